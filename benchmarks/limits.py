@@ -42,8 +42,8 @@ EVERYTHING = {
 }
 _PREPARE = """
 import json
-from copilot_admin.models import EndpointKey, Scope, SubjectLimits
-SubjectLimits.objects.create(scope=Scope.KEY, limits={{"requests_per_minute": {a_minute}}})
+from copilot_admin.models import EndpointKey, LimitScope, SubjectLimits
+SubjectLimits.objects.create(scope=LimitScope.KEY, limits={{"requests_per_minute": {a_minute}}})
 print(json.dumps([EndpointKey.issue(f"user {{number}}")[1] for number in range({users})]))
 """
 

@@ -27,16 +27,16 @@ from benchmarks.users.people import ROOMY, Person, limits_of, people
 PATIENCE_SECONDS = 60.0  # for the last answers to be counted
 _SET_LIMITS = """
 import json
-from copilot_admin.models import EndpointKey, Scope, SubjectLimits
+from copilot_admin.models import EndpointKey, LimitScope, SubjectLimits
 limits = json.loads({limits!r})
 SubjectLimits.objects.bulk_create(
-    SubjectLimits(scope=Scope.USER, subject=user, limits=some) for user, some in limits.items()
+    SubjectLimits(scope=LimitScope.USER, subject=user, limits=some) for user, some in limits.items()
 )
 key, text = EndpointKey.issue("everybody's")
 SubjectLimits.objects.create(
-    scope=Scope.KEY, subject=str(key.pk), limits={{"requests_per_day": {of_key}}}
+    scope=LimitScope.KEY, subject=str(key.pk), limits={{"requests_per_day": {of_key}}}
 )
-SubjectLimits.objects.create(scope=Scope.SERVER, limits=json.loads({roomy!r}))
+SubjectLimits.objects.create(scope=LimitScope.SERVER, limits=json.loads({roomy!r}))
 print(text)
 """
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from copilot_admin.alerts.digests import send_due_digests
 from copilot_admin.alerts.kind import Watched, all_kinds
 from copilot_admin.alerts.scope import scope_of
-from copilot_admin.alerts.settling import Finding, settle
+from copilot_admin.alerts.settling import RuleFinding, settle
 from copilot_admin.alerts.windows import Window
 from copilot_admin.models import Alert, AlertRule
 from copilot_admin.storage.writer import WRITER
@@ -55,11 +55,11 @@ def claim_due(at: datetime, *, most: int = AT_ONCE) -> list[AlertRule]:
     return claimed
 
 
-def found(rule: AlertRule, at: datetime) -> Finding | None:
+def found(rule: AlertRule, at: datetime) -> RuleFinding | None:
     """Measures what a rule watches; None: this release does not know how."""
     kind = all_kinds().get(rule.kind)
     if kind is None or rule.window not in kind.windows:
         return None
     scope = scope_of(rule)
     watched = Watched(scope=scope, window=Window(rule.window), at=at, with_words=rule.with_words)
-    return Finding(rule=rule, kind=kind, scope=scope, measured=kind.measure(watched))
+    return RuleFinding(rule=rule, kind=kind, scope=scope, measured=kind.measure(watched))

@@ -12,7 +12,7 @@ from copilot_admin.alerts.kind import Unit, shown
 from copilot_admin.alerts.messages import Message, figures_url, subject
 from copilot_admin.alerts.plain import one_line
 from copilot_admin.alerts.rollups import Number, sums_of_days
-from copilot_admin.alerts.scope import Scope, scope_of
+from copilot_admin.alerts.scope import AlertScope, scope_of
 from copilot_admin.models import AlertDelivery, AlertDigest, DeliveryEvent, Outcome
 from copilot_admin.review.periods import DAY, Span
 
@@ -58,7 +58,7 @@ def send(digest: AlertDigest, at: datetime) -> list[AlertDelivery]:
     return make_for(digest, digest_message(digest.name, scope, week_of(scope, at), at))
 
 
-def week_of(scope: Scope, at: datetime) -> Week:
+def week_of(scope: AlertScope, at: datetime) -> Week:
     """What was counted in the last seven whole days."""
     end = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     span = Span(end - WEEK, end)
@@ -69,7 +69,7 @@ def week_of(scope: Scope, at: datetime) -> Week:
     )
 
 
-def digest_message(name: str, scope: Scope, week: Week, at: datetime) -> Message:
+def digest_message(name: str, scope: AlertScope, week: Week, at: datetime) -> Message:
     """The digest in words, and as a program reads it."""
     days = f"{week.span.first:%Y-%m-%d} – {week.span.last_day:%Y-%m-%d}"  # noqa: RUF001  # a dash
     url = figures_url(scope, week.span)

@@ -13,7 +13,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from copilot_admin.alerts import kinds
-from copilot_admin.alerts.scope import Scope
+from copilot_admin.alerts.scope import AlertScope
 from copilot_admin.alerts.windows import Window, span_of
 from copilot_admin.review.periods import Span
 
@@ -34,7 +34,7 @@ class Watched:
         with_words: What people and providers wrote is wanted too.
     """
 
-    scope: Scope
+    scope: AlertScope
     window: Window
     at: datetime
     with_words: bool = False

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.alerts.kind import RuleKind, shown
 from copilot_admin.alerts.plain import one_line
-from copilot_admin.alerts.scope import Scope
+from copilot_admin.alerts.scope import AlertScope
 from copilot_admin.alerts.windows import WINDOWS, Window
 from copilot_admin.models import Alert, AlertRule, DeliveryEvent
 from copilot_admin.models.alerts import LONGEST_SUBJECT
@@ -55,7 +55,7 @@ def subject(text: str) -> str:
     return one_line(f"[Copilot Admin] {text.replace('=?', '= ?')}", most=LONGEST_SUBJECT)
 
 
-def list_query(scope: Scope, filters: Mapping[str, str]) -> str:
+def list_query(scope: AlertScope, filters: Mapping[str, str]) -> str:
     """The filters of the list that shows what was counted, as its address has them."""
     return urlencode({**scope.filters, **filters})
 
@@ -66,7 +66,7 @@ def list_url(query: str) -> str:
     return _absolute(f"{path}?{query}" if query else path)
 
 
-def figures_url(scope: Scope, span: Span) -> str:
+def figures_url(scope: AlertScope, span: Span) -> str:
     """The page of figures of some days."""
     days = {"since": f"{span.first:%Y-%m-%d}", "until": f"{span.last_day:%Y-%m-%d}"}
     return _absolute(f"{reverse('admin:figures')}?{urlencode({**scope.filters, **days})}")
@@ -86,7 +86,7 @@ def rule_words(kind: RuleKind, rule: AlertRule) -> str:
 
 
 def alert_message(
-    event: DeliveryEvent, alert: Alert, *, kind: RuleKind, scope: Scope, at: datetime
+    event: DeliveryEvent, alert: Alert, *, kind: RuleKind, scope: AlertScope, at: datetime
 ) -> Message:
     """That an alert opened, is still open, or closed."""
     rule, url = alert.rule, list_url(alert.query)

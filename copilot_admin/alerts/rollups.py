@@ -5,27 +5,27 @@ from decimal import Decimal
 
 from django.db.models import Q, Sum
 
-from copilot_admin.alerts.scope import Scope
+from copilot_admin.alerts.scope import AlertScope
 from copilot_admin.models import DailyTotal, HourlyUsage
 from copilot_admin.review.periods import Span
 
 Number = int | Decimal
 
 
-def sums_of_hours(scope: Scope, span: Span, *names: str) -> Mapping[str, Number]:
+def sums_of_hours(scope: AlertScope, span: Span, *names: str) -> Mapping[str, Number]:
     """What was counted in some hours, by the names of the columns."""
     rows = HourlyUsage.objects.filter(_within(span), scope.condition).order_by()
     return _summed(rows.aggregate(**{f"sum_{name}": Sum(name) for name in names}), names)
 
 
-def sums_of_days(scope: Scope, span: Span, *names: str) -> Mapping[str, Number]:
+def sums_of_days(scope: AlertScope, span: Span, *names: str) -> Mapping[str, Number]:
     """What was counted on whole days, by the names of the columns."""
     days = Q(day__gte=span.first.date(), day__lt=span.end.date())
     rows = DailyTotal.objects.filter(days, scope.condition).order_by()
     return _summed(rows.aggregate(**{f"sum_{name}": Sum(name) for name in names}), names)
 
 
-def most_failing(scope: Scope, span: Span, *, most: int) -> list[int]:
+def most_failing(scope: AlertScope, span: Span, *, most: int) -> list[int]:
     """Copilots that were asked: those with the most errors, then the busiest; none without an error."""
     rows = HourlyUsage.objects.filter(_within(span), scope.condition).order_by()
     sums = rows.values_list("copilot").annotate(bad=Sum("errors"), asked=Sum("runs"))

@@ -11,7 +11,7 @@ from copilot_admin.models import AlertDigest, AlertRule, Copilot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class AlertScope:
     """Some copilots.
 
     Attributes:
@@ -35,20 +35,20 @@ class Scope:
         return Q() if self.ids is None else Q(turn__conversation__copilot__in=self.ids)
 
 
-def scope_of(told: AlertRule | AlertDigest) -> Scope:
+def scope_of(told: AlertRule | AlertDigest) -> AlertScope:
     """The copilots of a rule or a digest, as they are now; one that is on its way out is none."""
     if told.copilot is not None:
         is_there = told.copilot.deletion_requested_at is None
-        return Scope(
+        return AlertScope(
             ids=(told.copilot.pk,) if is_there else (),
             words=_("the copilot %(name)s") % {"name": told.copilot.name},
             filters={"copilot": told.copilot.slug},
         )
     if told.tag:
         found = tagged(Copilot.objects.filter(deletion_requested_at=None), told.tag)
-        return Scope(
+        return AlertScope(
             ids=tuple(found.values_list("pk", flat=True)),
             words=_("copilots tagged %(tag)s") % {"tag": told.tag},
             filters={"tag": told.tag},
         )
-    return Scope(words=_("all copilots"))
+    return AlertScope(words=_("all copilots"))

@@ -13,17 +13,17 @@ from copilot_admin.alerts.deliveries import make_for
 from copilot_admin.alerts.judging import AlertStep, Standing, next_step, verdict_of
 from copilot_admin.alerts.kind import Measured, RuleKind
 from copilot_admin.alerts.messages import alert_message, list_query
-from copilot_admin.alerts.scope import Scope
+from copilot_admin.alerts.scope import AlertScope
 from copilot_admin.models import Alert, AlertRule, DeliveryEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class RuleFinding:
     """What was measured for a rule."""
 
     rule: AlertRule
     kind: RuleKind
-    scope: Scope
+    scope: AlertScope
     measured: Measured
 
     def is_muted(self, at: datetime) -> bool:
@@ -31,7 +31,7 @@ class Finding:
         return self.rule.muted_until is not None and self.rule.muted_until > at
 
 
-def settle(finding: Finding, at: datetime) -> AlertStep:
+def settle(finding: RuleFinding, at: datetime) -> AlertStep:
     """Does what follows of a finding, unless somebody else has taken the rule meanwhile."""
     with transaction.atomic():
         mine = AlertRule.objects.filter(
@@ -48,7 +48,7 @@ def settle(finding: Finding, at: datetime) -> AlertStep:
     return step
 
 
-def _step(finding: Finding, alert: Alert | None, at: datetime) -> AlertStep:
+def _step(finding: RuleFinding, alert: Alert | None, at: datetime) -> AlertStep:
     rule = finding.rule
     verdict = verdict_of(
         finding.kind, finding.measured, threshold=rule.threshold, minimum=rule.minimum
@@ -62,7 +62,7 @@ def _step(finding: Finding, alert: Alert | None, at: datetime) -> AlertStep:
     return next_step(verdict, standing, at=at)
 
 
-def _tell(step: AlertStep, alert: Alert, finding: Finding, at: datetime) -> None:
+def _tell(step: AlertStep, alert: Alert, finding: RuleFinding, at: datetime) -> None:
     """Keeps what is wrong now, and tells it unless nobody is to be told."""
     measured = finding.measured
     alert.rule = finding.rule
@@ -77,7 +77,7 @@ def _tell(step: AlertStep, alert: Alert, finding: Finding, at: datetime) -> None
         _deliver(event, alert, finding, at)
 
 
-def _end(step: AlertStep, alert: Alert, finding: Finding, at: datetime) -> None:
+def _end(step: AlertStep, alert: Alert, finding: RuleFinding, at: datetime) -> None:
     """Closes an alert, or keeps how far it is from that."""
     match step:
         case AlertStep.CALM:
@@ -95,6 +95,6 @@ def _end(step: AlertStep, alert: Alert, finding: Finding, at: datetime) -> None:
         _deliver(DeliveryEvent.CLOSED, alert, finding, at)
 
 
-def _deliver(event: DeliveryEvent, alert: Alert, finding: Finding, at: datetime) -> None:
+def _deliver(event: DeliveryEvent, alert: Alert, finding: RuleFinding, at: datetime) -> None:
     message = alert_message(event, alert, kind=finding.kind, scope=finding.scope, at=at)
     make_for(finding.rule, message, alert=alert)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from django.db.models import Q, QuerySet
 
 from copilot_admin.alerts.plain import one_line
-from copilot_admin.alerts.scope import Scope
+from copilot_admin.alerts.scope import AlertScope
 from copilot_admin.models import Conversation, Outcome, Run
 from copilot_admin.models.transcripts import PLAYGROUND
 from copilot_admin.review.counted import complaints
@@ -17,7 +17,7 @@ LOOKED_AT = 20  # conversations, by an index of those few that have such a thing
 FAILED = (Outcome.FAILED, Outcome.CRASHED, Outcome.INTERRUPTED)
 
 
-def reasons(scope: Scope, span: Span) -> tuple[str, ...]:
+def reasons(scope: AlertScope, span: Span) -> tuple[str, ...]:
     """What was said with the newest thumbs down."""
     given = complaints(span).filter(scope.of_feedback).order_by("-created_at")
     judged = given.exclude(turn__conversation__principal__startswith=PLAYGROUND)
@@ -25,7 +25,7 @@ def reasons(scope: Scope, span: Span) -> tuple[str, ...]:
     return few(": ".join(filter(None, (", ".join(map(str, tags)), text))) for tags, text in rows)
 
 
-def errors(scope: Scope, span: Span) -> tuple[str, ...]:
+def errors(scope: AlertScope, span: Span) -> tuple[str, ...]:
     """What callers were told of the newest answers that failed."""
     failed = Run.objects.filter(
         conversation__in=_newest(scope, span, Q(has_error=True)),
@@ -35,7 +35,7 @@ def errors(scope: Scope, span: Span) -> tuple[str, ...]:
     return few(failed.values_list("error", flat=True)[: 4 * MOST])
 
 
-def _newest(scope: Scope, span: Span, condition: Q) -> list[int]:
+def _newest(scope: AlertScope, span: Span, condition: Q) -> list[int]:
     rows: QuerySet[Conversation] = Conversation.objects.filter(
         condition, scope.condition, last_at__gte=span.first
     ).exclude(principal__startswith=PLAYGROUND)

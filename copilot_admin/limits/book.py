@@ -17,7 +17,7 @@ from django.db import transaction
 from copilot_admin.limits.rules import Rule, rules_of
 from copilot_admin.limits.subjects import Asking, Subject
 from copilot_admin.limits.taken_away import forget, taken_away
-from copilot_admin.models import Copilot, Scope, SubjectLimits
+from copilot_admin.models import Copilot, LimitScope, SubjectLimits
 from copilot_admin.storage.writer import READER
 
 Limits: TypeAlias = Mapping[str, Any]
@@ -52,10 +52,10 @@ class Book:
     def limits_of(self, subject: Subject, *, is_anonymous: bool = False) -> Limits:
         """The limits of a subject: its own, and for what it has none those of all of its kind."""
         own = self._limits.get(subject, _NOTHING)
-        if subject.scope is Scope.ADDRESS and not is_anonymous:
+        if subject.scope is LimitScope.ADDRESS and not is_anonymous:
             return own
         everyone = self._limits.get(Subject(subject.scope), _NOTHING)
-        if subject.scope is Scope.ADDRESS:
+        if subject.scope is LimitScope.ADDRESS:
             everyone = {**settings.ANONYMOUS_LIMITS, **everyone}
         return {**everyone, **own}
 
@@ -68,9 +68,9 @@ class Book:
         """Takes over what the database holds now."""
         self._read_at = self._clock()
         rows = SubjectLimits.objects.values_list("scope", "subject", "limits")
-        found = {Subject(Scope(scope), subject): limits for scope, subject, limits in rows}
+        found = {Subject(LimitScope(scope), subject): limits for scope, subject, limits in rows}
         copilots = Copilot.objects.exclude(limits={}).values_list("pk", "limits")
-        found |= {Subject(Scope.COPILOT, str(pk)): limits for pk, limits in copilots}
+        found |= {Subject(LimitScope.COPILOT, str(pk)): limits for pk, limits in copilots}
         if found != self._limits:
             self._taken_away |= taken_away(self._limits, found)
             self._limits = found
@@ -94,7 +94,7 @@ class Book:
     def _make(self, subject: Subject, *, is_anonymous: bool) -> tuple[Rule, ...]:
         """The rules of a subject; kept only for those with a row, since of addresses there is no end."""
         made = rules_of(subject, self.limits_of(subject, is_anonymous=is_anonymous))
-        if subject.scope is not Scope.ADDRESS and subject.scope is not Scope.USER:
+        if subject.scope is not LimitScope.ADDRESS and subject.scope is not LimitScope.USER:
             self._rules[subject] = made
         return made
 

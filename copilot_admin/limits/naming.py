@@ -5,7 +5,7 @@ from ipaddress import ip_address
 from django.utils.translation import gettext as _
 
 from copilot_admin.limits.subjects import Subject
-from copilot_admin.models import Copilot, EndpointKey, Scope
+from copilot_admin.models import Copilot, EndpointKey, LimitScope
 from copilot_admin.models.limits import LONGEST_SUBJECT
 
 LONGEST_NUMBER = 18  # digits of a row's id
@@ -18,38 +18,38 @@ def subject_in(text: str) -> Subject | None:
         text: Of an address or a form, so anything.
     """
     scope, _colon, id = text.partition(":")
-    if scope not in Scope.values or len(id) > LONGEST_SUBJECT or not id.isprintable():
+    if scope not in LimitScope.values or len(id) > LONGEST_SUBJECT or not id.isprintable():
         return None
-    match Scope(scope):
-        case Scope.SERVER:
+    match LimitScope(scope):
+        case LimitScope.SERVER:
             is_one = not id
-        case Scope.COPILOT:
+        case LimitScope.COPILOT:
             is_one = _is_number(id)
-        case Scope.KEY:
+        case LimitScope.KEY:
             is_one = not id or _is_number(id)
-        case Scope.USER:
+        case LimitScope.USER:
             is_one = id == id.strip()
-        case Scope.ADDRESS:
+        case LimitScope.ADDRESS:
             is_one = not id or _is_address(id)
-    return Subject(Scope(scope), id) if is_one else None
+    return Subject(LimitScope(scope), id) if is_one else None
 
 
 def name_of(subject: Subject) -> str | None:
     """Whom limits are of, for people; None: a copilot or key that is gone. Reads the database."""
     match subject.scope:
-        case Scope.SERVER:
+        case LimitScope.SERVER:
             return _("This server")
-        case Scope.COPILOT:
+        case LimitScope.COPILOT:
             names = Copilot.objects.filter(pk=subject.id).values_list("name", flat=True)
             return names.first()
-        case Scope.KEY if subject.id:
+        case LimitScope.KEY if subject.id:
             key = EndpointKey.objects.filter(pk=subject.id).first()
             return str(key) if key else None
-        case Scope.KEY:
+        case LimitScope.KEY:
             return _("Every endpoint key that has no limits of its own")
-        case Scope.USER:
+        case LimitScope.USER:
             return subject.id or _("Every user who has no limits of his own")
-        case Scope.ADDRESS:
+        case LimitScope.ADDRESS:
             return subject.id or _("Every address, of callers without key and user")
 
 

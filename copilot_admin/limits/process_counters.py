@@ -10,7 +10,7 @@ from limits.util import WindowStats
 from copilot_admin.limits.demand import Budget, Demand, Entry, rate_item, seat_key
 from copilot_admin.limits.moving_window import ProcessWindows
 from copilot_admin.limits.rules import Rule
-from copilot_admin.models.limits import Scope
+from copilot_admin.models.limits import LimitScope
 
 _SWEEP_AFTER = 1000  # entries: budgets of windows that are over are let go of
 # Of addresses there is no end: beyond so many counters, some 40 MB, the oldest begin anew.
@@ -59,7 +59,7 @@ class ProcessCounters:
                 until = budget.window.ends.timestamp()
                 self._used.setdefault(budget.key, (number, until))
                 self._used.setdefault(budget.unpriced_key, (unpriced, until))
-                if budget.rule.subject.scope is Scope.ADDRESS:
+                if budget.rule.subject.scope is LimitScope.ADDRESS:
                     self._of_addresses |= {budget.key: None, budget.unpriced_key: None}
             while len(self._of_addresses) > _MOST_OF_ADDRESSES:
                 oldest = next(iter(self._of_addresses))

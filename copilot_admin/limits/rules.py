@@ -22,7 +22,7 @@ class Measure(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class LimitKind:
     """A kind of limit.
 
     Attributes:
@@ -35,12 +35,12 @@ class Kind:
     period: Period | None = None
 
 
-KINDS: Mapping[str, Kind] = {
+KINDS: Mapping[str, LimitKind] = {
     kind.key: kind
     for kind in (
-        Kind("concurrent", Measure.CONCURRENT),
+        LimitKind("concurrent", Measure.CONCURRENT),
         *(
-            Kind(f"{measure.value}_per_{period.value}", measure, period)
+            LimitKind(f"{measure.value}_per_{period.value}", measure, period)
             for measure in (Measure.REQUESTS, Measure.TOKENS, Measure.USD)
             for period in Period
         ),
@@ -57,7 +57,7 @@ class Rule:
     """
 
     subject: Subject
-    kind: Kind
+    kind: LimitKind
     most: int
 
     @property
@@ -95,5 +95,5 @@ def nano(dollars: Decimal) -> int:
     return int(dollars * NANO)
 
 
-def _most(kind: Kind, number: Any) -> int:
+def _most(kind: LimitKind, number: Any) -> int:
     return nano(Decimal(str(number))) if kind.measure is Measure.USD else int(number)

@@ -5,16 +5,16 @@ from math import ceil
 
 from copilot_admin.limits.rules import Measure, Rule
 from copilot_admin.limits.windows import Period
-from copilot_admin.models.limits import Scope
+from copilot_admin.models.limits import LimitScope
 
 WHOSE = {
-    Scope.SERVER: "This server",
-    Scope.COPILOT: "This copilot",
-    Scope.KEY: "This endpoint key",
-    Scope.USER: "This user",
-    Scope.ADDRESS: "This address",
+    LimitScope.SERVER: "This server",
+    LimitScope.COPILOT: "This copilot",
+    LimitScope.KEY: "This endpoint key",
+    LimitScope.USER: "This user",
+    LimitScope.ADDRESS: "This address",
 }
-_ASKED = (Scope.SERVER, Scope.COPILOT)  # requests come to them, the others send them
+_ASKED = (LimitScope.SERVER, LimitScope.COPILOT)  # requests come to them, the others send them
 _COUNTED_DOWN = 120  # seconds that somebody may wait for; what is later has a time of day
 _WINDOWS = {Period.MINUTE: "this minute", Period.DAY: "today", Period.MONTH: "this month"}
 

@@ -18,10 +18,10 @@ from copilot_admin.limits.rules import Measure, nano
 from copilot_admin.limits.subjects import Subject
 from copilot_admin.limits.windows import Window
 from copilot_admin.models import DailyTotal, HourlyUsage, Outcome, Run
-from copilot_admin.models.limits import Scope
+from copilot_admin.models.limits import LimitScope
 from copilot_admin.models.transcripts import PLAYGROUND
 
-_IN_ROLLUPS = frozenset({Scope.SERVER, Scope.COPILOT})
+_IN_ROLLUPS = frozenset({LimitScope.SERVER, LimitScope.COPILOT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,9 @@ def _found_in(subject: Subject, window: Window, *, with_trials: bool) -> _Found:
         case scope if scope in _IN_ROLLUPS:
             found = _sum_of_rollups(window, subject)
             return found + _sum_of_runs(_trials(window, subject)) if with_trials else found
-        case Scope.KEY:
+        case LimitScope.KEY:
             return _sum_of_runs(_runs(window).filter(principal=f"key:{subject.id}"))
-        case Scope.USER:
+        case LimitScope.USER:
             return _sum_of_runs(_runs(window).filter(user__identifier=subject.id))
         case _:
             return _Found()
@@ -82,7 +82,7 @@ def _sum_of_rollups(window: Window, subject: Subject) -> _Found:
         rows = HourlyUsage.objects.filter(hour__gte=first, hour__lt=ends)
     else:
         rows = DailyTotal.objects.filter(day__gte=begins.date(), day__lt=ends.date())
-    if subject.scope is Scope.COPILOT:
+    if subject.scope is LimitScope.COPILOT:
         rows = rows.filter(copilot_id=int(subject.id))
     found = rows.aggregate(
         tokens=Sum("tokens", default=0),
@@ -101,7 +101,7 @@ def _trials(window: Window, subject: Subject) -> QuerySet[Run]:
     """Runs of builders, which are in no rollup; found by their names, of which there is an index."""
     builders = get_user_model().objects.values_list("pk", flat=True)
     runs = _runs(window).filter(principal__in=[f"{PLAYGROUND}{pk}" for pk in builders])
-    return runs.filter(copilot_id=int(subject.id)) if subject.scope is Scope.COPILOT else runs
+    return runs.filter(copilot_id=int(subject.id)) if subject.scope is LimitScope.COPILOT else runs
 
 
 def _sum_of_runs(runs: QuerySet[Run]) -> _Found:

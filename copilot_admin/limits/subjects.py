@@ -7,9 +7,9 @@ import hmac
 
 from django.conf import settings
 
-from copilot_admin.models.limits import Scope
+from copilot_admin.models.limits import LimitScope
 
-_PEOPLE = (Scope.USER, Scope.ADDRESS)
+_PEOPLE = (LimitScope.USER, LimitScope.ADDRESS)
 _DIGEST_DIGITS = 32
 
 
@@ -21,7 +21,7 @@ class Subject:
         id: Of the copilot, the key, the user or the network; "" of the server.
     """
 
-    scope: Scope
+    scope: LimitScope
     id: str = ""
 
     @property
@@ -73,13 +73,13 @@ class Asking:
     def subjects(self) -> tuple[Subject, ...]:
         """Everything that it counts for, the narrowest first: who is told should know whose it is."""
         named = (
-            (Scope.ADDRESS, self.address),
-            (Scope.USER, self.user),
-            (Scope.KEY, self.key_id),
-            (Scope.COPILOT, self.copilot_id),
+            (LimitScope.ADDRESS, self.address),
+            (LimitScope.USER, self.user),
+            (LimitScope.KEY, self.key_id),
+            (LimitScope.COPILOT, self.copilot_id),
         )
         known = (Subject(scope, str(one)) for scope, one in named if one not in (None, ""))
-        return (*known, Subject(Scope.SERVER))
+        return (*known, Subject(LimitScope.SERVER))
 
 
 def _digest(id: str) -> str:

@@ -16,7 +16,7 @@ from copilot_admin.limits.redis_counters import PREFIX
 from copilot_admin.limits.rules import KINDS
 from copilot_admin.limits.subjects import Subject
 from copilot_admin.limits.windows import Period
-from copilot_admin.models import Scope
+from copilot_admin.models import LimitScope
 
 _AT_ONCE = 1000  # keys that Redis looks through, and that are deleted, in one step
 _LASTING = frozenset(
@@ -36,7 +36,7 @@ def taken_away(
     return frozenset(
         _pattern(subject, kind)
         for subject, limits in before.items()
-        if subject.scope is not Scope.ADDRESS
+        if subject.scope is not LimitScope.ADDRESS
         for kind in _LASTING.intersection(limits)
         if kind not in after.get(subject, {})
     )
@@ -66,6 +66,6 @@ def _unlink(client: "redis.Redis", pattern: str) -> None:
 
 def _pattern(subject: Subject, kind: str) -> str:
     """Of every key or user the counters of all of them."""
-    is_every = not subject.id and subject.scope is not Scope.SERVER
+    is_every = not subject.id and subject.scope is not LimitScope.SERVER
     whose = f"{subject.scope.value}:*" if is_every else subject.counter
     return f"budget:{whose}:{kind}:*"

@@ -26,7 +26,7 @@ from copilot_admin.models.copilots import (
 )
 from copilot_admin.models.exports import ExportPart, ExportState, TranscriptExport
 from copilot_admin.models.imports import PendingImport
-from copilot_admin.models.limits import Scope, SubjectLimits
+from copilot_admin.models.limits import LimitScope, SubjectLimits
 from copilot_admin.models.people import ExternalAccount, LogIn, Membership
 from copilot_admin.models.prices import ModelPrice
 from copilot_admin.models.privacy import (
@@ -144,6 +144,7 @@ __all__ = [
     "HourlyUsage",
     "Judgement",
     "LegalHold",
+    "LimitScope",
     "LogIn",
     "Logging",
     "Mark",
@@ -169,7 +170,6 @@ __all__ = [
     "SavedAnswer",
     "SavedQuestion",
     "SavedView",
-    "Scope",
     "Seat",
     "SeenKind",
     "SeenValue",

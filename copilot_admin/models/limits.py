@@ -10,7 +10,7 @@ MOST_OF_A_LIMIT = 10**12  # requests or tokens; what counts them is exact up to 
 MOST_DOLLARS = 1_000_000  # which are counted in billionths
 
 
-class Scope(models.TextChoices):
+class LimitScope(models.TextChoices):
     """What kind of subject a limit is for."""
 
     SERVER = "server", _("Server")
@@ -26,7 +26,7 @@ class SubjectLimits(models.Model):
     Without a subject they are those of every key, user or address that has none of its own.
     """
 
-    scope = models.CharField(_("kind"), max_length=10, choices=Scope.choices)
+    scope = models.CharField(_("kind"), max_length=10, choices=LimitScope.choices)
     subject = models.CharField(_("subject"), max_length=LONGEST_SUBJECT, blank=True)
     limits = models.JSONField(_("limits"), default=dict, blank=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)

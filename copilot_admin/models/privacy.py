@@ -32,7 +32,7 @@ class RemovalState(models.TextChoices):
     DONE = "done", _("Done")
 
 
-class Scope(models.Model):
+class ScopeColumns(models.Model):
     """Which conversations are meant; what is empty says nothing, and all that is said must hold.
 
     A conversation belongs to the time between `since` and `until` if anything was said in it then.
@@ -50,7 +50,7 @@ class Scope(models.Model):
         abstract = True
 
 
-class Removal(Scope):
+class Removal(ScopeColumns):
     """Something that is being removed in short batches, and how many rows of each kind went.
 
     Who goes on with it moves `moved_at`. Rows that are done stay as the proof that it was done; they
@@ -97,7 +97,7 @@ class Removal(Scope):
         return f"removal {self.pk} {self.state}"
 
 
-class LegalHold(Scope):
+class LegalHold(ScopeColumns):
     """That something may not be removed, by nobody and by no clock, until it is released."""
 
     conversation_row = models.ForeignKey(  # the database itself keeps what is held

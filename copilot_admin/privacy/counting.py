@@ -21,7 +21,7 @@ from copilot_admin.models import (
 from copilot_admin.models.privacy import ERASED
 from copilot_admin.privacy.holds import held_calls, held_conversations, held_days, held_runs
 from copilot_admin.privacy.scopes import (
-    Scope,
+    PrivacyScope,
     caller_days_in,
     calls_in,
     conversations_in,
@@ -61,14 +61,14 @@ class Count:
         return not (self.conversations or self.requests or self.calls or self.users)
 
 
-def to_be_removed(scope: Scope) -> Q:
+def to_be_removed(scope: PrivacyScope) -> Q:
     """Of conversations: those of a scope that no hold keeps, and that nobody is removing yet."""
     found = conversations_in(scope) & ~Q(principal__startswith=ERASED)
     held = held_conversations()
     return found if held is None else found & ~held
 
 
-def trials_to_be_removed(scope: Scope) -> Q:
+def trials_to_be_removed(scope: PrivacyScope) -> Q:
     """Of conversations: those in which somebody asked again what an erasure of a scope takes along."""
     of_those = Conversation.objects.filter(to_be_removed(scope)).order_by().values("pk")
     trials = Q(origin__isnull=False, origin__in=of_those) & ~Q(principal__startswith=ERASED)
@@ -76,7 +76,7 @@ def trials_to_be_removed(scope: Scope) -> Q:
     return trials if held is None else trials & ~held
 
 
-def loose_runs(scope: Scope) -> QuerySet[Run]:
+def loose_runs(scope: PrivacyScope) -> QuerySet[Run]:
     """The runs of a scope that belong to no conversation, have ended and are not held."""
     found = loose_runs_in(scope)
     if found is None:
@@ -86,7 +86,7 @@ def loose_runs(scope: Scope) -> QuerySet[Run]:
     return runs if held is None else runs.exclude(held)
 
 
-def component_calls(scope: Scope) -> QuerySet[ComponentCall]:
+def component_calls(scope: PrivacyScope) -> QuerySet[ComponentCall]:
     """The calls of components of a scope that are not held."""
     found = calls_in(scope)
     if found is None:
@@ -96,7 +96,7 @@ def component_calls(scope: Scope) -> QuerySet[ComponentCall]:
     return calls if held is None else calls.exclude(held)
 
 
-def caller_days(scope: Scope) -> QuerySet[CallerDay]:
+def caller_days(scope: PrivacyScope) -> QuerySet[CallerDay]:
     """The days on which somebody of a scope is counted, and that are not held."""
     found = caller_days_in(scope)
     if found is None:
@@ -106,7 +106,7 @@ def caller_days(scope: Scope) -> QuerySet[CallerDay]:
     return days if held is None else days.exclude(held)
 
 
-def count(scope: Scope, *, with_exports: bool = True) -> Count:
+def count(scope: PrivacyScope, *, with_exports: bool = True) -> Count:
     """Counts what a scope means.
 
     Args:
@@ -137,7 +137,7 @@ def count(scope: Scope, *, with_exports: bool = True) -> Count:
     )
 
 
-def _held(scope: Scope) -> int:
+def _held(scope: PrivacyScope) -> int:
     held = held_conversations()
     if held is None:
         return 0

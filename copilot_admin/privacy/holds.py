@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from copilot_admin.models import ComponentCall, Conversation, Copilot, EndUser, LegalHold, Run
 from copilot_admin.models.privacy import ERASED
 from copilot_admin.privacy.scopes import (
-    Scope,
+    PrivacyScope,
     caller_days_in,
     calls_in,
     conversations_in,
@@ -25,7 +25,7 @@ def in_force() -> QuerySet[LegalHold]:
 
 
 @transaction.atomic
-def place(scope: Scope, *, reason: str, by: str, by_id: int | None = None) -> LegalHold:
+def place(scope: PrivacyScope, *, reason: str, by: str, by_id: int | None = None) -> LegalHold:
     """Holds what a scope means from now on, also what is asked later.
 
     Args:

@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 from copilot_admin.audit.actor import Actor
 from copilot_admin.models import Cause, Conversation, Copilot, Removal
 from copilot_admin.privacy.counting import to_be_removed
-from copilot_admin.privacy.scopes import Scope
+from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.privacy.trail import record_removal
 
 
@@ -63,10 +63,10 @@ def begin_pruning(now: datetime) -> list[int]:
     ]
 
 
-def scope_of_copilot(copilot_id: int, days: int, at: datetime) -> Scope:
+def scope_of_copilot(copilot_id: int, days: int, at: datetime) -> PrivacyScope:
     """What of a copilot has been silent for longer than it is kept."""
     midnight = datetime.combine(timezone.localdate(at), time.min, timezone.get_current_timezone())
-    return Scope(copilot=copilot_id, idle_before=midnight - timedelta(days=days))
+    return PrivacyScope(copilot=copilot_id, idle_before=midnight - timedelta(days=days))
 
 
 def begin_now(copilot_id: int, days: int, now: datetime) -> Removal:

@@ -6,13 +6,13 @@ from datetime import datetime
 from django.db.models import Q
 
 from copilot_admin.journal.usage import person_of
-from copilot_admin.models.privacy import Scope as ScopeRow
+from copilot_admin.models.privacy import ScopeColumns
 
 KEY_START = "key:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class PrivacyScope:
     """All that is said must hold; a scope that says nothing means everything, and is refused.
 
     Attributes:
@@ -34,17 +34,17 @@ class Scope:
     idle_before: datetime | None = None
 
     def __bool__(self) -> bool:
-        return self != Scope()
+        return self != PrivacyScope()
 
     @property
     def is_of_user(self) -> bool:
         """Whether it means all that there is of a user."""
-        return self.user is not None and self == Scope(user=self.user)
+        return self.user is not None and self == PrivacyScope(user=self.user)
 
 
-def scope_of(row: ScopeRow) -> Scope:
+def scope_of(row: ScopeColumns) -> PrivacyScope:
     """The scope that a row says."""
-    return Scope(
+    return PrivacyScope(
         conversation=row.conversation,
         user=row.user,
         principal=row.principal,
@@ -55,7 +55,7 @@ def scope_of(row: ScopeRow) -> Scope:
     )
 
 
-def conversations_in(scope: Scope) -> Q:
+def conversations_in(scope: PrivacyScope) -> Q:
     """The conversations that a scope means."""
     found = _asked_by(scope)
     if scope.conversation is not None:
@@ -69,14 +69,14 @@ def conversations_in(scope: Scope) -> Q:
     return found
 
 
-def loose_runs_in(scope: Scope) -> Q | None:
+def loose_runs_in(scope: PrivacyScope) -> Q | None:
     """Of runs without a conversation, such as refused ones: those that are meant; None: none are."""
     if scope.conversation is not None:
         return None
     return Q(conversation=None) & _asked_by(scope) & _happened(scope, "started_at")
 
 
-def calls_in(scope: Scope) -> Q | None:
+def calls_in(scope: PrivacyScope) -> Q | None:
     """Of calls of components: those that are meant; None: none are."""
     if scope.conversation is not None:
         return None
@@ -93,7 +93,7 @@ def calls_in(scope: Scope) -> Q | None:
     return found
 
 
-def caller_days_in(scope: Scope) -> Q | None:
+def caller_days_in(scope: PrivacyScope) -> Q | None:
     """Of the rollup that names callers: the days that are meant; None: none are.
 
     It names a user, or the key of who has no name: who is meant by both is in no row.
@@ -113,7 +113,7 @@ def caller_days_in(scope: Scope) -> Q | None:
     return found
 
 
-def _asked_by(scope: Scope) -> Q:
+def _asked_by(scope: PrivacyScope) -> Q:
     found = Q()
     if scope.user is not None:
         found &= Q(user_id=scope.user)
@@ -124,7 +124,7 @@ def _asked_by(scope: Scope) -> Q:
     return found
 
 
-def _happened(scope: Scope, column: str) -> Q:
+def _happened(scope: PrivacyScope, column: str) -> Q:
     found = Q()
     if scope.since is not None:
         found &= Q(**{f"{column}__gte": scope.since})

@@ -7,7 +7,7 @@ from copilot_admin.audit.reads import mark_of
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.models import Action, LegalHold, Removal
-from copilot_admin.privacy.scopes import Scope, scope_of
+from copilot_admin.privacy.scopes import PrivacyScope, scope_of
 
 # Whom an erasure is about is forgotten when it is done; these are numbers and days.
 TOLD = frozenset({"conversation", "copilot", "since", "until", "idle_before"})
@@ -35,7 +35,7 @@ def record_removal(removal: Removal, *, by: Actor) -> None:
     record(Action.ERASED, by=by, on=_subject(removal), after=facts)
 
 
-def facts_of(scope: Scope) -> dict[str, object]:
+def facts_of(scope: PrivacyScope) -> dict[str, object]:
     """What is meant, without whom it is about."""
     said = {name: value for name, value in asdict(scope).items() if value not in (None, "")}
     return {

@@ -6,25 +6,25 @@ from typing import Any
 from django.db.models import Exists, OuterRef, QuerySet
 
 from copilot_admin.models import ComponentCall, Conversation, EndUser, LegalHold, Run, SubjectLimits
-from copilot_admin.models.limits import Scope as Limited
+from copilot_admin.models.limits import LimitScope
 from copilot_admin.privacy.rows import ROWS, Gone
-from copilot_admin.privacy.scopes import Scope
+from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.many import delete_rows
 
 
-def forgotten_by(scope: Scope) -> QuerySet[EndUser]:
+def forgotten_by(scope: PrivacyScope) -> QuerySet[EndUser]:
     """The user whom a scope means as a whole, unless something of him is held."""
     if scope.user is None or not scope.is_of_user:
         return EndUser.objects.none()
     return EndUser.objects.filter(pk=scope.user).exclude(_of_user(LegalHold, "user_row"))
 
 
-def forget(scope: Scope) -> Gone:
+def forget(scope: PrivacyScope) -> Gone:
     """Deletes the row of the user whom a scope means, and limits that were set for him."""
     gone = Gone()
     for user in forgotten_by(scope):
         if _without_anything([user.pk]):
-            limits = SubjectLimits.objects.filter(scope=Limited.USER, subject=user.identifier)
+            limits = SubjectLimits.objects.filter(scope=LimitScope.USER, subject=user.identifier)
             gone.counts[SubjectLimits.__name__] += limits.delete()[0]
             gone.counts[EndUser.__name__] += delete_rows(EndUser._meta.pk, [user.pk])
     return gone

@@ -16,7 +16,7 @@ Span: TypeAlias = tuple[int, int]
 LONGEST = 800  # characters of what is found; so far a search looks beyond the end of its piece
 
 
-class Kind(StrEnum):
+class DataKind(StrEnum):
     """A kind of personal data that can be found."""
 
     ACCOUNT = "account"
@@ -25,19 +25,19 @@ class Kind(StrEnum):
     PHONE = "phone"
 
 
-LABELS: Mapping[Kind, str | Promise] = {
-    Kind.ACCOUNT: _("Account numbers: IBANs with a valid checksum, numbers after “account”"),
-    Kind.CARD: _("Card numbers: 13 to 19 digits with a valid checksum"),
-    Kind.EMAIL: _("E-mail addresses"),
-    Kind.PHONE: _("Phone numbers"),
+LABELS: Mapping[DataKind, str | Promise] = {
+    DataKind.ACCOUNT: _("Account numbers: IBANs with a valid checksum, numbers after “account”"),
+    DataKind.CARD: _("Card numbers: 13 to 19 digits with a valid checksum"),
+    DataKind.EMAIL: _("E-mail addresses"),
+    DataKind.PHONE: _("Phone numbers"),
 }
 
 # What is stored instead: not translated, as who reads it may have another language.
-WORDS: Mapping[Kind, str] = {
-    Kind.ACCOUNT: "[account number]",
-    Kind.CARD: "[card number]",
-    Kind.EMAIL: "[e-mail address]",
-    Kind.PHONE: "[phone number]",
+WORDS: Mapping[DataKind, str] = {
+    DataKind.ACCOUNT: "[account number]",
+    DataKind.CARD: "[card number]",
+    DataKind.EMAIL: "[e-mail address]",
+    DataKind.PHONE: "[phone number]",
 }
 
 # Characters of the IBANs of countries.
@@ -95,7 +95,7 @@ _PHONE = re.compile(
 )
 
 
-def find(kind: Kind, text: str, start: int, end: int) -> Iterator[Span]:
+def find(kind: DataKind, text: str, start: int, end: int) -> Iterator[Span]:
     """Where a part of a text has something of a kind: what begins there, in order.
 
     Args:
@@ -195,9 +195,9 @@ def _phones(text: str, start: int, end: int) -> Iterator[Span]:
         yield match.span()
 
 
-_FINDERS: Mapping[Kind, Callable[[str, int, int], Iterator[Span]]] = {
-    Kind.ACCOUNT: _accounts,
-    Kind.CARD: _cards,
-    Kind.EMAIL: _mails,
-    Kind.PHONE: _phones,
+_FINDERS: Mapping[DataKind, Callable[[str, int, int], Iterator[Span]]] = {
+    DataKind.ACCOUNT: _accounts,
+    DataKind.CARD: _cards,
+    DataKind.EMAIL: _mails,
+    DataKind.PHONE: _phones,
 }

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 from copilot_admin.redaction.kinds import (
     LONGEST,
     WORDS,
-    Kind,
+    DataKind,
     Span,
     find,
     is_account_number,
@@ -85,7 +85,7 @@ def redacted(values: Sequence[T], rules: Rules) -> list[T]:
         texts[text] = None
         return text
 
-    accounts = Kind.ACCOUNT in rules.kinds
+    accounts = DataKind.ACCOUNT in rules.kinds
     for value in values:
         _mapped(value, note, accounts=accounts)
     try:
@@ -188,7 +188,7 @@ class _Ways(dict[str, Callable[[Scalar], Scalar]]):
             text = str(scalar)
         else:
             return self._usual(scalar)
-        return WORDS[Kind.ACCOUNT] if is_account_number(text) else self._usual(scalar)
+        return WORDS[DataKind.ACCOUNT] if is_account_number(text) else self._usual(scalar)
 
 
 def _mapped(value: Any, of_text: Callable[[str], str], *, accounts: bool = False) -> Any:

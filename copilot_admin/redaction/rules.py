@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from django.conf import settings
 from django.utils.translation import ngettext
 
-from copilot_admin.redaction.kinds import LABELS, Kind
+from copilot_admin.redaction.kinds import LABELS, DataKind
 
 MOST_EXPRESSIONS = 20
 LONGEST_EXPRESSION = 300  # characters
@@ -18,7 +18,7 @@ LONGEST_EXPRESSION = 300  # characters
 class Rules:
     """What is to be taken out of whatever is stored; nothing: it is stored as it is."""
 
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[DataKind, ...] = ()
     expressions: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
@@ -28,7 +28,7 @@ class Rules:
         """The rules of both."""
         wanted = {*self.kinds, *other.kinds}
         return Rules(
-            tuple(kind for kind in Kind if kind in wanted),
+            tuple(kind for kind in DataKind if kind in wanted),
             tuple(dict.fromkeys((*self.expressions, *other.expressions))),
         )
 
@@ -72,8 +72,8 @@ def server_rules() -> Rules:
 @lru_cache(maxsize=256)
 def _joined(server: tuple[tuple[str, ...], tuple[str, ...]], *own: tuple[str, ...]) -> Rules:
     kinds, expressions = own
-    known = {kind.value for kind in Kind}
+    known = {kind.value for kind in DataKind}
     server_kinds, server_expressions = server
-    return Rules(tuple(map(Kind, server_kinds)), server_expressions) + Rules(
-        tuple(Kind(kind) for kind in kinds if kind in known), expressions
+    return Rules(tuple(map(DataKind, server_kinds)), server_expressions) + Rules(
+        tuple(DataKind(kind) for kind in kinds if kind in known), expressions
     )

@@ -23,7 +23,7 @@ MOST_IDS = 200_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class SearchScope:
     """Conversations that pass the filters, and how far was looked.
 
     Attributes:
@@ -35,7 +35,9 @@ class Scope:
     end: Conversation | None = None
 
 
-def scope_of(ordered: QuerySet[Conversation], chosen: Chosen, *, window: int = WINDOW) -> Scope:
+def scope_of(
+    ordered: QuerySet[Conversation], chosen: Chosen, *, window: int = WINDOW
+) -> SearchScope:
     """Where to look for what filters leave.
 
     Args:
@@ -45,19 +47,19 @@ def scope_of(ordered: QuerySet[Conversation], chosen: Chosen, *, window: int = W
     """
     passing = ordered.filter(chosen.condition)
     if not chosen.needs_bound:
-        return Scope(rows=passing)
+        return SearchScope(rows=passing)
     for indexed in chosen.indexed:
         found = list(indexed.ids[: window + 1])
         if len(found) <= window:
             # By their ids: PostgreSQL took the number that it guessed for a reason to read all conversations,
             # and joined what it had joined to find that they are few once more.
             few = {pk for row in found for pk in row.values() if pk is not None}
-            return Scope(rows=ordered.filter(chosen.besides(indexed.condition), pk__in=few))
+            return SearchScope(rows=ordered.filter(chosen.besides(indexed.condition), pk__in=few))
     ends = _ends(ordered, chosen, window)
     if None in ends:
-        return Scope(rows=passing)
+        return SearchScope(rows=passing)
     end = _nearest([one for one in ends if one is not None], ordered)
-    return Scope(rows=passing.filter(_until(end, ordered)), end=end)
+    return SearchScope(rows=passing.filter(_until(end, ordered)), end=end)
 
 
 def first_rows(ordered: QuerySet[Conversation], chosen: Chosen, *, size: int) -> list[Conversation]:

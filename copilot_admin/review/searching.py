@@ -13,7 +13,7 @@ from django.db.models import Count, Min, Q, QuerySet
 
 from copilot_admin.journal.search_index import SEARCH_FILLING
 from copilot_admin.models import Conversation, Filling, Run, TurnText
-from copilot_admin.review.finding import Scope
+from copilot_admin.review.finding import SearchScope
 from copilot_admin.review.phrases import Typed
 from copilot_admin.review.texts import having, texts_near
 from copilot_admin.review.trigrams import (
@@ -68,7 +68,7 @@ def search(
     phrases: Sequence[str],
     *,
     size: int,
-    scope: Scope | None = None,
+    scope: SearchScope | None = None,
 ) -> FoundPage:
     """Finds conversations with a turn that has all the phrases.
 
@@ -78,7 +78,7 @@ def search(
         size: Rows of a page.
         scope: Where to walk, if filters do not leave that to the order; only an index goes beyond.
     """
-    walk = _Walk(scope or Scope(rows=ordered), phrases, size=size)
+    walk = _Walk(scope or SearchScope(rows=ordered), phrases, size=size)
     walk.take(STEPS)
     more: Sequence[int] = MORE_STEPS
     if walk.is_promising():
@@ -143,7 +143,7 @@ class _Walk:
         found: The conversations that have the phrases.
     """
 
-    def __init__(self, scope: Scope, phrases: Sequence[str], *, size: int) -> None:
+    def __init__(self, scope: SearchScope, phrases: Sequence[str], *, size: int) -> None:
         self._keys = scope.rows.values_list("pk", flat=True)
         self._is_bounded = scope.end is not None
         self._phrases, self._size = phrases, size

@@ -43,7 +43,7 @@ class Interrupted(Unavailable):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
+class AskingFigures:
     """What an answer took, over all its requests."""
 
     ttft_ms: int | None = None
@@ -60,7 +60,7 @@ class Asked:
     answer: GivenAnswer
     trace_id: str
     failure: str = ""
-    figures: Figures = Figures()
+    figures: AskingFigures = AskingFigures()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ class _Kept:
 
     ended: str = ""
     why: str = ""
-    figures: Figures = Figures()
+    figures: AskingFigures = AskingFigures()
     called: frozenset[str] = frozenset()
 
 
@@ -185,7 +185,7 @@ def _read(run_ids: tuple[UUID, ...]) -> _Kept:
     runs = list(Run.objects.filter(pk__in=run_ids).order_by("started_at"))
     if not runs:
         return _Kept()
-    figures = Figures(
+    figures = AskingFigures(
         ttft_ms=runs[-1].ttft_ms,
         ms=sum(run.ms or 0 for run in runs),
         input_tokens=sum(run.input_tokens for run in runs),

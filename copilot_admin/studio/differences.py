@@ -20,7 +20,7 @@ MOST_FOLDED = 100_000  # characters of a part that is left out; of more only the
 _WORD = re.compile(r"\s+|[぀-ヿ㐀-鿿가-힯豈-﫿]|[^\W぀-ヿ㐀-鿿가-힯豈-﫿]+|[^\w\s]")
 
 
-class Kind(StrEnum):
+class PartKind(StrEnum):
     """What became of a part of a text."""
 
     SAME = "same"
@@ -37,9 +37,9 @@ class Part:
         within: Of a part that is not shown, what became of it.
     """
 
-    kind: Kind
+    kind: PartKind
     text: str
-    within: Kind = Kind.SAME
+    within: PartKind = PartKind.SAME
 
     @property
     def can_be_shown(self) -> bool:
@@ -110,7 +110,7 @@ def shortened(
                 tail=context if index < last else 0,
                 room=context,
             )
-            if part.kind is Kind.SAME
+            if part.kind is PartKind.SAME
             else _without_middle(part, head=longest // 2, tail=longest // 2, room=0)
         )
     )
@@ -122,7 +122,7 @@ def _without_middle(part: Part, *, head: int, tail: int, room: int) -> Iterator[
         yield part
         return
     yield from _part(part.kind, part.text[:head])
-    yield Part(Kind.LEFT_OUT, part.text[head:end], within=part.kind)
+    yield Part(PartKind.LEFT_OUT, part.text[head:end], within=part.kind)
     yield from _part(part.kind, part.text[end:])
 
 
@@ -217,14 +217,14 @@ def _parts(hunks: Iterable[_Hunk]) -> Iterator[Part]:
     same: list[str] = []
     for hunk in hunks:
         if hunk.gone or hunk.new:
-            yield from _part(Kind.SAME, "".join(same))
-            yield from _part(Kind.GONE, hunk.gone)
-            yield from _part(Kind.NEW, hunk.new)
+            yield from _part(PartKind.SAME, "".join(same))
+            yield from _part(PartKind.GONE, hunk.gone)
+            yield from _part(PartKind.NEW, hunk.new)
             same = []
         same.append(hunk.same)
-    yield from _part(Kind.SAME, "".join(same))
+    yield from _part(PartKind.SAME, "".join(same))
 
 
-def _part(kind: Kind, text: str) -> Iterator[Part]:
+def _part(kind: PartKind, text: str) -> Iterator[Part]:
     if text:
         yield Part(kind, text)

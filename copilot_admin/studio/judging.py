@@ -20,7 +20,7 @@ from copilot_admin.models import Judgement
 from copilot_admin.prices.book import price_at
 from copilot_admin.prices.cost import NOTHING, Cost, at_best_estimated, cost_of, together
 from copilot_admin.storage.writer import READER
-from copilot_admin.studio.asking import Asked, Figures
+from copilot_admin.studio.asking import Asked, AskingFigures
 from copilot_admin.studio.expectations import AnswerVerdict, verdict_of_judge, verdict_on
 
 JUDGE_SECONDS = 60.0
@@ -59,7 +59,7 @@ class Judged:
             nano_usd=None if amount is None else nano(amount),
         )
 
-    def added_to(self, figures: Figures) -> Figures:
+    def added_to(self, figures: AskingFigures) -> AskingFigures:
         """What answer and judge took together."""
         return replace(
             figures,

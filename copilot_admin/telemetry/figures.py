@@ -24,7 +24,7 @@ _FIRST_SECONDS = (0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60)
 _WRITE_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
 
-class Figures:
+class ServerFigures:
     """Counts in this process, and says what all processes have counted."""
 
     def __init__(self) -> None:

@@ -6,21 +6,21 @@ from copilot_admin.telemetry.refused_requests import LISTENERS
 from copilot_admin.telemetry.watchers import WATCHERS
 
 if TYPE_CHECKING:
-    from copilot_admin.telemetry.figures import Figures
+    from copilot_admin.telemetry.figures import ServerFigures
 
-_counting: "list[Figures]" = []
+_counting: "list[ServerFigures]" = []
 
 
-def counting() -> "Figures | None":
+def counting() -> "ServerFigures | None":
     """What this process counts with, if it does."""
     return _counting[0] if _counting else None
 
 
-def start_counting() -> "Figures":
+def start_counting() -> "ServerFigures":
     """Counts from now on; once in a process."""
-    from copilot_admin.telemetry.figures import Figures
+    from copilot_admin.telemetry.figures import ServerFigures
 
-    figures = Figures()
+    figures = ServerFigures()
     _counting.append(figures)
     WATCHERS.append(figures.count_run)
     LISTENERS.append(figures.count_refusal)

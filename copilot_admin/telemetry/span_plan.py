@@ -30,7 +30,7 @@ TOOL_ERROR = "tool_error"
 _SECOND = 1e9
 
 
-class Kind(StrEnum):
+class PlannedKind(StrEnum):
     """Where the work of a span is done."""
 
     INTERNAL = "internal"
@@ -44,7 +44,7 @@ class PlannedSpan:
     name: str
     start: int
     end: int
-    kind: Kind = Kind.INTERNAL
+    kind: PlannedKind = PlannedKind.INTERNAL
     attributes: Mapping[str, Value]
     error: str = ""
     children: tuple["PlannedSpan", ...] = ()
@@ -136,7 +136,7 @@ def _model_span(run: EndedRun, fact: ModelAsked, *, with_content: bool) -> Plann
     }
     return PlannedSpan(
         name=f"chat {fact.call.model}".strip(),
-        kind=Kind.CLIENT,
+        kind=PlannedKind.CLIENT,
         start=fact.began,
         end=fact.ended,
         attributes=_known(
@@ -180,7 +180,7 @@ def _client_span(call: ClientCall, run: EndedRun, *, with_content: bool) -> Plan
     """The call as far as this run knows of it: its result comes with the next one."""
     return PlannedSpan(
         name=f"execute_tool {call.function}",
-        kind=Kind.CLIENT,
+        kind=PlannedKind.CLIENT,
         start=call.at,
         end=run.moments.ended,
         attributes={

@@ -20,14 +20,14 @@ from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode,
 from copilot_admin.config.collector import Collector
 from copilot_admin.telemetry.brief_answers import brief_session
 from copilot_admin.telemetry.ended_run import EndedRun
-from copilot_admin.telemetry.span_plan import ERRORS, Kind, PlannedSpan, plan
+from copilot_admin.telemetry.span_plan import ERRORS, PlannedKind, PlannedSpan, plan
 
 QUEUE_SPANS = 4096  # some hundreds of runs; a few MB
 BATCH_SPANS = 256
 EVERY_MS = 2000.0
 TIMEOUT_SECONDS = 5.0  # of one request to the collector
 _SCOPE = InstrumentationScope("copilot_admin")
-_KINDS = {Kind.INTERNAL: SpanKind.INTERNAL, Kind.CLIENT: SpanKind.CLIENT}
+_KINDS = {PlannedKind.INTERNAL: SpanKind.INTERNAL, PlannedKind.CLIENT: SpanKind.CLIENT}
 
 
 class Traces:

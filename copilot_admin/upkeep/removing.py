@@ -49,7 +49,7 @@ from copilot_admin.privacy.rows import (
     of_runs,
     without_running,
 )
-from copilot_admin.privacy.scopes import Scope, scope_of
+from copilot_admin.privacy.scopes import PrivacyScope, scope_of
 from copilot_admin.privacy.spooled import forget_spooled, remember
 from copilot_admin.privacy.told_words import forget_told
 from copilot_admin.storage.held_back import do_held
@@ -72,7 +72,7 @@ class RemovalStep(StrEnum):
 
 
 def begin(
-    scope: Scope, *, reason: str = "", by_id: int | None = None, with_questions: bool = True
+    scope: PrivacyScope, *, reason: str = "", by_id: int | None = None, with_questions: bool = True
 ) -> Removal:
     """Stores that something is to be erased.
 
@@ -210,7 +210,7 @@ def _next_ones(removal: Removal) -> QuerySet[Conversation]:
     return Conversation.objects.filter(to_be_removed(scope))
 
 
-def _asks_now(scope: Scope) -> bool:
+def _asks_now(scope: PrivacyScope) -> bool:
     """Whether a user is being answered outside of conversations, so that his row cannot go yet."""
     runs = Run.objects.filter(user_id=scope.user, conversation=None, outcome=Outcome.RUNNING)
     return scope.is_of_user and runs.exists()
@@ -225,7 +225,7 @@ def _delete_conversations(ids: list[int]) -> Gone:
     return gone
 
 
-def _delete_others(scope: Scope) -> Gone:
+def _delete_others(scope: PrivacyScope) -> Gone:
     """Some of what is meant beside conversations, and users whose last rows these were."""
     if scope.user is not None:  # his own row goes at the end, if he is meant as a whole
         return delete_first(_without_conversation(scope))
@@ -263,7 +263,7 @@ def _delete_questions(ids: list[int]) -> Gone:
     return gone
 
 
-def _without_conversation(scope: Scope) -> Iterator[QuerySet[Any]]:
+def _without_conversation(scope: PrivacyScope) -> Iterator[QuerySet[Any]]:
     """What is meant beside conversations, those rows first that others do not refer to."""
     yield from of_runs(loose_runs(scope))
     yield component_calls(scope).order_by()

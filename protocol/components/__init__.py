@@ -4,7 +4,7 @@ Source: the guide to contributing components of baidubce/app-builder (Qianfan Ap
 translated; where it is silent, what its SDK does. Doors: what is named here, `contract`, `manifests`.
 """
 
-from protocol.components.contract import ComponentClass, Finding, Rule, static_findings
+from protocol.components.contract import ComponentClass, ContractFinding, Rule, static_findings
 from protocol.components.manifests import manifest_from
 from protocol.components.merging import (
     collect,
@@ -37,7 +37,7 @@ __all__ = [
     "Content",
     "ContentType",
     "ContractBreach",
-    "Finding",
+    "ContractFinding",
     "Message",
     "OutputRole",
     "Payload",

@@ -33,7 +33,7 @@ class Rule(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ContractFinding:
     """Where a component breaks a rule; `detail` says what would be right."""
 
     rule: Rule
@@ -44,16 +44,16 @@ class Finding:
 ComponentClass: TypeAlias = type[Any]
 
 
-def static_findings(component: ComponentClass) -> tuple[Finding, ...]:
+def static_findings(component: ComponentClass) -> tuple[ContractFinding, ...]:
     """What is wrong with a component before it ever runs; empty when it may be used."""
     return tuple(finding for rule in STATIC_RULES for finding in rule(component))
 
 
-def manifest_is_valid(component: ComponentClass) -> Iterator[Finding]:
+def manifest_is_valid(component: ComponentClass) -> Iterator[ContractFinding]:
     """The manifest has a name, descriptions and a JSON Schema, and says what calls need."""
 
-    def found(detail: str) -> Finding:
-        return Finding(Rule.MANIFEST_VALID, detail)
+    def found(detail: str) -> ContractFinding:
+        return ContractFinding(Rule.MANIFEST_VALID, detail)
 
     name, version = (getattr(component, key, "") for key in ("name", "version"))
     if not (isinstance(name, str) and TOOL_NAME.fullmatch(name)):
@@ -74,11 +74,11 @@ def manifest_is_valid(component: ComponentClass) -> Iterator[Finding]:
         yield from map(found, _schema_faults(manifest["parameters"]))
 
 
-def manifest_matches_tool_eval(component: ComponentClass) -> Iterator[Finding]:
+def manifest_matches_tool_eval(component: ComponentClass) -> Iterator[ContractFinding]:
     """The manifest's parameters are those of `tool_eval`, and required where it has no default."""
 
-    def found(detail: str) -> Finding:
-        return Finding(Rule.MANIFEST_MATCHES, detail)
+    def found(detail: str) -> ContractFinding:
+        return ContractFinding(Rule.MANIFEST_MATCHES, detail)
 
     properties, schema = _properties(component), _parameters(component)
     signature = {parameter.name: parameter for parameter in _taken(component)}
@@ -99,30 +99,30 @@ def manifest_matches_tool_eval(component: ComponentClass) -> Iterator[Finding]:
             yield found(f"{name!r} has no default in tool_eval, so it must be required.")
 
 
-def input_names_are_free(component: ComponentClass) -> Iterator[Finding]:
+def input_names_are_free(component: ComponentClass) -> Iterator[ContractFinding]:
     """No parameter has a name that the system uses."""
     names = {parameter.name for parameter in _taken(component)}
     for name in sorted(names | set(_properties(component))):
         if is_reserved(name):
             detail = f"the name {name!r} is reserved for what the system passes. Take another."
-            yield Finding(Rule.INPUT_NAMES, detail)
+            yield ContractFinding(Rule.INPUT_NAMES, detail)
 
 
-def tool_eval_takes_kwargs(component: ComponentClass) -> Iterator[Finding]:
+def tool_eval_takes_kwargs(component: ComponentClass) -> Iterator[ContractFinding]:
     """`tool_eval` takes `**kwargs`, in which the system inputs come."""
     if not _takes_kwargs(getattr(component, "tool_eval", None)):
-        yield Finding(Rule.TOOL_EVAL_KWARGS, "tool_eval must end with **kwargs.")
+        yield ContractFinding(Rule.TOOL_EVAL_KWARGS, "tool_eval must end with **kwargs.")
 
 
-def init_takes_kwargs(component: ComponentClass) -> Iterator[Finding]:
+def init_takes_kwargs(component: ComponentClass) -> Iterator[ContractFinding]:
     """`__init__` takes `**kwargs`, or what that of the contract's own example takes."""
     if not _takes_kwargs(component.__init__) and not _is_as_in_the_example(component.__init__):
-        yield Finding(Rule.INIT_KWARGS, "__init__ must end with **kwargs.")
+        yield ContractFinding(Rule.INIT_KWARGS, "__init__ must end with **kwargs.")
 
 
 def outputs_are_json(
     component: ComponentClass, outputs: Iterable[ComponentOutput]
-) -> Iterator[Finding]:
+) -> Iterator[ContractFinding]:
     """What a run gave is JSON of the contract's types, of those that the component declares.
 
     Args:
@@ -134,10 +134,10 @@ def outputs_are_json(
     if not listed or not any(getattr(output, "content", True) for output in listed):
         faults.append("a run must give at least one content item.")
     for fault in dict.fromkeys(faults):
-        yield Finding(Rule.OUTPUT_JSON, fault)
+        yield ContractFinding(Rule.OUTPUT_JSON, fault)
 
 
-STATIC_RULES: tuple[Callable[[ComponentClass], Iterator[Finding]], ...] = (
+STATIC_RULES: tuple[Callable[[ComponentClass], Iterator[ContractFinding]], ...] = (
     manifest_is_valid,
     manifest_matches_tool_eval,
     input_names_are_free,

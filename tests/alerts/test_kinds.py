@@ -12,7 +12,7 @@ import pytest
 
 from copilot_admin.alerts.kind import Measured, Watched, all_kinds
 from copilot_admin.alerts.kinds import failing_provider
-from copilot_admin.alerts.scope import Scope
+from copilot_admin.alerts.scope import AlertScope
 from copilot_admin.alerts.windows import Window
 from copilot_admin.answering.feedback import Judgement, keep
 from copilot_admin.models import Conversation, Copilot, DailyTotal, Feedback, Outcome, Run, Turn
@@ -27,10 +27,10 @@ MOST_QUERIES = 30
 WEEK = timedelta(days=7)
 
 
-def measured(name: str, window: str = "", scope: Scope | None = None, **changes) -> Measured:
+def measured(name: str, window: str = "", scope: AlertScope | None = None, **changes) -> Measured:
     kind = KINDS[name]
     watched = Watched(
-        scope=scope or Scope(),
+        scope=scope or AlertScope(),
         window=Window(window) if window else kind.windows[0],
         at=NOON,
         with_words=True,
@@ -61,8 +61,8 @@ class TestEveryKind:
         client = Client(version=busy.live)
         asked = client.ask("Why?").answer(ended=failed("Down"))
         thumb(asked)
-        of_none = measured(name, scope=Scope(ids=()))
-        nothing = measured(name, scope=Scope(ids=(make_published().pk,)))
+        of_none = measured(name, scope=AlertScope(ids=()))
+        nothing = measured(name, scope=AlertScope(ids=(make_published().pk,)))
         assert (of_none.value or 0, of_none.words) == (nothing.value or 0, nothing.words) == (0, ())
 
     def test_asks_little_and_leads_to_a_filter_that_there_is(self, name):
@@ -220,7 +220,7 @@ def test_of_what_is_switched_off_silence_is_expected(change):
     usual(copilot, 12, 10)
     Copilot.objects.update(**change)
     assert measured("silence").value is None
-    assert measured("silence", scope=Scope(ids=(copilot.pk,))).value is None
+    assert measured("silence", scope=AlertScope(ids=(copilot.pk,))).value is None
 
 
 def test_a_budget_is_that_of_the_day_or_the_month_and_says_what_it_does_not_know():

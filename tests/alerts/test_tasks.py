@@ -12,7 +12,7 @@ import pytest
 
 from copilot_admin.alerts import checking
 from copilot_admin.alerts.checking import check_due, found
-from copilot_admin.alerts.settling import Finding
+from copilot_admin.alerts.settling import RuleFinding
 from copilot_admin.alerts.tasks import attempt, send_due
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Alert, AlertDelivery, AlertDigest, AlertRule
@@ -94,7 +94,7 @@ def test_a_rule_that_breaks_keeps_no_other_from_being_looked_at(monkeypatch):
     broken = something_is_wrong(name="Broken")
     make_rule(name="Whole", due_at=timezone.now(), threshold=Decimal(1))
 
-    def breaks(rule: AlertRule, at: datetime) -> Finding | None:
+    def breaks(rule: AlertRule, at: datetime) -> RuleFinding | None:
         if rule.pk == broken.pk:
             raise ConfigurationError("It cannot be measured.")
         return found(rule, at)

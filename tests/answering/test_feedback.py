@@ -10,7 +10,7 @@ from copilot_admin.answering import feedback
 from copilot_admin.answering.feedback import Judgement
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation, Feedback, FeedbackSource, Logging
-from copilot_admin.redaction.kinds import Kind
+from copilot_admin.redaction.kinds import DataKind
 from copilot_admin.redaction.rules import Rules
 from tests.api.test_query import post, script
 from tests.engine.scripted import text
@@ -182,7 +182,7 @@ def test_personal_data_is_taken_out_of_all_texts_of_a_judgement():
     mail, kept = "ann@bank.example", "[e-mail address]"
     texts = ("user_comment", "ai_response", "user_prompt", "trace_id")
     given = Judgement(vote="thumbs_up", tags=[mail], **dict.fromkeys(texts, mail))
-    assert feedback.without_personal_data(given, Rules((Kind.EMAIL,))) == Judgement(
+    assert feedback.without_personal_data(given, Rules((DataKind.EMAIL,))) == Judgement(
         vote="thumbs_up", tags=[kept], **dict.fromkeys(texts, kept)
     )
     named = Judgement(vote="thumbs_up")

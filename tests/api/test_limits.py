@@ -19,10 +19,10 @@ from copilot_admin.limits.subjects import Subject
 from copilot_admin.models import (
     Copilot,
     DailyTotal,
+    LimitScope,
     ModelPrice,
     Outcome,
     Run,
-    Scope,
     SubjectLimits,
 )
 from copilot_admin.storage.database_thread import JournalDown
@@ -53,7 +53,7 @@ def posted(path: str, body: Any, **headers: str) -> tuple[int, Any, dict[str, st
 
 
 def of(copilot: Copilot) -> Subject:
-    return Subject(Scope.COPILOT, str(copilot.pk))
+    return Subject(LimitScope.COPILOT, str(copilot.pk))
 
 
 def test_whoever_streams_and_whoever_does_not_read_the_same_refusal(monkeypatch):
@@ -198,7 +198,7 @@ def test_feedback_and_calls_of_components_are_requests(monkeypatch):
         status, said, headers = posted(path, vote)
         assert (status, said["code"]) == (429, "limit-reached")
         assert 0 < int(headers["Retry-After"]) <= 60
-    with limited({Subject(Scope.KEY, str(key.pk)): {"requests_per_minute": 1}}):
+    with limited({Subject(LimitScope.KEY, str(key.pk)): {"requests_per_minute": 1}}):
         path, sum_ = "/v2/components/calculator", {"expression": "1 + 1"}
         assert posted(path, {"parameters": sum_}, authorization=f"Bearer {text_of_key}")[0] == 200
         status, said, headers = posted(
@@ -218,7 +218,7 @@ def test_discovery_says_nothing_of_limits():
 def test_a_limit_of_the_database_acts_when_the_book_is_read(monkeypatch):
     make_published(slug="news")
     script(monkeypatch, text("Hello."), text("Hello."))
-    SubjectLimits.objects.create(scope=Scope.SERVER, limits={"requests_per_day": 1})
+    SubjectLimits.objects.create(scope=LimitScope.SERVER, limits={"requests_per_day": 1})
     assert asked()[0] == 200
     async_to_sync(BOOK.look_after)()
     assert asked()[0] == 429  # the one before is found in the figures

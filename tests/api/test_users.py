@@ -21,9 +21,9 @@ from copilot_admin.models import (
     Conversation,
     EndUser,
     Feedback,
+    LimitScope,
     Outcome,
     Run,
-    Scope,
     Turn,
 )
 from tests.docs.test_operations import proxy
@@ -298,7 +298,7 @@ def test_a_user_whose_row_was_erased_is_written_anew(service_url):
 
 def test_feedback_and_calls_of_components_are_the_users(service_url):
     key = make_key()[1]
-    with limited({Subject(Scope.USER, "ada"): {"requests_per_minute": 2}}):
+    with limited({Subject(LimitScope.USER, "ada"): {"requests_per_minute": 2}}):
         vote, call = {"vote": "thumbs_up"}, {"parameters": {"expression": "1 + 1"}}
         feedback, calculator = "/v1/copilots/news/feedback", "/v2/components/calculator"
         named = {"X_User_Id": "ada"}

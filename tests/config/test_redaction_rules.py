@@ -4,7 +4,7 @@ import pytest
 
 from copilot_admin.config.env import BadSetting
 from copilot_admin.config.redaction_rules import KINDS, redaction_rules
-from copilot_admin.redaction.kinds import Kind
+from copilot_admin.redaction.kinds import DataKind
 
 
 def test_kinds_and_expressions_are_read():
@@ -13,7 +13,7 @@ def test_kinds_and_expressions_are_read():
         ("CUST-[0-9]{6}",),
     )
     assert redaction_rules([], "") == ((), ())
-    assert tuple(kind.value for kind in Kind) == KINDS
+    assert tuple(kind.value for kind in DataKind) == KINDS
 
 
 @pytest.mark.parametrize(

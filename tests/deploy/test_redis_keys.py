@@ -40,9 +40,9 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
 from copilot_admin.admin.logins.counted import within
-from copilot_admin.models import Scope, SubjectLimits
+from copilot_admin.models import LimitScope, SubjectLimits
 call_command("copilots", "import", 'FILE', publish=True)
-for scope in (Scope.SERVER, Scope.ADDRESS):
+for scope in (LimitScope.SERVER, LimitScope.ADDRESS):
     SubjectLimits.objects.create(scope=scope, limits=json.loads('LIMITS'))
 browser = Client()
 browser.force_login(User.objects.create_superuser("admin", password="x"))

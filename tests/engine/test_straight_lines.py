@@ -228,13 +228,13 @@ class Door:
     worst: tuple[tuple[str, str, str], ...]
 
 
-def _redacted(kind: kinds.Kind, text: str) -> object:
+def _redacted(kind: kinds.DataKind, text: str) -> object:
     return redactor.redacted([text], Rules((kind,)))
 
 
 def every_place(text: str) -> None:
     """Where each word of a text is once personal data was taken out of it."""
-    found = redactor.told([text], Rules((kinds.Kind.EMAIL,)))[text]
+    found = redactor.told([text], Rules((kinds.DataKind.EMAIL,)))[text]
     for place in range(0, len(text), 8):
         found.moved(place)
 
@@ -256,7 +256,7 @@ DOORS = (
                 ("4", " 4", "x"),
             ),
         )
-        for kind in kinds.Kind
+        for kind in kinds.DataKind
     ),
     Door(
         spellings,
@@ -265,7 +265,7 @@ DOORS = (
     ),
     Door(
         redactor,
-        lambda text: redactor.redacted([text], Rules(tuple(kinds.Kind))),
+        lambda text: redactor.redacted([text], Rules(tuple(kinds.DataKind))),
         (("", "4111 1111 1111 1111 ", ""), ("", "a@b.cd ", ""), ("", "QUJD", ""), ("", "A\n", "")),
     ),
     Door(kinds, kinds.names_account, (("", "account ", ""), ("", "a/c n", ""))),

@@ -29,7 +29,7 @@ from copilot_admin.models import (
     Turn,
     Verdict,
 )
-from copilot_admin.privacy.scopes import Scope
+from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.review.figures import Counts, figures_of
 from copilot_admin.review.periods import Period, Span
 from copilot_admin.review.queues import claim, finish, make_queue, set_closed
@@ -151,7 +151,7 @@ class World:
             return
         self.running = [one for one in self.running if one.accepted.conversation_id != talk.pk]
         before = full_count()
-        removal = removing.begin(Scope(conversation=talk.pk))
+        removal = removing.begin(PrivacyScope(conversation=talk.pk))
         while removing.remove_batch(removal.pk) is removing.RemovalStep.MOVED:
             pass
         after = full_count()

@@ -15,7 +15,7 @@ from copilot_admin.journal.sealing import from_json, seal, to_json
 from copilot_admin.models import Conversation, Event, Node, Run, TurnText
 from copilot_admin.reading import read_tree, read_turns
 from copilot_admin.redaction import own
-from copilot_admin.redaction.kinds import Kind
+from copilot_admin.redaction.kinds import DataKind
 from copilot_admin.redaction.redactor import NOT_STORED
 from copilot_admin.redaction.rules import Rules
 from copilot_admin.storage.blobs import load
@@ -25,7 +25,7 @@ from protocol.events import MessageChunk, StatusUpdate
 from tests.journal.journaling import Client, ai, call_event, ending, record_of
 
 pytestmark = pytest.mark.django_db
-RULES = Rules((Kind.EMAIL, Kind.CARD))
+RULES = Rules((DataKind.EMAIL, DataKind.CARD))
 MAIL, KEPT = "ann@bank.example", "[e-mail address]"
 
 

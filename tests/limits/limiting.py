@@ -11,11 +11,11 @@ from copilot_admin.limits.book import BOOK
 from copilot_admin.limits.demand import Demand, demand_of
 from copilot_admin.limits.rules import Rule, rules_of
 from copilot_admin.limits.subjects import Asking, Subject
-from copilot_admin.models import Scope
+from copilot_admin.models import LimitScope
 from copilot_admin.storage.database_thread import Patience
 
-SERVER = Subject(Scope.SERVER)
-COPILOT = Subject(Scope.COPILOT, "3")
+SERVER = Subject(LimitScope.SERVER)
+COPILOT = Subject(LimitScope.COPILOT, "3")
 FAR = datetime(2100, 1, 1, tzinfo=UTC)  # Redis keeps no counter of a window that is over
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 

@@ -22,11 +22,11 @@ from copilot_admin.limits.rules import NANO, Rule
 from copilot_admin.limits.spent import spent
 from copilot_admin.limits.subjects import Asking, Subject
 from copilot_admin.limits.windows import Period, window_at
-from copilot_admin.models import Copilot, EndUser, Outcome, Run, Scope, SubjectLimits
+from copilot_admin.models import Copilot, EndUser, LimitScope, Outcome, Run, SubjectLimits
 from tests.factories import make_copilot, make_user
 from tests.limits.limiting import COPILOT, SERVER, ask, limited, rule
 
-KEY = Subject(Scope.KEY, "7")
+KEY = Subject(LimitScope.KEY, "7")
 
 
 def refused(**asking: object) -> LimitExceeded:
@@ -165,7 +165,7 @@ class TestBudgets:
     def test_a_restart_gives_no_new_budget(self):
         copilot = make_copilot()
         used_by(copilot, tokens=100, cost=Decimal("0.5"))
-        with limited({Subject(Scope.COPILOT, str(copilot.pk)): {"tokens_per_day": 100}}):
+        with limited({Subject(LimitScope.COPILOT, str(copilot.pk)): {"tokens_per_day": 100}}):
             assert refused(id="a", copilot_id=copilot.pk).rule.kind.key == "tokens_per_day"
 
 
@@ -197,7 +197,7 @@ def spent_of(budget: Budget) -> tuple[int, int]:
 @pytest.mark.django_db
 def test_what_budgets_of_one_user_have_in_common_is_read_once(django_assert_num_queries):
     day = datetime(2026, 3, 10, 9, tzinfo=UTC)
-    anna = Subject(Scope.USER, "anna")
+    anna = Subject(LimitScope.USER, "anna")
     kinds = ("tokens_per_day", "usd_per_day", "requests_per_day", "tokens_per_minute")
     budgets = [budget_of(anna, day, **{kind: 1}) for kind in kinds]
     with django_assert_num_queries(1):
@@ -221,13 +221,13 @@ def test_what_was_used_is_found_in_the_figures_and_the_runs():
     run_of(first, "key:7", day, cost=0, outcome=Outcome.REFUSED)
     run_of(first, "key:7", day - timedelta(days=1), input_tokens=1, cost=Decimal(2))
     run_of(first, "key:8", day, input_tokens=1, cost=Decimal(2))
-    of_first = Subject(Scope.COPILOT, str(first.pk))
+    of_first = Subject(LimitScope.COPILOT, str(first.pk))
     anna = EndUser.objects.create(identifier="anna", source="token", first_at=day, last_at=day)
     run_of(second, "key:8", day, input_tokens=1000, cost=Decimal(5), user=anna)
     run_of(second, "anonymous", day, output_tokens=1, cost=Decimal(1), user=anna)
     run_of(second, "anonymous", day - timedelta(days=1), output_tokens=2, user=anna)
     users = {
-        key: spent_of(budget_of(Subject(Scope.USER, "anna"), day, **{key: 1}))
+        key: spent_of(budget_of(Subject(LimitScope.USER, "anna"), day, **{key: 1}))
         for key in ("tokens_per_day", "usd_per_day", "requests_per_day")
     }
     assert users == {
@@ -235,7 +235,7 @@ def test_what_was_used_is_found_in_the_figures_and_the_runs():
         "usd_per_day": (6 * NANO, 0),
         "requests_per_day": (2, 0),
     }
-    assert spent_of(budget_of(Subject(Scope.USER, "an"), day, tokens_per_day=1)) == (0, 0)
+    assert spent_of(budget_of(Subject(LimitScope.USER, "an"), day, tokens_per_day=1)) == (0, 0)
 
     found = {
         (subject.name.split(":")[0], key): spent_of(budget_of(subject, day, **{key: 1}))
@@ -260,13 +260,13 @@ def test_what_was_used_is_found_in_the_figures_and_the_runs():
     following = day + timedelta(days=1)
     assert spent_of(budget_of(of_first, following, berlin, requests_per_day=1)) == (1, 1)
     assert spent_of(budget_of(of_first, day, tokens_per_minute=1)) == (0, 0)
-    assert spent_of(budget_of(Subject(Scope.ADDRESS, "::1"), day, tokens_per_day=1)) == (0, 0)
+    assert spent_of(budget_of(Subject(LimitScope.ADDRESS, "::1"), day, tokens_per_day=1)) == (0, 0)
 
 
 @pytest.mark.django_db
 def test_the_book_holds_what_the_database_does(django_capture_on_commit_callbacks):
     copilot = make_copilot(limits={"concurrent": 2})
-    SubjectLimits.objects.create(scope=Scope.KEY, subject="7", limits={"concurrent": 3})
+    SubjectLimits.objects.create(scope=LimitScope.KEY, subject="7", limits={"concurrent": 3})
 
     def held() -> list[tuple[str, int]]:
         found = BOOK.rules_for(Asking(copilot_id=copilot.pk, key_id=7))
@@ -287,7 +287,7 @@ def test_a_book_that_nobody_reads_is_read_by_who_asks(monkeypatch):
     now = [100.0]
     book = Book(lambda: now[0])
     monkeypatch.setattr("copilot_admin.limits.admission.BOOK", book)
-    row = SubjectLimits.objects.create(scope=Scope.SERVER, limits={"concurrent": 1})
+    row = SubjectLimits.objects.create(scope=LimitScope.SERVER, limits={"concurrent": 1})
     async_to_sync(ask)("a")
     refused(id="b")
     row.delete()
@@ -322,7 +322,7 @@ def test_four_fifths_of_a_limit_are_told_once(told, caplog):
 @pytest.mark.parametrize("user", ["anna", "5501"])
 def test_the_log_names_no_user_and_no_address(told, caplog, user):
     caplog.set_level(logging.WARNING, "copilot_admin.limits.near_limits")
-    with limited({Subject(Scope.USER, user): {"concurrent": 1}}):
+    with limited({Subject(LimitScope.USER, user): {"concurrent": 1}}):
         async_to_sync(ask)(user=user)
     assert [one.getMessage() for one in caplog.records] == [
         "limit concurrent of user: 100 % are used"

@@ -5,14 +5,16 @@ from datetime import UTC, datetime, timedelta
 from copilot_admin.limits.closed_rates import _MOST, ClosedRates
 from copilot_admin.limits.rules import KINDS, Rule
 from copilot_admin.limits.subjects import Subject
-from copilot_admin.models.limits import Scope
+from copilot_admin.models.limits import LimitScope
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 LATER = NOW + timedelta(seconds=30)
 
 
 def rule_of(number: int) -> Rule:
-    return Rule(Subject(Scope.ADDRESS, f"2001:db8:{number:x}::"), KINDS["requests_per_minute"], 1)
+    return Rule(
+        Subject(LimitScope.ADDRESS, f"2001:db8:{number:x}::"), KINDS["requests_per_minute"], 1
+    )
 
 
 def test_a_rate_is_closed_until_its_time():

@@ -13,7 +13,7 @@ from copilot_admin.limits.demand import Entry
 from copilot_admin.limits.process_counters import ProcessCounters
 from copilot_admin.limits.redis_counters import PREFIX, RedisCounters
 from copilot_admin.limits.subjects import Subject
-from copilot_admin.models import Scope
+from copilot_admin.models import LimitScope
 from tests.limits.limiting import FAR, SERVER, Clock, demand, rule, rules
 from tests.services import REDIS_URL
 
@@ -111,7 +111,7 @@ def test_seats_are_of_everybody_that_a_request_belongs_to(tried):
     async def scenario(counters: Any) -> None:
         for id in "ab":
             await counters.enter(demand(id, SEAT, WIDE_SEAT))
-        other = rule(Subject(Scope.COPILOT, "4"), concurrent=2)
+        other = rule(Subject(LimitScope.COPILOT, "4"), concurrent=2)
         assert await counters.enter(demand("c", other, WIDE_SEAT)) == Entry(
             used={other: 1, WIDE_SEAT: 3}
         )
@@ -221,7 +221,7 @@ def test_counters_in_redis_end_after_their_window():
 def test_budgets_of_addresses_are_bounded_and_others_stay(monkeypatch):
     monkeypatch.setattr(process_counters, "_MOST_OF_ADDRESSES", 6)
     counters = ProcessCounters(Clock())
-    addresses = [Subject(Scope.ADDRESS, f"2001:db8:0:{number}::") for number in range(5)]
+    addresses = [Subject(LimitScope.ADDRESS, f"2001:db8:0:{number}::") for number in range(5)]
     kept = demand("a", *rules(SERVER, tokens_per_month=9)).budgets
     theirs = [demand("a", *rules(one, tokens_per_month=9)).budgets for one in addresses]
 
@@ -238,7 +238,7 @@ def test_budgets_of_addresses_are_bounded_and_others_stay(monkeypatch):
 def test_nothing_in_redis_names_a_user_or_an_address():
     canary, address = "canary-5d1e", "192.0.2.77"
     limits = {"concurrent": 9, "requests_per_minute": 9, "requests_per_day": 9, "usd_per_month": 9}
-    subjects = (Subject(Scope.USER, canary), Subject(Scope.ADDRESS, address))
+    subjects = (Subject(LimitScope.USER, canary), Subject(LimitScope.ADDRESS, address))
     some = [one for subject in subjects for one in rules(subject, **limits)]
 
     async def scenario() -> list[bytes]:

@@ -10,27 +10,27 @@ import pytest
 from copilot_admin.limits import admission, near_limits
 from copilot_admin.limits.admission import LimitExceeded
 from copilot_admin.limits.demand import Charge
-from copilot_admin.limits.rules import KINDS, NANO, Kind, Measure
+from copilot_admin.limits.rules import KINDS, NANO, LimitKind, Measure
 from copilot_admin.limits.sentences import WHOSE
 from copilot_admin.limits.subjects import Subject
 from copilot_admin.limits.windows import Period, window_at
-from copilot_admin.models import Scope
+from copilot_admin.models import LimitScope
 from tests.limits.limiting import ask, limited
 
 # Who asks, by what is limited of him; and somebody of whom that is another.
 ALIKE = {"copilot_id": 3, "key_id": 7, "user": "ada", "address": "192.0.2.7"}
 OTHER = {
-    Scope.COPILOT: {"copilot_id": 4},
-    Scope.KEY: {"key_id": 8},
-    Scope.USER: {"user": "eve"},
-    Scope.ADDRESS: {"address": "192.0.2.8"},
+    LimitScope.COPILOT: {"copilot_id": 4},
+    LimitScope.KEY: {"key_id": 8},
+    LimitScope.USER: {"user": "eve"},
+    LimitScope.ADDRESS: {"address": "192.0.2.8"},
 }
 SUBJECTS = {
-    Scope.SERVER: Subject(Scope.SERVER),
-    Scope.COPILOT: Subject(Scope.COPILOT, "3"),
-    Scope.KEY: Subject(Scope.KEY, "7"),
-    Scope.USER: Subject(Scope.USER, "ada"),
-    Scope.ADDRESS: Subject(Scope.ADDRESS, "192.0.2.7"),
+    LimitScope.SERVER: Subject(LimitScope.SERVER),
+    LimitScope.COPILOT: Subject(LimitScope.COPILOT, "3"),
+    LimitScope.KEY: Subject(LimitScope.KEY, "7"),
+    LimitScope.USER: Subject(LimitScope.USER, "ada"),
+    LimitScope.ADDRESS: Subject(LimitScope.ADDRESS, "192.0.2.7"),
 }
 MOST = 5
 ONE = {
@@ -58,7 +58,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return noted
 
 
-def take(kind: Kind, number: int, **asking: object) -> None:
+def take(kind: LimitKind, number: int, **asking: object) -> None:
     """One of what a kind counts; an answer that is counted by its end has ended."""
     let_in = async_to_sync(ask)(f"{number}-{asking}", **{**ALIKE, **asking})
     if kind.measure is not Measure.CONCURRENT:
@@ -67,8 +67,10 @@ def take(kind: Kind, number: int, **asking: object) -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-@pytest.mark.parametrize("scope", Scope)
-def test_a_limit_refuses_at_its_end_and_tells_before(scope: Scope, kind: Kind, told: list[int]):
+@pytest.mark.parametrize("scope", LimitScope)
+def test_a_limit_refuses_at_its_end_and_tells_before(
+    scope: LimitScope, kind: LimitKind, told: list[int]
+):
     unit = NANO if kind.measure is Measure.USD else 1
     with limited({SUBJECTS[scope]: {kind.key: MOST}}):
         for number in range(MOST - 1):
@@ -91,9 +93,9 @@ def test_a_limit_refuses_at_its_end_and_tells_before(scope: Scope, kind: Kind, t
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_a_limit_that_is_changed_while_it_counts_holds_at_once(kind: Kind):
+def test_a_limit_that_is_changed_while_it_counts_holds_at_once(kind: LimitKind):
     """What was used counts on; only a rate of any minute begins anew."""
-    subject = SUBJECTS[Scope.KEY]
+    subject = SUBJECTS[LimitScope.KEY]
     with limited({subject: {kind.key: MOST}}):
         for number in range(3):
             take(kind, number)

@@ -12,20 +12,20 @@ from copilot_admin.limits.counting import COUNTING
 from copilot_admin.limits.redis_counters import PREFIX, RedisCounters
 from copilot_admin.limits.subjects import Subject
 from copilot_admin.limits.taken_away import forget, taken_away
-from copilot_admin.models import Scope, SubjectLimits
+from copilot_admin.models import LimitScope, SubjectLimits
 from tests.factories import make_copilot
 from tests.limits.limiting import FAR, SERVER, ask, demand, rules
 from tests.limits.test_admission import refused, used_by
 from tests.services import REDIS_URL
 
-ANNA, EVERY_USER = Subject(Scope.USER, "anna"), Subject(Scope.USER)
+ANNA, EVERY_USER = Subject(LimitScope.USER, "anna"), Subject(LimitScope.USER)
 
 
 def test_only_lasting_budgets_that_are_gone_are_forgotten_and_none_of_an_address():
     before: dict[Subject, dict[str, Any]] = {
         SERVER: {"tokens_per_day": 9, "requests_per_day": 9, "usd_per_month": 1},
-        Subject(Scope.COPILOT, "3"): {"concurrent": 2, "requests_per_minute": 3},
-        Subject(Scope.ADDRESS, "192.0.2.7"): {"tokens_per_day": 9},
+        Subject(LimitScope.COPILOT, "3"): {"concurrent": 2, "requests_per_minute": 3},
+        Subject(LimitScope.ADDRESS, "192.0.2.7"): {"tokens_per_day": 9},
         EVERY_USER: {"tokens_per_month": 9},
         ANNA: {"tokens_per_month": 9},
     }
@@ -53,7 +53,7 @@ def test_what_was_used_while_there_was_no_budget_is_in_it_when_it_is_set_again()
 
 @pytest.mark.django_db(transaction=True)
 def test_what_redis_could_not_be_told_is_told_the_next_time(settings, caplog, monkeypatch):
-    SubjectLimits.objects.create(scope=Scope.SERVER, limits={"tokens_per_day": 100})
+    SubjectLimits.objects.create(scope=LimitScope.SERVER, limits={"tokens_per_day": 100})
     BOOK.read()
     SubjectLimits.objects.all().delete()
     settings.REDIS_URL = "redis://127.0.0.1:1/0"  # nobody listens there
@@ -70,7 +70,7 @@ def test_what_redis_could_not_be_told_is_told_the_next_time(settings, caplog, mo
 def test_redis_forgets_what_is_meant_and_nothing_else(settings):
     settings.REDIS_URL = REDIS_URL
     limits = {"tokens_per_day": 9, "tokens_per_month": 9}
-    subjects = (SERVER, ANNA, Subject(Scope.USER, "ben"))
+    subjects = (SERVER, ANNA, Subject(LimitScope.USER, "ben"))
     budgets = demand(
         "a", *(one for who in subjects for one in rules(who, **limits)), now=FAR
     ).budgets

@@ -8,7 +8,7 @@ import pytest
 from copilot_admin.management.commands import privacy
 from copilot_admin.models import Conversation, Copilot, LegalHold, Removal
 from copilot_admin.privacy import holds
-from copilot_admin.privacy.scopes import Scope
+from copilot_admin.privacy.scopes import PrivacyScope
 from tests.factories import make_version
 from tests.journal.journaling import START, Client
 
@@ -107,7 +107,7 @@ def test_files_are_written_anew_with_yes_alone(capsys):
 
 def test_a_held_conversation_is_counted_and_stays(capsys):
     talk = Client(trace_id="a").ask("q").answer("a").conversation
-    holds.place(Scope(conversation=talk.pk), reason="r", by="ann")
+    holds.place(PrivacyScope(conversation=talk.pk), reason="r", by="ann")
     counted, gone = said(capsys, "erase", "--conversation", str(talk.pk), "--yes")
     assert counted.endswith("1 conversations are held and stay.")
     assert gone == "Removed: nothing." and Conversation.objects.exists()

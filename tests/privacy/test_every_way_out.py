@@ -21,7 +21,7 @@ from copilot_admin.journal.users import forget_users
 from copilot_admin.management.commands import privacy as command
 from copilot_admin.models import ComponentCall, Conversation, Copilot, EndUser, Run
 from copilot_admin.privacy import holds, retention, rows, spooled
-from copilot_admin.privacy.scopes import Scope
+from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.privacy.users import users_of
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.upkeep.deletion import DeletionStep, delete_batch, mark
@@ -136,7 +136,7 @@ def evidence() -> dict[str, list[object]]:
     return {**found, "spool": sorted(map(str, SPOOL.runs()))}
 
 
-def _removed(scope: Callable[[], Scope]) -> Callable[[object], object]:
+def _removed(scope: Callable[[], PrivacyScope]) -> Callable[[object], object]:
     return lambda _client: remove(scope())
 
 
@@ -192,20 +192,20 @@ def _commanded(*words: str) -> Callable[[object], object]:
 
 def _spool_of_erased(_client) -> None:
     """An erasure that meant it, before the spool is looked through."""
-    remove(Scope(user=EndUser.objects.get().pk))
+    remove(PrivacyScope(user=EndUser.objects.get().pk))
     spooled.clean_spool()
 
 
 PATHS: dict[str, Callable[[object], object]] = {
     "erasing a conversation": _removed(
-        lambda: Scope(conversation=Conversation.objects.earliest("pk").pk)
+        lambda: PrivacyScope(conversation=Conversation.objects.earliest("pk").pk)
     ),
-    "erasing a user": _removed(lambda: Scope(user=EndUser.objects.get().pk)),
+    "erasing a user": _removed(lambda: PrivacyScope(user=EndUser.objects.get().pk)),
     "erasing a caller": _removed(
-        lambda: Scope(principal=Run.objects.earliest("started_at").principal)
+        lambda: PrivacyScope(principal=Run.objects.earliest("started_at").principal)
     ),
-    "erasing a copilot": _removed(lambda: Scope(copilot=Copilot.objects.get().pk)),
-    "erasing a period": _removed(lambda: Scope(since=START - timedelta(days=1))),
+    "erasing a copilot": _removed(lambda: PrivacyScope(copilot=Copilot.objects.get().pk)),
+    "erasing a period": _removed(lambda: PrivacyScope(since=START - timedelta(days=1))),
     "erasing by a page": _erased_by_page,
     "erasing by a command": _commanded("privacy", "erase", "--user", "Ada", "--yes"),
     "pruning at night": _pruned_by_night,
@@ -220,7 +220,7 @@ PATHS: dict[str, Callable[[object], object]] = {
 
 def everyones_hold() -> models.LegalHold:
     """By a period that names no row, so that no foreign key helps."""
-    return holds.place(Scope(since=START - timedelta(days=9)), reason="Case 12", by="ann")
+    return holds.place(PrivacyScope(since=START - timedelta(days=9)), reason="Case 12", by="ann")
 
 
 @pytest.mark.database

@@ -21,7 +21,7 @@ from copilot_admin.journal.sealing import seal, to_json
 from copilot_admin.journal.seen import note_seen
 from copilot_admin.privacy.finding import user_meant
 from copilot_admin.privacy.leftovers import vacuum
-from copilot_admin.privacy.scopes import Scope
+from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.studio.replay_queue import begin
 from copilot_admin.upkeep import background, removing, tasks
@@ -215,7 +215,7 @@ def test_an_erased_caller_is_in_no_file_and_another_in_all():
     make_call(key=key, copilot=version.copilot, arguments={"expression": GONE}, error=GONE)
     others = write_everywhere(STAYS, principal="anonymous", version=version)
     assert files_with(GONE) or connection.vendor == "postgresql"
-    removal = erase(Scope(principal=principal))
+    removal = erase(PrivacyScope(principal=principal))
     if connection.vendor == "postgresql":
         vacuum(full=True)
     assert files_with(GONE) == set()
@@ -248,7 +248,7 @@ def test_an_erased_user_is_in_no_file_and_nineteen_others_in_all():
         make_call(key=key, user=talk.user, arguments={"expression": word})
         models.SubjectLimits.objects.create(scope="user", subject=user.id, limits={})
     gone = words.pop(7)
-    removal = erase(Scope(user=user_meant(f"{gone}@b.example").pk))
+    removal = erase(PrivacyScope(user=user_meant(f"{gone}@b.example").pk))
     if connection.vendor == "postgresql":
         vacuum(full=True)
     assert words_found({gone, *words}) == set(words)

@@ -19,7 +19,7 @@ from copilot_admin.privacy import holds
 from copilot_admin.privacy.counting import count
 from copilot_admin.privacy.finding import user_meant
 from copilot_admin.privacy.forgetting import Forgetting
-from copilot_admin.privacy.scopes import Scope
+from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.upkeep.deletion import DeletionStep, delete_batch, mark
 from copilot_admin.upkeep.removing import RemovalStep, begin, remove_batch
 from tests.factories import make_call, make_key, make_version
@@ -109,11 +109,11 @@ def test_one_of_twenty_users_is_erased_and_the_others_are_untouched():
         )
     before = [of_user(row) for row in rows]
     assert before[7] == {**before[7], "row": 1, "limits": 1} and all(before[7].values())
-    found = count(Scope(user=rows[7].pk))
+    found = count(PrivacyScope(user=rows[7].pk))
     assert (found.conversations, found.requests, found.calls, found.questions, found.users) == (
         1, 2, 1, 1, 1,
     )  # fmt: skip
-    removal = remove(Scope(user=rows[7].pk))
+    removal = remove(PrivacyScope(user=rows[7].pk))
     after = [of_user(row) for row in rows]
     assert after[7] == dict.fromkeys(after[7]) | {
         "conversations": [], "runs": set(), "calls": [], "days": [], "limits": 0, "row": 0
@@ -133,7 +133,7 @@ def test_who_asks_again_is_somebody_new():
     version = make_version()
     asked = Client(version=version, user=ADA, trace_id="chat").ask("Hello").answer("Hi.")
     before = asked.conversation.user
-    remove(Scope(user=before.pk))
+    remove(PrivacyScope(user=before.pk))
     forget_users()
     again = Client(user=ADA, trace_id="chat", version=version)
     talk = again.ask("Hello", ai("Hi."), "More").answer("Yes.").conversation
@@ -148,7 +148,7 @@ def test_another_address_is_the_same_user_and_another_id_is_not():
     second = Client(user=renamed, now=later).ask("Hello").answer("Hi.").conversation.user
     assert (second.pk, second.email) == (first.pk, "ada@new.example")
     other = Client(user=AskingUser(id="ada2", email="Ada@b.example")).ask("H").answer("Hi.")
-    remove(Scope(user=user_meant("ada@new.example").pk))
+    remove(PrivacyScope(user=user_meant("ada@new.example").pk))
     assert Conversation.objects.get() == other.conversation
 
 
@@ -157,9 +157,9 @@ def test_of_a_user_in_a_period_or_a_copilot_the_row_stays():
     old = Client(version=version, user=ADA, trace_id="old", now=START - timedelta(days=9))
     old.ask("q").answer("a")
     new = Client(version=version, user=ADA, trace_id="new").ask("q").answer("a").conversation
-    remove(Scope(user=new.user_id, until=START - timedelta(days=1)))
+    remove(PrivacyScope(user=new.user_id, until=START - timedelta(days=1)))
     assert Conversation.objects.get() == new and EndUser.objects.exists()
-    remove(Scope(user=new.user_id, copilot=version.copilot_id))
+    remove(PrivacyScope(user=new.user_id, copilot=version.copilot_id))
     assert not Conversation.objects.exists()
     assert not CallerDay.objects.filter(principal=f"user:{new.user_id}").exists()
 
@@ -169,7 +169,7 @@ def test_a_user_and_a_key_mean_what_he_asked_with_it():
         Client(principal=principal, user=ADA).ask("q").answer("a")
     who = EndUser.objects.get()
     days = CallerDay.objects.count()
-    remove(Scope(user=who.pk, principal="key:1"))
+    remove(PrivacyScope(user=who.pk, principal="key:1"))
     assert Conversation.objects.get().principal == "key:2"
     assert CallerDay.objects.count() == days  # a user is counted once, whatever his keys
 
@@ -180,14 +180,14 @@ def test_whose_last_conversation_goes_is_forgotten_too():
         Client(version=version, user=AskingUser(id=name), trace_id=name).ask("q").answer("a")
     call = make_call(user=EndUser.objects.get(identifier="eve"))
     for talk in Conversation.objects.all():
-        remove(Scope(conversation=talk.pk))
+        remove(PrivacyScope(conversation=talk.pk))
     assert EndUser.objects.get().identifier == "eve"
     Run.objects.create(
         copilot=version.copilot, user=call.user, principal="anonymous", started_at=START,
         outcome=Outcome.REFUSED, generation=3, boot_id="b", heartbeat_at=START,
     )  # fmt: skip
     models.ComponentCall.objects.update(copilot=version.copilot)
-    remove(Scope(copilot=version.copilot_id))
+    remove(PrivacyScope(copilot=version.copilot_id))
     assert not EndUser.objects.exists()
 
 
@@ -207,7 +207,7 @@ def test_users_of_a_copilot_go_with_it_unless_another_one_knows_them():
 def test_who_is_being_answered_is_waited_for():
     asked = Client(user=ADA).ask("Hello")
     who = EndUser.objects.get()
-    removal = begin(Scope(user=who.pk))
+    removal = begin(PrivacyScope(user=who.pk))
     assert remove_batch(removal.pk) is RemovalStep.WAITING
     asked.answer("Hi.")
     remove(removal=removal)
@@ -221,7 +221,7 @@ def test_who_is_answered_outside_of_a_conversation_is_waited_for():
         copilot=version.copilot, user=who, principal="anonymous", started_at=START,
         outcome=Outcome.RUNNING, generation=3, boot_id="b", heartbeat_at=START,
     )  # fmt: skip
-    removal = begin(Scope(user=who.pk))
+    removal = begin(PrivacyScope(user=who.pk))
     assert remove_batch(removal.pk) is RemovalStep.WAITING
     Run.objects.filter(pk=run.pk).update(outcome=Outcome.FAILED)
     remove(removal=removal)
@@ -232,31 +232,31 @@ class TestHolds:
     def test_a_held_user_stays_with_all_that_he_asks(self):
         ada = Client(user=ADA, trace_id="a").ask("q").answer("a").conversation.user
         eve = Client(user=AskingUser(id="eve"), trace_id="e").ask("q").answer("a").conversation
-        hold = holds.place(Scope(user=ada.pk), reason="Case", by="ann")
+        hold = holds.place(PrivacyScope(user=ada.pk), reason="Case", by="ann")
         make_call(user=ada)
         Client(user=ADA, trace_id="later").ask("q").answer("a")
-        found = count(Scope(user=ada.pk))
+        found = count(PrivacyScope(user=ada.pk))
         assert (found.conversations, found.held, found.calls, found.users) == (0, 2, 0, 0)
         before = of_user(ada)
-        remove(Scope(user=ada.pk))
-        remove(Scope(user=eve.user_id))
+        remove(PrivacyScope(user=ada.pk))
+        remove(PrivacyScope(user=eve.user_id))
         assert of_user(ada) == before
         assert set(EndUser.objects.all()) == {ada}
         assert holds.release(hold.pk, by="ann")
-        remove(Scope(user=ada.pk))
+        remove(PrivacyScope(user=ada.pk))
         assert not EndUser.objects.exists()
 
     def test_a_held_conversation_keeps_its_user(self):
         talk = Client(user=ADA, trace_id="a").ask("q").answer("a").conversation
         Client(user=ADA, trace_id="b").ask("q").answer("a")
-        holds.place(Scope(conversation=talk.pk), reason="Case", by="ann")
-        assert count(Scope(user=talk.user_id)).users == 0
-        remove(Scope(user=talk.user_id))
+        holds.place(PrivacyScope(conversation=talk.pk), reason="Case", by="ann")
+        assert count(PrivacyScope(user=talk.user_id)).users == 0
+        remove(PrivacyScope(user=talk.user_id))
         assert Conversation.objects.get().user == EndUser.objects.get()
 
     def test_nobody_holds_a_user_who_is_gone(self):
         with pytest.raises(ValueError, match="This user is gone"):
-            holds.place(Scope(user=77), reason="Case", by="ann")
+            holds.place(PrivacyScope(user=77), reason="Case", by="ann")
 
 
 class TestTheCommand:
@@ -300,7 +300,7 @@ def test_each_process_forgets_whom_it_knew_when_rows_were_erased(
     monkeypatch.setitem(CHECKED._known, b"digest", None)
     forgetting.look_after()
     assert users._known and usage._known_callers and CHECKED._known
-    removal = begin(Scope(user=EndUser.objects.get().pk))
+    removal = begin(PrivacyScope(user=EndUser.objects.get().pk))
     forgetting.look_after()  # nothing is gone yet
     assert users._known
     remove(removal=removal)

@@ -14,7 +14,7 @@ from protocol.components import (
     manifest_from,
     static_findings,
 )
-from protocol.components.contract import Finding, Rule, outputs_are_json
+from protocol.components.contract import ContractFinding, Rule, outputs_are_json
 from protocol.components.manifests import argument_descriptions
 
 QUERY = {"type": "string", "description": "What to look for."}
@@ -60,7 +60,7 @@ def with_parameters(**changes: Any) -> type[Good]:
     return with_manifest(parameters={**Good.manifests[0]["parameters"], **changes})
 
 
-def found(findings: Iterable[Finding]) -> list[tuple[str, str]]:
+def found(findings: Iterable[ContractFinding]) -> list[tuple[str, str]]:
     return sorted((finding.rule.value, finding.detail) for finding in findings)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from copilot_admin.redaction import own
 from copilot_admin.redaction.checked import expression_fault
-from copilot_admin.redaction.kinds import LONGEST, Kind
+from copilot_admin.redaction.kinds import LONGEST, DataKind
 from copilot_admin.redaction.redactor import NOT_STORED, Told, redacted, told
 from copilot_admin.redaction.rules import (
     NO_RULES,
@@ -18,7 +18,7 @@ from copilot_admin.redaction.spellings import folded
 from protocol.messages import DataItem, HumanMessage, ResultMessage, SourceData
 from protocol.pieces import PIECE
 
-ALL = Rules(tuple(Kind))
+ALL = Rules(tuple(DataKind))
 ACCOUNT, CARD, MAIL, PHONE = (
     "[account number]",
     "[card number]",
@@ -168,7 +168,7 @@ def test_what_merely_looks_like_it_stays(text):
 
 def test_kinds_that_nobody_chose_stay():
     text = "ann@bank.example 4111111111111111"
-    assert one(text, Rules((Kind.CARD,))) == f"ann@bank.example {CARD}"
+    assert one(text, Rules((DataKind.CARD,))) == f"ann@bank.example {CARD}"
     assert one(text, NO_RULES) == text
 
 
@@ -203,7 +203,7 @@ def test_the_number_of_an_account_is_known_by_the_name_of_its_member():
         "client_account_no": [ACCOUNT, "1234", None],
     }
     assert one({"account": "1234\u200b5678"}) == {"account": ACCOUNT}
-    assert one(value, Rules((Kind.CARD,))) == value
+    assert one(value, Rules((DataKind.CARD,))) == value
 
 
 def test_messages_keep_their_form():
@@ -252,7 +252,7 @@ def test_places_move_with_the_text_around_them(text, offset):
 
 
 def test_own_expressions_are_found_in_another_process():
-    rules = Rules((Kind.EMAIL,), (r"CUST-\d{6}", "Ann|Ann Lee"))
+    rules = Rules((DataKind.EMAIL,), (r"CUST-\d{6}", "Ann|Ann Lee"))
     text = "Ann Lee (CUST-123456) has a@b.example"
     assert one(text, rules) == f"[redacted] Lee ([redacted]) has {MAIL}"
     assert one({"a": "CUST-000000", "b": 1}, rules) == {"a": "[redacted]", "b": 1}
@@ -303,9 +303,9 @@ def test_what_is_wrong_with_an_expression_is_said(expression, words):
 
 def test_a_server_and_a_copilot_choose_together(settings):
     settings.REDACTION = (("card",), ("x",))
-    assert server_rules() == Rules((Kind.CARD,), ("x",))
+    assert server_rules() == Rules((DataKind.CARD,), ("x",))
     assert rules_for(["email", "of-a-later-release"], ["y", "x"]) == Rules(
-        (Kind.CARD, Kind.EMAIL), ("x", "y")
+        (DataKind.CARD, DataKind.EMAIL), ("x", "y")
     )
     settings.REDACTION = ((), ())
     assert not server_rules()

@@ -18,7 +18,7 @@ from copilot_admin.review.filtering import entries
 from copilot_admin.review.filtering.entries import newest_of_version
 from copilot_admin.review.filters import BY_NAME
 from copilot_admin.review.finding import (
-    Scope,
+    SearchScope,
     first_rows,
     gone_on,
     rows_anywhere,
@@ -44,7 +44,7 @@ def talks(number: int, *, days_ago: int = 0, **of: Any) -> None:
         Conversation.objects.create(**given, first_at=moment, last_at=moment)
 
 
-def looked(window: int = 3, **given: str) -> tuple[list[str], Scope]:
+def looked(window: int = 3, **given: str) -> tuple[list[str], SearchScope]:
     """The titles that are found, and where was looked."""
     chosen = read_filters({name.replace("_", "-"): value for name, value in given.items()})
     scope = scope_of(NEWEST, chosen, window=window)

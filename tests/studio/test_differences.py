@@ -6,9 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.studio.differences import Kind, Part, differences, shortened
+from copilot_admin.studio.differences import Part, PartKind, differences, shortened
 
-MARKS = {Kind.SAME: "{}", Kind.GONE: "[-{}-]", Kind.NEW: "{{+{}+}}", Kind.LEFT_OUT: "<{}>"}
+MARKS = {
+    PartKind.SAME: "{}",
+    PartKind.GONE: "[-{}-]",
+    PartKind.NEW: "{{+{}+}}",
+    PartKind.LEFT_OUT: "<{}>",
+}
 
 
 def drawn(parts: tuple[Part, ...]) -> str:
@@ -42,8 +47,8 @@ def test_what_went_and_what_came_is_marked_word_by_word(before, after, marked):
 @given(st.text("ab \n,"), st.text("ab \n,"))
 def test_the_parts_give_both_texts(before, after):
     parts = differences(before, after)
-    assert "".join(part.text for part in parts if part.kind is not Kind.NEW) == before
-    assert "".join(part.text for part in parts if part.kind is not Kind.GONE) == after
+    assert "".join(part.text for part in parts if part.kind is not PartKind.NEW) == before
+    assert "".join(part.text for part in parts if part.kind is not PartKind.GONE) == after
     assert all(part.text for part in parts)
     assert all(one.kind is not two.kind for one, two in pairwise(parts))
 
@@ -51,7 +56,7 @@ def test_the_parts_give_both_texts(before, after):
 def test_texts_that_have_nothing_in_common_are_told_apart_as_a_whole():
     before = "\n".join(f"a{number}" for number in range(2_000))
     after = "\n".join(f"b{number}" for number in range(2_000))
-    assert differences(before, after) == (Part(Kind.GONE, before), Part(Kind.NEW, after))
+    assert differences(before, after) == (Part(PartKind.GONE, before), Part(PartKind.NEW, after))
 
 
 def test_what_both_have_is_shown_beside_a_difference_alone():
@@ -61,12 +66,12 @@ def test_what_both_have_is_shown_beside_a_difference_alone():
 
 
 def test_a_long_text_between_two_differences_is_left_out_in_its_middle():
-    parts = (Part(Kind.NEW, "a"), Part(Kind.SAME, "0123456789"), Part(Kind.NEW, "b"))
+    parts = (Part(PartKind.NEW, "a"), Part(PartKind.SAME, "0123456789"), Part(PartKind.NEW, "b"))
     assert drawn(shortened(parts, context=3)) == "{+a+}012<3456>789{+b+}"
     assert shortened(parts, context=4) == parts
 
 
 def test_of_what_came_or_went_beginning_and_end_are_shown():
-    [head, middle, tail] = shortened((Part(Kind.NEW, "x" * 5_000),), longest=1_000)
-    assert (head, tail) == (Part(Kind.NEW, "x" * 500), Part(Kind.NEW, "x" * 500))
-    assert middle == Part(Kind.LEFT_OUT, "x" * 4_000, within=Kind.NEW)
+    [head, middle, tail] = shortened((Part(PartKind.NEW, "x" * 5_000),), longest=1_000)
+    assert (head, tail) == (Part(PartKind.NEW, "x" * 500), Part(PartKind.NEW, "x" * 500))
+    assert middle == Part(PartKind.LEFT_OUT, "x" * 4_000, within=PartKind.NEW)

@@ -28,7 +28,7 @@ from copilot_admin.models import (
     Side,
 )
 from copilot_admin.studio import question_asker, replay_queue
-from copilot_admin.studio.differences import Kind, Part
+from copilot_admin.studio.differences import Part, PartKind
 from copilot_admin.studio.replay_decisions import Wish
 from copilot_admin.studio.replay_queue import begin, claim, claim_stalled, grant
 from copilot_admin.studio.replay_reading import ReplayView, pair_differences, pairs_of, replay_views
@@ -104,8 +104,8 @@ def test_a_replay_asks_each_question_and_says_what_changed(monkeypatch):
     assert [row.baseline for row in rows] == ["recorded", "recorded", "none"]
     assert [row.question for row in rows] == [same, other, new]
     assert rows[2].judgement == Judgement.ANSWERED
-    assert pair_differences(rows[0]) == (Part(Kind.SAME, "Now."),)
-    assert Part(Kind.GONE, "Then <b>") in pair_differences(rows[1])
+    assert pair_differences(rows[0]) == (Part(PartKind.SAME, "Now."),)
+    assert Part(PartKind.GONE, "Then <b>") in pair_differences(rows[1])
     assert pair_differences(rows[2]) == ()
     assert [row.head for row in pairs_of(made.pk, "changed")] == ["Other?"]
 

@@ -11,12 +11,12 @@ from copilot_admin.errors import Unavailable
 from copilot_admin.models import Outcome
 from copilot_admin.settings import BASE_DIR
 from copilot_admin.telemetry.ended_run import Moments
-from copilot_admin.telemetry.figures import Figures
+from copilot_admin.telemetry.figures import ServerFigures
 from copilot_admin.telemetry.gauges import Reading
 from tests.telemetry.ended import SECOND, asked, ended_run, ran
 
 
-def lines(figures: Figures) -> dict[str, float]:
+def lines(figures: ServerFigures) -> dict[str, float]:
     """Every sample by its name and labels, without when it was made and what is nothing."""
     text, content_type = figures.text("text/plain")
     assert content_type.startswith("text/plain")
@@ -29,11 +29,11 @@ def lines(figures: Figures) -> dict[str, float]:
 
 
 def test_nothing_is_counted_before_something_happens():
-    assert lines(Figures()) == {}
+    assert lines(ServerFigures()) == {}
 
 
 def test_a_run_is_counted_once_in_each_figure():
-    figures = Figures()
+    figures = ServerFigures()
     figures.count_run(ended_run(facts=(asked(), ran(), asked(began=6, ended=9))))
     assert lines(figures) == {
         'copilot_runs_total{copilot="news",outcome="completed"}': 1,
@@ -53,7 +53,7 @@ def test_a_run_is_counted_once_in_each_figure():
 
 
 def test_every_try_of_a_provider_that_failed_is_an_error_of_it():
-    figures = Figures()
+    figures = ServerFigures()
     failures = ("ProviderUnavailable", "ProviderUnavailable", "ProviderTimeout")
     figures.count_run(
         ended_run(outcome=Outcome.FAILED, facts=(asked(failures=failures, failed=True),))
@@ -66,7 +66,7 @@ def test_every_try_of_a_provider_that_failed_is_an_error_of_it():
 
 
 def test_a_refused_question_has_no_times():
-    figures = Figures()
+    figures = ServerFigures()
     figures.count_run(ended_run(outcome=Outcome.REFUSED, usage=None, moments=Moments(came=0)))
     figures.count_refusal(Unavailable("Later.", code="draining"))
     assert lines(figures) == {
@@ -76,7 +76,7 @@ def test_a_refused_question_has_no_times():
 
 
 def test_what_was_refused_and_has_no_row_is_counted_by_its_code_alone():
-    figures = Figures()
+    figures = ServerFigures()
     for copilot in ("", "news"):
         figures.count_run(ended_run(copilot=copilot, outcome=Outcome.REFUSED, has_row=False))
         figures.count_refusal(Unavailable("Later.", code="draining"))
@@ -84,7 +84,7 @@ def test_what_was_refused_and_has_no_row_is_counted_by_its_code_alone():
 
 
 def test_a_trial_is_no_use_of_a_copilot_but_its_model_was_asked():
-    figures = Figures()
+    figures = ServerFigures()
     figures.count_run(ended_run(is_trial=True, facts=(asked(),)))
     names = {name.partition("{")[0] for name in lines(figures)}
     assert names == {
@@ -96,7 +96,7 @@ def test_a_trial_is_no_use_of_a_copilot_but_its_model_was_asked():
 
 
 def test_what_is_not_known_of_a_run_is_not_counted():
-    figures = Figures()
+    figures = ServerFigures()
     moments = Moments(came=0, admitted=SECOND, ended=2 * SECOND)
     figures.count_run(ended_run(first_ms=None, usage=None, moments=moments))
     names = {name.partition("{")[0] for name in lines(figures)}
@@ -104,7 +104,7 @@ def test_what_is_not_known_of_a_run_is_not_counted():
 
 
 def test_requests_are_counted_and_timed():
-    figures = Figures()
+    figures = ServerFigures()
     figures.count_request("GET", "/healthz", "200")
     figures.time_begin("/healthz", 0.25)
     assert lines(figures) == {
@@ -115,7 +115,7 @@ def test_requests_are_counted_and_timed():
 
 
 def test_readings_replace_those_before():
-    figures = Figures()
+    figures = ServerFigures()
     for number in (3, 2):
         figures.gauge(
             {
@@ -127,7 +127,7 @@ def test_readings_replace_those_before():
 
 
 def test_who_asks_for_open_metrics_gets_them():
-    text, content_type = Figures().text("application/openmetrics-text; version=1.0.0")
+    text, content_type = ServerFigures().text("application/openmetrics-text; version=1.0.0")
     assert content_type.startswith("application/openmetrics-text")
     assert text.endswith(b"# EOF\n")
 
@@ -135,9 +135,9 @@ def test_who_asks_for_open_metrics_gets_them():
 COUNTING = """
 import django, os, sys
 django.setup()
-from copilot_admin.telemetry.figures import Figures
+from copilot_admin.telemetry.figures import ServerFigures
 from copilot_admin.telemetry.gauges import Reading
-figures = Figures()
+figures = ServerFigures()
 figures.count_request("GET", "/healthz", "200")
 figures.gauge({
     "copilot_streams": Reading(help="Answers.", values={"": 2}),

@@ -9,7 +9,7 @@ from copilot_admin.engine.values.model_call import ModelCall, ModelMessage, Mode
 from copilot_admin.models import Outcome
 from copilot_admin.telemetry.ended_run import Moments
 from copilot_admin.telemetry.span_contents import MOST_CHARACTERS
-from copilot_admin.telemetry.span_plan import Kind, PlannedSpan, plan
+from copilot_admin.telemetry.span_plan import PlannedKind, PlannedSpan, plan
 from tests.telemetry.ended import (
     QUESTION,
     RUN,
@@ -57,7 +57,7 @@ def test_a_model_that_a_tool_asked_stands_below_it():
 
 def test_the_run_says_who_asked_whom_and_what_it_used():
     span = plan(ended_run(), with_content=False)
-    assert (span.kind, span.error) == (Kind.INTERNAL, "")
+    assert (span.kind, span.error) == (PlannedKind.INTERNAL, "")
     assert span.attributes == {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.name": "news",
@@ -92,7 +92,7 @@ def test_a_call_of_a_model_says_what_was_asked_for_and_what_came():
     fact = asked(call=call, usage=USAGE, finish="stop", failures=("ProviderBusy",))
     run = ended_run(facts=(fact,), provider_address="https://models.example.com/v1")
     (span,) = [one for one in plan(run, with_content=False).children if one.name == "chat small"]
-    assert (span.kind, span.error) == (Kind.CLIENT, "")
+    assert (span.kind, span.error) == (PlannedKind.CLIENT, "")
     assert span.attributes == {
         "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": "openai",
@@ -214,7 +214,7 @@ class TestContents:
         (span,) = [
             one
             for one in plan(ended_run(facts=(fact,)), with_content=True).children
-            if one.kind is Kind.CLIENT
+            if one.kind is PlannedKind.CLIENT
         ]
         part = {"type": "tool_call_response", "id": "call-1", "response": "shown"}
         assert json.loads(span.attributes["gen_ai.input.messages"]) == [

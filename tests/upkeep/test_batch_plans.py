@@ -11,7 +11,7 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin import models
-from copilot_admin.privacy.scopes import Scope
+from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.upkeep.deletion import DeletionStep, delete_batch, mark
 from copilot_admin.upkeep.removing import RemovalStep, begin, remove_batch
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
@@ -86,11 +86,13 @@ def batches(step: Callable[[], object], *, end: object) -> Iterator[Callable[[],
 
 
 SCOPES = {
-    "a night": lambda copilot: Scope(copilot=copilot, idle_before=timezone.now()),
-    "a copilot": lambda copilot: Scope(copilot=copilot),
-    "a caller": lambda _: Scope(principal="anonymous"),
-    "a user": lambda _: Scope(user=models.EndUser.objects.get().pk),
-    "a period": lambda _: Scope(since=START - timedelta(days=1), until=START + timedelta(days=1)),
+    "a night": lambda copilot: PrivacyScope(copilot=copilot, idle_before=timezone.now()),
+    "a copilot": lambda copilot: PrivacyScope(copilot=copilot),
+    "a caller": lambda _: PrivacyScope(principal="anonymous"),
+    "a user": lambda _: PrivacyScope(user=models.EndUser.objects.get().pk),
+    "a period": lambda _: PrivacyScope(
+        since=START - timedelta(days=1), until=START + timedelta(days=1)
+    ),
 }
 
 

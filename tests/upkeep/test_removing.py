@@ -14,7 +14,7 @@ from copilot_admin.journal.sealing import seal, to_json
 from copilot_admin.models import Conversation, Removal, RemovalState, Run
 from copilot_admin.privacy import holds, retention, rows, spooled
 from copilot_admin.privacy.counting import Count, count
-from copilot_admin.privacy.scopes import Scope
+from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.upkeep import removing
 from copilot_admin.upkeep.deletion import DeletionStep, delete_batch, mark
@@ -59,7 +59,7 @@ def test_a_caller_is_erased_and_the_others_keep_all():
     before = everything()
     client = Client(version=version, principal="key:7", trace_id="theirs")
     client.ask("Mine").answer("Yours")
-    removal = remove(Scope(principal="key:7"))
+    removal = remove(PrivacyScope(principal="key:7"))
     kept = {"HourlyUsage", "DailyUsage", "DailyTotal", "ErrorUsage"}  # they name nobody
     after = everything()
     assert {k: v for k, v in after.items() if k not in kept} == {
@@ -75,7 +75,7 @@ def test_one_conversation_goes_with_all_that_hangs_on_it():
     before = everything()
     asked = Client(version=version, trace_id="one").ask("q", ai("a"), "And?").answer("So")
     learnt(asked.conversation)
-    remove(Scope(conversation=asked.conversation.pk))
+    remove(PrivacyScope(conversation=asked.conversation.pk))
     after = everything()
     assert after["Conversation"] == before["Conversation"]
     assert (after["SavedQuestion"], after["SavedAnswer"]) == (before["SavedQuestion"],) * 2
@@ -87,7 +87,7 @@ def test_a_question_goes_with_what_was_recorded_however_little_time_a_batch_has(
     monkeypatch.setattr(rows, "SECONDS", 0.0)
     asked = Client(version=make_version()).ask("Mine").answer("Yours")
     learnt(asked.conversation)
-    remove(Scope(conversation=asked.conversation.pk))
+    remove(PrivacyScope(conversation=asked.conversation.pk))
     assert not models.RecordedAnswer.objects.exists()
     assert not models.SavedQuestion.objects.exists()
     assert not models.ReplayAnswer.objects.exists()
@@ -96,7 +96,7 @@ def test_a_question_goes_with_what_was_recorded_however_little_time_a_batch_has(
 def test_saved_questions_stay_where_somebody_wants_to_keep_them():
     asked = Client(trace_id="one").ask("q").answer("a")
     saved = learnt(asked.conversation)
-    remove(Scope(conversation=asked.conversation.pk), with_questions=False)
+    remove(PrivacyScope(conversation=asked.conversation.pk), with_questions=False)
     assert models.SavedQuestion.objects.get() == saved
     assert models.RecordedAnswer.objects.exists() and models.ReplayAnswer.objects.exists()
 
@@ -113,7 +113,11 @@ def test_a_period_takes_whole_conversations_that_were_active_in_it():
     long.ask("q").answer("a")
     long.now = datetime(2026, 3, 8, tzinfo=UTC)
     long.ask("q", ai("a"), "Still?").answer("Yes")
-    remove(Scope(since=datetime(2026, 3, 4, tzinfo=UTC), until=datetime(2026, 3, 8, 1, tzinfo=UTC)))
+    remove(
+        PrivacyScope(
+            since=datetime(2026, 3, 4, tzinfo=UTC), until=datetime(2026, 3, 8, 1, tzinfo=UTC)
+        )
+    )
     assert set(Conversation.objects.values_list("pk", flat=True)) == {talks[1], talks[9]}
 
 
@@ -121,14 +125,14 @@ def test_calls_of_components_go_with_the_key_that_made_them():
     key, _ = make_key()
     other = make_call()
     make_call(key=key)
-    remove(Scope(principal=f"key:{key.pk}"))
+    remove(PrivacyScope(principal=f"key:{key.pk}"))
     assert models.ComponentCall.objects.get() == other
 
 
 @pytest.mark.parametrize("principal", ["anonymous", "key:", "key:x", "key:²"])
 def test_who_has_no_key_has_made_no_calls(principal):
     make_call()
-    remove(Scope(principal=principal))
+    remove(PrivacyScope(principal=principal))
     assert models.ComponentCall.objects.count() == 1
 
 
@@ -138,7 +142,7 @@ def test_no_batch_removes_more_rows_than_it_may(monkeypatch):
     fill(version)
     for conversation in Conversation.objects.all():
         learnt(conversation)
-    removal = begin(Scope(copilot=version.copilot_id))
+    removal = begin(PrivacyScope(copilot=version.copilot_id))
     left = sum(everything().values())
     while Removal.objects.get().state == RemovalState.ROWS:
         remove_batch(removal.pk)
@@ -165,12 +169,12 @@ def test_a_batch_that_has_taken_its_time_begins_no_more_rows(monkeypatch):
 
 def test_nothing_is_begun_for_a_scope_that_says_nothing():
     with pytest.raises(ValueError, match="Say what is to be erased"):
-        begin(Scope())
+        begin(PrivacyScope())
 
 
 def test_an_answer_that_still_runs_is_waited_for():
     asked = Client(trace_id="running").ask("And now?")
-    removal = begin(Scope(principal="anonymous"))
+    removal = begin(PrivacyScope(principal="anonymous"))
     assert remove_batch(removal.pk) is RemovalStep.WAITING
     asked.answer("Done")
     remove(removal=removal)
@@ -182,7 +186,7 @@ def test_what_is_asked_while_a_conversation_goes_begins_a_new_one(monkeypatch):
     monkeypatch.setattr(rows, "ROWS", 2)
     client = Client()
     old = client.ask("q").answer("a").conversation
-    removal = begin(Scope(conversation=old.pk))
+    removal = begin(PrivacyScope(conversation=old.pk))
     remove_batch(removal.pk)
     assert Conversation.objects.get(pk=old.pk).principal == f"erased:{removal.pk}"
     new = client.ask("q", ai("a"), "More?").answer("Yes").conversation
@@ -196,7 +200,7 @@ def test_the_end_of_an_erased_run_brings_nothing_back(django_capture_on_commit_c
     sealed = seal(record_of(), run_id=asked.run_id, at=START)
     SPOOL.put(asked.run_id, to_json(sealed))
     with django_capture_on_commit_callbacks(execute=True):
-        remove(Scope(conversation=asked.conversation.pk))
+        remove(PrivacyScope(conversation=asked.conversation.pk))
     assert list(SPOOL.runs()) == []
     SPOOL.put(asked.run_id, to_json(sealed))  # of another machine, or of a crash before it went
     with django_capture_on_commit_callbacks(execute=True):
@@ -211,7 +215,7 @@ def test_spooled_files_of_erased_runs_go_on_every_machine():
     for run in (asked, other):
         SPOOL.put(run.run_id, {"run_id": str(run.run_id)})
     SPOOL.set_aside(next(path for path, _ in SPOOL.entries() if str(asked.run_id) in path.name))
-    remove(Scope(conversation=asked.conversation.pk))
+    remove(PrivacyScope(conversation=asked.conversation.pk))
     assert spooled.clean_spool() == 1
     assert list(SPOOL.runs()) == [other.run_id]
     assert spooled.clean_spool() == 0
@@ -221,7 +225,7 @@ def test_spooled_files_of_erased_runs_go_on_every_machine():
 
 def test_digests_of_erased_runs_are_forgotten_after_a_while():
     asked = Client(trace_id="gone").ask("q").answer("a")
-    remove(Scope(conversation=asked.conversation.pk))
+    remove(PrivacyScope(conversation=asked.conversation.pk))
     assert spooled.forget_digests() == 0
     models.ErasedRun.objects.update(erased_at=timezone.now() - timedelta(days=91))
     assert spooled.forget_digests() == 1
@@ -241,7 +245,7 @@ def test_exports_that_reach_over_what_is_erased_are_withdrawn():
         return made
 
     over, beside = export(asked[0], asked[1]), export(asked[2], asked[2])
-    remove(Scope(conversation=asked[1]))
+    remove(PrivacyScope(conversation=asked[1]))
     over.refresh_from_db()
     assert (over.state, over.query) == ("failed", "")
     assert over.error == "Transcripts in it were erased. Make the export anew."
@@ -249,7 +253,7 @@ def test_exports_that_reach_over_what_is_erased_are_withdrawn():
 
 
 def test_a_removal_that_stopped_is_taken_up_once():
-    going, stalled = begin(Scope(principal="a")), begin(Scope(principal="b"))
+    going, stalled = begin(PrivacyScope(principal="a")), begin(PrivacyScope(principal="b"))
     long_ago = timezone.now() - timedelta(minutes=1)
     Removal.objects.filter(pk=stalled.pk).update(moved_at=long_ago)
     assert claim_stalled() == [stalled.pk]
@@ -259,7 +263,7 @@ def test_a_removal_that_stopped_is_taken_up_once():
 
 
 def test_who_erased_is_not_needed_to_finish():
-    removal = begin(Scope(principal="a"))
+    removal = begin(PrivacyScope(principal="a"))
     assert not removing.forget_who(removal.pk)  # it is not that far
     removing.finish(removal.pk)
     removal.refresh_from_db()
@@ -278,14 +282,14 @@ def test_a_hold_stops_erasure_and_the_deletion_of_the_copilot(kind):
     far = Client(version=version, trace_id="other", now=START + timedelta(days=30))
     far.ask("q").answer("a")
     scope = {
-        "conversation": Scope(conversation=held.pk),
-        "caller": Scope(principal="key:7"),
-        "copilot": Scope(copilot=version.copilot_id),
-        "period": Scope(since=START, until=START + timedelta(days=1)),
+        "conversation": PrivacyScope(conversation=held.pk),
+        "caller": PrivacyScope(principal="key:7"),
+        "copilot": PrivacyScope(copilot=version.copilot_id),
+        "period": PrivacyScope(since=START, until=START + timedelta(days=1)),
     }[kind]
     hold = holds.place(scope, reason="Case 12", by="ann")
     assert holds.holds_of(held) == [hold]
-    remove(Scope(copilot=version.copilot_id))
+    remove(PrivacyScope(copilot=version.copilot_id))
     assert held in Conversation.objects.all()
     assert Conversation.objects.count() == (2 if kind == "copilot" else 1)
     mark([version.copilot_id])
@@ -293,7 +297,7 @@ def test_a_hold_stops_erasure_and_the_deletion_of_the_copilot(kind):
     assert holds.release(hold.pk, by="bob")
     assert not holds.release(hold.pk, by="bob")
     assert holds.holds_of(held) == []
-    remove(Scope(copilot=version.copilot_id))
+    remove(PrivacyScope(copilot=version.copilot_id))
     assert not Conversation.objects.exists()
     hold.refresh_from_db()
     assert (hold.placed_by_name, hold.released_by_name) == ("ann", "bob")
@@ -303,7 +307,7 @@ def test_a_hold_that_comes_while_a_copilot_is_deleted_stops_it():
     version = make_version()
     fill(version)
     mark([version.copilot_id])
-    hold = holds.place(Scope(principal="anonymous"), reason="Case", by="ann")
+    hold = holds.place(PrivacyScope(principal="anonymous"), reason="Case", by="ann")
     assert delete_batch(version.copilot_id) is DeletionStep.WAITING
     assert Conversation.objects.count() == 3
     holds.release(hold.pk, by="ann")
@@ -312,7 +316,7 @@ def test_a_hold_that_comes_while_a_copilot_is_deleted_stops_it():
 
 def test_the_database_itself_keeps_what_is_held():
     conversation = Client(trace_id="h").ask("q").answer("a").conversation
-    holds.place(Scope(conversation=conversation.pk), reason="Case", by="ann")
+    holds.place(PrivacyScope(conversation=conversation.pk), reason="Case", by="ann")
     with pytest.raises(IntegrityError), transaction.atomic():
         rows.delete_first(rows.of_conversations([conversation.pk]), clock=lambda: 0.0)
         transaction.get_connection().check_constraints()
@@ -322,8 +326,8 @@ def test_requests_and_calls_without_a_conversation_are_held_too():
     version = make_version()
     Client(version=version, logging=models.Logging.NOTHING, principal="").ask("q").answer("a")
     call = make_call(copilot=version.copilot, created_at=START)
-    hold = holds.place(Scope(since=START - timedelta(days=1)), reason="Audit", by="ann")
-    remove(Scope(copilot=version.copilot_id))
+    hold = holds.place(PrivacyScope(since=START - timedelta(days=1)), reason="Audit", by="ann")
+    remove(PrivacyScope(copilot=version.copilot_id))
     assert Run.objects.count() == 1 and models.ComponentCall.objects.get() == call
     assert holds.holds_on_copilot(version.copilot_id) == [hold]
     other = make_version()
@@ -333,9 +337,9 @@ def test_requests_and_calls_without_a_conversation_are_held_too():
 @pytest.mark.parametrize(
     ("scope", "words"),
     [
-        (Scope(), "Say what is to be held"),
-        (Scope(copilot=0), "There is no copilot 0."),
-        (Scope(conversation=0), "There is no conversation 0."),
+        (PrivacyScope(), "Say what is to be held"),
+        (PrivacyScope(copilot=0), "There is no copilot 0."),
+        (PrivacyScope(conversation=0), "There is no conversation 0."),
     ],
 )
 def test_a_hold_needs_something_to_hold(scope, words):
@@ -346,7 +350,7 @@ def test_a_hold_needs_something_to_hold(scope, words):
 def test_what_is_half_gone_cannot_be_held_and_goes(monkeypatch):
     monkeypatch.setattr(rows, "ROWS", 2)
     asked = Client(trace_id="mine").ask("q").answer("a")
-    scope = Scope(conversation=asked.conversation.pk)
+    scope = PrivacyScope(conversation=asked.conversation.pk)
     removal = begin(scope)
     with transaction.atomic():
         assert remove_batch(removal.pk) is RemovalStep.MOVED
@@ -365,15 +369,15 @@ def test_what_would_go_is_counted_before():
     models.TranscriptExport.objects.create(
         owner=User.objects.create(username="o"), format="csv", moved_at=START, expires_at=START
     )
-    holds.place(Scope(conversation=asked.conversation.pk), reason="r", by="ann")
+    holds.place(PrivacyScope(conversation=asked.conversation.pk), reason="r", by="ann")
     expected = Count(
         conversations=3, held=1, running=1, requests=5, turns=5, messages=9, votes=2, verdicts=2,
         calls=2, questions=1, exports=1,
     )  # fmt: skip
     make_call(copilot=version.copilot)
-    assert count(Scope(copilot=version.copilot_id)) == expected
+    assert count(PrivacyScope(copilot=version.copilot_id)) == expected
     assert not expected.is_empty
-    assert count(Scope(conversation=0)).is_empty
+    assert count(PrivacyScope(conversation=0)).is_empty
 
 
 # Retention.
@@ -411,7 +415,7 @@ def test_two_that_prune_the_same_night_begin_it_once(monkeypatch):
 def test_two_prunings_at_once_share_the_work():
     version = make_version()
     fill(version)
-    first, second = (begin(Scope(copilot=version.copilot_id)) for _ in range(2))
+    first, second = (begin(PrivacyScope(copilot=version.copilot_id)) for _ in range(2))
     for removal in (first, second) * 3:
         remove_batch(removal.pk)
     remove(removal=first)
@@ -425,9 +429,9 @@ def test_what_was_asked_again_goes_first_and_only_with_an_erasure():
     builder = Client(version=version, principal="playground:1", origin=talk.pk)
     tried = builder.ask("q").conversation  # still being answered
     own = Client(version=version, principal="playground:1").ask("mine").answer("a").conversation
-    found = count(Scope(principal="key:7"))
+    found = count(PrivacyScope(principal="key:7"))
     assert (found.conversations, found.running) == (2, 1)
-    removal = begin(Scope(principal="key:7"))
+    removal = begin(PrivacyScope(principal="key:7"))
     assert remove_batch(removal.pk) is RemovalStep.WAITING  # else nobody would find the trial
     assert Conversation.objects.count() == 3
     Run.objects.filter(conversation=tried).update(outcome=models.Outcome.CANCELLED)
@@ -445,6 +449,6 @@ def test_a_copy_of_a_question_and_what_it_was_answered_go_with_its_conversation(
     answers = models.ReplayAnswer.objects
     answers.create(replay=replay, question=None, origin=talk.pk, position=0, head="deleted since")
     answers.create(replay=replay, question=mine, position=1, head="mine")
-    remove(Scope(conversation=talk.pk))
+    remove(PrivacyScope(conversation=talk.pk))
     assert models.SavedQuestion.objects.get() == mine
     assert answers.get().head == "mine"

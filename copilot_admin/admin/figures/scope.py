@@ -19,7 +19,7 @@ _PERIOD = ("days", "since", "until", "by")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class FiguresScope:
     """What a page of figures is about.
 
     Attributes:
@@ -77,7 +77,7 @@ class Scope:
         return [("since", f"{now.first:%Y-%m-%d}"), ("until", f"{now.last_day:%Y-%m-%d}"), *asked]
 
 
-def read_scope(given: "MultiValueDict[str, str]", *, at: datetime) -> Scope:
+def read_scope(given: "MultiValueDict[str, str]", *, at: datetime) -> FiguresScope:
     """Reads an address; what it names and is not there leaves nothing to count."""
     wanted = [slug.strip() for slug in given.getlist("copilot") if slug.strip()][:MOST_CHOSEN]
     tag, user = (_text(given, name) for name in ("tag", "user"))
@@ -95,7 +95,7 @@ def read_scope(given: "MultiValueDict[str, str]", *, at: datetime) -> Scope:
     unknown = [one for one, slug in zip(wanted, found, strict=True) if not slug] if wanted else []
     if tag and not ids and not unknown:
         unknown.append(tag)
-    return Scope(
+    return FiguresScope(
         list_address=reverse("admin:copilot_admin_conversation_changelist"),
         period=read_period({name: str(given.get(name) or "") for name in _PERIOD}, at=at),
         ids=ids,

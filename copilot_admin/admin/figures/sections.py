@@ -17,7 +17,7 @@ from copilot_admin.admin.figures.cells import (
     share,
     time_to,
 )
-from copilot_admin.admin.figures.scope import Scope
+from copilot_admin.admin.figures.scope import FiguresScope
 from copilot_admin.admin.figures.tables import OUTCOMES, P50, P95, Table
 from copilot_admin.models import Outcome
 from copilot_admin.rendering.charts import Chart, chart_of
@@ -52,7 +52,7 @@ class Section:
     exhibits: Sequence[Exhibit] = field(default_factory=tuple)
 
 
-def sections_of(figures: Figures, scope: Scope, *, most: int = MOST_SHOWN) -> list[Section]:
+def sections_of(figures: Figures, scope: FiguresScope, *, most: int = MOST_SHOWN) -> list[Section]:
     """All parts of the page; `most` models and versions are in their tables."""
     return [
         _used(figures, scope),
@@ -83,7 +83,9 @@ def _along(figures: Figures, name: str) -> list[float | None]:
     return [float(counts[name]) for _span, counts in figures.series]
 
 
-def _counted(label: str, name: str, figures: Figures, scope: Scope, *, behind: str = "") -> Tile:
+def _counted(
+    label: str, name: str, figures: Figures, scope: FiguresScope, *, behind: str = ""
+) -> Tile:
     """A number that was counted, beside that of the period before."""
     now, before = figures.now[name], figures.before[name]
     what = behind or name
@@ -96,7 +98,7 @@ def _counted(label: str, name: str, figures: Figures, scope: Scope, *, behind: s
     )
 
 
-def _used(figures: Figures, scope: Scope) -> Section:
+def _used(figures: Figures, scope: FiguresScope) -> Section:
     now, before = figures.period.now, figures.period.before
     people = Tile(
         label=_("People"),
@@ -130,7 +132,7 @@ def _used(figures: Figures, scope: Scope) -> Section:
     return Section(key="used", title=_("Is it used?"), tiles=tiles, exhibits=[exhibit])
 
 
-def _works(figures: Figures, scope: Scope) -> Section:
+def _works(figures: Figures, scope: FiguresScope) -> Section:
     failed = Tile(
         label=_("Requests that failed"),
         cell=share(figures.now.failed, scope.link("errors", figures.period.now)),
@@ -181,7 +183,7 @@ def _works(figures: Figures, scope: Scope) -> Section:
     return Section(key="works", title=_("Does it work?"), tiles=tiles, exhibits=exhibits)
 
 
-def _outcome(outcome: Outcome, figures: Figures, scope: Scope) -> Tile:
+def _outcome(outcome: Outcome, figures: Figures, scope: FiguresScope) -> Tile:
     tile = _counted(str(outcome.label), outcome.value, figures, scope)
     if outcome is not Outcome.REFUSED:
         return tile
@@ -194,7 +196,7 @@ def _outcome(outcome: Outcome, figures: Figures, scope: Scope) -> Tile:
     )
 
 
-def _first_token(label: str, part: float, figures: Figures, scope: Scope) -> Tile:
+def _first_token(label: str, part: float, figures: Figures, scope: FiguresScope) -> Tile:
     now, before = figures.now.first_token(part), figures.before.first_token(part)
 
     def link(counts: Counts, at: object) -> str:
@@ -221,7 +223,7 @@ def _speed_chart(figures: Figures) -> Chart | None:
     )
 
 
-def _liked(figures: Figures, scope: Scope) -> Section:
+def _liked(figures: Figures, scope: FiguresScope) -> Section:
     now, before = figures.now, figures.before
     tiles = [
         Tile(
@@ -257,7 +259,7 @@ def _liked(figures: Figures, scope: Scope) -> Section:
     return Section(key="liked", title=_("Is it liked?"), tiles=tiles, exhibits=exhibits)
 
 
-def _costs(figures: Figures, scope: Scope) -> Section:
+def _costs(figures: Figures, scope: FiguresScope) -> Section:
     now, before = figures.now, figures.before
     tiles = [
         Tile(
@@ -295,7 +297,7 @@ def _mean_cost(counts: Counts, url: str) -> Cell:
     return cost(counts["cost"] / counts["questions"], counts["unpriced"], url)
 
 
-def _compared(figures: Figures, scope: Scope, most: int) -> Section:
+def _compared(figures: Figures, scope: FiguresScope, most: int) -> Section:
     def note(parts: Sequence[Part]) -> str:
         if len(parts) <= most:
             return _("Those that were asked most come first.")

@@ -7,7 +7,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from copilot_admin.admin.figures.cells import Cell, cost, number, share, time_to, words
-from copilot_admin.admin.figures.scope import Scope
+from copilot_admin.admin.figures.scope import FiguresScope
 from copilot_admin.admin.figures.table_body import body_of
 from copilot_admin.models import Outcome
 from copilot_admin.review.figures import Counts, Figures, Part
@@ -48,7 +48,7 @@ def time_column(period: Period) -> str:
 
 def _by_time(
     figures: Figures,
-    scope: Scope,
+    scope: FiguresScope,
     columns: Sequence[str],
     cells: Callable[[Span, Counts, Link], list[Cell]],
 ) -> Table:
@@ -65,7 +65,7 @@ def _by_time(
     return Table(columns=[time_column(figures.period), *columns], rows=rows)
 
 
-def use_table(figures: Figures, scope: Scope) -> Table:
+def use_table(figures: Figures, scope: FiguresScope) -> Table:
     """Questions, conversations and, of days and weeks, people."""
     with_people = not figures.period.is_hourly
 
@@ -82,7 +82,7 @@ def use_table(figures: Figures, scope: Scope) -> Table:
     return _by_time(figures, scope, columns, cells)
 
 
-def outcome_table(figures: Figures, scope: Scope) -> Table:
+def outcome_table(figures: Figures, scope: FiguresScope) -> Table:
     """The table of how requests ended."""
 
     def cells(_span: Span, counts: Counts, link: Link) -> list[Cell]:
@@ -98,7 +98,7 @@ def _behind(outcome: Outcome, link: Link) -> str:
     return "" if outcome is Outcome.REFUSED else link(outcome.value)
 
 
-def speed_table(figures: Figures, scope: Scope) -> Table:
+def speed_table(figures: Figures, scope: FiguresScope) -> Table:
     """Times to the first token."""
 
     def cells(_span: Span, counts: Counts, link: Link) -> list[Cell]:
@@ -114,7 +114,7 @@ def first_tokens(counts: Counts, link: Link) -> Iterator[Cell]:
         yield time_to(found, link("slower", detail=str(found.above)) if found else "")
 
 
-def liked_table(figures: Figures, scope: Scope) -> Table:
+def liked_table(figures: Figures, scope: FiguresScope) -> Table:
     """Thumbs of users, and ratings of reviewers."""
     names = ("up", "down", "good", "mixed", "bad")
 
@@ -125,7 +125,7 @@ def liked_table(figures: Figures, scope: Scope) -> Table:
     return _by_time(figures, scope, columns, cells)
 
 
-def cost_table(figures: Figures, scope: Scope) -> Table:
+def cost_table(figures: Figures, scope: FiguresScope) -> Table:
     """Known cost, requests of unknown cost, tokens."""
 
     def cells(_span: Span, counts: Counts, link: Link) -> list[Cell]:
@@ -139,7 +139,7 @@ def cost_table(figures: Figures, scope: Scope) -> Table:
     return _by_time(figures, scope, columns, cells)
 
 
-def error_table(figures: Figures, scope: Scope) -> Table:
+def error_table(figures: Figures, scope: FiguresScope) -> Table:
     """Kinds of errors, the most frequent first."""
     now, before = figures.period.now, figures.period.before
     rows = [
@@ -153,7 +153,7 @@ def error_table(figures: Figures, scope: Scope) -> Table:
     return Table(columns=[_("Kind of error"), _("Requests"), _("Before")], rows=rows)
 
 
-def mark_table(figures: Figures, scope: Scope) -> Table:
+def mark_table(figures: Figures, scope: FiguresScope) -> Table:
     """Labels and scores that reviewers gave."""
     now, before = figures.period.now, figures.period.before
     rows = []
@@ -204,7 +204,7 @@ def _part_cells(counts: Counts, link: Link) -> list[Cell]:
     ]
 
 
-def model_table(figures: Figures, scope: Scope, most: int) -> Table:
+def model_table(figures: Figures, scope: FiguresScope, most: int) -> Table:
     """What was counted of the models that were asked most."""
 
     def row(part: Part) -> list[Cell]:
@@ -218,7 +218,7 @@ def model_table(figures: Figures, scope: Scope, most: int) -> Table:
     )
 
 
-def version_table(figures: Figures, scope: Scope, most: int) -> Table:
+def version_table(figures: Figures, scope: FiguresScope, most: int) -> Table:
     """What was counted of the versions of copilots that were asked most."""
 
     def row(part: Part) -> list[Cell]:

@@ -16,7 +16,7 @@ from copilot_admin.admin.common.from_replica import from_replica
 from copilot_admin.admin.components.catalogue import ComponentViews
 from copilot_admin.admin.figures.csv_file import csv_response
 from copilot_admin.admin.figures.running import running_now
-from copilot_admin.admin.figures.scope import Scope, read_scope
+from copilot_admin.admin.figures.scope import FiguresScope, read_scope
 from copilot_admin.admin.figures.sections import Section, sections_of
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.reads import mark_of
@@ -91,13 +91,13 @@ def _check(request: HttpRequest) -> None:
         raise PermissionDenied
 
 
-def _figures(scope: Scope) -> Figures:
+def _figures(scope: FiguresScope) -> Figures:
     if scope.users is None:
         return figures_of(scope.period, scope.ids)
     return figures_of_users(scope.period, scope.users, scope.ids)
 
 
-def _file(request: HttpRequest, sections: list[Section], scope: Scope) -> HttpResponse:
+def _file(request: HttpRequest, sections: list[Section], scope: FiguresScope) -> HttpResponse:
     wanted = request.GET.get("table", "")
     exhibits = {one.key: one for section in sections for one in section.exhibits}
     if request.GET["format"] != "csv" or wanted not in exhibits:
@@ -111,7 +111,7 @@ def _file(request: HttpRequest, sections: list[Section], scope: Scope) -> HttpRe
     return csv_response(name, table.columns, table.rows)
 
 
-def _choices(scope: Scope) -> dict[str, Any]:
+def _choices(scope: FiguresScope) -> dict[str, Any]:
     """What there is to choose from."""
     copilots = list(Copilot.objects.by_name().values_list("slug", "name")[:MOST_CHOICES])
     names = dict(copilots)
@@ -126,7 +126,7 @@ def _choices(scope: Scope) -> dict[str, Any]:
     }
 
 
-def _steps(scope: Scope) -> list[tuple[Resolution, str, str]]:
+def _steps(scope: FiguresScope) -> list[tuple[Resolution, str, str]]:
     """What of a long period can be shown one by one, and where."""
     if scope.period.now.end - scope.period.now.first <= WEEK:
         return []

@@ -10,7 +10,7 @@ from copilot_admin.admin.common.widgets import SearchedOne
 from copilot_admin.copilots.fields.options import LIMITS
 from copilot_admin.limits.rules import KINDS, Measure
 from copilot_admin.limits.subjects import Subject
-from copilot_admin.models import EndpointKey, Scope
+from copilot_admin.models import EndpointKey, LimitScope
 from copilot_admin.models.limits import MOST_DOLLARS, MOST_OF_A_LIMIT
 
 _LEAST_DOLLARS = 0.000001
@@ -49,11 +49,13 @@ class WhomForm(forms.Form):
 def note_on(subject: Subject) -> str:
     """What somebody should know who sets limits of this kind."""
     notes = {
-        Scope.SERVER: _("All questions together, whoever asks."),
-        Scope.COPILOT: _("All questions to this copilot together. Its file has the same limits."),
-        Scope.KEY: _("All that is asked with an endpoint key."),
-        Scope.USER: _("All that one user asks, with whatever key, wherever from."),
-        Scope.ADDRESS: _(
+        LimitScope.SERVER: _("All questions together, whoever asks."),
+        LimitScope.COPILOT: _(
+            "All questions to this copilot together. Its file has the same limits."
+        ),
+        LimitScope.KEY: _("All that is asked with an endpoint key."),
+        LimitScope.USER: _("All that one user asks, with whatever key, wherever from."),
+        LimitScope.ADDRESS: _(
             "All that comes from one address; of IPv6 from one network of 64 bits. Which address "
             "asked is kept nowhere, so its budgets begin anew with the counters."
         ),

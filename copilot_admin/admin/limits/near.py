@@ -8,7 +8,7 @@ from copilot_admin.limits.near_limits import SHARE
 from copilot_admin.limits.rules import Rule, rules_of
 from copilot_admin.limits.subjects import Subject
 from copilot_admin.limits.use import Use, use_of
-from copilot_admin.models import Copilot, Scope, SubjectLimits
+from copilot_admin.models import Copilot, LimitScope, SubjectLimits
 
 MOST_LOOKED_AT = 50  # subjects; the page of limits has all
 
@@ -38,11 +38,11 @@ def near_limits() -> list[NearLimit]:
 def _set() -> Iterator[tuple[Subject, dict[str, int | float]]]:
     copilots = Copilot.objects.in_use().exclude(limits={}).values_list("pk", "limits")
     for pk, limits in copilots[:MOST_LOOKED_AT]:
-        yield Subject(Scope.COPILOT, str(pk)), limits
+        yield Subject(LimitScope.COPILOT, str(pk)), limits
     rows = SubjectLimits.objects.exclude(limits={}).values_list("scope", "subject", "limits")
     for scope, id, limits in rows[:MOST_LOOKED_AT]:
-        if id or scope == Scope.SERVER:
-            yield Subject(Scope(scope), id), limits
+        if id or scope == LimitScope.SERVER:
+            yield Subject(LimitScope(scope), id), limits
 
 
 def _per_cent(rule: Rule, use: Use) -> int:

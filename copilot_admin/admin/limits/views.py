@@ -29,7 +29,7 @@ from copilot_admin.limits.naming import name_of, subject_in
 from copilot_admin.limits.rules import rules_of
 from copilot_admin.limits.subjects import Subject
 from copilot_admin.limits.use import use_of
-from copilot_admin.models import Action, Copilot, EndpointKey, Scope, SubjectLimits
+from copilot_admin.models import Action, Copilot, EndpointKey, LimitScope, SubjectLimits
 
 CHANGE = "copilot_admin.change_subjectlimits"
 VIEW = "copilot_admin.view_subjectlimits"
@@ -37,10 +37,10 @@ FOLDER = "admin/copilot_admin/limits"
 MOST_SHOWN = 100  # subjects on the page, each with its bars; others are found by their name
 MOST_CHOICES = 1000
 _EVERY = (
-    Subject(Scope.SERVER),
-    Subject(Scope.KEY),
-    Subject(Scope.USER),
-    Subject(Scope.ADDRESS),
+    Subject(LimitScope.SERVER),
+    Subject(LimitScope.KEY),
+    Subject(LimitScope.USER),
+    Subject(LimitScope.ADDRESS),
 )
 
 
@@ -139,18 +139,18 @@ def _asked(request: HttpRequest) -> Subject | None:
     if kind and not typed:
         return None
     subject = subject_in(f"{kind}:{typed}" if kind else request.GET.get("whom", ""))
-    if subject is not None and subject.scope is Scope.ADDRESS and subject.id:
-        return Subject(Scope.ADDRESS, network_of(subject.id))
+    if subject is not None and subject.scope is LimitScope.ADDRESS and subject.id:
+        return Subject(LimitScope.ADDRESS, network_of(subject.id))
     return subject
 
 
 def _stored() -> dict[Subject, Mapping[str, Any]]:
     """All limits that are set, the server first."""
     rows = SubjectLimits.objects.exclude(limits={}).values_list("scope", "subject", "limits")
-    found = {Subject(Scope(scope), id): limits for scope, id, limits in rows}
+    found = {Subject(LimitScope(scope), id): limits for scope, id, limits in rows}
     copilots = Copilot.objects.exclude(limits={}).by_name().values_list("pk", "limits")
-    of_copilots = {Subject(Scope.COPILOT, str(pk)): limits for pk, limits in copilots}
-    order = list(Scope)
+    of_copilots = {Subject(LimitScope.COPILOT, str(pk)): limits for pk, limits in copilots}
+    order = list(LimitScope)
     together = {**of_copilots, **found}
     return dict(sorted(together.items(), key=lambda one: order.index(one[0].scope)))
 
@@ -172,7 +172,7 @@ def _rows(
 
 def _shown(subject: Subject, limits: Mapping[str, Any]) -> Mapping[str, Any]:
     """What holds: of every stranger's address the settings give limits too."""
-    is_every_address = subject == Subject(Scope.ADDRESS)
+    is_every_address = subject == Subject(LimitScope.ADDRESS)
     return {**settings.ANONYMOUS_LIMITS, **limits} if is_every_address else limits
 
 
@@ -188,7 +188,7 @@ def _bars(subject: Subject, limits: Mapping[str, Any]) -> tuple[Bar, ...]:
 @transaction.atomic
 def _keep(request: HttpRequest, subject: Subject, limits: Mapping[str, int | float]) -> None:
     before = {"limits": _stored().get(subject, {})}
-    if subject.scope is Scope.COPILOT:
+    if subject.scope is LimitScope.COPILOT:
         Copilot.objects.filter(pk=subject.id).update(limits=limits)
     else:
         SubjectLimits.objects.update_or_create(
@@ -202,6 +202,6 @@ def _keep(request: HttpRequest, subject: Subject, limits: Mapping[str, int | flo
 
 def _audited(subject: Subject) -> Audited:
     """What the trail calls it: a copilot by its own page, all else by whom it limits."""
-    if subject.scope is Scope.COPILOT:
+    if subject.scope is LimitScope.COPILOT:
         return Audited("copilot", subject.id, name_of(subject) or "")
     return Audited("subjectlimits", "", subject.name)

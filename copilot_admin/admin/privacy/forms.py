@@ -13,9 +13,9 @@ from copilot_admin.models.copilots import LONGEST_RETENTION
 from copilot_admin.models.privacy import LONGEST_PRINCIPAL, LONGEST_REASON
 from copilot_admin.models.transcripts import LONGEST_USER
 from copilot_admin.privacy.finding import ID_START, user_meant
-from copilot_admin.privacy.scopes import Scope
+from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.redaction.checked import expression_fault
-from copilot_admin.redaction.kinds import LABELS, Kind
+from copilot_admin.redaction.kinds import LABELS, DataKind
 from copilot_admin.redaction.redactor import redacted
 from copilot_admin.redaction.rules import (
     LONGEST_EXPRESSION,
@@ -115,11 +115,11 @@ class ScopeForm(forms.Form):
         return data
 
     @property
-    def scope(self) -> Scope:
+    def scope(self) -> PrivacyScope:
         """The scope that the form describes."""
         data = self.cleaned_data
         until = data.get("until")
-        return Scope(
+        return PrivacyScope(
             conversation=data.get("conversation"),
             user=data.get("user"),
             principal=data.get("principal", ""),
@@ -144,7 +144,7 @@ class KeepingForm(forms.ModelForm):  # type: ignore[type-arg]  # not generic at 
 
     redaction = forms.MultipleChoiceField(
         label=gettext_lazy("Not stored"),
-        choices=[(kind.value, LABELS[kind]) for kind in Kind],
+        choices=[(kind.value, LABELS[kind]) for kind in DataKind],
         widget=forms.CheckboxSelectMultiple,
         required=False,
     )

@@ -23,7 +23,7 @@ from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.models import Action, Copilot, EndUser, LegalHold, Removal
-from copilot_admin.models.privacy import Scope as ScopeRow
+from copilot_admin.models.privacy import ScopeColumns
 from copilot_admin.privacy import holds
 from copilot_admin.privacy.counting import count
 from copilot_admin.privacy.trail import record_hold, record_release, record_removal
@@ -175,7 +175,7 @@ def _kept(copilots: QuerySet[Copilot]) -> list[Copilot]:
     return rows[:MOST_COPILOTS]
 
 
-def _named(rows: Iterable[ScopeRow]) -> list[ScopeRow]:
+def _named(rows: Iterable[ScopeColumns]) -> list[ScopeColumns]:
     """Rows with the name of the copilot that each is about, if it is still there."""
     found = list(rows)
     names = dict(

@@ -18,7 +18,7 @@ from copilot_admin.admin.transcripts.list import (
 )
 from copilot_admin.admin.transcripts.way import NEWER, OLDER
 from copilot_admin.models import Conversation
-from copilot_admin.review.finding import Scope, rows_anywhere, rows_from_newest, scope_of
+from copilot_admin.review.finding import SearchScope, rows_anywhere, rows_from_newest, scope_of
 from copilot_admin.review.phrases import read_typed
 from copilot_admin.review.queues import MOST_DRAWN_FROM
 from copilot_admin.review.searching import found_by_id, is_only_named, search
@@ -97,7 +97,7 @@ def _from(
     )
 
 
-def _first(rows: QuerySet[Conversation], scope: Scope, shown: _OnlyRows) -> int | None:
+def _first(rows: QuerySet[Conversation], scope: SearchScope, shown: _OnlyRows) -> int | None:
     """The nearest that passes the filters and has the words, as far as the scope goes."""
     typed = read_typed(shown.query)
     if not typed:

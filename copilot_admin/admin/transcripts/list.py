@@ -21,7 +21,7 @@ from copilot_admin.review.excerpts import excerpts
 from copilot_admin.review.filters import BY_NAME
 from copilot_admin.review.finding import (
     WINDOW,
-    Scope,
+    SearchScope,
     first_rows,
     rows_anywhere,
     rows_from_newest,
@@ -56,7 +56,7 @@ class TranscriptList(ChangeList):
     further_query: str | None = None
     looked_to: Conversation | None = None
     is_first = False
-    newest_scope: Scope | None = None
+    newest_scope: SearchScope | None = None
     chosen: Chosen
     is_being_filled = False
     all_rows: QuerySet[Conversation]

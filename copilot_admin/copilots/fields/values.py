@@ -26,7 +26,7 @@ from copilot_admin.engine.values.spec import (
 from copilot_admin.models.copilots import LONGEST_RETENTION
 from copilot_admin.models.limits import MOST_DOLLARS, MOST_OF_A_LIMIT
 from copilot_admin.redaction.checked import expression_fault
-from copilot_admin.redaction.kinds import Kind
+from copilot_admin.redaction.kinds import DataKind
 from copilot_admin.redaction.rules import MOST_EXPRESSIONS
 from protocol.features import FEATURES
 
@@ -259,7 +259,7 @@ Tags = Annotated[list[Tag], Field(max_length=MOST_TAGS), AfterValidator(_tags)]
 ClientCalls = Annotated[int, Field(ge=1, le=HIGHEST_CALL_LIMIT)]
 CallLimits = Annotated[list[CallLimitEntry], _each_once(_("function"), "function")]
 DataTokens = Annotated[int, Field(ge=LEAST_DATA_TOKENS)]
-RedactedKind: Any = one_of(Kind)
+RedactedKind: Any = one_of(DataKind)
 RetentionDays = Annotated[int, Field(ge=1, le=LONGEST_RETENTION)]
 Redaction = Annotated[list[RedactedKind], AfterValidator(_kinds)]
 RedactedExpressions = Annotated[

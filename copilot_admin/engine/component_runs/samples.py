@@ -12,16 +12,16 @@ from copilot_admin.engine.providers.rehearsal import MODEL as REHEARSAL
 from copilot_admin.engine.providers.rehearsal import Rehearsal
 from copilot_admin.engine.values.spec import ProviderSpec, Timeouts
 from copilot_admin.errors import ComponentError
-from protocol.components import Finding, Rule, is_reserved
+from protocol.components import ContractFinding, Rule, is_reserved
 from protocol.components.contract import outputs_are_json
 from protocol.json import JsonObject
 
 
-async def sample_findings(component: type[Component]) -> tuple[Finding, ...]:
+async def sample_findings(component: type[Component]) -> tuple[ContractFinding, ...]:
     """What is wrong with what a component gives of its samples; empty when nothing is."""
     if not component.samples:
-        return (Finding(Rule.OUTPUT_JSON, "there is no sample to run it with."),)
-    found: list[Finding] = []
+        return (ContractFinding(Rule.OUTPUT_JSON, "there is no sample to run it with."),)
+    found: list[ContractFinding] = []
     for number, sample in enumerate(component.samples, 1):
         found += await _findings_of(component, sample, number)
     return tuple(dict.fromkeys(found))
@@ -34,7 +34,7 @@ def sample_arguments(sample: Mapping[str, Any]) -> JsonObject:
 
 async def _findings_of(
     component: type[Component], sample: Mapping[str, Any], number: int
-) -> Iterator[Finding]:
+) -> Iterator[ContractFinding]:
     system = {name: value for name, value in sample.items() if is_reserved(name)}
     run = ComponentRun(
         component, sample_arguments(sample), system={MODEL: rehearsal_door(), **system}
@@ -45,7 +45,7 @@ async def _findings_of(
                 pass
     except ComponentError as error:
         detail = f"its sample {number} gives no whole result: {error.public}"
-        return iter((Finding(Rule.OUTPUT_JSON, detail),))
+        return iter((ContractFinding(Rule.OUTPUT_JSON, detail),))
     return outputs_are_json(component, run.outputs)
 
 

@@ -12,7 +12,7 @@ from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.registry import Registry, registry
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.management.plain_command import PlainCommand
-from protocol.components import Finding, Rule
+from protocol.components import ContractFinding, Rule
 
 
 class Command(PlainCommand):
@@ -43,9 +43,9 @@ class Command(PlainCommand):
 
 def _wanted(
     known: Registry, names: list[str]
-) -> Iterator[tuple[type[Component], tuple[Finding, ...]]]:
+) -> Iterator[tuple[type[Component], tuple[ContractFinding, ...]]]:
     """The components, each with what is wrong with it before it runs."""
-    faulty: dict[type[Component], list[Finding]] = {}
+    faulty: dict[type[Component], list[ContractFinding]] = {}
     for fault in known.faults:
         faulty.setdefault(fault.component, []).append(fault.finding)
     every = [(component, ()) for component in known.all()] + [
@@ -58,7 +58,7 @@ def _wanted(
 
 
 def _lines(
-    component: type[Component], findings: Iterable[Finding], *, was_run: bool
+    component: type[Component], findings: Iterable[ContractFinding], *, was_run: bool
 ) -> Iterator[str]:
     found = list(findings)
     for rule in Rule:

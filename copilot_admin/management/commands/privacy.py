@@ -27,7 +27,7 @@ from copilot_admin.privacy.leftovers import (
     vacuum,
 )
 from copilot_admin.privacy.retention import begin_now, scope_of_copilot
-from copilot_admin.privacy.scopes import Scope
+from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.privacy.spooled import clean_spool
 from copilot_admin.privacy.trail import record_hold, record_release, record_removal
 from copilot_admin.upkeep import removing
@@ -221,7 +221,7 @@ def _add_yes(parser: ArgumentParser) -> None:
     group.add_argument("--dry-run", action="store_true", help="only count, as without --yes")
 
 
-def _scope(options: dict[str, Any]) -> Scope:
+def _scope(options: dict[str, Any]) -> PrivacyScope:
     """What the options mean.
 
     Raises:
@@ -239,7 +239,7 @@ def _scope(options: dict[str, Any]) -> Scope:
     except ValueError as error:
         raise CommandError(str(error)) from error
     until = options["until"]
-    return Scope(
+    return PrivacyScope(
         conversation=options["conversation"],
         user=user,
         principal=options["caller"],

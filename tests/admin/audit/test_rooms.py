@@ -36,7 +36,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.people.external import Vouched, account_of
 from copilot_admin.privacy import holds, retention
-from copilot_admin.privacy.scopes import Scope
+from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.replica import reading_replica
 from copilot_admin.upkeep.backups.restoring import Restored
 from tests.alerts.alerting import make_rule, make_webhook
@@ -307,4 +307,4 @@ class TestCommands:
             ("held", "legalhold", {}, {"conversation": talk.pk, "reason": "x"}),
             ("released", "legalhold", {}, {}),
         ]
-        assert holds.place(Scope(principal="key:1"), reason="x", by="y").pk
+        assert holds.place(PrivacyScope(principal="key:1"), reason="x", by="y").pk

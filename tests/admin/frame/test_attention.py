@@ -13,7 +13,7 @@ from copilot_admin.admin.limits import near
 from copilot_admin.config.roles import Role
 from copilot_admin.limits.use import Use
 from copilot_admin.models import Alert, SubjectLimits
-from copilot_admin.models.limits import Scope
+from copilot_admin.models.limits import LimitScope
 from tests.alerts.alerting import make_rule
 from tests.factories import make_copilot, make_key, make_provider, make_user
 
@@ -79,9 +79,9 @@ class TestAttention:
         make_copilot(name="Macro", limits={"requests_per_day": 10})
         key, _ = make_key("Desk")
         for scope, id, most in (
-            (Scope.KEY, str(key.pk), 8),
-            (Scope.USER, "", 1),
-            (Scope.SERVER, "", 11),
+            (LimitScope.KEY, str(key.pk), 8),
+            (LimitScope.USER, "", 1),
+            (LimitScope.SERVER, "", 11),
         ):
             limits = {"requests_per_day": most, "requests_per_minute": 1000}
             SubjectLimits.objects.create(scope=scope, subject=id, limits=limits)

@@ -22,7 +22,7 @@ from copilot_admin.models import (
     SavedQuestion,
     Side,
 )
-from copilot_admin.privacy.scopes import Scope
+from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.studio.question_queue import queue
 from copilot_admin.studio.replay_queue import begin
 from copilot_admin.studio.replay_targets import Wanted, replay_of
@@ -64,7 +64,7 @@ def test_everything_that_runs_is_named_with_its_progress(operator: Client):
     PendingImport.objects.create(user=make_user(username="ada"), files=[])
     queue([make_saved(make_copilot(name="Asked"))], [Side.DRAFT], user_id=None)
     AlertDelivery.objects.create(event="test", subject="Test")
-    begin_removal(Scope(principal="key:7"))
+    begin_removal(PrivacyScope(principal="key:7"))
     found = {work.kind: work for work in running()}
     assert set(found) == set(WorkKind)
     assert (found[WorkKind.REMOVAL].done, found[WorkKind.REMOVAL].total) == (0, 0)

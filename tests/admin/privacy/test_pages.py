@@ -9,7 +9,7 @@ from copilot_admin.copilots.archive import put_away
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import Conversation, Copilot, LegalHold, Removal
 from copilot_admin.privacy import holds
-from copilot_admin.privacy.scopes import Scope
+from copilot_admin.privacy.scopes import PrivacyScope
 from tests.factories import make_user, make_version
 from tests.journal.journaling import Client as Asker
 from tests.upkeep.test_removing import remove
@@ -97,7 +97,7 @@ def test_what_would_be_erased_is_counted_before(client, django_capture_on_commit
     logged_in(client, "erase_data")
     talk = Asker(principal="key:7", trace_id="a").ask("q").answer("a").conversation
     held = Asker(principal="key:7", trace_id="b").ask("q").answer("a").conversation
-    holds.place(Scope(conversation=held.pk), reason="r", by="ann")
+    holds.place(PrivacyScope(conversation=held.pk), reason="r", by="ann")
     given = {
         "principal": "key:7",
         "copilot": talk.copilot.slug,
@@ -188,7 +188,7 @@ def test_a_copilot_that_is_held_is_not_deleted_and_the_page_says_why(client):
     user = make_user(is_superuser=True)
     client.force_login(user)
     copilot = make_version().copilot
-    holds.place(Scope(copilot=copilot.pk), reason="Case 12", by="ann")
+    holds.place(PrivacyScope(copilot=copilot.pk), reason="Case 12", by="ann")
     put_away([copilot.pk])
     page = text_of(client.get(f"/admin/copilot_admin/copilot/{copilot.pk}/delete/"))
     assert "A legal hold keeps" in page and "Case 12, placed by ann" in page

@@ -14,7 +14,7 @@ from copilot_admin.engine.toolkits.returns import Options, formulas, measured
 from copilot_admin.engine.toolkits.returns.date_texts import iso_moment as moment
 from copilot_admin.engine.toolkits.returns.dates import periods_in_a_year, said
 from copilot_admin.engine.toolkits.returns.formulas import Drawdown, max_drawdown
-from copilot_admin.engine.toolkits.returns.options import Kind, unwrapped
+from copilot_admin.engine.toolkits.returns.options import SeriesKind, unwrapped
 from copilot_admin.engine.toolkits.returns.telling import number, percent
 
 PRICES = [100, 110, 99, 121]
@@ -391,7 +391,11 @@ def test_an_object_is_options_only_if_all_of_it_is():
     assert unwrapped(full, {"window": 9, "other": 1}) == (
         "x",
         Options(
-            kind=Kind.RETURNS, periods_per_year=52, risk_free_rate=0.03, benchmark="SPY", window=2
+            kind=SeriesKind.RETURNS,
+            periods_per_year=52,
+            risk_free_rate=0.03,
+            benchmark="SPY",
+            window=2,
         ),
     )
     for series in (

@@ -15,7 +15,7 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation, Copilot, ExportPart, ExportState, TranscriptExport
-from copilot_admin.privacy.scopes import Scope
+from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.review.exports import gathering, keeping, tasks, writing
 from copilot_admin.review.exports.conversations import ExportOptions
 from copilot_admin.review.exports.downloading import file_name, media_type, pieces
@@ -195,7 +195,7 @@ def test_what_is_erased_while_it_is_written_is_in_no_part_of_it(monkeypatch):
     running = Writing(export.pk, export.claim)
     while len(parts_of(export)) < 2:
         assert running.batch() is WritingStep.MOVED
-    removal = removing.begin(Scope(conversation=ids[2]))
+    removal = removing.begin(PrivacyScope(conversation=ids[2]))
     step = removing.RemovalStep.MOVED
     while step is removing.RemovalStep.MOVED:
         with transaction.atomic():

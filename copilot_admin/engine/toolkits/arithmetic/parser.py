@@ -5,7 +5,7 @@ from typing import NoReturn
 
 from copilot_admin.engine.toolkits.arithmetic.functions import FUNCTIONS
 from copilot_admin.engine.toolkits.arithmetic.quantity import Quantity, Share
-from copilot_admin.engine.toolkits.arithmetic.tokens import Kind, Token
+from copilot_admin.engine.toolkits.arithmetic.tokens import Token, TokenKind
 from copilot_admin.engine.toolkits.arithmetic.units import (
     CURRENCY_SIGNS,
     GLUED_SCALES,
@@ -47,7 +47,7 @@ class Parser:
         value = self._sum()
         if self._takes(*_INTO):
             value = self._converted(value)
-        if self._next.kind is not Kind.END:
+        if self._next.kind is not TokenKind.END:
             self._refuse("an operator such as + or *")
         return value
 
@@ -102,7 +102,7 @@ class Parser:
 
     def _atom(self) -> Quantity:
         token = self._next
-        if token.kind is Kind.NUMBER:
+        if token.kind is TokenKind.NUMBER:
             return self._with_scale(Quantity(self._taken().value), glued=True)
         if self._takes("("):
             value = self._sum()
@@ -110,13 +110,13 @@ class Parser:
             return value
         if sign := self._takes(*CURRENCY_SIGNS):
             return self._money(sign)
-        if token.kind is Kind.NAME and token.text not in _WORDS:
+        if token.kind is TokenKind.NAME and token.text not in _WORDS:
             return self._named(self._taken().text)
         self._refuse("a number")
 
     def _money(self, sign: str) -> Quantity:
         """The amount behind a sign: $1.5m, and $2 bn."""
-        if self._next.kind is not Kind.NUMBER:
+        if self._next.kind is not TokenKind.NUMBER:
             self._refuse("an amount")
         amount = self._with_scale(self._atom(), glued=False)
         return amount * _one(CURRENCY_SIGNS[sign])
@@ -148,7 +148,7 @@ class Parser:
             return unit
         self._place += 1
         sign = self._takes("-", "+")
-        if self._next.kind is not Kind.NUMBER:
+        if self._next.kind is not TokenKind.NUMBER:
             self._refuse("a whole number")
         power = self._taken().value
         return unit ** Quantity(-power if sign == "-" else power)
@@ -159,7 +159,7 @@ class Parser:
         token = self._next
         if sign := self._takes(*CURRENCY_SIGNS):
             return self._measured(value, _one(CURRENCY_SIGNS[sign]))
-        if token.kind is not Kind.NAME or token.text in _WORDS:
+        if token.kind is not TokenKind.NAME or token.text in _WORDS:
             return value
         self._place += 1
         if token.text in _SHARES:
@@ -171,7 +171,7 @@ class Parser:
     def _with_scale(self, value: Quantity, *, glued: bool) -> Quantity:
         scales = GLUED_SCALES if glued else SCALES
         token = self._next
-        if token.kind is Kind.NAME and token.text in scales and (token.glued or not glued):
+        if token.kind is TokenKind.NAME and token.text in scales and (token.glued or not glued):
             self._place += 1
             return value.scaled(Decimal(10) ** scales[token.text])
         return value
@@ -190,7 +190,7 @@ class Parser:
     def _is_remainder(self) -> bool:
         """Whether the % before us divides: 17 % 5; what could be meant as a share is refused."""
         mark, after = self._next, self._tokens[self._place + 1]
-        starts_value = after.kind in (Kind.NUMBER, Kind.NAME) or after.text == "("
+        starts_value = after.kind in (TokenKind.NUMBER, TokenKind.NAME) or after.text == "("
         if mark.text != "%" or not starts_value or after.text in _WORDS:
             return False
         if mark.glued != after.glued:
@@ -203,11 +203,11 @@ class Parser:
 
     def _taken(self) -> Token:
         token = self._next
-        self._place += token.kind is not Kind.END
+        self._place += token.kind is not TokenKind.END
         return token
 
     def _takes(self, *texts: str) -> str | None:
-        if self._next.kind in (Kind.SIGN, Kind.NAME) and self._next.text in texts:
+        if self._next.kind in (TokenKind.SIGN, TokenKind.NAME) and self._next.text in texts:
             return self._taken().text
         return None
 
@@ -220,7 +220,7 @@ class Parser:
             token.text for token in self._tokens[max(self._place - 3, 0) : self._place]
         )
         where = f"After {before!r}" if before else "At the beginning"
-        found = self._next.text if self._next.kind is Kind.END else repr(self._next.text)
+        found = self._next.text if self._next.kind is TokenKind.END else repr(self._next.text)
         raise ValueError(f"{where} {wanted} was expected, not {found}.")
 
 

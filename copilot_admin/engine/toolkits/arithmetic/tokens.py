@@ -23,7 +23,7 @@ _TOKEN = re.compile(
 _SAME = str.maketrans({"−": "-", "–": "-", "×": "*", "·": "*", "÷": "/"})  # noqa: RUF001  # dashes, times
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """What a token is."""
 
     NUMBER = auto()
@@ -36,7 +36,7 @@ class Kind(Enum):
 class Token:
     """A piece of the text; `glued` says that no space stands before it."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
     glued: bool = False
     value: Decimal = Decimal(0)
@@ -63,20 +63,20 @@ def tokens(text: str) -> list[Token]:
         piece = match.group()
         if match.lastgroup == "number":
             piece = _whole_number(text, place, piece, calls=calls)
-            found.append(Token(Kind.NUMBER, piece, glued, _value(piece)))
+            found.append(Token(TokenKind.NUMBER, piece, glued, _value(piece)))
         elif match.lastgroup == "name":
-            found.append(Token(Kind.NAME, piece, glued))
+            found.append(Token(TokenKind.NAME, piece, glued))
         elif match.lastgroup == "sign":
             _note_parenthesis(piece, found, calls)
-            found.append(Token(Kind.SIGN, "^" if piece == "**" else piece, glued))
+            found.append(Token(TokenKind.SIGN, "^" if piece == "**" else piece, glued))
         glued = match.lastgroup != "space"
         place += len(piece)
-    return [*found, Token(Kind.END, "the end", glued)]
+    return [*found, Token(TokenKind.END, "the end", glued)]
 
 
 def _note_parenthesis(sign: str, found: list[Token], calls: list[str]) -> None:
     if sign == "(":
-        calls.append(found[-1].text if found and found[-1].kind is Kind.NAME else "")
+        calls.append(found[-1].text if found and found[-1].kind is TokenKind.NAME else "")
     elif sign == ")" and calls:
         calls.pop()
 

@@ -13,7 +13,7 @@ from copilot_admin.engine.toolkits.returns import (
     pointwise,
     single,
 )
-from copilot_admin.engine.toolkits.returns.options import Kind, Options, Unit
+from copilot_admin.engine.toolkits.returns.options import Options, SeriesKind, Unit
 from copilot_admin.engine.toolkits.returns.paths import Path, aligned, path_of, questions_of
 from copilot_admin.engine.toolkits.returns.points import Series, SeriesSet
 from copilot_admin.engine.toolkits.returns.telling import (
@@ -106,7 +106,7 @@ def _rows_and_lines(
 ) -> tuple[Sequence[Row], Sequence[str]]:
     if of_payments := _OF_PAYMENTS.get(measure):
         return _each(given.series, lambda one: of_payments(one, options, notes))
-    if options.kind is Kind.VALUES:
+    if options.kind is SeriesKind.VALUES:
         return _each(given.series, lambda one: _deviation(one, notes))
     if comparing := _BETWEEN.get(measure):
         return comparing(_paths(given, options, notes), options, notes)
@@ -132,10 +132,10 @@ def _paths(given: SeriesSet, options: Options, notes: list[str]) -> list[Path]:
 
 
 def _check_kind(measure: Measure, options: Options) -> None:
-    if options.unit is Unit.PERCENT and options.kind is not Kind.RETURNS:
+    if options.unit is Unit.PERCENT and options.kind is not SeriesKind.RETURNS:
         raise ValueError('The unit is that of returns: say "kind": "returns" as well.')
     deviation = Measure.STANDARD_DEVIATION
-    if options.kind is Kind.VALUES and not (measure is deviation or measure.is_of_payments):
+    if options.kind is SeriesKind.VALUES and not (measure is deviation or measure.is_of_payments):
         raise ValueError(
             f"Of the kind 'values' there is only {deviation}. Say 'prices' or 'returns' for"
             f" {measure}."

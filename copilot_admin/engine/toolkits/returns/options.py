@@ -14,7 +14,7 @@ _VALUES = "values"
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
-class Kind(StrEnum):
+class SeriesKind(StrEnum):
     """What the values of a series are."""
 
     PRICES = "prices"
@@ -46,7 +46,7 @@ class Options:
         day_first: Whether 03/04/2024 is in April; None: the other dates decide.
     """
 
-    kind: Kind = Kind.PRICES
+    kind: SeriesKind = SeriesKind.PRICES
     unit: Unit = Unit.FRACTION
     periods_per_year: float | None = None
     risk_free_rate: float = 0.0
@@ -125,7 +125,7 @@ def _options(given: Mapping[str, Any]) -> Options:
     if not isinstance(day_first, bool | None):
         raise ValueError(f"day_first must be true or false, not {day_first!r}.")
     return Options(
-        kind=_one_of(Kind, "kind", present.get("kind", Kind.PRICES)),
+        kind=_one_of(SeriesKind, "kind", present.get("kind", SeriesKind.PRICES)),
         unit=_one_of(Unit, "unit", present.get("unit", Unit.FRACTION)),
         periods_per_year=periods,
         risk_free_rate=_rate("risk_free_rate", present.get("risk_free_rate", 0.0)),

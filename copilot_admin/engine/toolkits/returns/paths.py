@@ -11,7 +11,7 @@ from copilot_admin.engine.toolkits.returns.dates import (
     periods_in_a_year,
 )
 from copilot_admin.engine.toolkits.returns.formulas import levels_of, simple_returns
-from copilot_admin.engine.toolkits.returns.options import Kind, Options, Unit
+from copilot_admin.engine.toolkits.returns.options import Options, SeriesKind, Unit
 from copilot_admin.engine.toolkits.returns.points import Key, Series, SeriesSet, label
 
 START = "start"  # the level before the first of given returns
@@ -57,27 +57,27 @@ class Year:
 def questions_of(series: Series, options: Options) -> Iterator[str]:
     """What the values look like besides what they were taken for, as questions."""
     largest = max(series.values, default=0.0)
-    is_returns = options.kind is Kind.RETURNS
+    is_returns = options.kind is SeriesKind.RETURNS
     if is_returns and options.unit is Unit.FRACTION and largest >= 1:
         yield (
             f"Are the returns of {series.name!r} percent? {largest:g} was taken as {largest:.0%}."
             ' If it is percent, say {"values": ..., "kind": "returns", "unit": "percent"}.'
         )
-    if series.has_signs and options.kind is Kind.PRICES:
+    if series.has_signs and options.kind is SeriesKind.PRICES:
         yield (
             f"Are the values of {series.name!r} returns? They have percent signs and were taken as"
             ' prices. If they are returns, say {"values": ..., "kind": "returns"}.'
         )
 
 
-def path_of(series: Series, kind: Kind) -> Path:
+def path_of(series: Series, kind: SeriesKind) -> Path:
     """The path of a series.
 
     Raises:
         ValueError: There are too few values, or some cannot be prices or returns.
         OverflowError: It grows beyond what a number can say.
     """
-    path = _path_of_prices(series) if kind is Kind.PRICES else _path_of_returns(series)
+    path = _path_of_prices(series) if kind is SeriesKind.PRICES else _path_of_returns(series)
     if not all(map(isfinite, (*path.levels, *path.returns))):
         raise OverflowError
     return path
