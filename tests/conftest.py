@@ -10,6 +10,7 @@ from typing import Any
 
 from django.conf import settings
 from django.template import Context, RequestContext, Template
+from django.test import Client, TransactionTestCase
 from django.test.signals import template_rendered
 from hypothesis import settings as hypothesis_settings
 import pytest
@@ -28,6 +29,8 @@ from copilot_admin.prices import book
 from copilot_admin.server.garbage import look_rarely
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.upkeep.background import BACKGROUND
+from tests.emptying import empty
+from tests.letting_in import let_in
 from tests.ready_tables import ready_tables, shared_folder
 from tests.services import missing
 from tests.waiting import HANGS_SECONDS
@@ -100,6 +103,29 @@ def django_db_setup(_while_tables_are_made: ExitStack, django_db_setup: None) ->
     yield
     for thread in (BACKGROUND, WRITER, READER):
         assert thread.stop(timeout=HANGS_SECONDS)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _emptied_quickly() -> Iterator[None]:
+    """Empties the database after a test that has committed, and keeps its connection.
+
+    Django closes it, for the sake of settings that a rollback may have undone; here there are none.
+    SQLite lays its log down with the last connection and begins another with the next one: 5 ms.
+    """
+    patch = pytest.MonkeyPatch()
+    patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _test: empty())
+    patch.setattr(TransactionTestCase, "_should_reload_connections", lambda _test: False)
+    yield
+    patch.undo()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _let_in_quickly() -> Iterator[None]:
+    """Makes of `force_login` a session and nothing more, which is all that most tests want."""
+    patch = pytest.MonkeyPatch()
+    patch.setattr(Client, "force_login", let_in)
+    yield
+    patch.undo()
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.emptying.management.commands.flush import GRANTED, roles_are_as_migrated
+from tests.emptying import GRANTED, roles_are_as_migrated
 
 
 @pytest.mark.django_db

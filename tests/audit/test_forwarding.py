@@ -27,7 +27,7 @@ from copilot_admin.audit.verifying import Anchor
 from copilot_admin.config.audit_log import Destination, SyslogServer, destination_in
 from copilot_admin.config.env import BadSetting
 from copilot_admin.models.audit import Action, AuditCursor, AuditCursorName, AuditEntry
-from tests.emptying.management.commands.flush import without_triggers
+from tests.emptying import without_triggers
 from tests.waiting import HANGS_SECONDS
 
 NAME = AuditCursorName.FORWARDING

@@ -22,7 +22,7 @@ from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.audit.verifying import Anchor, Broken, Fault, check, first_break
 from copilot_admin.models.audit import Action, AuditEntry
-from tests.emptying.management.commands.flush import without_triggers
+from tests.emptying import without_triggers
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 

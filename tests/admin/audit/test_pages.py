@@ -19,7 +19,7 @@ from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.config.roles import Role
 from copilot_admin.models.audit import Action, ActorKind, AuditEntry
-from tests.emptying.management.commands.flush import without_triggers
+from tests.emptying import without_triggers
 from tests.factories import make_provider, make_user
 
 pytestmark = pytest.mark.django_db

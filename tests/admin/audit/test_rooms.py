@@ -42,6 +42,7 @@ from copilot_admin.upkeep.backups.restoring import Restored
 from tests.alerts.alerting import make_rule, make_webhook
 from tests.factories import make_copilot, make_user
 from tests.journal.journaling import Client as Asking
+from tests.letting_in import log_in
 
 pytestmark = pytest.mark.django_db
 ADMIN = "/admin/copilot_admin"
@@ -107,8 +108,7 @@ def test_members_are_told_before_and_after(boss: Client, settings: Any) -> None:
 
 
 def test_log_ins_that_were_ended_are_told(boss: Client) -> None:
-    other = Client()
-    other.force_login(User.objects.get(username="boss"))
+    log_in(Client(), User.objects.get(username="boss"))
     boss.post("/admin/log-ins/", {"end": "others"})
     assert told() == [("logged_out", "user", {}, {"log_ins_ended": 1})]
     count = entries()

@@ -1,1 +1,0 @@
-"""An app of the tests, which replaces Django's command that empties the database."""
