@@ -1,6 +1,6 @@
 """The admin site: its name, its rail, its start page."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +8,7 @@ from django.db import transaction
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.figures.views import FiguresViews
@@ -38,13 +39,30 @@ class CopilotAdminSite(FiguresViews, LimitsViews, PrivacyViews, RunningViews, Lo
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         """What every page of the admin knows."""
         context = super().each_context(request)
-        models = [model for app in context["available_apps"] for model in app["models"]]
         context["navigation"] = navigation(
-            [*models, *self.places(request)],
+            [*self._lists(request), *self.places(request)],
             index_url=reverse(f"{self.name}:index"),
             path=request.path,
         )
         return context
+
+    def get_app_list(
+        self, request: HttpRequest, app_label: str | None = None
+    ) -> list[dict[str, Any]]:
+        """The lists of one app. Those of all are in the rail, and Django would ask for each page."""
+        return super().get_app_list(request, app_label) if app_label else []
+
+    def _lists(self, request: HttpRequest) -> Iterator[dict[str, str]]:
+        """The lists that somebody may open."""
+        for model, pages in self._registry.items():
+            if pages.has_view_or_change_permission(request):
+                meta = model._meta
+                address = f"{self.name}:{meta.app_label}_{meta.model_name}_changelist"
+                yield {
+                    "object_name": meta.object_name or "",
+                    "name": capfirst(str(meta.verbose_name_plural)),
+                    "admin_url": reverse(address),
+                }
 
     def index(
         self, request: HttpRequest, extra_context: Mapping[str, Any] | None = None
