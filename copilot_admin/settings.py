@@ -256,6 +256,10 @@ TEMPLATES = [
 FORM_RENDERER = "copilot_admin.rendering.inputs.InputsWritten"
 STATIC_URL = "/static/"
 STATIC_ROOT = VAR_DIR / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "copilot_admin.rendering.static_addresses.AddressesKept"},
+}
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English"))]
 FORMAT_MODULE_PATH = "copilot_admin.config.formats"
