@@ -11,7 +11,7 @@ from copilot_admin.copilots.model_lists import keep_models
 from copilot_admin.copilots.slugs import slug_of
 from copilot_admin.models import Copilot, EndpointKey
 from tests.admin.copilots.test_images import picture
-from tests.browser.visits import PHONE, Visit, visit
+from tests.browser.visits import DESK, PHONE, Visit, visit
 from tests.factories import make_copilot, make_provider, make_published, make_saved, make_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -116,9 +116,16 @@ def test_where_it_is_narrow_the_preview_is_a_drawer(ada: Visit) -> None:
     assert ada.overflow() <= 0
     page.get_by_role("button", name="Close", exact=True).click()
     expect(preview).to_be_hidden()
-    page.set_viewport_size({"width": 1440, "height": 900})
+    page.set_viewport_size(DESK)
     expect(preview).to_be_visible()
     expect(page.get_by_role("button", name="Preview and try")).to_be_hidden()
+    # Part of it is below the window there, and it has its height at once: not frame by frame.
+    page.evaluate("scrollTo(0, 0)")
+    ada.next_frames()
+    height = "document.getElementById('beside').offsetHeight"
+    at_once = page.evaluate(height)
+    ada.next_frames()
+    assert page.evaluate(height) == at_once
 
 
 def test_an_expired_log_in_loses_nothing(ada: Visit) -> None:

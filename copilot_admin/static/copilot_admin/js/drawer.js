@@ -3,6 +3,7 @@
 
 const side = document.querySelector("[data-ca-drawer]");
 const narrow = matchMedia("(max-width: 72rem)"); // as in copilot.css
+let room = 0; // pixels below what stands in it
 
 if (side) {
   narrow.addEventListener("change", fit);
@@ -14,11 +15,15 @@ if (side) {
   sizes.observe(side);
 }
 
+// What is hidden below can be scrolled to: the column gets so much more room, and is as high as it may
+// be. That room is none of what it needs, or it would grow with each look at it.
 function measure() {
   const bar = document.querySelector(".ca-sticky-row")?.offsetHeight ?? 0;
-  const below = side.getBoundingClientRect().bottom - (innerHeight - bar);
-  const hidden = narrow.matches ? 0 : Math.max(Math.round(below), 0);
-  side.style.setProperty("--ca-hidden", `${hidden}px`);
+  const { top } = side.getBoundingClientRect();
+  const seen = innerHeight - bar - top;
+  const isHidden = !narrow.matches && side.scrollHeight - room > seen;
+  room = isHidden ? Math.round(parseFloat(getComputedStyle(side).maxHeight) - seen) : 0;
+  side.style.setProperty("--ca-hidden", `${room}px`);
 }
 
 function fit() {
