@@ -50,6 +50,7 @@ class ChunkReader:
         self._usage: Usage | None = None
         self._characters = 0  # of the answer, to estimate its tokens
         self._reason: str | None = None
+        self._choice: int | None = None  # the one that is read: the first that came with a number
         self._tools = ToolFragments()
         self._text: list[str] = []
         self._thoughts: list[str] = []
@@ -105,14 +106,25 @@ class ChunkReader:
             raise StreamError(chunk["error"])
         choices = chunk.get("choices")
         if isinstance(choices, list) and choices:
-            choice = choices[0]
-            if isinstance(choice, dict):
+            choice = next(filter(self._is_ours, choices), None)
+            if choice is not None:
                 self._read_choice(choice)
         elif chunk.get("object") == "error":  # an error of vLLM is the chunk itself
             raise StreamError(chunk)
         usage = chunk.get("usage")
         if isinstance(usage, dict):  # some servers send it with every chunk, growing
             self._usage = _usage(usage) or self._usage
+
+    def _is_ours(self, choice: Json) -> bool:
+        """Whether it is of the one answer that was asked for; some servers give several at once."""
+        if not isinstance(choice, dict):
+            return False
+        number = choice.get("index")
+        if not isinstance(number, int):
+            return True
+        if self._choice is None:
+            self._choice = number
+        return number == self._choice
 
     def _read_choice(self, choice: JsonObject) -> None:
         # A server that was asked to stream and does not sends a whole `message`.

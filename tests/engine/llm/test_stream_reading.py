@@ -225,6 +225,36 @@ def test_chunk_that_is_no_object_breaks_the_answer(payload):
         read(payload)
 
 
+def choices(*said):
+    rows = [{"index": index, "delta": {"content": text}} for index, text in said]
+    return json.dumps({"choices": rows}).encode()
+
+
+@pytest.mark.parametrize(
+    ("payloads", "text"),
+    [
+        ([choices((0, "a")), choices((1, "x")), choices((0, "b"))], "ab"),
+        ([choices((0, "a"), (1, "x")), choices((1, "x"), (0, "b"))], "ab"),
+        ([choices((1, "a")), choices((0, "x"), (1, "b"))], "ab"),
+        ([choices((None, "a"), (None, "x")), chunk(content="b")], "ab"),
+        ([b'{"choices": [7, {"index": 0, "delta": {"content": "ab"}}]}'], "ab"),
+    ],
+)
+def test_of_several_choices_one_is_read(payloads, text):
+    assert read(*payloads) == [TextDelta(text)]
+
+
+def test_the_end_and_the_calls_of_another_choice_are_not_those_of_the_answer():
+    reader = ChunkReader()
+    call = {"index": 0, "id": "c", "function": {"name": "table", "arguments": "{}"}}
+    other = {"index": 1, "delta": {"tool_calls": [call]}, "finish_reason": "length"}
+    reader.read([choices((0, "a")), json.dumps({"choices": [other]}).encode()])
+    assert not reader.said_why
+    reader.read([finish("stop")])
+    assert reader.end(CALL)[-1] == Finish("stop")
+    assert not [delta for delta in reader.end(CALL) if isinstance(delta, ToolCall)]
+
+
 def test_message_of_a_server_that_does_not_stream_is_read():
     body = {"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}]}
     reader = ChunkReader()
