@@ -206,12 +206,17 @@ class OpenAICompatible:
     def _explained(
         self, error: Exception, *, started: bool, reader: ChunkReader
     ) -> RunError | None:
-        """What went wrong after the head; None when there is an answer all the same, or half."""
+        """What went wrong after the head; None when there is an answer all the same, or half.
+
+        Behind an answer whose end was told a server may write what it likes.
+        """
+        if reader.said_why:
+            return None
         if isinstance(error, StreamError):
             return self._in_stream(error.error, started=started or reader.began)
         if isinstance(error, RunError):
             return error
-        return None if started or reader.said_why else self._translated(error)
+        return None if started else self._translated(error)
 
     def _refused(self, response: ClientResponse, said: str) -> RunError:
         """What a status other than success means."""

@@ -648,6 +648,49 @@ def test_what_follows_the_end_of_an_answer_is_not_looked_at():
     assert [deltas[0], deltas[-1]] == [TextDelta("Hi"), Finish("stop")]
 
 
+@pytest.mark.parametrize("end", [finish_chunk(), "[DONE]"])
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"x" * 65_536,
+        b"data: hello\n\n",
+        b"data: " + b"x" * 65_536,
+        b"<html>\n",
+        b"\n" * 65_536,
+        b'data: {"error": "late"}\n\n',
+        b'data: {"object": "error", "message": "late"}\n\n',
+        b"data: " + b"[" * 65_536 + b"\n\n",
+    ],
+)
+def test_endless_garbage_behind_the_end_takes_nothing_from_the_answer(end, garbage, monkeypatch):
+    monkeypatch.setattr(data_lines, "MAX_BYTES_WITHOUT_DATA", 128 * 1024)
+
+    async def handler(request, reply):
+        await reply.start()
+        await reply.events(text_chunk("Whole"), end)
+        await reply.was_read()
+        while not reply.left.is_set():
+            await reply.send(garbage)
+
+    deltas, _ = streamed(handler)
+    told = [delta for delta in deltas if delta is not ALIVE]
+    assert [told[0], told[-1]] == [TextDelta("Whole"), Finish("stop")]
+
+
+def test_calls_without_end_behind_the_end_take_nothing_from_the_answer():
+    def called(number):
+        call = {"index": number, "function": {"name": "table", "arguments": "{}"}}
+        return {"choices": [{"delta": {"tool_calls": [call]}}]}
+
+    async def handler(request, reply):
+        await reply.start()
+        await reply.events(text_chunk("Whole"), finish_chunk(), *map(called, range(200)))
+        await reply.end()
+
+    deltas, _ = streamed(handler)
+    assert [deltas[0], deltas[-1]] == [TextDelta("Whole"), Finish("stop")]
+
+
 @pytest.mark.parametrize(
     ("piece", "said"),
     [
