@@ -20,6 +20,7 @@ from copilot_admin.engine.values.model_call import (
     Usage,
     estimated_usage,
 )
+from copilot_admin.errors import ProviderBroke
 from protocol.json import Json, JsonObject
 
 DONE = b"[DONE]"
@@ -70,6 +71,20 @@ class ChunkReader:
                 break
             self._read_chunk(_parsed(payload))
         return self._flush()
+
+    def read_last(self, payloads: Iterable[bytes]) -> list[Delta]:
+        """Like `read`, at the end of the body: an event that broke off there says nothing.
+
+        Raises:
+            StreamError: A chunk is an error object.
+            RunError: As in `read`, where nothing came before.
+        """
+        try:
+            return self.read(payloads)
+        except ProviderBroke:
+            if not self.began:
+                raise
+            return self._flush()
 
     def rest(self) -> list[Delta]:
         """Returns what was read before a chunk that could not be."""

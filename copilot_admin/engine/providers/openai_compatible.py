@@ -114,7 +114,7 @@ class OpenAICompatible:
                     body.check()
                     if (said or len(block) > _MUCH) and b"\n" in block:  # else amid an event
                         await _READING.wait(loop)
-            for delta in reader.read(() if reader.done else body.end()):
+            for delta in reader.read_last(() if reader.done else body.end()):
                 yield delta
         except (StreamError, RunError, *_CONNECTION_ERRORS) as error:
             for delta in reader.rest():

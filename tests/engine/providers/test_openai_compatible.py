@@ -297,6 +297,18 @@ def test_connection_that_breaks_after_words_leaves_a_cut_answer():
     assert [deltas[0], deltas[-1]] == [TextDelta("Half"), Finish(None)]
 
 
+@pytest.mark.parametrize("half", [b'data: {"choices": [{"del', b"da", b"data: {}\ndata: x"])
+def test_body_that_ends_amid_an_event_leaves_a_cut_answer(half):
+    async def handler(request, reply):
+        await reply.start()
+        await reply.events(text_chunk("Half"))
+        await reply.send(half)
+        await reply.end()
+
+    deltas, _ = streamed(handler)
+    assert [deltas[0], deltas[-1]] == [TextDelta("Half"), Finish(None)]
+
+
 def test_connection_that_breaks_after_the_finish_loses_nothing():
     async def handler(request, reply):
         await reply.start()
