@@ -166,7 +166,8 @@ def finish(sealed: Sealed, contents: SealedContents | None = None) -> Cost | Non
         written = _write_replies(run, run.conversation_id, sealed, contents)
         _write_events(run, sealed, contents)
     _write_run(run, sealed, written, bill)
-    _DROP_CHECKPOINTS(run_id=run.id)
+    if sealed.was_checkpointed or was_guessed:
+        _DROP_CHECKPOINTS(run_id=run.id)
     if run.turn_id is not None:
         _write_turn(run.turn_id, sealed, costs)
     if run.turn_id is not None and run.conversation_id is not None and sealed.keep_content:

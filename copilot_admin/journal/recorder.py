@@ -94,6 +94,7 @@ class Record:
         usages: The tokens, a sum for each model that was asked; none where nobody said any.
         keep_content: False: `text`, `heard` and `call` serve to recognise them when they come
             back and must not be stored; the entries hold no payloads, and there is no error text.
+        was_checkpointed: There may be checkpoints of it.
     """
 
     ending: Ending
@@ -104,6 +105,7 @@ class Record:
     usages: tuple[Usage, ...] = ()
     entries: tuple[Entry, ...] = ()
     keep_content: bool = True
+    was_checkpointed: bool = True
 
 
 @dataclass(slots=True)
@@ -189,6 +191,7 @@ class Recorder:
             finish_reason=self._finish_reason,
             usages=_sums(self._usages),
             entries=tuple(_merged(_entries(self._items))),
+            was_checkpointed=self._saved.pieces > 0,
         )
         return cleaned(record) if self._keep_content else without_content(record)
 

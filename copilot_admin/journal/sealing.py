@@ -51,6 +51,7 @@ class Sealed:
     """All that is stored when a run ends; plain values.
 
     Attributes:
+        was_checkpointed: There may be checkpoints of it; of what was spooled nobody knows.
         tokens: The tokens of all models, by the columns of a run.
         usage_source: Who counted them; empty: nobody.
     """
@@ -70,6 +71,7 @@ class Sealed:
     usages: tuple[Usage, ...]
     keep_content: bool
     is_redacted: bool = False  # then its hashes are secret ones
+    was_checkpointed: bool = field(default=True, compare=False)
     tokens: Mapping[str, int] = field(init=False)
     usage_source: str = field(init=False)
 
@@ -107,6 +109,7 @@ def seal(record: Record, *, run_id: UUID, at: datetime, rules: Rules = NO_RULES)
         usages=tuple(map(_sealed_usage, record.usages)),
         keep_content=keep,
         is_redacted=bool(rules),
+        was_checkpointed=record.was_checkpointed,
     )
 
 

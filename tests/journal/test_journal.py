@@ -14,6 +14,7 @@ from types import MappingProxyType
 from uuid import UUID, uuid4
 
 from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 import pytest
 
@@ -140,6 +141,21 @@ def test_checkpoints_are_there_until_the_run_has_ended():
         "Hello",
         0,
     )
+
+
+@pytest.mark.parametrize("was_checkpointed", [True, False])
+def test_checkpoints_are_looked_for_only_where_there_may_be_some(was_checkpointed):
+    asked = Client().ask("Hi")
+    recorder = Recorder()
+    recorder.add(MessageChunk("Hello"), at_ms=0)
+    if was_checkpointed:
+        recorder.unsaved()
+    sealed = seal(recorder.record(ending()), run_id=asked.run_id, at=asked.at)
+    with CaptureQueriesContext(connection) as captured, transaction.atomic():
+        finish(sealed)
+    deleted = [one["sql"] for one in captured if one["sql"].startswith("DELETE")]
+    assert len(deleted) == was_checkpointed
+    assert from_json(to_json(sealed)).was_checkpointed  # nobody knows
 
 
 def checkpoints() -> int:
@@ -622,6 +638,7 @@ from copilot_admin.journal import JOURNAL
 from copilot_admin.journal.recorder import Piece, Recorder
 from protocol.events import MessageChunk
 from tests.journal.journaling import Client, ending
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 async def run(client, number):
