@@ -118,7 +118,8 @@ def _about_databases() -> list[str]:
 def _pass(name: str, cache: Path, options: Sequence[str], *, database_url: str = "") -> Pass:
     kept = ["-o", f"cache_dir={cache}"]
     # SlipCover's own plugin starts where its command does; ours is `tests/measuring.py`.
-    command = [sys.executable, "-m", "pytest", "-p", "no:slipcover", *kept, *options, "-q"]
+    plugins = ["-p", "no:slipcover", "-p", "tests.loading"]
+    command = [sys.executable, "-m", "pytest", *plugins, *kept, *options, "-q"]
     return Pass(Command(name, command, {"DATABASE_URL": database_url}), cache)
 
 

@@ -1,8 +1,7 @@
 """What every test stands on: no network, honest skips, the same random examples every time."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
-import gc
 import os
 from pathlib import Path
 import socket
@@ -26,7 +25,6 @@ from copilot_admin.limits.closed_rates import CLOSED_RATES
 from copilot_admin.limits.counting import COUNTING
 from copilot_admin.limits.near_limits import NEAR_LIMITS
 from copilot_admin.prices import book
-from copilot_admin.server.garbage import look_rarely
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.upkeep.background import BACKGROUND
 from tests.emptying import empty
@@ -35,7 +33,7 @@ from tests.ready_tables import ready_tables, shared_folder
 from tests.services import missing
 from tests.waiting import HANGS_SECONDS
 
-pytest_plugins = ["tests.fixtures"]
+pytest_plugins = ["tests.loading", "tests.fixtures"]
 
 SERVICES = ("browser", "nginx", "pgbouncer", "postgres", "redis")
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1", "", None})
@@ -48,21 +46,6 @@ hypothesis_settings.register_profile(
     "nightly", parent=hypothesis_settings.get_profile("reproducible"), max_examples=500
 )
 hypothesis_settings.load_profile("reproducible")
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
-    """Hides modules and tests, which stay until the end, from the garbage collector.
-
-    To walk through all of them takes it half a second, dozens of times in a session.
-    """
-    gc.disable()
-    try:
-        return (yield)
-    finally:
-        gc.freeze()
-        look_rarely()  # as a server does
-        gc.enable()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
