@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator
 import weakref
 
 from django.core.signals import request_finished
+import pytest
 
 from copilot_admin.edge.event_streams import EventStreamResponse
 
@@ -39,6 +40,7 @@ def test_the_source_of_a_stream_is_closed_where_its_reader_stops():
     assert log == ["one", "source closed", "reader left"]
 
 
+@pytest.mark.django_db  # Django looks after its connections then
 def test_the_end_of_the_response_is_told_once_the_request_is_finished():
     log: list[str] = []
 
@@ -53,6 +55,7 @@ def test_the_end_of_the_response_is_told_once_the_request_is_finished():
     assert log == ["request finished", "source told"]
 
 
+@pytest.mark.django_db  # Django looks after its connections then
 def test_a_response_that_is_kept_keeps_its_source_no_longer_than_to_its_end():
     log: list[str] = []
     response = EventStreamResponse(frames(log), on_close=lambda: log.append("source told"))
