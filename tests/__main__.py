@@ -118,7 +118,7 @@ def _about_databases() -> list[str]:
 def _pass(name: str, cache: Path, options: Sequence[str], *, database_url: str = "") -> Pass:
     kept = ["-o", f"cache_dir={cache}"]
     # SlipCover's own plugin starts where its command does; ours is `tests/measuring.py`.
-    plugins = ["-p", "no:slipcover", "-p", "tests.loading"]
+    plugins = ["-p", "no:slipcover", "-p", "no:anyio", "-p", "tests.loading"]
     command = [sys.executable, "-m", "pytest", *plugins, *kept, *options, "-q"]
     return Pass(Command(name, command, {"DATABASE_URL": database_url}), cache)
 

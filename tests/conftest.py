@@ -17,7 +17,9 @@ import pytest
 from copilot_admin.answering.refused import REFUSED
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.copilots import live
+from copilot_admin.edge.guesses import GUESSES
 from copilot_admin.engine.files.file_processes import WORKERS
+from copilot_admin.journal import JOURNAL
 from copilot_admin.journal.seen import forget_noted
 from copilot_admin.journal.users import forget_users
 from copilot_admin.limits.book import BOOK
@@ -33,7 +35,7 @@ from tests.ready_tables import ready_tables, shared_folder
 from tests.services import missing
 from tests.waiting import HANGS_SECONDS
 
-pytest_plugins = ["tests.loading", "tests.fixtures"]
+pytest_plugins = ["tests.loading", "tests.fixtures", "tests.spared"]
 
 SERVICES = ("browser", "nginx", "pgbouncer", "postgres", "redis")
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1", "", None})
@@ -130,15 +132,19 @@ def _pages_are_noted(django_test_environment: None) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _versions_are_new() -> None:
-    """Forgets rows of other tests: a database that is rolled back or emptied gives their ids anew."""
+def _all_is_new() -> None:
+    """Forgets other tests: what they guessed and failed at, and their rows.
+
+    A database that is rolled back or emptied gives their ids anew.
+    """
     live._other_ids.cache_clear()
     live._answerer.cache_clear()
     book.forget()
     forget_noted()
     forget_users()
-    for one in (BOOK, COUNTING, CLOSED_RATES, NEAR_LIMITS, REFUSED):
+    for one in (BOOK, COUNTING, CLOSED_RATES, GUESSES, NEAR_LIMITS, REFUSED):
         one.forget()
+    JOURNAL._is_failing = False
 
 
 @pytest.fixture(autouse=True, scope="session")

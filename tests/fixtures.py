@@ -8,21 +8,12 @@ from pytest_django import DjangoDbBlocker
 
 from copilot_admin.asgi import application
 from copilot_admin.config.roles import Role
-from copilot_admin.edge.guesses import GUESSES
-from copilot_admin.journal import JOURNAL
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.upkeep.background import BACKGROUND
 from tests.factories import make_user
 from tests.live_server import LiveServer, live_server
 from tests.waiting import HANGS_SECONDS, eventually
 from tests.workspace.model_server import ModelServer, model_server
-
-
-@pytest.fixture(autouse=True)
-def _nothing_went_wrong() -> None:
-    """Wrong keys of other tests, or writes of them that failed, are no reason to refuse one."""
-    GUESSES.forget()
-    JOURNAL._is_failing = False
 
 
 @pytest.fixture(autouse=True)
