@@ -35,10 +35,17 @@ class Measured:
 
         What runs at an import may matter to all of them; those that run the same line come first.
         """
-        lines = (self.running.get((mutation.file, line), frozenset()) for line in mutation.lines)
-        found = frozenset().union(*lines)
+        found = self._found(mutation)
         names = self.seconds if NO_TEST in found else found
         return sorted(names, key=lambda name: (name not in found, self.seconds[name]))
+
+    def is_over(self, mutation: Mutation) -> bool:
+        """Whether an import has run what is changed: to change it afterwards is too late."""
+        return NO_TEST in self._found(mutation)
+
+    def _found(self, mutation: Mutation) -> frozenset[str]:
+        lines = (self.running.get((mutation.file, line), frozenset()) for line in mutation.lines)
+        return frozenset[str]().union(*lines)
 
 
 def measured(room: Room, *, root: Path, database: Path | None) -> Measured:

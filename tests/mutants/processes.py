@@ -11,6 +11,7 @@ import tempfile
 import traceback
 
 MOST_BYTES = 4 * 2**30  # a loop that a change made endless may fill what it finds
+PRINTED = "printed"  # a file in the folder of a process
 _OPTIONS = (
     *("-q", "--tb=short", "-p", "no:cacheprovider", "-p", "no:faulthandler"),
     *("-p", "pytest_django.plugin", "-p", "_hypothesis_pytestplugin"),
@@ -39,7 +40,8 @@ def forked(work: Callable[[], int], *, root: Path, folder: Path) -> int:
     if pid == 0:
         status = 255
         try:
-            _settle(root, folder)
+            settle(root, folder)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             status = work()
         except BaseException:
             traceback.print_exc()
@@ -73,18 +75,23 @@ def run_pytest(
 
 def printed(folder: Path) -> str:
     """What a process has printed."""
-    return (folder / "printed").read_text(encoding="utf-8", errors="replace")
+    return (folder / PRINTED).read_text(encoding="utf-8", errors="replace")
 
 
-def _settle(root: Path, folder: Path) -> None:
+def settle(root: Path, folder: Path) -> None:
+    """Makes this process, which was just forked, one of its own.
+
+    Args:
+        root: The working directory, from which modules are imported.
+        folder: For temporary files and what the process prints.
+    """
     os.setsid()  # what it starts can be ended with it
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.chdir(root)
     sys.path.insert(0, str(root))
     os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
     os.environ.pop("DATABASE_URL", None)
-    out = os.open(folder / "printed", os.O_WRONLY | os.O_CREAT)
+    out = os.open(folder / PRINTED, os.O_WRONLY | os.O_CREAT)
     for stream in (1, 2):
         os.dup2(out, stream)
 

@@ -9,7 +9,8 @@ import time
 from coverage import Coverage
 import pytest
 
-OUTSIDE = frozenset({"browser", "postgres", "redis"})  # marks of what a change is not tried with
+# Marks of what a change is not tried with: services, and what seldom finds something.
+OUTSIDE = frozenset({"browser", "nginx", "nightly", "pgbouncer", "postgres", "redis"})
 NO_TEST = ""  # the context of what runs outside of every test, at an import for example
 
 
@@ -25,20 +26,49 @@ class Selection:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        self.keep(items)
+
+    def keep(self, items: list[pytest.Item]) -> None:
+        """Leaves out what is not selected, and puts the others in their order."""
         kept = [one for one in items if one.nodeid not in self._left_out and not _is_outside(one)]
         items[:] = sorted(kept, key=lambda one: self._place.get(one.nodeid, -1))
 
 
-class Limits:
-    """Ends the process when a test takes much longer than without a change."""
+class FirstFailure:
+    """Lets properties be satisfied with any example that breaks them.
 
-    def __init__(self, seconds: Mapping[str, float], *, times: float, at_least: float) -> None:
+    To look for the smallest takes minutes, and nobody reads it.
+    """
+
+    def pytest_configure(self) -> None:
+        from hypothesis import Phase, settings
+
+        phases = (Phase.explicit, Phase.generate)
+        settings.register_profile("first failure", parent=settings(), phases=phases)
+        settings.load_profile("first failure")
+
+
+class Limits:
+    """Ends the process when a test takes much longer than without a change.
+
+    Args:
+        seconds: How long each test takes without it.
+        times: As long as that it may take,
+        at_least: and so many seconds more.
+        begun: A file that is there as soon as any test begins.
+    """
+
+    def __init__(
+        self, seconds: Mapping[str, float], *, times: float, at_least: float, begun: Path
+    ) -> None:
         self._seconds = seconds
         self._times = times
         self._at_least = at_least
+        self._begun = begun
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        self._begun.touch()
         usual = self._seconds.get(item.nodeid, 0.0)
         # The kernel ends the process, whatever Python is busy with.
         signal.setitimer(signal.ITIMER_REAL, self._at_least + self._times * usual)

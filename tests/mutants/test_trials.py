@@ -87,13 +87,13 @@ def test_what_no_test_notices_is_told_and_nothing_is_written(tmp_path: Path) -> 
     )
     assert said.splitlines() == [
         "Seed 1: `--seed 1` repeats this choice.",
-        "shop/prices.py:6 (by hand) 2 tests ran: 2 of checks/test_prices.py",
-        "- if number > LIMIT:",
-        "+ if number >= LIMIT:",
-        "",
         "shop/prices.py:12 (by hand) no test runs this line",
         "- return True",
         "+ return False",
+        "",
+        "shop/prices.py:6 (by hand) 2 tests ran: 2 of checks/test_prices.py",
+        "- if number > LIMIT:",
+        "+ if number >= LIMIT:",
         "",
         "room        tried  killed  by time  survived  not run  no program    share",
         "by hand         5       1        1         1        1           1   50.0 %",
@@ -119,11 +119,11 @@ def test_tests_that_fail_without_a_change_are_told(tmp_path: Path) -> None:
 
 
 def test_a_test_may_take_a_while_longer_than_without_a_change(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     armed: list[tuple[int, float]] = []
     monkeypatch.setattr(signal, "setitimer", lambda which, after: armed.append((which, after)))
-    limits = Limits({request.node.nodeid: 2.0}, times=10, at_least=15)
+    limits = Limits({request.node.nodeid: 2.0}, times=10, at_least=15, begun=tmp_path / "begun")
     next(limits.pytest_runtest_protocol(request.node))
     assert armed == [(signal.ITIMER_REAL, 35.0)]
 

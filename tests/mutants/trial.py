@@ -1,21 +1,24 @@
 """One change is tried: the tests that may notice it run over the changed module."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 import signal
 import sys
+import tempfile
 
 from tests.mutants.changed_module import ChangedModule
 from tests.mutants.mutation import Mutation
 from tests.mutants.processes import forked, own_folder, run_pytest
-from tests.mutants.pytest_plugins import Limits, Selection
+from tests.mutants.pytest_plugins import FirstFailure, Limits, Selection
 from tests.mutants.rooms import Room
 
-START_SECONDS = 120.0  # until the first test runs: fifty times what it takes here
+# Until the first test begins: fifty times what it takes here, and then more, on a busy machine.
+START_SECONDS = (120.0, 360.0)
 TIMES = 10.0  # as long as without the change a test may take, on a machine that others use too
 AT_LEAST = 15.0  # seconds for a test that takes none: product and tests wait up to ten
+_BEGUN = "begun"  # a file of the process
 
 
 class Outcome(StrEnum):
@@ -65,16 +68,52 @@ class Trial:
     seconds: Mapping[str, float]
     database: Path | None
 
+    def result(self, outcome: Outcome) -> Result:
+        """What is told of it."""
+        return Result(self.room, self.mutation, outcome, self.tests)
+
+    def change(self) -> tuple[Path, bytes, bytes]:
+        """The file, and its text before and after the change."""
+        path = self.root / self.mutation.file
+        text = path.read_bytes()
+        return path, text, self.mutation.edit.applied(text)
+
+    def selection(self) -> Selection:
+        """Which tests run."""
+        return Selection(self.tests, self.seconds)
+
+    def limits(self) -> Limits:
+        """For how long; begins in the process that runs them."""
+        begun = Path(tempfile.gettempdir()) / _BEGUN
+        return Limits(self.seconds, times=TIMES, at_least=AT_LEAST, begun=begun)
+
 
 def tried(trial: Trial) -> Result:
-    """Tries one change."""
-    outcome = _outcome(trial) if trial.tests else Outcome.UNCOVERED
-    return Result(trial.room, trial.mutation, outcome, trial.tests)
+    """Tries one change in a process that imports its module anew."""
+    return trial.result(outcome_of(trial, lambda: _run(trial)))
 
 
-def _outcome(trial: Trial) -> Outcome:
-    with own_folder() as folder:
-        status = forked(lambda: _run(trial), root=trial.root, folder=folder)
+def outcome_of(trial: Trial, work: Callable[[], int]) -> Outcome:
+    """Runs tests in a forked process; once more, for longer, where none began in time.
+
+    Args:
+        trial: Whose tests run.
+        work: Runs them; gives the status of pytest.
+    """
+    for seconds in START_SECONDS:
+        with own_folder() as folder:
+
+            def begin(seconds: float = seconds) -> int:
+                signal.setitimer(signal.ITIMER_REAL, seconds)
+                return work()
+
+            status = forked(begin, root=trial.root, folder=folder)
+            if status != -signal.SIGALRM or (folder / _BEGUN).exists():
+                return _outcome(status)
+    return Outcome.BROKEN  # nothing was noticed by a test
+
+
+def _outcome(status: int) -> Outcome:
     match status:
         case 0 | 5:  # all passed, or none is left
             return Outcome.SURVIVED
@@ -85,10 +124,8 @@ def _outcome(trial: Trial) -> Outcome:
 
 
 def _run(trial: Trial) -> int:
-    signal.setitimer(signal.ITIMER_REAL, START_SECONDS)
-    text = trial.mutation.edit.applied((trial.root / trial.mutation.file).read_bytes())
-    sys.meta_path.insert(0, ChangedModule(trial.root, trial.mutation.file, text))
-    selection = Selection(trial.tests, trial.seconds)
-    limits = Limits(trial.seconds, times=TIMES, at_least=AT_LEAST)
+    _, _, after = trial.change()
+    sys.meta_path.insert(0, ChangedModule(trial.root, trial.mutation.file, after))
+    plugins = [trial.selection(), trial.limits(), FirstFailure()]
     files = list(dict.fromkeys(name.partition("::")[0] for name in trial.tests))
-    return run_pytest(files, [selection, limits], "-x", database=trial.database)
+    return run_pytest(files, plugins, "-x", database=trial.database)
