@@ -17,10 +17,10 @@ def selection_of(env: JsonObject) -> frozenset[str]:
     """
     notes = Notes()  # of a request that was read before
     widgets = read_widgets(env.get("widgets"), notes=notes)
-    groups = {"primary": widgets.primary, "secondary": widgets.secondary, "extra": widgets.extra}
+    groups = (widgets.primary, widgets.secondary, widgets.extra)
     offered = (
-        (name, widget.ref, widget.input_args())
-        for name, group in groups.items()
+        (place, widget.ref, widget.input_args())
+        for place, group in enumerate(groups)
         for widget in group
     )
     chosen = read_options(env.get("workspace_options"), notes=notes).items()

@@ -34,6 +34,7 @@ from copilot_admin.models import (
     Checkpoint,
     Conversation,
     DailyUsage,
+    ErrorUsage,
     Event,
     Logging,
     Node,
@@ -542,9 +543,9 @@ def test_turns_that_wait_too_long_are_given_up():
     assert Turn.objects.get().waiting_since is None
 
 
-def refusal(logging: Logging) -> Refusal:
+def refusal(logging: Logging, **changes: object) -> Refusal:
     version = make_version()
-    return Refusal(
+    usual = Refusal(
         run_id=uuid4(),
         copilot_id=version.copilot_id,
         version_id=version.pk,
@@ -555,6 +556,7 @@ def refusal(logging: Logging) -> Refusal:
         error="Too many questions.",
         error_code="LimitReached",
     )
+    return replace(usual, **changes)
 
 
 @pytest.mark.parametrize(
@@ -579,6 +581,26 @@ def test_a_refused_request_is_a_run_without_a_turn(logging, error, principal):
         None,
     )
     assert DailyUsage.objects.get().runs == 1
+
+
+def test_requests_refused_like_one_that_is_stored_are_counted_with_it_and_no_others():
+    refused = refusal(Logging.EVERYTHING)
+    asyncio.run(JOURNAL.refuse(refused))
+    asyncio.run(JOURNAL.refuse_more(refused, 4))
+    asyncio.run(JOURNAL.refuse_more(replace(refused, run_id=uuid4()), 9))
+    assert (Run.objects.get().times, DailyUsage.objects.get().runs) == (5, 5)
+
+
+def test_names_of_models_and_providers_are_cut_as_their_columns_are():
+    opening = replace(Client().opening("Hi"), model="m" * 201, provider="p" * 101)
+    accept(prepare(opening))
+    run = Run.objects.get()
+    assert (run.model, run.provider) == ("m" * 200, "p" * 100)
+    refuse(refusal(Logging.EVERYTHING, model="r" * 201, error_code="e" * 51))
+    refused = Run.objects.get(outcome=Outcome.REFUSED)
+    assert (refused.model, refused.error_code) == ("r" * 200, "e" * 50)
+    assert DailyUsage.objects.get(model__startswith="r").model == "r" * 200
+    assert ErrorUsage.objects.get().code == "e" * 50
 
 
 @pytest.mark.parametrize(

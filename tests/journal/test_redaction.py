@@ -4,15 +4,18 @@ import asyncio
 from dataclasses import replace
 import json
 
+from django.db import OperationalError
 import pytest
 
 from copilot_admin import models
+from copilot_admin.config.encryption import SealedPlace, unseal
+from copilot_admin.errors import Unavailable
 from copilot_admin.journal import checkpoints, reap
 from copilot_admin.journal.finishing import finish
 from copilot_admin.journal.journal import Journal
 from copilot_admin.journal.recorder import Piece
 from copilot_admin.journal.sealing import from_json, seal, to_json
-from copilot_admin.models import Conversation, Event, Node, Run, TurnText
+from copilot_admin.models import Conversation, Event, Logging, Node, Run, TurnText
 from copilot_admin.reading import read_tree, read_turns
 from copilot_admin.redaction import own
 from copilot_admin.redaction.kinds import DataKind
@@ -110,6 +113,20 @@ def test_what_streams_is_encrypted_until_it_is_looked_through():
     assert Node.objects.get(role="ai").text == f"It is {KEPT} of course"
 
 
+def test_a_piece_is_sealed_for_the_place_in_which_releases_before_have_theirs():
+    asked = Redacting().ask("Who?")
+    checkpoints.store([(asked.run_id, Piece(3, MAIL, (), is_secret=True))])
+    data = bytes(models.Checkpoint.objects.get().data)
+    place = SealedPlace(table="checkpoint", row=str(asked.run_id), field="3")
+    assert json.loads(unseal(data.removeprefix(b"sealed:").decode(), place=place))["text"] == MAIL
+
+
+def test_what_is_not_looked_through_is_not_sealed():
+    asked = Client().ask("Who?")
+    checkpoints.store([(asked.run_id, Piece(0, MAIL, ()))])
+    assert not bytes(models.Checkpoint.objects.get().data).startswith(b"sealed:")
+
+
 def test_a_sealed_piece_whose_key_is_gone_costs_its_text_and_not_the_run(settings, caplog):
     asked = Redacting().ask("Who?")
     checkpoints.store([(asked.run_id, Piece(0, MAIL, (), is_secret=True))])
@@ -136,6 +153,18 @@ def test_expressions_that_fail_cost_the_text_and_not_the_run(monkeypatch):
     assert asked.run.outcome == "completed"
     assert asked.conversation.title == NOT_STORED
     assert Event.objects.get(type="status").payload == {"not stored": NOT_STORED}
+
+
+def test_of_a_run_that_could_not_begin_nothing_is_remembered(monkeypatch):
+    async def fails(job: object) -> None:
+        raise OperationalError
+
+    monkeypatch.setattr(WRITER, "run", fails)
+    journal = Journal(WRITER, SPOOL)
+    for client in (Redacting(), Redacting(logging=Logging.METADATA)):
+        with pytest.raises(Unavailable):
+            asyncio.run(journal.accept(client.opening("Who?")))
+    assert (journal._redacted, journal._private, journal._places) == ({}, set(), {})
 
 
 @pytest.mark.django_db(transaction=True)

@@ -5,15 +5,16 @@ from datetime import timedelta
 from uuid import uuid4
 
 from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 import pytest
 
 from benchmarks.transcripts import filler
 from copilot_admin.answering.feedback import Judgement, keep
-from copilot_admin.journal import Refusal
+from copilot_admin.journal import Refusal, usage
 from copilot_admin.journal.opening import refuse
 from copilot_admin.journal.reaping import reap
-from copilot_admin.journal.usage import forget_callers
+from copilot_admin.journal.usage import Asked, CountedRun, count, forget_callers
 from copilot_admin.models import (
     CallerDay,
     Conversation,
@@ -140,6 +141,27 @@ def test_a_caller_who_is_counted_late_has_asked_in_his_first_hour():
     early = client.another(now=START.replace(hour=3), principal="key:1")
     early.ask("Earlier").answer("-")
     assert CallerDay.objects.values_list("principal", "first_hour").get() == ("key:1", 3)
+
+
+def test_a_caller_is_written_once_and_of_very_many_the_newest_are_known(
+    monkeypatch, django_capture_on_commit_callbacks
+):
+    monkeypatch.setattr(usage, "_MOST_KNOWN", 2)
+    version = make_version()
+
+    def writes(principal: str) -> bool:
+        asked = Asked(
+            at=START, copilot_id=version.copilot_id, version=1, model="m", principal=principal
+        )
+        with (
+            CaptureQueriesContext(connection) as queries,
+            django_capture_on_commit_callbacks(execute=True),
+        ):
+            count(asked, CountedRun(outcome=Outcome.COMPLETED))
+        return any("callerday" in query["sql"] for query in queries)
+
+    keys = (1, 1, 2, 1, 3, 3, 1)
+    assert [writes(f"key:{key}") for key in keys] == [True, False, True, False, True, False, True]
 
 
 def test_what_was_there_before_is_counted_in_the_background_and_nothing_twice(monkeypatch):

@@ -4,20 +4,23 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
-from django.db import IntegrityError, connection
+from django.db import IntegrityError, OperationalError, connection
 from django.db.models import ProtectedError
 from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin.copilots.user_words import hashed
 from copilot_admin.copilots.users import AskingUser, UserSource
-from copilot_admin.journal import JOURNAL
+from copilot_admin.journal import JOURNAL, Journal, users
 from copilot_admin.journal.opening import refuse
 from copilot_admin.journal.usage import forget_callers
 from copilot_admin.journal.users import after_row_of, forget_users, row_of
 from copilot_admin.journal.values import Refusal
 from copilot_admin.models import CallerDay, Conversation, EndUser, Logging, Run
+from copilot_admin.storage.database_thread import JournalDown
 from copilot_admin.storage.held_back import FirstThen
+from copilot_admin.storage.spool import SPOOL
+from copilot_admin.storage.writer import WRITER
 from copilot_admin.threads.chain import PUBLIC_KEY, Chain
 from tests.journal.journaling import START, Client, ai
 
@@ -77,6 +80,15 @@ def test_only_so_many_users_are_remembered(monkeypatch, django_capture_on_commit
     with CaptureQueriesContext(connection) as asked:
         row_of(AskingUser(id="2"), at=START)
     assert len(asked) == 0
+
+
+def test_who_was_written_by_a_faster_process_is_found(monkeypatch):
+    theirs = row_of(ADA, at=START)
+    find = users._FIND
+    answers = iter((None,))
+    monkeypatch.setattr(users, "_FIND", lambda **of: next(answers, None) or find(**of))
+    monkeypatch.setattr(users, "_INSERT", lambda **row: None)
+    assert row_of(ADA, at=START + timedelta(hours=2)) == theirs
 
 
 @pytest.mark.parametrize("trace_id", [None, "chat-1"])
@@ -187,6 +199,19 @@ def test_a_question_is_tried_again_where_another_had_all_users_forgotten():
     forget_users()
     assert asyncio.run(JOURNAL._written_of_user(job)) == 7
     assert JOURNAL.problem == ""
+
+
+def test_a_question_is_not_tried_again_for_any_other_reason(monkeypatch):
+    tries = []
+
+    async def fails(job: object) -> None:
+        tries.append(job)
+        raise OperationalError
+
+    monkeypatch.setattr(WRITER, "run", fails)
+    with pytest.raises(JournalDown):
+        asyncio.run(Journal(WRITER, SPOOL)._written_of_user(len))
+    assert tries == [len]
 
 
 def test_the_row_of_who_is_not_known_is_made_before_all_else_of_a_transaction(
