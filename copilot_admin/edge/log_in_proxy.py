@@ -47,7 +47,7 @@ class LogInProxy:
         groups = [_text(value) for value in values_of(self.rules.groups_header, named)]
         if len(users) != 1 or len(groups) > 1 or not users[0].strip():
             return None
-        listed = (one.strip() for one in "".join(groups).split(","))
+        listed = (one.strip() for value in groups for one in value.split(","))
         return ProxyPerson(users[0].strip(), tuple(filter(None, listed)))
 
 

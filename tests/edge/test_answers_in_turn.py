@@ -161,6 +161,21 @@ def test_who_takes_nothing_is_put_off_when_another_waits():
     run_at_once(scenario())
 
 
+def test_so_many_answers_wait_to_be_taken_and_the_next_is_refused_at_once():
+    async def scenario() -> list[int]:
+        made = Made()
+        app = AnswersInTurn(made)
+        await full(app, made)
+        clients = [Client() for _ in range(33)]
+        asking = [client.ask(app, AGENTS) for client in clients]
+        await turns_of_loop()
+        statuses = [client.status for client in clients]
+        await asyncio.gather(*asking)
+        return statuses
+
+    assert run_at_once(scenario()) == [0] * 32 + [503]
+
+
 def test_where_a_server_cannot_be_told_to_hang_up_an_answer_is_refused_in_words():
     async def scenario() -> Client:
         made = Made()

@@ -230,6 +230,19 @@ def test_a_body_that_comes_on_keeps_its_place(monkeypatch):
     shared(scenario)
 
 
+def test_who_comes_on_at_first_and_stalls_later_is_put_out_then():
+    async def scenario(room: BodyRoom) -> None:
+        told: list[Share] = []
+        one, other = await begun(room, 9, told=told), await begun(room, 9, told=told)
+        waiting_one = asyncio.ensure_future(waits(room, 9))
+        await asyncio.sleep(1)
+        one.came, other.came = one.came + 1, other.came + 1
+        assert await waiting_one == 2 * body_room.PACE_SECONDS
+        assert set(told) == {one, other}
+
+    shared(scenario)
+
+
 def test_of_what_is_there_a_tenth_has_to_come():
     share = Share(BodyRoom(largest=1000, most=1000))
     share.on_put_out(lambda: None)

@@ -78,3 +78,19 @@ def test_one_that_was_given_up_while_it_waited_keeps_nobody_waiting():
 
     asyncio.run(scenario())
     assert len(app.paths) == MANY - 2 * AT_ONCE + 1
+
+
+def test_one_that_came_alone_takes_nobodys_place():
+    app = Begun()
+
+    async def scenario() -> None:
+        fair = FairStarts(app)
+        await fair(scope("/alone"), nothing, ignored)
+        for _ in range(2):
+            await asyncio.sleep(0)
+        tasks = [asyncio.ensure_future(fair(scope("/"), nothing, ignored)) for _ in range(AT_ONCE)]
+        await asyncio.sleep(0)
+        assert len(app.paths) == 1 + AT_ONCE
+        await asyncio.gather(*tasks)
+
+    asyncio.run(scenario())

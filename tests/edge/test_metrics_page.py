@@ -68,6 +68,11 @@ def test_tokens_cannot_be_tried_one_after_the_other():
     assert get(readers, headers=bearer(TOKEN))[0].status == 200
 
 
+def test_who_sends_no_token_tries_none():
+    readers = figure_readers(TOKEN, ())
+    assert {get(readers)[0].status for _ in range(MOST_GUESSES + 1)} == {401}
+
+
 @pytest.mark.parametrize(
     ("client", "status"),
     [
