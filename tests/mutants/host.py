@@ -100,7 +100,7 @@ class _Hosting:
             swapped = swaps(str(path), before, after, functions)
         except NotSwappable:
             return None
-        return outcome_of(trial, lambda: self._run(trial, session, swapped))
+        return outcome_of(trial.root, lambda: self._run(trial, session, swapped))
 
     def _run(self, trial: Trial, session: pytest.Session, swapped: Sequence[Swap]) -> int:
         for function, code in swapped:

@@ -5,12 +5,15 @@ from pathlib import Path
 import signal
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
+from tests.mutants import trial
 from tests.mutants.__main__ import ROOT
 from tests.mutants.pytest_plugins import Limits
 from tests.mutants.rooms import COPILOT_ADMIN, ByHand, Room
+from tests.mutants.trial import Outcome
 
 SHOP = {
     "pytest.ini": "[pytest]\n",
@@ -116,6 +119,36 @@ def test_tests_that_fail_without_a_change_are_told(tmp_path: Path) -> None:
     assert status == 1
     assert "Tests fail although nothing is changed. sums: " in said
     assert "nothing_that_is_there" in said
+
+
+def outcome(monkeypatch: pytest.MonkeyPatch, root: Path, work: str) -> tuple[Outcome, int]:
+    """What becomes of a trial whose tests do something; and how often it was begun."""
+    monkeypatch.setattr(trial, "START_SECONDS", (0.05, 0.05))
+    tries = root / "tries"
+
+    def run() -> int:
+        with tries.open("a") as file:
+            file.write("x")
+        if work == "begins" or (work == "begins late" and tries.read_text() == "xx"):
+            (Path(tempfile.gettempdir()) / trial.BEGUN).touch()
+        signal.pause()
+        return 0
+
+    return trial.outcome_of(root, run), len(tries.read_text())
+
+
+@pytest.mark.parametrize(
+    ("work", "expected"),
+    [
+        ("begins", (Outcome.TIMED_OUT, 1)),
+        ("begins late", (Outcome.TIMED_OUT, 2)),
+        ("begins never", (Outcome.BROKEN, 2)),
+    ],
+)
+def test_a_run_that_begins_no_test_in_time_is_repeated_and_says_nothing(
+    work: str, expected: tuple[Outcome, int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert outcome(monkeypatch, tmp_path, work) == expected
 
 
 def test_a_test_may_take_a_while_longer_than_without_a_change(

@@ -18,7 +18,7 @@ from tests.mutants.rooms import Room
 START_SECONDS = (120.0, 360.0)
 TIMES = 10.0  # as long as without the change a test may take, on a machine that others use too
 AT_LEAST = 15.0  # seconds for a test that takes none: product and tests wait up to ten
-_BEGUN = "begun"  # a file of the process
+BEGUN = "begun"  # a file of the process
 
 
 class Outcome(StrEnum):
@@ -84,20 +84,20 @@ class Trial:
 
     def limits(self) -> Limits:
         """For how long; begins in the process that runs them."""
-        begun = Path(tempfile.gettempdir()) / _BEGUN
+        begun = Path(tempfile.gettempdir()) / BEGUN
         return Limits(self.seconds, times=TIMES, at_least=AT_LEAST, begun=begun)
 
 
 def tried(trial: Trial) -> Result:
     """Tries one change in a process that imports its module anew."""
-    return trial.result(outcome_of(trial, lambda: _run(trial)))
+    return trial.result(outcome_of(trial.root, lambda: _run(trial)))
 
 
-def outcome_of(trial: Trial, work: Callable[[], int]) -> Outcome:
+def outcome_of(root: Path, work: Callable[[], int]) -> Outcome:
     """Runs tests in a forked process; once more, for longer, where none began in time.
 
     Args:
-        trial: Whose tests run.
+        root: The working directory.
         work: Runs them; gives the status of pytest.
     """
     for seconds in START_SECONDS:
@@ -107,8 +107,8 @@ def outcome_of(trial: Trial, work: Callable[[], int]) -> Outcome:
                 signal.setitimer(signal.ITIMER_REAL, seconds)
                 return work()
 
-            status = forked(begin, root=trial.root, folder=folder)
-            if status != -signal.SIGALRM or (folder / _BEGUN).exists():
+            status = forked(begin, root=root, folder=folder)
+            if status != -signal.SIGALRM or (folder / BEGUN).exists():
                 return _outcome(status)
     return Outcome.BROKEN  # nothing was noticed by a test
 
