@@ -15,6 +15,7 @@ from protocol.json import Json, JsonObject
 _NOISE = frozenset({"title", "default"})  # pydantic's own names; they only cost tokens
 _REFERENCES = ("$ref", "$dynamicRef")
 _MOST_FAULTS = 10  # more of them say nothing new
+_LONGEST = 300  # characters of a place, and of what is wrong there
 _Check: TypeAlias = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
 _TYPES = ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"))
 
@@ -178,13 +179,13 @@ def _plain(node: Json, *, definitions: Mapping[str, Json], key: str = "") -> Jso
 
 
 def _sentence(error: ValidationError | SchemaError) -> str:
-    return f"{error.json_path}: {error.message[:300]}"
+    return f"{error.json_path[:_LONGEST]}: {error.message[:_LONGEST]}"
 
 
 def _named(error: ValidationError) -> str:
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path)
-    name = "".join(steps).removeprefix(".")
-    return f"{name}: {error.message[:300]}" if name else error.message[:300]
+    name = "".join(steps).removeprefix(".")[:_LONGEST]
+    return f"{name}: {error.message[:_LONGEST]}" if name else error.message[:_LONGEST]
 
 
 def _objects(schema: Any) -> Iterator[Mapping[str, Any]]:

@@ -18,6 +18,7 @@ from copilot_admin.engine.prompt.conversation import model_messages
 from copilot_admin.engine.reply import ReplyText
 from copilot_admin.engine.server_tools import Cited, ServerTools, ToolOutput
 from copilot_admin.engine.steps import steps_at_end, steps_before_call, steps_before_words
+from copilot_admin.engine.toolkits.told_names import listed, quoted
 from copilot_admin.engine.tools.mistakes import Mistakes
 from copilot_admin.engine.tools.registry import ToolResult
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, repeatable
@@ -299,9 +300,9 @@ class Leg:
         names = self._tools.names if self._tools_offered else ()
         if call.name in names:
             return None
-        listed = ", ".join((*names, *self._client.names))
-        mistake = ToolMistake(f"There is no tool called {call.name!r}.")
-        return f"{self._mistakes.learn(mistake)} Tools: {listed or 'none'}."
+        tools = listed((*names, *self._client.names)) or "none"
+        mistake = ToolMistake(f"There is no tool called {quoted(call.name)}.")
+        return f"{self._mistakes.learn(mistake)} Tools: {tools}."
 
     def _shown(self, step: ToolOutput) -> Iterator[Output | ToolResult]:
         """What a step shows, behind whatever was held back."""

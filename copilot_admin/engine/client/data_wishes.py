@@ -15,6 +15,7 @@ from copilot_admin.engine.client.widget_data import (
     may_be_asked,
     source_for,
 )
+from copilot_admin.engine.toolkits.told_names import listed, quoted
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments, schema_of
 from copilot_admin.engine.values.model_call import ToolCall, ToolSchema
 from protocol.functions import GET_WIDGET_DATA, DataSource
@@ -126,7 +127,7 @@ def data_call(
     """
     new = [one for one in wishes if identity(one.source, widget=one.widget) not in plan.had]
     if not new:
-        named = ", ".join(dict.fromkeys(repr(one.wanted.id) for one in wishes))
+        named = listed(dict.fromkeys(quoted(one.wanted.id) for one in wishes))
         raise ToolMistake(f"The data of {named} is already above; answer from it.")
     extra = _extra_refs(query) if query.generation is Generation.THREE else frozenset()
     own = [one for one in new if one.widget.ref not in extra]
@@ -148,14 +149,15 @@ def named_widget(wanted: str, *, params: Mapping[str, Json], query: Query) -> Wi
     known = [one for one in query.widgets.all() if may_be_asked(one)]
     widget = _find(wanted, known)
     if widget is None:
-        ids = ", ".join(one.ref for one in known[:_IDS_IN_A_SENTENCE])
-        raise ToolMistake(f"There is no widget with the id {wanted!r}. Offered ids: {ids}.")
+        ids = listed(one.ref for one in known[:_IDS_IN_A_SENTENCE])
+        raise ToolMistake(f"There is no widget with the id {quoted(wanted)}. Offered ids: {ids}.")
     has = {param.name for param in widget.params}
     unknown = sorted(set(params) - has)
     if unknown:
-        names = ", ".join(sorted(has)) or "none"
+        names = listed(sorted(has)) or "none"
         raise ToolMistake(
-            f"The widget {wanted!r} has no parameter {unknown[0]!r}. Its parameters: {names}."
+            f"The widget {quoted(wanted)} has no parameter {quoted(unknown[0])}. "
+            f"Its parameters: {names}."
         )
     return widget
 

@@ -11,6 +11,7 @@ from copilot_admin.engine.client.call_budget import CallWords
 from copilot_admin.engine.client.dashboard import agents_of
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.engine.client_functions.samples import AGENT, Sample
+from copilot_admin.engine.toolkits.told_names import listed, quoted
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.engine.values.model_call import ToolCall
 from protocol.json import JsonObject
@@ -112,8 +113,9 @@ def _agent(agents: Sequence[JsonObject], task: Task) -> JsonObject:
     """The agent that is meant; the address decides between two with the same id."""
     named = [one for one in agents if one["id"] == task.assigned_agent_id]
     if not named:
-        names = ", ".join(str(one["id"]) for one in agents)
-        raise ToolMistake(f"There is no agent {task.assigned_agent_id!r}. The agents: {names}.")
+        names = listed(str(one["id"]) for one in agents)
+        wanted = quoted(task.assigned_agent_id)
+        raise ToolMistake(f"There is no agent {wanted}. The agents: {names}.")
     address = task.assigned_holder_url.rstrip("/")
     there = [one for one in named if str(one.get("holder_url") or "").rstrip("/") == address]
     return (there or named)[0]

@@ -14,6 +14,7 @@ from copilot_admin.engine.client_functions.registry import (
     Situation,
 )
 from copilot_admin.engine.client_functions.samples import Sample
+from copilot_admin.engine.toolkits.told_names import listed, quoted
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, tool_name
 from copilot_admin.engine.values.model_call import ToolCall, ToolSchema
 from protocol.json import Json, JsonObject
@@ -84,7 +85,7 @@ def _arguments(tool: JsonObject, call: ToolCall) -> JsonObject:
     missing = [name for name in wanted if isinstance(name, str) and name not in parameters]
     if missing:
         raise ToolMistake(
-            f"Wrong arguments for the tool {call.name!r}: {', '.join(missing)} must be given."
+            f"Wrong arguments for the tool {quoted(call.name)}: {listed(missing)} must be given."
         )
     return {
         "server_id": _text(tool.get("server_id")),
@@ -101,13 +102,13 @@ def _wrapped(tools: Sequence[JsonObject], call: ToolCall) -> JsonObject:
     named = exact or [tool for tool in tools if name == tool_name(str(tool["name"]))]
     fitting = [tool for tool in named if server in (None, "", tool.get("server_id"))]
     if not fitting:
-        names = ", ".join(tool_name(str(tool["name"])) for tool in tools)
-        raise ToolMistake(f"There is no tool called {name!r}. Tools: {names}.")
+        names = listed(tool_name(str(tool["name"])) for tool in tools)
+        raise ToolMistake(f"There is no tool called {quoted(name)}. Tools: {names}.")
     servers = dict.fromkeys(_text(tool.get("server_id")) for tool in fitting)
     if len(servers) > 1:
-        listed = ", ".join(map(repr, servers))
         raise ToolMistake(
-            f"Several servers have a tool called {name!r}. Name one as 'server_id': {listed}."
+            f"Several servers have a tool called {quoted(name)}. "
+            f"Name one as 'server_id': {listed(map(quoted, servers))}."
         )
     parameters = json.dumps(given.get("parameters") or {})
     return _arguments(fitting[0], replace(call, name=str(name), arguments=parameters))
@@ -119,7 +120,7 @@ def _parsed(call: ToolCall) -> JsonObject:
     except (ValueError, RecursionError):
         parsed = None
     if not isinstance(parsed, dict):
-        raise ToolMistake(f"Wrong arguments for the tool {call.name!r}: write a JSON object.")
+        raise ToolMistake(f"Wrong arguments for the tool {quoted(call.name)}: write a JSON object.")
     return parsed
 
 

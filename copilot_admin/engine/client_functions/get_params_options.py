@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from copilot_admin.engine.client.call_budget import CallWords
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.engine.client_functions.samples import WIDGET_UUID, Sample
+from copilot_admin.engine.toolkits.told_names import listed, quoted
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.engine.values.model_call import ToolCall
 from protocol.json import Json, JsonObject
@@ -77,9 +78,9 @@ def _arguments(widgets: Iterable[Widget], call: ToolCall) -> JsonObject:
                 "options_endpoint_input_args": dict(_inherited(param, widget)),
             }
             return {"param_options_queries": [query]}
-    ids = ", ".join(widget.ref for widget in widgets)
+    ids = listed(widget.ref for widget in widgets)
     raise ToolMistake(
-        f"There are no options to get for {wanted.widget!r}. Widgets with some: {ids}."
+        f"There are no options to get for {quoted(wanted.widget)}. Widgets with some: {ids}."
     )
 
 
@@ -87,8 +88,8 @@ def _param(widget: Widget, name: str) -> WidgetParam:
     asked = {param.name: param for param in widget.params if needs_asking(param)}
     if name not in asked:
         raise ToolMistake(
-            f"The parameter {name!r} of {widget.ref!r} has no options to get. "
-            f"Those that have: {', '.join(asked)}."
+            f"The parameter {quoted(name)} of {quoted(widget.ref)} has no options to get. "
+            f"Those that have: {listed(asked)}."
         )
     return asked[name]
 

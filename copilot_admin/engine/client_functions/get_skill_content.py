@@ -11,6 +11,7 @@ from copilot_admin.engine.client.call_budget import CallWords
 from copilot_admin.engine.client.skills import MOST_SKILLS, offered_skills
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.engine.client_functions.samples import SKILL, Sample
+from copilot_admin.engine.toolkits.told_names import listed, quoted
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.engine.values.model_call import ToolCall
 from protocol.functions import GET_SKILL_CONTENT
@@ -70,5 +71,5 @@ def _arguments(query: Query, call: ToolCall) -> JsonObject:
     slug = wanted.slug.strip().removeprefix("/")
     slugs = [str(skill["slug"]) for skill in query.skills_catalog]
     if slug not in slugs:
-        raise ToolMistake(f"There is no skill {wanted.slug!r}. The skills: {', '.join(slugs)}.")
+        raise ToolMistake(f"There is no skill {quoted(wanted.slug)}. The skills: {listed(slugs)}.")
     return {"slug": slug, **({"reason": wanted.reason} if wanted.reason else {})}

@@ -11,6 +11,7 @@ from copilot_admin.engine.client.dashboard import may_be_changed
 from copilot_admin.engine.client.dashboard_sources import WantedSource, WantedSources, resolved
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.engine.client_functions.samples import WIDGET_UUID, Sample
+from copilot_admin.engine.toolkits.told_names import quoted
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.engine.values.model_call import ToolCall
 from protocol.functions import DataSource, get_widget_data_call
@@ -63,7 +64,9 @@ def _arguments(query: Query, call: ToolCall) -> JsonObject:
 def _changed(wanted: WantedSource, *, query: Query) -> DataSource:
     widget, source = resolved(wanted, query=query)
     if widget.uuid is None:
-        raise ToolMistake(f"The widget {wanted.ref!r} is not on the dashboard. Add it instead.")
+        raise ToolMistake(
+            f"The widget {quoted(wanted.ref)} is not on the dashboard. Add it instead."
+        )
     if not wanted.input_args:
-        raise ToolMistake(f"The widget {wanted.ref!r} needs 'input_args': what to change.")
+        raise ToolMistake(f"The widget {quoted(wanted.ref)} needs 'input_args': what to change.")
     return source

@@ -17,6 +17,7 @@ from time import monotonic
 from typing import Any
 
 from copilot_admin.engine.components.base import Component
+from copilot_admin.engine.toolkits.told_names import quoted
 from copilot_admin.errors import BadArguments, ComponentFailed, RunError, WrongArguments
 from protocol.components import (
     ComponentOutput,
@@ -198,7 +199,7 @@ def check_arguments(component: type[Component], arguments: JsonObject) -> None:
     unknown = [name for name in arguments if name not in names]
     if unknown:
         raise WrongArguments(
-            f"{component.name} has no parameter {unknown[0]!r}. "
+            f"{component.name} has no parameter {quoted(unknown[0])}. "
             f"Its parameters: {', '.join(names) or 'none'}."
         )
     faults = argument_faults(arguments, schema)

@@ -5,6 +5,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field, StringConstraints
 
+from copilot_admin.engine.toolkits.told_names import listed, quoted
 from copilot_admin.engine.tools.tool_arguments import ToolMistake
 
 Cell: TypeAlias = str | int | float | bool | None
@@ -31,5 +32,5 @@ def check_columns(keys: Iterable[str], *, rows: Iterable[Mapping[str, object]]) 
     for key in keys:
         if key not in columns:
             raise ToolMistake(
-                f"The rows have no column {key!r}. Their columns: {', '.join(columns)}."
+                f"The rows have no column {quoted(key)}. Their columns: {listed(columns)}."
             )

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from copilot_admin.engine.toolkits.told_names import quoted
 from copilot_admin.engine.tools.artifacts import (
     ArtifactName,
     Description,
@@ -96,7 +97,7 @@ def has_text(column: str, *, rows: Iterable[Mapping[str, object]]) -> bool:
 def text_on_x(column: str) -> str:
     """What is wrong with a scatter chart of such a column. Source: clients draw numbers only."""
     return (
-        f"The column {column!r} has text in it; x of a scatter chart takes numbers only. Name another "
+        f"The column {quoted(column)} has text in it; x of a scatter chart takes numbers only. Name another "
         "x, or draw a line or bar chart."
     )
 
@@ -107,6 +108,6 @@ def _check(type: ChartType, *, rows: list[Row], x: str, y: list[str]) -> None:
     check_columns((x, *y), rows=rows)
     for column in y:
         if has_text(column, rows=rows):
-            raise ToolMistake(f"The column {column!r} has text in it; y takes numbers only.")
+            raise ToolMistake(f"The column {quoted(column)} has text in it; y takes numbers only.")
     if type is ChartType.SCATTER and has_text(x, rows=rows):
         raise ToolMistake(text_on_x(x))

@@ -8,6 +8,7 @@ from itertools import islice
 
 from copilot_admin.engine.toolkits.json_text import json_in
 from copilot_admin.engine.toolkits.table_operations.cells import Cell, Row, flat, parsed
+from copilot_admin.engine.toolkits.told_names import listed, quoted
 
 MAX_ROWS = 20_000  # a second or two of work, in a thread
 MAX_COLUMNS = 200
@@ -38,8 +39,8 @@ class Table:
         """
         for column in columns:
             if column not in self.columns:
-                known = ", ".join(self.columns)
-                raise ValueError(f"There is no column {column!r}. The columns are: {known}.")
+                known = listed(self.columns)
+                raise ValueError(f"There is no column {quoted(column)}. The columns are: {known}.")
 
 
 def read_table(rows: object) -> Table:
