@@ -1,14 +1,16 @@
 """Pages are made a few at a time, and what was made waits within a room to be taken by its client.
 
 A page is a thread, and some times its length while it is drawn: hundreds at once kept the event loop
-from the interpreter's lock for seconds. What was made stays until the client has taken it, so who asks
-for much and takes nothing would fill the memory. The room is for programs as well; they wait for no
-turn, as what they ask for is read by one thread.
+from the interpreter's lock for seconds. One that waits for somebody else's server gives its turn back
+(`storage.empty_handed`). What was made stays until the client has taken it, so who asks for much and
+takes nothing would fill the memory. The room is for programs as well; they wait for no turn, as what
+they ask for is read by one thread.
 """
 
 import asyncio
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 
 from copilot_admin.edge.asgi_types import HANG_UP_KEY, App, Message, Receive, Scope, Send
 from copilot_admin.edge.bodies import is_log_in
@@ -16,6 +18,7 @@ from copilot_admin.edge.body_room import BodyRoom, Share
 from copilot_admin.edge.pages_middleware import is_for_machines
 from copilot_admin.edge.refusals import send_refusal
 from copilot_admin.errors import Unavailable
+from copilot_admin.storage.empty_handed import TURN
 
 PAGES_AT_ONCE = 8  # one process draws one at a time: these wait for the database as well
 # Passwords are checked one after the other, and anybody may send some.
@@ -79,6 +82,7 @@ class AnswersInTurn:
                     await send_refusal(scope, send, error)
                     return
                 turn.callback(turns.give_back)
+                TURN.set(_from_any_thread(turn.close))
             share.on_put_out(scope.get(HANG_UP_KEY, _nothing))
             await self.app(scope, receive, _Sending(scope, send, share, on_room=turn.close))
 
@@ -122,6 +126,10 @@ def _too_many() -> Unavailable:
     return Unavailable(
         "The server is asked for too many pages at once. Try again in a few seconds.", code="busy"
     )
+
+
+def _from_any_thread(act: Callable[[], None]) -> Callable[[], object]:
+    return partial(asyncio.get_running_loop().call_soon_threadsafe, act)
 
 
 def _nothing() -> None:

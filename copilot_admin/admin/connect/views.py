@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Iterable
 from typing import Any
 
-from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
@@ -30,6 +29,7 @@ from copilot_admin.admin.connect.page import (
 from copilot_admin.admin.frame.site import site
 from copilot_admin.edge.public_address import base_url
 from copilot_admin.models import EndpointKey
+from copilot_admin.storage.empty_handed import wait_for
 from copilot_admin.studio.connection.asking import asking, may_be_asked
 from copilot_admin.studio.connection.setup import setup_of
 from copilot_admin.studio.connection.steps import StepName, run_step
@@ -81,7 +81,7 @@ def test(request: HttpRequest, pk: int) -> HttpResponse:
     if "part" in request.GET:
         row = _row(request.POST.get("step", ""), setup, is_own=is_own)
         return render(request, f"{FOLDER}/step.html", {"row": row})
-    results = async_to_sync(_run)(tuple(StepName), setup, is_own=is_own)
+    results = wait_for(_run)(tuple(StepName), setup, is_own=is_own)
     context = page_context(request, copilot, origin=origin, results=results)
     return render(request, f"{FOLDER}/page.html", context)
 
@@ -101,7 +101,7 @@ def _row(wanted: str, setup: Setup, *, is_own: bool) -> StepRow:
         name = StepName(wanted)
     except ValueError as error:
         raise Http404 from error
-    results = async_to_sync(_run)((name,), setup, is_own=is_own)
+    results = wait_for(_run)((name,), setup, is_own=is_own)
     return StepRow(name=name, result=results[name])
 
 

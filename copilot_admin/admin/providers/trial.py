@@ -5,8 +5,6 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from time import monotonic
 
-from asgiref.sync import async_to_sync
-
 from copilot_admin.engine.values.model_call import (
     Finish,
     ModelCall,
@@ -17,6 +15,7 @@ from copilot_admin.engine.values.model_call import (
     TextDelta,
 )
 from copilot_admin.errors import ConfigurationError, RunError
+from copilot_admin.storage.empty_handed import wait_for
 
 QUESTION = "Answer with the one word: ready"
 MOST_TOKENS = 16
@@ -44,7 +43,7 @@ def try_provider(provider: ModelProvider, *, model: str) -> ProviderTrial:
         provider: Ready to be asked.
         model: Its id; empty: the first that the provider offers.
     """
-    return async_to_sync(_try)(provider, model)
+    return wait_for(_try)(provider, model)
 
 
 async def _try(provider: ModelProvider, model: str) -> ProviderTrial:
