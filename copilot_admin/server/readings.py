@@ -62,7 +62,15 @@ def _readings() -> Iterator[tuple[str, Reading]]:
     )
     yield (
         "copilot_spool_bytes",
-        Reading(help="Size of the spool.", values={"": size}, is_shared=True),
+        Reading(help="Size of what waits in the spool.", values={"": size}, is_shared=True),
+    )
+    yield (
+        "copilot_spool_set_aside_files",
+        Reading(
+            help="Files of the spool that cannot be stored.",
+            values={"": SPOOL.set_aside_files()},
+            is_shared=True,
+        ),
     )
     yield (
         "copilot_limit_used",

@@ -17,7 +17,9 @@ from protocol.json import Json, JsonObject
 logger = logging.getLogger(__name__)
 
 MAX_BYTES = 256 * 1024 * 1024  # some ten thousand answers; a fuller disk helps nobody
-UNFINISHED = ".tmp"  # ends the name of a file that is being written
+WHOLE = ".json"  # ends the name of a file that waits to be replayed
+UNFINISHED = ".tmp"  # of one that is being written
+SET_ASIDE = ".bad"  # of one that cannot be stored
 _GONE = os.stat_result([0] * 10)  # no kind of file, no bytes
 
 
@@ -40,12 +42,13 @@ class Spool:
         return self._max_bytes
 
     def size(self) -> tuple[int, int]:
-        """How many files it holds, and how many bytes they are."""
-        try:
-            sizes = [_size(path) for path in _folder().iterdir()]
-        except OSError:  # nothing was ever spooled, or the disk is away
-            return 0, 0
+        """How many files wait in it, and how many bytes they are."""
+        sizes = _sizes_or_none(WHOLE)
         return len(sizes), sum(sizes)
+
+    def set_aside_files(self) -> int:
+        """How many files lie in it that can never be stored, for an operator to look at."""
+        return len(_sizes_or_none(SET_ASIDE))
 
     def put(self, key: UUID, entry: JsonObject) -> None:
         """Keeps an entry, instead of an earlier one with the same key.
@@ -56,12 +59,12 @@ class Spool:
         data = json.dumps(entry).encode()
         folder = _folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if len(data) + sum(map(_size, folder.iterdir())) > self._max_bytes:
+        if len(data) + sum(_sizes(WHOLE, UNFINISHED)) > self._max_bytes:
             raise SpoolFull(f"The spool {folder} may hold {self._max_bytes} bytes; it is full.")
         unfinished = folder / f"{key}{UNFINISHED}"
         try:
             _write(unfinished, data)
-            unfinished.replace(folder / f"{key}.json")
+            unfinished.replace(folder / f"{key}{WHOLE}")
         except OSError:
             with suppress(OSError):
                 unfinished.unlink(missing_ok=True)
@@ -99,7 +102,7 @@ class Spool:
 
     def entries(self) -> Iterator[tuple[Path, Mapping[str, Json]]]:
         """What is kept, and where; {} for a file that holds something else."""
-        for path in sorted(_files("*.json")):
+        for path in sorted(_files(f"*{WHOLE}")):
             try:
                 entry = json.loads(path.read_bytes()) if _size(path) <= self._max_bytes else {}
             except FileNotFoundError:  # another process was faster
@@ -114,7 +117,7 @@ class Spool:
     def set_aside(self, path: Path) -> None:
         """Keeps a file for an operator to look at, and hands it out no more."""
         try:
-            path.replace(path.with_suffix(".bad"))
+            path.replace(path.with_suffix(SET_ASIDE))
         except OSError as error:
             logger.warning("%s stays in the spool: %s", path.name, error.strerror)
 
@@ -134,7 +137,7 @@ class Spool:
 
     def forget_all(self, key: UUID) -> None:
         """Removes everything that lies here of a run."""
-        for ending in (".json", ".bad", UNFINISHED):
+        for ending in (WHOLE, SET_ASIDE, UNFINISHED):
             self.forget(_folder() / f"{key}{ending}")
 
 
@@ -145,6 +148,19 @@ def _folder() -> Path:
 def _files(pattern: str) -> Iterator[Path]:
     """Files of the spool; what somebody else put there may be a pipe, which never ends."""
     return (path for path in _folder().glob(pattern) if S_ISREG(_state(path).st_mode))
+
+
+def _sizes_or_none(ending: str) -> list[int]:
+    try:
+        return _sizes(ending)
+    except OSError:  # nothing was ever spooled, or the disk is away
+        return []
+
+
+def _sizes(*endings: str) -> list[int]:
+    """How long the files are whose names end so; what else lies there takes nobody's room."""
+    states = (_state(path) for path in _folder().iterdir() if path.suffix in endings)
+    return [state.st_size for state in states if S_ISREG(state.st_mode)]
 
 
 def _size(path: Path) -> int:

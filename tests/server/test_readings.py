@@ -31,7 +31,14 @@ def spool(settings: Any, tmp_path: Any) -> None:
 @pytest.mark.usefixtures("spool")
 def test_a_server_at_rest_has_nothing_to_do():
     found = readings()
-    quiet = ("streams", "journal_unkept_runs", "spool_files", "spool_bytes", "journal_lag_seconds")
+    quiet = (
+        "streams",
+        "journal_unkept_runs",
+        "spool_files",
+        "spool_bytes",
+        "journal_lag_seconds",
+        "spool_set_aside_files",
+    )
     assert {name: found[f"copilot_{name}"].values[""] for name in quiet} == dict.fromkeys(quiet, 0)
     assert set(found["copilot_limit_used"].values.values()) == {0}
     limits = found["copilot_limit"].values
@@ -47,6 +54,20 @@ def test_what_is_spooled_is_counted_and_measured():
     assert found["copilot_spool_files"].values[""] == 2
     assert found["copilot_spool_bytes"].values[""] == 2 * len('{"a": 1}')
     assert found["copilot_limit_used"].values["spool_bytes"] == 2 * len('{"a": 1}')
+
+
+@pytest.mark.usefixtures("spool")
+def test_what_is_set_aside_or_somebody_elses_waits_for_nothing(settings: Any):
+    """An alert that something waits in the spool would go on for ever."""
+    SPOOL.put(UUID(int=1), {"a": 1})
+    folder = Path(settings.DATA_DIR) / "spool"
+    SPOOL.set_aside(folder / f"{UUID(int=1)}.json")
+    (folder / "lost+found").mkdir()
+    (folder / "README").write_text("not ours")
+    (folder / "odd.json").mkdir()
+    found = readings()
+    names = ("files", "bytes", "set_aside_files")
+    assert [found[f"copilot_spool_{name}"].values[""] for name in names] == [0, 0, 1]
 
 
 @pytest.mark.database

@@ -74,6 +74,15 @@ def test_an_entry_is_whole_although_the_disk_takes_it_in_pieces(folder, monkeypa
     assert (folder / f"{KEY}.json").read_text() == '{"answer": "' + "x" * 50 + '"}'
 
 
+def test_what_cannot_be_stored_takes_no_room_from_answers(folder):
+    spool = Spool(max_bytes=20)
+    spool.put(KEY, {"a": "b"})
+    spool.set_aside(folder / f"{KEY}.json")
+    (folder / "somebody's").write_text("x" * 100)
+    spool.put(KEY, {"a": "b"})
+    assert names(folder) == [f"{KEY}.bad", f"{KEY}.json", "somebody's"]
+
+
 def test_a_full_spool_takes_no_more_and_keeps_what_it_has(folder):
     spool = Spool(max_bytes=20)
     spool.put(KEY, {"a": "b"})
