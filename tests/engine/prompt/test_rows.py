@@ -55,7 +55,14 @@ def test_so_many_fit_as_there_is_room_for_and_all_are_counted():
     assert first_rows("aa\nb\nc\n", limit=4) == FirstRows(["aa"], 3)
 
 
-@pytest.mark.parametrize("unit", ['{"a":1},', "ab\n", "1,"], ids=["objects", "lines", "numbers"])
+@pytest.mark.parametrize(
+    "unit",
+    [
+        pytest.param('{"a":1},', id="objects"),
+        pytest.param("ab\n", id="lines"),
+        pytest.param("1,", id="numbers", marks=pytest.mark.nightly),  # elements as objects are
+    ],
+)
 def test_no_objects_are_made_of_what_does_not_fit(unit, monkeypatch):
     monkeypatch.setattr(rows, "WINDOW", PIECE)
     monkeypatch.setattr(rows, "LINES_AT_ONCE", PIECE)
