@@ -249,6 +249,7 @@ def test_leaving_with_unsaved_edits_is_asked_about(ada: Visit) -> None:
     assert asked == ["beforeunload"]
 
 
+@pytest.mark.nightly
 def test_a_chosen_picture_is_previewed_before_it_is_saved(ada: Visit) -> None:
     ada.go(FORM.format(make_copilot().pk))
     pixel = bytes.fromhex(
@@ -316,6 +317,13 @@ def test_a_new_key_is_copied_with_a_button(browser: Browser, server: str) -> Non
     assert root.mishaps == []
 
 
+# A page of the same kind is tried by day: made of the same templates, or tried by a test of its own.
+LIKE_OTHERS = (
+    *("steps of a copilot", "what acts at once", "history", "provider in use", "new key"),
+    *("revoking", "users", "new user", "groups", "password"),
+)
+
+
 def paths() -> dict[str, str]:
     """Every kind of page, with something on it."""
     copilot = make_published(
@@ -371,11 +379,18 @@ def paths() -> dict[str, str]:
     }
 
 
+@pytest.mark.parametrize(
+    "has_like",
+    [
+        pytest.param(False, id="each kind"),
+        pytest.param(True, id="like others", marks=pytest.mark.nightly),
+    ],
+)
 @pytest.mark.parametrize("look", LOOKS)
 def test_every_page_is_accessible_keeps_the_policy_and_fits(
-    browser: Browser, server: str, look: dict[str, Any]
+    browser: Browser, server: str, look: dict[str, Any], has_like: bool
 ) -> None:
-    pages = paths()
+    pages = {name: path for name, path in paths().items() if (name in LIKE_OTHERS) == has_like}
     root = visit(browser, server, **look)
     root.log_in("root")
     found = {}

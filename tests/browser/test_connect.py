@@ -88,6 +88,7 @@ def test_a_test_is_done_anew_once_something_is_mended(ada: Visit):
     expect(page.get_by_role("status").get_by_text("Done.")).to_contain_text("To mend: 1.")
 
 
+@pytest.mark.nightly
 def test_without_scripts_the_page_comes_back_with_all_results(browser: Browser, base_url: str):
     make_user(Role.BUILDERS, username="bea")
     bea = visit(browser, base_url, java_script_enabled=False)

@@ -223,6 +223,7 @@ def place_in(of: Locator, down: float) -> tuple[float, float]:
     return box["x"] + box["width"] / 2, box["y"] + box["height"] * down
 
 
+@pytest.mark.nightly
 def test_notes_are_put_in_order_with_the_keyboard(ada: Visit) -> None:
     open_page(ada, *({"kind": kind, "data": {"by": kind}} for kind in ("user", "user", "b")))
     rows = rows_of(ada)
@@ -252,6 +253,7 @@ def test_the_notes_are_for_everybody_and_fit_the_window(ada: Visit, size: Any) -
         ada.page.locator("#data-notes").screenshot(path=picture)
 
 
+@pytest.mark.nightly
 def test_a_schema_is_made_without_javascript(browser: Browser, base_url: str) -> None:
     make_user(Role.BUILDERS, username="ada")
     copilot = make_copilot(data_notes=[{"kind": "user", "data": {"age": 30}}])

@@ -154,6 +154,7 @@ def log_in_on_the_spot(page: Page) -> None:
     page.keyboard.press("Enter")
 
 
+@pytest.mark.nightly
 def test_an_expired_log_in_loses_no_question_and_no_file(ada: Visit) -> None:
     page = ada.page
     saved = make_saved(make_copilot())

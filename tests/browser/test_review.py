@@ -125,6 +125,7 @@ def test_turns_come_as_they_are_read_and_live_ones_as_they_are_asked(eve: Visit)
     expect(page.locator("[data-later]")).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_a_queue_is_read_and_a_note_written(eve: Visit):
     first, second = (long_conversation(1) for _ in range(2))
     queue = ReviewQueue(name="Week")

@@ -44,6 +44,16 @@ FIND = """(grave) => {
             .map(({ id, nodes }) => [id, nodes[0].html]));
 }"""
 
+# By how much the page is wider than its window as it runs, and in the other direction.
+OVERFLOWS = """() => {
+    const root = document.documentElement;
+    return [1, 2].map(() => {
+        const overflow = root.scrollWidth - root.clientWidth;
+        root.dir = root.dir === "rtl" ? "ltr" : "rtl";
+        return overflow;
+    });
+}"""
+
 
 @dataclass
 class Visit:
@@ -123,12 +133,7 @@ class Visit:
         found = [self.overflow()]
         window = self.page.viewport_size
         self.page.set_viewport_size(PHONE)
-        for _ in range(2):
-            found.append(self.overflow())
-            self.page.evaluate(
-                "(root => { root.dir = root.dir === 'rtl' ? 'ltr' : 'rtl'; })"
-                "(document.documentElement)"
-            )
+        found += self.page.evaluate(OVERFLOWS)
         assert window is not None
         self.page.set_viewport_size(window)
         return max(found)
