@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
-from django.forms import Field
+from django.forms import Field, Media
 from django.http import HttpRequest
 
 if TYPE_CHECKING:
@@ -16,6 +16,14 @@ else:
 
 class NoPopups(_Admin):
     """Leaves the buttons out: a half-edited page stays the only window there is."""
+
+    @property
+    def media(self) -> Media:
+        """Only the scripts of lists: others are of the pop-ups, and of slugs that Django writes.
+
+        Those bring jQuery and XRegExp, which take a browser longer than all scripts of ours.
+        """
+        return Media(js=["admin/js/core.js", "admin/js/actions.js"])
 
     def formfield_for_dbfield(
         self, db_field: Any, request: HttpRequest, **kwargs: Any
