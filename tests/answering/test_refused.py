@@ -76,6 +76,17 @@ def test_what_is_more_than_can_be_told_apart_is_counted_as_of_nobody(rows, monke
     assert rows.counted == {("key:1", "anna"): 2, ("key:1", "ben"): 1, ("key:1", None): 2}
 
 
+def test_one_that_is_refused_after_all_were_told_is_kept_by_itself(rows):
+    async def scenario():
+        kept = Refused()
+        for _ in range(2):
+            await kept.note(refusal_of("anna"), limit="requests_per_day")
+            await kept.close()
+
+    asyncio.run(scenario())
+    assert list(rows.times.values()) == [1, 1]
+
+
 def test_how_many_there_were_is_told_when_their_minute_is_over(rows):
     now = [0.0]
     kept = Refused(lambda: now[0])

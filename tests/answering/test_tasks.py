@@ -4,6 +4,7 @@ import asyncio
 import contextvars
 import gc
 from typing import Any
+import weakref
 
 import pytest
 
@@ -42,6 +43,17 @@ def test_a_task_that_nobody_holds_is_kept_until_it_ends():
 
     asyncio.run(scenario())
     assert ended == ["ended"]
+
+
+def test_a_task_that_has_ended_is_kept_no_longer():
+    async def scenario() -> "weakref.ref[asyncio.Task[None]]":
+        task = spawn(asyncio.sleep(0), name="work")
+        await task
+        return weakref.ref(task)
+
+    ended = asyncio.run(scenario())
+    gc.collect()
+    assert ended() is None
 
 
 @pytest.mark.parametrize(

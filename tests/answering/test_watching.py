@@ -160,6 +160,21 @@ def test_who_left_is_forgotten(conversation: Conversation):
     assert async_to_sync(leave)() == {}
 
 
+def test_who_left_is_not_looked_at_any_longer(conversation: Conversation):
+    reviewer = make_user(Role.REVIEWERS)
+    name = f"a live page of {conversation.pk}"
+
+    async def leave() -> list[bool]:
+        communicator = await socket(reviewer, path_of(conversation))
+        await communicator.connect(timeout=HANGS_SECONDS)
+        looking = [task for task in asyncio.all_tasks() if task.get_name() == name]
+        await communicator.disconnect(timeout=HANGS_SECONDS)
+        await asyncio.sleep(0)
+        return [task.cancelled() for task in looking]
+
+    assert async_to_sync(leave)() == [True]
+
+
 def log_out(reviewer: User) -> None:
     Session.objects.all().delete()
 
