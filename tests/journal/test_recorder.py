@@ -42,6 +42,10 @@ TABLE = MessageArtifact(
 )
 
 
+def test_of_an_answer_that_no_model_ended_no_reason_is_told():
+    assert record_of(MessageChunk("Hello")).finish_reason == ""
+
+
 def test_text_is_joined_and_events_know_their_place():
     record = record_of(MessageChunk("Hel"), StatusUpdate(message="Step"), MessageChunk("lö"), TABLE)
     assert record.text == record.heard == "Hellö"

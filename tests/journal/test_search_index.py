@@ -2,7 +2,9 @@
 
 import pytest
 
-from copilot_admin.journal.search_index import MOST, answers_of, index_answer
+from copilot_admin.journal.search_index import SEARCH_FILLING, answers_of, index_answer
+from copilot_admin.journal.second_judges import VERDICTS_FILLING
+from copilot_admin.journal.seen import FILTERS_FILLING
 from copilot_admin.models import TurnText
 from tests.journal.journaling import Client, ai, call_echo, call_event, result
 
@@ -13,9 +15,9 @@ def test_a_turn_has_the_answers_of_all_its_runs_in_their_order():
     client = Client(trace_id="chat")
     turn = client.ask("Price?").answer("Fetching.", call_event()).accepted.turn_id
     client.ask("Price?", call_echo(), result()).answer("42")
-    client.ask("Price?").answer("A" * (MOST + 1))
+    client.ask("Price?").answer("A" * 16_001)
     other = Client().ask("Another").answer("Other").accepted.turn_id
-    assert answers_of([turn]) == {turn: ["Fetching.", "42", "A" * MOST]}
+    assert answers_of([turn]) == {turn: ["Fetching.", "42", "A" * 16_000]}
     assert answers_of([turn, other])[other] == ["Other"]
 
 
@@ -57,3 +59,8 @@ def test_the_question_is_searched_even_when_its_answer_is_empty():
     accepted = Client().ask("Why?").accepted
     index_answer(accepted.turn_id, accepted.conversation_id, "", is_first=False)
     assert TurnText.objects.get().text == "why?"
+
+
+def test_what_is_filled_in_the_background_is_called_as_in_rows_of_releases_before():
+    names = (SEARCH_FILLING, FILTERS_FILLING, VERDICTS_FILLING)
+    assert names == ("search", "filters", "verdicts")
