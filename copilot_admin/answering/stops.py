@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, auto
 
 from copilot_admin.models import Outcome
 from copilot_admin.storage.database_thread import JournalDown
@@ -14,16 +14,16 @@ DELETED = "This copilot was deleted, so this answer ends here."
 RESTARTING = "The server is restarting, so this answer ends here. Ask again in a moment."
 
 
-class Stop(StrEnum):
+class Stop(Enum):
     """Why a run is told to stop."""
 
-    CLIENT_GONE = "client gone"
-    NOT_ACCEPTED = "not accepted in time"
-    SHUTDOWN = "shutdown"
-    KEY_REVOKED = "key revoked"
-    SWITCHED_OFF = "account switched off"
-    COPILOT_DELETED = "copilot deleted"
-    CRASH = "crash"
+    CLIENT_GONE = auto()
+    NOT_ACCEPTED = auto()
+    SHUTDOWN = auto()
+    KEY_REVOKED = auto()
+    SWITCHED_OFF = auto()
+    COPILOT_DELETED = auto()
+    CRASH = auto()
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,14 @@ def test_of_equal_answers_the_newest_is_continued():
     assert asked.conversation == newest.conversation
 
 
+def test_of_two_calls_in_other_words_the_newest_is_continued():
+    client = Client(trace_id="chat")
+    for widget in ("w-1", "w-2"):
+        newest = client.ask("Price?").answer(call_event(widget))
+    client.ask("Price?", MIGRATED, result())
+    assert Node.objects.get(kind="result").parent == newest.run.output_node
+
+
 def branched(client: Client) -> list[Message]:
     """Two answers to one question; the first was asked "Two" and answered. Returns the second."""
     client.ask("One").answer("First")

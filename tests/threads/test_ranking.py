@@ -51,6 +51,19 @@ def test_the_conversation_with_the_answers_that_came_back_is_taken_if_that_is_cl
     assert most_alike(answers, LINKS, complete=complete) == found
 
 
+def test_the_same_letters_count_as_much_as_one_answer_more_that_is_alike():
+    words = ["It fell to 71.", "Then it rose to 72.", "It stays at 73."]
+    messages = [HumanMessage("Why?")]
+    for word in words:
+        messages += [AiMessage(word), HumanMessage("And now?")]
+    answers = [link for link in CHAIN.links(messages) if isinstance(link.message, AiMessage)]
+    same_once = [stored(7, words[0], to=answers[0])]
+    alike = [stored(8, f"{said} So.", to=to) for said, to in zip(words, answers, strict=True)]
+    links = CHAIN.links(messages)
+    assert most_alike([*same_once, *alike], links, complete=True) == 8
+    assert most_alike([*same_once, *alike[:1]], links, complete=True) == 7
+
+
 def test_histories_of_other_copilots_callers_and_users_have_nothing_in_common():
     chains = [
         CHAIN,
