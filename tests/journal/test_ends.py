@@ -8,6 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 import pytest
 
+from copilot_admin.engine.values.engine_input import FileRead
 from copilot_admin.engine.values.model_call import Finish, Usage, UsageSource
 from copilot_admin.journal import finishing
 from copilot_admin.journal.reaping import reap
@@ -255,3 +256,10 @@ def test_a_real_end_replaces_what_was_kept_of_a_run_that_seemed_dead():
     assert [one.payload["message"] for one in Event.objects.all()] == ["Real"]
     day = DailyUsage.objects.get()
     assert (asked.run.outcome, day.runs, day.errors) == (Outcome.COMPLETED, 1, 0)
+
+
+def test_a_conversation_is_told_to_have_files_when_an_answer_read_one():
+    file = FileRead(name="a.pdf", kind="pdf", size=1, pages=1, pixels=None, note="", fault="")
+    with_file = Client().ask("Hi").answer(StatusUpdate(message="Reading"), file, "Hello")
+    without = Client().ask("Hi").answer(StatusUpdate(message="Thinking"), "Hello")
+    assert [one.conversation.has_file for one in (with_file, without)] == [True, False]

@@ -127,6 +127,18 @@ def test_a_run_that_seemed_dead_and_was_not_counts_once_with_its_real_end():
     assert rollups() == full_count()
 
 
+def test_all_tokens_that_were_counted_with_a_guessed_end_are_taken_out():
+    asked = Client(trace_id="chat").ask("Hi")
+    Run.objects.update(boot_id="another")
+    reap(every_other_boot=True)
+    Run.objects.update(input_tokens=7, output_tokens=5)
+    for table in (DailyTotal, DailyUsage, HourlyUsage):
+        table.objects.update(tokens=12)
+    asked.answer("Hello")
+    assert HourlyUsage.objects.get().tokens == 15
+    assert rollups() == full_count()
+
+
 def test_rollups_outlive_conversations():
     all_kinds()
     before = rollups()
@@ -146,7 +158,6 @@ def test_a_caller_who_is_counted_late_has_asked_in_his_first_hour():
 def test_a_caller_is_written_once_and_of_very_many_the_newest_are_known(
     monkeypatch, django_capture_on_commit_callbacks
 ):
-    monkeypatch.setattr(usage, "_MOST_KNOWN", 2)
     version = make_version()
 
     def writes(principal: str) -> bool:
@@ -160,6 +171,8 @@ def test_a_caller_is_written_once_and_of_very_many_the_newest_are_known(
             count(asked, CountedRun(outcome=Outcome.COMPLETED))
         return any("callerday" in query["sql"] for query in queries)
 
+    assert usage._MOST_KNOWN == 10_000
+    monkeypatch.setattr(usage, "_MOST_KNOWN", 2)
     keys = (1, 1, 2, 1, 3, 3, 1)
     assert [writes(f"key:{key}") for key in keys] == [True, False, True, False, True, False, True]
 

@@ -12,7 +12,7 @@ import pytest
 from copilot_admin.copilots.user_words import hashed
 from copilot_admin.copilots.users import AskingUser, UserSource
 from copilot_admin.journal import JOURNAL, Journal, users
-from copilot_admin.journal.opening import refuse
+from copilot_admin.journal.opening import prepare, refuse
 from copilot_admin.journal.usage import forget_callers
 from copilot_admin.journal.users import after_row_of, forget_users, row_of
 from copilot_admin.journal.values import Refusal
@@ -73,10 +73,12 @@ def test_what_was_rolled_back_is_not_known(django_capture_on_commit_callbacks):
 
 
 def test_only_so_many_users_are_remembered(monkeypatch, django_capture_on_commit_callbacks):
-    monkeypatch.setattr("copilot_admin.journal.users._MOST_KNOWN", 2)
+    assert users._MOST_KNOWN == 10_000
+    monkeypatch.setattr(users, "_MOST_KNOWN", 2)
     for number in range(3):
         with django_capture_on_commit_callbacks(execute=True):
             row_of(AskingUser(id=str(number)), at=START)
+        assert len(users._known) <= 2
     with CaptureQueriesContext(connection) as asked:
         row_of(AskingUser(id="2"), at=START)
     assert len(asked) == 0
@@ -125,6 +127,8 @@ def test_the_hashes_of_who_is_not_named_are_what_they_were():
     assert chain.root == Chain(PUBLIC_KEY, 7, "key:1", "").root
     assert chain.root != replace(chain, user="ada").root
     assert replace(chain, principal="key:1\nada").root == replace(chain, user="ada").root
+    incoming = prepare(Client(principal="key:1").opening("Hi")).incoming
+    assert incoming is not None and incoming.chain.user == ""
 
 
 def test_where_nothing_is_kept_no_user_is():

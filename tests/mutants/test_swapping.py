@@ -71,7 +71,9 @@ def change(path: Path, old: str, new: str) -> None:
         ("    return whole()", "    name = 'Bob'\n\n    return whole()", ("Hello Bob!", 30)),
     ],
 )
-def test_a_function_does_what_it_does_after_a_change(shop, tmp_path, old, new, said):
+def test_a_function_does_what_it_does_after_a_change(
+    shop: ModuleType, tmp_path: Path, old: str, new: str, said: tuple[str, int]
+) -> None:
     change(tmp_path / "shop.py", old, new)
     assert (shop.greeting("Ann"), shop.Shop().price(3)) == said
 
@@ -88,12 +90,14 @@ def test_a_function_does_what_it_does_after_a_change(shop, tmp_path, old, new, s
         ("del forgotten", "pass"),
     ],
 )
-def test_what_only_an_import_shows_is_not_put_into_anything(shop, tmp_path, old, new):
+def test_what_only_an_import_shows_is_not_put_into_anything(
+    shop: ModuleType, tmp_path: Path, old: str, new: str
+) -> None:
     with pytest.raises(NotSwappable):
         change(tmp_path / "shop.py", old, new)
     assert (shop.greeting("Ann"), shop.Shop().price(3)) == ("Hello Ann!", 30)
 
 
-def test_a_function_of_another_file_is_another(shop):
+def test_a_function_of_another_file_is_another(shop: ModuleType) -> None:
     with pytest.raises(NotSwappable):
         change(Path(sys.prefix) / "shop.py", "number * LIMIT", "number * 2")
