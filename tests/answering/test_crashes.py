@@ -13,6 +13,7 @@ from copilot_admin.answering.run import RUNNING
 from copilot_admin.answering.speaker import Speaker
 from copilot_admin.answering.stops import CRASHED
 from copilot_admin.engine.values.model_call import Finish
+from copilot_admin.errors import Unavailable
 from copilot_admin.journal import JOURNAL, finishing
 from copilot_admin.journal import journal as journal_module
 from copilot_admin.journal.recorder import Recorder
@@ -95,6 +96,17 @@ def test_a_word_that_cannot_be_taken_ends_the_answer_behind_the_words_before(
     assert told(read(AsyncClient(), QUERY, HELLO)) == f"Half \n\n{CRASHED}"
     assert_crashed()
     assert Node.objects.get(role="ai").text.startswith("Half ")
+
+
+@pytest.mark.parametrize("error", [KeyError("a bug"), Unavailable("The room is full.")])
+def test_an_error_that_was_told_keeps_nothing_of_its_question(error, monkeypatch):
+    async def answer(engine_input: object) -> Any:
+        yield MessageChunk("Half ")
+        raise error
+
+    monkeypatch.setattr(run_task, "answer", answer)
+    read(AsyncClient(), QUERY, HELLO)
+    assert error.__traceback__ is None
 
 
 @pytest.mark.parametrize("delta", [None, 5])

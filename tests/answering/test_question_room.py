@@ -53,6 +53,11 @@ def test_the_widest_character_tells_what_a_text_takes(sign, width):
     assert weight_of(body).is_large
 
 
+def test_what_takes_more_than_a_bound_waits_for_room():
+    assert not Weight(LARGE, LARGE).is_large
+    assert Weight(LARGE + 1, 0).is_large
+
+
 @pytest.mark.parametrize("values", [[[]], [1], [{}]], ids=["lists", "numbers", "objects"])
 def test_values_weigh_more_than_their_bytes(values):
     body = json.dumps(values * 200_000, separators=(",", ":")).encode()

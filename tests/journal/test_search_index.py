@@ -5,7 +5,7 @@ import pytest
 from copilot_admin.journal.search_index import SEARCH_FILLING, answers_of, index_answer
 from copilot_admin.journal.second_judges import VERDICTS_FILLING
 from copilot_admin.journal.seen import FILTERS_FILLING
-from copilot_admin.models import TurnText
+from copilot_admin.models import Turn, TurnText
 from tests.journal.journaling import Client, ai, call_echo, call_event, result
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
@@ -36,13 +36,12 @@ def test_an_answer_in_other_spaces_than_an_earlier_one_is_found_as_it_was_said()
     assert answers_of([turn]) == {turn: ["It is 42", "It  is 42"]}
 
 
-def index(is_first: bool, answer: str, question: str = "Why?") -> str:
-    asked = Client().ask(question)
-    accepted = asked.accepted
-    TurnText.objects.create(
-        turn_id=accepted.turn_id, conversation_id=accepted.conversation_id, text="why?"
-    )
-    index_answer(accepted.turn_id, accepted.conversation_id, answer, is_first=is_first)
+def index(is_first: bool, answer: str) -> str:
+    """What is searched of a question after an answer to it, where that has been written already."""
+    Client().ask("Why?")
+    turn = Turn.objects.get()
+    TurnText.objects.create(turn=turn, conversation=turn.conversation, text="why?")
+    index_answer(turn.pk, turn.conversation_id, answer, is_first=is_first)
     return TurnText.objects.get().text
 
 

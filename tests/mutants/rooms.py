@@ -86,6 +86,7 @@ _ROOMS = (
             "tests/answering",
             "tests/api/test_limits.py",
             "tests/api/test_query.py",
+            "tests/api/test_told_refusals.py",
             "tests/server",
         ),
     ),
