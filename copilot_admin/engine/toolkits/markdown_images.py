@@ -4,8 +4,10 @@ A client loads an image by itself, and so tells its server what the address says
 addresses as the data that it reads asks it to. An image is only a link with a `!` before it, so the
 `!` goes, wherever it stands. It stays where the address is one that the builder allows, and in code:
 where every reader of Markdown agrees that it is code, which is in fences at the beginning of a line
-and between backticks on one line with nothing before them that could mean something else. HTML that
-loads by itself is shown as its text.
+and between backticks on one line with nothing before them that could mean something else.
+
+Of HTML only tags without attributes stay, such as `<br>`: any attribute may load, by a style, or run.
+The others become text by a blank, which changes no other meaning of a `<`, as in `$a<b$`.
 """
 
 from collections.abc import Collection
@@ -14,13 +16,24 @@ import re
 LONGEST_HELD = (
     2_000  # characters of an image that may be allowed, or of code, until its end is there
 )
-_LOADS = (
-    "audio|base|body|embed|frame|frameset|iframe|image|img|input|link|meta|object|picture|script|source"
-    "|style|svg|table|track|video"
+# Also without attributes: they load, ask or send, or begin what is read by rules of its own.
+_NEVER = (
+    "audio|base|body|button|dialog|embed|form|frame|frameset|iframe|image|img|input|link|math|meta|object"
+    "|picture|plaintext|portal|script|select|source|style|svg|table|template|textarea|track|video|xmp"
 )
-_TAG = re.compile(rf"<(?=(?:{_LOADS})(?![a-z0-9-]))", re.IGNORECASE)
-_BEGINNING_OF_TAG = re.compile(r"<[a-z]{0,9}\Z", re.IGNORECASE)
-_MARK = re.compile(rf"!\[|{_TAG.pattern}", re.IGNORECASE)
+_MARK = re.compile(r"!\[|<(?=[a-z])", re.IGNORECASE)
+_PLAIN_TAG = re.compile(rf"<(?!(?:{_NEVER})[\s/>])[a-z][a-z0-9-]{{0,50}}+\s*+/?>", re.IGNORECASE)
+# No address in which a browser that takes it for a tag would see such an attribute.
+_IN_ADDRESS = r"[^\s<>\"'`\[\\]"
+_ADDRESS = re.compile(
+    rf"<(?:https?:(?:(?!/(?:style|on[a-z]*+)=){_IN_ADDRESS})*+|(?:mailto:)?[\w.+-]++@[\w.-]++)>",
+    re.IGNORECASE,
+)
+_BEGINNINGS = (
+    re.compile(r"<[a-z][a-z0-9-]{0,50}+\s*+/?\Z", re.IGNORECASE),
+    re.compile(rf"<(?:https?:|mailto:|[\w.+-]++@){_IN_ADDRESS}*+\Z", re.IGNORECASE),
+    re.compile(r"<[\w.+-]{1,100}+\Z"),
+)
 _IMAGE = re.compile(
     r"!\[[^\[\]\\\n\r`<!|$]{0,500}+\]\((?P<address>[^\s()<>\\\[\]`|$]{1,1500}+)"
     r"(?: \"[^\"\\\n\r`<|$]{0,200}+\")?\)"
@@ -38,7 +51,6 @@ _DOUBTFUL = frozenset("<|$\\\r")  # HTML, tables, mathematics and escapes are re
 _NOT_IN_ALT = frozenset("[]\\`<!|$")
 _NOT_IN_ADDRESS = frozenset("()<>\\[]`|$")
 _LONGEST_HEAD = 500  # characters
-_LONGEST_TAG = 12
 _LONGEST_CODE = 300  # from an image to the backticks behind it
 _SHORT = 100  # what is held is as short as this where nobody means harm
 
@@ -94,7 +106,7 @@ class MarkdownImages:
 
     def _instead_of(self, mark: str) -> str:
         if mark == "<":
-            return "&lt;"
+            return "< "
         return "\\!" if self._code.last == "!" else ""  # else the one before would make the image
 
     def _pass(self, text: str, sent: list[str]) -> None:
@@ -113,7 +125,7 @@ class MarkdownImages:
         if ticks := self._code.open_ticks:
             return _code_length(line, ticks=ticks, is_open=is_open)
         if text[start] == "<":
-            return None if is_open and line[1:].isalpha() else 0
+            return _tag_length(line, is_open=is_open)
         if whole := _DATA_IMAGE.match(text, start):  # of a component, for one, in one piece
             return len(whole[0])
         return self._image_length(line, is_open=is_open)
@@ -226,6 +238,14 @@ def _code_length(line: str, *, ticks: str, is_open: bool) -> int | None:
     return closed.end() if _DOUBTFUL.isdisjoint(line[: closed.start()]) else 0
 
 
+def _tag_length(line: str, *, is_open: bool) -> int | None:
+    """How much of a line is a tag that does nothing, or an address; 0: it is something else."""
+    found = _PLAIN_TAG.match(line) or _ADDRESS.match(line)
+    if found:
+        return found.end()
+    return None if is_open and any(one.match(line) for one in _BEGINNINGS) else 0
+
+
 def without_remote_images(text: str, *, sources: Collection[str]) -> str:
     """A whole text without images from elsewhere."""
     if "!" not in text and "<" not in text:
@@ -236,7 +256,4 @@ def without_remote_images(text: str, *, sources: Collection[str]) -> str:
 
 def _unfinished(text: str, start: int) -> str:
     """The end of a text which may be the beginning of what would go."""
-    if text.endswith("!", start):
-        return "!"
-    found = _BEGINNING_OF_TAG.search(text, max(start, len(text) - _LONGEST_TAG))
-    return found[0] if found else ""
+    return text[-1] if text.endswith(("!", "<"), start) else ""

@@ -1,5 +1,6 @@
 """Images from elsewhere become links, however they are written and cut into pieces."""
 
+from html.parser import HTMLParser
 from random import Random
 
 from markdown_it import MarkdownIt
@@ -36,6 +37,13 @@ PIECES = (
         "<div>\n",
         "<a href='",
         "<img src=x>",
+        "<b style='background:url(u)'>",
+        "<p/onclick=x",
+        "<svg>",
+        "<form ",
+        "<br>",
+        "style=x",
+        "<https:/style=x>",
     ),
     *(
         "![a](http://evil.example/z)",
@@ -61,7 +69,26 @@ def loaded(text: str, reader: MarkdownIt) -> set[str]:
     tokens = [child for token in reader.parse(text) for child in (token, *(token.children or ()))]
     found = {str(token.attrs["src"]) for token in tokens if token.type == "image"}
     html = (token.content for token in tokens if token.type in ("html_inline", "html_block"))
-    return found | {one for one in html if "<img" in one.lower()}
+    return found.union(*map(_tags_that_load, html))
+
+
+def _tags_that_load(html: str) -> set[str]:
+    """The tags with attributes, and those that need none."""
+    tags = _Tags()
+    tags.feed(html)
+    return tags.found
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if attrs or tag in ("img", "form", "svg"):
+            self.found.add(str(self.get_starttag_text()))
+
+    handle_startendtag = handle_starttag
 
 
 @pytest.mark.parametrize(
@@ -75,13 +102,24 @@ def loaded(text: str, reader: MarkdownIt) -> set[str]:
         ("Wow!![a](u)", "Wow!\\![a](u)"),
         ("\\![a](u)", "\\![a](u)"),
         ("\\\\![a](u)", "\\\\[a](u)"),
-        ("<IMG src=x>", "&lt;IMG src=x>"),
-        ("<svg/onload=x><b>c</b> 1<2 <images>!", "&lt;svg/onload=x><b>c</b> 1<2 <images>!"),
+        ("<IMG src=x>", "< IMG src=x>"),
+        ("<svg/onload=x><b>c</b> 1<2 <images>!", "< svg/onload=x><b>c</b> 1<2 <images>!"),
+        ("a<br>b<br/>c <br />d <u>e</u> <List-1>", "a<br>b<br/>c <br />d <u>e</u> <List-1>"),
+        ("<b style='background:url(u)'>", "< b style='background:url(u)'>"),
+        ("<b\nonclick=x>", "< b\nonclick=x>"),
+        ("<p/style=x>a <Form>b <button>", "< p/style=x>a < Form>b < button>"),
+        ("<x:y style=z> <b<i style=z>", "< x:y style=z> < b< i style=z>"),
+        ("<b![a]>\n\n[a]: u", "< b[a]>\n\n[a]: u"),
+        ("$a<b$, p <c and d > e", "$a< b$, p < c and d > e"),
+        ("See <https://h/a?b=c&d=e> or <a.b@c.d>", "See <https://h/a?b=c&d=e> or <a.b@c.d>"),
+        ("<https:/style=x> <https:[a]>", "< https:/style=x> < https:[a]>"),
+        ("```\n<b class=x>\n```\n<b class=x>", "```\n<b class=x>\n```\n< b class=x>"),
+        ("ends with <b", "ends with < b"),
         ("an `![a](u)` b", "an `![a](u)` b"),
         ("an `![a](u) b", "an `[a](u) b"),
         ("``` ``![a](u)", "``` ``[a](u)"),
         ("```md\n![a](u)\n```\n![a](u)", "```md\n![a](u)\n```\n[a](u)"),
-        ("~~~\n<img>\n~~~\n<img>", "~~~\n<img>\n~~~\n&lt;img>"),
+        ("~~~\n<img>\n~~~\n<img>", "~~~\n<img>\n~~~\n< img>"),
         (f"![a]({ALLOWED}/x.png) b", f"![a]({ALLOWED}/x.png) b"),
         (f'![a]({ALLOWED}/x.png "t")', f'![a]({ALLOWED}/x.png "t")'),
         (f"![a]({ALLOWED}.evil.example/x)", f"[a]({ALLOWED}.evil.example/x)"),
