@@ -8,6 +8,7 @@ from copilot_admin.engine.values.engine_input import Output
 from copilot_admin.engine.values.model_call import Finish
 from protocol.events import (
     ArtifactType,
+    Citation,
     CitationCollection,
     FunctionCall,
     MessageArtifact,
@@ -52,6 +53,8 @@ class WithoutImages:
                 yield self._step(output)
             case MessageArtifact():
                 yield self._artifact(output)
+            case CitationCollection(citations):
+                yield CitationCollection(tuple(map(self._citation, citations)))
             case _:
                 yield output
 
@@ -74,6 +77,16 @@ class WithoutImages:
             content = self._clean(content)
         description = self._clean(artifact.description)
         return replace(artifact, content=content, description=description)
+
+    def _citation(self, citation: Citation) -> Citation:
+        """The citation; its text is that of a widget, a tool or a document."""
+        about = citation.source_info
+        if "description" in about:
+            about = {**about, "description": self._value(about["description"])}
+        details = tuple(
+            {name: self._value(value) for name, value in one.items()} for one in citation.details
+        )
+        return replace(citation, source_info=about, details=details)
 
     def _detail(self, detail: JsonObject | str) -> JsonObject | str:
         if isinstance(detail, str):

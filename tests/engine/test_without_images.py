@@ -4,6 +4,7 @@ from copilot_admin.engine.values.model_call import Finish
 from copilot_admin.engine.without_images import WithoutImages
 from protocol.events import (
     ArtifactType,
+    Citation,
     CitationCollection,
     MessageArtifact,
     MessageChunk,
@@ -45,6 +46,30 @@ def test_steps_and_text_artifacts_are_sent_without_them():
     (html,) = safe.take(artifact(IMAGE, kind=ArtifactType.HTML))
     assert isinstance(html, MessageArtifact)
     assert html.content == IMAGE  # HTML is cleaned where it is made
+
+
+def test_citations_are_sent_without_them():
+    cited = CitationCollection(
+        (
+            Citation(
+                id="1",
+                source_info={"name": "N", "description": IMAGE, "metadata": {"n": 1}},
+                details=({"Content": IMAGE, "n": 1},),
+            ),
+            Citation(id="2", source_info={}),
+        )
+    )
+    [sent] = WithoutImages(()).take(cited)
+    assert sent == CitationCollection(
+        (
+            Citation(
+                id="1",
+                source_info={"name": "N", "description": LINK, "metadata": {"n": 1}},
+                details=({"Content": LINK, "n": 1},),
+            ),
+            Citation(id="2", source_info={}),
+        )
+    )
 
 
 def test_held_words_are_overtaken_by_steps_but_not_by_what_ends_an_answer():

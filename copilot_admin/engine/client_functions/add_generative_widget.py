@@ -92,7 +92,7 @@ def _arguments(html_sources: Collection[str], call: ToolCall) -> JsonObject:
         "name": given.name,
     }
     if given.description:
-        arguments["description"] = given.description
+        arguments["description"] = without_remote_images(given.description, sources=html_sources)
     if given.widget_type == "chart":
         arguments["chart_params"] = _chart_params(given)
     if given.inner_tab:

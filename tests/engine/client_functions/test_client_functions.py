@@ -434,6 +434,14 @@ def test_wrong_changes_of_the_dashboard_are_told():
     )
 
 
+def test_a_new_widget_leaves_without_images_that_load_by_themselves():
+    image, link = "![a](http://e/x)", "[a](http://e/x)"
+    widget = {"widget_type": "note", "name": "N", "data": image, "description": image}
+    assert asked("add_generative_widget", **widget) == {
+        "widget_type": "note", "name": "N", "data": link, "description": link,
+    }  # fmt: skip
+
+
 ROWS = [{"day": "Mon", "price": 1}]
 NO_CHART = "A chart needs 'chart_params' with 'chartType', 'xKey' and at least one key in 'yKey'."
 
