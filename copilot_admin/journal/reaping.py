@@ -3,12 +3,13 @@
 Source: docs/transcripts.md, rules 5 and 6.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 import logging
+from uuid import UUID
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from copilot_admin.errors import ConfigurationError
@@ -27,20 +28,25 @@ logger = logging.getLogger(__name__)
 AT_ONCE = 200  # runs of one transaction
 
 
-def reap(*, every_other_boot: bool) -> int:
+def reap(*, every_other_boot: bool, alive: Collection[UUID] = ()) -> int:
     """Ends dead runs as interrupted, and gives up turns that waited too long for a result.
+
+    Of this process those are dead that are silent and that it knows nothing of: a run that the database
+    took, whose connection then broke before it could say so, was refused.
 
     Args:
         every_other_boot: Every running run of another process is dead: at the start of the one
             server of a SQLite database. Otherwise a run is dead when it was silent for 30 s.
+        alive: The runs of this process that are being answered.
 
     Returns:
         Runs that were ended.
     """
     _abandon()
-    runs = Run.objects.filter(outcome=Outcome.RUNNING).exclude(boot_id=BOOT_ID)
-    if not every_other_boot:
-        runs = runs.filter(heartbeat_at__lt=timezone.now() - SILENCE)
+    is_own = Q(boot_id=BOOT_ID)
+    is_silent = Q(heartbeat_at__lt=timezone.now() - SILENCE)
+    is_dead = ~is_own if every_other_boot else is_silent & ~(is_own & Q(pk__in=alive))
+    runs = Run.objects.filter(is_dead, outcome=Outcome.RUNNING)
     with transaction.atomic():
         return sum(_interrupt(run) for run in _locked(runs))
 

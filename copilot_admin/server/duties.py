@@ -49,8 +49,9 @@ async def read_figures() -> None:
 
 
 async def reap_dead() -> None:
-    """Ends what other processes left open."""
-    await WRITER.run(partial(reap, every_other_boot=False))
+    """Ends what other processes left open, and what the database took although this one was not told."""
+    answering = frozenset(run.id for run in RUNNING)
+    await WRITER.run(partial(reap, every_other_boot=False, alive=answering))
 
 
 async def resume() -> None:

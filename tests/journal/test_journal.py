@@ -532,6 +532,14 @@ def test_runs_of_this_process_are_not_dead():
     assert asked.run.outcome == Outcome.RUNNING
 
 
+def test_a_silent_run_that_this_process_knows_nothing_of_is_dead():
+    """The database had it, and its connection broke before it said so: the client was refused."""
+    lost, answering = Client().ask("Hi"), Client().ask("Ho")
+    Run.objects.update(heartbeat_at=timezone.now() - timedelta(seconds=31))
+    assert reap(every_other_boot=False, alive={answering.run_id}) == 1
+    assert (lost.run.outcome, answering.run.outcome) == (Outcome.INTERRUPTED, Outcome.RUNNING)
+
+
 def test_another_process_is_dead_after_half_a_minute_of_silence():
     silent, alive = Client().ask("Hi"), Client().ask("Ho")
     now = timezone.now()

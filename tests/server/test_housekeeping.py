@@ -170,7 +170,7 @@ def test_the_runs_that_answer_beat_the_dead_are_ended_and_the_spool_is_read(monk
     running: set[Any] = set()
     monkeypatch.setattr(duties, "RUNNING", running)
     monkeypatch.setattr(duties, "beat", lambda ids: calls.append(ids))
-    monkeypatch.setattr(duties, "reap", lambda *, every_other_boot: calls.append("reaped"))
+    monkeypatch.setattr(duties, "reap", lambda **_: calls.append("reaped"))
     monkeypatch.setattr(duties, "replay_spool", lambda *, most: calls.append(most))
 
     async def scenario() -> None:
