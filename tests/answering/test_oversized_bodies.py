@@ -13,6 +13,8 @@ from copilot_admin.copilots.callers import Caller
 from copilot_admin.errors import BodyTooLarge, NotFound
 from copilot_admin.ids import Ids
 from copilot_admin.models import Logging
+from copilot_admin.telemetry import watchers
+from copilot_admin.telemetry.ended_run import EndedRun
 from protocol.generations import Generation
 from tests.answering.running import LIVE, RUN, Noted
 from tests.edge.asgi_client import scope
@@ -88,7 +90,14 @@ def test_only_a_question_is_one(noted, door, more):
 
 
 @pytest.mark.parametrize("refuses", [NotFound("No copilot."), db.OperationalError("away")])
-def test_whoever_may_not_ask_leaves_no_trace(noted, door, refuses):
+def test_whoever_may_not_ask_leaves_no_trace_but_that_he_was_refused(
+    noted, door, refuses, monkeypatch
+):
+    told: list[EndedRun] = []
+    monkeypatch.setattr(watchers, "WATCHERS", [told.append])
     door.refuses = refuses
     record()
     assert (len(door.asked), noted.refusals) == (1, [])
+    assert [(run.copilot, run.error_code, run.has_row) for run in told] == [
+        ("", "body-too-large", False)
+    ]

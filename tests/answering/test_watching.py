@@ -32,6 +32,7 @@ from tests.journal.journaling import Client
 from tests.waiting import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
+TRY_AGAIN_LATER, NO_LONGER_ALLOWED = 1013, 1008  # as browsers know them
 MEMORY = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
 
 
@@ -160,6 +161,26 @@ def test_who_left_is_forgotten(conversation: Conversation):
     assert async_to_sync(leave)() == {}
 
 
+def test_who_watches_is_looked_at_now_and_then(conversation: Conversation, monkeypatch):
+    reviewer, looks = make_user(Role.REVIEWERS), [0]
+
+    def look(*asked: object) -> bool:
+        looks[0] += 1
+        return True
+
+    monkeypatch.setattr(watching, "_may_watch", look)
+
+    async def watch() -> None:
+        communicator = await socket(reviewer, path_of(conversation))
+        await communicator.connect(timeout=HANGS_SECONDS)
+        for _ in range(5):
+            await READER.run(lambda: None)  # behind whoever looks
+        await communicator.disconnect(timeout=HANGS_SECONDS)
+
+    async_to_sync(watch)()
+    assert (looks, watching.LOOK_SECONDS) == ([1], 20.0)
+
+
 def test_who_left_is_not_looked_at_any_longer(conversation: Conversation):
     reviewer = make_user(Role.REVIEWERS)
     name = f"a live page of {conversation.pk}"
@@ -203,7 +224,7 @@ def test_a_page_that_is_open_is_closed_soon_after_its_reader_may_read_no_more(
         await communicator.disconnect(timeout=HANGS_SECONDS)
         return before, ended, may_be_watched(conversation.pk)
 
-    code = watching.NO_LONGER_ALLOWED
+    code = NO_LONGER_ALLOWED
     closed = {"type": "websocket.close", "code": code}
     assert async_to_sync(stay)() == (True, closed, False)
 
@@ -223,7 +244,7 @@ class TestOutages:
 
         with monkeypatch.context() as patch, caplog.at_level(logging.WARNING):
             patch.setattr(watching, "_may_watch", fail)
-            assert refusal(reviewer, path_of(conversation)) == watching.TRY_AGAIN_LATER
+            assert refusal(reviewer, path_of(conversation)) == TRY_AGAIN_LATER
         assert caplog.messages == ["a live page is told to try later: JournalDown"]
         assert refusal(reviewer, path_of(conversation)) is None
 
@@ -246,7 +267,7 @@ class TestOutages:
         monkeypatch.setattr(watching, "LOOK_SECONDS", 0.0)
         with caplog.at_level(logging.WARNING):
             ended = async_to_sync(stay)()
-        assert ended == {"type": "websocket.close", "code": watching.TRY_AGAIN_LATER}
+        assert ended == {"type": "websocket.close", "code": TRY_AGAIN_LATER}
         assert caplog.messages == ["a live page is told to try later: JournalDown"]
 
     def test_a_database_that_says_nothing(self, conversation: Conversation, settings):
@@ -254,7 +275,7 @@ class TestOutages:
         settings.DATABASE_WAIT_SECONDS = 0.0
         READER.submit(lambda: go.wait(HANGS_SECONDS))
         try:
-            assert refusal(reviewer, path_of(conversation)) == watching.TRY_AGAIN_LATER
+            assert refusal(reviewer, path_of(conversation)) == TRY_AGAIN_LATER
         finally:
             go.set()
 
@@ -264,7 +285,7 @@ class TestOutages:
         monkeypatch.setattr(watching, "PATIENCE_SECONDS", 0.01)
         layer = get_channel_layer()
         monkeypatch.setattr(layer, "group_add", BrokenLayer(error).group_send)
-        assert refusal(reviewer, path_of(conversation)) == watching.TRY_AGAIN_LATER
+        assert refusal(reviewer, path_of(conversation)) == TRY_AGAIN_LATER
 
 
 class BrokenLayer:
