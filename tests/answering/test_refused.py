@@ -70,6 +70,7 @@ def test_each_user_of_the_same_caller_has_a_run_of_his_own(rows):
 
 
 def test_what_is_more_than_can_be_told_apart_is_counted_as_of_nobody(rows, monkeypatch):
+    assert refused._MOST == 1000
     monkeypatch.setattr(refused, "_MOST", 2)
     users = ("anna", "ben", "carl", "dora", "anna")
     noted(*(refusal_of(user, principal="key:1") for user in users))

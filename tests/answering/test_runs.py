@@ -47,6 +47,11 @@ def texts(pieces: list[tuple[float, bytes]]) -> str:
     return "".join(data for name, data in events if name == "copilotMessageChunk")
 
 
+def test_what_is_in_hand_at_the_end_of_an_answer_leaves_when_it_is_kept(noted, monkeypatch):
+    play(monkeypatch, noted, [MessageChunk("Hel"), 1, MessageChunk("lo"), STOP, 5])
+    assert said() == [(0, encode_chunk("Hel")), (6, encode_chunk("lo"))]
+
+
 def test_a_run_says_when_its_first_word_came_and_how_long_it_took(noted, monkeypatch):
     play(monkeypatch, noted, [1.5, MessageChunk("Hel"), 0.25, STEP, MessageChunk("lo"), 0.25, STOP])
     pieces = said()
