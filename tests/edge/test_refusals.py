@@ -9,7 +9,8 @@ import pytest
 from copilot_admin.edge.ids import RequestIds
 from copilot_admin.edge.refusals import send_refusal
 from copilot_admin.edge.request_ids import request_id_of
-from copilot_admin.errors import BodyTooLarge, Unavailable
+from copilot_admin.errors import BodyTooLarge, RequestError, Unavailable
+from copilot_admin.telemetry import refused_requests
 from tests.edge.asgi_client import Answer, call, scope
 
 ERROR = BodyTooLarge("Send less.")
@@ -42,6 +43,13 @@ def test_who_may_come_again_is_told_when(accept):
 
     answer = call(busy, scope("/admin/", headers={"Accept": accept}))
     assert (answer.status, dict(answer.headers)["retry-after"]) == (503, "7")
+
+
+def test_who_counts_refusals_is_told_of_each(monkeypatch):
+    told: list[RequestError] = []
+    monkeypatch.setattr(refused_requests, "LISTENERS", [told.append])
+    call(refuse, scope("/agents.json"))
+    assert told == [ERROR]
 
 
 def test_people_get_a_page():

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 from django.db import IntegrityError, OperationalError, connection
 from django.db.models import ProtectedError
@@ -86,9 +87,8 @@ def test_only_so_many_users_are_remembered(monkeypatch, django_capture_on_commit
 
 def test_who_was_written_by_a_faster_process_is_found(monkeypatch):
     theirs = row_of(ADA, at=START)
-    find = users._FIND
-    answers = iter((None,))
-    monkeypatch.setattr(users, "_FIND", lambda **of: next(answers, None) or find(**of))
+    answers: list[Any] = [lambda **of: None, users._FIND]
+    monkeypatch.setattr(users, "_FIND", lambda **of: answers.pop(0)(**of))
     monkeypatch.setattr(users, "_INSERT", lambda **row: None)
     assert row_of(ADA, at=START + timedelta(hours=2)) == theirs
 

@@ -208,6 +208,22 @@ def test_construction_7_system_inputs_come_in_kwargs():
     ]
 
 
+def test_a_component_may_be_made_as_the_one_of_the_example_is():
+    def like_it(self: Good, model=None, secret_key=None, gateway="", lazy_certification=True):
+        pass
+
+    def with_arguments(self: Good, model, secret_key, gateway, lazy_certification):
+        pass
+
+    def with_others(self: Good, model=None):
+        pass
+
+    lacking = [("InitKwargsRule", "__init__ must end with **kwargs.")]
+    inits = (like_it, with_arguments, with_others)
+    findings = [found(static_findings(component(__init__=init))) for init in inits]
+    assert findings == [[], lacking, lacking]
+
+
 def test_a_class_that_lacks_everything_is_told_all_of_it():
     class Bare:
         pass

@@ -63,6 +63,7 @@ def tool(**fields: Any) -> dict[str, Any]:
         ([tool(data={"content": "data"})], {}),
         ([tool(data={})], WITH_UUID),
         ([tool(content="data", extra_state={"a": 1})], {}),
+        ([tool(data=[{"items": []}])], {"widgets": [{"uuid": "u"}]}),
     ],
 )
 def test_generation_one_shows(messages: list, fields: dict):
@@ -78,6 +79,7 @@ def test_generation_one_shows(messages: list, fields: dict):
         ([tool(data=[{"content": "x"}], extra_state={"a": 1})], {}),
         ([tool(data=[], extra_state={})], NO_UUID),
         ([], NO_UUID),
+        *([[], {"widgets": {group: [{"widget_id": "w"}]}}] for group in ("secondary", "extra")),
         ([], {"widgets": {"primary": [FILE, {"widget_id": "w"}]}}),
         ([], {"widgets": {"primary": [{"origin": "o", "widget_id": "file-1"}]}}),
         ([], {"widgets": {"primary": [{"origin": "OpenBB Hub", "widget_id": "w"}]}}),
