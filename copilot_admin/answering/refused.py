@@ -65,7 +65,8 @@ class Refused:
         for key, kept in tuple(self._kept.items()):
             if now - kept.since >= _SECONDS:
                 await self._tell(kept)
-                self._kept.pop(key, None)
+                if not kept.more:  # else another one was refused meanwhile
+                    self._kept.pop(key, None)
 
     async def close(self) -> None:
         """Tells the journal of all; the process ends."""

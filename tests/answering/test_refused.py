@@ -109,6 +109,31 @@ def test_how_many_there_were_is_told_when_their_minute_is_over(rows):
     assert looked_at(121.0) == [3, 2, 1]
 
 
+def test_one_that_is_refused_while_the_others_are_told_is_told_next(rows, monkeypatch):
+    now = [0.0]
+    kept, tell = Refused(lambda: now[0]), rows.refuse_more
+
+    async def note():
+        await kept.note(refusal_of("anna"), limit="requests_per_day")
+
+    async def tell_slowly(refusal, more):
+        monkeypatch.setattr(rows, "refuse_more", tell)
+        await note()
+        await tell(refusal, more)
+
+    async def scenario():
+        for _ in range(3):
+            await note()
+        now[0] = 60.0
+        for _ in range(3):
+            await kept.look_after()
+        await note()
+
+    monkeypatch.setattr(rows, "refuse_more", tell_slowly)
+    asyncio.run(scenario())
+    assert list(rows.times.values()) == [4, 1]
+
+
 def test_who_is_refused_is_not_told_that_nothing_can_be_kept(rows, monkeypatch):
     async def down(*_):
         raise JournalDown
