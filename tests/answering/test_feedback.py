@@ -9,7 +9,7 @@ import pytest
 from copilot_admin.answering import feedback
 from copilot_admin.answering.feedback import Judgement
 from copilot_admin.config.roles import Role
-from copilot_admin.models import Conversation, Feedback, FeedbackSource, Logging
+from copilot_admin.models import Conversation, DailyUsage, Feedback, FeedbackSource, Logging
 from copilot_admin.redaction.kinds import DataKind
 from copilot_admin.redaction.rules import Rules
 from tests.api.test_query import post, script
@@ -65,8 +65,8 @@ def test_a_second_judgement_replaces_the_first():
     for vote in ("thumbs_down", "thumbs_up"):
         post({"vote": vote, "ai_response": "Yes."}, path=PATH, X_Trace_Id="chat")
     assert [value for _, value, _, _ in votes()] == [1]
-    conversation = Conversation.objects.get()
-    assert (conversation.n_up, conversation.n_down) == (1, 0)
+    conversation, day = Conversation.objects.get(), DailyUsage.objects.get()
+    assert (conversation.n_up, conversation.n_down, day.up, day.down) == (1, 0, 1, 0)
 
 
 def test_without_the_words_the_question_and_then_the_newest_turn_is_meant():

@@ -6,6 +6,7 @@ import pytest
 
 from copilot_admin.engine.values.engine_input import Memory, Recollection
 from copilot_admin.journal.recall import LOOP_WINDOW
+from copilot_admin.journal.selection import selection_of
 from copilot_admin.models import Blob, Logging, Run
 from tests.journal.journaling import Client, call_echo, call_event, ending, human, result
 
@@ -142,3 +143,12 @@ def test_of_an_odd_memory_what_can_be_used_is():
     assert second.accepted.recollection.memory == Memory(
         timezone="UTC", urls=("https://a.example",), selected_skills=(skill,)
     )
+
+
+def test_arguments_of_a_widget_in_another_order_are_the_same():
+    params = [{"name": name, "current_value": name} for name in ("a", "b")]
+
+    def about(params: list[dict[str, str]]) -> frozenset[str]:
+        return selection_of({"widgets": {"primary": [{"uuid": "w", "params": params}]}})
+
+    assert about(params) == about(params[::-1]) != about(params[:1])

@@ -8,9 +8,9 @@ import pytest
 
 from copilot_admin.journal import seen
 from copilot_admin.journal.seen import note_seen
-from copilot_admin.models import SeenKind, SeenValue
+from copilot_admin.models import Outcome, SeenKind, SeenValue
 from copilot_admin.privacy.leftovers import forget_reasons, unused_reasons
-from tests.journal.journaling import Client
+from tests.journal.journaling import Client, ending
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 NOW = datetime(2026, 11, 23, 8, 30, tzinfo=UTC)
@@ -63,6 +63,11 @@ def test_the_model_that_answered_is_noted_with_the_end_of_its_run():
     asked.answer("Hello")
     assert noted(SeenKind.MODEL) == [asked.run.model]
     assert asked.run.model
+
+
+def test_how_a_run_failed_is_noted_with_its_end():
+    Client().ask("Hi").answer("x", ended=ending(Outcome.FAILED, error_code="no-model"))
+    assert noted(SeenKind.ERROR) == ["no-model"]
 
 
 def test_of_a_long_value_the_beginning_is_noted_once():
