@@ -54,6 +54,7 @@ def test_the_widest_character_tells_what_a_text_takes(sign, width):
 
 
 def test_what_takes_more_than_a_bound_waits_for_room():
+    assert weight_of(b"{}") == Weight(0, 0)
     assert not Weight(LARGE, LARGE).is_large
     assert Weight(LARGE + 1, 0).is_large
 

@@ -166,7 +166,7 @@ def test_a_question_that_the_journal_cannot_take_is_told_once(noted: Noted, monk
     assert [known(run, "outcome", "error_code") for run in told] == [
         {"outcome": Outcome.REFUSED, "error_code": "journal-down"}
     ]
-    assert noted.records == []
+    assert ([run.has_row for run in told], noted.records) == ([False], [])
 
 
 def test_a_question_that_the_journal_takes_too_late_is_told_once_as_it_is_kept(

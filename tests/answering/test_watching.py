@@ -161,6 +161,12 @@ def test_who_left_is_forgotten(conversation: Conversation):
     assert async_to_sync(leave)() == {}
 
 
+def looking_at(conversation: Conversation) -> list["asyncio.Task[Any]"]:
+    """What looks whether those who watch may go on."""
+    name = f"a live page of {conversation.pk}"
+    return [task for task in asyncio.all_tasks() if task.get_name() == name]
+
+
 def test_who_watches_is_looked_at_now_and_then(conversation: Conversation, monkeypatch):
     reviewer, looks = make_user(Role.REVIEWERS), [0]
 
@@ -183,12 +189,11 @@ def test_who_watches_is_looked_at_now_and_then(conversation: Conversation, monke
 
 def test_who_left_is_not_looked_at_any_longer(conversation: Conversation):
     reviewer = make_user(Role.REVIEWERS)
-    name = f"a live page of {conversation.pk}"
 
     async def leave() -> list[bool]:
         communicator = await socket(reviewer, path_of(conversation))
         await communicator.connect(timeout=HANGS_SECONDS)
-        looking = [task for task in asyncio.all_tasks() if task.get_name() == name]
+        looking = looking_at(conversation)
         await communicator.disconnect(timeout=HANGS_SECONDS)
         await asyncio.sleep(0)
         return [task.cancelled() for task in looking]
@@ -219,8 +224,10 @@ def test_a_page_that_is_open_is_closed_soon_after_its_reader_may_read_no_more(
         communicator = await socket(reviewer, path_of(conversation))
         await communicator.connect(timeout=HANGS_SECONDS)
         before = await communicator.receive_nothing(timeout=0.1)
+        looking = looking_at(conversation)
         await sync_to_async(happens)(reviewer)
         ended = await communicator.receive_output(timeout=HANGS_SECONDS)
+        assert await asyncio.wait(looking, timeout=HANGS_SECONDS) == (set(looking), set())
         await communicator.disconnect(timeout=HANGS_SECONDS)
         return before, ended, may_be_watched(conversation.pk)
 
