@@ -126,6 +126,7 @@ def test_a_run_whose_record_breaks_is_told_as_crashed(noted, monkeypatch, told):
     play(monkeypatch, noted, [MessageChunk("Hello"), STOP])
     said()
     assert [run.outcome for run in told] == [Outcome.CRASHED]
+    assert noted.told[-1] == (0, 1, 2, "finished")
 
 
 def test_watchers_that_break_harm_no_answer(noted, monkeypatch, caplog):

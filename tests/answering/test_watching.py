@@ -87,6 +87,7 @@ async def refusal(user: Any, path: str) -> int | None:
     communicator = await socket(user, path)
     accepted, code = await communicator.connect(timeout=HANGS_SECONDS)
     await communicator.disconnect(timeout=HANGS_SECONDS)
+    communicator.future.result()  # nothing broke behind that
     return None if accepted else code
 
 
