@@ -27,7 +27,8 @@ class Watch:
         self._shortest = shortest
         self._deadline: float | None = None
         self._fired = False
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: asyncio.Handle | None = None
+        self._looks_at = 0.0  # uvloop's timers do not know when, if they are due at once
         task = asyncio.current_task()
         if task is None:
             raise RuntimeError("a stream is read by a task")
@@ -49,7 +50,7 @@ class Watch:
     def wait_until(self, deadline: float) -> None:
         """Begins a wait that ends at this time of the loop's clock, in seconds."""
         self._deadline = deadline
-        if self._timer is None or self._timer.when() > deadline:
+        if self._timer is None or self._looks_at > deadline:
             self._sleep_until(deadline)
 
     def arrived(self) -> None:
@@ -78,6 +79,7 @@ class Watch:
         if self._timer is not None:
             self._timer.cancel()
         self._timer = self._loop.call_at(when, self._look)
+        self._looks_at = when
 
     def _look(self) -> None:
         self._timer = None

@@ -3,6 +3,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 import pytest
+import uvloop
 
 from copilot_admin.engine.llm.deadlines import Watch
 from copilot_admin.engine.llm.model_stream import stream_model
@@ -17,6 +18,7 @@ from copilot_admin.errors import (
 )
 from tests.engine.scripted import ScriptedProvider, Step, broken, stalled, text
 from tests.engine.virtual_time import run_at_once
+from tests.waiting import HANGS_SECONDS
 
 CALL = ModelCall(model="small", messages=())
 TIMEOUTS = Timeouts(first_token=60, between_tokens=20, total=100)
@@ -223,3 +225,20 @@ def test_error_after_the_first_delta_is_not_tried_again():
         return len(provider.calls)
 
     assert run_at_once(attempts()) == 1
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
+def test_a_deadline_that_has_passed_is_one_in_every_event_loop(run):
+    """A server that was busy for long sets a deadline when it is over, and then another one."""
+
+    async def scenario():
+        loop = asyncio.get_running_loop()
+        with Watch(shortest=1.0) as watch:
+            watch.wait_until(loop.time() - 1)
+            watch.wait_until(loop.time() - 2)
+            try:
+                await asyncio.sleep(HANGS_SECONDS)
+            except asyncio.CancelledError:
+                return watch.expired()
+
+    assert run(scenario())
