@@ -22,10 +22,15 @@ from copilot_admin.engine.values.model_call import (
 )
 from copilot_admin.errors import ProviderBroke
 from protocol.json import Json, JsonObject
+from protocol.strict_json import has_more_tokens
 
 DONE = b"[DONE]"
 # A billion tokens are more than any model reads; the sum of all rounds fits every database.
 _MOST_TOKENS = 10**9
+# Of one chunk, counted as those of a body are. A megabyte holds 200,000 calls of tools with nothing in
+# them (two million), which take 90 ms; of an answer with the weights of all its tokens it has 430,000.
+_MOST_VALUES = 500_000
+_SURELY_FEW = 48 * 1024  # bytes, of which each counts as ten values at most
 _LONGEST_REASON = 50  # characters, as many as are kept
 
 
@@ -198,6 +203,8 @@ class ChunkReader:
 
 
 def _parsed(payload: bytes) -> JsonObject:
+    if len(payload) > _SURELY_FEW and has_more_tokens(payload, _MOST_VALUES):
+        raise not_understood(payload)
     try:
         chunk = orjson.loads(payload)
     except orjson.JSONDecodeError:

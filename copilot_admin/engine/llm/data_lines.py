@@ -42,6 +42,11 @@ class DataLines:
         self._data: list[bytes] = []  # the lines of an unfinished event
         self._size = 0
 
+    @property
+    def held(self) -> int:
+        """Bytes of an event that has not ended."""
+        return len(self._rest) + self._size
+
     def feed(self, block: bytes) -> list[bytes]:
         """Returns the data of the events that this block ends.
 
@@ -129,6 +134,11 @@ class WholeBody:
 
     def __init__(self) -> None:
         self._body = bytearray()
+
+    @property
+    def held(self) -> int:
+        """Bytes of the body so far."""
+        return len(self._body)
 
     def feed(self, block: bytes) -> list[bytes]:
         """Keeps the block; the data is there at the end.

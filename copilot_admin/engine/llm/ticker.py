@@ -55,6 +55,26 @@ class SharedSleep:
         await next_tick
 
 
+class Turns:
+    """Lets what takes long go one after the other, each in a turn of the event loop of its own.
+
+    Many streams that read a lot at the same tick would keep everybody else waiting for all of them.
+    """
+
+    def __init__(self) -> None:
+        self._locks: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = (
+            WeakKeyDictionary()
+        )
+
+    async def wait(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Returns in a turn of the loop, which is the running one, in which nobody else returns."""
+        lock = self._locks.get(loop)
+        if lock is None:
+            lock = self._locks[loop] = asyncio.Lock()
+        async with lock:
+            await asyncio.sleep(0)
+
+
 def _wake(waiting: Sequence[asyncio.Future[None]]) -> None:
     for one in waiting:
         if not one.done():  # it is, when the task that waited was cancelled

@@ -21,7 +21,7 @@ from copilot_admin.engine.llm.foreign_answers import names_web_page, web_page
 from copilot_admin.engine.llm.http_refusals import refusal, seconds_to_wait
 from copilot_admin.engine.llm.provider_bodies import blocks_of_answer, first_bytes
 from copilot_admin.engine.llm.provider_sessions import Connection, aclose_sessions, connection_for
-from copilot_admin.engine.llm.ticker import SharedSleep
+from copilot_admin.engine.llm.ticker import SharedSleep, Turns
 from copilot_admin.engine.values.model_call import ALIVE, Alive, Delta, ModelCall, ServerReply
 from copilot_admin.engine.values.spec import ProviderSpec
 from copilot_admin.errors import (
@@ -50,6 +50,10 @@ _READING = SharedSleep(1 / 25)
 # So many bytes at once are more than the beginning of an answer: whoever sends signs of life by the
 # thousand is read no faster than words.
 _MUCH = 400
+# Bytes that take a millisecond to read where they are small events, or one of many values. What comes
+# within one tick is less, however fast a model is.
+_LONG = 4 * 1024
+_LONG_READING = Turns()
 _STATUS_NUMBERS = frozenset(map(str, range(400, 600)))
 _STATUS_WORDS = {
     "rate_limit": 429,
@@ -103,6 +107,7 @@ class OpenAICompatible:
                 blocks_of_answer(response, is_whole=lambda: reader.said_why, soon=soon)
             ) as blocks:
                 async for block in blocks:
+                    await _turn(len(block) + body.held, loop)
                     found = reader.read(body.feed(block))
                     said = said or bool(found)
                     started = said or reader.began
@@ -114,6 +119,7 @@ class OpenAICompatible:
                     body.check()
                     if (said or len(block) > _MUCH) and b"\n" in block:  # else amid an event
                         await _READING.wait(loop)
+            await _turn(body.held, loop)
             for delta in reader.read_last(() if reader.done else body.end()):
                 yield delta
         except (StreamError, RunError, *_CONNECTION_ERRORS) as error:
@@ -271,6 +277,12 @@ async def _why_refused(response: ClientResponse) -> str | None:
 
 def _is_json(response: ClientResponse) -> bool:
     return response.headers.get("Content-Type", "").lower().startswith("application/json")
+
+
+async def _turn(size: int, loop: asyncio.AbstractEventLoop) -> None:
+    """Waits until so many bytes may be read; where they are few, at once."""
+    if size > _LONG:
+        await _LONG_READING.wait(loop)
 
 
 async def _drain(response: ClientResponse) -> None:

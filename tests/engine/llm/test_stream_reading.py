@@ -579,6 +579,26 @@ def test_tool_calls_come_at_the_end_of_an_answer_that_ended():
     assert [type(one) for one in ended(chunk(tool_calls=[fragment]))] == [Usage, Finish]
 
 
+@pytest.mark.parametrize("value", [b"{}", b"[]", b'{"text": "x"}'])
+def test_a_chunk_of_very_many_values_is_none(value):
+    body = b'{"choices": [{"delta": {"tool_calls": [%b], "content": [%b]}}]}'
+    many = b",".join([value] * (1_000_000 // 2 // (len(value) + 1)))
+    with pytest.raises(ProviderBroke, match="no chat completion"):
+        read(body % (many, many))
+
+
+def test_a_whole_answer_with_the_weights_of_its_tokens_is_read():
+    token = {"token": "word", "logprob": -0.125, "bytes": [119, 111], "top_logprobs": []}
+    choice = {
+        "message": {"content": "Hi"},
+        "logprobs": {"content": [token] * 10_000},
+        "finish_reason": "stop",
+    }
+    body = json.dumps({"choices": [choice]}, separators=(",", ":")).encode()
+    assert 700_000 < len(body) < MAX_EVENT_BYTES
+    assert read(body) == [TextDelta("Hi")]
+
+
 def test_function_call_of_old_servers_is_a_tool_call():
     payload = chunk(function_call={"name": "table", "arguments": "{}"})
     assert ended(payload, b"[DONE]")[0] == ToolCall(id="made00000", name="table", arguments="{}")

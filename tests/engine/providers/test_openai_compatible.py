@@ -198,6 +198,43 @@ def test_before_the_first_words_much_is_read_at_ticks_and_the_middle_of_an_event
     assert waited in waits
 
 
+@pytest.mark.parametrize(
+    ("type_", "sent", "takes_turns"),
+    [
+        ("text/event-stream", b"data: {}\n\n" * 100, False),
+        ("text/event-stream", b"data: {}\n\n" * 1000, True),
+        ("text/event-stream", b"data: {" + b" " * 300_000 + b"}\n\n", True),
+        ("application/json", b'{"choices": []}' + b" " * 3_000, False),
+        ("application/json", b'{"choices": []}' + b" " * 300_000, True),
+    ],
+    ids=["few events", "many", "a long one", "a short body", "a long body"],
+)
+def test_what_takes_long_to_read_takes_turns_with_that_of_others(
+    type_, sent, takes_turns, monkeypatch
+):
+    waited = 0
+
+    class Counted:
+        async def wait(self, loop):
+            nonlocal waited
+            waited += 1
+
+    monkeypatch.setattr(openai_compatible, "_LONG_READING", Counted())
+
+    async def handler(request, reply):
+        await reply.start(type=type_)
+        await reply.send(sent)
+        await reply.end()
+
+    async def run():
+        async with serving(handler) as server:
+            with pytest.raises(RunError):
+                await deltas_of(server.provider())
+
+    asyncio.run(run())
+    assert bool(waited) is takes_turns
+
+
 def test_of_a_flood_of_tiny_chunks_some_hundred_are_read_at_once(monkeypatch):
     blocks = []
 
