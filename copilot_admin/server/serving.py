@@ -14,6 +14,7 @@ from copilot_admin.engine.components.registry import registry
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.server.http_protocol import BoundedHeads
 from copilot_admin.server.shared_figures import counting_together
+from copilot_admin.server.signals_of_others import ignore_signals_of_others
 from copilot_admin.server.workers import ANSWERS_WITHIN_SECONDS, Workers
 
 APPLICATION = "copilot_admin.asgi:application"
@@ -154,6 +155,7 @@ def serve(listener: socket.socket, *, workers: int = 1) -> None:
         SystemExit: The only process could not; the status says so.
     """
     keep_files_private()
+    ignore_signals_of_others()
     config = _Config(
         APPLICATION,
         workers=workers,

@@ -7,7 +7,10 @@ them first, and refuses nothing; one that is alone refuses questions in words.
 
 import asyncio
 from collections.abc import Callable
+import logging
+import multiprocessing
 import signal
+import sys
 import threading
 from types import FrameType
 
@@ -24,6 +27,8 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 Handler = Callable[[int, FrameType | None], object]
 
+logger = logging.getLogger(__name__)
+
 
 def drain_on_signal() -> None:
     """Puts the drain before the handlers that the server has installed."""
@@ -34,6 +39,21 @@ def drain_on_signal() -> None:
         previous = signal.getsignal(number)
         if callable(previous):
             signal.signal(number, _chained(previous, loop))
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
+        signal.signal(signal.SIGHUP, _hung_up)
+
+
+def _hung_up(number: int, frame: FrameType | None) -> None:
+    """Goes down with its terminal; `systemctl reload` of a server that has no workers does nothing."""
+    if multiprocessing.parent_process() is not None:
+        return  # its supervisor hears it
+    if sys.stdin is not None and sys.stdin.isatty():
+        signal.raise_signal(signal.SIGTERM)
+        return
+    logger.warning(
+        "SIGHUP replaces the workers of a server that has several. This one goes on as it is: "
+        "restart it, or start it with --workers 2."
+    )
 
 
 def _chained(previous: Handler, loop: asyncio.AbstractEventLoop) -> Handler:

@@ -3,7 +3,9 @@
 import asyncio
 from collections.abc import Callable, Iterator
 import json
+import multiprocessing
 import signal
+import sys
 import threading
 from typing import Any
 
@@ -278,3 +280,45 @@ def test_the_first_signal_waits_for_answers_and_the_second_does_not(signals, mon
         [signal.SIGTERM],
         [signal.SIGTERM, signal.SIGTERM],
     ]
+
+
+@pytest.fixture
+def hang_up() -> Iterator[None]:
+    """Whatever hears SIGHUP during a test hears it no longer."""
+    yield
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+@pytest.mark.usefixtures("hang_up")
+def test_a_reload_that_one_process_cannot_carry_out_ends_no_answer(signals, monkeypatch, caplog):
+    monkeypatch.setattr(sys, "stdin", None)
+    asyncio.run(_call(shutdown.drain_on_signal))
+    signal.raise_signal(signal.SIGHUP)
+    assert (signals, open_run.is_draining()) == ([], False)
+    assert "This one goes on as it is" in caplog.text
+
+
+@pytest.mark.usefixtures("hang_up")
+def test_a_server_goes_down_with_its_terminal(signals, monkeypatch):
+    class Terminal:
+        def isatty(self) -> bool:
+            return True
+
+    async def scenario() -> None:
+        monkeypatch.setattr(sys, "stdin", Terminal())
+        shutdown.drain_on_signal()
+        signal.raise_signal(signal.SIGHUP)
+        await asyncio.sleep(0)
+        (draining,) = (task for task in asyncio.all_tasks() if task.get_name() == "drain")
+        await draining
+
+    asyncio.run(scenario())
+    assert signals == [signal.SIGTERM]
+
+
+@pytest.mark.usefixtures("hang_up")
+def test_a_worker_leaves_its_terminal_to_its_supervisor(signals, monkeypatch, caplog):
+    monkeypatch.setattr(multiprocessing, "parent_process", lambda: object())
+    asyncio.run(_call(shutdown.drain_on_signal))
+    signal.raise_signal(signal.SIGHUP)
+    assert (signals, caplog.text) == ([], "")
