@@ -26,6 +26,8 @@ from copilot_admin.models import (
     SubjectLimits,
 )
 from copilot_admin.storage.database_thread import JournalDown
+from copilot_admin.telemetry import watchers
+from copilot_admin.telemetry.ended_run import EndedRun
 from tests.api.test_questions import Client, ask, script
 from tests.engine.scripted import Step, stalled, text
 from tests.factories import make_key, make_published
@@ -59,12 +61,15 @@ def of(copilot: Copilot) -> Subject:
 def test_whoever_streams_and_whoever_does_not_read_the_same_refusal(monkeypatch):
     copilot = make_published(slug="news")
     script(monkeypatch, text("Hello."))
+    told: list[EndedRun] = []
     with limited({of(copilot): {"requests_per_day": 1}}):
         assert asked()[0] == 200
+        monkeypatch.setattr(watchers, "WATCHERS", [told.append])
         refusals = [
             asked(headers={**HEADERS, "Accept": kind})
             for kind in ("text/event-stream", "application/json")
         ]
+    assert [(run.outcome, run.has_row) for run in told] == [(Outcome.REFUSED, True)] * 2
     for status, headers, body in refusals:
         said = json.loads(body)
         assert (status, said["code"]) == (429, "limit-reached")
