@@ -42,6 +42,13 @@ TABLE = MessageArtifact(
 )
 
 
+def test_words_since_the_last_checkpoint_are_one_text():
+    recorder = Recorder()
+    for word in ("Hel", "lo"):
+        recorder.add(MessageChunk(word), at_ms=0)
+    assert recorder.unsaved() == Piece(0, "Hello", ())
+
+
 def test_of_an_answer_that_no_model_ended_no_reason_is_told():
     assert record_of(MessageChunk("Hello")).finish_reason == ""
 

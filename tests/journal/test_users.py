@@ -89,7 +89,6 @@ def test_who_was_written_by_a_faster_process_is_found(monkeypatch):
     theirs = row_of(ADA, at=START)
     answers: list[Any] = [lambda **of: None, users._FIND]
     monkeypatch.setattr(users, "_FIND", lambda **of: answers.pop(0)(**of))
-    monkeypatch.setattr(users, "_INSERT", lambda **row: None)
     assert row_of(ADA, at=START + timedelta(hours=2)) == theirs
 
 
