@@ -31,6 +31,7 @@ from copilot_admin.errors import (
     RunError,
 )
 from protocol.json import Json
+from protocol.strict_json import has_more_tokens
 
 OPENAI = "https://api.openai.com/v1"
 # Of a host name that no resolver is asked for, since a part of it is empty or too long.
@@ -44,6 +45,12 @@ _LAST_WORDS_SECONDS = 5.0
 _DETAIL_CHARACTERS = 500
 _MOST_ERROR_BYTES = 64 * 1024
 _MOST_MODELS_BYTES = 8 * 1024 * 1024  # OpenRouter lists some hundred models in less than 1 MB
+# Counted as those of a body are: a few for each of what is said of a model. Eight megabytes of nothing but
+# brackets take 300 MB, and hold the interpreter for most of a second.
+_MOST_MODELS_VALUES = 500_000
+_MOST_MODELS = 10_000  # a page offers them all
+_LONGEST_MODEL = 200  # characters, as many as a copilot has room for
+_TOO_MANY_MODELS = "The address lists more models than can be read. Enter the model."
 # A model says a word every 10 to 20 ms; a film shows 25 pictures a second. Taking what came
 # meanwhile in one read, of all streams in one turn of the loop, halves what a word costs.
 _READING = SharedSleep(1 / 25)
@@ -322,8 +329,8 @@ def _status(error: Json) -> int | None:
 
 
 def _model_ids(body: bytes) -> tuple[str, ...]:
-    if len(body) == _MOST_MODELS_BYTES:
-        raise ProviderBroke("The address lists more models than can be read. Enter the model.")
+    if len(body) == _MOST_MODELS_BYTES or has_more_tokens(body, _MOST_MODELS_VALUES):
+        raise ProviderBroke(_TOO_MANY_MODELS)
     try:
         listed = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -335,4 +342,11 @@ def _model_ids(body: bytes) -> tuple[str, ...]:
             "begins, often in /v1."
         )
     named = (row.get("id") or row.get("name") for row in rows if isinstance(row, dict))
-    return tuple(sorted({name for name in named if isinstance(name, str)}))
+    names = {name for name in named if isinstance(name, str) and _may_be_chosen(name)}
+    if len(names) > _MOST_MODELS:
+        raise ProviderBroke(_TOO_MANY_MODELS)
+    return tuple(sorted(names))
+
+
+def _may_be_chosen(name: str) -> bool:
+    return len(name) <= _LONGEST_MODEL and name.isprintable()

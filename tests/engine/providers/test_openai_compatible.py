@@ -888,6 +888,7 @@ def test_clients_of_a_loop_that_ends_are_closed_with_it():
         {"data": [{"id": "b"}, {"id": "a"}, {"id": 7}, "x", {"id": "a"}]},
         {"models": [{"name": "a"}, {"name": "b"}]},
         [{"id": "a"}, {"id": "b"}],
+        [{"id": one} for one in ("a", "b", "x" * 201, "a\x00", "a\nb", "\u202eb")],
     ],
 )
 def test_models_are_listed_in_order(body):
@@ -900,6 +901,29 @@ def test_models_are_listed_in_order(body):
             return await server.provider().models()
 
     assert asyncio.run(run()) == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[%b{}]" % (b"{}," * 100_000),
+        b"[%b1]" % (b"1," * 1_000_000),
+        json.dumps([{"id": f"m{number}"} for number in range(10_001)]).encode(),
+    ],
+    ids=["objects", "numbers", "models"],
+)
+def test_a_list_of_very_many_models_is_not_read(body):
+    async def handler(request, reply):
+        await reply.start()
+        await reply.send(body)
+        await reply.end()
+
+    async def run():
+        async with serving(handler) as server:
+            with pytest.raises(ProviderBroke, match="more models than can be read"):
+                await server.provider().models()
+
+    asyncio.run(run())
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"{}", b"7"])
