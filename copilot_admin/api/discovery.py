@@ -1,19 +1,25 @@
 """`/agents.json` and `/copilots.json`: what Workspace finds on this server."""
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
 import hashlib
 import json
+from typing import TypeAlias
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
 
 from copilot_admin.api.credentials import key_and_user
+from copilot_admin.api.shared_reading import SharedReading
 from copilot_admin.copilots.cards import visible_cards
 from copilot_admin.copilots.door import headers_read
+from copilot_admin.copilots.users import AskingUser
 from copilot_admin.edge.public_address import base_url
-from copilot_admin.storage.writer import READER
 from protocol.json import Json
 from protocol.manifest import CopilotCard, agents_json, copilots_json
+
+Generation: TypeAlias = Callable[[Iterable[CopilotCard]], dict[str, Json]]
 
 router = Router(tags=["discovery"])
 
@@ -22,36 +28,46 @@ router = Router(tags=["discovery"])
 @router.get("/agents.json")
 async def agents(request: HttpRequest) -> HttpResponse:
     """The copilots that the caller may use, as protocol generation 3 describes them."""
-    cards = await _cards(request)
-    return _document(request, agents_json(cards))
+    return await _answer(request, agents_json)
 
 
 @router.api_operation(["HEAD"], "/copilots.json", include_in_schema=False)
 @router.get("/copilots.json")
 async def copilots(request: HttpRequest) -> HttpResponse:
     """The copilots that the caller may use, as protocol generations 1 and 2 describe them."""
-    cards = await _cards(request)
-    return _document(request, copilots_json(cards))
+    return await _answer(request, copilots_json)
 
 
-async def _cards(request: HttpRequest) -> tuple[CopilotCard, ...]:
+@dataclass(frozen=True, slots=True)
+class _Document:
+    """What is sent to everybody who may see the same."""
+
+    body: bytes
+    etag: str
+
+
+_DOCUMENTS = SharedReading[_Document]()
+
+
+async def _answer(request: HttpRequest, generation: Generation) -> HttpResponse:
     key, user = await key_and_user(request)
-    seen = partial(visible_cards, key=key, user=user, base_url=base_url(request))
-    return await READER.run(seen)
-
-
-def _document(request: HttpRequest, document: Json) -> HttpResponse:
-    body = json.dumps(document, ensure_ascii=False, indent=2).encode()
-    etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    wanted = (generation, key, user, base_url(request))
+    document = await _DOCUMENTS.of(wanted, partial(_read, *wanted))
     known = {
         tag.strip().removeprefix("W/")
         for tag in request.headers.get("If-None-Match", "").split(",")
     }
-    if etag in known:
+    if document.etag in known:
         response = HttpResponse(status=304)
     else:
-        response = HttpResponse(body, content_type="application/json")
-    response["ETag"] = etag
+        response = HttpResponse(document.body, content_type="application/json")
+    response["ETag"] = document.etag
     response["Cache-Control"] = "no-cache"
     response["Vary"] = ", ".join(headers_read())
     return response
+
+
+def _read(generation: Generation, key: str | None, user: AskingUser | None, base: str) -> _Document:
+    cards = visible_cards(key=key, user=user, base_url=base)
+    body = json.dumps(generation(cards), ensure_ascii=False, indent=2).encode()
+    return _Document(body, f'"{hashlib.sha256(body).hexdigest()[:32]}"')

@@ -12,9 +12,9 @@ from threading import BoundedSemaphore
 from typing import ParamSpec, TypeVar
 
 from asgiref.sync import async_to_sync
-from django.db import connections
 
 from copilot_admin.errors import Unavailable
+from copilot_admin.storage.database_thread import leave_connections
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -46,9 +46,7 @@ def empty_handed() -> Iterator[None]:
         )
     try:
         TURN.get()()
-        for connection in connections.all(initialized_only=True):
-            if not connection.in_atomic_block:
-                connection.close()
+        leave_connections()
         yield
     finally:
         _places.release()
