@@ -283,8 +283,9 @@ def test_the_first_signal_waits_for_answers_and_the_second_does_not(signals, mon
 
 
 @pytest.fixture
-def hang_up() -> Iterator[None]:
-    """Whatever hears SIGHUP during a test hears it no longer."""
+def hang_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A server without a supervisor; whatever hears SIGHUP during a test hears it no longer."""
+    monkeypatch.setattr(multiprocessing, "parent_process", lambda: None)
     yield
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
