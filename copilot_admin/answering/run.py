@@ -169,8 +169,9 @@ class ActiveRun:
         )
 
     async def _was_accepted(self) -> bool:
-        if not self.acceptance.done():
-            await asyncio.wait({self.acceptance})
+        await asyncio.wait(
+            {self.acceptance}
+        )  # in a turn of its own: whoever opens the run goes first
         return not self.acceptance.cancelled() and self.acceptance.exception() is None
 
     async def _answer(self) -> Ending:
