@@ -7,8 +7,14 @@ import sys
 from traceback import walk_tb
 
 from django.conf import settings
-from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
+from django.core.exceptions import (
+    RequestDataTooBig,
+    SuspiciousOperation,
+    TooManyFieldsSent,
+    TooManyFilesSent,
+)
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.multipartparser import MultiPartParserError
 from django.template.loader import render_to_string
 from django.views.defaults import page_not_found
 
@@ -63,6 +69,10 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Django's `handler404`; programs are told in their own words."""
     if is_api(request.path_info):
         return _refused(request, NotFound(_NOTHING_HERE))
+    with suppress(SuspiciousOperation, MultiPartParserError):
+        len(
+            request.POST
+        )  # the page looks for a token in it, and one that cannot be read is empty then
     return page_not_found(request, exception)
 
 

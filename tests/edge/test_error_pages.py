@@ -252,3 +252,22 @@ def test_what_was_sent_goes_with_the_refusal_and_waits_for_no_collector(rf):
         assert held[0]() is None
     finally:
         gc.enable()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "form",
+    [
+        b'--X\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n'
+        b"Content-Transfer-Encoding: base64\r\n\r\n!!!!not base64\r\n--X--\r\n",
+        b'--X\r\nContent-Disposition: form-data; name="a"\r\n\r\nb\r\n' * 8000 + b"--X--\r\n",
+    ],
+    ids=["unreadable", "too many fields"],
+)
+def test_a_form_that_cannot_be_read_at_an_address_that_leads_nowhere_is_not_found(form):
+    client = Client(enforce_csrf_checks=True, raise_request_exception=False)
+    client.get("/admin/login/")  # the page looks for the token of who has a cookie of it
+    response = client.post(
+        "/admin/nowhere/", data=form, content_type="multipart/form-data; boundary=X"
+    )
+    assert response.status_code == 404
