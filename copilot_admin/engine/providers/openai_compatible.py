@@ -51,9 +51,9 @@ _MOST_MODELS_VALUES = 500_000
 _MOST_MODELS = 10_000  # a page offers them all
 _LONGEST_MODEL = 200  # characters, as many as a copilot has room for
 _TOO_MANY_MODELS = "The address lists more models than can be read. Enter the model."
-# A model says a word every 10 to 20 ms; a film shows 25 pictures a second. Taking what came
+# A model says a word every 10 to 20 ms; text that grows 20 times a second grows smoothly. Taking what came
 # meanwhile in one read, of all streams in one turn of the loop, halves what a word costs.
-_READING = SharedSleep(1 / 25)
+_READING = SharedSleep(1 / 20)
 # So many bytes at once are more than the beginning of an answer: whoever sends signs of life by the
 # thousand is read no faster than words.
 _MUCH = 400
