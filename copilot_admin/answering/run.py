@@ -169,9 +169,8 @@ class ActiveRun:
         )
 
     async def _was_accepted(self) -> bool:
-        await asyncio.wait(
-            {self.acceptance}
-        )  # in a turn of its own: whoever opens the run goes first
+        # Also where it is known: whoever opens the run has a turn of the loop to tell of it first.
+        await asyncio.wait({self.acceptance})
         return not self.acceptance.cancelled() and self.acceptance.exception() is None
 
     async def _answer(self) -> Ending:

@@ -228,12 +228,9 @@ def from_pieces(pieces: Iterable[Piece], ending: Ending) -> Record:
 def cleaned(record: Record) -> Record:
     """The record with everything that a database refuses replaced, and a note if anything was."""
     entries = tuple(_clean_entry(entry) for entry in record.entries)
-    error, text = clean_text(record.ending.error), clean_text(record.text)
-    finish_reason = clean_text(record.finish_reason)
-    if (error, text, finish_reason, entries) == (
-        *(record.ending.error, record.text, record.finish_reason),
-        record.entries,
-    ):
+    texts = record.ending.error, record.text, record.finish_reason
+    error, text, finish_reason = clean = tuple(map(clean_text, texts))
+    if clean == texts and entries == record.entries:
         return record
     ending = replace(record.ending, error=error, notes=(*record.ending.notes, CLEANED))
     return replace(record, ending=ending, text=text, finish_reason=finish_reason, entries=entries)

@@ -19,9 +19,8 @@ from copilot_admin.storage.database_thread import leave_connections
 P = ParamSpec("P")
 T = TypeVar("T")
 
-MOST_WAITING = (
-    32  # threads that a provider keeps for half a minute each; of people who press a button
-)
+# Threads that a provider keeps for half a minute each; of people who press a button.
+MOST_WAITING = 32
 
 
 def _nothing() -> None:

@@ -181,11 +181,7 @@ class Insert(Statement):
         row: dict[str, Any] = self._defaults[database.vendor].copy()
         if not values.keys() <= row.keys():
             raise TypeError(f"No columns: {', '.join(sorted(values.keys() - row.keys()))}")
-        stores = self._stores[database.vendor]
-        for name, value in values.items():
-            prepare, plain = stores[name]
-            as_it_is = value is None or type(value) is plain
-            row[name] = value if as_it_is else prepare(value, database)
+        row.update(zip(values, self._stored(values, values, database), strict=True))
         inserted: Row | None = self._execute(database, list(row.values()), self._take)
         return inserted
 
