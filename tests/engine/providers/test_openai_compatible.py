@@ -162,6 +162,16 @@ def test_words_that_follow_the_first_are_read_at_a_tick(monkeypatch):
     assert deltas == [TextDelta("first"), TextDelta(" second third")]
 
 
+class Counted:
+    """Counts who waits, and keeps nobody."""
+
+    def __init__(self):
+        self.waited = 0
+
+    async def wait(self, loop):
+        self.waited += 1
+
+
 @pytest.mark.parametrize(
     ("sent", "waits"),
     [
@@ -175,14 +185,8 @@ def test_words_that_follow_the_first_are_read_at_a_tick(monkeypatch):
 def test_before_the_first_words_much_is_read_at_ticks_and_the_middle_of_an_event_is_not(
     sent, waits, monkeypatch
 ):
-    waited = 0
-
-    class Counted:
-        async def wait(self, loop):
-            nonlocal waited
-            waited += 1
-
-    monkeypatch.setattr(openai_compatible, "_READING", Counted())
+    counted = Counted()
+    monkeypatch.setattr(openai_compatible, "_READING", counted)
 
     async def handler(request, reply):
         await reply.start()
@@ -195,7 +199,7 @@ def test_before_the_first_words_much_is_read_at_ticks_and_the_middle_of_an_event
                 await deltas_of(server.provider())
 
     asyncio.run(run())
-    assert waited in waits
+    assert counted.waited in waits
 
 
 @pytest.mark.parametrize(
@@ -212,14 +216,8 @@ def test_before_the_first_words_much_is_read_at_ticks_and_the_middle_of_an_event
 def test_what_takes_long_to_read_takes_turns_with_that_of_others(
     type_, sent, takes_turns, monkeypatch
 ):
-    waited = 0
-
-    class Counted:
-        async def wait(self, loop):
-            nonlocal waited
-            waited += 1
-
-    monkeypatch.setattr(openai_compatible, "_LONG_READING", Counted())
+    counted = Counted()
+    monkeypatch.setattr(openai_compatible, "_LONG_READING", counted)
 
     async def handler(request, reply):
         await reply.start(type=type_)
@@ -232,7 +230,7 @@ def test_what_takes_long_to_read_takes_turns_with_that_of_others(
                 await deltas_of(server.provider())
 
     asyncio.run(run())
-    assert bool(waited) is takes_turns
+    assert bool(counted.waited) is takes_turns
 
 
 def test_of_a_flood_of_tiny_chunks_some_hundred_are_read_at_once(monkeypatch):
