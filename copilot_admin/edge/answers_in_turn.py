@@ -14,9 +14,9 @@ from functools import partial
 
 from copilot_admin.edge.asgi_types import HANG_UP_KEY, App, Message, Receive, Scope, Send
 from copilot_admin.edge.bodies import is_log_in
-from copilot_admin.edge.body_room import BodyRoom, Share
 from copilot_admin.edge.pages_middleware import is_for_machines
 from copilot_admin.edge.refusals import send_refusal
+from copilot_admin.edge.shared_room import Share, SharedRoom
 from copilot_admin.errors import Unavailable
 from copilot_admin.storage.empty_handed import TURN
 
@@ -65,7 +65,7 @@ class AnswersInTurn:
 
     def __init__(self, app: App) -> None:
         self.app = app
-        self.room = BodyRoom(
+        self.room = SharedRoom(
             largest=LARGEST_BYTES, most=ROOM_BYTES, most_waiting=MOST_WAITING_ANSWERS
         )
         self._pages = Turns(PAGES_AT_ONCE)
@@ -73,7 +73,7 @@ class AnswersInTurn:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request."""
-        with self.room.share(is_whole=True) as share, ExitStack() as turn:
+        with self.room.share() as share, ExitStack() as turn:
             if not is_for_machines(scope["path"]):
                 turns = self._log_ins if is_log_in(scope) else self._pages
                 try:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TypeAlias
 
 from copilot_admin.edge.asgi_types import App, Message, Receive, Scope, Send, header
-from copilot_admin.edge.body_room import BodyRoom, Share
+from copilot_admin.edge.body_room import BodyRoom
 from copilot_admin.edge.form_bodies import (
     MOST_READ_BYTES,
     FormBody,
@@ -23,6 +23,7 @@ from copilot_admin.edge.form_bodies import (
 )
 from copilot_admin.edge.lingering import Incoming, refuse
 from copilot_admin.edge.refusals import send_refusal
+from copilot_admin.edge.shared_room import Share
 from copilot_admin.errors import (
     BodyTimeout,
     BodyTooLarge,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.edge import bodies, body_room, lingering
+from copilot_admin.edge import bodies, lingering, shared_room
 from copilot_admin.edge.asgi_types import Message
 from copilot_admin.edge.bodies import BodyLimits
 from copilot_admin.edge.body_room import BodyRoom
@@ -257,8 +257,8 @@ def test_a_body_is_counted_until_its_answer_begins():
 
 def test_a_body_that_finds_no_room_is_put_off(monkeypatch):
     limits = BodyLimits(echo, max_bytes=10)
-    monkeypatch.setattr(body_room, "SMALL_BYTES", 0)
-    monkeypatch.setattr(body_room, "USUAL_BYTES", 0)
+    monkeypatch.setattr(shared_room, "SMALL_BYTES", 0)
+    monkeypatch.setattr(shared_room, "USUAL_BYTES", 0)
     limits.room = BodyRoom(largest=10, most=4, seconds=0)
     answer = call(limits, scope(QUERY, method="POST"), body=[b"12345"])
     assert (answer.status, json.loads(answer.body)["code"]) == (503, "busy")
@@ -267,7 +267,7 @@ def test_a_body_that_finds_no_room_is_put_off(monkeypatch):
 
 def test_who_stalls_while_others_wait_hears_so_and_they_go_on(monkeypatch):
     for name, size in {"SMALL_BYTES": 1, "USUAL_BYTES": 1, "PACE_BYTES": 1}.items():
-        monkeypatch.setattr(body_room, name, size)
+        monkeypatch.setattr(shared_room, name, size)
     limits = BodyLimits(echo, max_bytes=10)
     limits.room = BodyRoom(largest=10, most=10)
 
@@ -301,7 +301,7 @@ def test_who_stalls_while_others_wait_hears_so_and_they_go_on(monkeypatch):
 
         await limits(scope(QUERY, method="POST"), receive, send)
         ended, (start, said) = await stalled
-        assert (ended - began, start["status"]) == (body_room.PACE_SECONDS, 408)
+        assert (ended - began, start["status"]) == (shared_room.PACE_SECONDS, 408)
         assert "stalled while others waited" in json.loads(said["body"])["detail"]
         assert answered[-1]["body"] == b"123456"
 

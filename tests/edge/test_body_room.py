@@ -5,8 +5,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from copilot_admin.edge import body_room
-from copilot_admin.edge.body_room import BodyRoom, Share
+from copilot_admin.edge import shared_room
+from copilot_admin.edge.body_room import BodyRoom
+from copilot_admin.edge.shared_room import Share
 from copilot_admin.errors import Unavailable
 from tests.engine.virtual_time import run_at_once
 
@@ -23,7 +24,7 @@ def small_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
         "PACE_BYTES": 1,
     }
     for name, size in sizes.items():
-        monkeypatch.setattr(body_room, name, size)
+        monkeypatch.setattr(shared_room, name, size)
 
 
 def shared(scenario: Callable[[BodyRoom], Awaitable[None]], *, waiting: int = 200) -> BodyRoom:
@@ -143,7 +144,7 @@ def test_who_stalls_while_others_wait_is_put_out():
         stalled = [await begun(room, 9, told=told), await begun(room, 9, told=told)]
         await asyncio.sleep(60)
         assert told == []  # nobody waited
-        assert await waits(room, 9) == body_room.PACE_SECONDS
+        assert await waits(room, 9) == shared_room.PACE_SECONDS
         assert sorted(told, key=id) == sorted(stalled, key=id)
         assert all(share.is_put_out for share in stalled)
 
@@ -155,7 +156,7 @@ def test_who_stalls_with_a_usual_body_is_put_out_as_well():
         told: list[Share] = []
         for _ in range(11):
             await begun(room, 2, told=told)
-        assert await waits(room, 2) == body_room.PACE_SECONDS
+        assert await waits(room, 2) == shared_room.PACE_SECONDS
         assert len(told) == 11
 
     shared(scenario)
@@ -166,7 +167,7 @@ def test_small_bodies_that_stall_by_the_hundred_are_put_out():
         told: list[Share] = []
         large = await begun(room, 9, told=told)
         small = [await begun(room, 1, told=told) for _ in range(5)]
-        assert await waits(room, 1) == body_room.PACE_SECONDS
+        assert await waits(room, 1) == shared_room.PACE_SECONDS
         assert set(told) == set(small)  # the large one is in nobody's way
         assert large.size == 9
 
@@ -178,7 +179,7 @@ def test_small_bodies_are_in_nobodys_way_who_wants_more():
         told: list[Share] = []
         stalled = [await begun(room, 9, told=told), await begun(room, 9, told=told)]
         small = await begun(room, 1, told=told)
-        assert await waits(room, 9) == body_room.PACE_SECONDS
+        assert await waits(room, 9) == shared_room.PACE_SECONDS
         assert set(told) == set(stalled)
         assert small.size == 1
 
@@ -214,7 +215,7 @@ def test_a_body_that_grows_is_a_small_one_no_longer():
 
 
 def test_a_body_that_comes_on_keeps_its_place(monkeypatch):
-    monkeypatch.setattr(body_room, "PACE_BYTES", 2)
+    monkeypatch.setattr(shared_room, "PACE_BYTES", 2)
 
     async def scenario(room: BodyRoom) -> None:
         told: list[Share] = []
@@ -237,7 +238,7 @@ def test_who_comes_on_at_first_and_stalls_later_is_put_out_then():
         waiting_one = asyncio.ensure_future(waits(room, 9))
         await asyncio.sleep(1)
         one.came, other.came = one.came + 1, other.came + 1
-        assert await waiting_one == 2 * body_room.PACE_SECONDS
+        assert await waiting_one == 2 * shared_room.PACE_SECONDS
         assert set(told) == {one, other}
 
     shared(scenario)
