@@ -15,7 +15,6 @@ import threading
 from django.conf import settings
 
 from copilot_admin.answering.admitted_query import AdmittedQuery
-from copilot_admin.answering.announce import TurnChange
 from copilot_admin.answering.refused import REFUSED
 from copilot_admin.answering.run import RUNNING, ActiveRun
 from copilot_admin.answering.stops import Stop
@@ -69,7 +68,6 @@ async def open_run(question: AdmittedQuery, patience: Patience | None = None) ->
     finally:
         if accepted is None:
             run.stop(reason)
-    run.announce(TurnChange.STARTED)
     return run
 
 

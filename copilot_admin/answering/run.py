@@ -23,7 +23,7 @@ from copilot_admin.engine.llm.ticker import Ticker
 from copilot_admin.engine.values.engine_input import Recollection
 from copilot_admin.engine.values.model_call import Usage
 from copilot_admin.errors import ClientTooSlow, NotReady, RunError, Unavailable, without_frames
-from copilot_admin.journal import JOURNAL
+from copilot_admin.journal import JOURNAL, Accepted
 from copilot_admin.journal.recorder import Ending, sum_of
 from copilot_admin.journal.unkept import DELIVERED, NOT_KEPT, NOT_KEPT_CODE
 from copilot_admin.limits.admission import Admission
@@ -64,6 +64,7 @@ class ActiveRun:
         accepting = JOURNAL.accept(opening, prepared=self._note_prepared)
         self.acceptance = spawn(accepting, name=f"accept {self.id}")
         self.acceptance.add_done_callback(self._watch.accepted)
+        self.acceptance.add_done_callback(self._announce_started)
         self.task = spawn(self._conduct(), name=f"run {self.id}")
 
     @property
@@ -101,6 +102,10 @@ class ActiveRun:
                 announce(accepted.conversation_id, turn_id=accepted.turn_id, kind=change),
                 name=f"announce {self.id}",
             )
+
+    def _announce_started(self, acceptance: asyncio.Future[Accepted]) -> None:
+        if not acceptance.cancelled() and acceptance.exception() is None:
+            self.announce(TurnChange.STARTED)
 
     async def _recall(self) -> Recollection:
         return (await asyncio.shield(self.acceptance)).recollection
@@ -169,7 +174,7 @@ class ActiveRun:
         )
 
     async def _was_accepted(self) -> bool:
-        # Also where it is known: whoever opens the run has a turn of the loop to tell of it first.
+        # Also where it is known: what is called when it is known comes first, and tells who watches.
         await asyncio.wait({self.acceptance})
         return not self.acceptance.cancelled() and self.acceptance.exception() is None
 

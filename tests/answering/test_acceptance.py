@@ -111,7 +111,7 @@ def test_who_leaves_before_the_run_is_accepted_cancels_it(noted, monkeypatch):
 
     run_at_once(scenario())
     assert noted.records[0].ending == ending(Outcome.CANCELLED, ms=1000, ttft_ms=0)
-    assert noted.told == [(2, 1, 2, "finished")]
+    assert noted.told == [(2, 1, 2, "started"), (2, 1, 2, "finished")]
 
 
 def test_a_server_that_drains_refuses_and_keeps_the_refusal(noted):

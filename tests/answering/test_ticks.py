@@ -42,4 +42,4 @@ def test_a_tick_keeps_what_is_new_and_tells_who_watches_while_the_answer_lasts(m
     assert read(AsyncClient(), QUERY, HELLO) == [("copilotMessageChunk", {"delta": "Hello."})]
     runs[0].tick()  # its loop has ended as well
     assert kept == [Piece(0, "Hello.", ())]
-    assert sorted(told) == sorted([TurnChange.STARTED, TurnChange.PROGRESS, TurnChange.FINISHED])
+    assert told == [TurnChange.STARTED, TurnChange.PROGRESS, TurnChange.FINISHED]
