@@ -26,6 +26,7 @@ from aiohttp import (
 from copilot_admin.engine.fetching.addresses import address_of, is_forbidden, is_public
 from copilot_admin.engine.fetching.connecting import BoundedConnector
 from copilot_admin.engine.fetching.names import OF_LINKS
+from copilot_admin.engine.fetching.pieces import next_piece, told_when_it_breaks
 from copilot_admin.engine.fetching.room import Held, NoRoom, Room
 from copilot_admin.engine.fetching.sizes import MOST_BYTES
 from copilot_admin.errors import CopilotError
@@ -138,12 +139,13 @@ class Egress:
         self._check_size(declared)
         await held.grow(min(declared, _MOST_AHEAD))
         body = BytesIO()  # hands its bytes out without another copy
-        async for part in response.content.iter_chunked(64 * 1024):
-            size = body.tell() + len(part)
-            self._check_size(size)
-            if size > held.size:
-                await held.grow(min(size + _STEP, self._most_bytes))
-            body.write(part)
+        with told_when_it_breaks(response):
+            while part := await next_piece(response):
+                size = body.tell() + len(part)
+                self._check_size(size)
+                if size > held.size:
+                    await held.grow(min(size + _STEP, self._most_bytes))
+                body.write(part)
         held.shrink(body.tell())
         return body.getvalue()
 

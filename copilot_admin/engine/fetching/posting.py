@@ -10,6 +10,7 @@ from aiohttp import ClientError, ClientResponse, ClientSession, DummyCookieJar
 from copilot_admin.engine.fetching.connecting import BoundedConnector
 from copilot_admin.engine.fetching.egress import Egress, is_private
 from copilot_admin.engine.fetching.names import OF_RECEIVERS
+from copilot_admin.engine.fetching.pieces import next_piece, told_when_it_breaks
 from copilot_admin.errors import CopilotError
 
 SECONDS = 10.0  # for all of it; a receiver puts what takes longer off until it has answered
@@ -97,6 +98,7 @@ async def _post(url: str, body: bytes, headers: Mapping[str, str], egress: Egres
 
 async def _head(response: ClientResponse) -> bytes:
     head = b""
-    while len(head) < HEAD_BYTES and (part := await response.content.read(HEAD_BYTES - len(head))):
-        head += part
+    with told_when_it_breaks(response):
+        while len(head) < HEAD_BYTES and (part := await next_piece(response)):
+            head += part[: HEAD_BYTES - len(head)]
     return head

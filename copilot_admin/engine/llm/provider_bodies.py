@@ -7,6 +7,7 @@ import zlib
 
 from aiohttp import ClientPayloadError, ClientResponse
 
+from copilot_admin.engine.fetching.pieces import next_piece, told_when_it_breaks
 from copilot_admin.engine.llm.data_lines import MAX_STREAM_BYTES
 
 # Bytes that are handed on at once. It takes some 20 ms to read so many of the smallest events, of
@@ -58,20 +59,21 @@ async def blocks_of(response: ClientResponse, *, most: int) -> AsyncGenerator[by
         ClientError: The connection broke.
     """
     layers = _layers(response.headers.get("Content-Encoding", ""))
-    while block := await response.content.readany():
-        if not layers:
-            for start in range(0, len(block), MOST_AT_ONCE):
-                yield block[start : start + MOST_AT_ONCE]
-            continue
-        try:
-            for piece in _unpacked(block, layers):
-                yield piece
-                await asyncio.sleep(0)
-        except zlib.error as error:
-            raise WronglyPacked(str(error)) from error
-        most -= len(block)
-        if most <= 0:
-            return
+    with told_when_it_breaks(response):
+        while block := await next_piece(response):
+            if not layers:
+                for start in range(0, len(block), MOST_AT_ONCE):
+                    yield block[start : start + MOST_AT_ONCE]
+                continue
+            try:
+                for piece in _unpacked(block, layers):
+                    yield piece
+                    await asyncio.sleep(0)
+            except zlib.error as error:
+                raise WronglyPacked(str(error)) from error
+            most -= len(block)
+            if most <= 0:
+                return
 
 
 async def blocks_of_answer(

@@ -14,6 +14,7 @@ from aiohttp import ClientError, ClientResponse, ClientTimeout, InvalidURL
 import orjson
 
 from copilot_admin.engine.fetching.addresses import ForbiddenAddress, check_base_url
+from copilot_admin.engine.fetching.pieces import next_piece
 from copilot_admin.engine.llm.chat_chunks import ChunkReader, StreamError
 from copilot_admin.engine.llm.chat_request import request_body
 from copilot_admin.engine.llm.data_lines import DataLines, WholeBody
@@ -297,7 +298,7 @@ async def _drain(response: ClientResponse) -> None:
         return
     with suppress(TimeoutError):
         async with asyncio.timeout(_DRAIN_SECONDS):
-            while await response.content.readany():
+            while await next_piece(response):
                 pass
 
 

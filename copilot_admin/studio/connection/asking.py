@@ -23,10 +23,10 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.engine.fetching.connecting import BoundedConnector
 from copilot_admin.engine.fetching.names import OF_RECEIVERS
+from copilot_admin.engine.fetching.pieces import next_piece, told_when_it_breaks
 from copilot_admin.studio.connection.values import Answer, Unreached
 
 MOST_BYTES = 4 * 1024 * 1024  # an answer to one question, or a document of some hundred copilots
-_STEP = 64 * 1024
 # Of one test. All of its steps at once would be a crowd that has to wait for itself: with hundreds of
 # copilots a small server then gives up, and the test would tell of nothing but itself.
 _AT_ONCE = 3
@@ -124,12 +124,13 @@ def is_within(address: str, base: str) -> bool:
 
 async def _answer(response: ClientResponse, began: float) -> Answer:
     body, first = bytearray(), None
-    async for part in response.content.iter_chunked(_STEP):
-        first = first if first is not None else _ms_since(began)
-        body += part
-        if len(body) > MOST_BYTES:
-            text = _("Its answer is longer than %(size)d MB.")
-            raise Unreached(text % {"size": MOST_BYTES // 2**20})
+    with told_when_it_breaks(response):
+        while part := await next_piece(response):
+            first = first if first is not None else _ms_since(began)
+            body += part
+            if len(body) > MOST_BYTES:
+                text = _("Its answer is longer than %(size)d MB.")
+                raise Unreached(text % {"size": MOST_BYTES // 2**20})
     return Answer(
         status=response.status,
         headers=_headers(response),

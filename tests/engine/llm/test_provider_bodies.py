@@ -154,6 +154,8 @@ class Content:
 class Response:
     """As much of a response as is needed to read its body."""
 
+    connection = None  # all of it has come
+
     def __init__(self, encoding, body):
         self.headers = {"Content-Encoding": encoding}
         self.content = Content(body)

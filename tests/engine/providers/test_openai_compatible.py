@@ -332,6 +332,29 @@ def test_connection_that_breaks_after_words_leaves_a_cut_answer():
     assert [deltas[0], deltas[-1]] == [TextDelta("Half"), Finish(None)]
 
 
+async def cut(reply):
+    reply.cut()
+
+
+async def without_framing(reply):
+    await reply.raw(b"no length\r\n")
+    await reply.left.wait()
+
+
+@pytest.mark.parametrize("breaks", [cut, without_framing])
+def test_words_that_came_right_before_a_connection_broke_are_read(breaks):
+    async def handler(request, reply):
+        await reply.start()
+        await reply.events(text_chunk("Nearly "))
+        await reply.was_read()
+        await reply.events(text_chunk("the "))
+        await reply.events(text_chunk("whole"))
+        await breaks(reply)
+
+    deltas, _ = streamed(handler)
+    assert [deltas[0], deltas[-1]] == [TextDelta("Nearly the whole"), Finish(None)]
+
+
 @pytest.mark.parametrize("half", [b'data: {"choices": [{"del', b"da", b"data: {}\ndata: x"])
 def test_body_that_ends_amid_an_event_leaves_a_cut_answer(half):
     async def handler(request, reply):
