@@ -29,16 +29,18 @@ class _Layer:
         self._first, *self._others = map(zlib.decompressobj, forms)
 
     def unpacked(self, data: bytes) -> Iterator[bytes]:
-        """The pieces that some more data unpacks to.
+        """The pieces that some more data unpacks to, as far as it does.
 
         Raises:
             zlib.error: It is not packed like this.
         """
         while data and not self._first.eof:
+            before = self._first.copy()
             try:
                 piece = self._first.decompress(data, MOST_AT_ONCE)
             except zlib.error:
                 if not self._others:
+                    yield from _until_the_fault(before, data)
                     raise
                 self._first = self._others.pop()  # some servers leave the head of zlib out
                 continue
@@ -46,6 +48,19 @@ class _Layer:
             data = self._first.unconsumed_tail
             if piece:
                 yield piece
+
+
+def _until_the_fault(unpacking: "zlib._Decompress", data: bytes) -> Iterator[bytes]:
+    """What data unpacks to before its fault: where all of it is given at once, zlib gives none."""
+    found = bytearray()
+    with suppress(zlib.error):
+        for byte in data:
+            found += unpacking.decompress(bytes((byte,)))
+            if len(found) > MOST_AT_ONCE:
+                yield bytes(found)
+                found.clear()
+    if found:
+        yield bytes(found)
 
 
 async def blocks_of(response: ClientResponse, *, most: int) -> AsyncGenerator[bytes, None]:

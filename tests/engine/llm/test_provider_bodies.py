@@ -17,12 +17,21 @@ from tests.engine.providers.upstream import serving
 CALL = ModelCall(model="small", messages=(ModelMessage(role=ModelRole.USER, text="Hi"),))
 MEGABYTE = 1024 * 1024
 ZEROS = bytes(64 * MEGABYTE)
+
+
+def broken(body: bytes) -> bytes:
+    """A body that was packed, with something behind it that cannot be unpacked."""
+    packing = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
+    return packing.compress(body) + packing.flush(zlib.Z_SYNC_FLUSH) + b"\xff\xff"
+
+
 PACKED = gzip.compress(ZEROS)
 BODIES = {
     "plain": ("identity", ZEROS),
     "gzip": ("gzip", PACKED),
     "deflate": ("deflate", zlib.compress(ZEROS)),
     "gzip twice": ("gzip, gzip", gzip.compress(PACKED)),
+    "broken": ("gzip", broken(ZEROS)),
     "more after the end": ("gzip", gzip.compress(b"no") + ZEROS),
     "nothing unpacked": ("deflate", b"\x78\x9c" + b"\0\0\0\xff\xff" * (8 * MEGABYTE)),
     "brotli": ("br", ZEROS),
@@ -106,11 +115,12 @@ def test_a_refusal_without_end_is_hung_up_on(asked):
     [
         ("gzip", gzip.compress(b"no such model"), "no such model"),
         ("gzip", gzip.compress(b"no such model")[:-4], "no such model"),
+        ("gzip", broken(b"no such model"), "no such model"),
         ("gzip", b"no such model", ""),
         ("identity", "é".encode("latin-1"), "\ufffd"),
         ("identity", b"", ""),
     ],
-    ids=["packed", "cut", "not packed", "no UTF-8", "empty"],
+    ids=["packed", "cut", "broken", "not packed", "no UTF-8", "empty"],
 )
 def test_a_refusal_is_read_as_far_as_it_goes(encoding, body, said):
     async def handler(request, reply):
