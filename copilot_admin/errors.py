@@ -13,6 +13,7 @@ CopilotError                        has `public`: what a stranger may read, and 
 │   ├── WrongMethod                 405
 │   ├── BodyTimeout                 408
 │   ├── BodyTooLarge                413
+│   ├── CompressedBody              415
 │   ├── UnusableRequest             422
 │   ├── TooManyCalls                429
 │   ├── TooManyRequests             429  a limit that operators set
@@ -158,6 +159,13 @@ class BodyTooLarge(RequestError):
 
     status = 413
     code = "body-too-large"
+
+
+class CompressedBody(RequestError):
+    """The body is compressed, and nothing is unpacked here."""
+
+    status = 415
+    code = "compressed-body"
 
 
 class UnusableRequest(RequestError):

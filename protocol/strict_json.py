@@ -37,6 +37,7 @@ MAX_TOKENS = 1_000_000
 OPAQUE_KEYS = frozenset({"content", "data"})  # below them lies data of widgets and tools
 
 _BOM = b"\xef\xbb\xbf"
+_GZIP = b"\x1f\x8b"
 _QUOTE = ord('"')
 # How many tokens each counts as: a list takes as long to make as three texts, an object as much memory
 # as ten. What is read is copied without its secrets, and once more to be stored.
@@ -118,6 +119,12 @@ def _decode(body: bytes) -> str:
     try:
         return body.removeprefix(_BOM).decode("utf-8")
     except UnicodeDecodeError as error:
+        if body.startswith(_GZIP):
+            raise MalformedJson(
+                "The body is compressed (gzip), and does not say so. Send it plain, as JSON encoded "
+                "as UTF-8.",
+                code="compressed-body",
+            ) from None
         raise MalformedJson(
             f"The body is not UTF-8 (byte {error.start}). Send JSON encoded as UTF-8.",
             code="not-utf8",

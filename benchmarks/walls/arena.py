@@ -18,7 +18,7 @@ from benchmarks.walls.sending import Reply, exchange, head
 
 JSON = {"Content-Type": "application/json"}
 # Every other status is a fault of the server: above all 500, and 0 for a connection without a word.
-HONEST = frozenset({200, 302, 400, 401, 403, 404, 405, 408, 413, 422, 429, 431, 501})
+HONEST = frozenset({200, 302, 400, 401, 403, 404, 405, 408, 413, 415, 422, 429, 431, 501})
 LATER = 503  # honest where it comes with Retry-After
 BROKEN = 500
 FAILED_COMPONENT = b'"component-failed"'  # the one 500 that is an answer

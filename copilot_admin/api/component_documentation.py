@@ -148,6 +148,7 @@ CALL_DOCUMENTATION: dict[str, Any] = {
         404: _NOT_FOUND,
         405: _WRONG_METHOD,
         413: _json("The body is too large.", _ERROR),
+        415: _json("The body is compressed (`Content-Encoding`).", _ERROR),
         429: _json("Too many calls are running. `Retry-After` says when to call again.", _ERROR),
         500: _json("The component broke down before it gave anything.", _ERROR),
         503: _json("The server is restarting or cannot reach its records.", _ERROR),

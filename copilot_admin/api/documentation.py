@@ -53,6 +53,7 @@ QUERY_DOCUMENTATION: dict[str, Any] = {
         403: {"description": "The key may not ask this copilot."},
         404: {"description": "No published copilot has this slug."},
         413: {"description": "The body is too large."},
+        415: {"description": "The body is compressed (`Content-Encoding`)."},
         422: {"description": "The body is JSON, but not a query."},
         429: {"description": "Too many wrong endpoint keys came from this address in a minute."},
         503: {"description": "The server is restarting or cannot store the run."},

@@ -27,6 +27,7 @@ from copilot_admin.edge.shared_room import Share
 from copilot_admin.errors import (
     BodyTimeout,
     BodyTooLarge,
+    CompressedBody,
     MalformedBody,
     RequestError,
     without_frames,
@@ -52,6 +53,10 @@ FORM_WEIGHT = 24
 
 Refused: TypeAlias = Callable[[Scope, BodyTooLarge], Awaitable[None]]
 _CLOSE = [(b"connection", b"close")]
+# Only what is one: some clients say `utf-8` here, and send their JSON plain.
+_COMPRESSIONS = frozenset(
+    {b"gzip", b"x-gzip", b"deflate", b"br", b"zstd", b"compress", b"x-compress"}
+)
 _STALLED = "The request body stalled while others waited for their turn to send. Send it again without a pause."
 
 
@@ -125,6 +130,7 @@ class BodyLimits:
     async def _read(
         self, scope: Scope, incoming: Incoming, *, boundary: bytes | None, share: Share
     ) -> bytes:
+        _refuse_compressed(scope)
         declared = _declared_length(scope)
         kept = min(_most_kept(scope) or self.max_bytes, self.max_bytes)
         most = kept if boundary is None else max(kept, MOST_READ_BYTES)
@@ -205,6 +211,17 @@ def _has_body(scope: Scope) -> bool:
         if key == b"transfer-encoding" or (key == b"content-length" and value != b"0"):
             return True
     return False
+
+
+def _refuse_compressed(scope: Scope) -> None:
+    """Before anything of it comes: what it would be unpacked has no limit, and nobody needs it."""
+    codings = (header(scope, b"content-encoding") or b"").lower().split(b",")
+    for coding in codings:
+        if coding.strip() in _COMPRESSIONS:
+            raise CompressedBody(
+                f"The request body is compressed ({coding.strip().decode()}), which this server does "
+                "not read. Send it plain, without Content-Encoding."
+            )
 
 
 def _declared_length(scope: Scope) -> int | None:

@@ -11,7 +11,7 @@ from copilot_admin.edge.asgi_types import (
     send_answer,
     send_error,
 )
-from copilot_admin.errors import RequestError, Unavailable
+from copilot_admin.errors import CompressedBody, RequestError, Unavailable
 from copilot_admin.telemetry.refused_requests import note_refusal
 
 
@@ -23,6 +23,8 @@ async def send_refusal(
     rows: Headers = [*(headers or [])]
     if isinstance(error, Unavailable):
         rows.append((b"retry-after", str(error.retry_after).encode()))
+    elif isinstance(error, CompressedBody):
+        rows.append((b"accept-encoding", b"identity"))  # RFC 9110, 15.5.16
     if is_api(scope["path"]) or b"text/html" not in (header(scope, b"accept") or b""):
         await send_error(scope, send, error, headers=rows)
         return

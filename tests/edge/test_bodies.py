@@ -57,6 +57,39 @@ def test_the_limit_holds_for_every_method_and_path(path, method, more, body):
     assert LIMITED.room.taken == 0
 
 
+@pytest.mark.parametrize("path", [QUERY, "/v2/components/calculator", "/admin/"])
+@pytest.mark.parametrize("method", ["POST", "GET", "ODD"])
+@pytest.mark.parametrize(
+    ("encoding", "named"),
+    [
+        *((name, name) for name in ("gzip", "deflate", "br", "zstd", "x-gzip", "compress")),
+        *(("GZip", "gzip"), ("identity, gzip", "gzip"), ("br , identity", "br")),
+    ],
+)
+def test_a_compressed_body_is_refused_before_any_of_it_comes(path, method, encoding, named):
+    headers = {"Content-Length": "3", "Content-Encoding": encoding}
+
+    async def unread(scope: Any, receive: Any, send: Any) -> None:
+        raise AssertionError
+
+    limited = BodyLimits(unread, max_bytes=10)
+    answer = call(limited, scope(path, method=method, headers=headers), body=[b"\x1f\x8b\x08"])
+    words = json.loads(answer.body)
+    assert (answer.status, words["code"]) == (415, "compressed-body")
+    assert words.get("detail", words.get("message")) == (
+        f"The request body is compressed ({named}), which this server does not read. Send it plain, "
+        "without Content-Encoding."
+    )
+    assert (answer.header("accept-encoding"), limited.room.taken) == ("identity", 0)
+
+
+@pytest.mark.parametrize("encoding", ["", "identity", "utf-8", "UTF-8, identity"])
+def test_a_body_that_is_said_to_be_plain_is_read(encoding):
+    headers = {"Content-Length": "3", "Content-Encoding": encoding}
+    answer = call(LIMITED, scope(QUERY, method="POST", headers=headers), body=[b"123"])
+    assert (answer.status, answer.body) == (200, b"123")
+
+
 def test_a_small_body_of_a_get_arrives_whole():
     request = scope("/agents.json", headers={"Content-Length": "3"})
     assert call(LIMITED, request, body=[b"123"]).body == b"123"
