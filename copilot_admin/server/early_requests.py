@@ -10,6 +10,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
+from copilot_admin.server.old_clients import HTTP_1_0, without_chunks
 from copilot_admin.server.slow_takers import TakenInTime
 
 # What the parser is handed at once where a request may end and another begin. Such a piece holds some
@@ -63,6 +64,12 @@ class EarlyRequests(TakenInTime):
             cycle.disconnected = True
             cycle.message_event.set()
 
+    def forget_unread(self) -> None:
+        """Looks at nothing that still comes, nor at a request that waits and has not come whole."""
+        self.is_deaf, self._held = True, b""
+        if self.pipeline and self.pipeline[0][0].more_body:
+            self.pipeline.popleft()
+
     def on_headers_complete(self) -> None:
         """A head has ended."""
         self._in_body = True
@@ -93,7 +100,8 @@ class EarlyRequests(TakenInTime):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self.answering = cycle
-        super()._start_asgi_task(cycle, app)
+        is_old = cycle.scope["http_version"] == HTTP_1_0
+        super()._start_asgi_task(cycle, without_chunks(app, cycle) if is_old else app)
 
     def _go_on(self) -> None:
         """Hands on what was held, up to the end of a request for which another one has to wait."""
