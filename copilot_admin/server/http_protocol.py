@@ -1,5 +1,7 @@
 """uvicorn's HTTP protocol, which gives up on a head that has no end, and refuses in words.
 
+What is refused behind requests that came whole waits for their answers.
+
 The application sees a request when its head is complete, and counts it then. A head that never
 ends would be collected for ever, and one that comes in drops be awaited: nothing but the protocol
 can see it. uvicorn itself only ends connections that were answered and have been silent since.
@@ -97,6 +99,7 @@ class BoundedHeads(EarlyRequests):
     _lines = _line_bytes = 0  # of the head
     _pieces = _piece_bytes = 0  # of the body
     _head_timer: asyncio.TimerHandle | None = None
+    _last_words = b""  # a refusal that waits for the answers to what came before it
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as its base
         """A client is there; what it asks for has to come."""
@@ -145,6 +148,13 @@ class BoundedHeads(EarlyRequests):
         self._has_body = self._in_head = True
         super().on_message_complete()
 
+    def on_response_complete(self) -> None:
+        """An answer has ended."""
+        super().on_response_complete()
+        if self._last_words and not self._is_answering() and not self.transport.is_closing():
+            self.transport.write(self._last_words)
+            self._hang_up()
+
     def feed(self, data: bytes) -> None:
         """Hands bytes to the parser."""
         was_in_head = self._in_head
@@ -162,6 +172,8 @@ class BoundedHeads(EarlyRequests):
 
     def _look_at_pieces(self) -> None:
         """Gives up on a body that is cut too small by whoever sends it, not by the line."""
+        if self.is_deaf or self._in_head:  # a body that has ended costs nothing any more
+            return
         too_small = self._piece_bytes < SMALL_PIECE_BYTES * self._pieces
         if self._pieces > MOST_SMALL_PIECES and too_small and self.has_untold_length:
             self._refuse(_TOO_SMALL)
@@ -209,14 +221,27 @@ class BoundedHeads(EarlyRequests):
         self._refuse(_MALFORMED)
 
     def _refuse(self, answer: bytes) -> None:
-        """Says why, unless an answer has begun, and ends the connection when the client does."""
+        """Says why behind the answers to earlier requests, and ends the connection when the client does."""
         self._stop_waiting()
         self._is_finished()
         self.parser = None  # type: ignore[assignment]  # it holds what it has not read to its end
+        self.forget_unread()
+        if self._is_answering():
+            self._last_words = answer
+            self.flow.resume_reading()  # else nobody would notice that the client leaves
+            return
         begun = self.answering
         self.give_up_answer()  # nothing it says could be told from the refusal
         if begun is None or begun.response_complete or not begun.response_started:
             self.transport.write(answer)
+        self._hang_up()
+
+    def _is_answering(self) -> bool:
+        """Whether something is being answered that has come whole."""
+        cycle = self.answering
+        return cycle is not None and not (cycle.response_complete or cycle.more_body)
+
+    def _hang_up(self) -> None:
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self.flow.resume_reading()
