@@ -355,10 +355,12 @@ def test_what_cannot_be_read_is_refused_once_and_in_words(pieces):
 def test_what_came_before_it_is_answered_first(bad, number, at_once):
     asked = [START + b"Content-Length: 2\r\n\r\nhi"] * number
     behind = [b"GET / HTTP/1.1\r\n\r\n"]
-    pieces = [b"".join(asked + [bad] + behind)] if at_once else [*asked, bad, *behind]
+    pieces = [b"".join([*asked, bad, *behind])] if at_once else [*asked, bad, *behind]
     wire = wire_after(pieces)
     *answers, refusal = wire.written.split(b"HTTP/1.1 ")[1:]
-    assert [answer[:6] + answer[-12:] for answer in answers] == [b"200 OK2\r\nhi\r\n0\r\n\r\n"] * number
+    assert [answer[:6] + answer[-12:] for answer in answers] == [
+        b"200 OK2\r\nhi\r\n0\r\n\r\n"
+    ] * number
     assert refusal.startswith(b"400 Bad Request\r\n")
     assert json.loads(refusal.partition(b"\r\n\r\n")[2])["code"] == "malformed-request"
     assert (wire.ended, wire.closed_at_once, wire.closed) == (True, False, True)
