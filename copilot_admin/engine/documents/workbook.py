@@ -10,10 +10,11 @@ import csv
 from io import BytesIO, StringIO
 from typing import Any
 
-from python_calamine import CalamineError, CalamineWorkbook
+from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook
 
 from copilot_admin.engine.documents.old_office import check_unlocked
 from copilot_admin.engine.documents.registry import (
+    LONGEST_NAME,
     DocumentPage,
     Format,
     PageWord,
@@ -31,12 +32,55 @@ def _read(data: bytes) -> Iterator[DocumentPage]:
     try:
         book = CalamineWorkbook.from_filelike(BytesIO(data))
         for number, name in enumerate(book.sheet_names, start=1):
-            rows = book.get_sheet_by_name(name).to_python(nrows=MOST_ROWS)
-            yield DocumentPage(number=number, name=name, text=_text(rows))
+            rows, note = _rows(book.get_sheet_by_name(name))
+            yield DocumentPage(number=number, name=name, text=_text(rows), note=note)
     except CalamineError as error:
         if "assword" in str(error):
             raise UnreadableFile("The workbook is locked with a password. Unlock it.") from error
         raise ValueError("no workbook") from error
+
+
+def _rows(sheet: CalamineSheet) -> tuple[Sequence[Sequence[Any]], str]:
+    """The rows of a sheet, and what is to be said of those that are missing."""
+    try:
+        return sheet.to_python(nrows=MOST_ROWS), _note(sheet, lost=0)
+    except BaseException as error:
+        if not _is_of_a_cell(error):
+            raise
+    rows = list(_one_by_one(sheet))
+    read = [row for row in rows if row is not None]
+    return read, _note(sheet, lost=len(rows) - len(read))
+
+
+def _note(sheet: CalamineSheet, *, lost: int) -> str:
+    said = []
+    if sheet.height > MOST_ROWS:
+        said.append(f"only the first {MOST_ROWS:,} of {sheet.height:,} rows were read")
+    if lost:
+        said.append(f"rows with a date or time that is too long were left out: {lost:,}")
+    return f"[sheet {sheet.name[:LONGEST_NAME]}: {', '.join(said)}]" if said else ""
+
+
+def _one_by_one(sheet: CalamineSheet) -> Iterator[Sequence[Any] | None]:
+    """Each row, or None where the library breaks over one of its cells; the next is read all the same."""
+    rows = sheet.iter_rows()
+    for _ in range(min(sheet.total_height + 1, MOST_ROWS)):
+        try:
+            yield next(rows)
+        except StopIteration:
+            return
+        except BaseException as error:
+            if not _is_of_a_cell(error):
+                raise
+            yield None
+
+
+def _is_of_a_cell(error: BaseException) -> bool:
+    """Whether the library broke over a duration of more days than there are, or a date long before any.
+
+    What its Rust panics with has no name to import, and is no `Exception`.
+    """
+    return isinstance(error, OverflowError) or type(error).__name__ == "PanicException"
 
 
 def _text(rows: Sequence[Sequence[Any]]) -> str:

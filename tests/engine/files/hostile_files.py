@@ -97,13 +97,14 @@ def unpacking_to(megabytes: int) -> bytes:
     """A workbook with a shared text of this size, which a good packer makes a thousandth."""
     text = f"<sst><si><t>{'x' * (megabytes * 2**20)}</t></si></sst>"
     return with_part(
-        archive({**_members(xlsx({"A": [[1]]})), "xl/sharedStrings.xml": ""}),
+        archive({**members_of(xlsx({"A": [[1]]})), "xl/sharedStrings.xml": ""}),
         "xl/sharedStrings.xml",
         lambda _: text,
     )
 
 
-def _members(data: bytes) -> dict[str, str]:
+def members_of(data: bytes) -> dict[str, str]:
+    """The parts of an archive, as text."""
     with zipfile.ZipFile(BytesIO(data)) as file:
         return {one: file.read(one).decode() for one in file.namelist()}
 
