@@ -8,6 +8,7 @@ import pdfplumber
 from pdfplumber.utils.exceptions import MalformedPDFException, PdfminerException
 
 from copilot_admin.engine.documents.pdf_claims import check_claims
+from copilot_admin.engine.documents.pdf_text import lay_out
 from copilot_admin.engine.documents.registry import (
     DocumentPage,
     Format,
@@ -42,11 +43,12 @@ def _is_out_of_memory(error: BaseException) -> bool:
 
 
 def _page(page: Any, number: int) -> DocumentPage:
+    note = lay_out(page)
     words = tuple(
         Word(one["text"], *(round(float(one[key]), 2) for key in ("x0", "top", "x1", "bottom")))
         for one in page.extract_words()
     )
-    return DocumentPage(number=number, text=page.extract_text() or "", words=words)
+    return DocumentPage(number=number, text=page.extract_text() or "", words=words, note=note)
 
 
 PDF = Format(

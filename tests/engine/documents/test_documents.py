@@ -1,11 +1,12 @@
 """Files of every kind become pages of text, and broken ones a sentence."""
 
 from itertools import count
+import zlib
 
 import pytest
 
 from copilot_admin.engine.documents import pdf as pdf_module
-from copilot_admin.engine.documents import registry
+from copilot_admin.engine.documents import pdf_text, registry
 from copilot_admin.engine.documents.registry import (
     UnreadableFile,
     data_types,
@@ -13,7 +14,7 @@ from copilot_admin.engine.documents.registry import (
     read_document,
 )
 from copilot_admin.engine.files.quotes import page_of, quotes
-from tests.engine.files.hostile_files import docx_with
+from tests.engine.files.hostile_files import docx_with, pdf_with
 from tests.engine.files.sample_files import SENTENCE, archive, docx, pdf, xls, xlsx
 
 # Formats whose files take a program to write; the others have their samples with them.
@@ -144,6 +145,39 @@ def test_a_page_for_which_the_memory_does_not_suffice_is_not_called_damaged(monk
     monkeypatch.setattr(pdf_module.pdfplumber.page.PDFPageInterpreter, "process_page", refused)
     with pytest.raises(MemoryError):
         read("pdf", pdf([SENTENCE]))
+
+
+def test_of_a_page_with_too_many_characters_the_first_are_read_and_it_says_so(monkeypatch):
+    monkeypatch.setattr(pdf_text, "MOST_ON_PAGE", 7)
+    document = read("pdf", pdf(["one two"], ["three four"], ["five"]))
+    said = "[page 2: only the first 7 characters were read]"
+    assert document.text == f"[page 1]\none two\n[page 2]\nthree f\n[page 3]\nfive\n{said}"
+    assert [word.text for word in document.pages[1].words] == ["three", "f"]
+
+
+def test_a_page_may_end_within_a_figure(monkeypatch):
+    def enough(device, *args):
+        device.begin_figure("F", (0, 0, 9, 9), (1, 0, 0, 1, 0, 0))
+        raise pdf_text._Enough
+
+    monkeypatch.setattr(pdf_text._Characters, "render_string", enough)
+    assert told("pdf", pdf([SENTENCE])).startswith("It holds no text.")
+
+
+def test_what_is_drawn_on_a_page_costs_nothing_and_takes_no_text(monkeypatch):
+    drawn = (
+        b"0 0 m 9 9 l S 5 5 30 30 re f BT /F1 8 Tf 72 720 Td (hello) Tj ET 1 1 m 2 2 3 3 4 4 c S"
+    )
+    seen = []
+
+    def lay_out(page):
+        note = pdf_text.lay_out(page)
+        seen.extend(page.layout)
+        return note
+
+    monkeypatch.setattr(pdf_module, "lay_out", lay_out)
+    assert read("pdf", pdf_with(zlib.compress(drawn))).text == "[page 1]\nhello"
+    assert [one.get_text() for one in seen] == list("hello")
 
 
 def test_an_archive_that_unpacks_to_too_much_is_refused(monkeypatch):
