@@ -18,8 +18,8 @@ LONGEST_HELD = (
 )
 # Also without attributes: they load, ask or send, or begin what is read by rules of its own.
 _NEVER = (
-    "audio|base|body|button|dialog|embed|form|frame|frameset|iframe|image|img|input|link|math|meta|object"
-    "|picture|plaintext|portal|script|select|source|style|svg|table|template|textarea|track|video|xmp"
+    "audio|base|body|button|dialog|embed|form|frame|frameset|iframe|image|img|input|link|math|meta|noembed|noframes|noscript|object"
+    "|picture|plaintext|portal|script|select|source|style|svg|table|template|textarea|title|track|video|xmp"
 )
 _MARK = re.compile(r"!\[|<(?=[a-z])", re.IGNORECASE)
 _PLAIN_TAG = re.compile(rf"<(?!(?:{_NEVER})[\s/>])[a-z][a-z0-9-]{{0,50}}+\s*+/?>", re.IGNORECASE)

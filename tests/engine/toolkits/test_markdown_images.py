@@ -108,6 +108,7 @@ class _Tags(HTMLParser):
         ("<b style='background:url(u)'>", "< b style='background:url(u)'>"),
         ("<b\nonclick=x>", "< b\nonclick=x>"),
         ("<p/style=x>a <Form>b <button>", "< p/style=x>a < Form>b < button>"),
+        ("<title>a <NoEmbed><noframes>b<noscript>", "< title>a < NoEmbed>< noframes>b< noscript>"),
         ("<x:y style=z> <b<i style=z>", "< x:y style=z> < b< i style=z>"),
         ("<b![a]>\n\n[a]: u", "< b[a]>\n\n[a]: u"),
         ("$a<b$, p <c and d > e", "$a< b$, p < c and d > e"),
