@@ -10,8 +10,8 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
+from copilot_admin.server.offered_upgrades import OfferedUpgrades
 from copilot_admin.server.old_clients import HTTP_1_0, without_chunks
-from copilot_admin.server.slow_takers import TakenInTime
 
 # What the parser is handed at once where a request may end and another begin. Such a piece holds some
 # dozen of the shortest.
@@ -21,7 +21,7 @@ CHUNKED_PIECE_BYTES = 4096  # of a body of which nobody knows the end
 MOST_HELD_BYTES = 64 * 1024
 
 
-class EarlyRequests(TakenInTime):
+class EarlyRequests(OfferedUpgrades):
     """The stock protocol with a place for bytes whose time has not come.
 
     Attributes:
@@ -84,6 +84,8 @@ class EarlyRequests(TakenInTime):
 
     def on_message_complete(self) -> None:
         """A request has ended."""
+        if self.is_body_unread():
+            return
         self._in_body, self._body_left = False, 0
         super().on_message_complete()
 
