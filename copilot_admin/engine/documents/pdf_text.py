@@ -5,6 +5,7 @@ The library makes some objects of each character, and reads the page to its end 
 
 from typing import Any
 
+from pdfminer.layout import LTPage
 from pdfminer.pdfinterp import PDFPageInterpreter
 from pdfplumber.page import Page, PDFPageAggregatorWithMarkedContent
 from pdfplumber.utils.exceptions import PdfminerException
@@ -39,7 +40,8 @@ class _Characters(PDFPageAggregatorWithMarkedContent):
         """Ends the page where it stands."""
         while self._stack:
             self.end_figure("")
-        self.receive_layout(self.cur_item)
+        if isinstance(self.cur_item, LTPage):
+            self.receive_layout(self.cur_item)
 
 
 def lay_out(page: Page) -> str:
