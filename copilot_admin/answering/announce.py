@@ -6,7 +6,8 @@ import logging
 
 from channels.exceptions import ChannelFull
 from channels.layers import InMemoryChannelLayer, get_channel_layer
-from redis.exceptions import RedisError
+
+from copilot_admin.config.redis_faults import REDIS_FAULTS
 
 logger = logging.getLogger(__name__)
 PATIENCE_SECONDS = 2.0  # a page that misses one change sees the next
@@ -42,5 +43,5 @@ async def announce(conversation_id: int, *, turn_id: int, kind: TurnChange) -> N
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
             await layer.group_send(group_of(conversation_id), message)
-    except (ChannelFull, RedisError, OSError, TimeoutError):
+    except (ChannelFull, *REDIS_FAULTS):
         logger.warning("watchers of conversation %s were not told", conversation_id)

@@ -1,6 +1,7 @@
 """Tells an open transcript page that a turn of its conversation has changed, while it may know."""
 
 import asyncio
+import contextlib
 from functools import partial
 import logging
 from typing import Any
@@ -10,10 +11,10 @@ from django.contrib.auth import get_user
 from django.contrib.sessions.backends.base import SessionBase
 from django.http import HttpRequest
 from django.urls import path, re_path
-from redis.exceptions import RedisError
 
 from copilot_admin.answering.announce import PATIENCE_SECONDS, group_of
 from copilot_admin.answering.tasks import spawn
+from copilot_admin.config.redis_faults import REDIS_FAULTS
 from copilot_admin.edge.asgi_types import Receive, Scope, Send
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import Conversation
@@ -25,7 +26,9 @@ VIEW = "copilot_admin.view_conversation"
 TRY_AGAIN_LATER = 1013
 NO_LONGER_ALLOWED = 1008
 LOOK_SECONDS = 20.0  # so long a page may stay after its reader logged out or lost a right
-OUTAGES = (Unavailable, RedisError, OSError, TimeoutError)
+OUTAGES: tuple[type[Exception], ...] = (Unavailable, *REDIS_FAULTS)
+# Without the plain OSError: that is what the server raises where a page has gone.
+LAYER_FAULTS = (*(one for one in REDIS_FAULTS if one is not OSError), TimeoutError)
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +41,17 @@ class TranscriptConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # c
 
     group: str | None = None
     looking: asyncio.Task[None] | None = None
+    is_closed = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves one page; one that nobody can tell anything, as the layer broke, is sent away."""
+        try:
+            await super().__call__(scope, receive, send)
+        except LAYER_FAULTS as error:
+            await self._send_away(error)
+        finally:
+            if self.looking is not None:
+                self.looking.cancel()
 
     async def connect(self) -> None:
         """Lets in staff who may read this conversation; soon says if that cannot be known now."""
@@ -56,11 +70,17 @@ class TranscriptConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # c
         self.looking = spawn(self._leave_in_time(), name=f"a live page of {conversation_id}")
 
     async def disconnect(self, code: int) -> None:
-        """Takes the page out of those that are told of changes."""
-        if self.looking is not None:
-            self.looking.cancel()
+        """Takes the page out of those that are told of changes; a layer that is down forgets it by itself."""
         if self.group is not None:
-            await self.channel_layer.group_discard(self.group, self.channel_name)
+            with contextlib.suppress(*OUTAGES):
+                async with asyncio.timeout(PATIENCE_SECONDS):
+                    await self.channel_layer.group_discard(self.group, self.channel_name)
+
+    async def close(self, code: int | None = None, reason: str | None = None) -> None:
+        """Ends the page, once: to the server a second end is a fault."""
+        if not self.is_closed:
+            self.is_closed = True
+            await super().close(code, reason)
 
     async def receive(
         self, text_data: str | None = None, bytes_data: bytes | None = None, **_: Any
@@ -93,8 +113,9 @@ class TranscriptConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # c
         return await READER.run(partial(_may_watch, session, conversation_id))
 
     async def _send_away(self, error: Exception) -> None:
-        logger.warning("a live page is told to try later: %s", type(error).__name__)
-        await self.close(TRY_AGAIN_LATER)
+        if not self.is_closed:
+            logger.warning("a live page is told to try later: %s", type(error).__name__)
+            await self.close(TRY_AGAIN_LATER)
 
     async def _join(self, group: str) -> None:
         async with asyncio.timeout(PATIENCE_SECONDS):

@@ -13,15 +13,14 @@ from weakref import WeakKeyDictionary
 
 from django.conf import settings
 from limits.util import WindowStats
-from redis.exceptions import RedisError
 
+from copilot_admin.config.redis_faults import REDIS_FAULTS
 from copilot_admin.limits.demand import Budget, Demand, Entry
 from copilot_admin.limits.process_counters import ProcessCounters
 from copilot_admin.limits.redis_counters import RedisCounters
 from copilot_admin.limits.rules import Rule
 
 SECONDS = 2.0  # for an answer of Redis, which takes a fraction of a millisecond; a busy loop hears it late
-FAULTS = (RedisError, OSError, TimeoutError)
 AWAY = "limits are counted for each worker alone: Redis does not answer"
 
 T = TypeVar("T")
@@ -119,7 +118,7 @@ class Counting:
                 await self._renew(shared)
                 if self._is_away:
                     await self._come_back(shared)
-        except FAULTS as error:
+        except REDIS_FAULTS as error:
             self._lose(error)
 
     async def close(self) -> None:
@@ -146,7 +145,7 @@ class Counting:
         try:
             async with asyncio.timeout(SECONDS):
                 return await ask(shared)
-        except FAULTS as error:
+        except REDIS_FAULTS as error:
             self._lose(error)
             return None
 

@@ -12,6 +12,7 @@ from limits.util import WindowStats
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.exceptions import InvalidResponse
 
 from copilot_admin.limits.demand import Budget, Demand, Entry, rate_item, seat_key
 from copilot_admin.limits.rules import Rule
@@ -121,13 +122,15 @@ class RedisCounters:
             keys=[PREFIX + key for key in keys],
             args=[len(demand.budgets), demand.id, LEASE_SECONDS * 1000, *numbers],
         )
-        match said[0]:
-            case b"missing":
-                return Entry(missing=tuple(demand.budgets[index - 1] for index in said[1:]))
-            case b"full":
-                return Entry(full=rules[said[1] - 1])
+        match said:
+            case [b"missing", *indexes]:
+                return Entry(missing=tuple(demand.budgets[index - 1] for index in indexes))
+            case [b"full", index]:
+                return Entry(full=rules[index - 1])
+            case [b"in", *used]:
+                return Entry(used=dict(zip(rules, used, strict=True)))
             case _:
-                return Entry(used=dict(zip(rules, said[1:], strict=True)))
+                raise InvalidResponse("no reply to what was asked")
 
     async def leave(
         self, id: str, *, seats: Collection[Rule], added: Mapping[str, int]
@@ -172,8 +175,13 @@ class RedisCounters:
             )
 
     async def ping(self) -> None:
-        """Asks whether it is there."""
-        await self._redis.ping()
+        """Asks whether it is there.
+
+        Raises:
+            InvalidResponse: Something else answers.
+        """
+        if not await self._redis.ping():
+            raise InvalidResponse("no reply to what was asked")
 
     async def aclose(self) -> None:
         """Closes its connections."""

@@ -11,6 +11,7 @@ from typing import Any
 from django.conf import settings
 import redis
 
+from copilot_admin.config.redis_faults import REDIS_FAULTS
 from copilot_admin.limits.counting import COUNTING, SECONDS
 from copilot_admin.limits.redis_counters import PREFIX
 from copilot_admin.limits.rules import KINDS
@@ -52,7 +53,7 @@ def forget(patterns: Collection[str]) -> bool:
         with redis.Redis.from_url(settings.REDIS_URL, **options) as client:
             for one in patterns:
                 _unlink(client, f"{PREFIX}{one}")
-    except (redis.RedisError, OSError) as error:
+    except REDIS_FAULTS as error:
         logger.warning("budgets that were taken away are forgotten later: %s", type(error).__name__)
         return False
     return True

@@ -11,6 +11,7 @@ from limits.storage import RedisStorage
 from limits.strategies import MovingWindowRateLimiter
 import redis
 
+from copilot_admin.config.redis_faults import REDIS_FAULTS
 from copilot_admin.limits.counting import COUNTING, SECONDS
 from copilot_admin.limits.demand import Demand, demand_of, rate_item, seat_key
 from copilot_admin.limits.redis_counters import PREFIX
@@ -37,7 +38,7 @@ def use_of(rules: Collection[Rule]) -> Mapping[Rule, Use]:
     if settings.REDIS_URL:
         try:
             return _of(demand, *_shared(demand))
-        except (redis.RedisError, OSError):
+        except REDIS_FAULTS:
             pass  # the page says that it is away; this process knows what it counts itself
     return _of(demand, *_own(demand))
 

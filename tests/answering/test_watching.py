@@ -287,6 +287,60 @@ class TestOutages:
         finally:
             go.set()
 
+    @pytest.mark.parametrize("error", [TimeoutError(), RedisError("down"), ValueError("abc")])
+    def test_a_layer_that_breaks_under_an_open_page(
+        self, conversation: Conversation, monkeypatch, caplog, error
+    ):
+        """It was a fault in the log for each page."""
+        reviewer, breaks = make_user(Role.REVIEWERS), asyncio.Event()
+
+        async def fail(*_: object) -> Any:
+            await breaks.wait()
+            raise error
+
+        async def stay() -> Any:
+            communicator = await socket(reviewer, path_of(conversation))
+            await communicator.connect(timeout=HANGS_SECONDS)
+            looking = looking_at(conversation)
+            breaks.set()
+            ended = await communicator.receive_output(timeout=HANGS_SECONDS)
+            await asyncio.wait({communicator.future}, timeout=HANGS_SECONDS)
+            communicator.future.result()  # nothing broke behind that
+            await asyncio.wait(looking, timeout=HANGS_SECONDS)
+            return ended, [task.cancelled() for task in looking]
+
+        monkeypatch.setattr(get_channel_layer(), "receive", fail)
+        with caplog.at_level(logging.WARNING):
+            ended = async_to_sync(stay)()
+        assert ended == ({"type": "websocket.close", "code": TRY_AGAIN_LATER}, [True])
+        assert caplog.messages == [f"a live page is told to try later: {type(error).__name__}"]
+
+    @pytest.mark.parametrize("error", [RedisError("down"), ValueError("abc"), None])
+    def test_a_layer_that_fails_while_somebody_leaves(self, conversation, monkeypatch, error):
+        reviewer = make_user(Role.REVIEWERS)
+        monkeypatch.setattr(watching, "PATIENCE_SECONDS", 0.01)
+        monkeypatch.setattr(get_channel_layer(), "group_discard", BrokenLayer(error).group_send)
+        assert refusal(reviewer, path_of(conversation)) is None
+
+    def test_a_layer_that_breaks_for_who_may_not_watch(self, conversation, monkeypatch):
+        """He is sent away once: to the server a second end is a fault."""
+
+        async def fail(*_: object) -> Any:
+            raise RedisError("down")
+
+        async def come() -> list[Any]:
+            communicator = await socket(AnonymousUser(), path_of(conversation))
+            await communicator.send_input({"type": "websocket.connect"})
+            await asyncio.wait({communicator.future}, timeout=HANGS_SECONDS)
+            communicator.future.result()
+            ended = []
+            while not communicator.output_queue.empty():
+                ended.append(communicator.output_queue.get_nowait())
+            return ended
+
+        monkeypatch.setattr(get_channel_layer(), "receive", fail)
+        assert [one["type"] for one in async_to_sync(come)()] == ["websocket.close"]
+
     @pytest.mark.parametrize("error", [OSError("down"), RedisError("down"), None])
     def test_a_layer_that_fails(self, conversation: Conversation, monkeypatch, error):
         reviewer = make_user(Role.REVIEWERS)
@@ -309,7 +363,9 @@ class BrokenLayer:
             raise self.error
 
 
-@pytest.mark.parametrize("error", [OSError("down"), RedisError("down"), ChannelFull(), None])
+@pytest.mark.parametrize(
+    "error", [OSError("down"), RedisError("down"), ChannelFull(), ValueError("abc"), None]
+)
 def test_a_layer_that_is_down_costs_a_line_in_the_log(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception | None
 ):

@@ -10,7 +10,11 @@ import redis
 from copilot_admin.admin.logins.counted import within
 from copilot_admin.config import forgiving_cache
 from copilot_admin.config.forgiving_cache import ForgivingRedisCache
+from tests.babbling import REPLIES, babbling
 from tests.services import REDIS_URL
+from tests.waiting import HANGS_SECONDS
+
+CACHED_JSON = "copilot_admin.config.cached_json.CachedJson"
 
 
 @pytest.fixture
@@ -29,8 +33,31 @@ def test_what_is_away_knows_nothing_and_stops_nobody(cache: Any, monkeypatch: An
     assert cache.delete("a") is False
     with pytest.raises(ValueError, match="does not answer"):
         cache.incr("a")
+    assert (cache.touch("a"), cache.has_key("a")) == (False, False)
+    assert (cache.get_many(["a", "b"]), cache.set_many({"a": 1, "b": 2})) == ({}, ["a", "b"])
+    assert cache.get_or_set("a", 5) == 5
+    cache.delete_many(["a", "b"])
+    cache.clear()
     monkeypatch.setattr("copilot_admin.admin.logins.counted.cache", cache)
     assert within("somebody", 0, seconds=60)
+
+
+@pytest.mark.parametrize("reply", REPLIES.values(), ids=REPLIES)
+def test_one_that_talks_nonsense_is_as_one_that_is_away(reply: bytes, monkeypatch: Any) -> None:
+    def alone(value: Any) -> Any:
+        """As the next one is asked, who leaves nothing alone."""
+        monkeypatch.setattr(forgiving_cache, "_AWAY_UNTIL", {})
+        return value
+
+    with babbling(reply) as url:
+        options = {"socket_timeout": HANGS_SECONDS, "serializer": CACHED_JSON}
+        cache = ForgivingRedisCache(url, {"OPTIONS": options})
+        cache.set("a", 1)
+        assert alone(alone(cache).get("a")) in (None, [])
+        assert list(alone(cache.get_many(["a"]))) in ([], ["a"])
+        assert alone(cache.add("a", 1)) in (True, False)
+        monkeypatch.setattr("copilot_admin.admin.logins.counted.cache", cache)
+        assert within("somebody", 0, seconds=60)
 
 
 def test_it_is_left_alone_for_a_while_and_said_once(

@@ -13,6 +13,7 @@ from copilot_admin.limits import counting
 from copilot_admin.limits.counting import AWAY, Counting
 from copilot_admin.limits.demand import Entry
 from copilot_admin.limits.redis_counters import RedisCounters
+from tests.babbling import REPLIES, babbling
 from tests.limits.limiting import FAR, demand, rule
 from tests.services import REDIS_URL
 
@@ -109,6 +110,37 @@ def test_what_could_not_be_told_at_the_return_is_told_the_next_time(away):
         assert counts.problem == ""
 
     asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("reply", REPLIES.values(), ids=REPLIES)
+def test_a_redis_that_talks_nonsense_is_as_one_that_is_away(reply: bytes, caplog) -> None:
+    """Each question was answered with 500, and each answer broke off at its end."""
+    caplog.set_level(logging.WARNING, "copilot_admin.limits.counting")
+
+    async def scenario() -> None:
+        [budget] = demand("a", TOKENS).budgets
+        for first in ("enter", "hit", "rate", "leave", "begin", "look_after"):
+            counts = Counting(url)
+            match first:
+                case "hit":
+                    await counts.hit(RATE)
+                case "rate":
+                    await counts.rate(RATE)
+                case "leave":
+                    await counts.leave("a", seats=(SEAT,), added={budget.key: 7})
+                case "begin":
+                    await counts.begin({budget: (10, 0)})
+                case "look_after":
+                    await counts.look_after()
+            assert (await counts.enter(demand("a", SEAT))).used == {SEAT: 1}
+            await counts.look_after()
+            assert counts.problem == AWAY
+            await counts.close()
+
+    with babbling(reply) as url:
+        asyncio.run(scenario())
+    assert {record.levelname for record in caplog.records} == {"ERROR"}  # it never answers again
+    assert {record.exc_info for record in caplog.records} == {None}
 
 
 @pytest.mark.redis
