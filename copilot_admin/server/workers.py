@@ -15,6 +15,9 @@ from copilot_admin.server.worker_process import WorkerProcess
 # new one has so long to start. One call in C may hold the lock of the interpreter for seconds, and
 # on a busy machine a start took longer than uvicorn's own 5 s.
 ANSWERS_WITHIN_SECONDS = 120
+AGAIN_SECONDS = (
+    10.0  # from one start that fails to the next: each takes some seconds of a processor
+)
 LOOK_SECONDS = 0.1  # between two looks at workers that are to end
 _ENDING = frozenset({signal.SIGTERM, signal.SIGINT})
 
@@ -28,10 +31,12 @@ class Workers(Multiprocess):
     or a worker that died is seen while another one starts, is busy, or answers its last questions.
 
     A worker that a signal ended is replaced. One that ended by itself with an error could not
-    start, and would fail again for ever: it ends them all.
+    start: before any has served it would fail again for ever, and ends them all. Later it is what
+    it needs that is away, and it is tried again.
     """
 
     has_failed = False
+    _have_served = False
 
     def __init__(self, config: Config, sockets: list[socket.socket]) -> None:
         super().__init__(config, sockets)
@@ -51,13 +56,16 @@ class Workers(Multiprocess):
             if worker.has_ended:
                 forget_process(worker.pid)
         self._leaving = [worker for worker in self._leaving if not worker.has_ended]
-        if any((worker.exitcode or 0) > 0 for worker in self.processes):
+        self._have_served = self._have_served or any(worker.serves for worker in self.processes)
+        if not self._have_served and any(map(_has_failed, self.processes)):
             self.has_failed = True
             self.should_exit.set()
         if self.should_exit.is_set():
             return
         for place, worker in enumerate(self.processes):
             worker.look()
+            if _has_failed(worker) and worker.seconds < AGAIN_SECONDS:
+                continue
             if worker.has_ended or worker.silent_seconds > self._most_seconds:
                 worker.kill()
                 worker.join()
@@ -137,3 +145,8 @@ class Workers(Multiprocess):
             worker.join()
             forget_process(worker.pid)
             logger.error("New child process [%s] could not start: the old ones go on.", worker.pid)
+
+
+def _has_failed(worker: WorkerProcess) -> bool:
+    """Whether it ended by itself, with an error."""
+    return (worker.exitcode or 0) > 0

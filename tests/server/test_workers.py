@@ -120,10 +120,39 @@ def test_one_that_answers_no_more_is_killed_and_replaced(several, silent, killed
 
 
 @pytest.mark.parametrize("status", [1, 3])
-def test_one_that_ends_with_an_error_ends_them_all(several, status):
+def test_one_that_cannot_start_ends_them_all(several, status):
+    for worker in several.processes:
+        worker.serves = False
     several.processes[2].exitcode = status
     turn(several)
     assert (several.has_failed, several.should_exit.is_set()) == (True, True)
+
+
+def test_one_that_cannot_start_while_others_serve_is_tried_again_and_again(several):
+    """A worker that was killed while PostgreSQL was away took the whole server with it."""
+    first, second, third = several.processes
+    first.exitcode = -signal.SIGKILL
+    turn(several)
+    for seconds in (0.0, workers.AGAIN_SECONDS - 0.1):
+        comes = several.processes[0]
+        comes.exitcode, comes.seconds = 3, seconds
+        turn(several)
+        assert several.processes == [comes, second, third]
+        comes.seconds = workers.AGAIN_SECONDS
+        turn(several)
+        assert several.processes[0].done == ["started"]
+        assert several.processes[0] is not comes
+    assert (several.has_failed, several.should_exit.is_set()) == (False, False)
+
+
+def test_nor_does_it_end_them_where_none_serves_any_more(several):
+    turn(several)
+    for worker in several.processes:
+        worker.exitcode = -signal.SIGKILL
+    turn(several)
+    several.processes[1].exitcode = 3
+    turn(several)
+    assert (several.has_failed, several.should_exit.is_set()) == (False, False)
 
 
 def test_after_a_signal_to_end_nobody_is_replaced(several):
