@@ -8,9 +8,9 @@ client counts.
 import threading
 from typing import Any
 
-from psycopg import Connection, OperationalError
+from psycopg import Connection, DatabaseError, OperationalError
 from psycopg.abc import RV, PQGen
-from psycopg.pq import TransactionStatus
+from psycopg.pq import ConnStatus, TransactionStatus
 
 # A little more than the server gives a statement: it ends what is slow, this what is dead.
 ANSWER_SECONDS = 3.2
@@ -54,8 +54,23 @@ class BoundedConnection(Connection[Any]):
                 self.pgconn.finish()
                 _waited.in_vain = True
             raise
+        except DatabaseError as error:
+            if not self._is_nonsense(error):
+                raise
+            self.pgconn.finish()
+            raise OperationalError("the server talks nonsense, or is gone") from error
         _waited.in_vain = False
         return answer
+
+    def _is_nonsense(self, error: DatabaseError) -> bool:
+        """Whether it is no refusal of the server's, but what its client makes of garbled bytes.
+
+        Those of the server have a code. Of a row that is too short comes a DatabaseError of no
+        kind, of a connection that broke under a transaction a ProgrammingError.
+        """
+        return error.sqlstate is None and (
+            type(error) is DatabaseError or self.pgconn.status != ConnStatus.OK
+        )
 
     def _most(self) -> float | None:
         if self.answers_within is not None and _waited.in_vain:

@@ -1,6 +1,6 @@
 """A server that says nothing is given up; one that is only slow is not."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 import re
 
 import psycopg
@@ -70,6 +70,24 @@ class TestBoundedConnection:
             connection.execute("SELECT pg_sleep(%s)", [LONG])
         assert connection.execute("SELECT 1").fetchone() == (1,)
 
+    def test_one_that_is_talked_nonsense_to_is_closed(self, connection):
+        """It was a fault (500), and the connection went on."""
+        with pytest.raises(psycopg.OperationalError, match="nonsense"):
+            connection.wait(raising(psycopg.DatabaseError("insufficient data in D message")))
+        assert connection.closed
+
+    def test_one_that_broke_under_a_transaction_is_an_outage(self, connection):
+        error = psycopg.ProgrammingError("transaction status UNKNOWN")
+        with pytest.raises(psycopg.OperationalError, match="gone"):
+            connection.wait(raising(error, first=connection.pgconn.finish))
+
+    def test_a_fault_of_ours_stays_one(self, connection):
+        with pytest.raises(psycopg.ProgrammingError, match="of ours"):
+            connection.wait(raising(psycopg.ProgrammingError("of ours")))
+        with pytest.raises(psycopg.errors.UndefinedTable):
+            connection.execute("SELECT * FROM nowhere")
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+
     def test_one_without_a_limit_waits(self, connection):
         connection.answers_within = None
         assert connection.execute("SELECT pg_sleep(%s)", [2 * SHORT]).fetchone() == ("",)
@@ -85,3 +103,12 @@ def iter_of(connection: psycopg.Connection) -> Iterator[psycopg.waiting.Wait]:
     connection.pgconn.send_query(b"SELECT pg_sleep(3)")
     while True:
         yield psycopg.waiting.Wait.R
+
+
+def raising(
+    error: psycopg.Error, *, first: Callable[[], object] = lambda: None
+) -> Iterator[psycopg.waiting.Wait]:
+    """Does what the answer to a statement does whose bytes make no sense."""
+    first()
+    raise error
+    yield
