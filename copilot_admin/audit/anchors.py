@@ -10,6 +10,7 @@ import logging
 import os
 from pathlib import Path
 import re
+from typing import BinaryIO
 
 from django.conf import settings
 from django.utils import timezone
@@ -32,7 +33,11 @@ def anchors_file() -> Path:
 
 
 def drop_anchor() -> Anchor | None:
-    """Writes an anchor if the last one is an hour old and the trail is longer by now."""
+    """Writes an anchor if the last one is an hour old and the trail is longer by now.
+
+    A disk that takes none is one line in the log, which has the hash. Nobody is let on before the
+    lease has run out: so it is tried again once a minute.
+    """
     head = AuditHead.objects.filter(pk=AuditHead.THE_ONE).first()
     if head is None or not head.sequence:
         return None
@@ -43,8 +48,10 @@ def drop_anchor() -> Anchor | None:
         return None  # another process was faster
     try:
         _write(head)
-    finally:
-        cursors.give_back(AuditCursorName.ANCHORS, head.sequence)
+    except OSError as error:
+        logger.warning("%s takes no anchor now: %s.", anchors_file(), error.strerror)
+        return None
+    cursors.give_back(AuditCursorName.ANCHORS, head.sequence)
     return Anchor(head.sequence, head.hash)
 
 
@@ -80,9 +87,17 @@ def _age_of(sequence: int) -> timedelta:
 def _write(head: AuditHead) -> None:
     logger.info("Audit trail: entry %d has the hash %s.", head.sequence, head.hash)
     line = json.dumps({"sequence": head.sequence, "hash": head.hash})
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
     descriptor = os.open(anchors_file(), flags, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(f"{line}\n")
+    with os.fdopen(descriptor, "a+b") as file:
+        torn = "\n" if _ends_amid_a_line(file) else ""  # by a disk that was full
+        file.write(f"{torn}{line}\n".encode("ascii"))
         file.flush()
         os.fsync(file.fileno())
+
+
+def _ends_amid_a_line(file: BinaryIO) -> bool:
+    if not file.seek(0, os.SEEK_END):
+        return False
+    file.seek(-1, os.SEEK_END)
+    return file.read(1) != b"\n"

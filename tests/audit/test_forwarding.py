@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
+import errno
 from io import StringIO
 import json
 import logging
+import os
 from pathlib import Path
 import re
 import socket
@@ -204,6 +207,33 @@ def test_the_newest_hash_is_noted_once_an_hour_in_the_log_and_in_a_file_of_its_o
     assert f"entry 1 has the hash {entry.hash}" in caplog.text
     assert list(anchors.kept_anchors(file)) == [Anchor(1, entry.hash)]
     assert list(anchors.kept_anchors(tmp_path / "none")) == []
+
+
+@pytest.mark.django_db
+def test_a_disk_that_takes_no_anchor_is_one_line_and_tried_again_after_a_minute(
+    tmp_path: Path,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """It was a traceback, and the next anchor came after an hour, or never."""
+    settings.DATA_DIR, entry = tmp_path, add()
+    file = tmp_path / "audit-anchors.jsonl"
+
+    def is_full(*_: object) -> int:
+        file.write_text('{"sequence": 1, "ha')
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(anchors.os, "open", is_full)
+        assert (anchors.drop_anchor(), anchors.drop_anchor()) == (None, None)
+    assert [one.getMessage() for one in caplog.records if one.levelname == "WARNING"] == [
+        f"{file} takes no anchor now: No space left on device."
+    ]
+    assert anchors.drop_anchor() is None
+    AuditCursor.objects.update(taken_until=timezone.now() - timedelta(seconds=1))
+    assert anchors.drop_anchor() == Anchor(1, entry.hash)
+    assert list(anchors.kept_anchors(file)) == [Anchor(1, entry.hash)]
 
 
 @pytest.mark.django_db
