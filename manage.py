@@ -2,6 +2,7 @@
 """Runs the commands of the project: `manage.py help` lists them."""
 
 from collections.abc import Sequence
+import errno
 import os
 import sys
 
@@ -10,6 +11,7 @@ from django.db import Error
 
 from copilot_admin.server.garbage import look_rarely
 
+TOO_MANY_OPEN = frozenset({errno.EMFILE, errno.ENFILE})  # of the process, of the machine
 NOT_RUN = 2  # exit status, as of arguments that a command does not know
 # Of these, 1 says that something is not as it should be.
 ANSWERING = frozenset({"audit", "copilots", "replay"})
@@ -34,6 +36,10 @@ def main(argv: Sequence[str]) -> None:
             sys.exit(said)
         sys.stderr.write(f"{said}\n")
         sys.exit(NOT_RUN)
+    except OSError as error:
+        if error.errno not in TOO_MANY_OPEN or "--traceback" in argv:
+            raise
+        sys.exit("CommandError: Too many files are open. Raise the limit (`ulimit -n 4096`).")
     except UnicodeEncodeError:
         odd = [one for one in argv if not is_text(one)]
         if not odd or "--traceback" in argv:

@@ -13,7 +13,7 @@ from copilot_admin.limits.counting import COUNTING
 from copilot_admin.storage.damage import is_damaged
 from copilot_admin.storage.schema import is_current
 from copilot_admin.storage.writer import READER
-from copilot_admin.upkeep.free_space import full_folder, read_only_folder
+from copilot_admin.upkeep.free_space import fault_of_disks
 
 # A thread of its own: those of the loop may have large bodies to read, one behind the other.
 _LOOKING = ThreadPoolExecutor(1, thread_name_prefix="free-space")
@@ -42,7 +42,7 @@ async def _problem() -> str:
 async def _first_problem() -> str:
     if JOURNAL.problem:
         return JOURNAL.problem
-    problem = await asyncio.get_running_loop().run_in_executor(_LOOKING, _problem_of_disks)
+    problem = await asyncio.get_running_loop().run_in_executor(_LOOKING, fault_of_disks)
     if problem:
         return problem
     try:
@@ -50,11 +50,3 @@ async def _first_problem() -> str:
     except (db.Error, Unavailable):
         return "the database does not answer"
     return "" if current else "migrations are not applied: run `manage.py migrate`"
-
-
-def _problem_of_disks() -> str:
-    if (folder := full_folder()) is not None:
-        return f"the disk of {folder} is full"
-    if (folder := read_only_folder()) is not None:
-        return f"{folder} cannot be written to"
-    return ""

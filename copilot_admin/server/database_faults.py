@@ -9,6 +9,7 @@ from copilot_admin.config.databases import SQLITE
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.storage.database_thread import OUTAGES, is_outage
 from copilot_admin.storage.schema import is_current
+from copilot_admin.upkeep.free_space import fault_of_disks
 
 MIGRATE = "Run `manage.py migrate`."
 
@@ -51,6 +52,10 @@ def sentence_of(error: db.Error) -> str:
     if is_missing_table(error):
         return f"The tables of the database are missing or old. {MIGRATE}"
     if database["ENGINE"] == SQLITE:
+        # A full disk may be "disk I/O error" to SQLite, and one without inodes a file that does not open.
+        is_of_disk = isinstance(error, OUTAGES) and "locked" not in str(error)
+        if is_of_disk and (fault := fault_of_disks()):
+            return f"SQLite cannot work: {fault}. Mend that, or name another COPILOT_DATA_DIR."
         return (
             f"The SQLite database {database['NAME']} cannot be used: {error}. Free what keeps it, "
             "or put a backup in its place."

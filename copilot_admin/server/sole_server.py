@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+import errno
 import fcntl
 import os
 from pathlib import Path
@@ -10,6 +11,7 @@ from django.conf import settings
 
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.upkeep.free_space import fault_of_disks
 
 LOCK_FILE = "server.lock"
 _ours: set[Path] = set()  # folders that this process holds
@@ -77,7 +79,8 @@ def _held(folder: Path) -> Iterator[None]:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise ConfigurationError(f"{path} cannot be opened: {error.strerror}.") from None
+        reason = fault_of_disks() if error.errno == errno.ENOSPC else ""
+        raise ConfigurationError(f"{path} cannot be opened: {reason or error.strerror}.") from None
     with os.fdopen(descriptor, "r+b", buffering=0) as file:
         _lock(descriptor, folder)
         with suppress(OSError):  # a full disk: the number is only for whoever is refused

@@ -328,13 +328,13 @@ class TestReady:
         assert ready() == (200, None)
 
     def test_a_full_disk_is_told(self, monkeypatch, tmp_path):
-        monkeypatch.setattr("copilot_admin.api.health.full_folder", lambda: tmp_path)
+        monkeypatch.setattr("copilot_admin.upkeep.free_space.full_folder", lambda: tmp_path)
         assert ready() == (503, f"the disk of {tmp_path} is full")
 
     def test_a_folder_that_turned_read_only_is_told_before_anybody_asks(
         self, monkeypatch, tmp_path
     ):
-        monkeypatch.setattr("copilot_admin.api.health.read_only_folder", lambda: tmp_path)
+        monkeypatch.setattr("copilot_admin.upkeep.free_space.read_only_folder", lambda: tmp_path)
         assert ready() == (503, f"{tmp_path} cannot be written to")
 
     def test_large_bodies_that_others_send_do_not_make_it_late(self):

@@ -2,16 +2,22 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+import errno
+import os
 from pathlib import Path
+import resource
 import sqlite3
 import subprocess
 import sys
 
+from django.core.management import CommandError, call_command
 from django.db import DatabaseError, InterfaceError, OperationalError, ProgrammingError, connections
 import pytest
 
 from copilot_admin.config.databases import SQLITE
+from copilot_admin.errors import ConfigurationError
 from copilot_admin.server.database_faults import MIGRATE, sentence_for_command, sentence_of
+from copilot_admin.server.open_files import LEAST
 import manage
 from tests.waiting import HANGS_SECONDS
 
@@ -42,6 +48,19 @@ def test_what_keeps_a_server_from_starting_is_one_line(settings, monkeypatch, en
     said = sentence_of(error)
     assert said.startswith(sentence)
     assert "10.1.2.3" not in said
+
+
+@pytest.mark.parametrize("words", ["disk I/O error", "unable to open database file"])
+def test_what_sqlite_says_of_a_full_disk_is_told_as_that(settings, monkeypatch, tmp_path, words):
+    settings.DATA_DIR = tmp_path
+    monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", SQLITE)
+    monkeypatch.setitem(settings.DATABASES["default"], "NAME", tmp_path / "copilot.sqlite3")
+    monkeypatch.setattr("copilot_admin.upkeep.free_space.full_folder", lambda: tmp_path)
+    assert sentence_of(OperationalError(words)) == (
+        f"SQLite cannot work: the disk of {tmp_path} is full. Mend that, or name another "
+        "COPILOT_DATA_DIR."
+    )
+    assert "is locked" in sentence_of(OperationalError("database is locked"))
 
 
 def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -121,6 +140,44 @@ def test_a_command_that_cannot_open_the_database_says_so_in_one_line(unopened, c
     )
     with pytest.raises(OperationalError):
         manage.main(["manage.py", command, "--traceback"])
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE])
+def test_too_many_open_files_are_one_line(monkeypatch, number: int):
+    def opens(argv: list[str]) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(manage, "execute_from_command_line", opens)
+    with pytest.raises(SystemExit) as ended:
+        manage.main(["manage.py", "migrate"])
+    assert ended.value.code == (
+        "CommandError: Too many files are open. Raise the limit (`ulimit -n 4096`)."
+    )
+    with pytest.raises(OSError, match=os.strerror(number)):
+        manage.main(["manage.py", "migrate", "--traceback"])
+    monkeypatch.setattr(manage, "execute_from_command_line", lambda argv: Path("/nowhere").stat())
+    with pytest.raises(FileNotFoundError):
+        manage.main(["manage.py", "migrate"])
+
+
+@pytest.mark.parametrize("command", ["serve", "quickstart"])
+@pytest.mark.parametrize("most", [LEAST - 1, LEAST, resource.RLIM_INFINITY])
+def test_where_hardly_anything_may_be_open_no_server_starts(monkeypatch, tmp_path, command, most):
+    """It broke in the middle of the start, with a traceback or none."""
+
+    def start() -> None:
+        raise ConfigurationError("It goes on.")
+
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (most, resource.RLIM_INFINITY))
+    monkeypatch.setattr("copilot_admin.server.serving.check_components", start)
+    with pytest.raises(CommandError) as told:
+        call_command(command)
+    assert str(told.value) == (
+        "This process may have 127 files and connections open at once; a server needs at least 128. "
+        "Raise the limit (`ulimit -n 4096`, or LimitNOFILE= of its systemd unit)."
+        if most == LEAST - 1
+        else "It goes on."
+    )
 
 
 @pytest.mark.parametrize("argument", ["--search=\udcff", "\ud800x"])

@@ -1,5 +1,6 @@
 """Too little room is named before a write fails."""
 
+import os
 from pathlib import Path
 import shutil
 from types import SimpleNamespace
@@ -8,7 +9,14 @@ from typing import Any
 import pytest
 
 from copilot_admin.storage import full_disk
-from copilot_admin.upkeep.free_space import LEAST_BYTES, full_folder, read_only_folder
+from copilot_admin.upkeep.free_space import (
+    LEAST_BYTES,
+    LEAST_FILES,
+    fault_of_disks,
+    folder_without_files,
+    full_folder,
+    read_only_folder,
+)
 
 GB = 1024**3
 
@@ -63,3 +71,31 @@ def test_a_folder_in_which_no_files_may_be_made_is_named(settings, tmp_path, mon
     # Whoever runs the tests may write everywhere: only the system's answer can be another one.
     monkeypatch.setattr(full_disk.os, "access", lambda folder, mode: folder != tmp_path)
     assert read_only_folder() == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("free", "total", "few"),
+    [
+        (LEAST_FILES, 10**6, False),
+        (LEAST_FILES - 1, 10**6, True),
+        (0, 10, True),
+        (1, 20, False),
+        (0, 0, False),  # it makes them as they are wanted
+    ],
+)
+def test_a_disk_with_room_but_without_files_is_told(
+    settings, tmp_path, disk, monkeypatch, free, total, few
+):
+    settings.DATA_DIR = tmp_path
+    monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", "django.db.backends.postgresql")
+    disk(GB, total=GB)
+    monkeypatch.setattr(os, "statvfs", lambda folder: SimpleNamespace(f_files=total, f_favail=free))
+    assert folder_without_files() == (tmp_path if few else None)
+    told = f"the disk of {tmp_path} takes no more files (no inodes are left)"
+    assert fault_of_disks() == (told if few else "")
+
+
+def test_a_folder_that_is_gone_is_told_as_that(settings, tmp_path):
+    settings.DATA_DIR = tmp_path / "gone"
+    assert folder_without_files() == tmp_path / "gone"
+    assert fault_of_disks() == f"{tmp_path / 'gone'} is gone"

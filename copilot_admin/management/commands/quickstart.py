@@ -15,6 +15,7 @@ from copilot_admin.server import serving
 from copilot_admin.server.database import without_statement_timeout
 from copilot_admin.server.database_faults import sentence_of
 from copilot_admin.server.first_start import FirstLogin, first_start
+from copilot_admin.server.open_files import check_open_files
 from copilot_admin.server.sole_server import sole_server
 
 
@@ -34,6 +35,7 @@ class Command(PlainCommand):
         """Takes the port first: where it is taken, nothing is changed and nothing printed."""
         serving.keep_files_private()
         try:
+            check_open_files()
             serving.check_components()
             if no_serve:
                 self._prepare()

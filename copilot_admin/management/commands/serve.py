@@ -10,6 +10,7 @@ from copilot_admin.errors import ConfigurationError
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.server import serving
 from copilot_admin.server.database_faults import check_database
+from copilot_admin.server.open_files import check_open_files
 from copilot_admin.server.sole_server import sole_server
 
 
@@ -34,6 +35,7 @@ class Command(PlainCommand):
             raise CommandError(error.public) from error
 
     def _serve(self, host: str, port: int, *, workers: int) -> None:
+        check_open_files()
         serving.check_components()
         with serving.listen(host, port) as listener, sole_server():
             check_database()
