@@ -32,23 +32,26 @@ from tests.journal.journaling import Client, ai, record_of
 from tests.waiting import HANGS_SECONDS
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
-# No two letters side by side are in both, nor in any other text here: FTS5 keeps trigrams, of which it
-# leaves out the beginnings that neighbours share.
 GONE, STAYS = "qxjzkvwpqyhx", "zvqkxwyjpzqf"
+# What of a question is looked for in the index. No letter is in both, nor in any other text here: FTS5
+# keeps trigrams, of which it leaves out the beginnings that neighbours share. Each has three bytes: two
+# Latin letters are as many as the number of a turn and a length, which look like "qx" now and then.
+INDEXED = {GONE: "鱼藻竹岩沟", STAYS: "雪松鹤窗烟"}
 PADDING = " ".join(f"row {number} of a table" for number in range(400))
 
 
 def write_everywhere(word, *, principal, version, user=None):
     """A conversation with a word wherever a text can be."""
     client = Client(version=version, principal=principal, trace_id=f"trace {word}", user=user)
+    question = f"Question {word} {INDEXED.get(word, '')}"
     table = MessageArtifact(
         type=ArtifactType.TABLE, uuid="u", artifact_name=word, description=word,
         content=[{"day": f"{word} {PADDING} {word}"}],
     )  # fmt: skip
-    asked = client.ask(f"Question {word}", workspace_state={"note": f"{word} {PADDING}"})
+    asked = client.ask(question, workspace_state={"note": f"{word} {PADDING}"})
     store([(asked.run_id, Piece(0, f"Streamed {word}", ()))])
     asked.answer(f"Answer {word}", table)
-    again = client.ask(f"Question {word}", ai(f"Answer {word}"), f"More {word} {PADDING}")
+    again = client.ask(question, ai(f"Answer {word}"), f"More {word} {PADDING}")
     again.answer(f"Second {word}")
     turn = models.Turn.objects.filter(conversation=asked.conversation).earliest("pk")
     models.Feedback.objects.create(
@@ -183,11 +186,12 @@ def unpacked(data):
 
 
 def pairs_in_index(word):
-    """The pairs of letters of a word that SQLite's search index still has."""
+    """The pairs of letters beside a word that SQLite's search index still has."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT block FROM copilot_admin_turntext_trigrams_data")
         blocks = [bytes(block) for (block,) in cursor.fetchall()]
-    pairs = {word[start : start + 2] for start in range(len(word) - 1)}
+    letters = INDEXED[word]
+    pairs = {letters[start : start + 2] for start in range(len(letters) - 1)}
     return {pair for pair in pairs if any(pair.encode() in block for block in blocks)}
 
 
