@@ -100,6 +100,19 @@ def test_a_value_comes_back_from_draft_and_version_as_the_file_has_it(field: Dra
     assert (again.effect, again.published) == (Effect.UNCHANGED, None)
 
 
+@every_field
+def test_a_file_takes_no_text_that_is_longer_than_the_column(field: DraftField) -> None:
+    """PostgreSQL refuses it, which nobody could tell with its place in the file."""
+    most = getattr(Copilot._meta.get_field(field.column), "max_length", None)
+    schema = TypeAdapter(field.file).json_schema()
+    for kind in schema.get("anyOf", [schema]):
+        if most is not None and not field.into_draft and kind.get("type") == "string":
+            longest = (
+                max(map(len, kind["enum"])) if "enum" in kind else kind.get("maxLength", most + 1)
+            )
+            assert longest <= most
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     "field", [field for field in DRAFT_FIELDS if not field.is_required], ids=lambda field: field.key
@@ -266,4 +279,4 @@ def test_no_draft_field_is_named_in_a_second_place() -> None:
         if not place.startswith(PLACES) and any(name in text for name in wanted):
             for name in wanted.intersection(names_in(text)):
                 found.setdefault(name, set()).add(place)
-    assert found == BEHAVIOUR
+    assert found == BEHAVIOUR, "A key that is an ordinary word belongs to COMMON_WORDS."
