@@ -15,9 +15,7 @@ from copilot_admin.server.worker_process import WorkerProcess
 # new one has so long to start. One call in C may hold the lock of the interpreter for seconds, and
 # on a busy machine a start took longer than uvicorn's own 5 s.
 ANSWERS_WITHIN_SECONDS = 120
-AGAIN_SECONDS = (
-    10.0  # from one start that fails to the next: each takes some seconds of a processor
-)
+AGAIN_SECONDS = 10.0  # between starts that fail, each of which takes some seconds of a processor
 LOOK_SECONDS = 0.1  # between two looks at workers that are to end
 _ENDING = frozenset({signal.SIGTERM, signal.SIGINT})
 
