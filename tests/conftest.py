@@ -21,6 +21,7 @@ from copilot_admin.edge.guesses import GUESSES
 from copilot_admin.engine.files.file_processes import WORKERS
 from copilot_admin.journal import JOURNAL
 from copilot_admin.journal.seen import forget_noted
+from copilot_admin.journal.usage import forget_callers
 from copilot_admin.journal.users import forget_users
 from copilot_admin.limits.book import BOOK
 from copilot_admin.limits.closed_rates import CLOSED_RATES
@@ -142,6 +143,7 @@ def _all_is_new() -> None:
     book.forget()
     forget_noted()
     forget_users()
+    forget_callers()
     for one in (BOOK, COUNTING, CLOSED_RATES, GUESSES, NEAR_LIMITS, REFUSED):
         one.forget()
     JOURNAL._is_failing = False

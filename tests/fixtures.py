@@ -1,6 +1,7 @@
 """What the tests share that ask the whole service."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 from django.test import Client
 import pytest
@@ -8,6 +9,7 @@ from pytest_django import DjangoDbBlocker
 
 from copilot_admin.asgi import application
 from copilot_admin.config.roles import Role
+from copilot_admin.journal import reaping
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.upkeep.background import BACKGROUND
 from tests.factories import make_user
@@ -45,8 +47,14 @@ def service(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterat
 
 
 @pytest.fixture
-def service_url(service: LiveServer, transactional_db: None) -> Iterator[str]:
-    """The address of the service, which is idle again before the database is emptied."""
+def service_url(
+    service: LiveServer, transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """The address of the service, which is idle again before the database is emptied.
+
+    It takes no run for dead, however long a test takes: nobody answers those that tests make.
+    """
+    monkeypatch.setattr(reaping, "SILENCE", timedelta(days=1))
     yield service.url
     assert eventually(service.is_idle), "something still runs on the server"
 

@@ -28,7 +28,10 @@ NO_LONGER_ALLOWED = 1008
 LOOK_SECONDS = 20.0  # so long a page may stay after its reader logged out or lost a right
 OUTAGES: tuple[type[Exception], ...] = (Unavailable, *REDIS_FAULTS)
 # Without the plain OSError: that is what the server raises where a page has gone.
-LAYER_FAULTS = (*[one for one in REDIS_FAULTS if one is not OSError], TimeoutError)
+LAYER_FAULTS: tuple[type[Exception], ...] = (
+    *[one for one in REDIS_FAULTS if one is not OSError],
+    TimeoutError,
+)
 
 logger = logging.getLogger(__name__)
 

@@ -225,7 +225,7 @@ def test_a_disk_that_takes_no_anchor_is_one_line_and_tried_again_after_a_minute(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
-        patch.setattr(anchors.os, "open", is_full)
+        patch.setattr(os, "open", is_full)
         assert (anchors.drop_anchor(), anchors.drop_anchor()) == (None, None)
     assert [one.getMessage() for one in caplog.records if one.levelname == "WARNING"] == [
         f"{file} takes no anchor now: No space left on device."

@@ -1,6 +1,6 @@
 """A server that says nothing is given up; one that is only slow is not."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 import re
 
 import psycopg
@@ -106,9 +106,12 @@ def iter_of(connection: psycopg.Connection) -> Iterator[psycopg.waiting.Wait]:
 
 
 def raising(
-    error: psycopg.Error, *, first: Callable[[], object] = lambda: None
+    error: psycopg.Error,
+    *,
+    first: Callable[[], object] = lambda: None,
+    waits: Sequence[psycopg.waiting.Wait] = (),
 ) -> Iterator[psycopg.waiting.Wait]:
     """Does what the answer to a statement does whose bytes make no sense."""
     first()
+    yield from waits
     raise error
-    yield

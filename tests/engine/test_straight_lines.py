@@ -961,7 +961,9 @@ def test_one_spoiled_measurement_of_a_straight_line_is_made_again(monkeypatch):
 
 
 def test_a_machine_that_becomes_slower_bends_no_straight_line(monkeypatch):
-    slowness = chain((1, 2.5, 1), repeat(2.5))  # fast once more for the first small text
+    slowness: Iterator[float] = chain(
+        (1, 2.5, 1), repeat(2.5)
+    )  # fast once more for the first small text
 
     def slower(read: object, text: str, *, at_least: float) -> float:
         return len(text) * next(slowness)

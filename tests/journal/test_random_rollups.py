@@ -14,7 +14,6 @@ import pytest
 
 from copilot_admin.answering.feedback import Judgement, keep
 from copilot_admin.journal.reaping import reap
-from copilot_admin.journal.usage import forget_callers
 from copilot_admin.models import (
     Conversation,
     Copilot,
@@ -235,7 +234,6 @@ def check_figures(expected: dict[str, dict[Any, Counter[str]]], random: Random) 
     [(1, 60), (2, 60), *(pytest.param(n, 400, marks=pytest.mark.nightly) for n in range(20))],
 )
 def test_figures_are_those_of_a_full_count_whatever_happens(seed: int, steps: int):
-    forget_callers()
     random = Random(seed)  # the same every time
     copilot = make_copilot()
     world = World(random, [make_version(copilot), make_version(), make_version()])

@@ -45,11 +45,6 @@ pytestmark = [pytest.mark.database, pytest.mark.django_db]
 ROLLUPS = (DailyTotal, DailyUsage, HourlyUsage, ErrorUsage, CriterionUsage, CallerDay)
 
 
-@pytest.fixture(autouse=True)
-def _callers_of_no_other_test():
-    forget_callers()
-
-
 def thumb(turn_id: int, vote: str) -> None:
     keep(Judgement.model_validate({"vote": vote}), turn=Turn.objects.get(pk=turn_id))
 

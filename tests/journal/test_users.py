@@ -14,7 +14,6 @@ from copilot_admin.copilots.user_words import hashed
 from copilot_admin.copilots.users import AskingUser, UserSource
 from copilot_admin.journal import JOURNAL, Journal, users
 from copilot_admin.journal.opening import prepare, refuse
-from copilot_admin.journal.usage import forget_callers
 from copilot_admin.journal.users import after_row_of, forget_users, row_of
 from copilot_admin.journal.values import Refusal
 from copilot_admin.models import CallerDay, Conversation, EndUser, Logging, Run
@@ -29,12 +28,6 @@ pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
 ADA = AskingUser(id="ada", email="a@b.example", name="Ada")
 EVE = AskingUser(id="eve")
-
-
-@pytest.fixture(autouse=True)
-def _nobody_is_known() -> None:
-    forget_users()
-    forget_callers()
 
 
 def row() -> tuple[object, ...]:
