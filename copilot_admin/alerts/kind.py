@@ -47,7 +47,7 @@ class Watched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What is so.
+    """What a rule found: its figure, and the words that tell of it.
 
     Attributes:
         value: The figure; None: there is nothing to measure.

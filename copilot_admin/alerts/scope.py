@@ -12,7 +12,7 @@ from copilot_admin.models import AlertDigest, AlertRule, Copilot
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertScope:
-    """Some copilots.
+    """The copilots that an alert rule or a digest is about.
 
     Attributes:
         ids: None: all.

@@ -55,7 +55,7 @@ class Broken:
 
     @property
     def sentence(self) -> str:
-        """The same for an operator."""
+        """Where the chain is broken and how, as an operator reads it."""
         return SENTENCES[self.fault].format(self.sequence, self.found)
 
 

@@ -104,7 +104,7 @@ def templates() -> Mapping[str, Template]:
 
 
 def template_named(slug: str) -> Template:
-    """A template.
+    """The template with a slug.
 
     Raises:
         UnusableTemplate: There is none of this name.

@@ -20,7 +20,7 @@ _WINDOWS = {Period.MINUTE: "this minute", Period.DAY: "today", Period.MONTH: "th
 
 
 def refusal(rule: Rule, *, now: datetime, again: datetime | None, zone: tzinfo) -> str:
-    """The sentence.
+    """What a client is told who has reached a limit.
 
     Args:
         rule: That has no room.

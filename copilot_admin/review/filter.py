@@ -62,7 +62,7 @@ Newest = Callable[[str, int], Sequence[int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """One filter.
+    """One way to narrow the list of transcripts.
 
     Attributes:
         name: Of the parameter in the address.

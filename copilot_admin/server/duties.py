@@ -82,7 +82,7 @@ class _Pruner:
         self._begun: datetime | None = None
 
     async def prune(self) -> None:
-        """Begins what is due."""
+        """Begins the pruning of this night, if it is night and was not begun."""
         night = night_of(timezone.now())
         if night is None or night == self._begun:
             return

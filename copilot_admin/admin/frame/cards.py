@@ -59,7 +59,7 @@ class Overview:
     standings: Sequence[tuple[Copilot, Standing]] = ()
 
     def in_state(self, state: CopilotState) -> list[tuple[Copilot, Standing]]:
-        """Those that stand like this."""
+        """The copilots that are in a state, such as draft or published."""
         return [row for row in self.standings if row[1].state is state]
 
 

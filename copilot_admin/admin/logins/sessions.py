@@ -23,7 +23,7 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vouching:
-    """That somebody was vouched for.
+    """What a session keeps of who vouched for its account, and when.
 
     Attributes:
         at: Seconds since the epoch.

@@ -185,7 +185,7 @@ class _DataMessages(Record):
     """Which contents become Data messages."""
 
     def row(self) -> dict[str, Any]:
-        """Those that differ from their default."""
+        """The switches that differ from their default, which are all that a draft stores."""
         return self.model_dump(exclude_defaults=True)
 
 

@@ -42,7 +42,7 @@ NAMED = 5  # entries that are named for each reason to skip them
 
 
 def day(text: str) -> date:
-    """A day.
+    """The day that an option names.
 
     Raises:
         ArgumentTypeError: It is none.

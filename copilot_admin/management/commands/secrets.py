@@ -23,7 +23,7 @@ OF_TRAIL = (
 
 
 class Command(PlainCommand):
-    """Rotates keys."""
+    """Rotates the keys that seal stored secrets."""
 
     help = (
         "Seals every stored secret anew under the first of COPILOT_ENCRYPTION_KEYS, and says which of "
@@ -35,7 +35,7 @@ class Command(PlainCommand):
         parser.add_subparsers(dest="action", required=True).add_parser("rotate")
 
     def handle(self, **options: Any) -> None:
-        """Seals anew.
+        """Seals every stored secret anew.
 
         Raises:
             CommandError: Something does not open.
