@@ -1,6 +1,7 @@
 """A version's document is read as the types of the spec say."""
 
 from dataclasses import fields
+from enum import StrEnum
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ KEYS = {
     for field in fields(CopilotSpec)
     if field.name not in ("slug", "name", "provider")
 }
-CHOICES = ("widget_data", "citations")
+CHOICES = tuple(field.name for field in fields(CopilotSpec) if isinstance(field.default, StrEnum))
 
 
 def spec(**document: Any) -> CopilotSpec:
