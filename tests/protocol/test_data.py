@@ -455,6 +455,8 @@ def test_members_of_enumerations_are_their_values() -> None:
         time(3, 4, 5, 678901),
         timedelta(days=1, hours=2, seconds=3),
         timedelta(microseconds=-1),
+        timedelta(0),
+        timedelta(seconds=1),
         Decimal("1.10"),
         UUID(int=1),
     ],

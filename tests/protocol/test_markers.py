@@ -18,6 +18,11 @@ from protocol.markers import artifact_names, strip_markers
         ("only the end<|end_citation_id|>", "only the end"),
         ("<|start_artifact_id|>x<|end_citation_id|>y", "xy"),
         ("<|start_artifact_id|>a<|start_citation_id|>b<|end_artifact_id|>c", "c"),
+        # what began within a name is no marker
+        (
+            "<|start_artifact_id|>a<|start_citation_id|>b<|end_artifact_id|>c<|end_citation_id|>d",
+            "cd",
+        ),
         ('see <artifact className="prices"/> and <citation className="8b2e" />', "see  and "),
         ('<artifact className="x"></artifact>', ""),
         ("<artifacts> stay, <citation never closed", "<artifacts> stay, <citation never closed"),
