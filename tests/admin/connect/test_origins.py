@@ -9,7 +9,6 @@ from django.test import Client
 from django.urls import reverse
 import pytest
 
-from copilot_admin.admin.connect import origins
 from copilot_admin.config.roles import Role
 from copilot_admin.edge.allowed_origins import ALLOWED_ORIGINS
 from copilot_admin.models import AllowedOrigin, Copilot
@@ -84,11 +83,14 @@ def test_what_cannot_be_allowed_is_said_beside_it_and_stays_typed(
 
 
 @pytest.mark.database
-def test_there_is_a_most_of_them(operator: Client, copilot: Copilot, monkeypatch):
-    monkeypatch.setattr(origins, "MOST_ORIGINS", 1)
+def test_there_is_a_most_of_them(operator: Client, copilot: Copilot):
+    AllowedOrigin.objects.bulk_create(
+        [AllowedOrigin(origin=f"https://b{number}.example") for number in range(49)]
+    )
     operator.post(url("allow", copilot), {"allowed": MINE})
     response = operator.post(url("allow", copilot), {"allowed": "https://other.example"})
-    assert response.context["wanted"].fault == "1 origins are the most. Take one away first."
+    assert response.context["wanted"].fault == "50 origins are the most. Take one away first."
+    assert AllowedOrigin.objects.count() == 50
 
 
 @pytest.mark.parametrize("role", [Role.BUILDERS, Role.REVIEWERS])
