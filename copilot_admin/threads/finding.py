@@ -179,7 +179,7 @@ def _is_certain(place: AttachPoint, links: Sequence[Link]) -> bool:
     if len(remaining) > 1:
         return False
     if remaining[0].role is Role.HUMAN:
-        return len(links) == 1 if place.node is None else place.node.is_answer
+        return place.node is None or place.node.is_answer
     return place.node is not None and place.node.kind is Kind.CALL
 
 

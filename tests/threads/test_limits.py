@@ -10,7 +10,7 @@ import pytest
 from copilot_admin.models import Conversation, Node
 from copilot_admin.threads.chain import PUBLIC_KEY, Chain, digest_of
 from copilot_admin.threads.finding import find
-from copilot_admin.threads.similarity import likeness
+from copilot_admin.threads.similarity import COMPARED, likeness
 from protocol.messages import AiMessage, HumanMessage, Message
 from protocol.pieces import PIECE
 from tests.journal.journaling import Client
@@ -33,6 +33,16 @@ def limits(messages: list[Message], *, trace_id: str = "", chain: Chain) -> list
 def chain_of(conversation: Conversation) -> Chain:
     copilot_id, principal = conversation.copilot_id, conversation.principal
     return Chain(key=PUBLIC_KEY, copilot_id=copilot_id, principal=principal)
+
+
+@pytest.mark.django_db
+def test_of_a_long_message_that_is_stored_the_beginning_is_read():
+    question, answer = "x" * 20_000, "y" * 20_000
+    chain = chain_of(Client(trace_id="chat").ask(question).answer(answer).conversation)
+    messages = [HumanMessage(question), AiMessage(answer), HumanMessage("More")]
+    found = find(chain, chain.links(messages), trace_id="chat")
+    assert found.place.node is not None
+    assert (found.place.used, found.place.node.text) == (2, "y" * COMPARED)
 
 
 @pytest.mark.django_db

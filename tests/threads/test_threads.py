@@ -686,6 +686,26 @@ def test_a_turn_that_another_process_makes_meanwhile_is_shared(monkeypatch):
     assert second.conversation.n_turns == 1
 
 
+def test_a_history_that_another_process_stores_meanwhile_is_stored_once(monkeypatch):
+    client = Client(trace_id="chat")
+    first = client.ask("Hi").answer("Hello")
+    blind_once(monkeypatch, finding.Found(first.conversation))
+    second = client.ask("Hi", ai("Hello"), "And?")
+    assert second.conversation == first.conversation
+    assert [row[0] for row in shape(first.conversation)] == [0, 1, 2]
+
+
+def test_a_request_that_stands_in_two_conversations_is_one_of_the_newer_though_it_was_answered():
+    older = Client(trace_id="older")
+    older.ask("Hi").answer("Hello")
+    older.ask("Hi", ai("Hello"), "And?")
+    newer = older.another(trace_id="newer")
+    newer.ask("Hi").answer("Hello")
+    answered = newer.ask("Hi", ai("Hello"), "And?").answer("So.")
+    again = newer.another(trace_id="").ask("Hi", ai("Hello"), "And?")
+    assert again.conversation == answered.conversation
+
+
 def test_a_trace_id_that_another_process_gives_away_meanwhile_is_respected(monkeypatch):
     client = Client()
     unnamed = client.ask("Hi").answer("Hello")
