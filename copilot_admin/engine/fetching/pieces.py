@@ -5,7 +5,7 @@ a body breaks, whoever waits for its next piece waits for ever, and who asks lat
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
 from functools import partial
 
@@ -29,6 +29,20 @@ async def next_piece(response: ClientResponse) -> bytes:
         raise
     except RuntimeError as error:
         raise ClientPayloadError(_BROKE) from error
+
+
+async def chunks_of(response: ClientResponse) -> AsyncGenerator[bytes, None]:
+    """The pieces of the body as its server cut it, each by itself.
+
+    Raises:
+        ClientError: The connection broke.
+    """
+    with told_when_it_breaks(response):
+        try:
+            async for chunk, _ in response.content.iter_chunks():
+                yield chunk
+        except RuntimeError as error:
+            raise ClientPayloadError(_BROKE) from error
 
 
 @contextmanager

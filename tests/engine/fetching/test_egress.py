@@ -269,3 +269,24 @@ def test_a_file_that_says_more_than_it_sends_holds_no_more_than_others():
     room = Watched()
     refused(with_length(b"%PDF", length=50 * 2**20), room=room)
     assert (room.taken, room.is_free) == ([20 * 2**20], True)
+
+
+def in_pieces(*sizes):
+    """Answers in pieces of these numbers of bytes."""
+
+    async def handler(request, reply):
+        lines = ("HTTP/1.1 200 X", "Transfer-Encoding: chunked")
+        pieces = b"".join(b"%x\r\n%b\r\n" % (size, b"A" * size) for size in sizes)
+        await reply.raw("\r\n".join((*lines, "", "")).encode() + pieces + b"0\r\n\r\n")
+
+    return handler
+
+
+def test_a_file_in_thousands_of_tiny_pieces_is_not_read_to_its_end():
+    """Each piece costs the server more than it holds."""
+    most, least = egress._MOST_PIECES, egress._LEAST_PIECE
+    told = "It comes in thousands of pieces of a few bytes each."
+    assert refused(in_pieces(*[1] * (most + 1))) == told
+    assert refused(in_pieces(*[least] * most, least - 1)) == told
+    assert len(fetched(in_pieces(*[1] * most))) == most
+    assert len(fetched(in_pieces(*[2 * least] * (most + 100)))) == 2 * least * (most + 100)

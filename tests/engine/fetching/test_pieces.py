@@ -1,10 +1,13 @@
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 import gc
+from typing import cast
 
 from aiohttp import ClientError, ClientResponse, ClientSession
 import pytest
 
-from copilot_admin.engine.fetching.pieces import next_piece, told_when_it_breaks
+from copilot_admin.engine.fetching.pieces import chunks_of, next_piece, told_when_it_breaks
 from tests.engine.providers.upstream import Reply, serving
 from tests.waiting import HANGS_SECONDS
 
@@ -125,3 +128,61 @@ def test_a_connection_that_is_used_again_remembers_no_response():
             return server.connections, watched
 
     assert asyncio.run(read()) == (1, [1, 1, 1])
+
+
+class Broken:
+    """A response whose connection is closed, and whose content has not been told so yet."""
+
+    connection = None
+
+    @property
+    def content(self) -> "Broken":
+        return self
+
+    async def readany(self) -> bytes:
+        raise RuntimeError("Connection closed.")
+
+    async def iter_chunks(self) -> AsyncGenerator[tuple[bytes, bool], None]:
+        yield b"first", True
+        raise RuntimeError("Connection closed.")
+
+
+def test_that_the_framing_broke_in_this_very_moment_is_an_error_of_the_connection():
+    async def read() -> list[bytes]:
+        response = cast(ClientResponse, Broken())
+        found = []
+        with pytest.raises(ClientError, match="before the whole body had come"):
+            await next_piece(response)
+        with pytest.raises(ClientError, match="before the whole body had come"):
+            async with aclosing(chunks_of(response)) as chunks:
+                async for chunk in chunks:
+                    found.append(chunk)
+        return found
+
+    assert asyncio.run(read()) == [b"first"]
+
+
+def test_chunks_are_read_as_they_were_cut_until_the_connection_breaks():
+    async def handler(request, reply):
+        await reply.start()
+        await reply.raw(b"1\r\na\r\n2\r\nbc\r\n")
+        await reply.was_read()
+        reply.cut()
+
+    async def read() -> list[bytes]:
+        found = []
+        async with (
+            serving(handler) as server,
+            asyncio.timeout(HANGS_SECONDS),
+            ClientSession() as session,
+            session.get(server.url) as response,
+        ):
+            with pytest.raises(ClientError):
+                async with aclosing(chunks_of(response)) as chunks:
+                    async for chunk in chunks:
+                        found.append(chunk)
+                        if len(found) == 2:
+                            server.read.set()
+        return found
+
+    assert asyncio.run(read()) == [b"a", b"bc"]
