@@ -1,6 +1,10 @@
 """A worker as its supervisor sees it: asked how it is, without waiting for the answer."""
 
+import multiprocessing
+import os
+import signal
 import socket
+import threading
 import time
 
 from uvicorn import Config
@@ -18,6 +22,15 @@ class WorkerProcess(Process):
         self.serves = False
         self._asked_at: float | None = None
         self._started_at = time.monotonic()
+
+    def target(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serves, in the process itself, and goes down with its supervisor.
+
+        Of one that was killed nobody would ever end it, and it holds the port on which the next
+        server is to listen. uvicorn does not notice: both ends of its pipe are in the worker.
+        """
+        threading.Thread(target=_end_with_parent, daemon=True).start()
+        super().target(sockets)
 
     def start(self) -> None:
         """Starts the process."""
@@ -51,3 +64,11 @@ class WorkerProcess(Process):
     def silent_seconds(self) -> float:
         """How long it has owed an answer."""
         return 0.0 if self._asked_at is None else time.monotonic() - self._asked_at
+
+
+def _end_with_parent() -> None:
+    """Ends this process as a signal does, answers first, when the one that started it is gone."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)

@@ -1,16 +1,22 @@
 """The supervisor of worker processes waits for none of them, and sees all that happens to them."""
 
 from itertools import count
+import multiprocessing
+import os
+import queue
 import signal
+import threading
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from uvicorn import Config
+from uvicorn.supervisors.multiprocess import Process
 
 from copilot_admin.server import worker_process, workers
 from copilot_admin.server.worker_process import WorkerProcess
 from copilot_admin.server.workers import Workers
+from tests.waiting import HANGS_SECONDS
 
 MOST_SECONDS = 10
 
@@ -330,3 +336,19 @@ class TestProcess:
         worker.child_conn.close()
         worker.look()
         assert not worker.serves
+
+
+def test_a_worker_ends_its_answers_and_goes_when_its_supervisor_was_killed(monkeypatch):
+    """It served for ever, and its port was taken for the next server."""
+    supervisor_ends, signals = threading.Event(), queue.SimpleQueue[tuple[int, int]]()
+    parent = SimpleNamespace(join=supervisor_ends.wait)
+    monkeypatch.setattr(multiprocessing, "parent_process", lambda: parent)
+    monkeypatch.setattr(os, "kill", lambda *one: signals.put(one))
+
+    def serve(self: Any, sockets: Any) -> None:
+        assert signals.empty()
+        supervisor_ends.set()
+
+    monkeypatch.setattr(Process, "target", serve)
+    WorkerProcess(Config("any", log_config=None), []).target([])
+    assert signals.get(timeout=HANGS_SECONDS) == (os.getpid(), signal.SIGTERM)
