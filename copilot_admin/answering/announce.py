@@ -3,6 +3,8 @@
 import asyncio
 from enum import StrEnum
 import logging
+import math
+import time
 
 from channels.exceptions import ChannelFull
 from channels.layers import InMemoryChannelLayer, get_channel_layer
@@ -10,6 +12,7 @@ from channels.layers import InMemoryChannelLayer, get_channel_layer
 from copilot_admin.config.redis_faults import REDIS_FAULTS
 
 logger = logging.getLogger(__name__)
+QUIET_SECONDS = 10.0  # between two lines in the log
 PATIENCE_SECONDS = 2.0  # a page that misses one change sees the next
 
 
@@ -34,6 +37,22 @@ def may_be_watched(conversation_id: int) -> bool:
     return layer is not None
 
 
+class _Complaints:
+    """Says that nobody is told, once in a while: each answer would say so every second."""
+
+    def __init__(self) -> None:
+        self._said_at = -math.inf
+
+    def say(self, conversation_id: int) -> None:
+        now = time.monotonic()
+        if now - self._said_at >= QUIET_SECONDS:
+            self._said_at = now
+            logger.warning("watchers of conversation %s were not told", conversation_id)
+
+
+_COMPLAINTS = _Complaints()
+
+
 async def announce(conversation_id: int, *, turn_id: int, kind: TurnChange) -> None:
     """Sends a change to all open pages of a conversation; a layer that is down costs nothing."""
     layer = get_channel_layer()
@@ -44,4 +63,4 @@ async def announce(conversation_id: int, *, turn_id: int, kind: TurnChange) -> N
         async with asyncio.timeout(PATIENCE_SECONDS):
             await layer.group_send(group_of(conversation_id), message)
     except (ChannelFull, *REDIS_FAULTS):
-        logger.warning("watchers of conversation %s were not told", conversation_id)
+        _COMPLAINTS.say(conversation_id)

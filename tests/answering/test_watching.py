@@ -43,6 +43,12 @@ def _fresh_layer() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def _nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever was not told is a line in the log, also if another test had one just before."""
+    monkeypatch.setattr(announcing, "_COMPLAINTS", announcing._Complaints())
+
+
 @pytest.fixture
 def conversation() -> Conversation:
     return Client().ask("Hi?").answer("Hello").conversation
@@ -374,6 +380,25 @@ def test_a_layer_that_is_down_costs_a_line_in_the_log(
     with caplog.at_level(logging.WARNING):
         asyncio.run(announce(7, turn_id=1, kind=TurnChange.STARTED))
     assert caplog.messages == ["watchers of conversation 7 were not told"]
+
+
+def test_a_layer_that_is_down_for_long_is_a_line_in_ten_seconds(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    """Of two hundred answers it was two hundred a second."""
+    now = 1000.0
+    monkeypatch.setattr("copilot_admin.answering.announce.time.monotonic", lambda: now)
+    channel_layers.set("default", BrokenLayer(RedisError("down")))
+
+    async def scenario() -> None:
+        nonlocal now
+        for seconds in (0.0, 1.0, 8.9, 0.1):
+            now += seconds
+            await announce(7, turn_id=1, kind=TurnChange.PROGRESS)
+
+    with caplog.at_level(logging.WARNING):
+        run_at_once(scenario())
+    assert caplog.messages == ["watchers of conversation 7 were not told"] * 2
 
 
 def test_a_layer_that_hangs_is_waited_for_two_seconds():

@@ -1,6 +1,6 @@
 """A server that says nothing is given up; one that is only slow is not."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 import re
 
 import psycopg
@@ -106,12 +106,9 @@ def iter_of(connection: psycopg.Connection) -> Iterator[psycopg.waiting.Wait]:
 
 
 def raising(
-    error: psycopg.Error,
-    *,
-    first: Callable[[], object] = lambda: None,
-    waits: Sequence[psycopg.waiting.Wait] = (),
+    error: psycopg.Error, *, first: Callable[[], object] = lambda: None
 ) -> Iterator[psycopg.waiting.Wait]:
     """Does what the answer to a statement does whose bytes make no sense."""
     first()
-    yield from waits
+    yield from ()
     raise error
