@@ -12,6 +12,9 @@ from copilot_admin.storage.schema import is_current
 from copilot_admin.upkeep.free_space import fault_of_disks
 
 MIGRATE = "Run `manage.py migrate`."
+# What PostgreSQL says to the slower one of two that make the same table, column, index or extension, of
+# which each had seen that it is not there. Source: its table of error codes.
+_MADE_ALREADY = frozenset({"42P07", "42701", "42710", "23505"})
 
 
 def check_database() -> None:
@@ -37,6 +40,8 @@ def sentence_for_command(error: db.Error, argv: Sequence[str]) -> str | None:
         error: That ended the command.
         argv: As in `sys.argv`.
     """
+    if argv[1:2] == ["migrate"] and is_made_by_another(error) and "--traceback" not in argv:
+        return sentence_of(error)
     is_ours = not is_outage(error) or (is_missing_table(error) and argv[1:2] == ["migrate"])
     return None if is_ours or "--traceback" in argv else sentence_of(error)
 
@@ -46,9 +51,18 @@ def is_missing_table(error: db.Error) -> bool:
     return isinstance(error, db.ProgrammingError) or "no such " in str(error)
 
 
+def is_made_by_another(error: db.Error) -> bool:
+    """Whether a table is there already, as two processes migrate at once."""
+    return getattr(error.__cause__, "sqlstate", None) in _MADE_ALREADY
+
+
 def sentence_of(error: db.Error) -> str:
     """What happened, and what to do; of PostgreSQL no words, which may quote the address."""
     database = settings.DATABASES["default"]
+    if is_made_by_another(error):
+        return (
+            "Another process makes the same tables. Wait until it has ended, and start this again."
+        )
     if is_missing_table(error):
         return f"The tables of the database are missing or old. {MIGRATE}"
     if database["ENGINE"] == SQLITE:

@@ -63,6 +63,20 @@ def test_what_sqlite_says_of_a_full_disk_is_told_as_that(settings, monkeypatch, 
     assert "is locked" in sentence_of(OperationalError("database is locked"))
 
 
+@pytest.mark.parametrize("code", ["42P07", "23505"])
+def test_the_slower_of_two_that_migrate_at_once_is_told_so(settings, monkeypatch, code):
+    """Its tables were said to be missing, or it ended in a traceback."""
+    monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", POSTGRESQL)
+    error = ProgrammingError('relation "x" already exists')
+    error.__cause__ = Exception()
+    vars(error.__cause__)["sqlstate"] = code
+    told = "Another process makes the same tables. Wait until it has ended, and start this again."
+    assert sentence_of(error) == told
+    assert sentence_for_command(error, ["manage.py", "migrate"]) == told
+    assert sentence_for_command(error, ["manage.py", "migrate", "--traceback"]) is None
+    assert sentence_for_command(error, ["manage.py", "sweep"]) is None
+
+
 def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "manage.py", *arguments],
