@@ -23,19 +23,17 @@ run: $(VENV)/run.stamp  ## prepare everything at the first time, then serve on H
 test: $(VENV)/dev.stamp  ## all tests; says in one line what is missing for some of them
 	@$(PY) -m tests
 
-check: $(VENV)/dev.stamp  ## what CI runs: format, lint, types, imports, migrations, checks, tests
+check: $(VENV)/dev.stamp  ## what CI runs: format, lint, types, imports, checks, tests
 	@$(PY) -m tests.side_by_side \
 		"$(VENV)/bin/ruff format --check ." \
 		"$(VENV)/bin/ruff check ." \
 		"nice $(VENV)/bin/mypy" \
 		"$(VENV)/bin/lint-imports" \
-		"$(PY) manage.py makemigrations --check --dry-run" \
-		"$(PY) manage.py check --fail-level WARNING" \
 		"$(PY) -m tests.production_check" \
-		"$(PY) -m tests.lock" \
 		"$(PY) -m tests --enforce"
 
 nightly: $(VENV)/dev.stamp  ## what takes long: all tests with more examples, on either database
+	$(PY) -m tests.lock
 	$(PY) -m tests --nightly --enforce
 
 bench: $(VENV)/dev.stamp  ## our server beside others, on this machine

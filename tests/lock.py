@@ -1,14 +1,19 @@
 """Compares the locked dependencies with what they are locked from; `--write` locks anew.
 
-The committed versions are kept as long as their source allows them.
+The committed versions are kept as long as their source allows them. To ask the registry for all of
+them takes as long as fifty tests, so that is done by night; by day `tests/test_lock.py` looks at the
+digest of source and lines, which is written with them.
 """
 
+import hashlib
+import json
 from pathlib import Path
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 
 ROOT = Path(__file__).parent.parent
 SOURCES = {
@@ -29,21 +34,32 @@ def main(arguments: list[str]) -> int:
     return int(any(stale))
 
 
+def fault(name: str, root: Path = ROOT) -> str:
+    """What is wrong with a committed file, without asking a registry; nothing is, if empty."""
+    committed = root / "requirements" / name
+    text = committed.read_text(encoding="utf-8")
+    if ADDRESS.search(text):
+        return f"requirements/{name} holds a download address. Run 'make lock'."
+    if not text.startswith(_header(name, _body(committed), root)):
+        return f"requirements/{name} does not fit {SOURCES[name][0]}. Run 'make lock'."
+    return ""
+
+
 def _lock(name: str, *, write: bool) -> bool:
     committed = ROOT / "requirements" / name
     with tempfile.TemporaryDirectory() as folder:
         fresh = Path(folder) / name
         shutil.copy(committed, fresh)  # the pins that the compiler starts from
         _compile(fresh, SOURCES[name])
-        if write:
-            committed.write_text(_header(name) + _body(fresh))
-        if _body(fresh) != _body(committed):
-            print(f"requirements/{name} does not fit {SOURCES[name][0]}. Run 'make lock'.")
-            return True
-    if ADDRESS.search(committed.read_text()):
-        print(f"requirements/{name} holds a download address. Run 'make lock'.")
-        return True
-    return False
+        body = _body(fresh)
+    if write:
+        committed.write_text(_header(name, body, ROOT) + body)
+    found = fault(name)
+    if not found and body != _body(committed):
+        found = f"requirements/{name} is not what the registry gives now. Run 'make lock'."
+    if found:
+        print(found)
+    return bool(found)
 
 
 def _compile(output: Path, source: tuple[str, ...]) -> None:
@@ -54,13 +70,29 @@ def _compile(output: Path, source: tuple[str, ...]) -> None:
 
 
 def _body(file: Path) -> str:
-    lines = file.read_text().splitlines(keepends=True)
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
     return "".join(line for line in lines if not line.startswith("#"))
 
 
-def _header(name: str) -> str:
+def _header(name: str, body: str, root: Path) -> str:
     source, install = SOURCES[name][0], f"pip install --require-hashes -r {name}"
-    return f"# Locked from {source} by 'make lock'. Install: {install}\n"
+    locked = json.dumps([SOURCES[name], _wanted(name, root), body])
+    digest = hashlib.sha256(locked.encode()).hexdigest()
+    return (
+        f"# Locked from {source} by 'make lock'. Install: {install}\n"
+        f"# Digest of source and lines: {digest}\n"
+    )
+
+
+def _wanted(name: str, root: Path) -> list[str]:
+    """What a file is locked from, as its source names it."""
+    source, *options = SOURCES[name]
+    text = (root / source).read_text(encoding="utf-8")
+    if not source.endswith(".toml"):
+        return text.splitlines()
+    project = tomllib.loads(text)["project"]
+    extra = options[1] if options else ""
+    return [*project["dependencies"], *project["optional-dependencies"].get(extra, ())]
 
 
 if __name__ == "__main__":

@@ -2,9 +2,11 @@
 
 import os
 import secrets
-import subprocess
 import sys
 import tempfile
+
+import django
+from django.core.management import CommandError, call_command
 
 from copilot_admin.config.encryption import new_key
 
@@ -22,11 +24,18 @@ def production_environment(data_dir: str) -> dict[str, str]:
 
 
 def main() -> int:
-    """Checks; returns the status of the process."""
-    command = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
+    """Checks in this process, which has no other environment; returns its status."""
     with tempfile.TemporaryDirectory() as data_dir:
-        environment = production_environment(data_dir)
-        return subprocess.run(command, env=environment, check=False).returncode
+        production = production_environment(data_dir)
+        os.environ.clear()
+        os.environ.update(production, DJANGO_SETTINGS_MODULE="copilot_admin.settings")
+        django.setup()
+        try:
+            call_command("check", deploy=True, fail_level="WARNING")
+        except CommandError as error:
+            print(error, file=sys.stderr)
+            return 1
+    return 0
 
 
 if __name__ == "__main__":
