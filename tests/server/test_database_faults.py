@@ -239,8 +239,13 @@ def test_a_postgresql_that_does_not_answer_is_one_line(tmp_path):
     )
 
 
-def test_a_check_that_cannot_run_does_not_say_what_it_checks(tmp_path):
+def test_a_check_that_cannot_run_does_not_say_what_it_checks(unopened, capsys):
     """Its 1 would be that an answer is not as expected."""
-    done = run(tmp_path, "copilots", "check", "x", DATABASE_URL="postgres://u@127.0.0.1:1/none")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.endswith("PostgreSQL does not answer. Start it, or mend DATABASE_URL.\n")
+    with pytest.raises(SystemExit) as ended:
+        manage.main(["manage.py", "copilots", "check", "x"])
+    assert ended.value.code == manage.NOT_RUN
+    assert capsys.readouterr() == (
+        "",
+        f"CommandError: The SQLite database {unopened} cannot be used: unable to open database "
+        "file. Free what keeps it, or put a backup in its place.\n",
+    )
