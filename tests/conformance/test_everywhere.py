@@ -40,7 +40,6 @@ def test_agents_json_describes_each_as_workspace_wants_it(service_url, model):
         assert all(isinstance(value, bool | dict) for value in agent["features"].values())
 
 
-@pytest.mark.database
 def test_a_chat_of_several_turns_reaches_the_model_whole(service_url, model):
     for number, slug in enumerate(templates()):
         stranger = Stranger(slug, says("4"), service=service_url, model=model)

@@ -56,7 +56,7 @@ from tests.journal.journaling import (
 )
 from tests.waiting import HANGS_SECONDS
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 CANARY = "canary-4711"
 
 
@@ -107,6 +107,7 @@ class TestOneCopy:
         assert per_turn == [per_turn[0]] * 11
         assert sum(Blob.objects.values_list("size", flat=True)) < 2 * len(rows)
 
+    @pytest.mark.database
     def test_two_clients_with_the_same_words_have_two_conversations(self):
         one = Client(principal="key:1")
         other = one.another(principal="key:2")
@@ -144,6 +145,7 @@ class TestOneCopy:
 
 
 class TestRecollection:
+    @pytest.mark.database
     def test_the_second_leg_remembers_what_the_client_does_not_repeat(self):
         client = Client(trace_id="chat-1")
         query = {
@@ -234,6 +236,7 @@ class TestRecollection:
         again = client.ask("Price?", env={**env, **changed})
         assert again.accepted.recollection.looped is looped
 
+    @pytest.mark.database
     def test_where_no_request_is_kept_the_same_words_are_the_same_question(self):
         client = Client(trace_id="chat-1", logging=Logging.METADATA)
         client.ask("Price?", env={"widgets": SELECTED}).answer(call_event())
@@ -241,6 +244,7 @@ class TestRecollection:
         assert again.accepted.recollection.looped is True
 
 
+@pytest.mark.database
 class TestCounters:
     def test_a_list_row_has_everything_that_it_shows(self):
         client = Client(trace_id="chat-1")
@@ -268,6 +272,7 @@ class TestCounters:
 
 
 class TestSecrets:
+    @pytest.mark.database
     def test_secrets_of_a_request_never_reach_the_database(self):
         body = {
             "messages": [{"role": "human", "content": "Hi"}],
@@ -299,6 +304,7 @@ def _fields(opening: Any) -> dict[str, Any]:
     return {name: getattr(opening, name) for name in opening.__dataclass_fields__}
 
 
+@pytest.mark.database
 @pytest.mark.parametrize("logging", [Logging.METADATA, Logging.NOTHING])
 def test_where_content_is_not_kept_none_reaches_the_database(logging):
     client = Client(trace_id="chat-1", logging=logging)
@@ -322,6 +328,7 @@ def test_where_content_is_not_kept_none_reaches_the_database(logging):
     assert Conversation.objects.count() == kept
 
 
+@pytest.mark.database
 def test_what_a_database_refuses_is_replaced_and_noted():
     body = json.dumps({"messages": [{"role": "human", "content": "a\0b \ud800 " + "9" * 30}]})
     query = read(body.encode())
@@ -332,6 +339,7 @@ def test_what_a_database_refuses_is_replaced_and_noted():
     assert Run.objects.get().notes
 
 
+@pytest.mark.database
 class TestReaping:
     def left_behind(self, *pieces: str, silent: timedelta = timedelta(seconds=60)) -> Any:
         client = Client(trace_id="chat-1", now=timezone.now() - timedelta(minutes=5))
@@ -386,6 +394,7 @@ def _raise(error: Exception) -> Any:
     return fail
 
 
+@pytest.mark.database
 @pytest.mark.django_db(transaction=True)
 class TestThreads:
     def test_a_job_that_fails_fails_alone(self):

@@ -10,9 +10,10 @@ from copilot_admin.journal.selection import selection_of
 from copilot_admin.models import Blob, Logging, Run
 from tests.journal.journaling import Client, call_echo, call_event, ending, human, result
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.database
 def test_memory_of_the_first_request_reaches_the_second():
     client = Client(trace_id="chat")
     skill = {"slug": "news", "contentMarkdown": "read " * 1000}
@@ -58,6 +59,7 @@ def test_what_is_no_memory_is_not_remembered(env):
     assert second.accepted.recollection.memory == Memory()
 
 
+@pytest.mark.database
 def test_calls_are_counted_along_the_way_to_the_leaf():
     client = Client(trace_id="chat")
     history = [human("Price?")]
@@ -89,6 +91,7 @@ def test_a_regenerated_answer_is_no_loop_when_there_was_no_call():
     assert client.ask("Hi").accepted.recollection == Recollection(memory=Memory())
 
 
+@pytest.mark.database
 def test_a_loop_is_one_for_a_minute_after_the_end_of_the_call():
     assert timedelta(minutes=1) == LOOP_WINDOW
     client = Client(trace_id="chat")
@@ -104,6 +107,7 @@ def test_a_loop_is_one_for_a_minute_after_the_end_of_the_call():
     assert looped(LOOP_WINDOW - timedelta(microseconds=1)) is True
 
 
+@pytest.mark.database
 def test_what_counts_as_a_loop_is_the_newest_answer_to_the_same_request():
     client = Client(trace_id="chat")
     client.ask("Price?").answer(call_event())
@@ -119,6 +123,7 @@ def test_an_answer_that_is_still_being_written_is_no_loop():
     assert client.ask("Price?").accepted.recollection == Recollection(memory=Memory())
 
 
+@pytest.mark.database
 def test_a_call_that_was_never_answered_is_none_that_was_made():
     client = Client(trace_id="chat")
     client.ask("Price?").answer("Nothing.")
@@ -126,6 +131,7 @@ def test_a_call_that_was_never_answered_is_none_that_was_made():
     assert second.accepted.recollection.client_calls == {}
 
 
+@pytest.mark.database
 def test_where_no_content_is_kept_no_memory_is_either():
     client = Client(trace_id="chat", logging=Logging.METADATA)
     client.ask("Price?", env={"timezone": "UTC"}, timezone="UTC").answer(call_event())

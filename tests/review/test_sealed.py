@@ -40,7 +40,7 @@ from tests.journal.full_count import full_count, rollups
 from tests.journal.journaling import Client
 from tests.review.exports.exporting import said_by
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.django_db
 
 WITH_VERDICTS = {"csv", "jsonl", "md", "html"}  # formats of exports; others need not tell any
 # Modules that know what reviewers said, and why none of them tells it too early.
@@ -135,6 +135,7 @@ def test_it_is_told_when_both_have_judged_and_on_no_way_before(talk, label):
     assert everywhere(True, talk, label)
 
 
+@pytest.mark.database
 def test_it_is_told_when_the_queue_is_closed_and_not_when_it_is_opened_again(talk, label):
     make_queue(queue := ReviewQueue(name="Week", judges=2), [talk.pk])
     judge(queue, label)
@@ -155,6 +156,7 @@ def test_what_one_person_judges_is_told_until_two_are_wanted(talk, label):
     assert everywhere(False, talk, label)
 
 
+@pytest.mark.database
 def test_two_who_agree_tell_a_third_nothing_of_what_he_is_to_judge_in_another_queue(talk, label):
     make_queue(queue := ReviewQueue(name="Week", judges=2), [talk.pk])
     judge(queue, label)
@@ -164,12 +166,14 @@ def test_two_who_agree_tell_a_third_nothing_of_what_he_is_to_judge_in_another_qu
     assert everywhere(False, talk, label)
 
 
+@pytest.mark.database
 def test_a_queue_of_what_nobody_judged_has_nothing_counted_anew(talk):
     make_queue(queue := ReviewQueue(name="Week", judges=2), [talk.pk])
     set_closed(queue, is_closed=True)
     assert not Filling.objects.exists()
 
 
+@pytest.mark.database
 @pytest.mark.django_db(transaction=True)
 def test_two_who_judge_at_the_same_instant_while_a_third_closes_the_queue_count_once(label):
     version, judges = make_version(), [make_user(Role.REVIEWERS) for _ in range(2)]

@@ -10,8 +10,6 @@ from copilot_admin.models import Blob, BlobPart
 from copilot_admin.storage import blobs
 from copilot_admin.storage.cut_values import CutList, CutText
 
-pytestmark = pytest.mark.database
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=20),
     lambda inner: (
@@ -32,6 +30,7 @@ def stored(value):
     return packed.sha
 
 
+@pytest.mark.database
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     "value",
@@ -53,6 +52,7 @@ def test_what_is_stored_is_read_back(value):
     assert blobs.load([sha]) == {sha: value}
 
 
+@pytest.mark.database
 @pytest.mark.django_db
 def test_deep_data_is_read_back():
     value: object = "x" * 3000
@@ -70,6 +70,7 @@ def test_any_json_survives(value):
     assert blobs.load([sha])[sha] == big
 
 
+@pytest.mark.database
 @pytest.mark.django_db
 def test_a_change_beside_big_parts_stores_only_the_change():
     env = {"widgets": {"primary": widgets(300)}, "context": widgets(40), "timezone": "UTC"}
@@ -79,6 +80,7 @@ def test_a_change_beside_big_parts_stores_only_the_change():
     assert total() - before < 1000
 
 
+@pytest.mark.database
 @pytest.mark.django_db
 def test_one_changed_widget_among_many_stores_its_surroundings_only():
     many = widgets(400)
@@ -89,6 +91,7 @@ def test_one_changed_widget_among_many_stores_its_surroundings_only():
     assert total() - before < 40_000 < before
 
 
+@pytest.mark.database
 @pytest.mark.django_db
 def test_a_list_that_grows_costs_what_is_new():
     sizes, rows = [], []
@@ -117,6 +120,7 @@ def test_of_small_elements_too_a_list_that_grows_costs_what_is_new():
     assert sum(len(after.parts[sha][0]) for sha in new) < 4 * blobs.LONGEST_SMALL_RUN
 
 
+@pytest.mark.database
 @pytest.mark.django_db
 def test_parts_are_known_to_be_in_use():
     sha = stored({"text": "x" * 5000, "other": "y" * 5000})
@@ -125,6 +129,7 @@ def test_parts_are_known_to_be_in_use():
     assert len(parts) == 2
 
 
+@pytest.mark.database
 @pytest.mark.django_db
 def test_what_is_not_stored_is_not_found():
     assert blobs.load(["0" * 64]) == {}
@@ -134,6 +139,7 @@ def total() -> int:
     return sum(Blob.objects.values_list("size", flat=True))
 
 
+@pytest.mark.database
 @pytest.mark.django_db
 def test_of_a_long_text_the_beginning_can_be_read():
     text = 'é"\\\n\x01' * 20_000

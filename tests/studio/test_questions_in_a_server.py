@@ -12,7 +12,7 @@ from tests.factories import make_copilot, make_saved
 from tests.studio.questions import script
 from tests.waiting import HANGS_SECONDS, eventually
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def ask(copilot):

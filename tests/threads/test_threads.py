@@ -40,10 +40,11 @@ from tests.journal.journaling import (
     shape,
 )
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 TRACES = pytest.mark.parametrize("trace_id", ["chat-1", None], ids=["trace id", "no trace id"])
 
 
+@pytest.mark.database
 @TRACES
 def test_a_follow_up_continues_the_conversation(trace_id):
     client = Client(trace_id=trace_id)
@@ -95,6 +96,7 @@ def test_a_lone_first_question_is_a_new_conversation_each_time():
     assert Conversation.objects.count() == 2
 
 
+@pytest.mark.database
 @TRACES
 def test_an_edited_question_is_a_branch(trace_id):
     client = Client(trace_id=trace_id)
@@ -128,6 +130,7 @@ def test_a_regenerated_answer_is_a_second_run_of_the_same_turn(trace_id):
     assert Node.objects.filter(role="human").count() == 2
 
 
+@pytest.mark.database
 @TRACES
 @pytest.mark.parametrize(
     "echo",
@@ -148,6 +151,7 @@ def test_an_altered_echo_is_marked_and_never_a_branch(trace_id, echo):
     ]
 
 
+@pytest.mark.database
 def test_foreign_history_without_a_known_answer_is_kept_once():
     client = Client()
     client.ask("Hi").answer("Hello")
@@ -158,6 +162,7 @@ def test_foreign_history_without_a_known_answer_is_kept_once():
     assert Run.objects.filter(conversation=foreign.conversation).count() == 1
 
 
+@pytest.mark.database
 @TRACES
 def test_a_long_unknown_history_is_stored_in_few_statements_and_once(trace_id):
     client = Client(trace_id=trace_id)
@@ -202,6 +207,7 @@ def test_an_answer_with_the_markers_of_the_client_is_recognised(trace_id):
     assert not Node.objects.filter(echo_differs=True).exists()
 
 
+@pytest.mark.database
 @TRACES
 @pytest.mark.parametrize("generation", list(Generation))
 def test_a_call_is_recognised_in_every_dialect(trace_id, generation):
@@ -285,6 +291,7 @@ def test_a_summary_before_the_last_messages_is_no_hindrance():
     ]
 
 
+@pytest.mark.database
 def test_unknown_history_under_a_known_trace_id_is_kept_beside_the_known():
     client = Client(trace_id="chat")
     client.ask("One").answer("First")
@@ -349,6 +356,7 @@ def test_two_copilots_stay_apart():
     assert first.conversation != second.conversation
 
 
+@pytest.mark.database
 def test_of_equal_conversations_the_latest_one_that_nobody_went_on_with_is_continued():
     client = Client()
     first = client.ask("Hi").answer("Hello")
@@ -366,6 +374,7 @@ def test_two_chats_with_the_same_words_and_other_trace_ids_stay_apart():
     assert Conversation.objects.count() == 2
 
 
+@pytest.mark.database
 def test_a_trace_id_that_comes_later_names_the_conversation():
     client = Client()
     first = client.ask("Hi").answer("Hello")
@@ -404,6 +413,7 @@ def test_an_orchestrators_task_is_a_question():
     assert asked.conversation.title == "Read the news"
 
 
+@pytest.mark.database
 def test_results_without_a_question_share_a_turn():
     client = Client(trace_id="chat")
     first = client.ask(call_echo("w-1"), result("1", "w-1")).answer(call_event("w-2"))
@@ -427,6 +437,7 @@ def test_a_result_whose_call_is_unknown_is_kept_in_its_turn():
     assert Turn.objects.filter(runs=asked.run).get().human_node.text == "Price?"
 
 
+@pytest.mark.database
 def test_a_long_foreign_history_is_stored_once_and_in_order():
     history = [human(str(i)) if i % 2 == 0 else ai(str(i)) for i in range(301)]
     client = Client(trace_id="chat")
@@ -474,6 +485,7 @@ def test_the_number_of_queries_does_not_depend_on_the_history():
     assert counts[1] <= 16
 
 
+@pytest.mark.database
 def test_secrets_do_not_reach_the_tables():
     client = Client(trace_id="chat")
     signed = "https://files.example/a.pdf?X-Amz-Signature=canary&page=2"
@@ -523,6 +535,7 @@ def test_conversations_are_recognised_without_their_content():
     assert first.accepted.recollection.client_calls == {"": 1}
 
 
+@pytest.mark.database
 def test_hashes_of_what_is_not_kept_depend_on_the_secret_key(settings):
     asked = Client(logging=Logging.METADATA).ask("Hi")
     known = set(asked.conversation.nodes.values_list("chain_hash", flat=True))
@@ -532,6 +545,7 @@ def test_hashes_of_what_is_not_kept_depend_on_the_secret_key(settings):
     assert known.isdisjoint(other.conversation.nodes.values_list("chain_hash", flat=True))
 
 
+@pytest.mark.database
 def test_an_altered_later_answer_is_marked_and_never_a_branch():
     client = Client()
     client.ask("One").answer("First")
@@ -580,6 +594,7 @@ def test_a_question_that_was_history_may_be_asked_again():
     assert (asked.conversation.n_turns, Turn.objects.count()) == (2, 2)
 
 
+@pytest.mark.database
 def test_only_the_newest_messages_of_an_endless_conversation_are_walked_along(monkeypatch):
     monkeypatch.setattr(finding, "LOADED", 4)
     client, history = Client(trace_id="chat"), []
@@ -593,6 +608,7 @@ def test_only_the_newest_messages_of_an_endless_conversation_are_walked_along(mo
     assert lost.conversation == asked.conversation
 
 
+@pytest.mark.database
 def test_the_outcome_of_a_command_is_kept():
     made = CommandResult("success", "ok", about={"widget_uuid": "w-1"})
     done = ResultMessage("add_widget_to_dashboard", {}, (made,))
@@ -625,6 +641,7 @@ def test_files_and_citations_of_a_result_are_kept_without_signatures():
     ]
 
 
+@pytest.mark.database
 def test_a_big_call_is_kept_and_recognised():
     def call(size: int) -> FunctionCall:
         rows = [{"value": number} for number in range(size)]
@@ -668,6 +685,7 @@ def blind_once(monkeypatch, seen=None):
     )
 
 
+@pytest.mark.database
 def test_a_conversation_that_another_process_makes_meanwhile_is_joined(monkeypatch):
     client = Client(trace_id="chat")
     first = client.ask("Hi").answer("Hello")
@@ -677,6 +695,7 @@ def test_a_conversation_that_another_process_makes_meanwhile_is_joined(monkeypat
     assert [row[0] for row in shape(first.conversation)] == [0, 1, 2]
 
 
+@pytest.mark.database
 def test_a_turn_that_another_process_makes_meanwhile_is_shared(monkeypatch):
     client = Client(trace_id="chat")
     first = client.ask("Hi")
@@ -686,6 +705,7 @@ def test_a_turn_that_another_process_makes_meanwhile_is_shared(monkeypatch):
     assert second.conversation.n_turns == 1
 
 
+@pytest.mark.database
 def test_a_history_that_another_process_stores_meanwhile_is_stored_once(monkeypatch):
     client = Client(trace_id="chat")
     first = client.ask("Hi").answer("Hello")
@@ -706,6 +726,7 @@ def test_a_request_that_stands_in_two_conversations_is_one_of_the_newer_though_i
     assert again.conversation == answered.conversation
 
 
+@pytest.mark.database
 def test_a_trace_id_that_another_process_gives_away_meanwhile_is_respected(monkeypatch):
     client = Client()
     unnamed = client.ask("Hi").answer("Hello")
@@ -717,6 +738,7 @@ def test_a_trace_id_that_another_process_gives_away_meanwhile_is_respected(monke
     assert unnamed.conversation.trace_id == ""
 
 
+@pytest.mark.database
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("history", [["Hi"], ["Hi", ai("Hello"), "More"]], ids=["first", "later"])
 def test_two_requests_of_one_conversation_at_once(history, monkeypatch):

@@ -83,7 +83,6 @@ def test_what_is_not_live_is_said():
     assert "Nobody gets this copilot now." not in text_of(builder, make_published())
 
 
-@pytest.mark.database
 def test_a_key_is_made_on_the_spot_for_this_copilot_alone_and_shown_once():
     copilot = make_published(access=Access.KEY, name="<b>News</b>")
     client = browser(Role.BUILDERS, Role.OPERATORS)

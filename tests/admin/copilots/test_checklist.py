@@ -196,7 +196,6 @@ def test_only_who_may_look_at_the_page_asks_providers(client: Client) -> None:
     assert client.post(checklist_url(copilot)).status_code == 404
 
 
-@pytest.mark.database
 def test_twenty_drafts_cost_as_many_queries_as_one(
     builder: Client, django_assert_num_queries: Any
 ) -> None:

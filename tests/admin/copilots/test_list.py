@@ -128,7 +128,6 @@ def test_an_empty_list_says_the_next_step(builder: Client) -> None:
     assert f'href="{LIST}add/"' in page
 
 
-@pytest.mark.database
 def test_the_list_costs_the_same_however_long_it_is(
     builder: Client, django_assert_max_num_queries: Any
 ) -> None:

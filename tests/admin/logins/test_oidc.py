@@ -141,6 +141,7 @@ class TestLoggingIn:
 
 
 class TestRefusals:
+    @pytest.mark.database
     def test_somebody_in_no_group_is_told_so_and_leaves_no_account(self, provider, browser):
         provider.knows("bob", preferred_username="bob", groups=["canteen"])
         answer = log_in(browser, provider, "bob")
@@ -272,7 +273,6 @@ class TestRefusals:
         assert person(browser) is None
 
 
-@pytest.mark.database
 class TestAccounts:
     def test_an_account_with_the_same_name_and_mail_is_not_his(self, provider, browser):
         local = make_user(username="Ann", email="ann@example.com", is_superuser=True)
@@ -293,6 +293,7 @@ class TestAccounts:
         log_in(browser, provider, "ann")
         assert person(browser).email == ""
 
+    @pytest.mark.database
     def test_the_subject_is_the_person_whatever_he_is_called(self, provider, browser):
         log_in(browser, provider, "ann")
         first = person(browser)
@@ -303,6 +304,7 @@ class TestAccounts:
         assert (again.pk, again.username, again.get_full_name()) == (first.pk, "ann", "Anna Lim")
         assert roles(again) == {Role.REVIEWERS}
 
+    @pytest.mark.database
     def test_roles_of_before_are_replaced_by_those_of_now(self, provider, browser):
         log_in(browser, provider, "ann")
         ann = person(browser)
@@ -337,6 +339,7 @@ class TestAccounts:
         provider.knows("ann", groups=groups)
         assert log_in(browser, provider, "ann").status_code == 403
 
+    @pytest.mark.database
     def test_a_name_that_turns_letters_round_is_kept_without_them(self, provider, browser):
         turned = "\u202eadmin\u202c\u200b<b>\x00"
         provider.knows("ann", preferred_username=turned, name=turned, groups=["analysts"])
@@ -345,6 +348,7 @@ class TestAccounts:
         assert (ann.username, ann.first_name) == ("admin-b", "admin<b>")
         assert "admin&lt;b&gt;" in browser.get(START).content.decode()
 
+    @pytest.mark.database
     def test_he_logs_in_with_no_password_even_if_he_has_one(self, provider, browser):
         log_in(browser, provider, "ann")
         ann = person(browser)

@@ -86,7 +86,6 @@ def test_the_list_is_filtered_by_day(reviewer):
     assert [call.request_id for call in found(reviewer.get(LIST + today))] == ["now"]
 
 
-@pytest.mark.database
 def test_the_list_needs_the_same_queries_for_one_row_and_for_fifty(reviewer):
     def queries() -> int:
         with CaptureQueriesContext(connection) as captured:

@@ -113,7 +113,6 @@ def test_a_state_is_set_and_the_list_finds_it(reviewer: Browser):
     assert post(reviewer, conversation, "review-state/", state="odd").status_code == 404
 
 
-@pytest.mark.database
 def test_the_list_finds_a_label(reviewer: Browser):
     wrong, _ = criteria()
     conversation = long_conversation(1)

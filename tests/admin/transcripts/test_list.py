@@ -89,7 +89,6 @@ def test_a_row_says_who_what_when_and_how_it_ended(reviewer: Browser):
     assert '<use href="#ca-outcome-completed">' in page
 
 
-@pytest.mark.database
 def test_the_list_needs_the_same_queries_for_one_row_and_for_fifty(reviewer: Browser):
     reviewer.get(LIST)
     make_conversations(1)
@@ -205,7 +204,6 @@ def test_of_a_filter_that_is_there_twice_all_take_the_last(reviewer: Browser):
     assert TranscriptExport.objects.get().query == ""
 
 
-@pytest.mark.database
 def test_counting_stops_at_a_bound(reviewer: Browser):
     make_conversations(COUNTED + 1)
     assert "More than 1000 conversations" in reviewer.get(LIST).content.decode()
@@ -341,7 +339,6 @@ def test_a_search_goes_on_page_by_page(reviewer: Browser):
     assert titles(reviewer.get(LIST + second.context["cl"].newer_query)) == titles(response)
 
 
-@pytest.mark.database
 def test_a_search_needs_the_same_queries_for_one_hit_and_for_fifty(reviewer: Browser):
     client = Asking()
     client.ask("Bonds").answer("Well.")

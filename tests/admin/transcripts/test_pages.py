@@ -110,7 +110,6 @@ def test_an_odd_turn_in_the_address_changes_nothing(reviewer: Browser, turn: str
     assert reviewer.get(address(rich_conversation(), f"change/?turn={turn}")).status_code == 200
 
 
-@pytest.mark.database
 @pytest.mark.parametrize("path", ["change/", "turns/{}/"])
 def test_the_page_needs_the_same_queries_for_3_turns_and_for_60(reviewer: Browser, path: str):
     def queries(turns: int) -> int:
@@ -154,7 +153,6 @@ def test_the_rest_of_a_long_data_message_can_be_read(reviewer: Browser):
     assert "the end" in text_of(reviewer.get(link))
 
 
-@pytest.mark.database
 @pytest.mark.parametrize("path", ["change/", "turns/{}/"])
 def test_the_page_needs_the_same_queries_for_1_data_message_and_for_200(
     reviewer: Browser, path: str
