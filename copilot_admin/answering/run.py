@@ -256,6 +256,8 @@ class ActiveRun:
 
     def _checkpoint(self) -> None:
         self._account.speaker.break_silence()
+        if not self.acceptance.done():  # no row that it could belong to
+            return
         piece = self._account.recorder.unsaved()
         if piece is not None:
             JOURNAL.checkpoint(self.id, piece)

@@ -35,6 +35,7 @@ from copilot_admin.threads.left_out import without_images
 from protocol.json import Json
 from protocol.storable import clean_text
 
+LONG_HISTORY = 100  # messages, of which nearly always one is new; twenty such are like one of 2,000
 _INSERT_RUN = Insert(Run)
 _INSERT_REFUSED = Insert(Run, returning=("ms",), or_ignore=True)
 _COUNT = Update(
@@ -147,7 +148,13 @@ def acceptance(prepared: Prepared) -> Callable[[], Accepted]:
     """The job that stores a run which begins."""
     opening = prepared.opening
     user = _user(opening.user, opening.logging)
-    job = InOrder(prepared.place, partial(accept, prepared), prepared.contents)
+    rows = 0 if prepared.incoming is None else len(prepared.incoming.links)
+    job = InOrder(
+        prepared.place,
+        partial(accept, prepared),
+        prepared.contents,
+        rows=rows if rows > LONG_HISTORY else 0,
+    )
     return after_row_of(user, job, at=opening.started_at)
 
 

@@ -153,11 +153,13 @@ class InOrder(Generic[T]):
         place: Of what it holds, the same in every process; jobs of one place keep their order.
         job: Does it.
         contents: What it stores as blobs.
+        rows: How many rows it may write, where these are far more than those of most.
     """
 
     place: Place
     job: Callable[[], T]
     contents: Callable[[], Iterable[Packed]] = tuple
+    rows: int = 0
 
     def __call__(self) -> T:
         """Does the job."""
@@ -172,6 +174,16 @@ def in_order(job: Callable[[], object]) -> tuple[bool, Place]:
         case FirstThen(then=then):
             return in_order(then)
     return True, ()
+
+
+def rows_of(job: Callable[[], object]) -> int:
+    """How many rows a job may write, where these are far more than those of most."""
+    match job:
+        case InOrder(rows=rows):
+            return rows
+        case FirstThen(then=then):
+            return rows_of(then)
+    return 0
 
 
 def store_contents(jobs: Sequence[Callable[[], object]]) -> None:

@@ -1,5 +1,6 @@
 """Once a second, of a run that is being answered; here whenever a test says so."""
 
+import asyncio
 from typing import Any
 
 from django.test import AsyncClient
@@ -43,3 +44,24 @@ def test_a_tick_keeps_what_is_new_and_tells_who_watches_while_the_answer_lasts(m
     runs[0].tick()  # its loop has ended as well
     assert kept == [Piece(0, "Hello.", ())]
     assert told == [TurnChange.STARTED, TurnChange.PROGRESS, TurnChange.FINISHED]
+
+
+def test_what_is_said_before_the_run_is_kept_is_kept_at_a_later_tick(monkeypatch):
+    kept: list[Piece] = []
+
+    async def answer(engine_input: object) -> Any:
+        (run,) = RUNNING
+        yield MessageChunk("Hello.")
+        acceptance, run.acceptance = run.acceptance, asyncio.get_running_loop().create_future()
+        run.tick()
+        assert kept == []
+        run.acceptance = acceptance
+        await acceptance
+        run.tick()
+        yield Finish("stop")
+
+    monkeypatch.setattr(run_task, "answer", answer)
+    monkeypatch.setattr(JOURNAL, "checkpoint", lambda run_id, piece: kept.append(piece))
+    make_published(slug="news")
+    assert read(AsyncClient(), QUERY, HELLO) == [("copilotMessageChunk", {"delta": "Hello."})]
+    assert kept == [Piece(0, "Hello.", ())]

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from functools import partial
+from itertools import pairwise
 import threading
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from copilot_admin.models import Blob, Event, Provider
 from copilot_admin.storage import writer as writer_module
 from copilot_admin.storage.database_thread import DatabaseThread, JournalDown
+from copilot_admin.storage.held_back import FirstThen, InOrder
 from copilot_admin.storage.writer import Writer
 from tests.waiting import HANGS_SECONDS
 
@@ -350,3 +352,60 @@ def test_a_reader_gives_up_after_the_second_try(reader):
 
 def test_a_thread_that_never_worked_stops_at_once():
     assert DatabaseThread("idle").stop(timeout=0) is True
+
+
+def noted(into: list[str], name: str, *, rows: int = 0) -> InOrder[None]:
+    """A job that notes when it is done and when it is committed."""
+
+    def job() -> None:
+        into.append(name)
+        transaction.on_commit(lambda: into.append(f"/{name}"))
+
+    return InOrder(("t", name.rstrip("'")), job, rows=rows)
+
+
+def done(writer: Writer, *jobs: tuple[str, int]) -> list[list[str]]:
+    """The groups in which jobs with so many rows are committed."""
+    happened: list[str] = []
+    for future in at_once(writer, *(noted(happened, name, rows=rows) for name, rows in jobs)):
+        future.result(HANGS_SECONDS)
+    groups: list[list[str]] = [[]]
+    for before, after in pairwise(["", *happened]):
+        if before.startswith("/") and not after.startswith("/"):
+            groups.append([])
+        if not after.startswith("/"):
+            groups[-1].append(after)
+    return groups
+
+
+MANY = writer_module.MOST_ROWS
+
+
+class TestManyRows:
+    """Those of one commit are bounded, and nobody waits for more than one such."""
+
+    def test_others_go_before_the_second_that_writes_very_many(self, writer):
+        jobs = (("a", MANY), ("b", MANY), ("c", MANY), ("d", 0), ("e", 0))
+        assert done(writer, *jobs) == [["a", "d", "e"], ["b"], ["c"]]
+
+    def test_as_many_as_fit_go_together(self, writer):
+        jobs = (("a", MANY // 2), ("b", MANY // 2), ("c", 1), ("d", 0))
+        assert done(writer, *jobs) == [["a", "b", "d"], ["c"]]
+
+    def test_one_that_writes_more_than_may_be_is_written_all_the_same(self, writer):
+        assert done(writer, ("a", 5 * MANY), ("b", MANY), ("c", 0)) == [["a", "c"], ["b"]]
+
+    def test_what_belongs_to_one_that_waits_waits_too(self, writer):
+        jobs = (("a", MANY), ("b", MANY), ("b'", 0), ("b''", 0), ("c", 0))
+        assert done(writer, *jobs) == [["a", "c"], ["b", "b'", "b''"]]
+
+    def test_jobs_without_a_place_wait_for_none(self, writer):
+        happened: list[str] = []
+        jobs = (
+            *(noted(happened, name, rows=MANY) for name in "ab"),
+            lambda: happened.append("c"),
+            FirstThen(("u",), lambda: None, noted(happened, "d", rows=MANY)),
+        )
+        for future in at_once(writer, *jobs):
+            future.result(HANGS_SECONDS)
+        assert happened == ["a", "c", "/a", "b", "/b", "d", "/d"]
