@@ -80,7 +80,7 @@ from protocol.widgets import Widget, WidgetParam, Widgets
 from tests.engine.engine_inputs import make_spec
 
 ROOT = Path(__file__).parent.parent.parent
-BY_DAY = (1000, 8000)  # characters
+BY_DAY = (500, 4000)  # characters
 BY_NIGHT = tuple(500 * 2**doubling for doubling in range(6))  # to 16,000
 MOST_PER_DOUBLING = 2.5
 ATTEMPTS = 30  # a busy machine spoils some; what really grows fails each within milliseconds
@@ -947,7 +947,7 @@ def test_a_square_is_found():
 
 
 def test_one_spoiled_measurement_of_a_straight_line_is_made_again(monkeypatch):
-    spoiled = [8000, 8000]  # when it is measured first, and once more
+    spoiled = [BY_DAY[-1]] * 2  # when it is measured first, and once more
 
     def busy(read: object, text: str, *, at_least: float) -> float:
         is_spoiled = len(text) in spoiled
