@@ -1,7 +1,7 @@
 """The one thread of a process that writes the journal: what waits is committed together."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import partial
 import time
@@ -105,27 +105,28 @@ class Writer(DatabaseThread):
 
     def _next_batch(self) -> list[_Waiting[Any]]:
         with self._idle:
-            batch, self._queue = _picked(self._queue)
+            batch = _picked(self._queue)
             self._is_draining = bool(batch)
             self._being_done_since = batch[0].since if batch else None
         return sorted(batch, key=lambda waiting: in_order(waiting.job))
 
 
-def _picked(queue: Iterable[_Waiting[Any]]) -> tuple[list[_Waiting[Any]], deque[_Waiting[Any]]]:
-    """What is committed next, always with the oldest, and what stays; jobs of one place keep their order."""
+def _picked(queue: deque[_Waiting[Any]]) -> list[_Waiting[Any]]:
+    """Takes what is committed next, always with the oldest; jobs of one place keep their order."""
     taken: list[_Waiting[Any]] = []
-    left: deque[_Waiting[Any]] = deque()
+    left: list[_Waiting[Any]] = []
     places, most = set(), MOST_ROWS
-    for waiting in queue:
+    while queue and len(taken) < BATCH:
+        waiting = queue.popleft()
         place, rows = in_order(waiting.job)[1], rows_of(waiting.job)
-        fits = len(taken) < BATCH and (rows <= most or not taken) and place not in places
-        if fits:
+        if (rows <= most or not taken) and place not in places:
             taken.append(waiting)
             most = max(0, most - rows)
         else:
             left.append(waiting)
             places |= {place} if place else set()
-    return taken, left
+    queue.extendleft(reversed(left))
+    return taken
 
 
 def _settle(batch: Sequence[_Waiting[Any]]) -> None:
