@@ -12,6 +12,7 @@ from copilot_admin.answering.run import RUNNING, ActiveRun
 from copilot_admin.engine.values.model_call import Finish
 from copilot_admin.journal import JOURNAL
 from copilot_admin.journal.recorder import Piece
+from copilot_admin.journal.values import Accepted
 from protocol.events import MessageChunk
 from tests.factories import make_published
 from tests.streams import read
@@ -53,7 +54,8 @@ def test_what_is_said_before_the_run_is_kept_is_kept_at_a_later_tick(monkeypatch
     async def answer(engine_input: object) -> Any:
         (run,) = RUNNING
         yield MessageChunk("Hello.")
-        acceptance, run.acceptance = run.acceptance, asyncio.get_running_loop().create_future()
+        acceptance = run.acceptance
+        run.acceptance = asyncio.ensure_future(asyncio.sleep(0, Accepted()))
         run.tick()
         early.extend(kept)
         run.acceptance = acceptance

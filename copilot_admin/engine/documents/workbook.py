@@ -5,10 +5,12 @@ process when the memory does not suffice: two cells at opposite corners of a she
 The old format is laid out even before the first sheet can be asked for.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 import csv
+from functools import partial
 from io import BytesIO, StringIO
-from typing import Any
+from typing import Any, TypeVar
 
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook
 
@@ -22,6 +24,7 @@ from copilot_admin.engine.documents.registry import (
     check_archive,
 )
 
+T = TypeVar("T")
 MOST_ROWS = 50_000  # of one sheet
 
 
@@ -42,11 +45,9 @@ def _read(data: bytes) -> Iterator[DocumentPage]:
 
 def _rows(sheet: CalamineSheet) -> tuple[Sequence[Sequence[Any]], str]:
     """The rows of a sheet, and what is to be said of those that are missing."""
-    try:
-        return sheet.to_python(nrows=MOST_ROWS), _note(sheet, lost=0)
-    except BaseException as error:
-        if not _is_of_a_cell(error):
-            raise
+    whole = _unless_a_cell_breaks(partial(sheet.to_python, nrows=MOST_ROWS))
+    if whole is not None:
+        return whole, _note(sheet, lost=0)
     rows = list(_one_by_one(sheet))
     read = [row for row in rows if row is not None]
     return read, _note(sheet, lost=len(rows) - len(read))
@@ -62,25 +63,24 @@ def _note(sheet: CalamineSheet, *, lost: int) -> str:
 
 
 def _one_by_one(sheet: CalamineSheet) -> Iterator[Sequence[Any] | None]:
-    """Each row, or None where the library breaks over one of its cells; the next is read all the same."""
+    """Each row, or None in its place; behind one that breaks the next is read all the same."""
     rows = sheet.iter_rows()
-    for _ in range(min(sheet.total_height + 1, MOST_ROWS)):
-        try:
-            yield next(rows)
-        except StopIteration:
-            return
-        except BaseException as error:
-            if not _is_of_a_cell(error):
-                raise
-            yield None
+    with suppress(StopIteration):
+        for _ in range(MOST_ROWS):
+            yield _unless_a_cell_breaks(partial(next, rows))
 
 
-def _is_of_a_cell(error: BaseException) -> bool:
-    """Whether the library broke over a duration of more days than there are, or a date long before any.
+def _unless_a_cell_breaks(read: Callable[[], T]) -> T | None:
+    """What is read; None where there is a duration of more days than may be, or a date before all time.
 
-    What its Rust panics with has no name to import, and is no `Exception`.
+    What the library's Rust panics with has no name to import, and is no `Exception`.
     """
-    return isinstance(error, OverflowError) or type(error).__name__ == "PanicException"
+    try:
+        return read()
+    except BaseException as error:
+        if isinstance(error, OverflowError) or type(error).__name__ == "PanicException":
+            return None
+        raise
 
 
 def _text(rows: Sequence[Sequence[Any]]) -> str:
