@@ -6,7 +6,6 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Provider
 
-CURRENCY = "USD"
 PRICED_TOKENS = 1_000_000  # a price is that of so many
 HIGHEST = 100_000  # dollars; what is more was meant for something else than a million tokens
 # Six decimals of a price for a million tokens are twelve of that for one, so a sum of prices times

@@ -1,6 +1,8 @@
 import subprocess
 import sys
 
+from tests.waiting import HANGS_SECONDS
+
 IMPORT_ALL = """
 import importlib, pkgutil, sys
 from copilot_admin import engine, errors
@@ -12,6 +14,10 @@ print(sorted({name.partition(".")[0] for name in sys.modules} & {"django", "chan
 
 def test_engine_imports_no_django():
     done = subprocess.run(
-        [sys.executable, "-c", IMPORT_ALL], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", IMPORT_ALL],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=HANGS_SECONDS,
     )
     assert done.stdout.strip() == "[]"
