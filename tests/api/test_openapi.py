@@ -35,6 +35,7 @@ def test_it_names_every_endpoint_and_each_answer_once():
         "403",
         "404",
         "413",
+        "415",
         "422",
         "429",
         "503",
@@ -46,7 +47,7 @@ def test_it_says_how_a_component_is_called():
     document = Client().get("/openapi.json").json()
     paths = document["paths"]
     call = paths["/v2/components/{component}/version/{version}"]["post"]
-    statuses = ["200", "400", "401", "403", "404", "405", "413", "429", "500", "503"]
+    statuses = ["200", "400", "401", "403", "404", "405", "413", "415", "429", "500", "503"]
     assert sorted(call["responses"]) == statuses
     assert sorted(call["responses"]["200"]["content"]) == ["application/json", "text/event-stream"]
     body = call["requestBody"]["content"]["application/json"]
