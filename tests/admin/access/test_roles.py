@@ -200,7 +200,8 @@ def url_of(name: str, route: str, things: dict[str, str]) -> str:
     model = next((model for model in OWNERS if name.startswith(f"admin:{model}_")), "")
     if name == "admin:app_list":
         return "/admin/copilot_admin/"
-    filled = re.sub(r"<[^>]*>", things.get(model, "1"), route)
+    first_version = route.replace("versions/<id:number>", "versions/1")  # its number is no id
+    filled = re.sub(r"<[^>]*>", things.get(model, "1"), first_version)
     return "/admin/" + filled
 
 

@@ -5,8 +5,10 @@ from html import unescape
 import re
 from typing import Any
 
+from django.apps import apps
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.core.management.color import no_style
+from django.db import connection, transaction
 from django.test import Client as Browser
 import pytest
 
@@ -98,7 +100,11 @@ def walked(second: Browser, start: Iterator[str], *, most: int) -> dict[str, str
 
 
 def seen_after(talk: Conversation, *, much: bool, most: int) -> dict[str, str]:
+    """What pages say to the second judge; of the first one nothing is left, nor of the ids that were given."""
     first, second = Browser(), Browser()
+    with connection.cursor() as cursor:
+        for statement in connection.ops.sequence_reset_sql(no_style(), apps.get_models()):
+            cursor.execute(statement)
     with transaction.atomic():
         first.force_login(User.objects.get(username="first"))
         second.force_login(User.objects.get(username="second"))
