@@ -286,8 +286,9 @@ def test_the_first_signal_waits_for_answers_and_the_second_does_not(signals, mon
 def hang_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A server without a supervisor; whatever hears SIGHUP during a test hears it no longer."""
     monkeypatch.setattr(multiprocessing, "parent_process", lambda: None)
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup has it ignored
     yield
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.usefixtures("hang_up")
