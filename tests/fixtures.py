@@ -52,9 +52,9 @@ def service_url(
 ) -> Iterator[str]:
     """The address of the service, which is idle again before the database is emptied.
 
-    It takes no run for dead, however long a test takes: nobody answers those that tests make.
+    It takes no run for dead: nobody answers those that tests make, at a time that is long past.
     """
-    monkeypatch.setattr(reaping, "SILENCE", timedelta(days=1))
+    monkeypatch.setattr(reaping, "SILENCE", timedelta(days=10_000))
     yield service.url
     assert eventually(service.is_idle), "something still runs on the server"
 
