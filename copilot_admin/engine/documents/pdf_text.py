@@ -57,7 +57,7 @@ def lay_out(page: Page) -> str:
     except _Enough:
         device.end_early()
         note = f"[page {page.page_number}: only the first {MOST_ON_PAGE:,} characters were read]"
-    except Exception as error:
+    except Exception as error:  # a page's boundary (ADR 1): its library breaks over anything
         raise PdfminerException(error) from error
     page._layout = device.get_result()  # where the library looks first
     return note

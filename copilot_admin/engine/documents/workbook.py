@@ -77,7 +77,7 @@ def _unless_a_cell_breaks(read: Callable[[], T]) -> T | None:
     """
     try:
         return read()
-    except BaseException as error:
+    except BaseException as error:  # a row's boundary (ADR 1): a panic of Rust is no Exception
         if isinstance(error, OverflowError) or type(error).__name__ == "PanicException":
             return None
         raise
