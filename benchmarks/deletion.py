@@ -44,6 +44,7 @@ def _measure(conversations: int) -> None:
     from django.db import connection
 
     from benchmarks.filling import fill
+    from benchmarks.planning import analyze
     from copilot_admin.models import Blob, Conversation, Copilot
     from copilot_admin.storage.writer import WRITER
     from copilot_admin.upkeep import background, deletion, sweeping, tasks
@@ -52,8 +53,7 @@ def _measure(conversations: int) -> None:
     call_command("migrate", verbosity=0)
     gone, stays = make_version(), make_version()
     fill(gone, conversations)
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+    analyze()
     rows = {"conversations": Conversation.objects.count(), "blobs": Blob.objects.count()}
     print(f"{connection.vendor}: {rows}")
     _history(stays)

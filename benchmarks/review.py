@@ -98,11 +98,9 @@ def _measure(folder: Path, options: Namespace) -> int:
 
 
 def _fill(turns: int, times: int) -> int:
-    from django.db import connection
-
     from benchmarks.multiplying import multiply
+    from benchmarks.planning import analyze
     from benchmarks.transcripts import TURNS, filler
-    from copilot_admin.server.database import without_statement_timeout
     from tests.factories import make_key
 
     versions = [version for _ in range(COPILOTS) for version in _versions()]
@@ -116,12 +114,7 @@ def _fill(turns: int, times: int) -> int:
         multiply(times, say=_say)
     filling.converse(LONG)
     print(f"filled in {time.monotonic() - began:.0f} s")
-    if connection.vendor == "postgresql":
-        with without_statement_timeout(), connection.cursor() as cursor:
-            cursor.execute("VACUUM ANALYZE")
-    else:
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE")
+    analyze(vacuum=True)
     return _turns()
 
 

@@ -8,8 +8,9 @@ import random
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db import connection, transaction
+from django.db import transaction
 
+from benchmarks.planning import analyze
 from copilot_admin.answering.feedback import Judged, Judgement, record
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.engine.values.engine_input import FileRead
@@ -71,7 +72,7 @@ class Filler:
                 for number in range(start, min(start + AT_ONCE, conversations)):
                     self._conversation(number, conversations)
             if start % 5000 < AT_ONCE:
-                _analyze()
+                analyze()
                 say(f"{start} of {conversations} conversations")
 
     def converse(self, turns: int) -> None:
@@ -235,9 +236,3 @@ def _user(number: int) -> AskingUser | None:
     """Who asks in a conversation; of two in three nobody is named."""
     one = number // 3 % USERS
     return None if number % 3 else AskingUser(id=f"user-{one}", name=f"Person {one}")
-
-
-def _analyze() -> None:
-    """Tells the planner what there is, as autovacuum does where it is on."""
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")

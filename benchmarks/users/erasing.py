@@ -14,12 +14,12 @@ from uuid import UUID
 from django.contrib.auth import get_user_model
 from copilot_admin.review.exports.conversations import ExportOptions
 from copilot_admin.review.exports.keeping import begin
-from copilot_admin.review.exports.writing import Step, Writing
+from copilot_admin.review.exports.writing import Writing, WritingStep
 from copilot_admin.storage.spool import SPOOL
 owner = get_user_model().objects.create_user("reviewer")
 export = begin(owner.pk, given={{}}, name="jsonl", options=ExportOptions(with_data=True))
 writing = Writing(export.pk, export.claim)
-while writing.batch() is Step.MOVED:
+while writing.batch() is WritingStep.MOVED:
     pass
 SPOOL.put(UUID({run!r}), {{"text": {word!r}}})
 from pathlib import Path
