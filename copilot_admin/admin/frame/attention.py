@@ -37,7 +37,7 @@ def _steps(user: AbstractUser) -> Iterator[NextStep]:
 
 
 def _alerts(user: AbstractUser) -> Iterator[NextStep]:
-    found = alerts_for(user, Alert.objects.filter(closed_at=None)).order_by("-opened_at")
+    found = alerts_for(user, Alert.objects.filter(closed_at=None)).order_by("-opened_at", "-pk")
     number = found.count()
     if number:
         newest = found[0]
