@@ -11,7 +11,7 @@ import pytest
 from copilot_admin.settings import BASE_DIR
 
 IMPORT = re.compile(
-    r"^from ((?:copilot_admin|protocol|benchmarks|tests)[\w.]*) import (\w[\w, ]*)", re.M
+    r"^from ((?:copilot_admin|protocol|benchmarks|tests)[\w.]*) import (\w[\w, ]*)", re.MULTILINE
 )
 
 
