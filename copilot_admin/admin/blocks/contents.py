@@ -16,6 +16,7 @@ from copilot_admin.rendering.tables import (
 from copilot_admin.rendering.text import pretty_json
 from copilot_admin.storage.cut_values import CutList, CutText
 from protocol.json import Json, JsonObject
+from protocol.storable import storable
 
 _DECODER = json.JSONDecoder()
 _BEFORE_ROWS = re.compile(r'\s*(?:\{\s*"[^"\\]*"\s*:\s*)?\[\s*')
@@ -89,7 +90,7 @@ def _unpacked(value: Json) -> Json:
         return CutList(_rows_at_the_head(value)) or value
     if isinstance(value, str) and len(value) <= MOST_PARSED and value.lstrip()[:1] in ("[", "{"):
         try:
-            value = json.loads(value)
+            value, _ = storable(json.loads(value))  # an escape may be half a character
         except (ValueError, RecursionError):
             return value
     if isinstance(value, Mapping) and len(value) == 1:
@@ -107,5 +108,5 @@ def _rows_at_the_head(text: str) -> Iterator[JsonObject]:
             row, at = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):  # cut within this row
             return
-        yield row
+        yield storable(row)[0]
         at = _BETWEEN_ROWS.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing too

@@ -40,6 +40,7 @@ from copilot_admin.reading import (
     UsageView,
     attempts_of,
 )
+from copilot_admin.storage.cut_values import CutText
 from protocol.json import JsonObject
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -390,6 +391,16 @@ def test_data_is_shown_in_the_form_it_has(value, content):
 def test_rows_alone_in_an_object_are_a_table():
     assert content_of({"rows": [{"a": 1}]}, key="k").table.columns == ("a",)
     assert content_of({"rows": [{"a": 1}], "n": 1}, key="k").table is None
+
+
+@pytest.mark.parametrize(
+    "escaped", ['{"a": "x \\ud83d"}', '[{"\\udc00": "x"}]', CutText('[{"a": "x \\ud83d"}, {"a"')]
+)
+def test_half_characters_that_json_within_a_text_escapes_are_replaced(escaped):
+    shown = content_of(escaped, key="k")
+    words = repr(shown.table) if shown.table else shown.text
+    assert "\ufffd" in words
+    words.encode()
 
 
 def test_json_too_deep_to_read_is_text():
