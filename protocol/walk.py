@@ -8,6 +8,7 @@ from protocol.json import Json
 
 Scalar: TypeAlias = str | int | float | bool | None
 _Container: TypeAlias = "dict[str, Json] | list[Json]"
+_PARSED_CONTAINERS = (dict, list)
 
 
 def rebuild(
@@ -74,6 +75,21 @@ def _put(target: _Container, slot: str | int, value: Json) -> None:
 def finite(value: Scalar) -> Scalar:
     """The value; null in the place of NaN and the infinities, which JSON does not have."""
     return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def is_deeper(value: Json, *, than: int) -> bool:
+    """Whether lists and objects, as a parser makes them, stand in each other more often than this."""
+    level = [value]
+    for _ in range(than):
+        level = [
+            member
+            for one in level
+            for member in (one.values() if type(one) is dict else one)  # type: ignore[union-attr]  # a list
+            if type(member) in _PARSED_CONTAINERS
+        ]
+        if not level:
+            return False
+    return True
 
 
 def weighs_more(roots: Iterable[Json], *, than: int, text: int) -> bool:

@@ -3,7 +3,7 @@
 import pytest
 
 from protocol.json import Json
-from protocol.walk import finite, rebuild, weighs_more
+from protocol.walk import finite, is_deeper, rebuild, weighs_more
 
 DEEP = 100_000
 
@@ -22,6 +22,13 @@ def test_what_is_deeper_than_a_stack_is_rebuilt_and_weighed():
         (found,), depth = found, depth + 1
     assert depth == DEEP
     assert weighs_more([nested(DEEP)], than=DEEP - 1, text=1)
+
+
+def test_how_deep_a_value_is_is_told_without_recursion():
+    assert is_deeper(nested(DEEP), than=40)
+    assert is_deeper({"a": nested(39)}, than=40)
+    assert not is_deeper({"a": nested(38)}, than=40)
+    assert not is_deeper("text", than=1)
 
 
 @pytest.mark.parametrize(

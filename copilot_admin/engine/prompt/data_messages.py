@@ -27,13 +27,13 @@ from protocol.json import Json
 from protocol.messages import DataItem, ResultMessage, SourceData
 from protocol.query import ContextItem, Query
 from protocol.strict_json import has_more_tokens
+from protocol.walk import is_deeper
 from protocol.widgets import Widget
 
 _WIDGET_DATA = "widget_data"
 # Of data that is laid out; what is deeper or has more values stays the text it came as.
 _MAX_DEPTH = 100
 _MOST_VALUES = 1_000_000
-_PARSED_CONTAINERS = frozenset({dict, list})
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,22 +238,8 @@ def _parsed(text: str) -> Json:
     except (ValueError, RecursionError):
         return text
     nested = text.count("[") + text.count("{") > _MAX_DEPTH
-    return text if nested and _is_deep(value) else value
+    return text if nested and is_deeper(value, than=_MAX_DEPTH) else value
 
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
-
-
-def _is_deep(value: Json) -> bool:
-    level = [value]
-    for _ in range(_MAX_DEPTH):
-        level = [
-            member
-            for one in level
-            for member in (one.values() if type(one) is dict else one)  # type: ignore[union-attr]  # a list
-            if type(member) in _PARSED_CONTAINERS
-        ]
-        if not level:
-            return False
-    return True

@@ -7,14 +7,17 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from copilot_admin.engine.toolkits.told_names import cut
+from copilot_admin.engine.toolkits.told_names import cut, quoted
 from copilot_admin.engine.values.model_call import ToolCall
 from copilot_admin.errors import CopilotError
 from protocol.json import JsonObject
 from protocol.json_schema import self_contained
+from protocol.walk import is_deeper
 
 _Model = TypeVar("_Model", bound=BaseModel)
 _LONGEST = 10_000  # characters of a mistake: fifty names of the longest, and what is said of them
+# A client brings a call back with its result, and what it brings may nest 64 levels, some of which are the request's own.
+_MOST_LEVELS = 40
 
 
 class ToolMistake(CopilotError):
@@ -45,6 +48,27 @@ def read_arguments(model: type[_Model], call: ToolCall) -> _Model:
         where = ".".join(cut(str(part)) for part in first["loc"])
         what = f"{where}: {first['msg']}" if where else first["msg"]
         raise ToolMistake(f"Wrong arguments for the tool {call.name!r}: {what}.") from error
+
+
+def check_depth(call: ToolCall) -> None:
+    """Looks whether the arguments could come back from a client.
+
+    Raises:
+        ToolMistake: They are nested too deep for that: the chat could not go on.
+    """
+    if call.arguments.count("[") + call.arguments.count("{") <= _MOST_LEVELS:
+        return
+    try:
+        is_too_deep = is_deeper(json.loads(call.arguments), than=_MOST_LEVELS)
+    except RecursionError:
+        is_too_deep = True
+    except ValueError:  # whoever reads them says what is wrong
+        return
+    if is_too_deep:
+        raise ToolMistake(
+            f"The arguments of the tool {quoted(call.name)} are nested deeper than {_MOST_LEVELS} levels. "
+            "Write flatter ones."
+        )
 
 
 def repeatable(call: ToolCall) -> ToolCall:

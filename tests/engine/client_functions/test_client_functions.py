@@ -39,6 +39,7 @@ from protocol.messages import (
     ResultMessage,
     SourceData,
 )
+from protocol.strict_json import parse
 from protocol.widgets import WidgetParam, Widgets
 from tests.engine.engine_inputs import (
     make_engine_input,
@@ -185,6 +186,40 @@ def test_wrong_arguments_of_an_mcp_tool_are_told():
     for arguments in ("[]", "{", "[" * 5000):
         with pytest.raises(ToolMistake, match="write a JSON object"):
             offer.arguments(ToolCall(id="c", name="kb", arguments=arguments))
+
+
+@pytest.mark.parametrize(
+    ("tool", "around"),
+    [
+        ("kb_search_docs", '{"q": DEEP}'),
+        (
+            "get_widget_data",
+            f'{{"widgets": [{{"id": "{WIDGET_UUID}", "params": {{"symbol": DEEP}}}}]}}',
+        ),
+        (
+            "update_widget_in_dashboard",
+            f'{{"data_sources": [{{"widget_uuid": "{WIDGET_UUID}", "input_args": {{"symbol": DEEP}}}}]}}',
+        ),
+    ],
+)
+def test_arguments_that_a_client_could_not_bring_back_are_not_sent_to_it(tool, around):
+    def called(levels, *more):
+        deep = around.replace("DEEP", "[" * levels + "]" * levels)
+        step = Step((ToolCall(id="1", name=tool, arguments=deep), *text("").actions[-1:]))
+        with ScriptedProvider([step, *more]) as provider:
+            return outputs_of(make_engine_input(provider, query=FULL_QUERY)), provider.calls
+
+    [event], _ = called(35)
+    [(_, said)] = say(event, Generation.THREE)
+    result = {"role": "tool", "data": [], **said}
+    assert parse(json.dumps({"messages": [{"role": "human"}, result]}).encode())
+    for levels in (60, 150, 5000):
+        outputs, asked = called(levels, text("Flatter."))
+        assert MessageChunk("Flatter.") in outputs
+        told = asked[1].messages[-1].text
+        assert told == (
+            f"The arguments of the tool '{tool}' are nested deeper than 40 levels. Write flatter ones."
+        )
 
 
 def test_the_result_of_an_mcp_tool_stands_under_its_name_and_the_tools_stay():
