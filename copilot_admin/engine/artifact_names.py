@@ -5,11 +5,13 @@ is free; the next of that name is called "Prices 2".
 
 Source: the name stands in an attribute of a tag, between double quotes and on one line, and in the
 history between marks. So double quotes become single ones, and a name is as long as one is read.
+No image stands in it: a client may draw it as Markdown.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from copilot_admin.engine.toolkits.markdown_images import without_remote_images
 from protocol.events import Event, FunctionCall, MessageArtifact, StatusUpdate
 from protocol.json import Json
 from protocol.markers import LONGEST_ID
@@ -85,4 +87,5 @@ def names_in(query: Query) -> Iterator[str]:
 
 def _readable(name: str) -> str:
     """The name as a client finds it again."""
-    return " ".join(name.replace('"', "'").splitlines())[:LONGEST_ID]
+    line = " ".join(name.replace('"', "'").splitlines())[:LONGEST_ID]
+    return without_remote_images(line, sources=())[:LONGEST_ID]

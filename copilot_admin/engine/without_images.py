@@ -55,6 +55,8 @@ class WithoutImages:
                 yield self._artifact(output)
             case CitationCollection(citations):
                 yield CitationCollection(tuple(map(self._citation, citations)))
+            case PromptSuggestions(suggestions):
+                yield PromptSuggestions(tuple(map(self._clean, suggestions)))
             case _:
                 yield output
 

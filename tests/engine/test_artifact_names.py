@@ -56,6 +56,13 @@ def test_a_name_is_one_that_the_client_finds_again():
     assert given == ["The 'best'", "The 'best' 2", "Two lines", "x" * 200, "x" * 198 + " 2"]
 
 
+def test_a_name_holds_no_image_that_loads_from_elsewhere():
+    names = ArtifactNames([])
+    given = [names.free(name) for name in ("![a](http://e/x)", "[a](http://e/x)", "<img src=e>")]
+    assert given == ["[a](http://e/x)", "[a](http://e/x) 2", "< img src=e>"]
+    assert len(names.free("![a" * 100)) <= 200
+
+
 def test_artifacts_of_a_step_have_names_of_their_own_too():
     names = ArtifactNames(["A"])
     step = StatusUpdate(message="Two tables", artifacts=(artifact("A"), artifact("A")))

@@ -8,6 +8,7 @@ from protocol.events import (
     CitationCollection,
     MessageArtifact,
     MessageChunk,
+    PromptSuggestions,
     StatusUpdate,
 )
 from tests.engine.engine_inputs import make_engine_input, make_spec, outputs_of
@@ -46,6 +47,11 @@ def test_steps_and_text_artifacts_are_sent_without_them():
     (html,) = safe.take(artifact(IMAGE, kind=ArtifactType.HTML))
     assert isinstance(html, MessageArtifact)
     assert html.content == IMAGE  # HTML is cleaned where it is made
+
+
+def test_suggested_questions_are_sent_without_them():
+    (sent,) = WithoutImages(()).take(PromptSuggestions((IMAGE, "Why?")))
+    assert sent == PromptSuggestions((LINK, "Why?"))
 
 
 def test_citations_are_sent_without_them():

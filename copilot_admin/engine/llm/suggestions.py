@@ -19,6 +19,7 @@ from copilot_admin.engine.values.spec import Timeouts
 from copilot_admin.errors import RunError
 from protocol.events import PromptSuggestions
 from protocol.generations import Generation
+from protocol.storable import clean_text
 
 FEATURE = "prompt-suggestions"
 MOST = 3
@@ -104,5 +105,5 @@ def _questions(text: str) -> tuple[str, ...]:
         listed = json.loads(text[start : end + 1]) if 0 <= start < end else []
     except (ValueError, RecursionError):
         return ()
-    questions = (" ".join(one.split()) for one in listed if isinstance(one, str))
+    questions = (" ".join(clean_text(one).split()) for one in listed if isinstance(one, str))
     return tuple(one for one in dict.fromkeys(questions) if 0 < len(one) <= LONGEST)[:MOST]

@@ -51,6 +51,11 @@ def test_suggestions_come_last_behind_the_end_steps():
     assert provider.calls[1].tools == ()
 
 
+def test_half_characters_in_suggestions_are_replaced():
+    outputs, _ = answered(text("Rates rose."), text(r'["Why \ud83d?"]'))
+    assert PromptSuggestions(("Why \ufffd?",)) in outputs
+
+
 def test_what_the_suggestions_cost_is_counted():
     usage = Usage(input_tokens=3, output_tokens=2)
     outputs, _ = answered(
