@@ -120,43 +120,90 @@ def format_of(data_type: str) -> Format | None:
     return _formats().get(data_type)
 
 
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What is said, behind the pages of a file, of those that were not read."""
+
+    note: str
+
+
+# What a file becomes, one after the other: each page as soon as it is read.
+Part: TypeAlias = DocumentPage | LeftOut
+
+
 def read_document(data: bytes, *, data_type: str, name: str) -> Document:
     """Reads a file here and now: whoever serves others asks `engine/files/file_processes.py`.
 
     Raises:
         UnreadableFile: It is no such file, or it is locked, empty or too much.
     """
+    return document_of(list(parts_of(data, data_type=data_type)), name=name)
+
+
+def document_of(parts: Iterable[Part], *, name: str) -> Document:
+    """What some parts are together."""
+    given = tuple(parts)
+    pages = tuple(one for one in given if isinstance(one, DocumentPage))
+    left_out = (one.note for one in given if isinstance(one, LeftOut))
+    return Document(
+        name=name, pages=pages, left_out=_one_note([*left_out, *(page.note for page in pages)])
+    )
+
+
+def broken_off(count: int, why: str) -> LeftOut:
+    """What is said of a file that breaks behind so many pages."""
+    return LeftOut(f"[{_only_first(count)}: what follows {why}]")
+
+
+def parts_of(data: bytes, *, data_type: str) -> Iterator[Part]:
+    """Reads a file page by page; one that breaks behind some text has that text.
+
+    Raises:
+        UnreadableFile: As with `read_document`.
+    """
     form = _formats()[data_type]
+    count, has_text = 0, False
     try:
-        pages, left_out = _within_limits(form.read(data))
+        for part in _within_limits(form.read(data)):
+            if isinstance(part, DocumentPage):
+                count, has_text = count + 1, has_text or bool(part.text.strip())
+            yield part
     except (ValueError, OSError, KeyError, TypeError, AttributeError) as error:
-        raise UnreadableFile(
-            f"It is no {form.label}, or it is damaged. Attach it again."
-        ) from error
-    if not any(page.text.strip() for page in pages):
+        if not has_text:
+            raise UnreadableFile(
+                f"It is no {form.label}, or it is damaged. Attach it again."
+            ) from error
+        yield broken_off(count, "is damaged")
+    if not has_text:
         raise UnreadableFile(f"It holds no text. {form.no_text}".rstrip())
-    notes = [page.note for page in pages]
-    return Document(name=name, pages=tuple(pages), left_out=_one_note([left_out, *notes]))
 
 
-def _within_limits(pages: Iterator[DocumentPage]) -> tuple[list[DocumentPage], str]:
+def _within_limits(pages: Iterator[DocumentPage]) -> Iterator[Part]:
     """The first pages, and what is to be said of the others."""
-    read: list[DocumentPage] = []
     end = time.process_time() + MOST_SECONDS
     characters, words = MOST_CHARACTERS, MOST_WORDS
-    for page in pages:
+    for count, page in enumerate(pages, start=1):
         # Words that are longer together than the text may be have no places either.
         is_placed = len(page.words) <= words and len(page.text) <= characters
         placed = page.words if is_placed else ()
         name, text = page.name[:LONGEST_NAME], page.text[:characters]
-        read.append(replace(page, name=name, text=text, words=placed))
+        yield replace(page, name=name, text=text, words=placed)
         characters -= len(page.text)
         words -= len(placed)
         if characters < 0:
-            return read, f"[only the first {MOST_CHARACTERS:,} characters were read: too much text]"
-        if len(read) >= MOST_PAGES or time.process_time() >= end:
-            return read, f"[only the first {len(read)} pages were read; the file has more]"
-    return read, ""
+            yield LeftOut(
+                f"[only the first {MOST_CHARACTERS:,} characters were read: too much text]"
+            )
+            return
+        if count >= MOST_PAGES or time.process_time() >= end:
+            yield LeftOut(f"[{_only_first(count)}; the file has more]")
+            return
+
+
+def _only_first(count: int) -> str:
+    return (
+        "only the first page was read" if count == 1 else f"only the first {count} pages were read"
+    )
 
 
 def _one_note(notes: Iterable[str]) -> str:

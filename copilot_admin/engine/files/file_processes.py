@@ -8,7 +8,14 @@ from base64 import b64decode
 from dataclasses import asdict
 from typing import TypeAlias, assert_never
 
-from copilot_admin.engine.documents.registry import Document, UnreadableFile, format_of
+from copilot_admin.engine.documents.registry import (
+    Document,
+    LeftOut,
+    UnreadableFile,
+    broken_off,
+    document_of,
+    format_of,
+)
 from copilot_admin.engine.files.encoded import check_size
 from copilot_admin.engine.files.orders import FileReply, Job, Order
 from copilot_admin.engine.files.pictures import Picture, TooManyPixels
@@ -22,6 +29,11 @@ LOST = "The server could not read it just now. Ask again."
 _TOO_MUCH = {  # behind it stands what to do with a file of the kind
     Loss.TIME: "It takes longer to read than one file may. ",
     Loss.MEMORY: "It takes more memory to read than one file may. ",
+}
+_BEHIND = {  # pages that were read: why no more were; where nobody knows it, asking again may help
+    Loss.TIME: "takes longer to read than one file may",
+    Loss.MEMORY: "takes more memory to read than one file may",
+    Loss.DAMAGE: "is damaged",
 }
 SMALLER = "Scale it down, or save it anew."
 WORKERS = Workers("copilot_admin.engine.files.worker")
@@ -37,7 +49,7 @@ async def read_document(
     places: bool = False,
     asker: object | None = None,
 ) -> tuple[Document, int]:
-    """A file as text, and its size in bytes.
+    """A file as text, as far as it can be read, and its size in bytes.
 
     Args:
         body: The file.
@@ -52,7 +64,8 @@ async def read_document(
     form = format_of(data_type)
     order = Order(job=Job.DOCUMENT, data_type=data_type, name=name, places=places)
     reply = await _reply(order, body, too_much=form.too_much if form else "", asker=asker)
-    return Document(name=name, pages=tuple(reply.pages), left_out=reply.left_out), reply.size
+    parts = (*reply.pages, *([reply.left_out] if reply.left_out else ()))
+    return document_of(parts, name=name), reply.size
 
 
 async def read_picture(
@@ -100,8 +113,17 @@ async def _reply(
     except Busy:
         raise UnreadableFile(BUSY) from None
     except OrderFailed as error:
-        raise UnreadableFile(_sentence(error.loss, too_much)) from error
+        reply.left_out = _of_what_follows(error.loss, reply)
+        if reply.left_out is None:
+            raise UnreadableFile(_sentence(error.loss, too_much)) from error
     return reply
+
+
+def _of_what_follows(loss: Loss, reply: FileReply) -> LeftOut | None:
+    """What is said where a process was lost behind some pages; None where nothing came of it."""
+    why = _BEHIND.get(loss)
+    has_text = any(page.text.strip() for page in reply.pages)
+    return broken_off(len(reply.pages), why) if why and has_text else None
 
 
 def _sentence(loss: Loss, too_much: str) -> str:

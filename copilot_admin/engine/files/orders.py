@@ -1,10 +1,16 @@
 """What is ordered of a process that reads a file, and what it replies, as JSON."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from copilot_admin.engine.documents.registry import Document, DocumentPage, UnreadableFile, Word
+from copilot_admin.engine.documents.registry import (
+    DocumentPage,
+    LeftOut,
+    Part,
+    UnreadableFile,
+    Word,
+)
 from copilot_admin.engine.files.pictures import Picture
 from protocol.json import Json
 
@@ -42,7 +48,7 @@ class FileReply:
 
     size: int = 0
     pages: list[DocumentPage] = field(default_factory=list)
-    left_out: str = ""
+    left_out: LeftOut | None = None
     picture: Picture | None = None
     png: str = field(default="", repr=False)  # base64
     too_many_pixels: tuple[int, int] | None = None  # width and height
@@ -57,11 +63,12 @@ class FileReply:
         match reply:
             case {"size": int(size)}:
                 self.size = size
-            case {"page": [int(number), str(name), str(text), list(words)]}:
+            case {"page": [int(number), str(name), str(text), list(words), str(note)]}:
                 placed = tuple(map(_word, words))
-                self.pages.append(DocumentPage(number=number, name=name, text=text, words=placed))
-            case {"left_out": str(left_out)}:
-                self.left_out = left_out
+                page = DocumentPage(number=number, name=name, text=text, words=placed, note=note)
+                self.pages.append(page)
+            case {"left_out": str(note)}:
+                self.left_out = LeftOut(note)
             case {"picture": [str(name), int(width), int(height), str(url)]}:
                 self.picture = Picture(name=name, width=width, height=height, url=url)
             case {"png": str(png)}:
@@ -74,14 +81,20 @@ class FileReply:
                 raise ValueError("a reply that nobody knows")
 
 
-def document_replies(document: Document, *, places: bool) -> Iterator[Json]:
-    """A document, a reply for each page."""
-    for page in document.pages:
-        words: list[Json] = [
-            [one.text, one.x0, one.top, one.x1, one.bottom] for one in page.words if places
-        ]
-        yield {"page": [page.number, page.name, page.text, words]}
-    yield {"left_out": document.left_out}
+def document_replies(parts: Iterable[Part], *, places: bool) -> Iterator[Json]:
+    """A document, a reply for each page as it is read."""
+    for part in parts:
+        match part:
+            case DocumentPage():
+                yield {
+                    "page": [part.number, part.name, part.text, _placed(part, places), part.note]
+                }
+            case LeftOut():
+                yield {"left_out": part.note}
+
+
+def _placed(page: DocumentPage, places: bool) -> list[Json]:
+    return [[one.text, one.x0, one.top, one.x1, one.bottom] for one in page.words if places]
 
 
 def picture_reply(picture: Picture) -> Json:

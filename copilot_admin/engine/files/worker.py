@@ -13,7 +13,7 @@ from typing import Any, assert_never
 from docx import Document as WordDocument
 from PIL import Image
 
-from copilot_admin.engine.documents.registry import UnreadableFile, data_types, read_document
+from copilot_admin.engine.documents.registry import UnreadableFile, data_types, parts_of
 from copilot_admin.engine.files.encoded import decoded
 from copilot_admin.engine.files.orders import Job, Order, document_replies, picture_reply
 from copilot_admin.engine.files.pictures import TooManyPixels, harmless_png, read_picture
@@ -44,8 +44,8 @@ def perform(given: Mapping[str, Any], body: bytes) -> Iterator[Json]:
 def _replies(order: Order, data: bytes) -> Iterator[Json]:
     match order.job:
         case Job.DOCUMENT:
-            document = read_document(data, data_type=order.data_type, name=order.name)
-            yield from document_replies(document, places=order.places)
+            parts = parts_of(data, data_type=order.data_type)
+            yield from document_replies(parts, places=order.places)
         case Job.PICTURE:
             yield picture_reply(read_picture(data, name=order.name))
         case Job.PNG:

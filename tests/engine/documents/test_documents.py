@@ -200,6 +200,15 @@ def test_pages_are_numbered_and_the_rest_of_a_long_file_is_left_out(monkeypatch)
     )
 
 
+def test_a_page_that_is_damaged_costs_none_of_the_pages_before_it():
+    font = b"/Subtype /Type1"
+    first, second, third, rest = pdf(["one"], ["two"], ["three"]).split(font)
+    data = first + font + second + b"/Subtype /Type0" + third + font + rest
+    assert read("pdf", data).text == (
+        "[page 1]\none\n[only the first page was read: what follows is damaged]"
+    )
+
+
 def test_more_words_than_are_placed_are_text_all_the_same(monkeypatch):
     monkeypatch.setattr(registry, "MOST_WORDS", 3)
     first, second, third = read("pdf", pdf(["one two"], ["three four"], ["five"])).pages

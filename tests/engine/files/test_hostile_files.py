@@ -235,14 +235,24 @@ def replying(*replies):
     return carry_out
 
 
+def losing(loss, *replies):
+    async def carry_out(order, body, *, take, asker):
+        for reply in replies:
+            take(reply)
+        raise OrderFailed(loss)
+
+    return carry_out
+
+
 @pytest.mark.parametrize(
     "reply",
     [
         None,
         {"size": "many"},
         {"page": [1, "a"]},
-        {"page": [1, "", "a", [["a", 1, 2, 3, "4"]]]},
-        {"page": ["1", "", "a", []]},
+        {"page": [1, "", "a", [["a", 1, 2, 3, "4"]], ""]},
+        {"page": ["1", "", "a", [], ""]},
+        {"page": [1, "", "a", [], 0]},
         {"picture": ["a", 1, 2]},
         [],
     ],
@@ -275,6 +285,57 @@ def test_who_asked_is_told_what_to_do_about_a_file_that_was_lost(kind, loss, why
     monkeypatch.setattr(WORKERS, "carry_out", lost)
     [file] = files_of((kind, REPORT))
     assert file.fault == f"The file 'file.{kind}' could not be read. {why}"
+
+
+PAGE = {"page": [1, "", "It pays.", [], "[page 1: a note]"]}
+
+
+@pytest.mark.parametrize(
+    ("loss", "why"),
+    [
+        (Loss.DAMAGE, "is damaged"),
+        (Loss.TIME, "takes longer to read than one file may"),
+        (Loss.MEMORY, "takes more memory to read than one file may"),
+    ],
+)
+def test_pages_that_were_read_before_a_process_was_lost_are_shown_with_why_no_more_are(
+    loss, why, monkeypatch
+):
+    monkeypatch.setattr(WORKERS, "carry_out", losing(loss, {"size": 9}, PAGE))
+    query, [file] = asyncio.run(with_files_read(asked(("pdf", REPORT)), fetch=nowhere))
+    note = f"only the first page was read: what follows {why}; page 1: a note"
+    assert file == FileRead(name="file.pdf", kind="pdf", size=9, pages=1, note=note)
+    [result] = query.messages[-1].data
+    assert result.items[0].content == f"It pays.\n[{note}]"
+
+
+@pytest.mark.parametrize(
+    ("loss", "replies"), [(Loss.UNKNOWN, [PAGE]), (Loss.TIME, [{"page": [1, "", " ", [], ""]}])]
+)
+def test_pages_are_not_shown_where_asking_again_may_help_or_where_they_are_blank(
+    loss, replies, monkeypatch
+):
+    monkeypatch.setattr(WORKERS, "carry_out", losing(loss, *replies))
+    [file] = files_of(("pdf", REPORT))
+    assert file.fault.startswith("The file 'file.pdf' could not be read. ")
+
+
+def test_a_page_that_takes_too_much_costs_none_of_the_pages_before_it():
+    [file] = files_of(("pdf", base64(wide_second_page())))
+    why = "what follows takes more memory to read than one file may"
+    assert (file.fault, file.note) == ("", f"only the first page was read: {why}")
+
+
+def wide_second_page():
+    """A PDF whose second page has a font that says it is two billion letters wide."""
+    font = b"/Subtype /Type1 /BaseFont /Helvetica"
+    wide = (
+        b"/Subtype /Type0 /BaseFont /X /Encoding /Identity-H /DescendantFonts [<< /Type /Font "
+        b"/Subtype /CIDFontType2 /BaseFont /X /CIDSystemInfo << /Registry (Adobe) /Ordering "
+        b"(Identity) /Supplement 0 >> /W [0 2000000000 500] >>]"
+    )
+    first, second, rest = pdf([SENTENCE], ["x"]).split(font)
+    return first + font + second + wide + rest
 
 
 def test_an_image_without_a_picture_is_told(monkeypatch):
