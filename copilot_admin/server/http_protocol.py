@@ -54,6 +54,11 @@ _ENDLESS = _answer(
     detail="The headers of the request have no end. Send fewer.",
     code="headers-too-large",
 )
+_LONG_ADDRESS = _answer(  # which the parser does not read
+    "431 Request Header Fields Too Large",
+    detail="The address of the request is longer than the 64 KB this server accepts. Send a shorter one.",
+    code="headers-too-large",
+)
 _SLOW = _answer(
     "408 Request Timeout",
     detail=f"The headers of the request did not arrive within {HEAD_SECONDS:.0f} seconds. "
@@ -92,6 +97,7 @@ UNFINISHED = UnfinishedHeads()
 class BoundedHeads(EarlyRequests):
     """What it counts has come while one and the same head or trailer went on."""
 
+    url = b""  # until a head begins
     _in_head = True  # also between two requests
     _has_body = False  # in the bytes at hand
     _head_bytes = 0
@@ -218,7 +224,7 @@ class BoundedHeads(EarlyRequests):
 
     def send_400_response(self, msg: str) -> None:
         """Refuses what the parser cannot read."""
-        self._refuse(_MALFORMED)
+        self._refuse(_LONG_ADDRESS if len(self.url) > MOST_HEADER_BYTES else _MALFORMED)
 
     def _refuse(self, answer: bytes) -> None:
         """Says why behind the answers to earlier requests, and ends the connection when the client does."""

@@ -117,6 +117,17 @@ def test_a_head_without_an_end_is_given_up(pieces):
     assert (wire.ended, wire.closed_at_once, wire.closed) == (True, False, True)
 
 
+def test_an_address_that_the_parser_does_not_read_is_told_to_be_too_long():
+    wire = wire_after([b"GET /?", b"x" * MOST_HEADER_BYTES, b" HTTP/1.1\r\nHost: a\r\n\r\n"])
+    head, _, body = wire.written.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 431 Request Header Fields Too Large\r\n")
+    assert json.loads(body) == {
+        "detail": "The address of the request is longer than the 64 KB this server accepts. "
+        "Send a shorter one.",
+        "code": "headers-too-large",
+    }
+
+
 def test_a_head_that_ends_in_time_is_the_applications_to_judge():
     wire = wire_after([START + b"X: ", *[b"x" * PIECE] * 3, b"\r\nContent-Length: 2\r\n\r\nhi"])
     assert (wire.written.startswith(b"HTTP/1.1 200 OK"), wire.closed) == (True, False)
