@@ -8,12 +8,14 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from copilot_admin.edge.asgi_types import Message, Receive, Scope, Send
+from copilot_admin.edge.asgi_types import Message, Receive, Scope, Send, header
 from copilot_admin.edge.refusals import send_refusal
 from copilot_admin.errors import RequestError
 
 LINGERING_BYTES = 256 * 1024 * 1024
 LINGERING_SECONDS = 30.0
+# For who asks before he sends (`Expect`), and will not: some of them send without an answer.
+ASKED_SECONDS = 1.0
 _CLOSE = [(b"connection", b"close")]
 
 
@@ -22,10 +24,11 @@ class Incoming:
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
-        self.ended = False
+        self.ended = self.begun = False
 
     async def next(self) -> Message:
         """The next message."""
+        self.begun = True
         message = await self._receive()
         self.ended = not message.get("more_body", False)
         return message
@@ -54,13 +57,22 @@ async def refuse(
     async def send_open(message: Message) -> None:
         await send({**message, "more_body": True} if "body" in message else message)
 
+    is_asked = not incoming.begun and _asks_first(scope)
     await send_refusal(scope, send_open, error, headers=_CLOSE)
     if then is not None:
         await then()
     with suppress(TimeoutError):
+        if is_asked:
+            async with asyncio.timeout(ASKED_SECONDS):
+                await incoming.next()
         async with asyncio.timeout(seconds):
             await _throw_away(incoming)
     await send({"type": "http.response.body", "body": b""})
+
+
+def _asks_first(scope: Scope) -> bool:
+    """Whether a client sends its body only when it is told to (RFC 9110, 10.1.1)."""
+    return (header(scope, b"expect") or b"").lower() == b"100-continue"
 
 
 async def _throw_away(incoming: Incoming) -> None:

@@ -183,6 +183,27 @@ def test_a_refused_sender_that_never_ends_is_given_up_after_half_a_minute():
     assert (sent[0][1]["status"], sent[-1][1]["body"]) == (413, b"")
 
 
+@pytest.mark.parametrize("more", [{"Content-Length": "2000001"}, {"Content-Encoding": "gzip"}])
+def test_who_asks_before_he_sends_and_is_refused_holds_his_connection_no_longer(more):
+    sent = told_to_who_never_ends(Expect="100-Continue", **more)
+    assert [seconds for seconds, _ in sent] == [0, 0, lingering.ASKED_SECONDS]
+
+
+def test_who_asked_and_sends_all_the_same_is_taken_to_the_end():
+    parts = [b"x" * 6] * 4
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": parts.pop(), "more_body": bool(parts)}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = {"Content-Length": "24", "Expect": "100-continue"}
+    asyncio.run(LIMITED(scope(QUERY, method="POST", headers=headers), receive, send))
+    assert (parts, sent[-1]) == ([], {"type": "http.response.body", "body": b""})
+
+
 def test_the_answer_has_left_before_a_refused_body_is_recorded():
     sent: list[Any] = []
     seen: list[list[str]] = []
@@ -205,6 +226,11 @@ def test_a_length_that_is_no_number_is_refused():
     answer = call(LIMITED, scope(QUERY, method="POST", headers={"Content-Length": "many"}))
     assert (answer.status, json.loads(answer.body)["code"]) == (400, "malformed-body")
     assert answer.header("connection") == "close"
+
+
+def test_blanks_around_a_length_are_no_part_of_it():
+    request = scope(QUERY, method="POST", headers={"Content-Length": " 5\t"})
+    assert call(LIMITED, request, body=[b"12345"]).status == 200
 
 
 def test_a_client_that_leaves_while_sending_gets_no_answer():
