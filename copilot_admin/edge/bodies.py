@@ -228,9 +228,7 @@ def _declared_length(scope: Scope) -> int | None:
     value = header(scope, b"content-length")
     if value is None:
         return None
-    value = (
-        value.strip()
-    )  # blanks around it are no part of it, and the parser leaves those behind it
+    value = value.strip()  # the parser leaves the blanks behind it
     if not value.isdigit():
         raise MalformedBody("Content-Length must be a whole number of bytes.")
     return int(value)
