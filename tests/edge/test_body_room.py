@@ -214,6 +214,19 @@ def test_a_body_that_grows_is_a_small_one_no_longer():
     assert shared(scenario).taken == 0
 
 
+def test_what_a_small_body_has_of_the_room_counts_once_when_it_grows(monkeypatch):
+    monkeypatch.setattr(shared_room, "SMALL_BYTES", 2)
+
+    async def scenario(room: BodyRoom) -> None:
+        shares = [Share(room) for _ in range(4)]
+        for share in shares:
+            await share.grow(1, came=1)
+        assert await has_room(waiting(shares[0], 2))  # five of five
+        assert not await has_room(waiting(shares[1], 2))
+
+    shared(scenario)
+
+
 def test_a_body_that_comes_on_keeps_its_place(monkeypatch):
     monkeypatch.setattr(shared_room, "PACE_BYTES", 2)
 

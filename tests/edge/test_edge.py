@@ -179,6 +179,11 @@ class TestIds:
         assert ids.given is False
         assert UUID(ids.trace_id) == UUID(answer.header("x-trace-id"))
 
+    def test_the_span_of_whoever_sent_the_request_is_known(self):
+        parent = f"00-{'a' * 32}-{'b' * 16}-01"
+        ids, _ = self.answer({"traceparent": parent})
+        assert ids.traceparent == parent
+
     def test_the_discovery_documents_have_ids_too(self):
         answer = call(RequestIds(echo), scope("/agents.json", headers={"X-Trace-Id": "chat-1"}))
         assert answer.header("x-trace-id") == "chat-1"

@@ -7,7 +7,7 @@ import weakref
 from django.core.signals import request_finished
 import pytest
 
-from copilot_admin.edge.event_streams import EventStreamResponse
+from copilot_admin.edge.event_streams import HEADERS, EventStreamResponse
 
 
 async def frames(log: list[str]) -> AsyncGenerator[bytes, None]:
@@ -19,12 +19,14 @@ async def frames(log: list[str]) -> AsyncGenerator[bytes, None]:
 
 
 def test_a_stream_says_that_nobody_may_collect_or_keep_it():
-    response = EventStreamResponse(frames([]), on_close=lambda: None)
-    assert dict(response.headers) == {
+    said = {
         "Content-Type": "text/event-stream; charset=utf-8",
         "Cache-Control": "no-store, no-transform",
         "X-Accel-Buffering": "no",
     }
+    assert dict(EventStreamResponse(frames([]), on_close=lambda: None).headers) == said
+    raw = {name.decode(): value.decode() for name, value in HEADERS}
+    assert raw == {name.lower(): value for name, value in said.items()}
 
 
 def test_the_source_of_a_stream_is_closed_where_its_reader_stops():

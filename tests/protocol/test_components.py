@@ -143,6 +143,8 @@ def test_vector_9_the_whole_begins_with_the_first_and_ends_with_the_last():
 
     (content,) = merge([timed(10, 11), timed(10.5, 14)]).content
     assert content.metrics == {"begin_timestamp": 10, "end_timestamp": 14}
+    (content,) = merge([timed(10, 14), timed(11, 12)]).content
+    assert content.metrics == {"begin_timestamp": 10, "end_timestamp": 14}
     (content,) = merge([timed(10, 11), timed(9, "soon")]).content
     assert content.metrics == {"begin_timestamp": 9, "end_timestamp": "soon"}
 
