@@ -576,7 +576,9 @@ class FeedbackSource(models.TextChoices):
 class Feedback(models.Model):
     """A judgement on a turn."""
 
-    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="feedback")
+    turn = models.ForeignKey(  # its own index would be the beginning of that of the constraint
+        Turn, on_delete=models.CASCADE, related_name="feedback", db_index=False
+    )
     source = models.CharField(max_length=10, choices=FeedbackSource.choices)
     value = models.SmallIntegerField()  # +1 or -1
     counted = models.SmallIntegerField(default=0)  # the value that is in the rollups

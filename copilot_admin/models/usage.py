@@ -89,6 +89,8 @@ class DailyTotal(UsageCounts):
 class HourlyUsage(UsageCounts):
     """Counts of an hour; `hour` is its beginning."""
 
+    # Its own index would be the beginning of the one below.
+    copilot = models.ForeignKey(Copilot, on_delete=models.CASCADE, related_name="+", db_index=False)
     hour = models.DateTimeField()
 
     class Meta:
