@@ -6,6 +6,7 @@ from playwright.sync_api import Browser, Dialog, expect
 import pytest
 
 from copilot_admin.config.roles import Role
+from copilot_admin.engine.values.engine_input import ComponentCalled
 from copilot_admin.models import Conversation, Turn
 from tests.admin.transcripts.test_pages import hostile_conversation
 from tests.admin.transcripts.transcript_rows import long_conversation, rich_conversation
@@ -84,6 +85,19 @@ def test_words_are_found_opened_at_their_turn_filtered_and_kept(eve: Visit):
     page.get_by_role("link", name="Курс?").click()
     expect(page.locator("article:target mark.ca-hit")).to_have_text("Почему")
     expect(page.locator("article:target mark.ca-hit")).to_be_in_viewport()
+
+
+def test_words_without_blanks_in_the_problem_of_a_component_stay_on_the_page(eve: Visit):
+    problem = "Wrong arguments: " + "9" * 2000
+    failed = ComponentCalled(
+        name="sum", version="v1", arguments={}, result="", outputs=0, ms=0, error=problem
+    )
+    asked = Asking(trace_id="chat-1").ask("What is it?")
+    asked.answer("No idea.", failed)
+    eve.go(page_of(asked.conversation))
+    eve.unfold()
+    expect(eve.page.locator(".ca-tool p").get_by_text(problem)).to_be_visible()
+    assert eve.overflow() <= 0
 
 
 def test_a_table_shows_all_its_rows_when_asked(eve: Visit):
