@@ -145,8 +145,8 @@ else:
 MAX_BODY_BYTES = int(
     env.number("COPILOT_MAX_BODY_MB", default=20, minimum=0.1, maximum=1024) * 1024 * 1024
 )
-MAX_MESSAGES = int(
-    env.number("COPILOT_MAX_MESSAGES", default=requests.MAX_MESSAGES, minimum=1, maximum=10_000)
+MAX_MESSAGES = env.whole_number(
+    "COPILOT_MAX_MESSAGES", default=requests.MAX_MESSAGES, minimum=1, maximum=10_000
 )
 # Of the texts in one form, in all: ten megabytes that somebody pasted into a prompt come back to him
 # with a sentence. Each layer of the page that shows them again makes a copy.
@@ -156,8 +156,12 @@ DATA_UPLOAD_MAX_NUMBER_FILES = 1000  # as many copilot files as an import takes 
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000  # a copilot with a hundred rows in each of its lists
 # Callers whom nobody knows, each address of theirs; what operators set in the admin goes first.
 ANONYMOUS_LIMITS = limits.anonymous_limits(
-    concurrent=env.number("COPILOT_ANONYMOUS_CONCURRENT", default=20, minimum=0, maximum=100_000),
-    per_minute=env.number("COPILOT_ANONYMOUS_PER_MINUTE", default=120, minimum=0, maximum=1e6),
+    concurrent=env.whole_number(
+        "COPILOT_ANONYMOUS_CONCURRENT", default=20, minimum=0, maximum=100_000
+    ),
+    per_minute=env.whole_number(
+        "COPILOT_ANONYMOUS_PER_MINUTE", default=120, minimum=0, maximum=1_000_000
+    ),
 )
 BUDGET_ZONE = limits.time_zone("COPILOT_BUDGET_ZONE", env.text("COPILOT_BUDGET_ZONE", "UTC"))
 DRAIN_SECONDS = env.number("COPILOT_DRAIN_S", default=20, minimum=0, maximum=600)
@@ -203,7 +207,7 @@ TASKS = {"default": {"BACKEND": TASK_BACKENDS[BACKGROUND]}}
 
 # For how long, and of what. Nights are of the server's time zone.
 REDACTION = redaction_rules(env.items("COPILOT_REDACT"), env.text("COPILOT_REDACT_EXPRESSIONS"))
-PRUNE_HOUR = int(env.number("COPILOT_PRUNE_HOUR", default=2, minimum=0, maximum=23))
+PRUNE_HOUR = env.whole_number("COPILOT_PRUNE_HOUR", default=2, minimum=0, maximum=23)
 
 # Django.
 ASGI_APPLICATION = "copilot_admin.asgi.application"

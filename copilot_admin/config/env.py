@@ -82,12 +82,25 @@ class Environment:
         """
         text = self.text(name)
         try:
-            number = float(text) if text else default
+            number = float(text or default)
         except ValueError:
             number = float("nan")
         if not minimum <= number <= maximum:
             raise BadSetting(f"{name} is {text!r}. Use a number from {minimum:g} to {maximum:g}.")
         return number
+
+    def whole_number(self, name: str, *, default: int, minimum: int, maximum: int) -> int:
+        """Reads a number that counts something.
+
+        Raises:
+            BadSetting: The text is no number, one out of bounds, or one with a fraction.
+        """
+        number = self.number(name, default=default, minimum=minimum, maximum=maximum)
+        if not number.is_integer():
+            raise BadSetting(
+                f"{name} is {self.text(name)!r}. Use a whole number from {minimum} to {maximum}."
+            )
+        return int(number)
 
     def items(self, name: str, *, default: tuple[str, ...] = ()) -> tuple[str, ...]:
         """Reads a list whose items are separated by commas."""

@@ -6,14 +6,14 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from copilot_admin.config.env import BadSetting
 
 
-def anonymous_limits(*, concurrent: float, per_minute: float) -> Mapping[str, int]:
+def anonymous_limits(*, concurrent: int, per_minute: int) -> Mapping[str, int]:
     """The limits of each address without a key and a user, under the names that files have for them.
 
     Args:
         concurrent: Answers at once; 0: as many as there are.
         per_minute: Requests; 0: as many as come.
     """
-    limits = {"concurrent": int(concurrent), "requests_per_minute": int(per_minute)}
+    limits = {"concurrent": concurrent, "requests_per_minute": per_minute}
     return {key: most for key, most in limits.items() if most}
 
 

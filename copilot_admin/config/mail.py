@@ -59,7 +59,7 @@ def mail_server(env: Environment) -> MailServer:
     security = env.choice("EMAIL_SECURITY", MailSecurity, default=MailSecurity.STARTTLS)
     server = MailServer(
         host=env.text("EMAIL_HOST"),
-        port=int(env.number("EMAIL_PORT", default=PORTS[security], minimum=1, maximum=65535)),
+        port=env.whole_number("EMAIL_PORT", default=PORTS[security], minimum=1, maximum=65535),
         user=env.text("EMAIL_HOST_USER"),
         password=env.secret("EMAIL_HOST_PASSWORD"),
         security=security,

@@ -93,6 +93,19 @@ def test_numbers_out_of_bounds_are_refused(text):
     assert refused.value.sentence == f"A is '{text}'. Use a number from 1 to 10."
 
 
+@pytest.mark.parametrize(("text", "expected"), [("", 5), ("1", 1), (" 10 ", 10), ("2.0", 2)])
+def test_whole_numbers(text, expected):
+    number = Environment({"A": text}).whole_number("A", default=5, minimum=1, maximum=10)
+    assert number == expected
+    assert isinstance(number, int)
+
+
+def test_a_fraction_of_what_is_counted_is_refused():
+    with pytest.raises(BadSetting) as refused:
+        Environment({"A": "2.5"}).whole_number("A", default=5, minimum=1, maximum=10)
+    assert refused.value.sentence == "A is '2.5'. Use a whole number from 1 to 10."
+
+
 def test_lists_are_separated_by_commas():
     env = Environment({"A": " a, b ,,c "})
     assert env.items("A") == env.secret_items("A") == ("a", "b", "c")

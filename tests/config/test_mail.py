@@ -76,6 +76,10 @@ def test_a_relay_of_the_own_network_needs_no_more_than_its_name():
             "EMAIL_SECURITY is 'ssl'. Use starttls or tls or none.",
         ),
         ({**SET_UP, "EMAIL_PORT": "0"}, "EMAIL_PORT is '0'. Use a number from 1 to 65535."),
+        (
+            {**SET_UP, "EMAIL_PORT": "2.5"},
+            "EMAIL_PORT is '2.5'. Use a whole number from 1 to 65535.",
+        ),
     ],
 )
 def test_half_a_mail_server_is_refused_in_one_line(variables, line):

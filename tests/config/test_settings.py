@@ -97,6 +97,15 @@ REFUSED = [
         "DATABASE_URL is not understood. Use postgres://user:password@host:port/name "
         "or sqlite:///path/to/file.",
     ),
+    *(
+        ({name: f"{least}.5"}, f"{name} is '{least}.5'. Use a whole number from {least} to {most}.")
+        for name, least, most in (
+            ("COPILOT_ANONYMOUS_CONCURRENT", 0, 100000),  # 0 is as many as come
+            ("COPILOT_ANONYMOUS_PER_MINUTE", 0, 1000000),
+            ("COPILOT_MAX_MESSAGES", 1, 10000),
+            ("COPILOT_PRUNE_HOUR", 0, 23),
+        )
+    ),
 ]
 
 
