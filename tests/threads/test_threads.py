@@ -677,6 +677,7 @@ def test_a_big_call_is_kept_and_recognised():
         ("東京の株価は下落しました", "東京の株価は", True),
         ("ok", "OK!", True),
         ("yes", "no", False),
+        ("no", "It is not known", False),
         ("", "anything", False),
         ("***", "anything", False),
         ("The weather in London is fine", "Shares in Tokyo fell", False),
