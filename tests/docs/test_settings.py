@@ -5,11 +5,12 @@ import re
 
 import pytest
 
+from copilot_admin.config.env import Environment
+
 ROOT = Path(__file__).parent.parent.parent
 DOCUMENT = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
-READ = re.compile(
-    r"""env\.(?P<kind>text|secret|secret_items|flag|number|items|choice)\(\s*["'](?P<name>[A-Z0-9_]+)"""
-)
+KINDS = [name for name in vars(Environment) if not name.startswith("_")]
+READ = re.compile(rf"""env\.(?P<kind>{"|".join(KINDS)})\(\s*["'](?P<name>[A-Z0-9_]+)""")
 READ_BY_TESTS = re.compile(r"""os\.environ\.get\(["']([A-Z0-9_]+)""")
 
 
