@@ -206,23 +206,30 @@ def _parsed(payload: bytes) -> JsonObject:
     if len(payload) > _SURELY_FEW and has_more_tokens(payload, _MOST_VALUES):
         raise not_understood(payload)
     try:
-        chunk = orjson.loads(payload)
-    except orjson.JSONDecodeError:
-        chunk = _leniently_parsed(payload)
+        chunk = leniently_parsed(payload)
+    except ValueError:
+        if not payload.strip():
+            return {}  # the sign of life of some servers
+        raise not_understood(payload) from None
     if not isinstance(chunk, dict):
         raise not_understood(payload)
     return chunk
 
 
-def _leniently_parsed(payload: bytes) -> Json:
-    """Reads what strict JSON refuses and servers send: half characters, broken UTF-8, NaN."""
-    if not payload.strip():
-        return {}  # the sign of life of some servers
+def leniently_parsed(payload: bytes) -> Json:
+    """Reads also what strict JSON refuses and servers send: half characters, broken UTF-8, NaN.
+
+    Raises:
+        ValueError: It is no JSON, or nested too deep.
+    """
     try:
-        chunk: Json = json.loads(payload.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        raise not_understood(payload) from None
-    return chunk
+        parsed: Json = orjson.loads(payload)
+    except orjson.JSONDecodeError:
+        try:
+            parsed = json.loads(payload.decode("utf-8", "replace"))
+        except RecursionError:
+            raise ValueError("nested too deep") from None
+    return parsed
 
 
 def _whole_characters(text: str) -> tuple[str, str]:

@@ -11,11 +11,10 @@ from datetime import UTC, datetime
 from typing import ClassVar
 
 from aiohttp import ClientError, ClientResponse, ClientTimeout, InvalidURL
-import orjson
 
 from copilot_admin.engine.fetching.addresses import ForbiddenAddress, check_base_url
 from copilot_admin.engine.fetching.pieces import next_piece
-from copilot_admin.engine.llm.chat_chunks import ChunkReader, StreamError
+from copilot_admin.engine.llm.chat_chunks import ChunkReader, StreamError, leniently_parsed
 from copilot_admin.engine.llm.chat_request import request_body
 from copilot_admin.engine.llm.data_lines import DataLines, WholeBody
 from copilot_admin.engine.llm.foreign_answers import names_web_page, web_page
@@ -333,8 +332,8 @@ def _model_ids(body: bytes) -> tuple[str, ...]:
     if len(body) == _MOST_MODELS_BYTES or has_more_tokens(body, _MOST_MODELS_VALUES):
         raise ProviderBroke(_TOO_MANY_MODELS)
     try:
-        listed = orjson.loads(body)
-    except orjson.JSONDecodeError:
+        listed = leniently_parsed(body)
+    except ValueError:
         listed = None
     rows = listed.get("data") or listed.get("models") if isinstance(listed, dict) else listed
     if not isinstance(rows, list):
