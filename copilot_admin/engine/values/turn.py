@@ -13,6 +13,7 @@ from protocol.messages import (
     Message,
     ResultMessage,
     SourceData,
+    SourceError,
     SourceResult,
 )
 from protocol.query import Query
@@ -75,13 +76,15 @@ def client_calls(query: Query) -> Counter[str]:
 def data_results(query: Query, *, before_last: bool = False) -> int:
     """How many results of this turn brought data; the result of a command is none.
 
+    Why a source gave nothing is data too: a client says it in the words of the server that it asked.
+
     Args:
         query: With the conversation.
         before_last: Only those before the latest message.
     """
     turn = messages_of_turn(query)
     return sum(
-        any(isinstance(one, SourceData) for one in message.data)
+        any(isinstance(one, SourceData | SourceError) for one in message.data)
         for message in (turn[:-1] if before_last else turn)
         if isinstance(message, ResultMessage)
     )
