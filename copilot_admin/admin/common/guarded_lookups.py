@@ -1,7 +1,8 @@
-"""Lists of the admin whose address filters by nothing that is secret.
+"""Lists of the admin whose address filters by nothing that is secret, and not by expressions.
 
 Django lets an address filter a list by any field of its model. A filter such as
-`?digest__startswith=a` tells whether a secret begins so, one letter after the other.
+`?digest__startswith=a` tells whether a secret begins so, one letter after the other. SQLite has
+Python look for a regular expression: `(a+)+$` holds the whole server for as long as it likes.
 """
 
 from collections.abc import Sequence
@@ -33,17 +34,17 @@ SECRETS = frozenset(
     }
 )
 
-
+EXPRESSIONS = frozenset({"regex", "iregex"})
 LONGEST_NUMBER = 18  # digits: 64 bits take them all
 
 
 class GuardedLookups(_Admin):
-    """Refuses filters that reach a secret, also through other models."""
+    """Refuses filters that reach a secret, also through other models, and expressions."""
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         """Whether an address may filter by this path of fields."""
         path = lookup.split(LOOKUP_SEP)
-        if not SECRETS.isdisjoint(path) or (path[-1] == "in" and _is_beyond(value)):
+        if not (SECRETS | EXPRESSIONS).isdisjoint(path) or (path[-1] == "in" and _is_beyond(value)):
             return False
         return super().lookup_allowed(lookup, value, request)  # type: ignore[arg-type]  # None is old
 

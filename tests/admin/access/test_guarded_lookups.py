@@ -40,8 +40,18 @@ def test_every_secret_of_the_schema_is_in_the_list() -> None:
 def test_no_path_to_a_secret_is_a_filter(model: type[Model], admin: Any) -> None:
     request = RequestFactory().get("/")
     for path in paths(model):
-        for lookup in ("", "__startswith", "__regex", "__gt"):
+        for lookup in ("", "__startswith", "__regex", "__gt", "__exact", "__isnull"):
             assert not admin.lookup_allowed(f"{path}{lookup}", "a", request), path
+
+
+@pytest.mark.parametrize(
+    ("model", "admin"), ADMINS, ids=lambda one: one.__name__ if isinstance(one, type) else None
+)
+def test_no_field_of_a_list_is_searched_by_an_expression(model: type[Model], admin: Any) -> None:
+    request = RequestFactory().get("/")
+    for field in model._meta.concrete_fields:
+        for lookup in ("regex", "iregex", "key__regex"):
+            assert not admin.lookup_allowed(f"{field.name}__{lookup}", "(a+)+$", request)
 
 
 @pytest.mark.django_db
