@@ -31,7 +31,7 @@ def _expressions(text: str) -> tuple[str, ...]:
         listed = json.loads(text) if text else []
         for expression in listed:
             re.compile(expression)
-    except (ValueError, TypeError, re.error) as error:
+    except (ValueError, TypeError, RecursionError, re.error) as error:
         raise BadSetting(
             "COPILOT_REDACT_EXPRESSIONS is a JSON list of regular expressions, such as "
             r'["CUST-[0-9]{6}"]. '

@@ -23,6 +23,7 @@ def test_kinds_and_expressions_are_read():
         ([], "CUST", "COPILOT_REDACT_EXPRESSIONS is a JSON list"),
         ([], "7", "COPILOT_REDACT_EXPRESSIONS is a JSON list"),
         ([], '["("]', "COPILOT_REDACT_EXPRESSIONS is a JSON list"),
+        ([], "[" * 100_000, "COPILOT_REDACT_EXPRESSIONS is a JSON list"),
     ],
 )
 def test_what_is_wrong_is_said(kinds, expressions, words):
