@@ -15,6 +15,7 @@ MIGRATE = "Run `manage.py migrate`."
 # What PostgreSQL says to the slower one of two that make the same table, column, index or extension, of
 # which each had seen that it is not there. Source: its table of error codes.
 _MADE_ALREADY = frozenset({"42P07", "42701", "42710", "23505"})
+_READ_ONLY = "25006"
 
 
 def check_database() -> None:
@@ -74,6 +75,8 @@ def sentence_of(error: db.Error) -> str:
             f"The SQLite database {database['NAME']} cannot be used: {error}. Free what keeps it, "
             "or put a backup in its place."
         )
-    if isinstance(error, OUTAGES):
+    if getattr(error.__cause__, "sqlstate", None) == _READ_ONLY:
+        return "PostgreSQL can only be read now. Name the one that takes writes in DATABASE_URL."
+    if isinstance(error, OUTAGES) and not isinstance(error, db.InternalError):
         return "PostgreSQL does not answer. Start it, or mend DATABASE_URL."
     return f"PostgreSQL cannot be used ({type(error).__name__}). Its own log says why."

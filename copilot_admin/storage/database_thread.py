@@ -16,6 +16,7 @@ from django.db import (
     DataError,
     IntegrityError,
     InterfaceError,
+    InternalError,
     OperationalError,
     ProgrammingError,
     connections,
@@ -26,9 +27,10 @@ from copilot_admin.storage.damage import is_damage, note_damage
 
 T = TypeVar("T")
 
-# What a database raises that is away, locked or full; and what whoever asked did wrong. A broken
-# file raises neither (see `damage`): trying again does not mend it, and the question was right.
-OUTAGES = (OperationalError, InterfaceError)
+# What a database raises that is away, locked or full, or that can only be read, as PostgreSQL after a
+# switch to its standby (InternalError); and what whoever asked did wrong. A broken file raises neither
+# (see `damage`): trying again does not mend it, and the question was right.
+OUTAGES = (OperationalError, InterfaceError, InternalError)
 MISTAKES = (DataError, IntegrityError, ProgrammingError)
 QUERY_CANCELED = "57014"  # PostgreSQL's code of a statement that took too long
 

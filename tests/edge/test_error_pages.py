@@ -58,6 +58,11 @@ def test_an_address_that_leads_nowhere_says_so(builder):
     [
         (db.OperationalError("gone"), 503, "Not available now"),
         (db.InterfaceError("gone"), 503, "Not available now"),
+        (
+            db.InternalError("cannot execute INSERT in a read-only transaction"),
+            503,
+            "Not available",
+        ),
         (Unavailable("Busy."), 503, "Not available now"),
         (OSError(errno.ENOSPC, "full"), 503, "it is full, or can only be read"),
         (OSError(errno.EROFS, "read-only"), 503, "it is full, or can only be read"),
@@ -82,6 +87,7 @@ def test_what_works_again_in_a_moment_is_told_apart_from_a_fault(
     [
         (db.OperationalError("gone"), 503, "5"),
         (db.InterfaceError("gone"), 503, "5"),
+        (db.InternalError("cannot execute INSERT in a read-only transaction"), 503, "5"),
         (OSError(errno.ENOSPC, "full"), 503, "5"),
         (ZeroDivisionError(), 500, None),
     ],

@@ -11,7 +11,14 @@ import subprocess
 import sys
 
 from django.core.management import CommandError, call_command
-from django.db import DatabaseError, InterfaceError, OperationalError, ProgrammingError, connections
+from django.db import (
+    DatabaseError,
+    InterfaceError,
+    InternalError,
+    OperationalError,
+    ProgrammingError,
+    connections,
+)
 import pytest
 
 from copilot_admin.config.databases import SQLITE
@@ -39,6 +46,7 @@ POSTGRESQL = "django.db.backends.postgresql"
         (POSTGRESQL, OperationalError("10.1.2.3 refused"), "PostgreSQL does not answer. Start it"),
         (POSTGRESQL, InterfaceError("closed"), "PostgreSQL does not answer. Start it"),
         (POSTGRESQL, DatabaseError("x"), "PostgreSQL cannot be used (DatabaseError)."),
+        (POSTGRESQL, InternalError("10.1.2.3"), "PostgreSQL cannot be used (InternalError)."),
         (SQLITE, DatabaseError("file is not a database"), "The SQLite database /data/c.sqlite3"),
     ],
 )
@@ -75,6 +83,17 @@ def test_the_slower_of_two_that_migrate_at_once_is_told_so(settings, monkeypatch
     assert sentence_for_command(error, ["manage.py", "migrate"]) == told
     assert sentence_for_command(error, ["manage.py", "migrate", "--traceback"]) is None
     assert sentence_for_command(error, ["manage.py", "sweep"]) is None
+
+
+def test_a_command_is_told_in_one_line_that_postgresql_can_only_be_read(settings, monkeypatch):
+    """It ended in a traceback; and after a switch to a standby a log-in was a fault of the server."""
+    monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", POSTGRESQL)
+    error = InternalError("cannot execute INSERT in a read-only transaction")
+    error.__cause__ = Exception()
+    vars(error.__cause__)["sqlstate"] = "25006"
+    assert sentence_for_command(error, ["manage.py", "keys"]) == (
+        "PostgreSQL can only be read now. Name the one that takes writes in DATABASE_URL."
+    )
 
 
 def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
