@@ -12,8 +12,10 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.admin.common.generics import ProviderModelForm
 from copilot_admin.admin.common.unturned import check_unturned
 from copilot_admin.copilots.providers import key_variables, may_hold_key
+from copilot_admin.engine.fetching.addresses import check_base_url
 from copilot_admin.engine.providers.registry import provider_kinds
 from copilot_admin.engine.values.spec import Timeouts
+from copilot_admin.errors import NotReady
 from copilot_admin.models import Provider
 
 if TYPE_CHECKING:
@@ -102,7 +104,7 @@ class ProviderForm(ProviderModelForm):
         self._describe_key()
 
     def clean_base_url(self) -> str:
-        """Accepts a web address without a name and password in it."""
+        """Accepts a web address that a provider may have, without a name and password in it."""
         url: str = self.cleaned_data["base_url"].strip().rstrip("/")
         parts = _parts(url)
         if url and (parts is None or parts.scheme not in ("http", "https") or not parts.hostname):
@@ -111,7 +113,10 @@ class ProviderForm(ProviderModelForm):
             )
         if parts is not None and parts.username is not None:
             raise forms.ValidationError(_("Leave name and password out; use the API key field."))
-        return url
+        try:
+            return check_base_url(url) if url else url
+        except NotReady as error:  # what a question would be told
+            raise forms.ValidationError(error.public) from error
 
     def clean_api_key_env(self) -> str:
         """Refuses a variable that is not for keys: its value would go to the provider's address."""

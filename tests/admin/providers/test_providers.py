@@ -174,6 +174,18 @@ def test_another_origin_with_a_new_key_keeps_the_new_key(operator: Client) -> No
             "Leave name and password out; use the API key field.",
         ),
         (
+            {"base_url": "http://[64:ff9b::a9fe:a9fe]/v1"},
+            "base_url",
+            "The provider's host '64:ff9b::a9fe:a9fe' leads to a link-local or metadata address, "
+            "which no provider may have. Enter the address of a model server.",
+        ),
+        (
+            {"base_url": "https://api.exa mple.com"},
+            "base_url",
+            "The provider's address 'https://api.exa mple.com' is no URL. Enter one like "
+            "https://api.example.com/v1.",
+        ),
+        (
             {"api_key_env": "sk-123"},
             "api_key_env",
             "Write the name of the variable, not the key: COPILOT_KEY_LOCAL.",
