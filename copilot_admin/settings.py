@@ -279,6 +279,7 @@ FIRM_LOG_IN = firm_log_in(env, production=PRODUCTION)
 logs.hide(FIRM_LOG_IN.oidc.client_secret)
 PASSWORD_RESET_TIMEOUT = 3600  # seconds for which the address in a mail is good
 LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "admin:index"  # also where the address to go to next is not one of ours
 PASSWORD_HASHERS = [
     "copilot_admin.config.passwords.OneCoreArgon2",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",

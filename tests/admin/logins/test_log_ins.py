@@ -31,6 +31,13 @@ def is_in(client: Client) -> bool:
     return client.get("/admin/").status_code == 200
 
 
+@pytest.mark.parametrize("elsewhere", ["", "https://evil.example/", "//evil.example"])
+def test_who_was_to_go_elsewhere_after_the_log_in_is_led_to_the_start_page(elsewhere):
+    values = {"username": make_user().username, "password": "secret", "next": elsewhere}
+    answer = Client().post(reverse("admin:login"), values)
+    assert (answer.status_code, answer["Location"]) == (302, "/admin/")
+
+
 def test_each_browser_is_shown_with_device_and_address_this_one_first():
     ann = make_user()
     browser(ann, address="198.51.100.7", device="curl/8.1")
