@@ -7,6 +7,7 @@ from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 import socket
 from typing import TypeAlias
+from unicodedata import normalize
 from urllib.parse import urlsplit
 
 from copilot_admin.errors import NotReady
@@ -89,7 +90,7 @@ def forbidden_text(host: str) -> str:
 
 def address_of(host: str) -> Address | None:
     """The IP address that a host is, in any spelling that a resolver reads; None of a name."""
-    host = host.partition("%")[0].rstrip(".")  # without the zone
+    host = _in_plain_letters(host).partition("%")[0].rstrip(".")  # without the zone
     try:
         return ip_address(host)
     except ValueError:
@@ -98,6 +99,11 @@ def address_of(host: str) -> Address | None:
         return IPv4Address(socket.inet_aton(host))  # octal, hexadecimal, one number
     except (OSError, ValueError):
         return None
+
+
+def _in_plain_letters(host: str) -> str:
+    """A host as it is connected to: clients read other digits and full stops as these (UTS 46)."""
+    return normalize("NFKC", host).replace("\u3002", ".")
 
 
 def _is_public_ipv4(address: Address) -> bool:

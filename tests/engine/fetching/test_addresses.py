@@ -116,6 +116,18 @@ def spelled(ipv4):
     ]
 
 
+@pytest.mark.parametrize(
+    "host",
+    [
+        "169\u3002254\u3002169\u3002254",
+        "\uff11\uff16\uff19\uff0e254.169.254",
+        "①⑥⑨.254\uff61169.254",
+    ],
+)
+def test_other_digits_and_full_stops_are_those_of_an_address(host):
+    assert is_forbidden(host)
+
+
 @pytest.mark.parametrize("address", [one for ipv4 in PRIVATE_IPV4 for one in spelled(ipv4)])
 def test_every_ipv6_form_of_a_private_address_is_private(address):
     assert not is_public(address)
