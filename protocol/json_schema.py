@@ -1,45 +1,20 @@
 """Checks schemas and data against schemas, and says of every fault where it is."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 from urllib.parse import unquote
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError, ValidationError
-from jsonschema.validators import extend
 from referencing.exceptions import Unresolvable
 
 from protocol.json import Json, JsonObject
+from protocol.schema_keywords import FORMATS, MOST_FAULTS, Validator, with_few_types
 
 _NOISE = frozenset({"title", "default"})  # pydantic's own names; they only cost tokens
 _REFERENCES = ("$ref", "$dynamicRef")
-_MOST_FAULTS = 10  # more of them say nothing new
 _LONGEST = 300  # characters of a place, and of what is wrong there
-_Check: TypeAlias = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
 _TYPES = ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"))
-
-
-def _first_faults(check: _Check) -> _Check:
-    """What a keyword finds, and no more than is told.
-
-    A list of 200,000 numbers where objects are wanted has as many faults, each with a text of its
-    own: 4 seconds and 700 MB.
-    """
-
-    def checked(
-        validator: Any, wanted: Any, data: Any, schema: Any
-    ) -> Iterator[ValidationError] | None:
-        found = check(validator, wanted, data, schema)
-        return None if found is None else islice(found, _MOST_FAULTS)
-
-    return checked
-
-
-_Validator = extend(  # type: ignore[no-untyped-call]  # of jsonschema
-    Draft202012Validator,
-    {word: _first_faults(check) for word, check in Draft202012Validator.VALIDATORS.items()},
-)
 
 
 def schema_fault(schema: Any) -> str:
@@ -56,7 +31,7 @@ def schema_fault(schema: Any) -> str:
     if schema is None:
         return ""
     try:
-        Draft202012Validator.check_schema(schema)
+        _check(schema)
     except SchemaError as error:
         return _sentence(error)
     except RecursionError:
@@ -66,8 +41,7 @@ def schema_fault(schema: Any) -> str:
         if isinstance(one.get("$id"), str) and one is not schema:
             return f"$: the name {one['$id']!r} within the schema is not supported."
     references = {one[name] for one in objects for name in _REFERENCES if _is_text(one, name)}
-    faults = (_reference_fault(one, schema) for one in sorted(references))
-    return next(filter(None, faults), "")
+    return _reference_fault(sorted(references), schema)
 
 
 def data_faults(data: Any, schema: Any) -> tuple[str, ...]:
@@ -103,13 +77,13 @@ def _faults(
         return ()
     try:
         found = sorted(
-            _Validator(schema).iter_errors(data), key=lambda one: list(map(str, one.path))
+            Validator(schema).iter_errors(data), key=lambda one: list(map(str, one.path))
         )
     except Unresolvable as error:
         return (f"{root}the schema's reference {error.ref!r} leads nowhere.",)
     except RecursionError:
         return (f"{root}the schema refers to itself without an end.",)
-    return tuple(map(said, found[:_MOST_FAULTS]))
+    return tuple(map(said, found[:MOST_FAULTS]))
 
 
 def argument_faults(arguments: JsonObject, schema: Any) -> tuple[str, ...]:
@@ -204,15 +178,48 @@ def _is_text(one: Mapping[str, Any], name: str) -> bool:
     return isinstance(one.get(name), str)
 
 
-def _reference_fault(reference: str, schema: Any) -> str:
-    """What is wrong with where a reference leads; who checks data follows it without a look."""
-    if not reference.startswith("#"):
-        return f"$: the reference {reference!r} leads outside the schema."
-    try:
-        Draft202012Validator.check_schema(_target(reference, schema))
-    except SchemaError:
-        return f"$: the reference {reference!r} leads to what is no schema."
+def _check(schema: Any) -> None:
+    """Raises `SchemaError` where it is none."""
+    checked = cast("JsonObject", with_few_types(schema))
+    Draft202012Validator.check_schema(checked, format_checker=FORMATS)
+
+
+def _reference_fault(references: Sequence[str], schema: Any) -> str:
+    """What is wrong with where they lead; who checks data follows them without a look.
+
+    Each place is checked once, and places within each other no more than twice: a few hundred
+    references in three kilobytes would hold everybody for seconds.
+    """
+    left = 2 * _values(schema)
+    checked = {id(schema)}
+    for reference in references:
+        if not reference.startswith("#"):
+            return f"$: the reference {reference[:_LONGEST]!r} leads outside the schema."
+        target = _target(reference, schema)
+        if id(target) in checked:
+            continue
+        checked.add(id(target))
+        left -= _values(target)
+        if left < 0:
+            return "$: its references lead to places within each other too often."
+        try:
+            _check(target)
+        except SchemaError:
+            return f"$: the reference {reference[:_LONGEST]!r} leads to what is no schema."
     return ""
+
+
+def _values(schema: Any) -> int:
+    """How many values are in it, itself included."""
+    count, pending = 0, [schema]
+    while pending:
+        one = pending.pop()
+        count += 1
+        if isinstance(one, Mapping):
+            pending.extend(one.values())
+        elif isinstance(one, list):
+            pending.extend(one)
+    return count
 
 
 def _target(reference: str, schema: Any) -> Any:

@@ -13,9 +13,10 @@ from protocol.json_schema import schema_fault
 from protocol.query import ContextItem
 from protocol.reading.notes import Notes
 
-# Values in all schemas of a request that are checked. One takes a millisecond or two, and a request
-# of a few hundred kilobytes may have tens of thousands, during which nobody else is answered.
+# Values in all schemas of a request that are checked. One schema takes a millisecond or two, and a
+# request of a few hundred kilobytes may have tens of thousands, during which nobody else is answered.
 MOST_CHECKED = 400
+_CHARACTERS_OF_A_VALUE = 40  # a pattern of so many takes as long as a value does, a tenth of a ms
 
 
 class SchemaChecks:
@@ -142,13 +143,16 @@ def _is_result(raw: JsonObject) -> bool:
 
 
 def _size(value: Json, *, most: int) -> int:
-    """How many values are in it, itself included; counting ends beyond `most`."""
+    """How many values are in it, itself included, long texts as several; ends beyond `most`."""
     count, pending = 0, [value]
     while pending and count <= most:
         one = pending.pop()
         count += 1
-        if isinstance(one, Mapping):
+        if isinstance(one, str):
+            count += len(one) // _CHARACTERS_OF_A_VALUE
+        elif isinstance(one, Mapping):
             pending.extend(one.values())
+            count += sum(len(name) // _CHARACTERS_OF_A_VALUE for name in one)
         elif isinstance(one, list | tuple):
             pending.extend(one)
     return count

@@ -69,11 +69,21 @@ from copilot_admin.review import counted
 from copilot_admin.review.exports.formats import markdown as exported_markdown
 from copilot_admin.storage import folding
 from copilot_admin.studio import expectations, numbers
-from protocol import canonical, markers, plain_text, redaction, sse, storable, strict_json
+from protocol import (
+    canonical,
+    markers,
+    plain_text,
+    redaction,
+    schema_keywords,
+    sse,
+    storable,
+    strict_json,
+)
 from protocol.components import manifests
 from protocol.data import message
 from protocol.generations import Generation
 from protocol.json import JsonObject
+from protocol.json_schema import data_faults
 from protocol.messages import DataItem, HumanMessage, ResultMessage, SourceData
 from protocol.query import ContextItem, Query
 from protocol.widgets import Widget, WidgetParam, Widgets
@@ -785,6 +795,11 @@ DOORS = (
     ),
     Door(
         exported_markdown, exported_markdown.fenced, (("", "`", ""), ("", "` ", ""), ("", "a", ""))
+    ),
+    Door(
+        schema_keywords,
+        lambda text: data_faults([[one, "a"] for one in range(len(text))], {"uniqueItems": True}),
+        (("", "a", ""),),
     ),
     Door(
         contents,

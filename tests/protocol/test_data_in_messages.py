@@ -156,6 +156,14 @@ def test_schemas_are_checked_while_their_values_are_few(monkeypatch, schema, siz
         assert [checks.fault(schema), checks.fault(schema)] == faults
 
 
+@pytest.mark.parametrize("schema", [{"pattern": "a" * 400}, {"patternProperties": {"a" * 400: {}}}])
+def test_long_texts_of_a_schema_count_as_several_values(monkeypatch, schema):
+    monkeypatch.setattr(data_messages, "schema_fault", lambda schema: "checked")
+    for most, fault in ((11, ""), (13, "checked")):
+        monkeypatch.setattr(data_messages, "MOST_CHECKED", most)
+        assert data_messages.SchemaChecks().fault(schema) == fault
+
+
 def test_very_many_schemas_are_not_checked_one_by_one(monkeypatch):
     """Checking one takes milliseconds; a request may have thousands, and only a model reads them."""
     checked: list[Any] = []

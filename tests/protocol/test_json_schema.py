@@ -5,6 +5,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 import pytest
 
 from protocol import json_schema
@@ -123,6 +124,72 @@ def test_a_schema_without_an_end_is_refused() -> None:
 
     assert schema_fault(deep) == "$: it is nested too deeply."
     assert data_faults(1, {"$ref": "#"}) == ("$: the schema refers to itself without an end.",)
+
+
+def test_a_place_is_checked_once_however_many_references_lead_to_it(monkeypatch) -> None:
+    checks: list[Any] = []
+    check = Draft202012Validator.check_schema
+
+    def counted(schema: Any, **options: Any) -> None:
+        checks.append(schema)
+        check(schema, **options)
+
+    monkeypatch.setattr(Draft202012Validator, "check_schema", counted)
+    row = {"type": "string"}
+    references = [
+        {"$ref": f"#{one}"} for one in ("", "anchor", "more", "/$defs/row", "/$defs/ro%77")
+    ]
+    assert schema_fault({"anyOf": references, "$defs": {"row": row}}) == ""
+    assert len(checks) == 2
+    assert checks[1] == row
+
+
+def test_places_within_each_other_are_no_target_of_very_many_references() -> None:
+    schema: Any = {"type": "string"}
+    for _ in range(20):
+        schema = {"not": schema}
+    nested = [{"$ref": "#/$defs/deep" + "/not" * depth} for depth in range(20)]
+    whole = {"anyOf": nested, "$defs": {"deep": schema}}
+    assert schema_fault(whole) == "$: its references lead to places within each other too often."
+    whole["anyOf"] = nested[:2]
+    assert schema_fault(whole) == ""
+
+
+@pytest.mark.parametrize(
+    ("schema", "place"),
+    [
+        ({"pattern": "a" * 1001}, "$.pattern: "),
+        ({"patternProperties": {"a" * 1001: {}}}, "$.patternProperties: "),
+        ({"pattern": "("}, "$.pattern: "),
+        ({"type": ["string"] * 9}, "$.type: "),
+        ({"not": {"type": [{"a": one} for one in range(5000)]}}, "$.not.type: "),
+    ],
+)
+def test_what_would_take_long_to_read_is_no_schema(schema: Any, place: str) -> None:
+    assert schema_fault(schema).startswith(place)
+
+
+def test_patterns_of_a_thousand_characters_and_data_like_types_are_fine() -> None:
+    assert schema_fault({"pattern": "a" * 1000, "patternProperties": {"b" * 1000: {}}}) == ""
+    assert schema_fault({"const": {"type": list(range(20))}, "pattern": "^a", "$id": "x"}) == ""
+
+
+@pytest.mark.parametrize(
+    ("items", "is_unique"),
+    [
+        ([], True),
+        ([1, 1.5, "1", True, None, [1], {"a": 1}, [True], {"a": True}, {"b": 1}, 0, False], True),
+        ([1, 1.0], False),
+        ([10**400, 10**400 + 1], True),
+        ([{"a": 1, "b": [2]}, {"b": [2.0], "a": 1}], False),
+        ([["a", "b"], ["b", "a"]], True),
+        ([None, None], False),
+        (["a", ["a"], "a"], False),
+    ],
+)
+def test_elements_are_unique_by_what_they_are(items: list[Any], is_unique: bool) -> None:
+    assert (data_faults(items, {"uniqueItems": True}) == ()) is is_unique
+    assert data_faults(items, {"uniqueItems": False}) == ()
 
 
 def test_data_is_checked_with_the_path_of_every_fault() -> None:
