@@ -10,6 +10,7 @@ from referencing.exceptions import Unresolvable
 
 from protocol.json import Json, JsonObject
 from protocol.schema_keywords import FORMATS, MOST_FAULTS, Validator, with_few_types
+from protocol.walk import values_in
 
 _NOISE = frozenset({"title", "default"})  # pydantic's own names; they only cost tokens
 _REFERENCES = ("$ref", "$dynamicRef")
@@ -190,7 +191,7 @@ def _reference_fault(references: Sequence[str], schema: Any) -> str:
     Each place is checked once, and places within each other no more than twice: a few hundred
     references in three kilobytes would hold everybody for seconds.
     """
-    left = 2 * _values(schema)
+    left = 2 * values_in(schema)
     checked = {id(schema)}
     for reference in references:
         if not reference.startswith("#"):
@@ -199,7 +200,7 @@ def _reference_fault(references: Sequence[str], schema: Any) -> str:
         if id(target) in checked:
             continue
         checked.add(id(target))
-        left -= _values(target)
+        left -= values_in(target)
         if left < 0:
             return "$: its references lead to places within each other too often."
         try:
@@ -207,19 +208,6 @@ def _reference_fault(references: Sequence[str], schema: Any) -> str:
         except SchemaError:
             return f"$: the reference {reference[:_LONGEST]!r} leads to what is no schema."
     return ""
-
-
-def _values(schema: Any) -> int:
-    """How many values are in it, itself included."""
-    count, pending = 0, [schema]
-    while pending:
-        one = pending.pop()
-        count += 1
-        if isinstance(one, Mapping):
-            pending.extend(one.values())
-        elif isinstance(one, list):
-            pending.extend(one)
-    return count
 
 
 def _target(reference: str, schema: Any) -> Any:

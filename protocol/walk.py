@@ -77,6 +77,19 @@ def finite(value: Scalar) -> Scalar:
     return None if isinstance(value, float) and not isfinite(value) else value
 
 
+def values_in(value: Json) -> int:
+    """How many values are in it, itself included."""
+    count, pending = 0, [value]
+    while pending:
+        one = pending.pop()
+        count += 1
+        if isinstance(one, Mapping):
+            pending.extend(one.values())
+        elif isinstance(one, list | tuple):
+            pending.extend(one)
+    return count
+
+
 def is_deeper(value: Json, *, than: int) -> bool:
     """Whether lists and objects, as a parser makes them, stand in each other more often than this."""
     level = [value]

@@ -6,13 +6,15 @@ from typing import Any
 from django import forms
 from django.core.validators import RegexValidator
 from django.http import QueryDict
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.rows import RowForm
 from copilot_admin.copilot_file.json_faults import json_fault
+from copilot_admin.copilots.data_fit import FitNotTold, fit_faults
 from protocol.data import KIND, MISSING, Missing, layout
 from protocol.json import Json
-from protocol.json_schema import data_faults, schema_fault, schema_from
+from protocol.json_schema import schema_fault, schema_from
 from protocol.storable import storable
 from protocol.strict_json import MalformedJson, loads
 
@@ -79,7 +81,7 @@ class DataNoteRow(RowForm):
         return text
 
     @property
-    def warnings(self) -> list[str]:
+    def warnings(self) -> list[str | Promise]:
         """Where the data does not fit the schema.
 
         That is no fault: a note may be a part of what the notes of its kind say together.
@@ -87,10 +89,16 @@ class DataNoteRow(RowForm):
         data, schema = (self._value_of(name) for name in ("data", "schema"))
         if isinstance(data, Missing) or isinstance(schema, Missing) or schema_fault(schema):
             return []
-        return [
-            _("The data does not fit the schema. %(fault)s") % {"fault": fault}
-            for fault in data_faults(data, schema)
-        ]
+        try:
+            faults = fit_faults(data, schema)
+        except FitNotTold:
+            return [
+                _(
+                    "Whether the data fits the schema was not found out: to look took too long. "
+                    "Repeat less in its patterns and references."
+                )
+            ]
+        return [_("The data does not fit the schema. %(fault)s") % {"fault": one} for one in faults]
 
     def row(self) -> dict[str, Any]:
         """The note to store: data and schema only where they are given."""

@@ -11,8 +11,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 import pytest
 
+from copilot_admin.admin.copilots import data_rows
 from copilot_admin.admin.copilots.data_rows import SCHEMA_BUTTON, with_schema
 from copilot_admin.config.roles import Role
+from copilot_admin.copilots.data_fit import FitNotTold
 from copilot_admin.models import Copilot
 from tests.admin.pages import merged, read_form, submit, values_in
 from tests.factories import make_copilot, make_user
@@ -132,6 +134,16 @@ def test_data_that_does_not_fit_is_stored_and_told_with_its_path(builder: Client
         "The data does not fit the schema. $.u.age: &#x27;x&#x27; is not of type &#x27;number&#x27;"
         in page.content.decode()
     )
+
+
+def test_that_nobody_knows_whether_data_fits_is_told(builder: Client, monkeypatch: Any) -> None:
+    def not_told(data: Any, schema: Any) -> tuple[str, ...]:
+        raise FitNotTold
+
+    monkeypatch.setattr(data_rows, "fit_faults", not_told)
+    copilot = make_copilot(data_notes=[{"kind": "a", "data": "b", "schema": {"pattern": "(a+)+$"}}])
+    page = builder.get(reverse("admin:copilot_admin_copilot_change", args=[copilot.pk]))
+    assert "Whether the data fits the schema was not found out" in page.content.decode()
 
 
 def test_the_preview_shows_what_the_model_will_see(builder: Client) -> None:
