@@ -51,7 +51,10 @@ async def answer(engine_input: EngineInput, *, pace: Pace = _PACE) -> AsyncGener
     try:
         async with aclosing(_answer(engine_input, pace=pace)) as outputs:
             async for output in outputs:
-                for one in safe.take(output):
+                taken = safe.take(output)
+                if safe.is_costly(output):
+                    taken = iter(await beside_if(True, partial(tuple, taken)))
+                for one in taken:
                     yield one
     except RunError:
         for one in safe.rest():

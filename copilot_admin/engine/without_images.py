@@ -1,9 +1,14 @@
 """What leaves for the client, without images that it would load from elsewhere by itself."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
+from functools import partial
 
-from copilot_admin.engine.toolkits.markdown_images import MarkdownImages, without_remote_images
+from copilot_admin.engine.toolkits.markdown_images import (
+    MarkdownImages,
+    is_costly,
+    without_remote_images,
+)
 from copilot_admin.engine.values.engine_input import Output
 from copilot_admin.engine.values.model_call import Finish
 from protocol.events import (
@@ -19,6 +24,7 @@ from protocol.events import (
 from protocol.json import Json, JsonObject
 
 _AFTER_WORDS = FunctionCall | CitationCollection | PromptSuggestions | Finish
+_Change = Callable[[str], str]
 
 
 class WithoutImages:
@@ -48,55 +54,76 @@ class WithoutImages:
             return
         if isinstance(output, _AFTER_WORDS):
             yield from self.rest()
-        match output:
-            case StatusUpdate():
-                yield self._step(output)
-            case MessageArtifact():
-                yield self._artifact(output)
-            case CitationCollection(citations):
-                yield CitationCollection(tuple(map(self._citation, citations)))
-            case PromptSuggestions(suggestions):
-                yield PromptSuggestions(tuple(map(self._clean, suggestions)))
-            case _:
-                yield output
+        yield _changed(output, self._clean)
+
+    def is_costly(self, output: Output) -> bool:
+        """Whether taking it is so much work that others would wait for it."""
+        if isinstance(output, MessageChunk):
+            return self._words.is_costly(output.delta)
+        texts: list[str] = []
+        _changed(output, partial(_kept, texts))
+        return is_costly("\n".join(texts))
 
     def rest(self) -> Iterator[MessageChunk]:
         """Words that are still held back."""
         if text := self._words.end():
             yield MessageChunk(text)
 
-    def _step(self, step: StatusUpdate) -> StatusUpdate:
-        return replace(
-            step,
-            message=self._clean(step.message),
-            details=tuple(map(self._detail, step.details)),
-            artifacts=tuple(map(self._artifact, step.artifacts)),
-        )
-
-    def _artifact(self, artifact: MessageArtifact) -> MessageArtifact:
-        content = artifact.content
-        if artifact.type is ArtifactType.TEXT and isinstance(content, str):
-            content = self._clean(content)
-        description = self._clean(artifact.description)
-        return replace(artifact, content=content, description=description)
-
-    def _citation(self, citation: Citation) -> Citation:
-        """The citation; its text is that of a widget, a tool or a document."""
-        about = citation.source_info
-        if "description" in about:
-            about = {**about, "description": self._value(about["description"])}
-        details = tuple(
-            {name: self._value(value) for name, value in one.items()} for one in citation.details
-        )
-        return replace(citation, source_info=about, details=details)
-
-    def _detail(self, detail: JsonObject | str) -> JsonObject | str:
-        if isinstance(detail, str):
-            return self._clean(detail)
-        return {name: self._value(value) for name, value in detail.items()}
-
-    def _value(self, value: Json) -> Json:
-        return self._clean(value) if isinstance(value, str) else value
-
     def _clean(self, text: str) -> str:
         return without_remote_images(text, sources=self._sources)
+
+
+def _kept(texts: list[str], text: str) -> str:
+    texts.append(text)
+    return text
+
+
+def _changed(output: Output, change: _Change) -> Output:
+    """What is no word of the answer, with its texts changed."""
+    match output:
+        case StatusUpdate():
+            return _step(output, change)
+        case MessageArtifact():
+            return _artifact(output, change)
+        case CitationCollection(citations):
+            return CitationCollection(tuple(_citation(one, change) for one in citations))
+        case PromptSuggestions(suggestions):
+            return PromptSuggestions(tuple(map(change, suggestions)))
+    return output
+
+
+def _step(step: StatusUpdate, change: _Change) -> StatusUpdate:
+    return replace(
+        step,
+        message=change(step.message),
+        details=tuple(_detail(one, change) for one in step.details),
+        artifacts=tuple(_artifact(one, change) for one in step.artifacts),
+    )
+
+
+def _artifact(artifact: MessageArtifact, change: _Change) -> MessageArtifact:
+    content = artifact.content
+    if artifact.type is ArtifactType.TEXT and isinstance(content, str):
+        content = change(content)
+    return replace(artifact, content=content, description=change(artifact.description))
+
+
+def _citation(citation: Citation, change: _Change) -> Citation:
+    """The citation; its text is that of a widget, a tool or a document."""
+    about = citation.source_info
+    if "description" in about:
+        about = {**about, "description": _value(about["description"], change)}
+    details = tuple(
+        {name: _value(value, change) for name, value in one.items()} for one in citation.details
+    )
+    return replace(citation, source_info=about, details=details)
+
+
+def _detail(detail: JsonObject | str, change: _Change) -> JsonObject | str:
+    if isinstance(detail, str):
+        return change(detail)
+    return {name: _value(value, change) for name, value in detail.items()}
+
+
+def _value(value: Json, change: _Change) -> Json:
+    return change(value) if isinstance(value, str) else value
