@@ -30,6 +30,7 @@ from copilot_admin.errors import (
     CompressedBody,
     MalformedBody,
     RequestError,
+    Unavailable,
     without_frames,
 )
 
@@ -57,6 +58,7 @@ _CLOSE = [(b"connection", b"close")]
 _COMPRESSIONS = frozenset(
     {b"gzip", b"x-gzip", b"deflate", b"br", b"zstd", b"compress", b"x-compress"}
 )
+_STOPPED = "The server stopped before the request body had come. Send it again in a few seconds."
 _STALLED = "The request body stalled while others waited for their turn to send. Send it again without a pause."
 
 
@@ -103,6 +105,11 @@ class BodyLimits:
         try:
             body = await self._read(scope, incoming, boundary=boundary, share=share)
         except ClientLeft:
+            return
+        except asyncio.CancelledError:
+            # The server has waited for as long as it may, and ends: nobody else cancels a request.
+            # Raised on, it is a fault in the log and a 500.
+            await send_refusal(scope, send, Unavailable(_STOPPED), headers=_CLOSE)
             return
         except BodyTimeout as error:  # who sends nothing hears this at once
             share.give_back()

@@ -238,6 +238,27 @@ def test_a_client_that_leaves_while_sending_gets_no_answer():
     assert (answer.status, LIMITED.room.taken) == (0, 0)
 
 
+def test_who_still_sends_when_the_server_ends_is_told_so():
+    """It was a 500, and a traceback for each of them."""
+    told: list[Message] = []
+
+    async def send(message: Message) -> None:
+        told.append(message)
+
+    async def stopped() -> None:
+        sending = asyncio.get_running_loop().create_future()
+        serving = asyncio.create_task(LIMITED(scope(QUERY, method="POST"), lambda: sending, send))
+        await asyncio.sleep(0)
+        serving.cancel()
+        await serving
+
+    run_at_once(stopped())
+    start, body = told
+    assert (start["status"], json.loads(body["body"])["code"]) == (503, "unavailable")
+    assert dict(start["headers"])[b"retry-after"] == b"5"
+    assert LIMITED.room.taken == 0
+
+
 @pytest.mark.parametrize(
     ("headers", "seconds"), [({}, 50), ({"Content-Length": "500000"}, 35)], ids=["any", "declared"]
 )
