@@ -11,6 +11,7 @@ from copilot_admin.errors import Unavailable
 from copilot_admin.journal import JOURNAL
 from copilot_admin.limits.counting import COUNTING
 from copilot_admin.storage.damage import is_damaged
+from copilot_admin.storage.same_file import DATABASE_FILE
 from copilot_admin.storage.schema import is_current
 from copilot_admin.storage.writer import READER
 from copilot_admin.upkeep.free_space import fault_of_disks
@@ -18,6 +19,7 @@ from copilot_admin.upkeep.free_space import fault_of_disks
 # A thread of its own: those of the loop may have large bodies to read, one behind the other.
 _LOOKING = ThreadPoolExecutor(1, thread_name_prefix="free-space")
 DAMAGED = "the SQLite database is damaged: stop the server and put a backup in its place"
+REPLACED = "the files of the SQLite database were replaced, moved or removed: restart the server"
 
 
 async def alive(request: HttpRequest) -> JsonResponse:
@@ -35,6 +37,8 @@ async def ready(request: HttpRequest) -> JsonResponse:
 
 
 async def _problem() -> str:
+    if DATABASE_FILE.is_replaced:
+        return REPLACED
     problem = await _first_problem()
     return DAMAGED if is_damaged() else problem
 

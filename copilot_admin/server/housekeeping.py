@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from functools import partial
+from pathlib import Path
 
 from django import db
 from django.conf import settings
@@ -15,6 +16,7 @@ from copilot_admin.answering.open_run import (
 from copilot_admin.answering.refused import REFUSED
 from copilot_admin.answering.tasks import spawn
 from copilot_admin.component_calls.call import stop_all
+from copilot_admin.config.databases import SQLITE
 from copilot_admin.edge.allowed_origins import ALLOWED_ORIGINS
 from copilot_admin.engine.documents.registry import data_types
 from copilot_admin.engine.files.file_processes import WORKERS
@@ -38,6 +40,7 @@ from copilot_admin.server.rounds import again_and_again
 from copilot_admin.server.shutdown import drain_on_signal
 from copilot_admin.server.sole_server import sole_server_of_this_process
 from copilot_admin.storage.damage import begin_anew
+from copilot_admin.storage.same_file import DATABASE_FILE
 from copilot_admin.storage.schema import known_migrations
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
@@ -68,6 +71,7 @@ async def start() -> None:
     await asyncio.to_thread(data_types)  # 0.4 s; the first question with data waited for it
     try:
         await WRITER.run(known_migrations)
+        _remember_database_file()
         SPOOL.clean()
         while await replay():  # what is stored stays so, whatever comes of the rest
             pass
@@ -107,7 +111,14 @@ async def stop() -> None:
     await asyncio.to_thread(partial(stop_tracing, timeout=STOP_SECONDS))
     for thread in (WRITER, READER):
         await asyncio.to_thread(thread.stop, timeout=STOP_SECONDS)
+    DATABASE_FILE.forget()
     _alone.close()
+
+
+def _remember_database_file() -> None:
+    database = settings.DATABASES["default"]
+    if database["ENGINE"] == SQLITE:
+        DATABASE_FILE.remember(Path(database["NAME"]))
 
 
 def _reap_at_start() -> int:

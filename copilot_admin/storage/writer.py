@@ -7,7 +7,7 @@ from functools import partial
 import time
 from typing import Any, Generic, TypeVar
 
-from django.db import connections, transaction
+from django.db import connection, connections, transaction
 
 from copilot_admin.storage.database_thread import OUTAGES, DatabaseThread, Reader
 from copilot_admin.storage.held_back import (
@@ -17,6 +17,7 @@ from copilot_admin.storage.held_back import (
     rows_of,
     store_contents,
 )
+from copilot_admin.storage.same_file import DATABASE_FILE
 
 T = TypeVar("T")
 
@@ -196,6 +197,7 @@ def _commit(batch: Sequence[_Waiting[Any]]) -> list[Any]:
     with transaction.atomic(), holding_back() as do_the_rest:
         results = [_attempt(job) for job in jobs]
         _attempt(do_the_rest)
+        DATABASE_FILE.check(connection.connection)
         return results
 
 
@@ -218,6 +220,7 @@ def _whole(job: Callable[[], T]) -> T:
     with transaction.atomic(), holding_back() as do_the_rest:
         result = job()
         do_the_rest()
+        DATABASE_FILE.check(connection.connection)
         return result
 
 

@@ -27,13 +27,14 @@ import pytest
 
 from copilot_admin.answering.run import RUNNING
 from copilot_admin.api import component_requests, feedback, health, query
-from copilot_admin.api.health import DAMAGED
+from copilot_admin.api.health import DAMAGED, REPLACED
 from copilot_admin.asgi import application
 from copilot_admin.journal import JOURNAL, opening
 from copilot_admin.journal.probing import probe
 from copilot_admin.models import Outcome, Run
 from copilot_admin.storage import damage, database_thread
 from copilot_admin.storage.database_thread import JournalBroken, Patience
+from copilot_admin.storage.same_file import DATABASE_FILE
 from copilot_admin.storage.writer import READER, WRITER
 from tests.factories import make_key, make_published
 from tests.live_server import serving
@@ -140,6 +141,18 @@ class TestDamage:
         damaged.undo()
         assert ready() == (503, DAMAGED)
         damage.begin_anew()
+        assert ready() == (200, None)
+
+    def test_a_file_that_was_replaced_is_told_by_health(self, db, tmp_path):
+        file = tmp_path / "copilot.sqlite3"
+        file.touch()
+        DATABASE_FILE.remember(file)
+        try:
+            assert ready() == (200, None)
+            file.unlink()
+            assert ready() == (503, REPLACED)
+        finally:
+            DATABASE_FILE.forget()
         assert ready() == (200, None)
 
     @pytest.mark.parametrize("is_async", [True, False])

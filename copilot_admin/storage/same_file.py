@@ -1,0 +1,71 @@
+"""Whether the SQLite files that a server writes to are still those under their names.
+
+What was replaced, moved or removed meanwhile goes on taking writes, and nobody will ever read them.
+"""
+
+from pathlib import Path
+from typing import TypeAlias
+
+from django.db import OperationalError
+
+_Identity: TypeAlias = tuple[int, int]  # device, inode
+
+# Of an open database they stay the same: who closes it last removes them.
+_BESIDE = ("-wal", "-shm")
+
+
+class SameFile:
+    """The files of a server's database; they are looked at from the moment on when it is remembered."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def remember(self, path: Path) -> None:
+        """A server starts with this file."""
+        self.forget()
+        self._path, self._identity = path, _identity(path)
+
+    def forget(self) -> None:
+        """The server has ended."""
+        self._path: Path | None = None
+        self._identity: _Identity | None = None
+        self._opened: object = None
+        self._beside: list[_Identity | None] = []
+        self._is_torn = False
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether another file has its name by now, or none, or its log was removed."""
+        return self._is_torn or (self._path is not None and _identity(self._path) != self._identity)
+
+    def check(self, opened: object) -> None:
+        """Keeps a transaction from being committed into files that are not there any more.
+
+        Args:
+            opened: The connection that writes, in its transaction.
+
+        Raises:
+            OperationalError: They are others.
+        """
+        self._look_beside(opened)
+        if self.is_replaced:
+            raise OperationalError("the file of the database was replaced while the server runs")
+
+    def _look_beside(self, opened: object) -> None:
+        if self._path is None:
+            return
+        beside = [_identity(self._path.with_name(self._path.name + end)) for end in _BESIDE]
+        if self._opened is not opened:
+            self._opened, self._beside = opened, beside
+        self._is_torn = self._is_torn or beside != self._beside
+
+
+def _identity(path: Path) -> _Identity | None:
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return state.st_dev, state.st_ino
+
+
+DATABASE_FILE = SameFile()
