@@ -34,13 +34,27 @@ def _read(data: bytes) -> Iterator[DocumentPage]:
         check_archive(data)
     try:
         book = CalamineWorkbook.from_filelike(BytesIO(data))
-        for number, name in enumerate(book.sheet_names, start=1):
-            rows, note = _rows(book.get_sheet_by_name(name))
-            yield DocumentPage(number=number, name=name, text=_text(rows), note=note)
     except CalamineError as error:
         if "assword" in str(error):
             raise UnreadableFile("The workbook is locked with a password. Unlock it.") from error
         raise ValueError("no workbook") from error
+    yield from _sheets(book)
+
+
+def _sheets(book: CalamineWorkbook) -> Iterator[DocumentPage]:
+    """Each sheet; one that is damaged, if only by a cell with an error of newer programs, says so."""
+    damage, has_text = None, False
+    for number, name in enumerate(book.sheet_names, start=1):
+        text = ""
+        try:
+            rows, note = _rows(book.get_sheet_by_name(name))
+            text = _text(rows)
+        except CalamineError as error:
+            damage, note = error, f"[sheet {name[:LONGEST_NAME]}: it could not be read]"
+        has_text = has_text or bool(text)
+        yield DocumentPage(number=number, name=name, text=text, note=note)
+    if damage is not None and not has_text:
+        raise ValueError("no sheet can be read") from damage
 
 
 def _rows(sheet: CalamineSheet) -> tuple[Sequence[Sequence[Any]], str]:

@@ -32,6 +32,19 @@ def test_cells_far_away_that_are_only_formatted_do_not_matter():
     assert document.text == "[sheet A]\n1"
 
 
+def test_a_sheet_that_cannot_be_read_costs_none_of_the_others():
+    error = '<row><c t="e"><v>#SPILL!</v></c></row>'  # which the library does not know
+    parts = members_of(xlsx({"A": [["one"]], "B": [["two"]], "C": [["three"]]}))
+    sheet = "xl/worksheets/sheet2.xml"
+    parts[sheet] = parts[sheet].replace("</sheetData>", f"{error}</sheetData>")
+    document = read_document(archive(parts), data_type="xlsx", name="A")
+    assert document.text == (
+        "[sheet A]\none\n[sheet B]\n\n[sheet C]\nthree\n[sheet B: it could not be read]"
+    )
+    with pytest.raises(UnreadableFile, match="It is no Excel workbook, or it is damaged"):
+        read_document(xlsx({"A": []}, inside=error), data_type="xlsx", name="A")
+
+
 @pytest.mark.parametrize(
     ("more", "said"), [(0, ""), (1, "[sheet A: only the first 3 of 4 rows were read]")]
 )
