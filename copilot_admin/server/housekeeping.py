@@ -97,7 +97,8 @@ async def stop() -> None:
     start_draining()
     for task in _tasks:
         task.cancel()
-    await asyncio.gather(*_tasks, return_exceptions=True)
+    if _tasks:
+        await asyncio.wait(_tasks)  # what one of them raised is logged by it
     _tasks.clear()
     await interrupt_all()
     await background.leave()  # it gives back what it asks for; the writer still takes it

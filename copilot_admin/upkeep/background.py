@@ -88,7 +88,8 @@ async def leave() -> None:
         _done, late = await asyncio.wait(_waiting, timeout=LEAVE_SECONDS)
         for task in late:
             task.cancel()
-        await asyncio.gather(*late, return_exceptions=True)
+        if late:
+            await asyncio.wait(late)  # what one of them raised is told where it ended
 
 
 def is_idle() -> bool:
