@@ -18,17 +18,21 @@ class SameFile:
     """The files of a server's database; they are looked at from the moment on when it is remembered."""
 
     def __init__(self) -> None:
-        self.forget()
+        self._path: Path | None = None
+        self._begin()
 
     def remember(self, path: Path) -> None:
         """A server starts with this file."""
-        self.forget()
-        self._path, self._identity = path, _identity(path)
+        self._path = path
+        self._begin()
 
     def forget(self) -> None:
         """The server has ended."""
-        self._path: Path | None = None
-        self._identity: _Identity | None = None
+        self._path = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self._identity = None if self._path is None else _identity(self._path)
         self._opened: object = None
         self._beside: list[_Identity | None] = []
         self._is_torn = False
