@@ -1,6 +1,6 @@
 """PDF: the text of each page, and where its words stand."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import BytesIO
 from typing import Any
 
@@ -24,9 +24,7 @@ def _read(data: bytes) -> Iterator[DocumentPage]:
     check_claims(data)
     try:
         with pdfplumber.open(BytesIO(data)) as document:
-            for number, page in enumerate(document.pages, start=1):
-                yield _page(page, number)
-                page.close()  # or the objects of all pages stay in memory
+            yield from _pages(document.pages)
     except (PdfminerException, MalformedPDFException) as error:
         if _is_out_of_memory(error):
             raise MemoryError from error  # the page is not damaged, it is too large
@@ -35,6 +33,26 @@ def _read(data: bytes) -> Iterator[DocumentPage]:
                 "The PDF is locked with a password. Attach one without."
             ) from error
         raise ValueError("damaged") from error
+
+
+def _pages(pages: Sequence[Any]) -> Iterator[DocumentPage]:
+    """Each page; one that is damaged, if only by one font, says so."""
+    damage, has_text = None, False
+    for number, page in enumerate(pages, start=1):
+        try:
+            read = _page(page, number)
+        except PdfminerException as error:
+            if _is_out_of_memory(error):
+                raise
+            damage = error
+            read = DocumentPage(
+                number=number, text="", note=f"[page {number}: it could not be read]"
+            )
+        has_text = has_text or bool(read.text)
+        yield read
+        page.close()  # or the objects of all pages stay in memory
+    if damage is not None and not has_text:
+        raise damage
 
 
 def _is_out_of_memory(error: BaseException) -> bool:

@@ -23,6 +23,7 @@ MOST_PAGES = 300
 MOST_SECONDS = 10.0  # of CPU, of one file; what has been read by then is given
 MOST_CHARACTERS = 2_000_000
 MOST_WORDS = 150_000  # whose places are known; 300 pages have about as many
+MOST_NOTES = 10  # of one file are told one by one
 LONGEST_NAME = 100  # characters, of a sheet; Excel takes 31, and its library whatever is written
 MOST_UNPACKED = 200 * 1024 * 1024  # bytes, of a format that is an archive
 MOST_MEMBERS = 10_000  # of such an archive; a document with many pictures has hundreds
@@ -208,8 +209,10 @@ def _only_first(count: int) -> str:
 
 def _one_note(notes: Iterable[str]) -> str:
     """All that is to be said of a file, in one pair of brackets."""
-    said = "; ".join(note.strip("[]") for note in notes if note)
-    return f"[{said}]" if said else ""
+    said = [note.strip("[]") for note in notes if note]
+    if len(said) > MOST_NOTES:
+        said[MOST_NOTES:] = [f"{len(said) - MOST_NOTES:,} more pages are incomplete"]
+    return f"[{'; '.join(said)}]" if said else ""
 
 
 def check_archive(data: bytes) -> None:

@@ -1,5 +1,6 @@
 """Files of every kind become pages of text, and broken ones a sentence."""
 
+from dataclasses import replace
 from itertools import count
 import zlib
 
@@ -8,6 +9,7 @@ import pytest
 from copilot_admin.engine.documents import pdf as pdf_module
 from copilot_admin.engine.documents import pdf_text, registry
 from copilot_admin.engine.documents.registry import (
+    DocumentPage,
     UnreadableFile,
     data_types,
     format_of,
@@ -200,13 +202,35 @@ def test_pages_are_numbered_and_the_rest_of_a_long_file_is_left_out(monkeypatch)
     )
 
 
-def test_a_page_that_is_damaged_costs_none_of_the_pages_before_it():
+def test_a_page_that_is_damaged_costs_none_of_the_others():
     font = b"/Subtype /Type1"
     first, second, third, rest = pdf(["one"], ["two"], ["three"]).split(font)
     data = first + font + second + b"/Subtype /Type0" + third + font + rest
     assert read("pdf", data).text == (
-        "[page 1]\none\n[only the first page was read: what follows is damaged]"
+        "[page 1]\none\n[page 2]\n\n[page 3]\nthree\n[page 2: it could not be read]"
     )
+    assert "It is no PDF, or it is damaged." in told(
+        "pdf", pdf(["one"]).replace(font, font[:-1] + b"0")
+    )
+
+
+def test_of_many_pages_with_a_note_the_others_are_counted():
+    pages = [DocumentPage(number=n, text="", note=f"[page {n}: a note]") for n in range(1, 16)]
+    left_out = registry.document_of(pages, name="report").left_out
+    assert left_out.startswith("[page 1: a note; page 2: a note; ")
+    assert left_out.endswith("; page 10: a note; 5 more pages are incomplete]")
+    assert registry.document_of(pages[:10], name="report").left_out.endswith("page 10: a note]")
+
+
+def test_what_breaks_behind_some_text_costs_none_of_it(monkeypatch):
+    def breaking(data):
+        yield DocumentPage(number=1, text="one")
+        raise ValueError
+
+    monkeypatch.setattr(
+        registry, "_formats", lambda: {"pdf": replace(FORMATS["pdf"], read=breaking)}
+    )
+    assert read("pdf", b"").text == "one\n[only the first page was read: what follows is damaged]"
 
 
 def test_more_words_than_are_placed_are_text_all_the_same(monkeypatch):
