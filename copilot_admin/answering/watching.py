@@ -26,7 +26,7 @@ VIEW = "copilot_admin.view_conversation"
 TRY_AGAIN_LATER = 1013
 NO_LONGER_ALLOWED = 1008
 LOOK_SECONDS = 20.0  # so long a page may stay after its reader logged out or lost a right
-OUTAGES: tuple[type[Exception], ...] = (Unavailable, *REDIS_FAULTS)
+PAGE_FAULTS: tuple[type[Exception], ...] = (Unavailable, *REDIS_FAULTS)
 # Without the plain OSError: that is what the server raises where a page has gone.
 LAYER_FAULTS: tuple[type[Exception], ...] = (
     *[one for one in REDIS_FAULTS if one is not OSError],
@@ -63,7 +63,7 @@ class TranscriptConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # c
             may_watch = await self._is_allowed(self.scope["session"])
             if may_watch:
                 await self._join(group_of(conversation_id))
-        except OUTAGES as error:
+        except PAGE_FAULTS as error:
             await self._send_away(error)
             return
         if not may_watch:
@@ -75,7 +75,7 @@ class TranscriptConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # c
     async def disconnect(self, code: int) -> None:
         """Takes the page out of those that are told of changes; a layer that is down forgets it by itself."""
         if self.group is not None:
-            with contextlib.suppress(*OUTAGES):
+            with contextlib.suppress(*PAGE_FAULTS):
                 async with asyncio.timeout(PATIENCE_SECONDS):
                     await self.channel_layer.group_discard(self.group, self.channel_name)
 
@@ -102,7 +102,7 @@ class TranscriptConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # c
             try:
                 # What the session was when the page came says nothing of what it is.
                 may_watch = await self._is_allowed(session.__class__(session.session_key))
-            except OUTAGES as error:
+            except PAGE_FAULTS as error:
                 await self._send_away(error)
                 return
             if not may_watch:

@@ -158,11 +158,13 @@ def _read_block(block: str) -> tuple[str, str]:
     """The name of the tool and the JSON text of its arguments, as far as the block has them."""
     try:
         parsed = json.loads(block)
-        name, arguments = parsed["name"], parsed.get("arguments", {})
-        written = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
-        return UNREADABLE, block.strip()
-    return (name, written) if isinstance(name, str) else (UNREADABLE, block.strip())
+        if isinstance(parsed, dict) and isinstance(parsed.get("name"), str):
+            arguments = parsed.get("arguments", {})
+            written = arguments if isinstance(arguments, str) else json.dumps(arguments)
+            return parsed["name"], written
+    except (ValueError, RecursionError):
+        pass  # it is shown as it came
+    return UNREADABLE, block.strip()
 
 
 def in_plain_text(call: ModelCall) -> ModelCall:

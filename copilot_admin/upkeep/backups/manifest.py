@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 import json
+from typing import Any
 
 from copilot_admin.errors import ConfigurationError
 
@@ -57,16 +58,16 @@ def read(data: bytes) -> Manifest:
         ConfigurationError: It is none that this release understands.
     """
     try:
-        found = json.loads(data)
+        found = _object(json.loads(data))
         if found.pop("format") != FORMAT:
             raise ConfigurationError(
                 "The backup was written in another format. Restore it with the release that wrote it."
             )
-        members = {name: _member(row) for name, row in found.pop("members").items()}
+        members = {name: _member(row) for name, row in _object(found.pop("members")).items()}
         for name in ("migrations", "encryption_keys"):
             found[name] = tuple(map(_text, found[name]))
         return Manifest(members=members, **found)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         raise ConfigurationError(
             "The backup's manifest cannot be read: the file was changed. Use another backup."
         ) from None
@@ -81,5 +82,11 @@ def _member(row: Mapping[str, object]) -> Member:
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _object(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
         raise TypeError
     return value
