@@ -19,6 +19,7 @@ from copilot_admin.edge.allowed_origins import ALLOWED_ORIGINS  # noqa: E402
 from copilot_admin.edge.answers_in_turn import AnswersInTurn  # noqa: E402
 from copilot_admin.edge.asgi_types import App  # noqa: E402
 from copilot_admin.edge.bodies import BodyLimits  # noqa: E402
+from copilot_admin.edge.bounded_cookies import BoundedCookies  # noqa: E402
 from copilot_admin.edge.cors import Cors  # noqa: E402
 from copilot_admin.edge.django_handler import Handler  # noqa: E402
 from copilot_admin.edge.fair_starts import FairStarts  # noqa: E402
@@ -62,7 +63,7 @@ def _build() -> App:
     )
     app = Questions(SharedRequestEnd(app))
     app = BodyLimits(app, max_bytes=settings.MAX_BODY_BYTES, on_refusal=record_oversized)
-    app = HeaderLimits(WithoutNulAddresses(app))
+    app = HeaderLimits(WithoutNulAddresses(BoundedCookies(app)))
     app = RequestIds(app)
     app = ProxyUsers(app, settings.USER_PROXIES)
     app = LogInProxy(app, settings.FIRM_LOG_IN.proxy)
