@@ -389,6 +389,15 @@ def test_long_answers_are_formatted_as_far_as_the_budget_of_a_page_goes():
     assert formatted == [True, True, False]
 
 
+def test_an_answer_that_a_page_has_no_room_to_format_says_so(reviewer):
+    client = Client(trace_id="chat")
+    asked = client.ask("Short?").answer("**x**")
+    words = "Shown as it was written: there is too much to format."
+    assert words not in text_of(reviewer.get(address(asked.conversation)))
+    asked = client.ask("Short?", ai("**x**"), "Long?").answer("**x** " * MOST_FORMATTED_PER_PAGE)
+    assert text_of(reviewer.get(address(asked.conversation))).count(words) == 1
+
+
 def shown(page: str) -> list[bool]:
     """Of each turn on a page whether it is more than a placeholder."""
     return ["data-later" not in head for head in re.findall(r"<article [^>]*>", page)]
