@@ -140,12 +140,14 @@ def open_archive(path: Path) -> Iterator[Reader]:
     Raises:
         ConfigurationError: It is none, was cut, or cannot be read.
     """
+    if path.exists() and not (path.is_file() or path.is_dir()):  # a device may have no end
+        raise _no_backup(path)
     try:
         archive = zipfile.ZipFile(path)
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error.strerror}.") from None
     except DAMAGED:
-        raise ConfigurationError(f"{path} is no backup, or was cut. Use another one.") from None
+        raise _no_backup(path) from None
     with archive:
         try:
             if archive.getinfo(manifest.NAME).file_size > manifest.MOST_BYTES:
@@ -154,6 +156,10 @@ def open_archive(path: Path) -> Iterator[Reader]:
         except (KeyError, OSError, *DAMAGED):
             raise _damaged(manifest.NAME) from None
         yield Reader(archive, manifest.read(head))
+
+
+def _no_backup(path: Path) -> ConfigurationError:
+    return ConfigurationError(f"{path} is no backup, or was cut. Use another one.")
 
 
 def _damaged(name: str) -> ConfigurationError:

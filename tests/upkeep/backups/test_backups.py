@@ -167,6 +167,12 @@ class TestAFileThatIsNotWhole:
         file.write_bytes(file.read_bytes()[:-100])
         assert self.refusal(file) == f"{file} is no backup, or was cut. Use another one."
 
+    def test_what_is_no_file_is_not_read(self, monkeypatch):
+        """A device that has no end took all memory of the machine."""
+        monkeypatch.setattr(zipfile, "ZipFile", lambda path: pytest.fail(f"{path} is read"))
+        device = Path("/dev/zero")
+        assert self.refusal(device) == f"{device} is no backup, or was cut. Use another one."
+
     def test_one_that_is_not_there_is_named(self, tmp_path):
         gone = tmp_path / "gone"
         assert self.refusal(gone) == f"{gone} cannot be read: No such file or directory."
