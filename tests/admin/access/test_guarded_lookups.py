@@ -75,6 +75,25 @@ def test_an_address_that_filters_by_a_secret_is_refused(
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("lookup", "value"),
+    [
+        ("parameters__contains", "{}"),
+        ("name__range", "a"),
+        ("name__range", "a,b,c"),
+        ("updated_at__year", "9" * 11),
+        ("updated_at__iso_year", "9" * 11),
+    ],
+)
+def test_a_filter_that_no_list_offers_is_refused_and_no_fault(
+    client: Client, lookup: str, value: str
+) -> None:
+    client.force_login(User.objects.create_superuser("root"))
+    url = reverse("admin:copilot_admin_copilot_changelist")
+    assert client.get(url, {lookup: value}).status_code == 400
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("model", ["copilot", "reviewqueue", "transcriptexport"])
 @pytest.mark.parametrize(
     ("values", "status"), [("9" * 26, 400), ("1,-" + "9" * 26, 400), ("1,2", 200), ("9" * 18, 200)]
