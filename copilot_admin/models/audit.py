@@ -19,7 +19,6 @@ class Action(models.TextChoices):
     ADDED = "added", _("Added")
     CHANGED = "changed", _("Changed")
     DELETED = "deleted", _("Deleted")
-    DELETION_BEGUN = "deletion_begun", _("Deletion begun")
     DELETION_ENDED = "deletion_ended", _("Deletion ended")
     PUBLISHED = "published", _("Published")
     PUBLISHED_AGAIN = "published_again", _("Published again")
