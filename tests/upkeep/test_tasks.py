@@ -3,10 +3,13 @@
 from datetime import timedelta
 
 from django.core.management import CommandError, call_command
+from django.db import InterfaceError, OperationalError, ProgrammingError
 from django.utils import timezone
+from django_tasks_db.management.commands import db_worker
 from django_tasks_db.models import DBTaskResult
 import pytest
 
+from copilot_admin.management.commands import worker
 from copilot_admin.models import Action, AuditEntry, Copilot
 from copilot_admin.storage.database_thread import JournalDown
 from copilot_admin.storage.writer import WRITER
@@ -29,6 +32,45 @@ def test_a_worker_does_what_waits_in_the_database(settings):
     call_command("worker", batch=True, interval=0, startup_delay=False, verbosity=0)
     assert not Copilot.objects.exists()
     assert DBTaskResult.objects.successful().count() == DBTaskResult.objects.count() == 2
+
+
+@pytest.fixture
+def worker_loop(settings, monkeypatch):
+    """What happens in a worker, one after the other: an error that its loop ends with, or its end."""
+    settings.TASKS, settings.BACKGROUND = IN_DATABASE, "database"
+    happens: list[Exception | None] = []
+    slept: list[float] = []
+
+    def handle(self: db_worker.Command, **options: object) -> None:
+        if error := happens.pop(0):
+            raise error
+
+    monkeypatch.setattr(db_worker.Command, "handle", handle)
+    monkeypatch.setattr(worker.time, "sleep", slept.append)
+    monkeypatch.setattr(worker.connections, "close_all", lambda: slept.append(0))
+    return happens, slept
+
+
+def test_a_worker_waits_while_the_database_is_away(worker_loop, caplog):
+    happens, slept = worker_loop
+    happens += [OperationalError(), InterfaceError(), None]
+    call_command("worker")
+    assert (happens, slept) == ([], [0, 5, 0, 5])
+    assert caplog.messages == [
+        "The database is away (OperationalError): tried again in 5 s.",
+        "The database is away (InterfaceError): tried again in 5 s.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("error", "batch"), [(OperationalError(), True), (ProgrammingError(), False)]
+)
+def test_a_worker_ends_with_what_waiting_does_not_mend(worker_loop, error, batch):
+    happens, slept = worker_loop
+    happens.append(error)
+    with pytest.raises(type(error)):
+        call_command("worker", batch=batch)
+    assert slept == []
 
 
 def test_a_worker_refuses_where_servers_do_their_tasks_themselves():
