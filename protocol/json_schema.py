@@ -40,7 +40,7 @@ def schema_fault(schema: Any) -> str:
     objects = list(_objects(schema))
     for one in objects:
         if isinstance(one.get("$id"), str) and one is not schema:
-            return f"$: the name {one['$id']!r} within the schema is not supported."
+            return f"$: the name {one['$id'][:_LONGEST]!r} within the schema is not supported."
     references = {one[name] for one in objects for name in _REFERENCES if _is_text(one, name)}
     return _reference_fault(sorted(references), schema)
 

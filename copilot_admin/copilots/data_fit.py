@@ -5,7 +5,9 @@ threads: `(a+)+$`, or references that double with each step.
 """
 
 import asyncio
+from collections import deque
 import json
+import time
 
 from copilot_admin.engine.processes.places import Busy
 from copilot_admin.engine.processes.workers import OrderFailed, Workers
@@ -17,7 +19,11 @@ SECONDS = 3.0  # for a place, and for the work
 # Values of the data times those of the schema: to check one against the other takes up to 10 us.
 MOST_AT_ONCE = 5000
 _ENDLESS = ('"pattern"', '"patternProperties"', '"$ref"', '"$dynamicRef"')
+# Looks that were given up within a minute, after which none is begun: a copilot may have a hundred notes.
+MOST_LOST = 3
+REST_SECONDS = 60.0
 WORKERS = Workers("copilot_admin.copilots.data_fit_worker")
+_lost: deque[float] = deque(maxlen=MOST_LOST)
 
 
 class FitNotTold(Exception):
@@ -32,11 +38,14 @@ def fit_faults(data: Json, schema: Json) -> tuple[str, ...]:
     """
     if _is_quick(data, schema):
         return data_faults(data, schema)
+    if len(_lost) == MOST_LOST and time.monotonic() - _lost[0] < REST_SECONDS:
+        raise FitNotTold
     replies: list[Json] = []
     try:
         asyncio.run(_ordered(json.dumps([data, schema]), replies))
         return tuple(map(str, replies[0]))  # type: ignore[arg-type]  # a list, as the worker writes it
     except (OrderFailed, TimeoutError, Busy) as error:
+        _lost.append(time.monotonic())
         raise FitNotTold from error
 
 

@@ -13,6 +13,13 @@ from copilot_admin.engine.processes.workers import OrderFailed
 from tests.waiting import HANGS_SECONDS
 
 
+@pytest.fixture(autouse=True)
+def nothing_lost() -> Iterator[None]:
+    data_fit._lost.clear()
+    yield
+    data_fit._lost.clear()
+
+
 @pytest.fixture
 def orders(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[bytes]]:
     """What is asked of another process, which is this one here."""
@@ -66,6 +73,27 @@ def test_what_does_not_come_to_its_end_is_not_told(monkeypatch, error):
     monkeypatch.setattr(data_fit.WORKERS, "carry_out", lost)
     with pytest.raises(FitNotTold):
         fit_faults("a", {"pattern": "a"})
+
+
+def test_after_three_that_were_given_up_none_is_begun_for_a_minute(monkeypatch):
+    begun: list[str] = []
+    now = [1000.0]
+
+    async def lost(order, body, *, take):
+        begun.append(body)
+        raise TimeoutError
+
+    monkeypatch.setattr(data_fit.WORKERS, "carry_out", lost)
+    monkeypatch.setattr(data_fit.time, "monotonic", lambda: now[0])
+    for _ in range(5):
+        with pytest.raises(FitNotTold):
+            fit_faults("a", {"pattern": "a"})
+    assert len(begun) == 3
+    assert fit_faults("a", {"type": "string"}) == ()
+    now[0] += 60
+    with pytest.raises(FitNotTold):
+        fit_faults("a", {"pattern": "a"})
+    assert len(begun) == 4
 
 
 def test_a_process_ends_an_expression_that_never_does(monkeypatch):

@@ -95,7 +95,7 @@ class DataNoteRow(RowForm):
             return [
                 _(
                     "Whether the data fits the schema was not found out: to look took too long. "
-                    "Repeat less in its patterns and references."
+                    "Repeat less in its patterns and references, or open the page again in a minute."
                 )
             ]
         return [_("The data does not fit the schema. %(fault)s") % {"fault": one} for one in faults]
