@@ -2,19 +2,23 @@
 
 Django lets an address filter a list by any field of its model. A filter such as
 `?digest__startswith=a` tells whether a secret begins so, one letter after the other. SQLite has
-Python look for a regular expression: `(a+)+$` holds the whole server for as long as it likes.
+Python look for a regular expression: `(a+)+$` holds the whole server for as long as it likes. And
+it takes conditions a thousand deep at most: each word of a search is one.
 """
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from django.contrib import messages
+from django.db.models import QuerySet
 from django.db.models.constants import LOOKUP_SEP
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
 if TYPE_CHECKING:
-    from django.contrib.admin.options import BaseModelAdmin
+    from django.contrib.admin import ModelAdmin
 
-    _Admin = BaseModelAdmin[Any]
+    _Admin = ModelAdmin[Any]
 else:
     _Admin = object
 
@@ -38,6 +42,7 @@ SECRETS = frozenset(
 # wants two values, and a year may be beyond all dates.
 UNOFFERED = frozenset({"regex", "iregex", "contains", "contained_by", "range", "year", "iso_year"})
 LONGEST_NUMBER = 18  # digits: 64 bits take them all
+MOST_WORDS = 50  # of a search
 
 
 class GuardedLookups(_Admin):
@@ -49,6 +54,19 @@ class GuardedLookups(_Admin):
         if not (SECRETS | UNOFFERED).isdisjoint(path) or (path[-1] == "in" and _is_beyond(value)):
             return False
         return super().lookup_allowed(lookup, value, request)  # type: ignore[arg-type]  # None is old
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Searches for the first words of very many, and says so."""
+        words = search_term.split()
+        if len(words) > MOST_WORDS:
+            search_term = " ".join(words[:MOST_WORDS])
+            messages.warning(
+                request,
+                _("Only the first %(most)d words were searched for.") % {"most": MOST_WORDS},
+            )
+        return super().get_search_results(request, queryset, search_term)
 
 
 def _is_beyond(value: str | Sequence[str]) -> bool:

@@ -104,3 +104,16 @@ def test_an_address_that_filters_by_numbers_beyond_a_column_is_refused(
     client.force_login(User.objects.create_superuser("root"))
     url = reverse(f"admin:copilot_admin_{model}_changelist")
     assert client.get(url, {"id__in": values}).status_code == status
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("model", ["copilot", "provider", "endpointkey"])
+def test_a_search_for_very_many_words_looks_for_the_first_of_them_and_says_so(
+    client: Client, model: str
+) -> None:
+    client.force_login(User.objects.create_superuser("root"))
+    url = reverse(f"admin:copilot_admin_{model}_changelist")
+    said = "Only the first 50 words were searched for."
+    for count, is_said in ((50, False), (5000, True)):
+        page = client.get(url, {"q": "a " * count})
+        assert (page.status_code, said in page.content.decode()) == (200, is_said)
