@@ -38,12 +38,14 @@ def _plan(options: Namespace) -> Plan:
 
 
 def _measured(plan: Plan, *, only_short: bool) -> tuple[str, Sequence[Floor]]:
-    """The table of what was measured, and the floors."""
+    """The tables of what was measured, and the floors."""
     if only_short:
         question_ms = short.measure(plan.chats, runs=plan.runs, say=_say)
         return short_figures(question_ms), [short_floor(question_ms)]
     results = streaming.measure(plan, say=_say)
-    return figures(results), floors(results)
+    question_ms = short.measure(plan.chats, runs=plan.runs, say=_say)
+    told = f"{figures(results)}\n\n{short_figures(question_ms)}"
+    return told, floors(results, question_ms)
 
 
 def _say(line: str) -> None:

@@ -1,6 +1,8 @@
 """What a short question costs a server: an answer of ten chunks, and everything around it."""
 
 import asyncio
+from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from statistics import median
 
@@ -12,6 +14,7 @@ from benchmarks.script import Script
 from benchmarks.servers import MAKERS, Say, Target
 
 SETTLE_SECONDS = 1.0
+TURNS = 3  # of each server in a run
 ANSWER = Script(chunks=10, every_ms=15)
 
 
@@ -46,20 +49,32 @@ MANY = Chats()
 
 
 def measure(chats: Chats, *, runs: int, say: Say) -> dict[str, float]:
-    """Milliseconds of CPU that each server needs for a short question; the medians count."""
+    """Milliseconds of CPU that each server needs for a short question; the medians count.
+
+    The servers take turns, since what a question costs differs by a third from one minute to the
+    next: most of the time a server waits, and others use the caches of its core meanwhile.
+    """
     results: dict[str, list[float]] = {name: [] for name in MAKERS}
     for number in range(1, runs + 1):
-        with servers.upstream() as model:
-            for name, costs in results.items():
-                with MAKERS[name](model) as target:
-                    costs.append(uvloop.run(_when_warm(target, chats)))
-                say(f"run {number}, {name}: {costs[-1]:.2f} ms a short question")
+        with ExitStack() as stack:
+            model = stack.enter_context(servers.upstream())
+            targets = {name: stack.enter_context(make(model)) for name, make in MAKERS.items()}
+            for target in targets.values():
+                uvloop.run(_hold(target, replace(chats, chats=1)))
+            for turn in range(1, TURNS + 1):
+                costs = {
+                    name: uvloop.run(cost_of_a_question(target, chats))
+                    for name, target in targets.items()
+                }
+                say(f"run {number}, turn {turn}: {_told(costs)}")
+                for name, cost in costs.items():
+                    results[name].append(cost)
     return {name: median(costs) for name, costs in results.items()}
 
 
-async def _when_warm(target: Target, chats: Chats) -> float:
-    await _hold(target, replace(chats, chats=1))
-    return await cost_of_a_question(target, chats)
+def _told(costs: Mapping[str, float]) -> str:
+    words = (f"{name} {ms:.2f}" for name, ms in costs.items())
+    return f"{', '.join(words)} ms a short question"
 
 
 async def cost_of_a_question(target: Target, chats: Chats) -> float:

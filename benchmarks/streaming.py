@@ -12,7 +12,7 @@ from benchmarks.client import Heard, ask, wanted
 from benchmarks.processes import Noise
 from benchmarks.script import Script
 from benchmarks.servers import MAKERS, Say, Target
-from benchmarks.short import MANY, Chats, cost_of_a_question
+from benchmarks.short import MANY, Chats
 from benchmarks.stats import stats
 
 SETTLE_SECONDS = 1.0
@@ -53,7 +53,6 @@ class Measured:
     """The figures of one server."""
 
     cpu_us: float  # of the server, for each chunk of the upstream
-    question_ms: float  # of CPU, for each short question
     first_p50_ms: float  # added to the first words, over the upstream alone
     first_p99_ms: float
     peak_mb: float  # resident, with the crowd
@@ -61,7 +60,7 @@ class Measured:
 
     def __str__(self) -> str:
         return (
-            f"{self.cpu_us:.1f} us a chunk, {self.question_ms:.2f} ms a short question, first words +{self.first_p50_ms:.1f} ms (p50) "
+            f"{self.cpu_us:.1f} us a chunk, first words +{self.first_p50_ms:.1f} ms (p50) "
             f"+{self.first_p99_ms:.1f} ms (p99), {self.peak_mb:.0f} MB, "
             f"others took {self.noise:.0%} of the core"
         )
@@ -89,12 +88,10 @@ async def _measure(
     noise = Noise(target.process)
     cpu = await _cpu(target, model, plan=plan)
     share = noise.share()
-    question = await cost_of_a_question(target, plan.chats)
     first = await first_words(target, plan)
     await crowd(target, streams=plan.crowd, script=plan.crowd_script)
     return Measured(
         cpu_us=cpu * 1e6,
-        question_ms=question,
         first_p50_ms=_ms(first, 50) - _ms(direct, 50),
         first_p99_ms=_ms(first, 99) - _ms(direct, 99),
         peak_mb=target.process.peak_bytes() / 1e6,

@@ -21,12 +21,9 @@ def test_the_comparison_prints_a_row_for_each_server_and_each_floor(capsys):
     assert sum(line.startswith(("PASS", "FAIL")) for line in lines) == 5
 
 
-def measured(
-    cpu_us: float, *, question_ms: float = 4, first_p50_ms: float = 10, peak_mb: float = 300
-) -> Measured:
+def measured(cpu_us: float, *, first_p50_ms: float = 10, peak_mb: float = 300) -> Measured:
     return Measured(
         cpu_us=cpu_us,
-        question_ms=question_ms,
         first_p50_ms=first_p50_ms,
         first_p99_ms=50,
         peak_mb=peak_mb,
@@ -35,22 +32,19 @@ def measured(
 
 
 @pytest.mark.parametrize(
-    ("ours", "kept"),
+    ("ours", "question_ms", "kept"),
     [
-        (measured(50), [True, True, True, True, True]),
-        (measured(50.1), [False, False, True, True, True]),
-        (measured(50, question_ms=4.1), [True, True, False, True, True]),
-        (measured(50, first_p50_ms=10.1), [True, True, True, False, True]),
-        (measured(50, peak_mb=300.1), [True, True, True, True, False]),
+        (measured(50), 4, [True, True, True, True, True]),
+        (measured(50.1), 4, [False, False, True, True, True]),
+        (measured(50), 4.1, [True, True, False, True, True]),
+        (measured(50, first_p50_ms=10.1), 4, [True, True, True, False, True]),
+        (measured(50, peak_mb=300.1), 4, [True, True, True, True, False]),
     ],
 )
-def test_a_floor_is_kept_up_to_its_bound(ours, kept):
-    results = {
-        "pass-through": measured(20, question_ms=1),
-        "example stack": measured(200),
-        "ours": ours,
-    }
-    assert [floor.kept for floor in floors(results)] == kept
+def test_a_floor_is_kept_up_to_its_bound(ours, question_ms, kept):
+    results = {"pass-through": measured(20), "example stack": measured(200), "ours": ours}
+    costs = {"pass-through": 1, "example stack": 9, "ours": question_ms}
+    assert [floor.kept for floor in floors(results, costs)] == kept
 
 
 @pytest.mark.nightly
