@@ -30,16 +30,22 @@ class Told:
 
     Attributes:
         rows: Of what had to be cut: elements of a JSON list, lines of any other text.
-        left_out: How many of them are not in the text.
+        left_out: How many of them are not in the text, or not as a whole.
+        begun: How many are there in part.
     """
 
     text: str
     rows: int = 0
     left_out: int = 0
+    begun: int = 0
 
 
 def told_of(result: SourceResult, *, limit: int) -> Told:
-    """The result as text of at most about `limit` characters; only whole rows are left out."""
+    """The result as text of at most about `limit` characters.
+
+    Only whole rows are left out, unless one of them would take most of the room: of that the
+    beginning is told.
+    """
     match result:
         case SourceData(items):
             return _joined(items, limit=limit)
@@ -55,7 +61,8 @@ def told_of(result: SourceResult, *, limit: int) -> Told:
 def shortened(text: str, *, limit: int) -> str:
     """The text, or as many of its first rows as fit, with a notice of what was left out.
 
-    A JSON list is cut between its elements, other text between its lines.
+    A JSON list is cut between its elements, other text between its lines; what has few long ones,
+    such as a file of one line, within one.
     """
     return _cut(text, limit=limit).text
 
@@ -64,21 +71,27 @@ def _cut(text: str, *, limit: int) -> Told:
     if len(text) <= limit:
         return Told(text)
     rows = first_rows(text, limit=limit)
-    left_out = rows.number - len(rows.texts)
-    notice = f"[{left_out} of {rows.number} rows left out: too much data]"
-    return Told("\n".join((*rows.texts, notice)), rows.number, left_out)
+    left_out, begun = rows.number - len(rows.texts), 1 if rows.beginning else 0
+    told = list(rows.texts)
+    if begun:
+        part = f"the first {len(rows.beginning):,} of {rows.length:,} characters"
+        told += [rows.beginning, f"[only {part} of this row: too much data]"]
+    if not begun or left_out > begun:
+        told.append(f"[{left_out - begun} of {rows.number} rows left out: too much data]")
+    return Told("\n".join(told), rows.number, left_out, begun)
 
 
 def _joined(items: Iterable[DataItem | FileReference], *, limit: int) -> Told:
     texts: list[str] = []
-    rows = left_out = 0
+    rows = left_out = begun = 0
     for item in items:
         note = form_note(item) if isinstance(item, DataItem) else ""
         told = _cut(item_text(item), limit=max(limit, 0))
         limit -= len(told.text)
         rows, left_out = rows + told.rows, left_out + told.left_out
+        begun += told.begun
         texts += filter(None, (note if told.text else "", told.text))
-    return Told("\n".join(texts) or EMPTY, rows, left_out)
+    return Told("\n".join(texts) or EMPTY, rows, left_out, begun)
 
 
 def item_text(item: DataItem | FileReference) -> str:

@@ -28,8 +28,11 @@ class Room:
 
 
 def _cut_sentence(told: Told, *, source: str) -> str:
-    kept = told.rows - told.left_out
+    kept = f"{told.rows - told.left_out:,} of {told.rows:,} rows"
+    if told.begun:
+        is_all = told.rows == told.begun
+        kept = "only the beginning" if is_all else f"{kept} and the beginning of {told.begun} more"
     return (
-        f"Not all data fits: of {source!r} the model is given {kept:,} of {told.rows:,} rows. Ask "
-        "about less to have all of it."
+        f"Not all data fits: of {source!r} the model is given {kept}. Ask about less to have all "
+        "of it."
     )

@@ -14,6 +14,9 @@ from protocol.json import Json
 # So much is looked through at once; an element that is longer fits no model.
 WINDOW = 1024 * 1024  # characters
 LINES_AT_ONCE = 64 * 1024  # characters
+# A shorter beginning of a row says nothing; at the last of these it ends, so that no number is cut.
+SHORTEST_BEGINNING = 100  # characters
+_BETWEEN_WORDS = " ,;\t"
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _ONE_VALUE = json.JSONDecoder().raw_decode
 T = TypeVar("T")
@@ -21,10 +24,19 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class FirstRows:
-    """The rows that fit, and how many there are in all."""
+    """The rows that fit, and how many there are in all.
+
+    Attributes:
+        texts: The rows.
+        number: Of all rows.
+        beginning: Of the next row, where that takes so much room that little else is told.
+        length: Characters of that row.
+    """
 
     texts: Sequence[str]
     number: int
+    beginning: str = ""
+    length: int = 0
 
 
 def first_rows(text: str, *, limit: int) -> FirstRows:
@@ -37,14 +49,29 @@ def first_rows(text: str, *, limit: int) -> FirstRows:
 
 def _first(rows: Iterable[T], form: Callable[[T], str], *, limit: int) -> FirstRows:
     texts: list[str] = []
-    number = 0
+    number, left = 0, limit
+    following: str | None = None  # the first that does not fit
     for number, row in enumerate(rows, start=1):  # noqa: B007  # the number of the last one
-        if limit >= 0:
+        if following is None:
             text = form(row)
-            limit -= len(text) + 1
-            if limit >= 0:
+            if len(text) < left:
                 texts.append(text)
-    return FirstRows(texts, number)
+                left -= len(text) + 1
+            else:
+                following = text
+    if following is None or left <= limit // 2:
+        return FirstRows(texts, number)
+    beginning = _beginning(following, room=left - 1)  # of a file of one line, such as JSON
+    return FirstRows(texts, number, beginning, len(following) if beginning else 0)
+
+
+def _beginning(row: str, *, room: int) -> str:
+    """What of a row fits, up to the end of a word; nothing, if that is next to nothing."""
+    part = row[: max(room, 0)]
+    if len(part) < SHORTEST_BEGINNING:
+        return ""
+    end = max(part.rfind(sign, len(part) - SHORTEST_BEGINNING // 2) for sign in _BETWEEN_WORDS)
+    return part if end < 0 else part[: end + 1]
 
 
 def _as_json(row: Json) -> str:

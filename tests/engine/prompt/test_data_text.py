@@ -7,6 +7,8 @@ import pytest
 
 from copilot_admin.engine.prompt.data_text import EMPTY, Told, shortened, told_of
 from copilot_admin.engine.prompt.item_forms import form_note, plain_content
+from copilot_admin.engine.prompt.room import Room
+from copilot_admin.engine.prompt.rows import SHORTEST_BEGINNING
 from protocol.messages import CommandResult, DataItem, FileReference, SourceData, SourceError
 from tests.engine.engine_inputs import data
 
@@ -143,11 +145,44 @@ def test_it_is_known_how_much_was_left_out():
     assert told_of(SourceError("e", "c"), limit=0) == Told("(error e: c)")
 
 
+def test_of_a_file_of_one_line_the_model_is_told_the_beginning():
+    line = "12.5, " * 1000
+    assert told_of(data(line), limit=200) == Told(
+        f"{'12.5, ' * 33}\n[only the first 198 of 6,000 characters of this row: too much data]",
+        rows=1,
+        left_out=1,
+        begun=1,
+    )
+    assert told_of(data(f"day\n{line}\nx\ny"), limit=200) == Told(
+        f"day\n{'12.5, ' * 32}\n[only the first 192 of 6,000 characters of this row: too much "
+        "data]\n[2 of 4 rows left out: too much data]",
+        rows=4,
+        left_out=3,
+        begun=1,
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("word " * 1000, "only the beginning"),
+        (f"a\n{'word ' * 1000}\nb", "1 of 3 rows and the beginning of 1 more"),
+        ("row\n" * 1000, "50 of 1,000 rows"),
+    ],
+)
+def test_the_user_is_told_what_the_model_was_given(text, kept):
+    room = Room(200)
+    room.told(data(text), source="x.txt")
+    assert room.cuts == [
+        f"Not all data fits: of 'x.txt' the model is given {kept}. Ask about less to have all of it."
+    ]
+
+
 @given(
     rows=st.lists(st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=20))),
-    limit=st.integers(0, 200),
+    limit=st.integers(0, SHORTEST_BEGINNING),
 )
-def test_no_row_is_ever_cut(rows, limit):
+def test_no_row_is_cut_of_which_so_little_would_be_told(rows, limit):
     text = json.dumps(rows)
     result = shortened(text, limit=limit)
     if result == text:
