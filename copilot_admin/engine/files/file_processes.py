@@ -36,7 +36,8 @@ _BEHIND = {  # pages that were read: why no more were; where nobody knows it, as
     Loss.DAMAGE: "is damaged",
 }
 SMALLER = "Scale it down, or save it anew."
-WORKERS = Workers("copilot_admin.engine.files.worker")
+TURN_SECONDS = 2.0  # of a file, while those of others wait; nearly every file takes less
+WORKERS = Workers("copilot_admin.engine.files.worker", turn=TURN_SECONDS)
 
 FileBody: TypeAlias = bytes | str  # its bytes, or base64 as it came
 

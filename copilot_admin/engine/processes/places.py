@@ -1,14 +1,14 @@
 """A number of places that tasks take in turn, whichever event loop they run in.
 
 Who has fewer places than the others is next, whoever waits longer: one question with many files
-holds more than one place only while nobody else wants it.
+holds more than one place only while nobody else wants it. What takes long comes behind what may not:
+it holds all places only while nobody else wants one.
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 
 
@@ -16,15 +16,30 @@ class Busy(Exception):
     """There is no place, and none is likely to come soon."""
 
 
+@dataclass(slots=True, eq=False)
+class Place:
+    """A place, from when it is wanted until it is given back.
+
+    Attributes:
+        asker: For whom it is.
+        is_long: It is known to be wanted for long.
+    """
+
+    asker: object
+    is_long: bool = False
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Waiting:
-    asker: object
-    loop: asyncio.AbstractEventLoop
-    place: "asyncio.Future[None]"
+    place: Place
+    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
+    came: "asyncio.Future[None]" = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
 
     def hand_over(self) -> None:
-        if not self.place.done():
-            self.place.set_result(None)
+        if not self.came.done():
+            self.came.set_result(None)
 
 
 class Places:
@@ -41,34 +56,50 @@ class Places:
         self._most_waiting = waiting
         self._seconds = seconds
         self._waiting: list[_Waiting] = []
-        self._held: Counter[object] = Counter()  # places of each asker
+        self._held: list[Place] = []  # those held for longest come first
         self._lock = Lock()
 
     @asynccontextmanager
-    async def one(self, asker: object | None = None) -> AsyncGenerator[None, None]:
+    async def one(
+        self, asker: object | None = None, *, is_long: bool = False
+    ) -> AsyncGenerator[Place, None]:
         """A place, for as long as the block lasts.
 
         Args:
-            asker: For whom it is, compared by identity; None: for somebody who asks once.
+            asker: For whom it is; None: for somebody who asks once.
+            is_long: It is known to be wanted for long.
 
         Raises:
             Busy: Too many wait already, or it took too long.
         """
-        asker = object() if asker is None else asker
-        await self._take(asker)
+        place = Place(object() if asker is None else asker, is_long)
+        await self._take(place)
         try:
-            yield
+            yield place
         finally:
-            self._give_back(asker)
+            self._give_back(place)
 
-    async def _take(self, asker: object) -> None:
-        waiting = self._queued(asker)
+    def is_wanted(self, place: Place) -> bool:
+        """Whether a place that is held for long should be given back: all are, and others wait.
+
+        The one that is held for longest never should, so that what is done there comes to its end.
+        """
+        with self._lock:
+            place.is_long = True
+            all_long = all(one.is_long for one in self._held)
+            is_oldest = place is self._held[0]
+            return (
+                all_long and not is_oldest and any(not one.place.is_long for one in self._waiting)
+            )
+
+    async def _take(self, place: Place) -> None:
+        waiting = self._queued(place)
         if waiting is None:
             return
         came = False
         try:
             async with asyncio.timeout(self._seconds):
-                await waiting.place
+                await waiting.came
             came = True
         except TimeoutError:
             raise Busy from None
@@ -76,17 +107,16 @@ class Places:
             if not came:
                 self._leave(waiting)
 
-    def _queued(self, asker: object) -> _Waiting | None:
+    def _queued(self, place: Place) -> _Waiting | None:
         """The entry of who has to wait; None for who has a place at once."""
         with self._lock:
             if self._free:
                 self._free -= 1
-                self._held[asker] += 1
+                self._held.append(place)
                 return None
             if len(self._waiting) >= self._most_waiting:
                 raise Busy
-            loop = asyncio.get_running_loop()
-            waiting = _Waiting(asker, loop, loop.create_future())
+            waiting = _Waiting(place)
             self._waiting.append(waiting)
             return waiting
 
@@ -95,18 +125,23 @@ class Places:
             if waiting in self._waiting:
                 self._waiting.remove(waiting)
                 return
-        self._give_back(waiting.asker)  # it came in the same moment
+        self._give_back(waiting.place)  # it came in the same moment
 
-    def _give_back(self, asker: object) -> None:
+    def _give_back(self, place: Place) -> None:
         with self._lock:
-            self._held[asker] -= 1
-            if not self._held[asker]:
-                del self._held[asker]  # it is kept no longer than it has to be
+            if place not in self._held:
+                return  # its event loop had ended before it came
+            self._held.remove(place)
             while self._waiting:
-                following = min(self._waiting, key=lambda one: self._held[one.asker])
+                following = min(self._waiting, key=self._rank)
                 self._waiting.remove(following)
                 if not following.loop.is_closed():
-                    self._held[following.asker] += 1
+                    self._held.append(following.place)
                     following.loop.call_soon_threadsafe(following.hand_over)
                     return
             self._free += 1
+
+    def _rank(self, waiting: _Waiting) -> tuple[bool, int]:
+        """By which the next one is chosen; of several, who came first."""
+        asker = waiting.place.asker
+        return waiting.place.is_long, sum(one.asker == asker for one in self._held)

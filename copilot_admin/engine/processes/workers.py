@@ -6,7 +6,7 @@ the process that works on it is ended.
 
 import asyncio
 import atexit
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 import os
@@ -14,16 +14,19 @@ import socket
 import subprocess
 import sys
 from threading import Lock
+import time
 
 from copilot_admin.engine.processes.exchange import TooLong, replies_from, send_order
 from copilot_admin.engine.processes.losses import Loss
-from copilot_admin.engine.processes.places import Places
+from copilot_admin.engine.processes.places import Busy, Place, Places
 from protocol.json import Json
 
 AT_ONCE = 2  # processes; each may take a gigabyte
 MOST_WAITING = 32
 WORK_SECONDS = 30.0  # of one order, by the clock: a process may wait for others' work
 WAIT_SECONDS = 35.0  # for a place: longer than the two orders that one question may have begun
+LOOK_SECONDS = 0.2  # between two looks whether somebody waits for a place that is held for long
+PATIENCE_SECONDS = 60.0  # in which an order that is put off may be begun anew
 MOST_REPLIED = 32 * 1024 * 1024  # bytes of the replies to one order
 STOP_SECONDS = 5.0
 
@@ -48,11 +51,46 @@ class _Line:
         self.loss.close()
 
 
-class Workers:
-    """The processes of one module, which calls `fork_server.serve`."""
+class _Replies:
+    """The replies to an order, each taken once, however often the order is begun."""
 
-    def __init__(self, module: str, *, at_once: int = AT_ONCE, waiting: int = MOST_WAITING) -> None:
+    def __init__(self, take: Callable[[Json], None]) -> None:
+        self._take = take
+        self._taken = self._seen = 0
+
+    def take(self, reply: Json) -> None:
+        """Takes the next one: those that were taken before come again in the same order."""
+        self._seen += 1
+        if self._seen > self._taken:
+            self._taken = self._seen
+            self._take(reply)
+
+    def begin_anew(self) -> None:
+        """The order is begun once more."""
+        self._seen = 0
+
+
+class Workers:
+    """The processes of one module, which calls `fork_server.serve`.
+
+    Args:
+        module: Which carries orders out.
+        at_once: Processes.
+        waiting: How many orders may wait for one.
+        turn: Seconds after which an order may be put off, and begun anew later: where all places
+            have been held for as long, it is not the oldest, and others wait. None: never.
+    """
+
+    def __init__(
+        self,
+        module: str,
+        *,
+        at_once: int = AT_ONCE,
+        waiting: int = MOST_WAITING,
+        turn: float | None = None,
+    ) -> None:
         self._module = module
+        self._turn = turn
         self._places = Places(at_once, waiting=waiting, seconds=WAIT_SECONDS)
         self._lock = Lock()
         self._server: subprocess.Popen[bytes] | None = None
@@ -79,15 +117,45 @@ class Workers:
             Busy: As many are working and waiting as may.
             OrderFailed: There was no whole reply.
         """
-        async with self._places.one(asker):
-            line = await self._line()
-            try:
-                async with asyncio.timeout(WORK_SECONDS):
-                    await _carried_out(line, order, body, take=take)
-            except TimeoutError:
-                raise OrderFailed(Loss.TIME) from None
-            finally:
-                line.close()
+        asker, replies = object() if asker is None else asker, _Replies(take)
+        until, is_long = time.monotonic() + PATIENCE_SECONDS, False
+        while time.monotonic() < until:
+            async with self._places.one(asker, is_long=is_long) as place:
+                if await self._has_ended(place, self._carried_out(order, body, replies)):
+                    return
+            replies.begin_anew()
+            is_long = True
+        raise Busy
+
+    async def _has_ended(self, place: Place, work: Coroutine[None, None, None]) -> bool:
+        """Does the work of an order; False if others should have the place before it is done."""
+        if self._turn is None:
+            await work
+            return True
+        task = asyncio.create_task(work)
+        seconds = LOOK_SECONDS if place.is_long else self._turn
+        try:
+            while not (await asyncio.wait([task], timeout=seconds))[0]:
+                if self._places.is_wanted(place):
+                    return False
+                seconds = LOOK_SECONDS
+            await task
+            return True
+        finally:
+            if task.cancel():
+                await asyncio.wait([task])  # its process is ended before another one begins
+
+    async def _carried_out(
+        self, order: Mapping[str, Json], body: bytes | str, replies: "_Replies"
+    ) -> None:
+        line = await self._line()
+        try:
+            async with asyncio.timeout(WORK_SECONDS):
+                await _carried_out(line, order, body, take=replies.take)
+        except TimeoutError:
+            raise OrderFailed(Loss.TIME) from None
+        finally:
+            line.close()
 
     def start(self) -> None:
         """Starts what makes the processes, if it is not running; blocks for some milliseconds."""

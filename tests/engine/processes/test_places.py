@@ -1,6 +1,7 @@
 """Places are taken in turn, by tasks of any event loop."""
 
 import asyncio
+from contextlib import AsyncExitStack
 from threading import Event, Thread
 
 import pytest
@@ -81,6 +82,60 @@ def test_who_has_fewest_places_is_next(asked, let_go, order):
     assert asyncio.run(ask()).startswith(order)
 
 
+async def looked_at(held, waiting):
+    """Which of the places should be given back, where some are held and wanted: "L" for long."""
+    places = Places(len(held), waiting=9, seconds=HANGS_SECONDS)
+    async with AsyncExitStack() as stack:
+        taken = [await stack.enter_async_context(places.one(is_long=one == "L")) for one in held]
+        tasks = [asyncio.create_task(_take_and_leave(places, one == "L")) for one in waiting]
+        await asyncio.sleep(0)
+        looks = [
+            places.is_wanted(one) if mark == "L" else None
+            for one, mark in zip(taken, held, strict=True)
+        ]
+    await asyncio.gather(*tasks)
+    return looks
+
+
+async def _take_and_leave(places, is_long):
+    async with places.one(is_long=is_long):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("held", "waiting", "looks"),
+    [
+        ("LL", "s", [False, True]),
+        ("LLL", "Ls", [False, True, True]),
+        ("LL", "", [False, False]),  # nobody wants one
+        ("LL", "LL", [False, False]),  # who waits is in no hurry
+        ("sL", "s", [None, False]),  # the other will be free soon
+        ("L", "s", [False]),  # somebody comes to an end
+    ],
+)
+def test_a_place_that_is_held_for_long_is_wanted_where_all_are_and_others_wait(
+    held, waiting, looks
+):
+    assert asyncio.run(looked_at(held, waiting)) == looks
+
+
+def test_who_wants_a_place_for_long_comes_behind_those_who_do_not():
+    async def ask():
+        places, order = Places(1, waiting=9, seconds=HANGS_SECONDS), []
+
+        async def one(name):
+            async with places.one(is_long=name.isupper()):
+                order.append(name)
+
+        async with places.one():
+            tasks = [asyncio.create_task(one(name)) for name in "AbCd"]
+            await asyncio.sleep(0)
+        await asyncio.gather(*tasks)
+        return "".join(order)
+
+    assert asyncio.run(ask()) == "bdAC"
+
+
 def test_one_more_than_may_wait_is_refused():
     with pytest.raises(Busy):
         asyncio.run(turns(Places(1, waiting=2, seconds=HANGS_SECONDS), "abcd", []))
@@ -150,7 +205,8 @@ def test_a_place_is_not_given_to_an_event_loop_that_has_ended():
             assert not left.done()
             left._log_destroy_pending = False
             other.close()
+        left.get_coro().close()
         async with places.one():
-            return "free"
+            return places._free
 
-    assert asyncio.run(hold()) == "free"
+    assert asyncio.run(hold()) == 0, "nor does it come back from there"

@@ -48,16 +48,26 @@ class Waiting:
 
     def __init__(self, workers):
         self.process = asyncio.get_running_loop().create_future()
+        self.replies = 0
         self.task = asyncio.create_task(
             workers.carry_out({"do": "wait"}, b"", take=self._take), name="waiting"
         )
 
     def _take(self, reply):
+        self.replies += 1
         self.process.set_result(reply["process"])
 
     async def started(self):
         async with asyncio.timeout(HANGS_SECONDS):
             return await self.process
+
+
+@pytest.fixture
+def in_turns():
+    """Puts orders off as soon as others wait."""
+    made = Workers(ODD, turn=0.01)
+    yield made
+    made.stop()
 
 
 async def has_ended(process):
@@ -149,6 +159,38 @@ def test_who_stops_waiting_ends_the_process_at_once(single):
 def test_an_order_that_takes_too_long_is_ended(workers, monkeypatch):
     monkeypatch.setattr(workers_module, "WORK_SECONDS", 0.01)
     assert loss_of(workers, "wait") is Loss.TIME
+
+
+def test_orders_that_take_long_leave_a_place_to_others(in_turns):
+    async def ask():
+        first, second = Waiting(in_turns), Waiting(in_turns)
+        processes = [await first.started(), await second.started()]
+        said_meanwhile = await said(in_turns, "say", b"short")
+        assert await has_ended(processes[1]), "it was put off"
+        await asyncio.to_thread(children, in_turns, number=3)  # it was begun anew, and one is spare
+        seen = (said_meanwhile, is_there(processes[0]), second.task.done(), second.replies)
+        for order in (first, second):
+            order.task.cancel()
+        await asyncio.wait([first.task, second.task])
+        return seen
+
+    assert asyncio.run(ask()) == (["short"], True, False, 1), "nothing is said twice"
+
+
+def test_an_order_that_is_put_off_for_too_long_is_given_up(in_turns, monkeypatch):
+    monkeypatch.setattr(workers_module, "PATIENCE_SECONDS", 0.01)
+
+    async def ask():
+        first, second = Waiting(in_turns), Waiting(in_turns)
+        await first.started()
+        await second.started()
+        await said(in_turns, "say", b"short")
+        with pytest.raises(Busy):
+            await second.task
+        first.task.cancel()
+        await asyncio.wait([first.task])
+
+    asyncio.run(ask())
 
 
 def test_replies_that_are_too_long_together_end_the_process(workers, monkeypatch):
