@@ -126,7 +126,7 @@ def _below(refs: Iterable[Sha], read: Mapping[Sha, bytes], most: int | None) -> 
 def _cut(packed: Packed, value: Json, *, depth: int) -> Json:
     if isinstance(value, bool | int | float | None) or depth > DEEPEST_CUT:
         return value
-    if len(dumped(value)) <= BIG:
+    if not _is_big(value, BIG):
         return value
     cut: Json
     if isinstance(value, str):
@@ -135,12 +135,36 @@ def _cut(packed: Packed, value: Json, *, depth: int) -> Json:
         cut = {key: _cut(packed, one, depth=depth + 1) for key, one in value.items()}
     else:
         cut = _cut_list(packed, [_cut(packed, one, depth=depth + 1) for one in value])
-    return cut if depth == 0 or len(dumped(cut)) <= BIG // 8 else _ref(packed, cut)
+    return _ref(packed, cut) if depth and _is_big(cut, BIG // 8) else cut
+
+
+def _is_big(value: Json, bound: int) -> bool:
+    """Whether a value takes more bytes as JSON; what surely does is not written down to know it.
+
+    To write down 18 MB keeps the lock of the interpreter for 50 ms, and a value is asked at each level.
+    """
+    return _least(value, enough=bound) > bound or len(dumped(value)) > bound
+
+
+def _least(value: Json, *, enough: int) -> int:
+    """Bytes that a value takes at least as JSON; it is looked at until they are enough."""
+    size, waiting = 0, [value]
+    while waiting and size <= enough:
+        one = waiting.pop()
+        if isinstance(one, str):
+            size += len(one)
+        elif isinstance(one, Mapping | Sequence):
+            size += 2 * len(one)  # each element, and what follows it
+            if size <= enough:
+                keys = one if isinstance(one, Mapping) else ()
+                size += sum(map(len, keys))
+                waiting.extend(one.values() if isinstance(one, Mapping) else one)
+    return size
 
 
 def _cut_list(packed: Packed, elements: Sequence[Json]) -> Json:
     """A list as runs of elements, and those as runs again while they are many."""
-    if len(dumped(elements)) <= BIG:
+    if not _is_big(elements, BIG):
         return elements
     runs: list[Json] = [_ref(packed, run) for run in _runs(elements)]
     while len(runs) > MOST_RUNS:

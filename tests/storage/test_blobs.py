@@ -70,6 +70,32 @@ def test_any_json_survives(value):
     assert blobs.load([sha])[sha] == big
 
 
+@given(JSON, st.integers(0, 60))
+def test_what_is_big_is_what_takes_more_bytes_as_json(value, bound):
+    assert blobs._is_big(value, bound) == (len(blobs.dumped(value)) > bound)
+
+
+@pytest.mark.parametrize("depth", [1, 7])
+@pytest.mark.parametrize(
+    "big", ["x" * 100_000, {"k" * 100_000: 1}, {str(number): "" for number in range(20_000)}]
+)
+def test_a_big_value_is_written_down_as_often_however_deep_it_lies(monkeypatch, depth, big):
+    sizes: list[int] = []
+
+    def counted(value: object) -> bytes:
+        data = write(value)
+        sizes.append(len(data))
+        return data
+
+    write = blobs.dumped
+    monkeypatch.setattr(blobs, "dumped", counted)
+    value: object = big
+    for _ in range(depth):
+        value = {"deeper": value}
+    blobs.pack(value)
+    assert sum(size >= 100_000 for size in sizes) == 2  # to look for dollars, and to keep it
+
+
 @pytest.mark.database
 @pytest.mark.django_db
 def test_a_change_beside_big_parts_stores_only_the_change():
