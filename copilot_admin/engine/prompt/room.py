@@ -28,7 +28,8 @@ class Room:
 
 
 def _cut_sentence(told: Told, *, source: str) -> str:
-    kept = f"{told.rows - told.left_out:,} of {told.rows:,} rows"
+    more = "more than " if told.goes_on else ""
+    kept = f"{told.rows - told.left_out:,} of {more}{told.rows:,} rows"
     if told.begun:
         is_all = told.rows == told.begun
         kept = "only the beginning" if is_all else f"{kept} and the beginning of {told.begun} more"

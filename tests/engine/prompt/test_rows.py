@@ -55,6 +55,16 @@ def test_so_many_fit_as_there_is_room_for_and_all_are_counted():
     assert first_rows("aa\nb\nc\n", limit=4) == FirstRows(["aa"], 3)
 
 
+def test_of_elements_that_do_not_fit_so_many_are_counted_and_of_lines_all(monkeypatch):
+    monkeypatch.setattr(rows, "MOST_COUNTED", 10)
+    as_list, as_lines = json.dumps([*range(100)]), "\n".join(map(str, range(100)))
+    assert first_rows(as_list, limit=6) == FirstRows(["0", "1", "2"], 13, goes_on=True)
+    assert first_rows(as_list[:-1], limit=6) == FirstRows(["0", "1", "2"], 13, goes_on=True)
+    assert first_rows(as_list, limit=MUCH) == FirstRows([*map(str, range(100))], 100)
+    assert first_rows(json.dumps([*range(13)]), limit=6) == FirstRows(["0", "1", "2"], 13)
+    assert first_rows(as_lines, limit=6) == FirstRows(["0", "1", "2"], 100)
+
+
 def test_of_a_row_that_takes_most_of_the_room_there_is_the_beginning():
     text = "abcdefgh " * 1000
     assert first_rows(text, limit=200) == FirstRows([], 1, "abcdefgh " * 22, len(text))
@@ -91,6 +101,7 @@ def test_no_objects_are_made_of_what_does_not_fit(unit, monkeypatch):
     monkeypatch.setattr(rows, "WINDOW", PIECE)
     monkeypatch.setattr(rows, "LINES_AT_ONCE", PIECE)
     count = 64 * PIECE // len(unit)
+    monkeypatch.setattr(rows, "MOST_COUNTED", count)
     text = unit * count if unit.endswith("\n") else f"[{(unit * count)[:-1]}]"
     tracemalloc.start()
     try:
