@@ -78,7 +78,7 @@ def may_hold_key(name: str) -> bool:
     """Whether an environment variable is one that a provider may read its key from."""
     if name in (SAMPLE_KEY, *settings.KEY_VARIABLES):
         return True
-    return name.startswith(KEY_PREFIX) and name != LIST_OF_OTHERS
+    return name.startswith(KEY_PREFIX) and name not in (KEY_PREFIX, LIST_OF_OTHERS)
 
 
 def key_variables() -> str:

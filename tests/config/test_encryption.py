@@ -125,6 +125,7 @@ def test_a_key_file_that_cannot_be_read_is_named(monkeypatch, tmp_path):
         "COPILOT_ENCRYPTION_KEYS",
         "DATABASE_URL",
         "COPILOT_KEY_VARIABLES",
+        "COPILOT_KEY_",
         "AWS_SECRET_ACCESS_KEY",
         "PGPASSWORD",
         "copilot_key_local",
