@@ -2,6 +2,7 @@
 """Runs the commands of the project: `manage.py help` lists them."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 import errno
 import os
 import sys
@@ -9,12 +10,15 @@ import sys
 from django.core.management import execute_from_command_line
 from django.db import Error
 
+from copilot_admin.management.standard_streams import ending_with_output, open_streams
 from copilot_admin.server.garbage import look_rarely
 
 TOO_MANY_OPEN = frozenset({errno.EMFILE, errno.ENFILE})  # of the process, of the machine
 NOT_RUN = 2  # exit status, as of arguments that a command does not know
 # Of these, 1 says that something is not as it should be.
 ANSWERING = frozenset({"audit", "copilots", "replay"})
+# These go on without an output: nobody need read it.
+SERVING = frozenset({"serve", "worker", "db_worker", "runserver", "runworker"})
 
 
 def main(argv: Sequence[str]) -> None:
@@ -32,7 +36,7 @@ def main(argv: Sequence[str]) -> None:
         if sentence is None:
             raise
         said = f"CommandError: {sentence}"
-        if ANSWERING.isdisjoint(argv[1:2]):
+        if not is_answering(argv):
             sys.exit(said)
         sys.stderr.write(f"{said}\n")
         sys.exit(NOT_RUN)
@@ -48,6 +52,11 @@ def main(argv: Sequence[str]) -> None:
         sys.exit(NOT_RUN)
 
 
+def is_answering(argv: Sequence[str]) -> bool:
+    """Whether a command says with the status 1 how something is."""
+    return not ANSWERING.isdisjoint(argv[1:2])
+
+
 def is_text(argument: str) -> bool:
     """Whether an argument came in UTF-8; of what did not, Python keeps the bytes as halves of surrogates."""
     return not any("\ud800" <= sign <= "\udfff" for sign in argument)
@@ -56,4 +65,8 @@ def is_text(argument: str) -> bool:
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_admin.settings")
     look_rarely()  # what is loaded now stays: to look through it all the while takes a tenth of a start
-    main(sys.argv)
+    open_streams()
+    is_serving = not SERVING.isdisjoint(sys.argv[1:2])
+    status = NOT_RUN if is_answering(sys.argv) else 1
+    with nullcontext() if is_serving else ending_with_output(status=status):
+        main(sys.argv)
