@@ -10,15 +10,18 @@ import gc
 from io import BytesIO
 from sys import getsizeof
 from threading import Lock
-from typing import IO, Any
+from typing import IO, Any, cast
 
-from django.core.exceptions import RequestAborted, RequestDataTooBig
+from django.core.exceptions import RequestAborted, RequestDataTooBig, TooManyFieldsSent
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.http.multipartparser import MultiPartParserError
 from django.template.response import TemplateResponse
 from django.utils.datastructures import MultiValueDict
 
 from copilot_admin.edge.asgi_types import Message, Receive, Scope, Send, is_api
+from copilot_admin.edge.form_bodies import form_boundary
+from copilot_admin.edge.form_parts import check_parts
 
 # Ten forms of thousands of fields, each read in its own thread, held the event loop up for a second:
 # so many threads wanted the interpreter's lock before it.
@@ -38,6 +41,7 @@ class Request(ASGIRequest):
     """A request whose body is there, within the limits of the edge."""
 
     _post: QueryDict
+    _files: MultiValueDict[str, Any]
 
     def __init__(self, scope: Scope, body_file: IO[Any]) -> None:
         super().__init__(scope, body_file)
@@ -50,12 +54,25 @@ class Request(ASGIRequest):
 
         Raises:
             RequestDataTooBig: The page that shows it again would take too much memory.
+            TooManyFieldsSent: As with `check_parts`, and as Django does.
+            MultiPartParserError: As with `check_parts`, and as Django does.
         """
         with _READING_FORMS:
+            self._check_parts()
             super()._load_post_and_files()  # there is no public way
             if _shown_bytes_of(self._post) > MOST_SHOWN_BYTES:
                 self._post = QueryDict()
                 raise RequestDataTooBig("The page that shows the form again would be too large.")
+
+    def _check_parts(self) -> None:
+        boundary = form_boundary(cast(Scope, self.scope))
+        if boundary is None or not isinstance(self._stream, BytesIO):
+            return
+        try:
+            check_parts(self._stream.getvalue(), boundary)  # no copy
+        except (TooManyFieldsSent, MultiPartParserError):
+            self._post, self._files = QueryDict(), MultiValueDict()  # for who looks again
+            raise
 
 
 class Handler(ASGIHandler):

@@ -47,6 +47,21 @@ def test_headers_of_64_kb_pass_and_one_byte_more_does_not():
     }
 
 
+@pytest.mark.parametrize("path", [QUERY, "/admin/"])
+def test_a_content_type_that_would_take_long_to_read_is_refused(path):
+    """It is read by a parser for mails, and so are several of them as one."""
+    rows = scope(path)["headers"]
+    half = (b"content-type", b"a/b" + b";" * 509)
+    passed = {**scope(path), "headers": [*rows, half, half]}
+    assert call(LIMITED, passed, body=[b"read"]).status == 200
+    more = {**passed, "headers": [*passed["headers"], (b"content-type", b"c")]}
+    refused = call(LIMITED, more)
+    assert (refused.status, json.loads(refused.body)["detail"]) == (
+        431,
+        "The Content-Type of the request has more than 1,024 bytes. Send a shorter one.",
+    )
+
+
 @pytest.mark.parametrize(
     "more",
     [

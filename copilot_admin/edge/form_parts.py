@@ -1,0 +1,44 @@
+"""Looks at the parts of a form before Django takes them apart.
+
+What stands in the head of a part is read by Python's parser for mails, which takes a microsecond for each
+parameter. And of files without a name Django counts none. 20 MB of either, which anybody may send to any
+page, took 20 seconds, in which no other form was read.
+"""
+
+from collections.abc import Iterator
+
+from django.conf import settings
+from django.core.exceptions import TooManyFieldsSent
+from django.http.multipartparser import MultiPartParserError
+
+LONGEST_HEAD = 1024  # bytes; Django reads no longer one
+MOST_PARAMETERS = 30  # of all lines of a head; browsers send two, and names of files may have some
+_AROUND = 2  # what stands before the first delimiter and behind the last one is a part to Django
+
+
+def check_parts(body: bytes, boundary: bytes) -> None:
+    """Refuses a form whose parts would take long to read.
+
+    Raises:
+        TooManyFieldsSent: It has more parts than fields and files are read of one.
+        MultiPartParserError: A part says far more of itself than any browser does.
+    """
+    delimiter = b"--" + boundary
+    if body.count(delimiter) > _most_parts():
+        raise TooManyFieldsSent("The form has too many parts.")
+    if any(head.count(b";") > MOST_PARAMETERS for head in _heads(body, delimiter)):
+        raise MultiPartParserError("The head of a part has too many parameters.")
+
+
+def _heads(body: bytes, delimiter: bytes) -> Iterator[bytes]:
+    """What may be the head of each part."""
+    at = body.find(delimiter)
+    while at >= 0:
+        at += len(delimiter)
+        yield body[at : at + LONGEST_HEAD].partition(b"\r\n\r\n")[0]
+        at = body.find(delimiter, at)
+
+
+def _most_parts() -> int:
+    fields, files = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS, settings.DATA_UPLOAD_MAX_NUMBER_FILES
+    return int(fields or 0) + int(files or 0) + _AROUND
