@@ -6,12 +6,10 @@ sorted JSON; results over their redacted data, so that a renewed signature chang
 
 from collections.abc import Mapping
 from enum import StrEnum
-from itertools import groupby
 import json
-import re
 from typing import assert_never
-import unicodedata
 
+from protocol.composed import composed
 from protocol.json import Json
 from protocol.markers import strip_markers
 from protocol.messages import (
@@ -31,16 +29,6 @@ from protocol.redaction import redact_text
 from protocol.storable import clean_text
 from protocol.walk import Scalar, rebuild
 
-_ACCENTS = "".join(filter(unicodedata.combining, map(chr, range(0x300, 0x10000))))
-_OF_SEVERAL = "\u0f73\u0f75\u0f81"  # each is two accents, and none itself
-# The blocks beyond the basic plane that have some: a class of single ones costs each character ten times
-# as much. No other signs, such as emoji: putting two megabytes of them in order takes 120 ms and 50 MB.
-_WITH_ACCENTS = (
-    "\U000101fd\U000102e0\U00010376-\U0001037a\U00010a00-\U00011fff\U00016ac0-\U00016fff\U0001bc00-\U0001bcff\U0001d165-\U0001d244"
-    "\U0001e000-\U0001e94a"
-)
-# Longer runs of them than any language has are put in order first.
-_MANY_ACCENTS = re.compile(f"[{_ACCENTS}{_OF_SEVERAL}{_WITH_ACCENTS}]{{30,}}+")
 _SAFE_INTEGER = 2**53  # beyond it a double is no exact integer any more
 
 
@@ -146,18 +134,4 @@ def _as_in_javascript(value: Scalar) -> Scalar:
 
 def _normalised(text: str) -> str:
     lines = redact_text(clean_text(text)).replace("\r\n", "\n").replace("\r", "\n")
-    if not lines.isascii():
-        lines = _MANY_ACCENTS.sub(_in_order, lines)
-    return unicodedata.normalize("NFC", lines).strip()
-
-
-def _in_order(accents: re.Match[str]) -> str:
-    """The same text with its accents in the order that normalising gives them.
-
-    `unicodedata` puts them in order by moving each one past all others: the square of their number.
-    """
-    parts = (part for sign in accents[0] for part in unicodedata.normalize("NFD", sign))
-    return "".join(
-        "".join(sorted(run, key=unicodedata.combining) if is_accent else run)
-        for is_accent, run in groupby(parts, key=lambda part: unicodedata.combining(part) > 0)
-    )
+    return composed(lines).strip()
