@@ -28,6 +28,7 @@ from copilot_admin.limits.closed_rates import CLOSED_RATES
 from copilot_admin.limits.counting import COUNTING
 from copilot_admin.limits.near_limits import NEAR_LIMITS
 from copilot_admin.prices import book
+from copilot_admin.storage import writer
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.upkeep.background import BACKGROUND
 from tests.emptying import empty
@@ -112,6 +113,14 @@ def _let_in_quickly() -> Iterator[None]:
     patch.setattr(Client, "force_login", let_in)
     yield
     patch.undo()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _tries_follow_each_other() -> Iterator[None]:
+    """What a database refuses in a test it refuses a second later too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(writer, "PAUSES", (0.0,) * len(writer.PAUSES))
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -24,6 +24,7 @@ def test_reading_goes_on_for_longer_than_the_layer_waits():
 def test_a_page_that_nobody_told_anything_for_a_while_is_told_of_the_next_change():
     async def scenario() -> Any:
         layer = layer_over_redis()
+        layer.brpop_timeout = 0.1  # of a wait; five seconds make no difference
         asked, several = 0, asyncio.Event()
         ask = layer._brpop_with_clean
 

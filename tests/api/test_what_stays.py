@@ -17,6 +17,7 @@ from copilot_admin.api.query import READ_INLINE_BYTES
 from copilot_admin.api.questions import Questions
 from copilot_admin.asgi import django_application
 from copilot_admin.edge.ids import RequestIds
+from copilot_admin.engine.llm import model_stream
 from copilot_admin.errors import ProviderRefused
 from copilot_admin.journal import JOURNAL
 from copilot_admin.journal.values import Accepted, Opening
@@ -102,10 +103,15 @@ async def answered_by_a_server(monkeypatch: pytest.MonkeyPatch) -> int:
     return await asked_of(handler, monkeypatch)
 
 
+def once_more_at_once(_error: object, *, retries: int, **_: object) -> float | None:
+    return None if retries else 0.0
+
+
 async def asked_of(handler: Handler, monkeypatch: pytest.MonkeyPatch) -> int:
     """Asks a model's server, as any provider does."""
     async with serving(handler) as server:
-        provider = server.provider(first_token=1)
+        provider = server.provider()
+        monkeypatch.setattr(model_stream, "pause_before_retry", once_more_at_once)
         monkeypatch.setattr("copilot_admin.copilots.live.make_provider", lambda spec: provider)
         status = (await asked()).answer[0]
         await provider.aclose_shared()

@@ -17,7 +17,6 @@ from copilot_admin.journal import JOURNAL, finishing
 from copilot_admin.journal.recorder import Recorder
 from copilot_admin.journal.unkept import NOT_KEPT
 from copilot_admin.models import Outcome, Run, TurnState
-from copilot_admin.storage import writer as writer_module
 from copilot_admin.storage.spool import SPOOL
 from protocol.sse import decode
 from tests.engine.scripted import ScriptedProvider, Step, broken, call, text
@@ -44,9 +43,8 @@ ASKED: dict[str, Any] = {
 
 
 @pytest.fixture
-def full(monkeypatch) -> Any:
+def full() -> Any:
     """A disk on which neither database nor spool can end a run, until it is mended."""
-    monkeypatch.setattr(writer_module, "PAUSES", (0.0,))
     patch = pytest.MonkeyPatch()
 
     def no_end(*_: object) -> None:

@@ -7,7 +7,6 @@ from django.db import OperationalError
 import pytest
 
 from copilot_admin.models import Provider
-from copilot_admin.storage import writer as writer_module
 from copilot_admin.storage.same_file import DATABASE_FILE
 from copilot_admin.storage.writer import Writer
 from tests.waiting import HANGS_SECONDS
@@ -26,8 +25,7 @@ def file(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def writer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Writer]:
-    monkeypatch.setattr(writer_module, "PAUSES", (0.0, 0.0, 0.0))
+def writer() -> Iterator[Writer]:
     thread = Writer("test-writer")
     yield thread
     assert thread.stop(timeout=HANGS_SECONDS)

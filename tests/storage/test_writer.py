@@ -23,8 +23,7 @@ pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
-def writer(monkeypatch) -> Iterator[Writer]:
-    monkeypatch.setattr(writer_module, "PAUSES", (0.0, 0.0, 0.0))
+def writer() -> Iterator[Writer]:
     thread = Writer("test-writer", capacity=20)
     yield thread
     assert thread.stop(timeout=HANGS_SECONDS)
