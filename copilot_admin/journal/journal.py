@@ -16,6 +16,7 @@ from django import db
 from django.utils import timezone
 
 from copilot_admin.journal import checkpoints, finishing, opening
+from copilot_admin.journal.older_messages import with_older
 from copilot_admin.journal.probing import probe
 from copilot_admin.journal.recorder import Piece, Record, are_large, without_content
 from copilot_admin.journal.sealed_contents import SealedContents
@@ -34,7 +35,7 @@ from copilot_admin.storage.database_thread import (
 )
 from copilot_admin.storage.held_back import InOrder, Place
 from copilot_admin.storage.spool import SPOOL, Spool
-from copilot_admin.storage.writer import WRITER, Writer
+from copilot_admin.storage.writer import READER, WRITER, Writer
 
 __all__ = ["BOOT_ID", "JOURNAL", "Journal"]
 
@@ -87,13 +88,10 @@ class Journal:
             self._private.add(run.run_id)
         elif run.redaction:
             self._redacted[run.run_id] = run.redaction
-        if run.size <= PREPARE_INLINE_BYTES and not run.redaction.expressions:
-            ready = opening.prepare(run)
-        else:
-            ready = await asyncio.to_thread(opening.prepare, run)
-        prepared()
-        self._places[run.run_id] = ready.place
         try:
+            ready = await _made_ready(run)
+            prepared()
+            self._places[run.run_id] = ready.place
             return await self._written_of_user(opening.acceptance(ready))
         except JournalDown:
             self._private.discard(run.run_id)
@@ -258,6 +256,22 @@ class Journal:
         if (error := done.exception()) is not None:
             self._note(error)
             logger.warning("run %s: checkpoint failed: %s", run_id, type(error).__name__)
+
+
+async def _made_ready(run: Opening) -> opening.Prepared:
+    """A run with everything done that holds nobody up.
+
+    Raises:
+        JournalDown: The database was asked, and is away.
+    """
+    if run.size <= PREPARE_INLINE_BYTES and not run.redaction.expressions:
+        return opening.prepare(run)
+    ready = await asyncio.to_thread(opening.prepare, run)
+    messages = ready.incoming
+    if messages is None or not messages.keep_content or len(messages.links) < 2:
+        return ready
+    start = await READER.run(messages.first_unknown)
+    return await asyncio.to_thread(with_older, ready, messages, start=start)
 
 
 JOURNAL = Journal(WRITER, SPOOL)

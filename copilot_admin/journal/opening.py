@@ -71,9 +71,11 @@ class Prepared:
         return (*whose, self.incoming.trace_id or first.chain_hash)
 
     def contents(self) -> Sequence[Packed]:
-        """What of it is stored as blobs: what it brings beside its messages, and the newest of those."""
-        newest = self.incoming.newest.packed if self.incoming else None
-        return [one for one in (self.env, newest) if one is not None]
+        """What of it is stored as blobs: what it brings beside its messages, and those made ready."""
+        incoming = self.incoming
+        messages = [*incoming.older.values(), incoming.newest] if incoming else []
+        packed = (self.env, *(message.packed for message in messages))
+        return [one for one in packed if one is not None]
 
 
 def prepare(opening: Opening) -> Prepared:

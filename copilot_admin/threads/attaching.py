@@ -3,9 +3,10 @@
 Source: docs/transcripts.md, rules 4, 5, 6 and 9.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import cast
 
 from django.db import IntegrityError, transaction
 
@@ -15,10 +16,11 @@ from copilot_admin.storage.selects import Select
 from copilot_admin.storage.statements import Insert, Row
 from copilot_admin.threads.chain import Chain, Link
 from copilot_admin.threads.content import NO_CONTENT, StoredContent, content_of
-from copilot_admin.threads.finding import Found, Known, find
+from copilot_admin.threads.finding import LOOKED_UP, Found, Known, find
 from copilot_admin.threads.inserting import chained, insert
 from copilot_admin.threads.tree import Seen
 from protocol.canonical import Role
+from protocol.messages import HumanMessage
 
 TITLE_CHARACTERS = 300
 _TITLE_SOURCE = 20 * TITLE_CHARACTERS  # blanks are left out; a question may have megabytes
@@ -36,6 +38,7 @@ class PreparedMessages:
 
     Attributes:
         newest: Content of the last message, which is nearly always the only new one.
+        older: Contents of messages before it, by their place, where it takes long to make them.
         user_id: Of the row of the user who asks; known in the transaction only.
         origin: Of a trial: the conversation whose question it asks again.
     """
@@ -46,6 +49,7 @@ class PreparedMessages:
     keep_content: bool
     newest: StoredContent
     at: datetime
+    older: Mapping[int, StoredContent] = field(default_factory=dict)
     user_id: int | None = None
     origin: int | None = None
 
@@ -53,14 +57,24 @@ class PreparedMessages:
         """Where they attach; reads the database."""
         return find(self.chain, self.links, trace_id=self.trace_id, user_id=self.user_id)
 
+    def first_unknown(self) -> int:
+        """The place of the first message that is stored nowhere; reads the database."""
+        places = {link.chain_hash: place for place, link in enumerate(self.links)}
+        newest = list(places)[-LOOKED_UP:]
+        known = Node.objects.filter(chain_hash__in=newest).values_list("chain_hash", flat=True)
+        return max((places[chain_hash] for chain_hash in known), default=-1) + 1
+
     def contents(self, *, start: int) -> list[StoredContent]:
         """What is stored of the messages from a place on."""
         if start >= len(self.links):
             return []
-        older = self.links[start:-1]
+        older = range(start, len(self.links) - 1)
         if not self.keep_content:
             return [NO_CONTENT] * (len(older) + 1)
-        return [*(content_of(link.message) for link in older), self.newest]
+        return [*map(self._older, older), self.newest]
+
+    def _older(self, place: int) -> StoredContent:
+        return self.older.get(place) or content_of(self.links[place].message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,8 +161,9 @@ def _named(found: Found, conversation: Known, incoming: PreparedMessages) -> Fou
 def _title(incoming: PreparedMessages) -> str:
     for link in incoming.links:
         if link.role is Role.HUMAN:
-            beginning = content_of(link.message).text.lstrip()[:_TITLE_SOURCE]
-            return " ".join(beginning.split())[:TITLE_CHARACTERS]
+            question = cast(HumanMessage, link.message)
+            beginning = replace(question, text=question.text.lstrip()[:_TITLE_SOURCE])
+            return " ".join(content_of(beginning).text.split())[:TITLE_CHARACTERS]
     return ""
 
 
