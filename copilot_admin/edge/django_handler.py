@@ -12,6 +12,7 @@ from sys import getsizeof
 from threading import Lock
 from typing import IO, Any, cast
 
+from django.conf import settings
 from django.core.exceptions import RequestAborted, RequestDataTooBig, TooManyFieldsSent
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
@@ -117,6 +118,11 @@ class Handler(ASGIHandler):
         if first.get("more_body", False):  # somebody put Django behind another edge
             return await super().read_body(_behind(first, receive))
         return BytesIO(first.get("body", b""))
+
+
+def most_together() -> int:
+    """How many bytes the texts of one form may have, as they came and as a page shows them."""
+    return min(settings.DATA_UPLOAD_MAX_MEMORY_SIZE or MOST_SHOWN_BYTES, MOST_SHOWN_BYTES)
 
 
 def _shown_bytes_of(form: QueryDict) -> int:

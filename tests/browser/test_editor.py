@@ -352,6 +352,66 @@ def test_what_a_closed_tab_held_is_offered_again(ada: Visit) -> None:
 
 
 @pytest.mark.nightly
+def test_a_long_text_that_a_closed_tab_held_is_brought_back_too(ada: Visit) -> None:
+    """Percent-encoded it would be longer than what is read of such a form."""
+    copilot, text = make_copilot(), "市" * 400_000
+    page = ada.page
+    ada.go(FORM.format(copilot.pk))
+    put(page, text)
+    kept(page)
+    page.on("dialog", lambda dialog: dialog.accept())
+    ada.go("/admin/")
+    ada.go(FORM.format(copilot.pk))
+    page.get_by_role("button", name="Bring them back").click()
+    expect(page.get_by_label("System prompt")).to_have_value(text)
+
+
+def put(page: Page, text: str) -> None:
+    """Has a script put a text into the prompt."""
+    page.get_by_label("System prompt").evaluate(
+        "(field, text) => { field.value = text; field.dispatchEvent(new Event('input', { bubbles: true })); }",
+        text,
+    )
+
+
+@pytest.mark.nightly
+def test_a_form_that_the_server_would_not_read_is_not_sent_and_stays_as_it_is(ada: Visit) -> None:
+    page = ada.page
+    ada.go(FORM.format(make_copilot().pk))
+    text = '"' * 600_000 + "🧀"  # a page that shows it again would have 14 MB of it
+    put(page, text)
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.locator(".ca-too-long")).to_have_text(
+        "Not sent: the texts of this form are longer together than the 12,288 KB that are taken at "
+        "once; of texts with emoji and very many quotes it is a part of that. Shorten this one."
+    )
+    expect(page.get_by_label("System prompt")).to_have_value(text)
+    put(page, '"' * 400_000 + "🧀")
+    expect(page.locator(".ca-too-long")).to_have_count(0)
+    ada.mishaps.clear()  # the preview has asked with all that is typed, and was refused
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.get_by_text("Draft saved.")).to_be_visible()
+
+
+@pytest.mark.nightly
+def test_a_plain_form_is_not_sent_either_where_it_would_be_too_long(ada: Visit) -> None:
+    page = ada.page
+    ada.go(FORM.format(make_copilot().pk))
+    sent = page.evaluate(
+        """() => [100_000, 120_000].map((length) => {
+          const form = document.createElement("form");
+          form.method = "post";
+          form.innerHTML = "<textarea name=t></textarea>";
+          form.firstChild.value = "市".repeat(length);
+          document.body.append(form);
+          return form.dispatchEvent(new SubmitEvent("submit", { bubbles: true, cancelable: true }));
+        })"""
+    )
+    assert sent == [True, False]
+    expect(page.locator(".ca-too-long")).to_contain_text("than the 1,024 KB that are taken")
+
+
+@pytest.mark.nightly
 def test_what_the_browser_brings_back_itself_is_not_offered_too(ada: Visit) -> None:
     page = ada.page
     form = FORM.format(make_copilot().pk)

@@ -20,6 +20,8 @@ from copilot_admin.admin.limits.views import LimitsViews
 from copilot_admin.admin.logins.forms import LoginForm
 from copilot_admin.admin.logins.site_views import LogInViews
 from copilot_admin.admin.privacy.views import PrivacyViews
+from copilot_admin.edge.bodies import ENCODED_BYTES
+from copilot_admin.edge.django_handler import most_together
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise
@@ -44,6 +46,7 @@ class CopilotAdminSite(FiguresViews, LimitsViews, PrivacyViews, RunningViews, Lo
             index_url=reverse(f"{self.name}:index"),
             path=request.path,
         )
+        context["form_bounds"] = {"together": most_together(), "encoded": ENCODED_BYTES}
         return context
 
     def get_app_list(

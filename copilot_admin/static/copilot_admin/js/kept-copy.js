@@ -87,6 +87,7 @@ function show(copy) {
 function bring(copy) {
   const sent = document.createElement("form");
   sent.method = "post";
+  sent.enctype = "multipart/form-data"; // of the other way servers read one megabyte
   sent.hidden = true;
   const token = form.elements.csrfmiddlewaretoken.value;
   sent.append(
