@@ -1,10 +1,7 @@
 """Mails: plain text, one to each address, by the mail server that the environment names."""
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from email.utils import parseaddr
-from functools import partial
-from smtplib import SMTPException
 
 from django.conf import settings
 from django.core.mail import EmailMessage
@@ -13,10 +10,9 @@ from django.utils.translation import gettext as _
 from copilot_admin.alerts.deliveries import Result
 from copilot_admin.config.mail import DROPS
 from copilot_admin.models import AlertDelivery
+from copilot_admin.people.mailing import hand_over
 
 SECONDS = 60.0  # of one mail; a server that sends a line at a time could hold it for ever
-# Threads of their own: names of models' servers are looked up in those of the loop.
-_THREADS = ThreadPoolExecutor(2, thread_name_prefix="alert-mail")
 
 
 def is_possible() -> bool:
@@ -29,13 +25,12 @@ async def mail(delivery: AlertDelivery) -> Result:
     if not is_possible():
         sentence = _("No mail server is named. Set EMAIL_HOST and EMAIL_FROM.")
         return Result(is_taken=False, is_final=True, answer=sentence)
-    message = message_of(delivery)
-    sending = asyncio.get_running_loop().run_in_executor(_THREADS, partial(_sent, message))
     try:
         async with asyncio.timeout(SECONDS):
-            return await sending
+            why = await asyncio.wrap_future(hand_over(message_of(delivery)))
     except TimeoutError:
         return Result(is_taken=False, answer=_("The mail server took too long."))
+    return Result(is_taken=not why, answer=why)
 
 
 def message_of(delivery: AlertDelivery) -> EmailMessage:
@@ -43,11 +38,3 @@ def message_of(delivery: AlertDelivery) -> EmailMessage:
     domain = parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2] or "localhost"
     headers = {"Message-ID": f"<{delivery.pk}@{domain}>", "Auto-Submitted": "auto-generated"}
     return EmailMessage(delivery.subject, delivery.body, to=[delivery.to], headers=headers)
-
-
-def _sent(message: EmailMessage) -> Result:
-    try:
-        message.send()
-    except (SMTPException, OSError, ValueError) as error:
-        return Result(is_taken=False, answer=f"{type(error).__name__}: {error}")
-    return Result(is_taken=True)

@@ -1,11 +1,14 @@
 """A forgotten password: a mail to whoever has an account, and the same page for everybody."""
 
+from concurrent.futures import Future, wait
 import re
 from typing import Any
+from unittest.mock import Mock
 
 from django.contrib.auth.models import User
 from django.core import mail
 from django.core.cache import cache
+from django.core.mail import EmailMessage
 from django.test import Client
 from django.urls import reverse
 import pytest
@@ -14,6 +17,7 @@ from copilot_admin.admin.logins import password_reset
 from copilot_admin.config.firm_log_in import FirmLogIn, OidcProvider, Passwords
 from copilot_admin.config.mail import MailServer
 from copilot_admin.people.log_ins import log_ins_of
+from copilot_admin.people.mailing import hand_over
 from tests.factories import make_user
 from tests.letting_in import log_in
 
@@ -29,6 +33,14 @@ def _with_mail(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         password_reset.send_reset.__class__, "enqueue", lambda self, *args: self.call(*args)
     )
+    monkeypatch.setattr(password_reset, "hand_over", handed_over)
+
+
+def handed_over(message: EmailMessage) -> "Future[str]":
+    """Sends a mail before anything goes on, and says what came of it."""
+    sent = hand_over(message)
+    wait([sent])
+    return sent
 
 
 def ask(email: str, **options: Any) -> Any:
@@ -66,6 +78,31 @@ def test_the_page_says_the_same_whether_there_is_an_account_or_not():
     there, not_there = ask("ann@example.com"), ask("nobody@example.com")
     assert (there.status_code, there.content) == (200, not_there.content)
     assert len(mail.outbox) == 1
+
+
+def test_a_mail_says_what_it_is_for():
+    make_user(email="ann@example.com", username="ann")
+    ask("ann@example.com")
+    (sent,) = mail.outbox
+    assert (sent.subject, sent.to) == ("Password reset on Copilot Admin", ["ann@example.com"])
+    assert sent.extra_headers == {"Auto-Submitted": "auto-generated"}
+    assert "The Copilot Admin team" in sent.body
+
+
+def test_a_mail_server_that_takes_none_is_a_line_of_the_log(monkeypatch, caplog):
+    person = make_user(email="ann@example.com")
+    refuses = Mock(side_effect=ConnectionRefusedError(111, "Connection refused"))
+    monkeypatch.setattr(EmailMessage, "send", refuses)
+    assert ask("ann@example.com").content == ask("nobody@example.com").content
+    assert [
+        (one.getMessage(), one.exc_info) for one in caplog.records if one.levelname == "ERROR"
+    ] == [
+        (
+            f"the mail for a new password of account {person.pk} was not taken: "
+            "ConnectionRefusedError: [Errno 111] Connection refused",
+            None,
+        )
+    ]
 
 
 @pytest.mark.parametrize("changes", [{"is_active": False}, {"is_staff": False}, {"password": None}])
