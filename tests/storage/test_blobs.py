@@ -83,7 +83,7 @@ def test_a_big_value_is_written_down_as_often_however_deep_it_lies(monkeypatch, 
     sizes: list[int] = []
 
     def counted(value: object) -> bytes:
-        data = write(value)
+        data: bytes = write(value)
         sizes.append(len(data))
         return data
 
