@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from protocol.json import Json, JsonObject
 from protocol.messages import CallMessage, ResultMessage
+from protocol.shapes import text_of
 
 GET_WIDGET_DATA = "get_widget_data"
 GET_SKILL_CONTENT = "get_skill_content"
@@ -48,7 +49,7 @@ def data_sources(input_arguments: JsonObject) -> tuple[DataSource, ...]:
         case {"widget_uuid": str(uuid)}:
             return (DataSource(widget_uuid=uuid),)
         case {"widget_uuids": [*uuids]}:
-            return tuple(DataSource(widget_uuid=_text(uuid) or None) for uuid in uuids)
+            return tuple(DataSource(widget_uuid=text_of(uuid) or None) for uuid in uuids)
     return ()
 
 
@@ -56,12 +57,8 @@ def _source(raw: JsonObject) -> DataSource:
     """Read one member; a wrong one stays as an empty source, so that later ones keep their place."""
     arguments = raw.get("input_args")
     return DataSource(
-        widget_uuid=_text(raw.get("widget_uuid")) or None,
-        origin=_text(raw.get("origin")),
-        id=_text(raw.get("id")) or _text(raw.get("widget_id")),
+        widget_uuid=text_of(raw.get("widget_uuid")) or None,
+        origin=text_of(raw.get("origin")),
+        id=text_of(raw.get("id")) or text_of(raw.get("widget_id")),
         input_args=arguments if isinstance(arguments, Mapping) else {},
     )
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else ""

@@ -16,6 +16,7 @@ from copilot_admin.threads.content import data_in
 from protocol.json import Json, JsonObject
 from protocol.messages import ResultMessage
 from protocol.query import Query
+from protocol.shapes import list_of
 
 # The client runs a call at once; who asks the same again so soon did not get or keep the result.
 LOOP_WINDOW = timedelta(seconds=60)
@@ -131,15 +132,11 @@ def _stored_memory(first: _Earlier) -> Memory | None:
     timezone, state = env.get("timezone"), env.get("workspace_state")
     return Memory(
         timezone=timezone if isinstance(timezone, str) else None,
-        urls=tuple(url for url in _elements(env.get("urls")) if isinstance(url, str)),
+        urls=tuple(url for url in list_of(env.get("urls")) if isinstance(url, str)),
         selected_skills=tuple(
             skill
-            for skill in _elements(env.get("selected_skills"))
+            for skill in list_of(env.get("selected_skills"))
             if isinstance(skill, Mapping) and isinstance(skill.get("slug"), str)
         ),
         workspace_state=state if isinstance(state, Mapping) else {},
     )
-
-
-def _elements(value: Json) -> Sequence[Json]:
-    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()

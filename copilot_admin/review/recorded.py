@@ -1,6 +1,6 @@
 """A turn as a saved question: what was asked with all it brought, and what was answered."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -11,6 +11,7 @@ from copilot_admin.reading import Attempt, RunView, TurnView, attempts_of
 from copilot_admin.review.replay import question_of
 from protocol.functions import WIDGET_DATA_FUNCTIONS
 from protocol.json import Json, JsonObject
+from protocol.shapes import object_of, objects_of
 
 ANSWERED = (Outcome.COMPLETED, Outcome.TRUNCATED)
 ROLES = ("human", "ai")
@@ -29,11 +30,11 @@ def entry_of(path: Sequence[TurnView], request: Json, *, label: str = "") -> dic
     entry = {
         "question": asked["question"],
         "label": label,
-        "earlier": [one for one in _objects(asked["earlier"]) if one["role"] in ROLES],
-        "widgets": [_widget(one) for one in _objects(asked["widgets"]) if _has_id(one)],
+        "earlier": [one for one in objects_of(asked["earlier"]) if one["role"] in ROLES],
+        "widgets": [_widget(one) for one in objects_of(asked["widgets"]) if _has_id(one)],
         "options": {
             key: value
-            for key, value in _object(asked["options"]).items()
+            for key, value in object_of(asked["options"]).items()
             if isinstance(value, (bool, str))
         },
         "tools": asked["tools"],
@@ -91,7 +92,7 @@ def _cost(attempt: Attempt) -> Cost:
 
 
 def _widget(placed: JsonObject) -> dict[str, Any]:
-    widget, items = _object(placed["widget"]), _objects(placed["items"])
+    widget, items = object_of(placed["widget"]), objects_of(placed["items"])
     columns = widget.get("columns")
     texts = {key: widget[key] for key in _TEXTS if isinstance(widget.get(key), str)}
     return {
@@ -101,13 +102,13 @@ def _widget(placed: JsonObject) -> dict[str, Any]:
         "columns": [one for one in columns if isinstance(one, str)]
         if isinstance(columns, list)
         else [],
-        "params": _objects(widget.get("params")),
+        "params": objects_of(widget.get("params")),
         **({"items": items} if items else {}),
     }
 
 
 def _has_id(placed: JsonObject) -> bool:
-    id = _object(placed["widget"]).get("widget_id")
+    id = object_of(placed["widget"]).get("widget_id")
     return isinstance(id, str) and bool(id.strip())
 
 
@@ -122,12 +123,4 @@ def _brought(run: RunView) -> Iterator[tuple[str, list[JsonObject]]]:
         data = message.data or {}
         function = data.get("function")
         if isinstance(function, str) and function not in WIDGET_DATA_FUNCTIONS:
-            yield function, _objects(data.get("data"))
-
-
-def _objects(value: Json) -> list[JsonObject]:
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
-
-
-def _object(value: Json) -> JsonObject:
-    return value if isinstance(value, Mapping) else {}
+            yield function, objects_of(data.get("data"))

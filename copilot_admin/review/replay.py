@@ -1,9 +1,10 @@
 """A stored question as one that can be tried again: the words of a copilot file, for the playground."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from copilot_admin.reading import MessageView, TurnView
 from protocol.json import Json, JsonObject
+from protocol.shapes import list_of, objects_of
 
 PLACES = ("primary", "secondary", "extra")
 
@@ -25,8 +26,8 @@ def question_of(path: Sequence[TurnView], request: Json) -> JsonObject:
         "earlier": [*(message for one in before for message in _said(one)), *_history(turn)],
         "widgets": list(_widgets(asked.get("widgets"), found)),
         "options": options if isinstance(options, Mapping) else {},
-        "tools": _objects(tools),
-        "skills": _objects(skills),
+        "tools": objects_of(tools),
+        "skills": objects_of(skills),
         "timezone": str(asked.get("timezone") or "UTC"),
         "model": asked["model"] if isinstance(asked.get("model"), str) else "",
     }
@@ -50,7 +51,7 @@ def _history(turn: TurnView) -> Iterator[JsonObject]:
 def _widgets(widgets: Json, found: Mapping[str, Sequence[Json]]) -> Iterator[JsonObject]:
     places = widgets if isinstance(widgets, Mapping) else {}
     for place in PLACES:
-        for widget in _objects(places.get(place)):
+        for widget in objects_of(places.get(place)):
             uuid, name = str(widget.get("uuid", "")), str(widget.get("widget_id", ""))
             items = found.get(uuid) or found.get(name) or ()
             yield {"widget": widget, "place": place, "items": list(items)}
@@ -68,17 +69,9 @@ def _sources(message: MessageView) -> Iterator[tuple[str, Sequence[Json]]]:
     data = message.data or {}
     arguments = data.get("input_arguments")
     asked = arguments.get("data_sources") if isinstance(arguments, Mapping) else None
-    for source, result in zip(_objects(asked), _list(data.get("data")), strict=False):
+    for source, result in zip(objects_of(asked), list_of(data.get("data")), strict=False):
         items = result.get("items") if isinstance(result, Mapping) else None
         if isinstance(items, list):
             yield from (
                 (str(source[key]), items) for key in ("id", "widget_uuid") if source.get(key)
             )
-
-
-def _objects(value: Json) -> list[JsonObject]:
-    return [one for one in _list(value) if isinstance(one, Mapping)]
-
-
-def _list(value: Json) -> Iterable[Json]:
-    return value if isinstance(value, list) else ()

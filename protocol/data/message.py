@@ -6,6 +6,7 @@ from enum import Enum
 import re
 
 from protocol.json import Json
+from protocol.shapes import text_of
 
 KIND = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 NO_KIND = "data"  # all messages without a kind are one identity
@@ -81,9 +82,9 @@ def read_data_message(raw: Mapping[str, Json]) -> DataMessage | None:
         data=_data(body, type_=type_),
         schema=body.get("schema", MISSING),
         kind=kind,
-        description=_text(body.get("description")) or default,
+        description=text_of(body.get("description")) or default,
         instance=None if instance is None else one_line(str(instance)),
-        role=_text(raw.get("role")) or "user",
+        role=text_of(raw.get("role")) or "user",
     )
 
 
@@ -107,7 +108,7 @@ def one_line(text: str) -> str:
 
 
 def _kind(raw: Json, *, type_: str) -> str:
-    kind = _text(raw).strip()
+    kind = text_of(raw).strip()
     if any(mark in kind for mark in "¶\n\r\u2028\u2029\u0085\v\f"):
         raise ValueError("A kind is one line without a ¶.")
     return kind or (NO_KIND if type_ == "data" else type_)
@@ -124,7 +125,3 @@ def _data(body: Mapping[str, Json], *, type_: str) -> "Json | Missing":
 
 def _is_reserved(key: str) -> bool:
     return key in _NOT_DATA or key.startswith("_")
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else ""

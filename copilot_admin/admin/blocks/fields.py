@@ -1,14 +1,14 @@
 """Fields of stored payloads, which may be of any shape: what does not fit is taken as absent."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from protocol.json import Json, JsonObject
+from protocol.shapes import list_of, object_of, objects_of, text_of
 
 
 def text_in(data: JsonObject, key: str) -> str:
     """Reads a text out of a stored value; empty if it is no text."""
-    value = data.get(key)
-    return value if isinstance(value, str) else ""
+    return text_of(data.get(key))
 
 
 def number_in(data: JsonObject, key: str) -> int:
@@ -19,20 +19,14 @@ def number_in(data: JsonObject, key: str) -> int:
 
 def object_in(data: JsonObject, key: str) -> JsonObject:
     """Reads an object out of a stored value; empty if it is none."""
-    return as_object(data.get(key))
+    return object_of(data.get(key))
 
 
 def list_in(data: JsonObject, key: str) -> Sequence[Json]:
     """Reads a list out of a stored value; empty if it is none."""
-    value = data.get(key)
-    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+    return list_of(data.get(key))
 
 
 def objects_in(data: JsonObject, key: str) -> list[JsonObject]:
     """Reads the objects in a stored list; anything else in it is passed over."""
-    return [value for value in list_in(data, key) if isinstance(value, Mapping)]
-
-
-def as_object(value: Json) -> JsonObject:
-    """The value when it is an object, else an empty one."""
-    return value if isinstance(value, Mapping) else {}
+    return objects_of(data.get(key))

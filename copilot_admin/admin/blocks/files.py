@@ -10,7 +10,8 @@ from django.utils.translation import ngettext
 from copilot_admin.admin.blocks.fields import list_in, text_in
 from copilot_admin.admin.blocks.kinds import FileLine
 from copilot_admin.engine.documents.registry import PageWord, format_of
-from protocol.json import Json, JsonObject
+from protocol.json import JsonObject
+from protocol.shapes import whole_number_of
 
 
 def file_line(payload: JsonObject) -> FileLine:
@@ -27,13 +28,13 @@ def _facts(payload: JsonObject) -> Iterator[str]:
     kind = text_in(payload, "type")
     if kind:
         yield kind.upper()
-    pixels = [one for one in map(_count, list_in(payload, "pixels")) if one is not None]
+    pixels = [one for one in map(whole_number_of, list_in(payload, "pixels")) if one is not None]
     if len(pixels) == 2:
         yield _("%(width)d by %(height)d pixels") % {"width": pixels[0], "height": pixels[1]}
-    pages = _count(payload.get("pages"))
+    pages = whole_number_of(payload.get("pages"))
     if pages is not None:
         yield from _pages(pages, word=_page_word(kind))
-    size = _count(payload.get("size"))
+    size = whole_number_of(payload.get("size"))
     if size is not None:
         yield filesizeformat(size)
 
@@ -53,7 +54,3 @@ def _pages(count: int, *, word: PageWord) -> Iterator[str]:
             yield ngettext("%(count)d page", "%(count)d pages", count) % {"count": count}
         case _:
             assert_never(word)
-
-
-def _count(value: Json) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from copilot_admin.admin.blocks.contents import ON_THE_PAGE, DataExcerpt, Room, content_of
 from copilot_admin.admin.blocks.fields import (
-    as_object,
     list_in,
     object_in,
     objects_in,
@@ -13,6 +12,7 @@ from copilot_admin.admin.blocks.fields import (
 )
 from copilot_admin.reading import MessageView
 from protocol.json import Json, JsonObject
+from protocol.shapes import object_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ def results_of(message: MessageView, *, room: Room = ON_THE_PAGE) -> Iterator[So
     asked = objects_in(object_in(data, "input_arguments"), "data_sources")
     for index, raw in enumerate(list_in(data, "data")):
         name = _source_name(asked[index]) if index < len(asked) else ""
-        yield from _results(as_object(raw), name, f"n{message.node_id}-{index}", room)
+        yield from _results(object_of(raw), name, f"n{message.node_id}-{index}", room)
 
 
 def _results(raw: JsonObject, name: str, key: str, room: Room) -> Iterator[SourceResult]:

@@ -14,7 +14,8 @@ from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.registry import registry
 from copilot_admin.rendering.text import cell_text, pretty_json
 from protocol.components.manifests import parameters_of
-from protocol.json import Json, JsonObject
+from protocol.json import JsonObject
+from protocol.shapes import object_of
 
 _TYPES: Mapping[str, Promise] = {
     "string": gettext_lazy("text"),
@@ -41,17 +42,17 @@ class Parameter:
 def parameters(component: type[Component]) -> tuple[Parameter, ...]:
     """The parameters of a component, in the order of its manifest."""
     schema = component.parameters()
-    properties = _object(schema.get("properties"))
+    properties = object_of(schema.get("properties"))
     required = schema.get("required")
     names = required if isinstance(required, list) else []
     defaults = {one.name: one.default for one in parameters_of(component.tool_eval)}
     return tuple(
         Parameter(
             name=name,
-            type=in_words(_object(value)),
-            description=cell_text(_object(value).get("description")),
+            type=in_words(object_of(value)),
+            description=cell_text(object_of(value).get("description")),
             required=name in names,
-            choices=tuple(_choices(_object(value))),
+            choices=tuple(_choices(object_of(value))),
             default=_shown(defaults.get(name, Taken.empty)),
         )
         for name, value in properties.items()
@@ -94,12 +95,12 @@ def sample_call(component: type[Component]) -> str:
 def _kind(schema: JsonObject) -> str:
     either = schema.get("anyOf")
     if isinstance(either, list):
-        return _(" or ").join(dict.fromkeys(in_words(_object(one)) for one in either))
+        return _(" or ").join(dict.fromkeys(in_words(object_of(one)) for one in either))
     type = schema.get("type")
     if isinstance(type, list):
         return _(" or ").join(in_words({**schema, "type": one}) for one in type)
     if type == "array":
-        of = in_words(_object(schema.get("items")))
+        of = in_words(object_of(schema.get("items")))
         return _("list of %(of)s") % {"of": of}
     if "enum" in schema and type is None:
         return _("one of the choices")
@@ -129,7 +130,3 @@ def _shown(default: object) -> str | None:
     if isinstance(default, tuple | frozenset):
         default = list(default)
     return pretty_json(default)  # type: ignore[arg-type]  # defaults are JSON, as the schema is
-
-
-def _object(value: Json) -> JsonObject:
-    return value if isinstance(value, Mapping) else {}

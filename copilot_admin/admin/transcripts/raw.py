@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from copilot_admin.admin.blocks.fields import as_object
 from copilot_admin.models import OTHER_EVENT, EventType
 from copilot_admin.reading import (
     ConversationView,
@@ -23,6 +22,7 @@ from protocol.events import (
     StatusUpdate,
 )
 from protocol.json import Json, JsonObject
+from protocol.shapes import object_of
 
 MOST_SHOWN = 200_000  # characters of one JSON text on a page; all of it can be downloaded
 
@@ -108,7 +108,7 @@ def _message(message: MessageView) -> JsonObject:
 def _raw(event: EventView) -> RawEvent:
     name, data = WIRE_NAMES.get(event.type, ""), event.payload
     if event.type == OTHER_EVENT and data is not None and "event" in data:
-        name, data = str(data["event"]), as_object(data.get("data"))
+        name, data = str(data["event"]), object_of(data.get("data"))
     return RawEvent(name=name, type=event.type, data=data, at_ms=event.at_ms)
 
 

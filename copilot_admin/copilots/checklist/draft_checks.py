@@ -8,11 +8,11 @@ from copilot_admin.copilots.checklist.subject import DraftContent, Facts
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.engine.providers.registry import make_provider
 from copilot_admin.engine.values.document import spec_from_document
-from copilot_admin.engine.values.records import items, text
 from copilot_admin.engine.values.spec import ProviderSpec, ToolCalling
 from copilot_admin.errors import ConfigurationError, KeyVariableUnset, RunError
 from copilot_admin.models import Copilot
 from protocol.json import Json
+from protocol.shapes import list_of, text_of
 
 
 def checked(copilot: Copilot, document: Mapping[str, Json], facts: Facts) -> tuple[Finding, ...]:
@@ -48,6 +48,6 @@ def _without_provider(
 def _read(slug: str, document: Mapping[str, Json], provider: ProviderSpec) -> DraftContent:
     return DraftContent(
         spec=spec_from_document(slug, document, provider),
-        image=text(document.get("image")),
-        starters=tuple(map(text, items(document.get("starters")))),
+        image=text_of(document.get("image")),
+        starters=tuple(map(text_of, list_of(document.get("starters")))),
     )

@@ -6,6 +6,7 @@ import json
 from copilot_admin.engine.values.spec import CopilotSpec
 from protocol.json import Json, JsonObject
 from protocol.query import Query
+from protocol.shapes import objects_of, text_of
 
 GENERATIVE_UI = "generative-ui"
 _MOST_TABS = 50
@@ -37,11 +38,11 @@ def workspace_text(query: Query) -> str:
 def _page_text(query: Query) -> str:
     """The page that is open, and the user's latest actions, oldest first."""
     row: dict[str, Json] = {}
-    if page := _text(query.workspace_state.get("current_page_context")):
+    if page := text_of(query.workspace_state.get("current_page_context")):
         row["page"] = page[:_LONGEST]
     history = query.workspace_state.get("action_history")
     actions = history if isinstance(history, list | tuple) else ()
-    if latest := [text[:_LONGEST] for one in actions if (text := _text(one))][-_MOST_ACTIONS:]:
+    if latest := [text[:_LONGEST] for one in actions if (text := text_of(one))][-_MOST_ACTIONS:]:
         row["latest_actions"] = list(latest)
     return _data("the user's workspace", row) if row else ""
 
@@ -51,9 +52,9 @@ def _dashboard_text(query: Query) -> str:
     info = query.workspace_state.get("current_dashboard_info")
     if not isinstance(info, Mapping):
         return ""
-    row: dict[str, Json] = {"dashboard": _text(info.get("name"))}
+    row: dict[str, Json] = {"dashboard": text_of(info.get("name"))}
     current = info.get("current_tab_id")
-    tabs = _objects(info.get("tabs"))
+    tabs = objects_of(info.get("tabs"))
     row["tabs"] = [_tab(tab, current=current) for tab in tabs[:_MOST_TABS]]
     if len(tabs) > _MOST_TABS:
         row["more_tabs"] = len(tabs) - _MOST_TABS
@@ -62,8 +63,8 @@ def _dashboard_text(query: Query) -> str:
 
 def agents_of(query: Query) -> tuple[JsonObject, ...]:
     """The agents to which tasks may be given; only an orchestrator is told of any."""
-    agents = _objects(query.workspace_state.get("agents"))
-    return tuple(agent for agent in agents if _text(agent.get("id")))
+    agents = objects_of(query.workspace_state.get("agents"))
+    return tuple(agent for agent in agents if text_of(agent.get("id")))
 
 
 def _data(source: str, row: JsonObject) -> str:
@@ -72,11 +73,11 @@ def _data(source: str, row: JsonObject) -> str:
 
 
 def _tab(tab: JsonObject, *, current: Json) -> JsonObject:
-    tab_id = _text(tab.get("tab_id"))
+    tab_id = text_of(tab.get("tab_id"))
     row: dict[str, Json] = {} if tab_id in ("", _NO_TAB) else {"tab": tab_id}
     if tab_id and tab_id == current:
         row["open"] = True
-    widgets = _objects(tab.get("widgets"))
+    widgets = objects_of(tab.get("widgets"))
     row["widgets"] = list(_named(widgets[:_MOST_WIDGETS]))
     if len(widgets) > _MOST_WIDGETS:
         row["more_widgets"] = len(widgets) - _MOST_WIDGETS
@@ -85,12 +86,4 @@ def _tab(tab: JsonObject, *, current: Json) -> JsonObject:
 
 def _named(widgets: Sequence[JsonObject]) -> Iterator[JsonObject]:
     for widget in widgets:
-        yield {"id": _text(widget.get("widget_uuid")), "name": _text(widget.get("name"))}
-
-
-def _objects(value: Json) -> Sequence[JsonObject]:
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else ""
+        yield {"id": text_of(widget.get("widget_uuid")), "name": text_of(widget.get("name"))}

@@ -17,8 +17,9 @@ from copilot_admin.engine.client_functions.samples import Sample
 from copilot_admin.engine.toolkits.told_names import listed, quoted
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, tool_name
 from copilot_admin.engine.values.model_call import ToolCall, ToolSchema
-from protocol.json import Json, JsonObject
+from protocol.json import JsonObject
 from protocol.query import Query
+from protocol.shapes import text_of
 
 _ANY: JsonObject = {"type": "object", "properties": {}}
 
@@ -39,8 +40,8 @@ class ExecuteAgentTool(ClientFunction):
         for tool in tools:
             yield Offer(
                 schema=ToolSchema(
-                    name=tool_name(_text(tool.get("name"))),
-                    description=_text(tool.get("description")),
+                    name=tool_name(text_of(tool.get("name"))),
+                    description=text_of(tool.get("description")),
                     parameters=_schema(tool),
                 ),
                 function=self.name,
@@ -56,25 +57,25 @@ class ExecuteAgentTool(ClientFunction):
     def recalled(self, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
         """The tool under its own name; where it has vanished, what the client says of it."""
         parameters = arguments.get("parameters")
-        name = tool_name(_text(arguments.get("tool_name")))
+        name = tool_name(text_of(arguments.get("tool_name")))
         return name, parameters if isinstance(parameters, Mapping) else {}
 
     def identity(self, arguments: JsonObject) -> Identity:
         """The server and the name that it has there: two servers may have tools of one name."""
-        return _text(arguments.get("server_id")), _text(arguments.get("tool_name"))
+        return text_of(arguments.get("server_id")), text_of(arguments.get("tool_name"))
 
 
 def _distinct(tools: Iterable[JsonObject]) -> list[JsonObject]:
     """The tools that have a name, each once, as the client tells them apart."""
     found: dict[Identity, JsonObject] = {}
     for tool in tools:
-        if _text(tool.get("name")).strip():
+        if text_of(tool.get("name")).strip():
             found.setdefault(_identity(tool), tool)
     return [*found.values()]
 
 
 def _identity(tool: JsonObject) -> Identity:
-    return _text(tool.get("server_id")), _text(tool.get("name"))
+    return text_of(tool.get("server_id")), text_of(tool.get("name"))
 
 
 def _arguments(tool: JsonObject, call: ToolCall) -> JsonObject:
@@ -88,8 +89,8 @@ def _arguments(tool: JsonObject, call: ToolCall) -> JsonObject:
             f"Wrong arguments for the tool {quoted(call.name)}: {listed(missing)} must be given."
         )
     return {
-        "server_id": _text(tool.get("server_id")),
-        "tool_name": _text(tool.get("name")),
+        "server_id": text_of(tool.get("server_id")),
+        "tool_name": text_of(tool.get("name")),
         "parameters": parameters,
     }
 
@@ -104,7 +105,7 @@ def _wrapped(tools: Sequence[JsonObject], call: ToolCall) -> JsonObject:
     if not fitting:
         names = listed(tool_name(str(tool["name"])) for tool in tools)
         raise ToolMistake(f"There is no tool called {quoted(name)}. Tools: {names}.")
-    servers = dict.fromkeys(_text(tool.get("server_id")) for tool in fitting)
+    servers = dict.fromkeys(text_of(tool.get("server_id")) for tool in fitting)
     if len(servers) > 1:
         raise ToolMistake(
             f"Several servers have a tool called {quoted(name)}. "
@@ -129,7 +130,3 @@ def _schema(tool: JsonObject) -> JsonObject:
     if not isinstance(schema, Mapping) or schema.get("type", "object") != "object":
         return _ANY
     return {**_ANY, **schema}
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else ""

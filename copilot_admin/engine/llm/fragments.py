@@ -8,6 +8,7 @@ from copilot_admin.engine.llm.call_limits import LONGEST_NAME, CallLimits, check
 from copilot_admin.engine.llm.foreign_answers import not_understood
 from copilot_admin.engine.values.model_call import ToolCall
 from protocol.json import Json
+from protocol.shapes import text_of
 
 
 @dataclass(slots=True)
@@ -40,7 +41,7 @@ class ToolFragments:
             return
         function = fragment.get("function")
         function = function if isinstance(function, dict) else {}
-        id, name = _text(fragment.get("id"))[:LONGEST_NAME], _text(function.get("name"))
+        id, name = text_of(fragment.get("id"))[:LONGEST_NAME], text_of(function.get("name"))
         index = fragment.get("index")
         call = self._call(index if isinstance(index, int) else None, id=id, name=name)
         call.id = call.id or id
@@ -93,10 +94,6 @@ def _distinct(ids: Collection[str]) -> list[str]:
             made += "x"
         distinct.append(id if id and id not in distinct else made)
     return distinct
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _arguments(value: Json) -> str:

@@ -7,15 +7,7 @@ when it is absent, say the fields of the dataclasses in `spec`; here stands how 
 
 from collections.abc import Mapping
 
-from copilot_admin.engine.values.records import (
-    Readers,
-    count,
-    items,
-    mapping,
-    rows,
-    text,
-    values_in,
-)
+from copilot_admin.engine.values.records import Readers, rows, values_in
 from copilot_admin.engine.values.spec import (
     CALL_LIMITS,
     CallLimit,
@@ -30,6 +22,7 @@ from copilot_admin.errors import ConfigurationError
 from protocol.data import MISSING, DataMessage
 from protocol.features import CustomFeature
 from protocol.json import Json, JsonObject
+from protocol.shapes import list_of, object_of, objects_of, text_of, whole_number_of
 
 
 def spec_from_document(
@@ -45,7 +38,7 @@ def spec_from_document(
     Raises:
         ConfigurationError: The document holds what this release does not know.
     """
-    name = text(document.get("name")) or slug
+    name = text_of(document.get("name")) or slug
     try:
         return CopilotSpec(
             **values_in(
@@ -65,13 +58,13 @@ def custom_feature(row: Mapping[str, Json]) -> CustomFeature:
     Raises:
         ValueError: Its type is unknown.
     """
-    states = mapping(row.get("states"))
+    states = object_of(row.get("states"))
     given = {
-        "label": text(row.get("label")) or text(row.get("key")),
-        "state_on": text(states.get("on")) or "on",
-        "state_off": text(states.get("off")) or "off",
+        "label": text_of(row.get("label")) or text_of(row.get("key")),
+        "state_on": text_of(states.get("on")) or "on",
+        "state_off": text_of(states.get("off")) or "off",
         "options": rows(
-            row.get("options"), lambda one: (text(one.get("label")), text(one.get("value")))
+            row.get("options"), lambda one: (text_of(one.get("label")), text_of(one.get("value")))
         ),
     }
     return CustomFeature(**values_in(row, CustomFeature, readers=_READERS, **given))
@@ -85,11 +78,11 @@ def component_use(row: Mapping[str, Json]) -> ComponentUse:
 def data_note(row: Mapping[str, Json]) -> DataMessage:
     """Reads one data note."""
     return DataMessage(
-        kind=text(row.get("kind")) or "data",
-        description=text(row.get("description")),
+        kind=text_of(row.get("kind")) or "data",
+        description=text_of(row.get("description")),
         data=row.get("data", MISSING),
         schema=row.get("schema", MISSING),
-        instance=text(row.get("instance")) or None,
+        instance=text_of(row.get("instance")) or None,
     )
 
 
@@ -108,28 +101,26 @@ def _step(row: Mapping[str, Json]) -> FixedStep:
 
 
 def _policy(value: Json) -> DataMessagePolicy:
-    return DataMessagePolicy(**values_in(mapping(value), DataMessagePolicy, readers=_READERS))
+    return DataMessagePolicy(**values_in(object_of(value), DataMessagePolicy, readers=_READERS))
 
 
 def _notes_that_are_on(value: Json) -> tuple[DataMessage, ...]:
-    on = [
-        row for row in items(value) if isinstance(row, Mapping) and row.get("enabled") is not False
-    ]
+    on = [row for row in objects_of(value) if row.get("enabled") is not False]
     return rows(on, data_note)
 
 
 def _keys_that_are_on(value: Json) -> frozenset[str]:
-    return frozenset(key for key, is_on in mapping(value).items() if is_on is True)
+    return frozenset(key for key, is_on in object_of(value).items() if is_on is True)
 
 
 _READERS: Readers = {
-    int | None: count,
-    Mapping[str, Json]: mapping,
-    JsonObject: mapping,
+    int | None: whole_number_of,
+    Mapping[str, Json]: object_of,
+    JsonObject: object_of,
     frozenset[str]: _keys_that_are_on,
-    tuple[str, ...]: lambda value: tuple(map(str, items(value))),
+    tuple[str, ...]: lambda value: tuple(map(str, list_of(value))),
     tuple[tuple[str, str], ...]: lambda value: rows(
-        value, lambda row: (text(row.get("id")), text(row.get("name")))
+        value, lambda row: (text_of(row.get("id")), text_of(row.get("name")))
     ),
     tuple[CustomFeature, ...]: lambda value: rows(value, custom_feature),
     tuple[ComponentUse, ...]: lambda value: rows(value, component_use),

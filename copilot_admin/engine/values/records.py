@@ -1,11 +1,12 @@
 """Reads plain values into frozen dataclasses, each field as its type says."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields
 from enum import StrEnum
 from typing import Any, TypeAlias, TypeVar
 
 from protocol.json import Json
+from protocol.shapes import objects_of, text_of
 
 # How values of a type are read that is neither plain nor an enum; none of them has a default.
 Readers: TypeAlias = Mapping[Any, Callable[[Json], Any]]
@@ -34,29 +35,9 @@ def values_in(
     return found
 
 
-def text(value: Json) -> str:
-    """A text; empty when it is none."""
-    return value if isinstance(value, str) else ""
-
-
-def mapping(value: Json) -> Mapping[str, Json]:
-    """A group of keys and values; empty when it is none."""
-    return value if isinstance(value, Mapping) else {}
-
-
-def items(value: Json) -> Sequence[Json]:
-    """A list; empty when it is none."""
-    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
-
-
 def rows(value: Json, read: Callable[[Mapping[str, Json]], _Row]) -> tuple[_Row, ...]:
     """A list of records; what is no record is left out."""
-    return tuple(read(each) for each in items(value) if isinstance(each, Mapping))
-
-
-def count(value: Json) -> int | None:
-    """A whole number; None when it is none."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return tuple(map(read, objects_of(value)))
 
 
 def _is_required(field: "Field[Any]") -> bool:
@@ -70,5 +51,5 @@ def _read(value: Json, field: "Field[Any]", *, readers: Readers) -> Any:
     if isinstance(hint, type) and issubclass(hint, StrEnum):
         return hint(str(value))
     if hint is str:
-        return text(value)
+        return text_of(value)
     return value if isinstance(value, hint) else field.default

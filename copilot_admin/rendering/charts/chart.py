@@ -7,6 +7,7 @@ from copilot_admin.rendering.charts.cartesian import bars, lines, scatter
 from copilot_admin.rendering.charts.circular import ring
 from copilot_admin.rendering.charts.scene import Chart
 from protocol.json import Json, JsonObject
+from protocol.shapes import text_of
 
 KINDS = {"line": lines, "bar": bars, "scatter": scatter}
 
@@ -27,7 +28,7 @@ def chart_of(
     """
     kind = params.get("chartType")
     if kind in ("pie", "donut"):
-        label, value = _key(params.get("calloutLabelKey")), _key(params.get("angleKey"))
+        label, value = text_of(params.get("calloutLabelKey")), text_of(params.get("angleKey"))
         return ring(rows, label_key=label, value_key=value, is_donut=kind == "donut")
     draw = KINDS.get(kind) if isinstance(kind, str) else None
     if draw is lines:
@@ -35,11 +36,7 @@ def chart_of(
     y_keys = _keys(params.get("yKey"))
     if draw is None or not y_keys:
         return None
-    return draw(rows, x_key=_key(params.get("xKey")), y_keys=y_keys)
-
-
-def _key(value: Json) -> str:
-    return value if isinstance(value, str) else ""
+    return draw(rows, x_key=text_of(params.get("xKey")), y_keys=y_keys)
 
 
 def _keys(value: Json) -> tuple[str, ...]:
