@@ -17,7 +17,7 @@ from copilot_admin.answering.run import ActiveRun
 from copilot_admin.answering.stops import Stop
 from copilot_admin.api.query import FAILURE_KEY, Asked, opened
 from copilot_admin.copilots.door import credentials_in, headers_read
-from copilot_admin.edge.asgi_types import App, Message, Receive, Scope, Send, is_query
+from copilot_admin.edge.asgi_types import App, Receive, Scope, Send, is_query, once_more
 from copilot_admin.edge.event_streams import HEADERS
 from copilot_admin.edge.ids import SCOPE_KEY
 from copilot_admin.edge.networks import network_of
@@ -45,7 +45,7 @@ class Questions:
             failure = await _answered(_asked(scope, slug, body=message.pop("body")), send)
         if failure is not None:
             scope = {**scope, FAILURE_KEY: failure}
-            await self.app(scope, _first({**message, "body": b""}, receive), send)
+            await self.app(scope, once_more({**message, "body": b""}, receive), send)
 
 
 async def _answered(asked: Asked, send: Send) -> Exception | None:
@@ -134,13 +134,3 @@ def _header(scope: Scope, name: str) -> str | None:
     wanted = name.lower().encode()
     values = [value for key, value in scope["headers"] if key == wanted]
     return b",".join(values).decode("latin-1") if values else None
-
-
-def _first(message: Message, receive: Receive) -> Receive:
-    """A `receive` that gives a message once more."""
-    waiting = [message]
-
-    async def received() -> Message:
-        return waiting.pop() if waiting else await receive()
-
-    return received

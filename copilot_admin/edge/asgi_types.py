@@ -1,4 +1,4 @@
-"""The ASGI callables, as types, and the answers that the edge gives itself."""
+"""The ASGI callables, as types, what is asked of a request, and the answers that the edge gives itself."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 import json
@@ -42,6 +42,16 @@ def header(scope: Scope, name: bytes) -> bytes | None:
         if key == name:
             return bytes(value)
     return None
+
+
+def once_more(message: Message, receive: Receive) -> Receive:
+    """A `receive` that gives a message that was taken out, then whatever the server says."""
+    waiting = [message]
+
+    async def received() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return received
 
 
 def error_body(error: RequestError, *, request_id: str | None) -> dict[str, str]:

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TypeAlias
 
-from copilot_admin.edge.asgi_types import App, Message, Receive, Scope, Send, header
+from copilot_admin.edge.asgi_types import App, Message, Receive, Scope, Send, header, once_more
 from copilot_admin.edge.body_room import BodyRoom
 from copilot_admin.edge.form_bodies import (
     MOST_READ_BYTES,
@@ -126,7 +126,7 @@ class BodyLimits:
             )
             return
         shown = scope if boundary is None else with_length(scope, len(body))
-        replayed = _replay(body, receive)
+        replayed = once_more({"type": "http.request", "body": body, "more_body": False}, receive)
         del body  # it goes with who reads it
         await self.app(shown, replayed, _giving_back(share, send))
 
@@ -249,13 +249,3 @@ def _giving_back(share: Share, send: Send) -> Send:
         await send(message)
 
     return sent
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that gives the body once, then whatever the server says (a disconnect)."""
-    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def replayed() -> Message:
-        return waiting.pop() if waiting else await receive()
-
-    return replayed

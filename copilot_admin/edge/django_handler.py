@@ -20,7 +20,7 @@ from django.http.multipartparser import MultiPartParserError
 from django.template.response import TemplateResponse
 from django.utils.datastructures import MultiValueDict
 
-from copilot_admin.edge.asgi_types import Message, Receive, Scope, Send, is_api
+from copilot_admin.edge.asgi_types import Receive, Scope, Send, is_api, once_more
 from copilot_admin.edge.form_bodies import form_boundary
 from copilot_admin.edge.form_parts import check_parts
 
@@ -116,7 +116,7 @@ class Handler(ASGIHandler):
         if first["type"] == "http.disconnect":
             raise RequestAborted
         if first.get("more_body", False):  # somebody put Django behind another edge
-            return await super().read_body(_behind(first, receive))
+            return await super().read_body(once_more(first, receive))
         return BytesIO(first.get("body", b""))
 
 
@@ -153,12 +153,3 @@ def forget_form(request: HttpRequest) -> None:
     if "_post" in vars(request):
         vars(request).update(_post=QueryDict(), _files=MultiValueDict())
         forget_body(request)
-
-
-def _behind(first: Message, receive: Receive) -> Receive:
-    waiting = [first]
-
-    async def received() -> Message:
-        return waiting.pop() if waiting else await receive()
-
-    return received

@@ -2,7 +2,6 @@
 
 from base64 import b64encode
 from collections.abc import Iterator
-from dataclasses import replace
 import json
 from typing import Any
 
@@ -52,7 +51,7 @@ HERE = ProxyRules(
     email_header="x-user-email",
     name_header="x-user-name",
 )
-ELSEWHERE = replace(HERE, networks=networks(["10.0.0.0/8", "2001:db8::/32"], setting="X"))
+ELSEWHERE = networks(["10.0.0.0/8", "2001:db8::/32"], setting="X")
 PROXY = ProxyUsers(application, HERE)
 
 
@@ -68,7 +67,6 @@ def provider(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[Scripte
     """A published copilot, an issuer whose keys are at hand, and a proxy that is trusted."""
     provider = ScriptedProvider([text("Hi.")] * 12)
     monkeypatch.setattr("copilot_admin.copilots.live.make_provider", lambda spec: provider)
-    monkeypatch.setattr(PROXY, "rules", HERE)
     settings.USER_TOKENS = rules()
     make_published(slug="news", features={"feedback": True})
     yield provider
@@ -190,7 +188,7 @@ def test_a_named_proxy_says_who_asks_and_a_stranger_does_not(service_url, monkey
     sent = {"X_User_Id": "李", "X_User_Name": "李 \u202eX", "X_User_Email": "l@b.example"}
     assert ask(service_url, **sent)[0] == 200
     assert str(EndUser.objects.get()) == "李 X"
-    monkeypatch.setattr(PROXY, "rules", ELSEWHERE)
+    monkeypatch.setattr(PROXY, "proxies", ELSEWHERE)
     for forwarded in ("10.0.0.7", "2001:db8::7", "127.0.0.1, 10.0.0.7"):
         assert ask(service_url, **sent, X_Forwarded_For=forwarded)[0] == 200
     assert users() == [("李", "李"), *[(None, None)] * 3]

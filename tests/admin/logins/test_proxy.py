@@ -74,7 +74,7 @@ class TestAtTheEdge:
     def test_two_names_are_nobody(self):
         asked = scope("/admin/")
         asked["headers"] = [(b"x-forwarded-user", b"ann"), (b"x-forwarded-user", b"boss")]
-        assert LogInProxy(None, RULES)._without_headers({**asked, PEER_KEY: "10.0.0.1"}) == {
+        assert LogInProxy(None, RULES).apart({**asked, PEER_KEY: "10.0.0.1"}) == {
             **asked,
             "headers": [],
             APART_KEY: asked["headers"],
@@ -100,7 +100,7 @@ class TestAtTheEdge:
         both = [LogInProxy(None, RULES), ProxyUsers(None, users)]
         found = {**asked, PEER_KEY: peer}
         for one in both if is_log_in_first else reversed(both):
-            found = one._without_headers(found)
+            found = one.apart(found)
         words = words_in(found)
         assert (found["headers"], found.get(PERSON_KEY)) == ([], person)
         assert (words.ids if words else None) == ids
@@ -113,14 +113,14 @@ class TestAtTheEdge:
             (b"x-forwarded-user", b"ann"),
             (b"x-forwarded-groups", b"analysts"),
         ]
-        found = LogInProxy(None, RULES)._without_headers({**asked, PEER_KEY: "10.0.0.1"})
+        found = LogInProxy(None, RULES).apart({**asked, PEER_KEY: "10.0.0.1"})
         assert (found["headers"], PERSON_KEY in found) == ([], False)
 
     def test_letters_of_any_script_are_read(self):
         asked = scope("/admin/")
         for raw, name in (("Žofie".encode(), "Žofie"), ("Zoé".encode("latin-1"), "Zoé")):
             asked["headers"] = [(b"x-forwarded-user", raw)]
-            found = LogInProxy(None, RULES)._without_headers({**asked, PEER_KEY: "10.0.0.1"})
+            found = LogInProxy(None, RULES).apart({**asked, PEER_KEY: "10.0.0.1"})
             assert found[PERSON_KEY] == ProxyPerson(name, ())
 
     def test_without_a_setting_nothing_is_touched(self):
