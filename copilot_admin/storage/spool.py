@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.conf import settings
 
+from copilot_admin.storage.folders import sync_folder
 from protocol.json import Json, JsonObject
 
 logger = logging.getLogger(__name__)
@@ -69,7 +70,7 @@ class Spool:
             with suppress(OSError):
                 unfinished.unlink(missing_ok=True)
             raise
-        _sync(folder)
+        sync_folder(folder)
 
     def clean(self) -> None:
         """Removes what processes that died left half-written; what is being written stays."""
@@ -194,15 +195,6 @@ def _write(path: Path, data: bytes) -> None:
         while rest:
             rest = rest[file.write(rest) :]
         os.fsync(descriptor)
-
-
-def _sync(folder: Path) -> None:
-    """Makes the names in a folder survive a power cut too."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 SPOOL = Spool()

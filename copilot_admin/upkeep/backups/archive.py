@@ -11,6 +11,7 @@ import zipfile
 import zlib
 
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.storage.folders import sync_folder
 from copilot_admin.upkeep.backups import manifest
 from copilot_admin.upkeep.backups.manifest import Manifest, Member
 
@@ -71,7 +72,7 @@ def new_archive(path: Path) -> Iterator[Writer]:
                 file.flush()
                 os.fsync(file.fileno())
             partial.replace(path)
-            _sync(path.parent)
+            sync_folder(path.parent)
         finally:
             partial.unlink(missing_ok=True)
     except OSError as error:
@@ -166,11 +167,3 @@ def _damaged(name: str) -> ConfigurationError:
     return ConfigurationError(
         f"The backup is damaged at {name!r}: nothing of it was used. Take another one."
     )
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
