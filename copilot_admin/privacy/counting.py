@@ -1,8 +1,9 @@
 """What a removal would take along: counted before anybody says yes."""
 
 from dataclasses import dataclass
+from typing import TypeVar
 
-from django.db.models import Q
+from django.db.models import Model, Q
 from django.db.models.query import QuerySet
 
 from copilot_admin.models import (
@@ -28,6 +29,8 @@ from copilot_admin.privacy.scopes import (
     loose_runs_in,
 )
 from copilot_admin.privacy.users import forgotten_by
+
+_Row = TypeVar("_Row", bound=Model)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,32 +81,25 @@ def trials_to_be_removed(scope: PrivacyScope) -> Q:
 
 def loose_runs(scope: PrivacyScope) -> QuerySet[Run]:
     """The runs of a scope that belong to no conversation, have ended and are not held."""
-    found = loose_runs_in(scope)
-    if found is None:
-        return Run.objects.none()
-    runs = Run.objects.filter(found).exclude(outcome=Outcome.RUNNING)
-    held = held_runs()
-    return runs if held is None else runs.exclude(held)
+    ended = Run.objects.exclude(outcome=Outcome.RUNNING)
+    return _not_held(ended, loose_runs_in(scope), held_runs())
 
 
 def component_calls(scope: PrivacyScope) -> QuerySet[ComponentCall]:
     """The calls of components of a scope that are not held."""
-    found = calls_in(scope)
-    if found is None:
-        return ComponentCall.objects.none()
-    calls = ComponentCall.objects.filter(found)
-    held = held_calls()
-    return calls if held is None else calls.exclude(held)
+    return _not_held(ComponentCall.objects.all(), calls_in(scope), held_calls())
 
 
 def caller_days(scope: PrivacyScope) -> QuerySet[CallerDay]:
     """The days on which somebody of a scope is counted, and that are not held."""
-    found = caller_days_in(scope)
+    return _not_held(CallerDay.objects.all(), caller_days_in(scope), held_days())
+
+
+def _not_held(rows: QuerySet[_Row], found: Q | None, held: Q | None) -> QuerySet[_Row]:
+    """The rows that are found and not held; None stands for none of them."""
     if found is None:
-        return CallerDay.objects.none()
-    days = CallerDay.objects.filter(found)
-    held = held_days()
-    return days if held is None else days.exclude(held)
+        return rows.none()
+    return rows.filter(found) if held is None else rows.filter(found).exclude(held)
 
 
 def count(scope: PrivacyScope, *, with_exports: bool = True) -> Count:
