@@ -21,18 +21,15 @@ from copilot_admin.storage.selects import Select
 from protocol.json import Json
 from protocol.query import Query
 
-_READ_LIVE = Select(
-    Copilot,
-    "id",
-    "access",
+_COLUMNS = (  # of what `_live` makes
     "logging",
     "redaction",
     "redacted_expressions",
     "live_id",
     "live__number",
     "live__provider__updated_at",
-    where=("slug", "enabled"),
 )
+_READ_LIVE = Select(Copilot, "id", "access", *_COLUMNS, where=("slug", "enabled"))
 _READ_PROVIDER = Select(Provider, "updated_at", where=("id",))
 
 
@@ -122,16 +119,7 @@ def live_copilots(ids: Collection[int]) -> tuple[LiveCopilot, ...]:
         Copilot.objects.published()
         .filter(pk__in=ids)
         .order_by("slug")
-        .values_list(
-            "pk",
-            "slug",
-            "logging",
-            "redaction",
-            "redacted_expressions",
-            "live_id",
-            "live__number",
-            "live__provider__updated_at",
-        )
+        .values_list("pk", "slug", *_COLUMNS)
     )
     return tuple(_live(*row) for row in rows)
 

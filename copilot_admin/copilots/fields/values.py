@@ -1,5 +1,6 @@
 """The types of the fields' values in a copilot file, with their limits and what is wrong in words."""
 
+from collections.abc import Callable
 from dataclasses import asdict
 from enum import Enum
 from typing import Annotated, Any, Literal
@@ -48,25 +49,23 @@ def _each_once(what: str | Promise, key: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-def _unturned(text: str) -> str:
-    wrong = turning_sign_fault(text)
-    if wrong:
-        raise fault(wrong)
-    return text
+def _each_text_once(what: str | Promise, *, fold: Callable[[str], str] = str) -> AfterValidator:
+    def check(texts: list[str]) -> list[str]:
+        refuse_repeated(list(map(fold, texts)), what=what)
+        return texts
+
+    return AfterValidator(check)
 
 
-def _prompt(text: str) -> str:
-    wrong = prompt_length_fault(text)
-    if wrong:
-        raise fault(wrong)
-    return text
+def _without(fault_of: Callable[[str], str | Promise]) -> AfterValidator:
+    """Refuses a text by what is wrong with it, in words."""
 
+    def check(text: str) -> str:
+        if wrong := fault_of(text):
+            raise fault(wrong)
+        return text
 
-def _description(text: str) -> str:
-    wrong = description_length_fault(text)
-    if wrong:
-        raise fault(wrong)
-    return _unturned(text)
+    return AfterValidator(check)
 
 
 def _free_parameter(name: str) -> str:
@@ -99,22 +98,10 @@ def html_source_fault(source: str) -> str | Promise:
     )
 
 
-def _html_source(source: str) -> str:
-    wrong = html_source_fault(source)
-    if wrong:
-        raise fault(wrong)
-    return source
-
-
 def _is_label(label: str) -> bool:
     """Whether this may stand between the dots of a host name."""
     plain = label.replace("-", "")
     return plain.isascii() and plain.isalnum() and label == label.lower()
-
-
-def _html_sources(sources: list[str]) -> list[str]:
-    refuse_repeated(sources, what=_("address"))
-    return sources
 
 
 def tag_fault(tag: str) -> str | Promise:
@@ -124,35 +111,6 @@ def tag_fault(tag: str) -> str | Promise:
     if not 0 < len(tag) <= LONGEST_TAG:
         return _("a tag has 1 to %(longest)d characters.") % {"longest": LONGEST_TAG}
     return turning_sign_fault(tag)
-
-
-def _tag(tag: str) -> str:
-    wrong = tag_fault(tag)
-    if wrong:
-        raise fault(wrong)
-    return tag
-
-
-def _tags(tags: list[str]) -> list[str]:
-    refuse_repeated([tag.casefold() for tag in tags], what=_("tag"))
-    return tags
-
-
-def _kinds(kinds: list[str]) -> list[str]:
-    refuse_repeated(kinds, what=_("kind"))
-    return kinds
-
-
-def _expression(expression: str) -> str:
-    wrong = expression_fault(expression)
-    if wrong:
-        raise fault(wrong)
-    return expression
-
-
-def _expressions(expressions: list[str]) -> list[str]:
-    refuse_repeated(expressions, what=_("expression"))
-    return expressions
 
 
 def _image(image: str) -> str:
@@ -230,12 +188,12 @@ DataMessagesEntry: Any = _switches(
     asdict(DataMessagePolicy()),
 )
 
-Prompt = Annotated[str, AfterValidator(_prompt)]
-Description = Annotated[str, AfterValidator(_description)]
+Prompt = Annotated[str, _without(prompt_length_fault)]
+Description = Annotated[str, _without(description_length_fault), _without(turning_sign_fault)]
 Name = Annotated[
     str,
     StringConstraints(min_length=1, max_length=100, pattern=r"\S"),
-    AfterValidator(_unturned),
+    _without(turning_sign_fault),
 ]
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
 Image = Annotated[str, AfterValidator(_image)]
@@ -251,19 +209,21 @@ CustomFeatures = Annotated[list[CustomFeatureEntry], _each_once(_("key"), "key")
 Components = Annotated[list[ComponentEntry], _each_once(_("component"), "name")]
 Tools = Annotated[list[str], AfterValidator(_known_tools)]
 HtmlSources = Annotated[
-    list[Annotated[str, StringConstraints(max_length=200), AfterValidator(_html_source)]],
-    AfterValidator(_html_sources),
+    list[Annotated[str, StringConstraints(max_length=200), _without(html_source_fault)]],
+    _each_text_once(_("address")),
 ]
-Tag = Annotated[str, AfterValidator(_tag)]
-Tags = Annotated[list[Tag], Field(max_length=MOST_TAGS), AfterValidator(_tags)]
+Tag = Annotated[str, _without(tag_fault)]
+Tags = Annotated[
+    list[Tag], Field(max_length=MOST_TAGS), _each_text_once(_("tag"), fold=str.casefold)
+]
 ClientCalls = Annotated[int, Field(ge=1, le=HIGHEST_CALL_LIMIT)]
 CallLimits = Annotated[list[CallLimitEntry], _each_once(_("function"), "function")]
 DataTokens = Annotated[int, Field(ge=LEAST_DATA_TOKENS)]
 RedactedKind: Any = one_of(DataKind)
 RetentionDays = Annotated[int, Field(ge=1, le=LONGEST_RETENTION)]
-Redaction = Annotated[list[RedactedKind], AfterValidator(_kinds)]
+Redaction = Annotated[list[RedactedKind], _each_text_once(_("kind"))]
 RedactedExpressions = Annotated[
-    list[Annotated[str, AfterValidator(_expression)]],
+    list[Annotated[str, _without(expression_fault)]],
     Field(max_length=MOST_EXPRESSIONS),
-    AfterValidator(_expressions),
+    _each_text_once(_("expression")),
 ]
