@@ -1,4 +1,4 @@
-"""A connection to PostgreSQL that is given up when its server says nothing.
+"""A connection to PostgreSQL that is given up when its server says nothing, or lets nobody at the tables.
 
 A frozen server keeps its sockets open, and the kernel goes on acknowledging what is sent: neither
 TCP_USER_TIMEOUT nor keepalives notice, and the server's own time limits stand still with it. So the
@@ -11,6 +11,8 @@ from typing import Any
 from psycopg import Connection, DatabaseError, OperationalError
 from psycopg.abc import RV, PQGen
 from psycopg.pq import ConnStatus, TransactionStatus
+
+from copilot_admin.config.postgresql_codes import SHUT
 
 # A little more than the server gives a statement: it ends what is slow, this what is dead.
 ANSWER_SECONDS = 3.2
@@ -44,7 +46,8 @@ class BoundedConnection(Connection[Any]):
         """Waits for an answer, or a part of one.
 
         Raises:
-            OperationalError: There was none in time, or the connection was lost.
+            OperationalError: There was none in time, the connection was lost, or the tables of a
+                server are not there for it any more.
         """
         try:
             answer = super().wait(gen, interval, self._most() if timeout is None else timeout)
@@ -55,6 +58,8 @@ class BoundedConnection(Connection[Any]):
                 _waited.in_vain = True
             raise
         except DatabaseError as error:
+            if self.answers_within is not None and error.sqlstate in SHUT:
+                raise _shut(error) from error
             if not self._is_nonsense(error):
                 raise
             self.pgconn.finish()
@@ -76,3 +81,10 @@ class BoundedConnection(Connection[Any]):
         if self.answers_within is not None and _waited.in_vain:
             return min(self.answers_within, ANSWER_SECONDS_AGAIN)
         return self.answers_within
+
+
+def _shut(error: DatabaseError) -> OperationalError:
+    """An outage with the code of the error: whoever asked did nothing wrong, and is answered when it is mended."""
+    outage = OperationalError("the server does not let anybody at its tables")
+    outage.sqlstate = error.sqlstate
+    return outage

@@ -6,6 +6,7 @@ from django import db
 from django.conf import settings
 
 from copilot_admin.config.databases import SQLITE
+from copilot_admin.config.postgresql_codes import NO_TABLE, NOT_PERMITTED
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.storage.database_thread import OUTAGES, is_outage
 from copilot_admin.storage.schema import is_current
@@ -49,12 +50,16 @@ def sentence_for_command(error: db.Error, argv: Sequence[str]) -> str | None:
 
 def is_missing_table(error: db.Error) -> bool:
     """Whether a table or a column is not there."""
-    return isinstance(error, db.ProgrammingError) or "no such " in str(error)
+    code = _code_of(error)
+    if code == NOT_PERMITTED:
+        return False
+    is_told = code == NO_TABLE or "no such " in str(error)
+    return is_told or isinstance(error, db.ProgrammingError)
 
 
 def is_made_by_another(error: db.Error) -> bool:
     """Whether a table is there already, as two processes migrate at once."""
-    return getattr(error.__cause__, "sqlstate", None) in _MADE_ALREADY
+    return _code_of(error) in _MADE_ALREADY
 
 
 def sentence_of(error: db.Error) -> str:
@@ -75,8 +80,18 @@ def sentence_of(error: db.Error) -> str:
             f"The SQLite database {database['NAME']} cannot be used: {error}. Free what keeps it, "
             "or put a backup in its place."
         )
-    if getattr(error.__cause__, "sqlstate", None) == _READ_ONLY:
+    if _code_of(error) == NOT_PERMITTED:
+        return (
+            "PostgreSQL does not let the user of DATABASE_URL at a table. Grant him the rights on all "
+            "tables and sequences; its own log names the table."
+        )
+    if _code_of(error) == _READ_ONLY:
         return "PostgreSQL can only be read now. Name the one that takes writes in DATABASE_URL."
     if isinstance(error, OUTAGES) and not isinstance(error, db.InternalError):
         return "PostgreSQL does not answer. Start it, or mend DATABASE_URL."
     return f"PostgreSQL cannot be used ({type(error).__name__}). Its own log says why."
+
+
+def _code_of(error: db.Error) -> str | None:
+    """PostgreSQL's code of an error, if it is one of PostgreSQL."""
+    return getattr(error.__cause__, "sqlstate", None)

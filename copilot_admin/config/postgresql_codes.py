@@ -1,0 +1,13 @@
+"""What PostgreSQL calls some of its errors; in a module that loads no driver.
+
+Source: https://www.postgresql.org/docs/current/errcodes-appendix.html
+"""
+
+from typing import Final
+
+NOT_PERMITTED: Final = "42501"
+NO_TABLE: Final = "42P01"
+NO_SCHEMA: Final = "3F000"
+SHUT: Final = frozenset(
+    {NOT_PERMITTED, NO_TABLE, NO_SCHEMA}
+)  # a table is not there for whoever asks
