@@ -71,6 +71,7 @@ from copilot_admin.storage import folding
 from copilot_admin.studio import expectations, numbers
 from protocol import (
     canonical,
+    composed,
     markers,
     plain_text,
     redaction,
@@ -496,7 +497,7 @@ DOORS = (
         (("", "![", ""), ("", "`![", ""), ("", "<img", ""), ("", "![a](data:image/", "")),
     ),
     Door(
-        canonical,
+        composed,
         lambda text: canonical.canonical(HumanMessage(text)),
         (
             ("a", "\u0301\u0316", ""),

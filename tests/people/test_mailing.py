@@ -59,6 +59,9 @@ def test_why_one_is_not_taken_is_told(error: Exception, why: str):
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_who_waits_hears_of_a_fault_too():
     assert came_of(Odd(raising(KeyError()))) == "Sending it broke."
+    for thread in running():
+        if thread.name == "mail":
+            thread.join(HANGS_SECONDS)  # its fault is told to pytest when it ends
 
 
 def test_a_mail_server_that_never_answers_keeps_no_process_and_few_threads(monkeypatch):
