@@ -6,6 +6,7 @@ from django import template
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString
 
+from copilot_admin.admin.transcripts.raw import MOST_SHOWN
 from copilot_admin.admin.transcripts.words import ShownWords, outcome_words, state_words
 from copilot_admin.models import Conversation
 from copilot_admin.prices.money import ShownCost, cost_in_words, plain, sum_in_words
@@ -75,6 +76,18 @@ def as_cell(value: object) -> str:
 def as_json(value: object) -> str:
     """Any value as indented JSON."""
     return text.pretty_json(value)  # type: ignore[arg-type]  # JSON out of the database
+
+
+@register.filter
+def beginning(text: str) -> str:
+    """As much of a message as a page shows: a question may have 20 MB, which no browser draws in a second."""
+    return text[:MOST_SHOWN]
+
+
+@register.filter
+def has_more(text: str) -> bool:
+    """Whether a message goes on behind what a page shows of it."""
+    return len(text) > MOST_SHOWN
 
 
 @register.simple_tag(takes_context=True)

@@ -319,6 +319,33 @@ def test_a_long_raw_request_is_cut_on_the_page(reviewer: Browser):
     assert len(page) < 300_000
 
 
+CUT = "The first 200,000 of {} characters are shown."
+
+
+def test_of_a_question_as_long_as_a_book_the_beginning_is_shown(reviewer: Browser):
+    asked = Client().ask("x" * 300_000)
+    page = text_of(reviewer.get(address(asked.conversation)))
+    assert page.count("x" * 200_000) == 1
+    assert "x" * 200_001 not in page
+    assert CUT.format("300,000") in page
+    whole = Client().ask("y" * 200_000)
+    page = text_of(reviewer.get(address(whole.conversation)))
+    assert "y" * 200_000 in page
+    assert "characters are shown" not in page
+
+
+def test_so_it_is_of_messages_from_before(reviewer: Browser):
+    asked = Client().ask("?", ai("a" * 300_000), call_echo(), result("d" * 300_000), "And now?")
+    turn = asked.run.turn_id
+    for page in (
+        text_of(reviewer.get(address(asked.conversation))),
+        text_of(reviewer.get(address(asked.conversation, f"turns/{turn}/history/"))),
+    ):
+        assert CUT.format("300,000") in page
+        assert "a" * 200_001 not in page
+        assert "d" * 200_001 not in page
+
+
 def test_a_cut_table_is_there_as_a_whole(reviewer: Browser):
     conversation = rich_conversation()
     page = text_of(reviewer.get(address(conversation)))
