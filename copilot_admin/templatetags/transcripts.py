@@ -6,7 +6,6 @@ from django import template
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString
 
-from copilot_admin.admin.transcripts.raw import MOST_SHOWN
 from copilot_admin.admin.transcripts.words import ShownWords, outcome_words, state_words
 from copilot_admin.models import Conversation
 from copilot_admin.prices.money import ShownCost, cost_in_words, plain, sum_in_words
@@ -14,6 +13,10 @@ from copilot_admin.reading import CostView, TurnView
 from copilot_admin.rendering import text
 from copilot_admin.rendering.marking import marked
 from copilot_admin.storage.folding import fold
+
+MOST_OF_A_MESSAGE = (
+    200_000  # characters; a question may have 20 MB, which no browser draws in a second
+)
 
 register = template.Library()
 
@@ -80,14 +83,14 @@ def as_json(value: object) -> str:
 
 @register.filter
 def beginning(text: str) -> str:
-    """As much of a message as a page shows: a question may have 20 MB, which no browser draws in a second."""
-    return text[:MOST_SHOWN]
+    """As much of a message as a page shows."""
+    return text[:MOST_OF_A_MESSAGE]
 
 
 @register.filter
 def has_more(text: str) -> bool:
     """Whether a message goes on behind what a page shows of it."""
-    return len(text) > MOST_SHOWN
+    return len(text) > MOST_OF_A_MESSAGE
 
 
 @register.simple_tag(takes_context=True)

@@ -24,7 +24,7 @@ from protocol.events import (
 from protocol.json import Json, JsonObject
 from protocol.shapes import object_of
 
-MOST_SHOWN = 200_000  # characters of one text on a page; all of a request can be downloaded
+MOST_SHOWN = 200_000  # characters of one JSON text on a page; all of it can be downloaded
 
 WIRE_NAMES = {
     EventType.STATUS.value: StatusUpdate.name,

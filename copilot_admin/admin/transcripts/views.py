@@ -160,7 +160,7 @@ class TranscriptViews(ConversationModelAdmin):
         """All foreign messages before a question."""
         conversation = self.conversation(request, pk)
         view = _turn(conversation, read_tree(conversation), number_in(turn))
-        return self.page(request, "history_page.html", conversation, messages=view.history)
+        return self.page(request, "history_page.html", conversation, earlier=view.history)
 
     @read_only
     def state_view(self, request: HttpRequest, pk: str) -> HttpResponse:

@@ -382,6 +382,14 @@ def test_messages_from_before_are_folded_and_marked(reviewer: Browser):
     assert "Data of another" in page
 
 
+def test_all_messages_from_before_are_a_page_and_no_notes_of_it(reviewer: Browser):
+    asked = Client().ask("?", ai("I am <b>here</b>."), "And now?")
+    page = text_of(reviewer.get(address(asked.conversation, f"turns/{asked.run.turn_id}/history/")))
+    assert page.count("I am &lt;b&gt;here&lt;/b&gt;.") == 1
+    assert "messagelist" not in page
+    assert "MessageView" not in page
+
+
 def test_the_caller_is_the_key_by_name(reviewer: Browser):
     key, _ = make_key("Desk of Ada")
     asked = Client(principal=f"key:{key.pk}").ask("Hi?").answer("Hello")
