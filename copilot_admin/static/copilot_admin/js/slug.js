@@ -19,6 +19,6 @@ function write() {
       .replace(/[^a-z0-9]+/g, "-")
       .replace(/^-+/, "")
       .slice(0, 60)
-      .replace(/-+$/, "");
+      .replace(/(?<!-)-+$/, "");
   }
 }

@@ -13,7 +13,8 @@ export function rowsIn(source) {
     const [names, ...lines] = cellsIn(source, separator);
     const isTable =
       lines.length > 0 &&
-      names.every((name, place) => name && names.indexOf(name) === place) &&
+      names.every(Boolean) &&
+      new Set(names).size === names.length &&
       lines.every((cells) => cells.length <= names.length);
     const rowOf = (cells) =>
       Object.fromEntries(names.map((name, place) => [name, valueOf(cells[place] ?? "", separator)]));
