@@ -171,9 +171,7 @@ class EndpointKeyAdmin(GuardedLookups, NoPopups, KeyModelAdmin):
     ) -> HttpResponse:
         """Shows the key, this once: it is in no session, no message and no log."""
         context = {
-            **self.admin_site.each_context(request),
-            "title": _("Your new key"),
-            "opts": self.opts,
+            **self.page_context(request, _("Your new key")),
             "key": obj,
             "text": request.issued_key,  # type: ignore[attr-defined]  # put there by `save_model`
         }
@@ -197,9 +195,7 @@ class EndpointKeyAdmin(GuardedLookups, NoPopups, KeyModelAdmin):
             self.message_user(request, text % {"key": key}, level=messages.SUCCESS)
             return HttpResponseRedirect(reverse("admin:copilot_admin_endpointkey_changelist"))
         context = {
-            **self.admin_site.each_context(request),
-            "title": _("Revoke a key"),
-            "opts": self.opts,
+            **self.page_context(request, _("Revoke a key")),
             "key": key,
         }
         return render(request, "admin/copilot_admin/endpointkey/revoke.html", context)

@@ -98,9 +98,7 @@ class PersonAdmin(GuardedLookups, NoPopups, PersonModelAdmin):
             self.log_change(request, person, "Ended log-ins.")
             return carried_out(request, person, back=request.path)
         context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": gettext("Where %(name)s is logged in") % {"name": person},
+            **self.page_context(request, gettext("Where %(name)s is logged in") % {"name": person}),
             "rows": rows_of(request, person),
             "person": person,
             "is_own": person.pk == request.user.pk,

@@ -1,23 +1,18 @@
 """Pages of rows that nobody edits: a list, and a page of its own for each."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib.admin import ShowFacets
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-if TYPE_CHECKING:
-    from django.contrib.admin import ModelAdmin
-
-    _Admin = ModelAdmin[Any]
-else:
-    _Admin = object
+from copilot_admin.admin.common.written_by_server import WrittenByServer
 
 _OFFERED = ("", "exact", "id__exact", "isnull")  # behind a field
 
 
-class ReadOnly(_Admin):
+class ReadOnly(WrittenByServer):
     """Mixed into the admin of a model.
 
     Attributes:
@@ -45,9 +40,7 @@ class ReadOnly(_Admin):
             raise PermissionDenied
         row = self._row(request, object_id)
         context = {
-            **self.admin_site.each_context(request),
-            "title": str(row),
-            "opts": self.opts,
+            **self.page_context(request, str(row)),
             **self.facts(request, row),
         }
         return TemplateResponse(request, self.page_template, context)
@@ -56,18 +49,6 @@ class ReadOnly(_Admin):
         """Only what the list offers: a filter by a text would tell it one letter after the other."""
         field, _, how = lookup.partition("__")
         return field in ("state", "event", "rule", "webhook") and how in _OFFERED
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Rows are written by the server."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """A row is as it was written."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Old rows go by themselves."""
-        return False
 
     def _row(self, request: HttpRequest, object_id: str) -> Any:
         try:

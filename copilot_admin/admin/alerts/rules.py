@@ -99,9 +99,7 @@ class RuleAdmin(GuardedLookups, NoPopups, AlertRuleModelAdmin):
             raise PermissionDenied
         if _kind_in(request) is None:
             context = {
-                **self.admin_site.each_context(request),
-                "title": _("New alert rule"),
-                "opts": self.opts,
+                **self.page_context(request, _("New alert rule")),
                 "kinds": all_kinds().values(),
             }
             return TemplateResponse(request, f"{FOLDER}/choose.html", context)

@@ -174,9 +174,7 @@ class WebhookAdmin(GuardedLookups, AlertWebhookModelAdmin):
 
     def _shown(self, request: HttpRequest, webhook: AlertWebhook, secret: str) -> HttpResponse:
         context = {
-            **self.admin_site.each_context(request),
-            "title": _("The secret of the webhook"),
-            "opts": self.opts,
+            **self.page_context(request, _("The secret of the webhook")),
             "webhook": webhook,
             "text": secret,
         }

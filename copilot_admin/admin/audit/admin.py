@@ -23,6 +23,7 @@ from copilot_admin.admin.audit.pages import page_of
 from copilot_admin.admin.audit.words import kind_words, kinds
 from copilot_admin.admin.common.generics import AuditModelAdmin
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
+from copilot_admin.admin.common.written_by_server import WrittenByServer
 from copilot_admin.admin.frame.site import site
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
@@ -36,7 +37,7 @@ read_only = method_decorator([require_safe, never_cache])
 
 
 @admin.register(AuditEntry, site=site)
-class AuditEntryAdmin(GuardedLookups, AuditModelAdmin):
+class AuditEntryAdmin(WrittenByServer, GuardedLookups, AuditModelAdmin):
     """The pages of entries; whoever takes them along is an entry himself."""
 
     actions = None
@@ -59,7 +60,7 @@ class AuditEntryAdmin(GuardedLookups, AuditModelAdmin):
             entry.words = _words(entry.action)  # type: ignore[attr-defined]  # for the template
             entry.kind_words = kind_words(entry.subject_kind)  # type: ignore[attr-defined]  # likewise
         context = {
-            **self._about(request, _("Audit trail")),
+            **self.page_context(request, _("Audit trail")),
             "filters": filters,
             "page": page,
             "actions": Action.choices,
@@ -85,7 +86,7 @@ class AuditEntryAdmin(GuardedLookups, AuditModelAdmin):
             raise Http404
         entry = rows[0]
         context = {
-            **self._about(request, _("Entry %(number)d") % {"number": entry.sequence}),
+            **self.page_context(request, _("Entry %(number)d") % {"number": entry.sequence}),
             "entry": entry,
             "is_unreadable": is_unreadable(entry),
             "words": _words(entry.action),
@@ -118,18 +119,6 @@ class AuditEntryAdmin(GuardedLookups, AuditModelAdmin):
         response["X-Content-Type-Options"] = "nosniff"
         return response
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Entries come by themselves."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: AuditEntry | None = None) -> bool:
-        """Nobody changes an entry."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: AuditEntry | None = None) -> bool:
-        """Nobody deletes an entry."""
-        return False
-
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
         """An entry has no history: it is one.
 
@@ -141,9 +130,6 @@ class AuditEntryAdmin(GuardedLookups, AuditModelAdmin):
     def _check(self, request: HttpRequest) -> None:
         if not self.has_view_permission(request):
             raise PermissionDenied
-
-    def _about(self, request: HttpRequest, title: str) -> dict[str, Any]:
-        return {**self.admin_site.each_context(request), "title": title, "opts": self.opts}
 
 
 def _words(action: str) -> str:

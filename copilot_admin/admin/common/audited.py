@@ -48,6 +48,10 @@ class AuditedAdmin(_Admin[Row]):
         by = Actor.of(request)
         record(action, by=by, on=Subject.of(row), before=before, after=after)
 
+    def page_context(self, request: HttpRequest, title: str) -> dict[str, Any]:
+        """What every page of these rows shows around what is its own."""
+        return {**self.admin_site.each_context(request), "title": title, "opts": self.opts}
+
     def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         """The row; how it is stored before a form changes it is remembered."""
         row = super().get_object(request, *args, **kwargs)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -21,7 +20,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from copilot_admin.admin.common.use import Use, use_of_the_week
-from copilot_admin.admin.copilots.views import CopilotViews
+from copilot_admin.admin.copilots.views import CopilotViews, page_of
 from copilot_admin.copilots.archive import bring_back, put_away
 from copilot_admin.models import Action, Copilot
 
@@ -58,8 +57,7 @@ class ArchiveViews(CopilotViews):
 
     def archive_url(self, ids: Iterable[int]) -> str:
         """Where putting these away is asked about."""
-        query = urlencode([("id", pk) for pk in ids])
-        return f"{reverse('admin:copilot_admin_copilot_archive')}?{query}"
+        return page_of("archive", ids)
 
     def archive_view(self, request: HttpRequest) -> HttpResponseBase:
         """Says what would be noticed; a POST puts the copilots away."""
@@ -71,9 +69,7 @@ class ArchiveViews(CopilotViews):
             return HttpResponseRedirect(reverse("admin:copilot_admin_copilot_changelist"))
         use = use_of_the_week([copilot.pk for copilot in copilots])
         context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": _("Archive"),
+            **self.page_context(request, _("Archive")),
             "leaving": [Leaving(copilot=one, use=use.get(one.pk, Use())) for one in copilots],
         }
         return render(request, f"{FOLDER}/archive.html", context)

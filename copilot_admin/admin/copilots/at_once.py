@@ -5,11 +5,10 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.urls import URLPattern, path
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -70,10 +69,7 @@ class AtOnceViews(CopilotViews):
 
         With `?part=1` only the panel is answered, for the page in which it stands.
         """
-        rows = self.get_queryset(request).select_related("provider", "live__provider")
-        copilot = get_object_or_404(rows, pk=pk)
-        if not self.has_change_permission(request, copilot):
-            raise PermissionDenied
+        copilot = self.looked_at(request, pk, changing=True)
         if request.method != "POST":
             return self._at_once(request, copilot, panel_of(copilot, request.user))
         with transaction.atomic():
@@ -118,13 +114,8 @@ class AtOnceViews(CopilotViews):
     ) -> HttpResponse:
         if "part" in request.GET:
             return render(request, f"{FOLDER}/at_once.html", panel)
-        common = self.admin_site.each_context(request)
-        title = _("What acts at once")
-        return render(
-            request,
-            f"{FOLDER}/at_once_page.html",
-            {**common, **panel, "opts": self.opts, "title": title, "is_open": True},
-        )
+        common = self.page_context(request, _("What acts at once"))
+        return render(request, f"{FOLDER}/at_once_page.html", {**common, **panel, "is_open": True})
 
 
 def panel_of(copilot: Copilot, user: Person) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 import io
 from typing import Any
-from urllib.parse import urlencode
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from django.core.exceptions import PermissionDenied
@@ -12,11 +11,11 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from copilot_admin.admin.copilots.views import CopilotViews, number_in
+from copilot_admin.admin.copilots.views import CopilotViews, number_in, page_of
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
@@ -62,8 +61,7 @@ class ExportViews(CopilotViews):
 
     def export_url(self, ids: Iterable[int]) -> str:
         """Where these are chosen for an export."""
-        query = urlencode([("id", pk) for pk in ids])
-        return f"{reverse('admin:copilot_admin_copilot_export')}?{query}"
+        return page_of("export", ids)
 
     def export_view(self, request: HttpRequest) -> HttpResponseBase:
         """Offers copilots to choose from; a POST gives the file."""
@@ -97,9 +95,7 @@ class ExportViews(CopilotViews):
         rows = _found(rows.filter(deletion_requested_at=None), asked=asked, tag=tag)
         found = list(rows.by_name().values("slug", "name", "tags", "live_id"))
         context: dict[str, Any] = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": _("Export"),
+            **self.page_context(request, _("Export")),
             "copilots": found,
             "chosen": set(wish.slugs) if wish else None,
             "live": bool(wish and wish.live),

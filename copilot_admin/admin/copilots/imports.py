@@ -186,9 +186,8 @@ class ImportViews(CopilotViews):
                 self.log_change(request, copilot, "Changed by an import.")
 
     def _import_page(self, request: HttpRequest, name: str, **context: Any) -> HttpResponseBase:
-        common = self.admin_site.each_context(request)
-        found = {"opts": self.opts, "title": _("Import"), **context}
-        return render(request, f"{FOLDER}/{name}", {**common, **found})
+        common = self.page_context(request, _("Import"))
+        return render(request, f"{FOLDER}/{name}", {**common, **context})
 
 
 def _kept(user_id: int, files: list[ReadFile]) -> str:

@@ -44,9 +44,7 @@ class MemberViews(CopilotViews):
         if not settings.MEMBERS:
             raise Http404
         context: dict[str, Any] = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": _("Members"),
+            **self.page_context(request, _("Members")),
             "copilot": copilot,
             "members": copilot.memberships.select_related("user"),
             "may_change": may_change,

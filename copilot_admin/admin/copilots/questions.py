@@ -5,7 +5,6 @@ from typing import Any
 from urllib.parse import quote
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
@@ -57,24 +56,24 @@ class QuestionViews(CopilotViews):
 
     def questions_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
         """All questions, with what is expected and both answers."""
-        copilot = self._asked(request, pk)
+        copilot = self.looked_at(request, pk)
         return self._question_page(request, "questions", copilot, self._rows(request, copilot))
 
     def question_rows_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
         """The list alone, for a page that watches how far asking has come."""
-        copilot = self._asked(request, pk)
+        copilot = self.looked_at(request, pk)
         context = {"copilot": copilot, **self._rows(request, copilot)}
         return _part(render(request, f"{FOLDER}/question_rows.html", context))
 
     def question_fares_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
         """How the questions fare, for the page that asks before publishing."""
-        copilot = self._asked(request, pk)
+        copilot = self.looked_at(request, pk)
         context = {"copilot": copilot, "fares": fares_of([copilot])[copilot.pk]}
         return _part(render(request, f"{FOLDER}/question_fares.html", context))
 
     def differences_view(self, request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
         """What the draft answers otherwise than what is live, with marked words."""
-        copilot = self._asked(request, pk)
+        copilot = self.looked_at(request, pk)
         saved = get_object_or_404(SavedQuestion.objects.defer("body"), copilot=copilot, pk=number)
         context = {
             "copilot": copilot,
@@ -90,7 +89,7 @@ class QuestionViews(CopilotViews):
         """Has all questions asked, or one of them, or those whose answers are missing or old."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        copilot = self._asked(request, pk, changing=True)
+        copilot = self.looked_at(request, pk, changing=True)
         user_id = request.user.pk
         self.audit(request, Action.STARTED, copilot, after={"work": "saved questions"})
         awaited = sum(
@@ -104,7 +103,7 @@ class QuestionViews(CopilotViews):
         """Asks nothing more; the answers that there are stay."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        copilot = self._asked(request, pk, changing=True)
+        copilot = self.looked_at(request, pk, changing=True)
         stop(copilot.pk)
         self.audit(request, Action.STOPPED, copilot, after={"work": "saved questions"})
         text = _("Nothing more is asked. The answers that there are stay.")
@@ -114,7 +113,7 @@ class QuestionViews(CopilotViews):
         """Moves a question up or down among the others."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        copilot = self._asked(request, pk, changing=True)
+        copilot = self.looked_at(request, pk, changing=True)
         saved = get_object_or_404(SavedQuestion.objects.defer("body"), copilot=copilot, pk=number)
         place = move_question(saved, by=-1 if request.POST.get("way") == "up" else 1)
         text = _("Now at position %(position)d.") % {"position": place}
@@ -122,7 +121,7 @@ class QuestionViews(CopilotViews):
 
     def question_view(self, request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
         """One question: its words and its expectation are edited, or it is deleted."""
-        copilot = self._asked(request, pk, changing=True)
+        copilot = self.looked_at(request, pk, changing=True)
         saved = get_object_or_404(SavedQuestion, copilot=copilot, pk=number)
         if request.method == "POST" and "_delete" in request.POST:
             with transaction.atomic():
@@ -186,22 +185,12 @@ class QuestionViews(CopilotViews):
             f"{back}?page={number}{anchor}" if number > 1 else back + anchor
         )
 
-    def _asked(self, request: HttpRequest, pk: int, *, changing: bool = False) -> Copilot:
-        rows = self.get_queryset(request).select_related("provider", "live")
-        copilot = get_object_or_404(rows, pk=pk)
-        may = self.has_change_permission if changing else self.has_view_permission
-        if not may(request, copilot):
-            raise PermissionDenied
-        return copilot
-
     def _question_page(
         self, request: HttpRequest, name: str, copilot: Copilot, context: dict[str, Any]
     ) -> HttpResponse:
         common = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
+            **self.page_context(request, _("Saved questions")),
             "copilot": copilot,
-            "title": _("Saved questions"),
         }
         return render(request, f"{FOLDER}/{name}.html", common | context)
 

@@ -55,7 +55,7 @@ class ReplayViews(QuestionViews):
     def replays_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
         """The replays that there are, the newest first, and the form of another."""
         is_post = request.method == "POST"
-        copilot = self._asked(request, pk, changing=is_post)
+        copilot = self.looked_at(request, pk, changing=is_post)
         form = ReplayForm(copilot, request.POST) if is_post else ReplayForm(copilot)
         if is_post and form.is_valid():
             try:
@@ -85,13 +85,13 @@ class ReplayViews(QuestionViews):
 
     def replay_view(self, request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
         """One replay: how far it has come, what changed, and the pairs."""
-        copilot = self._asked(request, pk)
+        copilot = self.looked_at(request, pk)
         context = {"title": _("Replay"), **self._pairs(request, copilot, number)}
         return self._question_page(request, "replay", copilot, context)
 
     def replay_rows_view(self, request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
         """The same without the page around it, for one that watches."""
-        copilot = self._asked(request, pk)
+        copilot = self.looked_at(request, pk)
         context = {"copilot": copilot, **self._pairs(request, copilot, number)}
         return _fresh(render(request, f"{FOLDER}/replay_rows.html", context))
 
@@ -99,7 +99,7 @@ class ReplayViews(QuestionViews):
         self, request: HttpRequest, pk: int, number: int, answer: int
     ) -> HttpResponseBase:
         """One answer beside the one before, with marked words."""
-        copilot = self._asked(request, pk)
+        copilot = self.looked_at(request, pk)
         rows = ReplayAnswer.objects.filter(replay__copilot=copilot, replay=number)
         found = get_object_or_404(rows, pk=answer)
         context = {
@@ -115,7 +115,7 @@ class ReplayViews(QuestionViews):
     @post_only
     def replay_wish_view(self, request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
         """Pauses a replay, lets it go on, under another bound if one is given, or stops it."""
-        copilot = self._asked(request, pk, changing=True)
+        copilot = self.looked_at(request, pk, changing=True)
         replay = get_object_or_404(Replay, copilot=copilot, pk=number)
         try:
             wanted = Wish(request.POST.get("wish", ""))
@@ -137,7 +137,7 @@ class ReplayViews(QuestionViews):
     @post_only
     def replay_delete_view(self, request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
         """Deletes a replay; the questions stay."""
-        copilot = self._asked(request, pk, changing=True)
+        copilot = self.looked_at(request, pk, changing=True)
         replay = get_object_or_404(Replay, copilot=copilot, pk=number)
         wish(number, Wish.STOP)
         with transaction.atomic():

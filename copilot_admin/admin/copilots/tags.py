@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -15,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from copilot_admin.admin.copilots.at_once import panel_of
-from copilot_admin.admin.copilots.views import CopilotViews
+from copilot_admin.admin.copilots.views import CopilotViews, page_of
 from copilot_admin.copilots.tags import give_tags, known_tags, tags_in, with_tags
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Action, Copilot
@@ -34,8 +33,7 @@ class TagViews(CopilotViews):
 
     def tags_url(self, ids: Iterable[int]) -> str:
         """The address of the page on which these copilots are tagged."""
-        query = urlencode([("id", pk) for pk in ids])
-        return f"{reverse('admin:copilot_admin_copilot_tags')}?{query}"
+        return page_of("tags", ids)
 
     def tags_view(self, request: HttpRequest) -> HttpResponseBase:
         """Asks for tags; a POST with `tags` sets those of one, with `add` and `remove` of several."""
@@ -105,9 +103,7 @@ class TagViews(CopilotViews):
     ) -> HttpResponseBase:
         is_one = len(copilots) == 1
         context: dict[str, Any] = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": _("Tags"),
+            **self.page_context(request, _("Tags")),
             "copilots": copilots,
             "is_one": is_one,
             "typed": request.POST.get("tags", ", ".join(copilots[0].tags) if is_one else ""),

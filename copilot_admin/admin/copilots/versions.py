@@ -13,7 +13,7 @@ from django.http import (
     HttpResponseRedirect,
 )
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -68,7 +68,7 @@ class VersionViews(CopilotViews):
 
     def versions_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
         """All versions, newest first, with what changed in each and what became of it."""
-        copilot = self._copilot(request, pk)
+        copilot = self.looked_at(request, pk)
         below = number_in(request.GET.get("below")) or None
         context = {
             "page": version_page(copilot, below=below),
@@ -81,7 +81,7 @@ class VersionViews(CopilotViews):
 
     def compare_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
         """Two versions, or one and the draft, field by field."""
-        copilot = self._copilot(request, pk)
+        copilot = self.looked_at(request, pk)
         live = str(copilot.live.number) if copilot.live else DRAFT
         before = _side(copilot, request.GET.get("before") or live)
         after = _side(copilot, request.GET.get("after") or DRAFT)
@@ -96,7 +96,7 @@ class VersionViews(CopilotViews):
 
     def restore_view(self, request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
         """Asks before the draft becomes what a version says; a POST makes it so."""
-        copilot = self._copilot(request, pk, changing=True)
+        copilot = self.looked_at(request, pk, changing=True)
         version = _version(copilot, number)
         try:
             check_known(version)
@@ -119,7 +119,7 @@ class VersionViews(CopilotViews):
         """Publishes an earlier version as a new one."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        copilot = self._copilot(request, pk)
+        copilot = self.looked_at(request, pk)
         if not may_publish(request.user) or copilot.is_being_deleted or copilot.is_archived:
             raise PermissionDenied
         try:
@@ -166,22 +166,12 @@ class VersionViews(CopilotViews):
         messages.success(request, text % number)
         return HttpResponseRedirect(self.change_url(copilot))
 
-    def _copilot(self, request: HttpRequest, pk: int, *, changing: bool = False) -> Copilot:
-        rows = self.get_queryset(request).select_related("provider", "live__provider")
-        copilot = get_object_or_404(rows, pk=pk)
-        may = self.has_change_permission if changing else self.has_view_permission
-        if not may(request, copilot):
-            raise PermissionDenied
-        return copilot
-
     def _version_page(
         self, request: HttpRequest, name: str, copilot: Copilot, title: str, context: dict[str, Any]
     ) -> HttpResponseBase:
         common = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
+            **self.page_context(request, title),
             "copilot": copilot,
-            "title": title,
         }
         return render(request, f"{FOLDER}/{name}.html", common | context)
 

@@ -86,8 +86,7 @@ class CopilotViews(CopilotModelAdmin):
 
     def publish_url(self, ids: Iterable[int]) -> str:
         """Where publishing these is asked about."""
-        query = urlencode([("id", pk) for pk in ids])
-        return f"{reverse('admin:copilot_admin_copilot_publish')}?{query}"
+        return page_of("publish", ids)
 
     def image_of(self, copilot: Copilot) -> str:
         """Address of the image that this server has; empty when there is none."""
@@ -121,9 +120,7 @@ class CopilotViews(CopilotModelAdmin):
             return self._publish(request, drafts)
         fares = fares_of([draft.copilot for draft in drafts])
         context = {
-            **self.admin_site.each_context(request),
-            "title": _("Publish"),
-            "opts": self.opts,
+            **self.page_context(request, _("Publish")),
             "drafts": drafts,
             "cards": [PublishCard(draft, fares[draft.copilot.pk]) for draft in drafts],
             "ready": [draft for draft in drafts if draft.may_go_live],
@@ -171,6 +168,20 @@ class CopilotViews(CopilotModelAdmin):
         if not found:
             raise Http404
         return found
+
+    def looked_at(self, request: HttpRequest, pk: int, *, changing: bool = False) -> Copilot:
+        """A copilot, for who may see it, or change it.
+
+        Raises:
+            Http404: There is none.
+            PermissionDenied: He may not.
+        """
+        rows = self.get_queryset(request).select_related("provider", "live__provider")
+        copilot: Copilot = get_object_or_404(rows, pk=pk)
+        may = self.has_change_permission if changing else self.has_view_permission
+        if not may(request, copilot):
+            raise PermissionDenied
+        return copilot
 
     def one_in_use(self, request: HttpRequest, pk: int) -> Copilot:
         """A copilot that can be published, with what is compared then.
@@ -266,3 +277,9 @@ def person_of(request: HttpRequest) -> AbstractBaseUser | None:
 def number_in(text: str | None) -> int:
     """The number that a piece of an address is; `NO_ID` when it is none."""
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 16 else NO_ID
+
+
+def page_of(name: str, ids: Iterable[int]) -> str:
+    """The address of a page about several copilots."""
+    query = urlencode([("id", pk) for pk in ids])
+    return f"{reverse(f'admin:copilot_admin_copilot_{name}')}?{query}"

@@ -127,7 +127,7 @@ class ExportAdmin(GuardedLookups, ExportModelAdmin):
             messages.error(request, _words(export))
         number = counted(selection)
         context = {
-            **self._about(request, _("Export transcripts")),
+            **self.page_context(request, _("Export transcripts")),
             "form": form,
             "filters": filters,
             "words": words_of(query),
@@ -147,7 +147,7 @@ class ExportAdmin(GuardedLookups, ExportModelAdmin):
     ) -> HttpResponse:
         """How far an export has come, and its file."""
         export = self._export(request, object_id)
-        context = {**self._about(request, file_name(export)), **_facts(export)}
+        context = {**self.page_context(request, file_name(export)), **_facts(export)}
         return TemplateResponse(request, f"{FOLDER}/export.html", context)
 
     def state_view(self, request: HttpRequest, pk: int) -> HttpResponse:
@@ -247,9 +247,6 @@ class ExportAdmin(GuardedLookups, ExportModelAdmin):
             raise PermissionDenied
         is_id = pk.isascii() and pk.isdecimal() and len(pk) <= 18
         return get_object_or_404(self.get_queryset(request), pk=int(pk) if is_id else None)
-
-    def _about(self, request: HttpRequest, title: str) -> dict[str, Any]:
-        return {**self.admin_site.each_context(request), "title": title, "opts": self.opts}
 
 
 def _facts(export: TranscriptExport) -> dict[str, Any]:

@@ -107,7 +107,7 @@ class QueueAdmin(GuardedLookups, QueueModelAdmin):
             messages.success(request, _("The queue is made. Read the first conversation."))
             return HttpResponseRedirect(self._address(queue))
         context = {
-            **self._about(request, _("New queue")),
+            **self.page_context(request, _("New queue")),
             "form": form,
             "found": len(ids),
             "is_bounded": len(ids) == MOST_DRAWN_FROM,
@@ -127,7 +127,7 @@ class QueueAdmin(GuardedLookups, QueueModelAdmin):
             raise PermissionDenied
         queue = get_object_or_404(ReviewQueue, pk=object_id if object_id.isdecimal() else None)
         context = {
-            **self._about(request, queue.name),
+            **self.page_context(request, queue.name),
             "queue": queue,
             "progress": progress_of(queue, now=timezone.now()),
             "agreement": agreement_in(queue) if queue.judges > 1 else [],
@@ -182,9 +182,6 @@ class QueueAdmin(GuardedLookups, QueueModelAdmin):
         if rows is None:
             return []
         return newest_ids(rows)
-
-    def _about(self, request: HttpRequest, title: str) -> dict[str, Any]:
-        return {**self.admin_site.each_context(request), "title": title, "opts": self.opts}
 
     def _address(self, queue: ReviewQueue) -> str:
         return reverse("admin:copilot_admin_reviewqueue_change", args=[queue.pk])

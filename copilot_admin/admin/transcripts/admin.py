@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
+from copilot_admin.admin.common.written_by_server import WrittenByServer
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.transcripts.again import AskingAgainViews
 from copilot_admin.admin.transcripts.cells import (
@@ -32,7 +33,9 @@ FOLDER = "admin/copilot_admin/conversation"
 
 
 @admin.register(Conversation, site=site)
-class ConversationAdmin(GuardedLookups, SavedViews, LearningViews, AskingAgainViews):
+class ConversationAdmin(
+    WrittenByServer, GuardedLookups, SavedViews, LearningViews, AskingAgainViews
+):
     """Transcripts are read and judged here; what was said is changed nowhere.
 
     A column more is a method with `@admin.display` and its name in `list_display`; a filter more is an
@@ -141,15 +144,3 @@ class ConversationAdmin(GuardedLookups, SavedViews, LearningViews, AskingAgainVi
     def has_view_permission(self, request: HttpRequest, obj: Conversation | None = None) -> bool:
         """Reading is a permission of its own; being allowed to judge does not bring it."""
         return request.user.has_perm(VIEW)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Conversations come from Workspace."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Conversation | None = None) -> bool:
-        """Nobody changes a conversation: it is evidence."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Conversation | None = None) -> bool:
-        """Evidence is not deleted row by row."""
-        return False

@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.generics import CallModelAdmin
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
+from copilot_admin.admin.common.written_by_server import WrittenByServer
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.transcripts.cells import when_cell
 from copilot_admin.audit.actor import Actor
@@ -64,7 +65,7 @@ class ComponentFilter(admin.SimpleListFilter):
 
 
 @admin.register(ComponentCall, site=site)
-class ComponentCallAdmin(GuardedLookups, CallModelAdmin):
+class ComponentCallAdmin(WrittenByServer, GuardedLookups, CallModelAdmin):
     """Calls are read here, and changed nowhere."""
 
     list_display = ("called", "pin", "state", "took", "events", "key", "user", "copilot")
@@ -139,18 +140,6 @@ class ComponentCallAdmin(GuardedLookups, CallModelAdmin):
         if response.status_code == HTTPStatus.OK:
             record_read(Action.READ, by=Actor.of(request), on=on)
         return response
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Calls come over HTTP."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: ComponentCall | None = None) -> bool:
-        """Nobody changes the record of a call: it is evidence."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: ComponentCall | None = None) -> bool:
-        """Evidence is not deleted row by row."""
-        return False
 
 
 def _block(value: Any) -> SafeString:

@@ -109,9 +109,7 @@ class LearningViews(ConversationModelAdmin):
             return refused
         selection = self._selection(request)
         context: dict[str, Any] = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": _("Save questions"),
+            **self.page_context(request, _("Save questions")),
             "selection": selection,
             "filters": _sent(request).get(LIST, ""),
             "chosen": _chosen(request),

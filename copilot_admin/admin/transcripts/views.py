@@ -269,11 +269,9 @@ class TranscriptViews(ConversationModelAdmin):
             request,
             f"{FOLDER}/{template}",
             {
-                **self.admin_site.each_context(request),
-                "title": conversation.title or _("Conversation"),
+                **self.page_context(request, conversation.title or _("Conversation")),
                 "conversation": conversation,
                 "facts": facts_of(conversation),
-                "opts": self.opts,
                 **context,
             },
         )

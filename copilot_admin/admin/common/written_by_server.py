@@ -1,0 +1,28 @@
+"""Rows that come by themselves: in the admin nobody adds, changes or deletes one."""
+
+from typing import TYPE_CHECKING, Any
+
+from django.http import HttpRequest
+
+if TYPE_CHECKING:
+    from copilot_admin.admin.common.audited import AuditedAdmin
+
+    _Admin = AuditedAdmin[Any]
+else:
+    _Admin = object
+
+
+class WrittenByServer(_Admin):
+    """Mixed into an audited admin of a model, before it."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """The server writes the rows."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """A row is evidence, or a record of what was done."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Rows go when their time is up, or by an erasure, which says so."""
+        return False
