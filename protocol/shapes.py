@@ -25,6 +25,11 @@ def objects_of(value: Json) -> list[JsonObject]:
     return [one for one in list_of(value) if isinstance(one, Mapping)]
 
 
+def is_number(value: object) -> bool:
+    """Whether a value can be compared as a number; true and false cannot."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def whole_number_of(value: Json) -> int | None:
     """A whole number; None when it is none, as true and false are."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -6,11 +6,6 @@ import json
 from protocol.json import Json
 
 
-def is_number(value: object) -> bool:
-    """Whether a value can be compared as a number; True and False cannot."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def cell_text(value: Json) -> str:
     """A value as a cell of a table shows it."""
     match value:

@@ -6,7 +6,6 @@ from copilot_admin.rendering.tables import MOST_COLUMNS, Cell, are_rows, table_o
 from copilot_admin.rendering.text import (
     cell_text,
     duration,
-    is_number,
     number_text,
     pretty_json,
     shortened,
@@ -107,16 +106,6 @@ def test_durations_are_said_as_people_say_them(ms, text):
 )
 def test_numbers_show_the_digits_that_matter(value, text):
     assert number_text(value) == text
-
-
-def test_true_is_no_number():
-    assert [is_number(one) for one in (1, 1.5, True, "1", None)] == [
-        True,
-        True,
-        False,
-        False,
-        False,
-    ]
 
 
 def test_texts_are_shortened_to_the_character():

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from protocol.json import Json, JsonObject
+from protocol.shapes import is_number
 
 LONGEST_DETAIL = 2_000  # characters; a step is to be glanced at
 _SHOWN_NAMES = {"url": "Link", "source": "From", "id": "Number", "category": "Kind"}
@@ -24,9 +25,7 @@ def axes(table: Sequence[JsonObject], about: Mapping[str, Any]) -> tuple[str, li
 
 def _is_numeric(table: Sequence[JsonObject], column: str) -> bool:
     values = [row.get(column) for row in table if row.get(column) is not None]
-    return bool(values) and all(
-        isinstance(value, int | float) and not isinstance(value, bool) for value in values
-    )
+    return bool(values) and all(map(is_number, values))
 
 
 def rows(value: object) -> list[JsonObject]:

@@ -15,6 +15,7 @@ from copilot_admin.engine.values.model_call import (
 )
 from protocol.functions import GET_SKILL_CONTENT, GET_WIDGET_DATA
 from protocol.json import Json, JsonObject
+from protocol.shapes import is_number
 
 OPENING = "This is a rehearsal: no language model was asked."
 # Possessive, and only where a line begins: no character of a text is looked at twice.
@@ -295,8 +296,4 @@ def _cell(value: Json) -> str | int | float | bool | None:
 def _numeric_columns(rows: Sequence[Row]) -> list[str]:
     """The columns that hold numbers and nothing else."""
     columns = dict.fromkeys(key for row in rows for key in row)
-    return [column for column in columns if all(_is_number(row.get(column, 0)) for row in rows)]
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return [column for column in columns if all(is_number(row.get(column, 0)) for row in rows)]
