@@ -1,6 +1,7 @@
 """PDF: the text of each page, and where its words stand."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from io import BytesIO
 from typing import Any
 
@@ -15,6 +16,7 @@ from copilot_admin.engine.documents.registry import (
     PageWord,
     UnreadableFile,
     Word,
+    each_part,
 )
 
 
@@ -24,10 +26,9 @@ def _read(data: bytes) -> Iterator[DocumentPage]:
     check_claims(data)
     try:
         with pdfplumber.open(BytesIO(data)) as document:
-            yield from _pages(document.pages)
+            yield from each_part(_pages(document.pages), damage=PdfminerException)
     except (PdfminerException, MalformedPDFException) as error:
-        if _is_out_of_memory(error):
-            raise MemoryError from error  # the page is not damaged, it is too large
+        _raise_if_out_of_memory(error)
         if "Password" in repr(error):
             raise UnreadableFile(
                 "The PDF is locked with a password. Attach one without."
@@ -35,32 +36,30 @@ def _read(data: bytes) -> Iterator[DocumentPage]:
         raise ValueError("damaged") from error
 
 
-def _pages(pages: Sequence[Any]) -> Iterator[DocumentPage]:
-    """Each page; one that is damaged, if only by one font, says so."""
-    damage, has_text = None, False
+def _pages(
+    pages: Sequence[Any],
+) -> Iterator[tuple[DocumentPage, Callable[[], DocumentPage]]]:
     for number, page in enumerate(pages, start=1):
-        try:
-            read = _page(page, number)
-        except PdfminerException as error:
-            if _is_out_of_memory(error):
-                raise
-            damage = error
-            read = DocumentPage(
-                number=number, text="", note=f"[page {number}: it could not be read]"
-            )
-        has_text = has_text or bool(read.text)
-        yield read
+        note = f"[page {number}: it could not be read]"
+        yield DocumentPage(number=number, text="", note=note), partial(_page, page, number)
         page.close()  # or the objects of all pages stay in memory
-    if damage is not None and not has_text:
-        raise damage
-
-
-def _is_out_of_memory(error: BaseException) -> bool:
-    """Whether this is what the library makes of a lack of memory."""
-    return any(isinstance(one, MemoryError) for one in (error.__context__, *error.args))
 
 
 def _page(page: Any, number: int) -> DocumentPage:
+    try:
+        return _laid_out(page, number)
+    except PdfminerException as error:
+        _raise_if_out_of_memory(error)
+        raise
+
+
+def _raise_if_out_of_memory(error: BaseException) -> None:
+    """Says what the library makes something else of: a page that is too large is not damaged."""
+    if any(isinstance(one, MemoryError) for one in (error.__context__, *error.args)):
+        raise MemoryError from error
+
+
+def _laid_out(page: Any, number: int) -> DocumentPage:
     note = lay_out(page)
     words = tuple(
         Word(one["text"], *(round(float(one[key]), 2) for key in ("x0", "top", "x1", "bottom")))

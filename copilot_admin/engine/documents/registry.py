@@ -215,6 +215,30 @@ def _one_note(notes: Iterable[str]) -> str:
     return f"[{'; '.join(said)}]" if said else ""
 
 
+def each_part(
+    parts: Iterable[tuple[DocumentPage, Callable[[], DocumentPage]]], *, damage: type[Exception]
+) -> Iterator[DocumentPage]:
+    """Each page or sheet; one that is damaged, if only by one font or cell, says so.
+
+    Args:
+        parts: What stands in the place of each that cannot be read, and what reads it.
+        damage: What is raised of one that cannot.
+
+    Raises:
+        ValueError: Some are damaged, and the others hold no text.
+    """
+    damaged, has_text = None, False
+    for instead, read in parts:
+        try:
+            page = read()
+        except damage as error:
+            damaged, page = error, instead
+        has_text = has_text or bool(page.text)
+        yield page
+    if damaged is not None and not has_text:
+        raise ValueError("no part can be read") from damaged
+
+
 def check_archive(data: bytes) -> None:
     """Refuses an archive that says of itself that it unpacks to more than a file may have.
 

@@ -22,6 +22,7 @@ from copilot_admin.engine.documents.registry import (
     PageWord,
     UnreadableFile,
     check_archive,
+    each_part,
 )
 
 T = TypeVar("T")
@@ -38,23 +39,21 @@ def _read(data: bytes) -> Iterator[DocumentPage]:
         if "assword" in str(error):
             raise UnreadableFile("The workbook is locked with a password. Unlock it.") from error
         raise ValueError("no workbook") from error
-    yield from _sheets(book)
+    yield from each_part(_sheets(book), damage=CalamineError)
 
 
-def _sheets(book: CalamineWorkbook) -> Iterator[DocumentPage]:
-    """Each sheet; one that is damaged, if only by a cell with an error of newer programs, says so."""
-    damage, has_text = None, False
+def _sheets(
+    book: CalamineWorkbook,
+) -> Iterator[tuple[DocumentPage, Callable[[], DocumentPage]]]:
     for number, name in enumerate(book.sheet_names, start=1):
-        text = ""
-        try:
-            rows, note = _rows(book.get_sheet_by_name(name))
-            text = _text(rows)
-        except CalamineError as error:
-            damage, note = error, f"[sheet {name[:LONGEST_NAME]}: it could not be read]"
-        has_text = has_text or bool(text)
-        yield DocumentPage(number=number, name=name, text=text, note=note)
-    if damage is not None and not has_text:
-        raise ValueError("no sheet can be read") from damage
+        note = f"[sheet {name[:LONGEST_NAME]}: it could not be read]"
+        instead = DocumentPage(number=number, name=name, text="", note=note)
+        yield instead, partial(_sheet, book, number, name)
+
+
+def _sheet(book: CalamineWorkbook, number: int, name: str) -> DocumentPage:
+    rows, note = _rows(book.get_sheet_by_name(name))
+    return DocumentPage(number=number, name=name, text=_text(rows), note=note)
 
 
 def _rows(sheet: CalamineSheet) -> tuple[Sequence[Sequence[Any]], str]:
