@@ -16,7 +16,7 @@ from copilot_admin.engine.tools.artifacts import (
 )
 from copilot_admin.engine.tools.registry import ToolContext, ToolResult, tool
 from copilot_admin.engine.tools.tool_arguments import ToolMistake
-from protocol.events import ArtifactType, MessageArtifact
+from protocol.events import ArtifactType
 from protocol.json import JsonObject
 
 
@@ -70,10 +70,9 @@ async def chart(
 ) -> ToolResult:
     """Draws rows for the user as a chart. Use only numbers that you were given."""
     _check(type, rows=rows, x=x, y=y)
-    artifact = MessageArtifact(
-        type=ArtifactType.CHART,
-        uuid=str(context.id),
-        artifact_name=name,
+    artifact = context.artifact(
+        ArtifactType.CHART,
+        name=name,
         description=description,
         content=rows,
         chart_params=chart_params(type, x=x, y=y),

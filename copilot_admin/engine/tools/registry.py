@@ -20,7 +20,7 @@ from copilot_admin.engine import tools
 from copilot_admin.engine.beside import beside_if, is_long
 from copilot_admin.engine.tools.tool_arguments import read_arguments, schema_of
 from copilot_admin.engine.values.model_call import ToolCall, ToolSchema
-from protocol.events import Event
+from protocol.events import ArtifactType, Event, MessageArtifact
 from protocol.json import JsonObject
 
 
@@ -35,6 +35,19 @@ class ToolContext:
 
     id: UUID
     html_sources: tuple[str, ...] = ()
+
+    def artifact(
+        self, type: ArtifactType, *, name: str, description: str, content: Any, **more: Any
+    ) -> MessageArtifact:
+        """What this call shows the user."""
+        return MessageArtifact(
+            type=type,
+            uuid=str(self.id),
+            artifact_name=name,
+            description=description,
+            content=content,
+            **more,
+        )
 
 
 @dataclass(frozen=True, slots=True)

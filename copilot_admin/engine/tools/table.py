@@ -2,7 +2,7 @@
 
 from copilot_admin.engine.tools.artifacts import ArtifactName, Description, Rows
 from copilot_admin.engine.tools.registry import ToolContext, ToolResult, tool
-from protocol.events import ArtifactType, MessageArtifact
+from protocol.events import ArtifactType
 
 
 @tool(samples=[{"name": "Prices", "description": "By day.", "rows": [{"day": "Mon", "price": 1}]}])
@@ -10,10 +10,9 @@ async def table(
     context: ToolContext, name: ArtifactName, description: Description, rows: Rows
 ) -> ToolResult:
     """Shows rows to the user as a table. Do not repeat the rows in your text."""
-    artifact = MessageArtifact(
-        type=ArtifactType.TABLE,
-        uuid=str(context.id),
-        artifact_name=name,
+    artifact = context.artifact(
+        ArtifactType.TABLE,
+        name=name,
         description=description,
         content=rows,
     )
