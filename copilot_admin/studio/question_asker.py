@@ -24,6 +24,8 @@ from copilot_admin.storage.database_thread import OUTAGES
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.studio.question_queue import Claimed, claim, give_back, keep, sign_of_life
 from copilot_admin.studio.question_runs import Result, result_of, target_of, trying, without_answer
+from copilot_admin.upkeep.background import beside, in_loop, is_server
+from copilot_admin.upkeep.tasks import TURN_SECONDS
 
 AT_ONCE = 3  # of a copilot; builders wait for dozens, and the provider serves users besides
 PLACES = 12  # of a process: each question may bring 4 MB
@@ -84,6 +86,17 @@ class Asker(Generic[Job]):
         self._asking: dict[asyncio.Task[None], Job] = {}
         self._failed: set[int] = set()  # answers that are to wait again
         self._until = float("inf")
+
+    def ask_in_turn(self) -> bool:
+        """Asks in the loop of a server, where a slow answer keeps nobody waiting, or here in a worker.
+
+        Returns:
+            Whether others have their turn now, and something waits.
+        """
+        if is_server():
+            beside(lambda: spawn(self.ask_waiting(), name=self.desk.name))
+            return False
+        return in_loop(self.ask_waiting(seconds=TURN_SECONDS))
 
     async def ask_waiting(self, *, seconds: float = float("inf")) -> bool:
         """Asks until nothing waits.

@@ -1,6 +1,5 @@
 """Replays done in the background: handed to the server's loop, done by a worker, or by a command."""
 
-import asyncio
 from functools import partial
 
 from django.db import transaction
@@ -8,7 +7,6 @@ from django.db.models import QuerySet
 from django_tasks import task
 
 from copilot_admin.answering.stops import CRASHED
-from copilot_admin.answering.tasks import spawn
 from copilot_admin.models import Replay, SavedQuestion
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.studio.question_asker import AT_ONCE, Asker
@@ -25,8 +23,8 @@ from copilot_admin.studio.replay_queue import (
     sign_of_life,
 )
 from copilot_admin.studio.replay_targets import target_of_replay
-from copilot_admin.upkeep.background import beside, in_loop, is_server
-from copilot_admin.upkeep.tasks import TURN_SECONDS, waits_for_worker
+from copilot_admin.upkeep.background import in_loop
+from copilot_admin.upkeep.tasks import take_up
 
 
 class ReplayDesk:
@@ -62,11 +60,8 @@ class ReplayDesk:
 
 @task
 def ask_replay(replay_id: int) -> None:
-    """Has the questions of a replay asked; a worker asks until others have their turn."""
-    asker = Asker(ReplayDesk(replay_id))
-    if is_server():
-        beside(partial(_begin, asker))
-    elif in_loop(asker.ask_waiting(seconds=TURN_SECONDS)):
+    """Has the questions of a replay asked."""
+    if Asker(ReplayDesk(replay_id)).ask_in_turn():
         ask_replay.enqueue(replay_id)
 
 
@@ -98,13 +93,7 @@ def wish(replay_id: int, wanted: Wish) -> bool:
 
 def resume_replays() -> None:
     """Takes up the replays that nobody goes on with, unless they wait for a worker."""
-    for replay_id in claim_stalled():
-        if not waits_for_worker(ask_replay, replay_id):
-            ask_replay.enqueue(replay_id)
-
-
-def _begin(asker: Asker[ClaimedReplay]) -> asyncio.Task[bool]:
-    return spawn(asker.ask_waiting(), name=asker.desk.name)
+    take_up(ask_replay, claim_stalled())
 
 
 async def _keep(claimed: ClaimedReplay, result: Result) -> None:

@@ -110,9 +110,7 @@ def _merging() -> Callable[[], bool]:
 
 def resume_removals() -> None:
     """Takes up the removals that have stopped, unless they wait for a worker."""
-    for removal_id in removing.claim_stalled():
-        if not waits_for_worker(remove, removal_id):
-            remove.enqueue(removal_id)
+    take_up(remove, removing.claim_stalled())
 
 
 @task
@@ -125,9 +123,7 @@ def fill(name: str) -> None:
 
 def resume_fillings() -> None:
     """Takes up what is to be filled and what has stopped, unless it waits for a worker."""
-    for name in filling.claim_stalled():
-        if not waits_for_worker(fill, name):
-            fill.enqueue(name)
+    take_up(fill, filling.claim_stalled())
 
 
 def delete_in_background(copilot_ids: Iterable[int]) -> None:
@@ -140,9 +136,14 @@ def delete_in_background(copilot_ids: Iterable[int]) -> None:
 
 def resume_deletions() -> None:
     """Takes up the deletions that have stopped, unless they wait for a worker."""
-    for copilot_id in claim_stalled():
-        if not waits_for_worker(delete_copilot, copilot_id):
-            delete_copilot.enqueue(copilot_id)
+    take_up(delete_copilot, claim_stalled())
+
+
+def take_up(work: Task[[T], None], stalled: Iterable[T]) -> None:
+    """Has work done that stopped somewhere, unless it waits for a worker."""
+    for what in stalled:
+        if not waits_for_worker(work, what):
+            work.enqueue(what)
 
 
 def waits_for_worker(work: Task[P, None], *what: object) -> bool:
