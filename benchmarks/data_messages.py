@@ -5,10 +5,12 @@ it as a copilot's model is shown. 5 MB may take 150 ms, and twice the rows at mo
 long: a straight line. No other program need run.
 """
 
+from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 import json
+import sys
 import time
 
 from copilot_admin.engine.prompt.conversation import MAX_DATA_CHARACTERS
@@ -45,8 +47,11 @@ class Point:
         return self.ms / self.megabytes
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
     """Measures and prints; returns the status of the process."""
+    ArgumentParser(prog="python -m benchmarks.data_messages", description=__doc__).parse_args(
+        arguments
+    )
     sizes = [pieces_of(ROWS * quarters // 4) for quarters in (1, 2, 4, 8, 16)]
     lines = [
         _line("the whole text", sizes, data_text),
@@ -138,4 +143,4 @@ def _best(work: Callable[[], object]) -> float:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(main(sys.argv[1:]))

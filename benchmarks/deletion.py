@@ -1,12 +1,12 @@
 """Deletes a copilot with many conversations while somebody else asks, and says what it cost.
 
-    python -m benchmarks.deletion [CONVERSATIONS]
-
 With DATABASE_URL it runs on PostgreSQL (in a database of its own on that server), else on SQLite.
 The bystander is the journal alone: it opens and ends a run of another copilot, again and again, and
 waits for each commit as an answer does.
 """
 
+from argparse import ArgumentParser
+from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
 import os
@@ -22,8 +22,11 @@ BYSTANDER_PAUSE = 0.05  # seconds between two questions
 HISTORY = 2000  # messages of the longest chat that is taken
 
 
-def main(conversations: int) -> None:
+def main(arguments: Sequence[str]) -> None:
     """Fills a new database, deletes, prints."""
+    parser = ArgumentParser(prog="python -m benchmarks.deletion", description=__doc__)
+    parser.add_argument("conversations", type=int, nargs="?", default=50_000)
+    conversations = parser.parse_args(arguments).conversations
     with tempfile.TemporaryDirectory() as folder:
         os.environ["COPILOT_DATA_DIR"] = folder
         os.environ["DJANGO_SETTINGS_MODULE"] = "copilot_admin.settings"
@@ -173,4 +176,4 @@ def _close() -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 50_000)
+    main(sys.argv[1:])

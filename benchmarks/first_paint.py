@@ -11,7 +11,7 @@ import sys
 
 from benchmarks import servers
 from benchmarks.processes import away_from_the_server, running
-from benchmarks.servers import Installation, installation
+from benchmarks.servers import Installation, installation, rehearsed_file
 
 FIRST_PAINT_MS = 150.0  # of the server's CPU
 SLUG = "bench"
@@ -91,7 +91,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def measure(*, turns: Sequence[int], megabytes: int, times: int) -> list[Paint]:
     """Fills a database, starts our server and opens one page after the other."""
-    with servers.upstream() as model, installation(model, file=_file()) as installed:
+    with servers.upstream() as model, installation(model, file=rehearsed_file(SLUG)) as installed:
         session, made = _prepared(installed, turns=turns, megabytes=megabytes)
         with (
             running(installed.start()) as process,
@@ -108,19 +108,6 @@ def measure(*, turns: Sequence[int], megabytes: int, times: int) -> list[Paint]:
                 size = len(page.encode()) // 1000
                 paints.append(Paint(name=name, ms=took, elements=elements, kilobytes=size))
     return paints
-
-
-def _file() -> dict[str, object]:
-    copilot = {
-        "slug": SLUG,
-        "name": "Bench",
-        "system_prompt": "You are a helpful financial assistant.",
-        "provider": "Rehearsal",
-        "model": "rehearsal",
-        "access": "open",
-    }
-    providers = [{"name": "Rehearsal", "kind": "rehearsal"}]
-    return {"format": 1, "providers": providers, "copilots": [copilot]}
 
 
 def _prepared(

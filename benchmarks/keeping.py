@@ -1,11 +1,12 @@
 """Takes the disk, the lock and the database away from a server, and looks at what its clients hear.
 
-`python -m benchmarks.keeping`. No client may hear a clean end of an answer that is not kept; nobody
+No client may hear a clean end of an answer that is not kept; nobody
 waits for more than ten seconds (a held lock) or five (PostgreSQL); all of it mends itself, but a
 damaged file.
 """
 
-from collections.abc import Iterator, Mapping
+from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from email.message import Message
@@ -263,8 +264,9 @@ def behind_a_door(address: str) -> Iterator[tuple[Proxy, str]]:
 SCENES = (full_disk, held_lock, damaged_file, database_away)
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
     """Plays every scene; returns the status of the process."""
+    ArgumentParser(prog="python -m benchmarks.keeping", description=__doc__).parse_args(arguments)
     rows = [("what", "seconds", "limit", "kept")]
     failed = False
     for scene in SCENES:
@@ -279,4 +281,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

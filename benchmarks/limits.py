@@ -9,7 +9,7 @@ process and in Redis. The Redis is that of TEST_REDIS_URL; what is in its databa
 from argparse import ArgumentParser
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 import json
 import os
@@ -183,7 +183,7 @@ async def _when_warm(target: Target, chats: Chats) -> float:
     return await cost_of_a_question(target, chats)
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: Sequence[str]) -> int:
     """The program; its exit status says whether every limit held."""
     parser = ArgumentParser(prog="python -m benchmarks.limits", description=__doc__)
     parser.add_argument("--users", type=int, default=1000)
@@ -212,4 +212,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

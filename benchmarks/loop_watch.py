@@ -1,10 +1,11 @@
-"""A server that watches its own event loop: `python -m benchmarks.loop_watch FILE serve ...`.
+"""A server that watches its own event loop.
 
 Each time the loop comes late, a line of JSON in the file says when, how late, how much CPU the
 process used meanwhile, and where the thread of the loop was (none, where another kept the lock of
 the interpreter all the time).
 """
 
+from argparse import REMAINDER, ArgumentParser
 import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -112,10 +113,13 @@ def gaps_in(file: Path) -> Sequence[Gap]:
 
 def main(arguments: Sequence[str]) -> None:
     """Runs a command of `manage.py` whose event loop is watched."""
-    path, *command = arguments
+    parser = ArgumentParser(prog="python -m benchmarks.loop_watch", description=__doc__)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("command", nargs=REMAINDER, help="of manage.py, such as serve")
+    options = parser.parse_args(arguments)
     watched: set[asyncio.Task[None]] = set()
     startup = uvicorn.Server.startup
-    with Path(path).open("a") as file:
+    with options.file.open("a") as file:
         watch = Watch(file)
 
         async def watched_startup(server: uvicorn.Server, sockets: object = None) -> None:
@@ -124,7 +128,7 @@ def main(arguments: Sequence[str]) -> None:
 
         uvicorn.Server.startup = watched_startup  # type: ignore[method-assign,assignment]
         gc.callbacks.append(watch.collector)
-        execute_from_command_line(["manage.py", *command])
+        execute_from_command_line(["manage.py", *options.command])
 
 
 if __name__ == "__main__":

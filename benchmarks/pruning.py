@@ -1,24 +1,24 @@
-"""How long the transactions of a pruning are, and what a bystander waits: run by hand.
-
-    python -m benchmarks.pruning --conversations 2000
+"""How long the transactions of a pruning are, and what a bystander waits.
 
 It fills a new SQLite file in a temporary folder (or the database of DATABASE_URL), prunes it, and
 prints the longest transaction and the longest wait of a job that came between.
 """
 
-import argparse
+from argparse import ArgumentParser
+from collections.abc import Sequence
 import os
 from pathlib import Path
+import sys
 import tempfile
 import threading
 import time
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Fills, prunes, prints."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = ArgumentParser(prog="python -m benchmarks.pruning", description=__doc__)
     parser.add_argument("--conversations", type=int, default=1000)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="pruning-") as folder:
         os.environ.setdefault("COPILOT_DATA_DIR", str(Path(folder) / "data"))
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_admin.settings")
@@ -96,4 +96,4 @@ def _measure(conversations: int) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -224,6 +224,20 @@ def installation_over(
         yield installed
 
 
+def rehearsed_file(slug: str) -> dict[str, object]:
+    """One open copilot that no model answers for."""
+    copilot = {
+        "slug": slug,
+        "name": "Bench",
+        "system_prompt": "You are a helpful financial assistant.",
+        "provider": "Rehearsal",
+        "model": "rehearsal",
+        "access": "open",
+    }
+    providers = [{"name": "Rehearsal", "kind": "rehearsal"}]
+    return {"format": 1, "providers": providers, "copilots": [copilot]}
+
+
 def copilot_file(model_url: str) -> dict[str, object]:
     """One open copilot that logs everything."""
     return {

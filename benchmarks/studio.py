@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 
 from benchmarks import servers
 from benchmarks.processes import away_from_the_server, running
-from benchmarks.servers import Installation, installation
+from benchmarks.servers import Installation, installation, rehearsed_file
 from tests.admin.pages import Values, values_in
 
 EDITOR_MS = 150.0  # of the server's time
@@ -87,7 +87,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def measure(*, versions: int, times: int) -> Waits:
     """Fills a database, starts our server and asks it one thing after the other."""
-    with servers.upstream() as model, installation(model, file=_file()) as installed:
+    with servers.upstream() as model, installation(model, file=rehearsed_file(SLUG)) as installed:
         session = _prepared(installed, versions=versions)
         with running(installed.start()) as process, _builder(process.port, session) as builder:
             form = builder.editor()
@@ -98,19 +98,6 @@ def measure(*, versions: int, times: int) -> Waits:
             both = [(builder.typed(form), builder.asked()) for _ in range(times)]
     typed, asked = zip(*both, strict=True)
     return Waits(editor_ms=editor_ms, typed_ms=median(typed), asked_ms=median(asked))
-
-
-def _file() -> dict[str, object]:
-    copilot = {
-        "slug": SLUG,
-        "name": "Bench",
-        "system_prompt": "You are a helpful financial assistant.",
-        "provider": "Rehearsal",
-        "model": "rehearsal",
-        "access": "open",
-    }
-    providers = [{"name": "Rehearsal", "kind": "rehearsal"}]
-    return {"format": 1, "providers": providers, "copilots": [copilot]}
 
 
 def _prepared(installed: Installation, *, versions: int) -> str:

@@ -1,11 +1,13 @@
 """A scripted model server in a process of its own, which costs as little as it can.
 
-`python -m benchmarks.upstream PORT` speaks the chat completions API of OpenAI, streamed. What it
+It speaks the chat completions API of OpenAI, streamed. What it
 says stands in the question, and where it is told of a user his canary ends the answer; `GET /stats`
 tells what it has said and to how many it still speaks.
 """
 
+from argparse import ArgumentParser
 import asyncio
+from collections.abc import Sequence
 from functools import cache
 import json
 import re
@@ -159,6 +161,13 @@ def _event(choices: list[Any], *, usage: dict[str, int] | None) -> bytes:
     return http_chunk(b"data: %b\n\n" % json.dumps(chunk, separators=(",", ":")).encode())
 
 
+def main(arguments: Sequence[str]) -> None:
+    """Serves until it is ended."""
+    parser = ArgumentParser(prog="python -m benchmarks.upstream", description=__doc__)
+    parser.add_argument("port", type=int)
+    uvloop.run(serve(parser.parse_args(arguments).port))
+
+
 async def serve(port: int) -> None:
     stats = Stats()
     loop = asyncio.get_running_loop()
@@ -167,4 +176,4 @@ async def serve(port: int) -> None:
 
 
 if __name__ == "__main__":
-    uvloop.run(serve(int(sys.argv[1])))
+    main(sys.argv[1:])

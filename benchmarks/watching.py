@@ -103,7 +103,7 @@ def compare(
 
 def main(arguments: Sequence[str]) -> int:
     """Prints the comparison; returns the status of the process."""
-    parser = ArgumentParser(description=__doc__)
+    parser = ArgumentParser(prog="python -m benchmarks.watching", description=__doc__)
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--share", type=float, default=1, help="of the runs that are traced")
     options = parser.parse_args(arguments)

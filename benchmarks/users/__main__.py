@@ -8,6 +8,7 @@ what is in its database is lost.
 """
 
 from argparse import ArgumentParser
+from collections.abc import Sequence
 import os
 import sys
 
@@ -20,7 +21,7 @@ from benchmarks.users.cost import costs
 from benchmarks.users.trial import Trial, try_all
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: Sequence[str]) -> int:
     """The program; its exit status says whether all is kept."""
     parser = ArgumentParser(prog="python -m benchmarks.users", description=__doc__)
     parser.add_argument("--users", type=int, default=1000)

@@ -23,5 +23,5 @@ def test_what_clients_hear_is_what_is_kept(scene: Callable[[], Iterator[Seen]]):
 )
 def test_the_program_says_what_it_saw(monkeypatch, capsys, seconds, kept, passed):
     monkeypatch.setattr(keeping, "SCENES", (lambda: [Seen("a page", seconds, kept, 5.0)],))
-    assert keeping.main() == int(not passed)
+    assert keeping.main([]) == int(not passed)
     assert capsys.readouterr().out.splitlines()[-1].startswith("PASS" if passed else "FAIL")
