@@ -27,7 +27,6 @@ from protocol.widgets import Widget, WidgetParam, Widgets
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 KEY = b"a signing key of thirty-two byte"
 PROVIDER = ProviderSpec(name="local", kind="scripted")
-PRICES_UUID = "91ae0c1e-6f54-4f7c-9b3a-0d4c7d3f1a01"
 
 
 def make_spec(**changes: Any) -> CopilotSpec:

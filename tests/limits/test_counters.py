@@ -48,7 +48,7 @@ def tried(request: pytest.FixtureRequest) -> Callable[[Any], None]:
     return run
 
 
-TOKENS, MONEY = rule(tokens_per_day=100), rule(usd_per_day=1)
+TOKENS = rule(tokens_per_day=100)
 DAILY, SEAT, WIDE_SEAT = rule(requests_per_day=3), rule(concurrent=2), rule(SERVER, concurrent=3)
 
 

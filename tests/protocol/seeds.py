@@ -465,11 +465,6 @@ GENERATION_TWO = [
         "nothing; the `...` inside the data is the source's own, so the data is no JSON",
     ),
 ]
-TEXT_ARTIFACT_TWO = {  # the comma after the last member removed
-    "type": "text",
-    "uuid": "123e4567-e89b-12d3-a456-426614174000",
-    "content": "This is a sample text content",
-}
 COPILOTS_JSON_TWO = {  # comments of both kinds removed
     "example_copilot": {
         "name": "Mistral Example Co. Copilot",
@@ -561,4 +556,3 @@ PRICE_ANSWER = [
     *("The", " current", " stock", " price", " of"),
     *(" Apple", " Inc.", " (AAPL)", " is", " $150.75."),
 ]
-CHUNK_H = b'event: copilotMessageChunk\ndata: {"delta":"H"}\n\n'
