@@ -10,7 +10,7 @@ import pytest
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Copilot, EndpointKey
 from protocol.features import FEATURES
-from tests.browser.visits import LOOKS, Visit, visit
+from tests.browser.visits import LOOKS, Visit, visit, visiting
 from tests.copilot_file.test_templates import files_served
 from tests.engine.files.sample_images import image
 from tests.factories import make_copilot, make_key, make_provider, make_published, make_user
@@ -29,11 +29,8 @@ def server(base_url: str) -> str:
 @pytest.fixture
 def ada(browser: Browser, server: str) -> Iterator[Visit]:
     """A builder who has logged in; nothing untoward may happen to her."""
-    person = visit(browser, server)
-    person.log_in("ada")
-    yield person
-    person.page.context.close()
-    assert person.mishaps == []
+    with visiting(browser, server, "ada") as person:
+        yield person
 
 
 def test_a_copilot_is_made_previewed_and_published(ada: Visit) -> None:

@@ -14,7 +14,7 @@ from copilot_admin.config.roles import Role
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.registry import Registry
 from protocol.components import ComponentOutput, create_output
-from tests.browser.visits import PHONE, Visit, visit
+from tests.browser.visits import PHONE, Visit, visiting
 from tests.factories import make_copilot, make_user
 from tests.waiting import HANGS_SECONDS
 
@@ -25,11 +25,8 @@ CATALOGUE = "/admin/components/"
 @pytest.fixture
 def ada(browser: Browser, base_url: str) -> Iterator[Visit]:
     make_user(Role.BUILDERS, username="ada")
-    person = visit(browser, base_url)
-    person.log_in("ada")
-    yield person
-    person.page.context.close()
-    assert person.mishaps == []
+    with visiting(browser, base_url, "ada") as person:
+        yield person
 
 
 def press(page: Page, name: str) -> None:

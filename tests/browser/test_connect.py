@@ -12,7 +12,7 @@ from copilot_admin.config.roles import Role
 from copilot_admin.copilots.callers import identify
 from copilot_admin.models import Access, Conversation, Copilot, EndpointKey, Run
 from copilot_admin.studio.connection.steps import StepName
-from tests.browser.visits import LOOKS, PHONE, Visit, visit
+from tests.browser.visits import LOOKS, PHONE, Visit, visit, visiting
 from tests.factories import make_copilot, make_published, make_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -22,11 +22,8 @@ PICTURES = os.environ.get("TEST_PICTURES", "")  # a folder: what the pages look 
 @pytest.fixture
 def ada(browser: Browser, base_url: str) -> Iterator[Visit]:
     make_user(Role.BUILDERS, Role.OPERATORS, username="ada")
-    person = visit(browser, base_url)
-    person.log_in("ada")
-    yield person
-    person.page.context.close()
-    assert person.mishaps == []
+    with visiting(browser, base_url, "ada") as person:
+        yield person
 
 
 def press(page: Page, role: Any, name: str) -> None:

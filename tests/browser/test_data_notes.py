@@ -10,7 +10,7 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Copilot
-from tests.browser.visits import DESK, PHONE, Visit, visit
+from tests.browser.visits import DESK, PHONE, Visit, visit, visiting
 from tests.factories import make_copilot, make_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -45,11 +45,8 @@ HOUSE: dict[str, Any] = {
 @pytest.fixture
 def ada(browser: Browser, base_url: str) -> Iterator[Visit]:
     make_user(Role.BUILDERS, username="ada")
-    person = visit(browser, base_url)
-    person.log_in("ada")
-    yield person
-    person.page.context.close()
-    assert person.mishaps == []
+    with visiting(browser, base_url, "ada") as person:
+        yield person
 
 
 def rows_of(person: Visit) -> Locator:

@@ -11,7 +11,7 @@ from copilot_admin.copilots.model_lists import keep_models
 from copilot_admin.copilots.slugs import slug_of
 from copilot_admin.models import Copilot, EndpointKey
 from tests.admin.copilots.test_images import picture
-from tests.browser.visits import DESK, PHONE, Visit, visit
+from tests.browser.visits import DESK, PHONE, Visit, visit, visiting
 from tests.factories import make_copilot, make_provider, make_published, make_saved, make_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -26,11 +26,8 @@ NAMES = (
 @pytest.fixture
 def ada(browser: Browser, base_url: str) -> Iterator[Visit]:
     make_user(Role.BUILDERS, username="ada")
-    person = visit(browser, base_url)
-    person.log_in("ada")
-    yield person
-    person.page.context.close()
-    assert person.mishaps == []
+    with visiting(browser, base_url, "ada") as person:
+        yield person
 
 
 def test_the_tabs_are_walked_with_the_keyboard_and_kept_while_saving(ada: Visit) -> None:

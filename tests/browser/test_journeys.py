@@ -10,7 +10,7 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Access, Copilot, SavedQuestion
-from tests.browser.visits import PHONE, Visit, visit
+from tests.browser.visits import PHONE, Visit, visiting
 from tests.factories import make_provider, make_published, make_saved, make_user
 from tests.studio.questions import PRICES
 from tests.waiting import HANGS_SECONDS
@@ -24,11 +24,8 @@ QUESTIONS = "/admin/copilot_admin/copilot/{}/questions/"
 @pytest.fixture
 def ada(browser: Browser, base_url: str) -> Iterator[Visit]:
     make_user(Role.BUILDERS, Role.OPERATORS, username="ada")
-    person = visit(browser, base_url)
-    person.log_in("ada")
-    yield person
-    person.page.context.close()
-    assert person.mishaps == []
+    with visiting(browser, base_url, "ada") as person:
+        yield person
 
 
 class Outside:

@@ -7,7 +7,7 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Copilot
-from tests.browser.visits import PHONE, Visit, visit
+from tests.browser.visits import PHONE, Visit, visiting
 from tests.factories import make_copilot, make_provider, make_user
 from tests.workspace.model_server import ModelServer, calls, says
 
@@ -76,11 +76,8 @@ def ada(browser: Browser, base_url: str, width: int) -> Iterator[Visit]:
     make_provider(name="Rehearsal")
     make_user(Role.BUILDERS, Role.OPERATORS, username="ada")
     size = PHONE if width == PHONE["width"] else {"width": width, "height": 900}
-    person = visit(browser, base_url, viewport=size)
-    person.log_in("ada")
-    yield person
-    person.page.context.close()
-    assert person.mishaps == []
+    with visiting(browser, base_url, "ada", viewport=size) as person:
+        yield person
 
 
 @pytest.mark.parametrize("width", [1440, 1024, PHONE["width"]])

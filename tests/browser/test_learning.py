@@ -7,7 +7,7 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation, Copilot, Feedback, FeedbackSource, Turn
-from tests.browser.visits import Visit, visit
+from tests.browser.visits import Visit, visiting
 from tests.factories import make_user
 from tests.journal.journaling import Client as Asking
 
@@ -18,11 +18,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def zoe(browser: Browser, base_url: str) -> Iterator[Visit]:
     """Somebody who reads transcripts and makes copilots."""
     make_user(Role.REVIEWERS, Role.BUILDERS, username="zoe")
-    person = visit(browser, base_url)
-    person.log_in("zoe")
-    yield person
-    person.page.context.close()
-    assert person.mishaps == []
+    with visiting(browser, base_url, "zoe") as person:
+        yield person
 
 
 def test_a_thumb_down_becomes_a_saved_question_whose_replay_shows_what_changed(zoe: Visit):

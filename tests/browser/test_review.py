@@ -28,7 +28,7 @@ from tests.admin.transcripts.test_list import make_conversations
 from tests.admin.transcripts.transcript_rows import long_conversation
 from tests.browser.test_keyboard import Keys
 from tests.browser.test_playground import answered
-from tests.browser.visits import LOOKS, PHONE, Visit, visit
+from tests.browser.visits import LOOKS, PHONE, Visit, visit, visiting
 from tests.factories import make_copilot, make_user
 from tests.journal.journaling import Client, ai
 
@@ -53,11 +53,8 @@ def ready(person: Visit) -> None:
 @pytest.fixture
 def eve(browser: Browser, server: str) -> Iterator[Visit]:
     """A reviewer who has logged in; nothing untoward may happen to her."""
-    person = visit(browser, server)
-    person.log_in("eve")
-    yield person
-    person.page.context.close()
-    assert person.mishaps == []
+    with visiting(browser, server, "eve") as person:
+        yield person
 
 
 def test_a_complaint_is_found_among_ten_thousand_read_and_judged_by_keyboard(eve: Visit):

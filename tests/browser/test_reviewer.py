@@ -10,7 +10,7 @@ from copilot_admin.engine.values.engine_input import ComponentCalled
 from copilot_admin.models import Conversation, Turn
 from tests.admin.transcripts.test_pages import hostile_conversation
 from tests.admin.transcripts.transcript_rows import long_conversation, rich_conversation
-from tests.browser.visits import LOOKS, PHONE, Visit, visit
+from tests.browser.visits import LOOKS, PHONE, Visit, visit, visiting
 from tests.factories import make_user
 from tests.journal.journaling import Client as Asking
 from tests.journal.journaling import ai
@@ -33,11 +33,10 @@ def server(base_url: str) -> str:
 @pytest.fixture
 def eve(browser: Browser, server: str) -> Iterator[Visit]:
     """A reviewer who has logged in; nothing untoward may happen to her."""
-    person = visit(browser, server, permissions=["clipboard-read", "clipboard-write"])
-    person.log_in("eve")
-    yield person
-    person.page.context.close()
-    assert person.mishaps == []
+    with visiting(
+        browser, server, "eve", permissions=["clipboard-read", "clipboard-write"]
+    ) as person:
+        yield person
 
 
 def test_a_conversation_is_found_opened_and_read(eve: Visit):

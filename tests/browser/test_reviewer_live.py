@@ -18,7 +18,7 @@ from copilot_admin.journal.recorder import Recorder
 from copilot_admin.models import Conversation
 from protocol.events import MessageChunk, StatusUpdate
 from protocol.sse import decode
-from tests.browser.visits import Visit, visit
+from tests.browser.visits import Visit, visiting
 from tests.factories import make_published, make_user
 from tests.journal.journaling import Asked, Client, ai
 from tests.live_server import LiveServer, live_server
@@ -59,11 +59,8 @@ def server(service_url: str) -> str:
 @pytest.fixture
 def eve(browser: Browser, server: str) -> Iterator[Visit]:
     """A reviewer who has logged in."""
-    person = visit(browser, server)
-    person.log_in("eve")
-    yield person
-    person.page.context.close()
-    assert person.mishaps == []
+    with visiting(browser, server, "eve") as person:
+        yield person
 
 
 def open_page(person: Visit, asked: Asked) -> None:

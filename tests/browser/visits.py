@@ -1,6 +1,7 @@
 """People at a browser, watched for everything that must not happen."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -156,3 +157,13 @@ def visit(browser: Browser, base_url: str, **options: Any) -> Visit:
     )
     context.set_default_timeout(HANGS_SECONDS * 1000)
     return Visit(context.new_page(), base_url)
+
+
+@contextmanager
+def visiting(browser: Browser, base_url: str, name: str, **options: Any) -> Iterator[Visit]:
+    """Somebody who has logged in, for as long as the block lasts; nothing untoward may happen."""
+    person = visit(browser, base_url, **options)
+    person.log_in(name)
+    yield person
+    person.page.context.close()
+    assert person.mishaps == []

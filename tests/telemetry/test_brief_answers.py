@@ -1,8 +1,6 @@
 """What answers in a collector's place is read for as much as a collector says."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 import threading
 import zlib
 
@@ -11,38 +9,11 @@ import requests
 
 from copilot_admin.telemetry.brief_answers import MOST_BYTES, brief_session
 from copilot_admin.telemetry.traces import Traces
+from tests.served import served
 from tests.telemetry.collector import TestCollector
 from tests.telemetry.ended import ended_run
 from tests.telemetry.test_traces import traced
 from tests.waiting import HANGS_SECONDS
-
-Answer = Callable[[BaseHTTPRequestHandler], None]
-
-
-@contextmanager
-def answering(answer: Answer) -> Iterator[str]:
-    """A server that reads requests and answers them so."""
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            answer(self)
-
-        def log_message(self, *_: object) -> None:
-            """Says nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def head(handler: BaseHTTPRequestHandler, status: int = 200, **fields: str) -> None:
@@ -76,7 +47,7 @@ class Endless:
 @pytest.mark.parametrize("chunked", [False, True])
 def test_an_answer_without_an_end_is_left(chunked: bool) -> None:
     endless = Endless(chunked=chunked)
-    with answering(endless) as address:
+    with served(endless, protocol="HTTP/1.1") as address:
         traces = Traces(traced(TestCollector(address=address)))
         traces.take(ended_run())
         traces.stop(timeout=HANGS_SECONDS)
@@ -97,7 +68,7 @@ def test_what_may_be_long_is_not_read(fields: dict[str, str], body: bytes) -> No
         head(handler, 500, Connection="close", **fields)
         handler.wfile.write(body)
 
-    with answering(answer) as address, brief_session() as session:
+    with served(answer, protocol="HTTP/1.1") as address, brief_session() as session:
         answered = session.post(address, b"spans", timeout=HANGS_SECONDS)
     assert (answered.status_code, answered.content) == (500, b"")
 
@@ -110,7 +81,7 @@ def test_nor_is_what_is_packed() -> None:
         handler.wfile.write(packed)
 
     assert len(packed) < MOST_BYTES
-    with answering(answer) as address, brief_session() as session:
+    with served(answer, protocol="HTTP/1.1") as address, brief_session() as session:
         assert session.post(address, b"spans", timeout=HANGS_SECONDS).content == b""
 
 
@@ -122,7 +93,7 @@ def test_after_a_short_answer_the_connection_is_used_again() -> None:
         head(handler, Content_Length="2")
         handler.wfile.write(b"{}")
 
-    with answering(answer) as address, brief_session() as session:
+    with served(answer, protocol="HTTP/1.1") as address, brief_session() as session:
         answers: list[requests.Response] = [
             session.post(address, b"spans", timeout=HANGS_SECONDS) for _ in range(2)
         ]

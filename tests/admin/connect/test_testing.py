@@ -25,7 +25,8 @@ from copilot_admin.studio.connection.steps import StepName
 from copilot_admin.studio.connection.values import Result, StepVerdict
 from tests.engine.scripted import ScriptedProvider, broken, text
 from tests.factories import make_copilot, make_key, make_published, make_user, make_version
-from tests.studio.connection.test_asking import says, served
+from tests.served import served
+from tests.studio.connection.test_asking import says
 
 pytestmark = pytest.mark.django_db(transaction=True)
 QUESTIONS = (StepName.THREE, StepName.TWO, StepName.ONE)

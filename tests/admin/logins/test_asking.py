@@ -1,9 +1,8 @@
 """What a provider may answer: so much, in so long, from where it was asked."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 import threading
 import zlib
 
@@ -18,33 +17,7 @@ from copilot_admin.errors import Forbidden, Unavailable
 from copilot_admin.people.external import Vouched, account_of
 from tests.admin.logins.provider import MAP, Provider
 from tests.factories import make_user
-
-Handle = Callable[[BaseHTTPRequestHandler], None]
-
-
-@contextmanager
-def answering(handle: Handle) -> Iterator[str]:
-    """The address of a server that answers everything in one way."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            handle(self)
-
-        do_POST = do_GET  # of its base
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+from tests.served import Handle, served
 
 
 def saying(body: bytes, status: int = 200, **headers: str) -> Handle:
@@ -59,13 +32,13 @@ def saying(body: bytes, status: int = 200, **headers: str) -> Handle:
 
 
 def test_what_it_says_is_read():
-    with answering(saying(b'{"a": [1]}')) as url:
+    with served(saying(b'{"a": [1]}')) as url:
         assert asking.json_of("POST", url, data={"b": "c"}) == {"a": [1]}
 
 
 def test_an_answer_has_an_end(monkeypatch):
     monkeypatch.setattr(asking, "MOST_BYTES", 1000)
-    with answering(saying(b"[" + b" " * 2000 + b"]")) as url, pytest.raises(asking.TooMuch):
+    with served(saying(b"[" + b" " * 2000 + b"]")) as url, pytest.raises(asking.TooMuch):
         asking.json_of("GET", url)
 
 
@@ -73,13 +46,13 @@ def test_so_has_one_that_was_packed(monkeypatch):
     monkeypatch.setattr(asking, "MOST_BYTES", 100_000)
     packed = zlib.compress(b" " * 5_000_000)
     sent = saying(packed, Content_Encoding="deflate")
-    with answering(sent) as url, pytest.raises(asking.TooMuch):
+    with served(sent) as url, pytest.raises(asking.TooMuch):
         asking.json_of("GET", url)
 
 
 def test_one_that_comes_in_drops_is_given_up(monkeypatch):
     monkeypatch.setattr(asking, "MOST_SECONDS", -1.0)
-    with answering(saying(b"{}")) as url, pytest.raises(asking.TooMuch):
+    with served(saying(b"{}")) as url, pytest.raises(asking.TooMuch):
         asking.json_of("GET", url)
 
 
@@ -92,7 +65,7 @@ def test_a_head_without_an_end_is_given_up_too(monkeypatch):
         request.wfile.flush()
         is_over.wait()
 
-    with answering(begin) as url, pytest.raises(asking.TooMuch):
+    with served(begin) as url, pytest.raises(asking.TooMuch):
         try:
             asking.json_of("GET", url)
         finally:
@@ -107,8 +80,8 @@ def test_nobody_is_followed_elsewhere_with_what_is_for_the_provider():
         saying(b"{}")(request)
 
     with (
-        answering(other) as elsewhere,
-        answering(saying(b"", 307, Location=elsewhere)) as url,
+        served(other) as elsewhere,
+        served(saying(b"", 307, Location=elsewhere)) as url,
         pytest.raises(requests.TooManyRedirects),
     ):
         asking.json_of("POST", url, data={"client_secret": "s"})
@@ -117,7 +90,7 @@ def test_nobody_is_followed_elsewhere_with_what_is_for_the_provider():
 
 @pytest.mark.parametrize("body", [b"", b"no", b"\xff\xfe\xff", b"[" * 100_000])
 def test_what_is_no_json_is_a_wrong_value(body):
-    with answering(saying(body)) as url, pytest.raises(ValueError):  # any of them
+    with served(saying(body)) as url, pytest.raises(ValueError):  # any of them
         asking.json_of("GET", url)
 
 
@@ -140,7 +113,7 @@ class TestStarting:
             asked.append(request.path)
             saying(b"", 502)(request)
 
-        with answering(broken) as url:
+        with served(broken) as url:
             firm(url)
             statuses = [Client().get(reverse("firm:start")).status_code for _ in range(3)]
             discovery.forget()
@@ -157,7 +130,7 @@ class TestStarting:
             is_asked.set()
             is_over.wait()
 
-        with answering(slow) as url, ThreadPoolExecutor() as others:
+        with served(slow) as url, ThreadPoolExecutor() as others:
             provider = firm(url).oidc
             first = others.submit(discovery.endpoints_of, provider)
             is_asked.wait()

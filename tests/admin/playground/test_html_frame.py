@@ -1,6 +1,5 @@
 """HTML of an answer is drawn in a frame that can do nothing, for whoever asked."""
 
-from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 import pytest
@@ -13,17 +12,6 @@ from tests.factories import make_copilot, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HTML = '<p style="color: red">4.5 %</p>'
-
-
-@pytest.fixture
-def ada() -> User:
-    return make_user(Role.BUILDERS, username="ada")
-
-
-@pytest.fixture
-def builder(client: Client, ada: User) -> Client:
-    client.force_login(ada)
-    return client
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Thumbs in the playground: kept with the trial, by whoever tried."""
 
-from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 import pytest
@@ -12,17 +11,6 @@ from tests.engine.scripted import text
 from tests.factories import make_copilot, make_provider, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def ada() -> User:
-    return make_user(Role.BUILDERS, username="ada")
-
-
-@pytest.fixture
-def builder(client: Client, ada: User) -> Client:
-    client.force_login(ada)
-    return client
 
 
 @pytest.fixture

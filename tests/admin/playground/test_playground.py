@@ -23,17 +23,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 HELLO = {"messages": [{"role": "human", "content": "Hello"}]}
 
 
-@pytest.fixture
-def ada() -> User:
-    return make_user(Role.BUILDERS, username="ada")
-
-
-@pytest.fixture
-def builder(client: Client, ada: User) -> Client:
-    client.force_login(ada)
-    return client
-
-
 def script(monkeypatch: pytest.MonkeyPatch, *steps: Any) -> ScriptedProvider:
     provider = ScriptedProvider(steps)
     monkeypatch.setattr("copilot_admin.copilots.live.make_provider", lambda spec: provider)

@@ -1,9 +1,7 @@
 """The server asks itself and nobody else, for a bounded time."""
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 import threading
 
 from asgiref.sync import async_to_sync
@@ -12,31 +10,8 @@ import pytest
 from copilot_admin.studio.connection import asking as module
 from copilot_admin.studio.connection.asking import asking, is_within, may_be_asked
 from copilot_admin.studio.connection.values import Answer, Unreached
+from tests.served import Handle, served
 from tests.waiting import HANGS_SECONDS
-
-Handle = Callable[[BaseHTTPRequestHandler], None]
-
-
-@contextmanager
-def served(handle: Handle) -> Iterator[str]:
-    """A server on the loopback that answers GET so."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            handle(self)
-
-        def log_message(self, *args: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def asked(address: str, *, base: str, is_own: bool = True, seconds: float = 10.0) -> Answer:
