@@ -10,7 +10,8 @@ from django.db.models import Model, Q
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.common.generics import PermissionIterator, PermissionsField
+from copilot_admin.admin.common.chosen_rows import ChosenRows
+from copilot_admin.admin.common.generics import PermissionIterator
 from copilot_admin.admin.common.widgets import PageWidget, Text
 from copilot_admin.admin.frame.site import site
 from copilot_admin.config.roles import PERMISSIONS, Role
@@ -49,7 +50,7 @@ class _ByThing(PermissionIterator):
             yield thing, [self.choice(right) for right in rights]
 
 
-class RightsField(PermissionsField):
+class RightsField(ChosenRows):
     """Some permissions; those that nothing here asks for are not among them."""
 
     iterator = _ByThing

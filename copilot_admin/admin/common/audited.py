@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
+from copilot_admin.admin.common.chosen_rows import ChosenRows
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.snapshot import Snapshot, snapshot
@@ -58,6 +59,11 @@ class AuditedAdmin(_Admin[Row]):
         if row is not None and request.method == "POST":
             _kept(request)[_key(row)] = stored(row)
         return row
+
+    def formfield_for_manytomany(self, db_field: Any, request: Any, **options: Any) -> Any:
+        """A field for several rows, which takes no id that none can have."""
+        options = {"form_class": ChosenRows, **options}
+        return super().formfield_for_manytomany(db_field, request, **options)
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         """Django's history, and the entry."""

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from django.contrib.auth.admin import UserAdmin
 from django.forms import ModelForm
-from django.forms.models import ModelChoiceIterator, ModelMultipleChoiceField
+from django.forms.models import ModelChoiceIterator
 
 from copilot_admin.admin.common.audited import AuditedAdmin
 
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     CopilotModelForm = ModelForm[Copilot]
     GroupModelForm = ModelForm[Group]
     PermissionIterator = ModelChoiceIterator[Permission]
-    PermissionsField = ModelMultipleChoiceField[Permission]
     ProviderModelForm = ModelForm[Provider]
     KeyModelForm = ModelForm[EndpointKey]
     QueueModelForm = ModelForm[ReviewQueue]
@@ -76,4 +75,4 @@ else:
     CopilotModelForm = GroupModelForm = ProviderModelForm = KeyModelForm = QueueModelForm = (
         PriceModelForm
     ) = ModelForm
-    PermissionIterator, PermissionsField = ModelChoiceIterator, ModelMultipleChoiceField
+    PermissionIterator = ModelChoiceIterator
