@@ -56,10 +56,21 @@ class _Refusal(MarkedYAMLError):
     """YAML that is no copilot file's, in words of ours."""
 
 
-class _ScannerWithoutTags(Scanner):
-    """Refuses a tag where it begins: one of many "!" would be read in the square of its length."""
+class _CarefulScanner(Scanner):
+    """Has words for what the parser's own stumbles over, and for what it reads slowly."""
+
+    def scan_flow_scalar_non_spaces(self, double: Any, start_mark: Any) -> Any:
+        """Refuses an escape beyond the last of all characters."""
+        try:
+            return super().scan_flow_scalar_non_spaces(double, start_mark)
+        except (ValueError, OverflowError) as error:
+            raise _Refusal(
+                problem=_("an escape in quotes is no character"),
+                problem_mark=self.reader.get_mark(),
+            ) from error
 
     def fetch_tag(self) -> None:
+        """Refuses a tag where it begins: one of many "!" would be read in the square of its length."""
         raise _Refusal(
             problem=_("tags are not accepted: put text in quotes"),
             problem_mark=self.reader.get_mark(),
@@ -75,7 +86,7 @@ def read_yaml(text: str) -> Any:
     """
     _check_size(text)
     yaml = YAML(typ="safe", pure=True)
-    yaml.Scanner = _ScannerWithoutTags
+    yaml.Scanner = _CarefulScanner
     try:
         return _document(_counted(yaml.parse(text)))
     except MarkedYAMLError as error:

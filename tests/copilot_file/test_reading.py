@@ -148,6 +148,8 @@ def test_an_anchor_alone_is_harmless_even_twice():
         ("a: 1\n<<: {b: 2}\n<<: 3", "line 3, column 1: the key '<<' is given twice."),
         ("a: 1\n2: b", "line 2, column 1: a key must be text: put it in quotes."),
         ("a\n--- b", "line 2, column 1: there is more than one document in the file."),
+        ('a: "\\UFFFFFFFF"', "line 1, column 7: an escape in quotes is no character."),
+        ('a: "\\U00110000"', "line 1, column 7: an escape in quotes is no character."),
         (f"a: {'9' * 5000}", "The file is no YAML: Exceeds the limit"),
     ],
 )
