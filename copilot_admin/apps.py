@@ -16,7 +16,7 @@ class CopilotAdminConfig(AppConfig):
 
     def ready(self) -> None:
         """Registers the system checks and the order of names, and has roles and prices follow what is saved."""
-        from copilot_admin.config.roles import create_roles  # needs the models of `auth`
+        from copilot_admin.config.role_groups import create_roles  # needs the models of `auth`
         from copilot_admin.copilots import checks  # noqa: F401  # needs the models
         from copilot_admin.edge import path_ids
         from copilot_admin.models import ModelPrice, Provider

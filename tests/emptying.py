@@ -11,7 +11,8 @@ from django.contrib.contenttypes.models import ContentType
 from django.core.management import call_command
 from django.db import connection, transaction
 
-from copilot_admin.config.roles import CHANGE, GIVEN_ONCE, PERMISSIONS
+from copilot_admin.config.role_groups import CHANGE, GIVEN_ONCE
+from copilot_admin.config.roles import ROLES
 from copilot_admin.models import AuditEntry
 
 GRANTED = Group.permissions.through
@@ -55,10 +56,10 @@ def _which_have_rows() -> str:
 
 def roles_are_as_migrated() -> bool:
     """Whether there are as many roles and rights of them as `migrate` makes."""
-    granted = sum(map(len, map(_granted, PERMISSIONS.values())))
+    granted = sum(len(_granted(role.permissions)) for role in ROLES.values())
     with connection.cursor() as cursor:
         cursor.execute(_how_many_roles())
-        return bool(cursor.fetchone() == (len(PERMISSIONS), granted))
+        return bool(cursor.fetchone() == (len(ROLES), granted))
 
 
 @cache

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from copilot_admin.config.addresses import parts_of
 from copilot_admin.config.env import BadSetting, Environment
 from copilot_admin.config.networks import Network, networks
-from copilot_admin.config.role_names import Role
+from copilot_admin.config.roles import Role
 
 _TOKEN = re.compile(r"[!#$%&'*+.^`|~0-9A-Za-z-]{1,100}")  # of RFC 9110, without "_": proxies differ
 

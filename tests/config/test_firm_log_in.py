@@ -4,7 +4,7 @@ import pytest
 
 from copilot_admin.config.env import BadSetting, Environment
 from copilot_admin.config.firm_log_in import FirmLogIn, Passwords, RoleMap, firm_log_in, roles_in
-from copilot_admin.config.role_names import Role
+from copilot_admin.config.roles import Role
 
 OIDC = {
     "COPILOT_OIDC_ISSUER": "https://login.example.com/",
@@ -114,8 +114,7 @@ def test_half_a_proxy_is_refused(missing):
         ),
         (
             {**OIDC, "COPILOT_OIDC_ROLES": "analysts:Kings"},
-            "COPILOT_OIDC_ROLES names the role 'Kings'. "
-            "Use one of Auditors, Builders, Operators, Publishers, Reviewers.",
+            f"COPILOT_OIDC_ROLES names the role 'Kings'. Use one of {', '.join(sorted(Role))}.",
         ),
         (
             {**OIDC, "COPILOT_OIDC_RENEW_MIN": "0"},

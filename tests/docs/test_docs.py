@@ -12,6 +12,7 @@ from django.test import AsyncClient
 import pytest
 
 from copilot_admin.admin.copilots.form import CopilotForm
+from copilot_admin.config.roles import ROLES
 from copilot_admin.copilot_file.importing import import_file
 from copilot_admin.copilot_file.loading import load
 from copilot_admin.copilot_file.templates import templates
@@ -88,6 +89,13 @@ def test_the_request_of_the_components_page_is_answered():
     assert headers.pop("Authorization") == "Bearer KEY"
     reply = ask(path.removeprefix("/v2/components"), body, key=make_key()[1])
     assert (reply.status, reply.words) == (200, "220")
+
+
+def test_every_role_has_its_row():
+    document = (BASE_DIR / "docs" / "people.md").read_text()
+    table = document.partition("## Roles")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1].strip() for line in table.splitlines() if line.startswith("| ")]
+    assert sorted(rows[1:]) == sorted(ROLES)
 
 
 def test_every_template_has_its_row_and_its_page():

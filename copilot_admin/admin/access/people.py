@@ -1,5 +1,6 @@
 """Users and groups in the admin: whoever looks after people does so up to his own rights."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import admin
@@ -23,15 +24,16 @@ from copilot_admin.admin.access.powers import (
     powers_of,
     powers_of_group,
 )
-from copilot_admin.admin.access.rights import ROLES, RightsField
+from copilot_admin.admin.access.rights import RightsField
 from copilot_admin.admin.common.audited import AuditedAdmin
 from copilot_admin.admin.common.generics import PersonModelAdmin
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.no_popups import NoPopups
-from copilot_admin.admin.common.widgets import Switches
+from copilot_admin.admin.common.widgets import Switches, Text
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.logins.log_in_rows import carried_out, rows_of
 from copilot_admin.audit.snapshot import Snapshot
+from copilot_admin.config.roles import ROLES
 from copilot_admin.models import Action
 from copilot_admin.people.external import is_external
 
@@ -41,6 +43,7 @@ SUPERUSER_FIELDS = ("is_superuser", "user_permissions")
 OWN_RIGHTS = ("is_active", "is_staff", "groups")
 # What the firm's log-in says; here it is only shown, to superusers too.
 GIVEN_OUTSIDE = ("is_staff", "groups", "is_superuser")
+_ROLE_WORDS: Mapping[str, Text] = {name: role.words for name, role in ROLES.items()}
 
 
 @admin.register(User, site=site)
@@ -127,7 +130,7 @@ class PersonAdmin(GuardedLookups, NoPopups, PersonModelAdmin):
         """Offers the groups that do not let their members do more than whoever looks."""
         if db_field.name == "groups":
             groups = groups_within(_own(request)).order_by("name")
-            told = {str(group.pk): ROLES.get(group.name, "") for group in groups}
+            told = {str(group.pk): _ROLE_WORDS.get(group.name, "") for group in groups}
             options |= {"queryset": groups, "widget": Switches(told)}
         if db_field.name == "user_permissions":
             options["form_class"] = RightsField

@@ -14,7 +14,7 @@ from copilot_admin.admin.common.chosen_rows import ChosenRows
 from copilot_admin.admin.common.generics import PermissionIterator
 from copilot_admin.admin.common.widgets import PageWidget, Text
 from copilot_admin.admin.frame.site import site
-from copilot_admin.config.roles import PERMISSIONS, Role
+from copilot_admin.config.roles import ROLES
 
 VERBS: dict[str, Text] = {
     "view": _("See"),
@@ -22,16 +22,7 @@ VERBS: dict[str, Text] = {
     "change": _("Change"),
     "delete": _("Delete"),
 }
-ROLES: dict[str, Text] = {
-    Role.AUDITORS: _("Read everything, the audit trail too, and change nothing."),
-    Role.BUILDERS: _("Make copilots, change and try them, and publish them unless others shall."),
-    Role.OPERATORS: _(
-        "Look after providers, prices, keys, limits, alerts, people, and for how long transcripts stay."
-    ),
-    Role.PUBLISHERS: _("Read copilots, publish them and switch them on."),
-    Role.REVIEWERS: _("Read, judge and export transcripts."),
-}
-_OF_ROLES = frozenset(name for names in PERMISSIONS.values() for name in names)
+_OF_ROLES = frozenset(name for role in ROLES.values() for name in role.permissions)
 
 
 class RightsWidget(PageWidget, forms.CheckboxSelectMultiple):

@@ -8,8 +8,8 @@ from django.test import Client
 from django.urls import reverse
 import pytest
 
-from copilot_admin.admin.access.rights import ROLES, RightsField
-from copilot_admin.config.roles import PERMISSIONS, Role
+from copilot_admin.admin.access.rights import RightsField
+from copilot_admin.config.roles import ROLES, Role
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -57,7 +57,7 @@ def test_every_right_of_a_role_can_be_given():
         f"{app}.{name}"
         for app, name in field.queryset.values_list("content_type__app_label", "codename")
     }
-    assert {name for names in PERMISSIONS.values() for name in names} <= kept
+    assert {name for role in ROLES.values() for name in role.permissions} <= kept
 
 
 def test_a_right_of_no_use_is_not_offered_but_kept_where_it_is_given():
@@ -92,7 +92,7 @@ def test_the_page_of_a_group_changes_its_rights(superuser: Client):
 def test_each_role_has_its_sentence(superuser: Client):
     assert set(ROLES) == set(Role)
     page = shown(superuser, "auth_user", make_user().pk)
-    assert all(str(sentence) in page for sentence in ROLES.values())
+    assert all(str(role.words) in page for role in ROLES.values())
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ import pytest
 
 from copilot_admin.admin.figures.sections import MOST_SHOWN
 from copilot_admin.answering.feedback import Judgement, keep
-from copilot_admin.config.roles import Role, create_roles
+from copilot_admin.config.role_groups import create_roles
+from copilot_admin.config.roles import Role
 from copilot_admin.models import (
     Conversation,
     Copilot,

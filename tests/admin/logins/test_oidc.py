@@ -15,7 +15,7 @@ from copilot_admin import models
 from copilot_admin.admin.logins import discovery, oidc_views
 from copilot_admin.admin.logins.exchange import Exchange
 from copilot_admin.config.firm_log_in import Passwords
-from copilot_admin.config.role_names import Role
+from copilot_admin.config.roles import Role
 from copilot_admin.models import ExternalAccount, LogIn
 from copilot_admin.people.vouching import is_vouched_for
 from tests.admin.logins.provider import (

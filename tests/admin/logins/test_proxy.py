@@ -15,7 +15,7 @@ import requests
 from copilot_admin.config.asking_users import ProxyRules
 from copilot_admin.config.firm_log_in import FirmLogIn, Passwords, RoleMap, UserProxy
 from copilot_admin.config.networks import networks
-from copilot_admin.config.role_names import Role
+from copilot_admin.config.roles import Role
 from copilot_admin.edge.log_in_proxy import PERSON_KEY, LogInProxy, ProxyPerson
 from copilot_admin.edge.proxy_headers import APART_KEY, PEER_KEY
 from copilot_admin.edge.proxy_users import ProxyUsers, words_in

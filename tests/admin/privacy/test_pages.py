@@ -4,7 +4,8 @@ from django.contrib.auth.models import Permission
 from django.urls import reverse
 import pytest
 
-from copilot_admin.config.roles import Role, create_roles
+from copilot_admin.config.role_groups import create_roles
+from copilot_admin.config.roles import Role
 from copilot_admin.copilots.archive import put_away
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import Conversation, Copilot, LegalHold, Removal
