@@ -21,6 +21,7 @@ from django.middleware.common import CommonMiddleware
 from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.locale import LocaleMiddleware
 from django.middleware.security import SecurityMiddleware
+from django.template.loader import render_to_string
 from django.utils.decorators import sync_and_async_middleware
 from django.utils.deprecation import MiddlewareMixin
 
@@ -113,7 +114,20 @@ class PageMessages(_PagesOnly, MessageMiddleware):
 
 
 class PageUrls(_PagesOnly, CommonMiddleware):
-    """Slashes and an exact Host header for pages."""
+    """Slashes and an exact Host header for pages, and a page where an address takes forms only.
+
+    Whoever logs in again after he has pressed a button is led to the address of the button.
+    """
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        """The answer as Django leaves it; one that says only its status says it in words."""
+        if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED and not response.streaming:
+            page = cast(HttpResponse, response)
+            if not page.content:
+                page.content = render_to_string("405.html").encode()
+        return super().process_response(request, response)
 
 
 class PageCsrf(_PagesOnly, CsrfViewMiddleware):

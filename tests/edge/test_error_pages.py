@@ -44,6 +44,20 @@ def words(client: Client, path: str, status: int) -> str:
     return page
 
 
+def test_an_address_that_takes_forms_only_says_so_to_who_opens_it(builder):
+    """As whoever had to log in again after he had pressed a button."""
+    assert "This address shows no page" in words(builder, reverse("admin:logout"), 405)
+    assert builder.get(reverse("admin:logout")).headers["Allow"] == "POST"
+
+
+def test_programs_are_told_in_their_own_words_that_a_method_does_nothing(client):
+    refused = client.put("/copilots.json")
+    assert (refused.status_code, refused.headers["Content-Type"]) == (
+        405,
+        "application/json; charset=utf-8",
+    )
+
+
 def test_a_page_that_is_not_for_this_role_says_who_can_help(builder):
     assert "You may not do this" in words(builder, reverse("admin:auth_user_changelist"), 403)
 
