@@ -20,7 +20,7 @@ from copilot_admin.engine.client_functions.registry import (
     offers_in,
 )
 from copilot_admin.engine.tools.mistakes import Mistakes
-from copilot_admin.engine.tools.tool_arguments import ToolMistake, check_depth
+from copilot_admin.engine.tools.tool_arguments import ToolMistake, check_for_client
 from copilot_admin.engine.values.engine_input import EngineInput, Exchange
 from copilot_admin.engine.values.model_call import ToolCall, ToolSchema
 from protocol.events import FunctionCall
@@ -159,7 +159,7 @@ class ClientTools:
         wrong: dict[str, str] = {}
         for call in calls:
             try:
-                check_depth(call)
+                check_for_client(call)
                 wishes += read_wishes(call, query=self._query)
             except ToolMistake as mistake:
                 wrong[call.id] = self._mistakes.learn(mistake)
@@ -177,7 +177,7 @@ class ClientTools:
         if offer.arguments is None or self._refuse([call], self._refusal_of(offer)):
             return None  # the first is answered here
         try:
-            check_depth(call)
+            check_for_client(call)
             arguments = offer.arguments(call)
         except ToolMistake as mistake:
             self._answers[call.id] = self._mistakes.learn(mistake)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 import json
+from math import isfinite
 import re
 from typing import TypeVar
 
@@ -10,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from copilot_admin.engine.toolkits.told_names import cut, quoted
 from copilot_admin.engine.values.model_call import ToolCall
 from copilot_admin.errors import CopilotError
-from protocol.json import JsonObject
+from protocol.json import Json, JsonObject
 from protocol.json_schema import self_contained
 from protocol.walk import is_deeper
 
@@ -18,6 +19,9 @@ _Model = TypeVar("_Model", bound=BaseModel)
 _LONGEST = 10_000  # characters of a mistake: fifty names of the longest, and what is said of them
 # A client brings a call back with its result, and what it brings may nest 64 levels, some of which are the request's own.
 _MOST_LEVELS = 40
+_MOST_DIGITS = (
+    308  # of a whole number; scripts make an infinity of more, and that is null when it comes back
+)
 
 
 class ToolMistake(CopilotError):
@@ -50,18 +54,36 @@ def read_arguments(model: type[_Model], call: ToolCall) -> _Model:
         raise ToolMistake(f"Wrong arguments for the tool {call.name!r}: {what}.") from error
 
 
-def check_depth(call: ToolCall) -> None:
-    """Looks whether the arguments could come back from a client.
+class _Unsayable(Exception):
+    """A number that clients have no form for."""
+
+
+def check_for_client(call: ToolCall) -> None:
+    """Looks whether a client could read the arguments, and bring them back.
 
     Raises:
-        ToolMistake: They are nested too deep for that: the chat could not go on.
+        ToolMistake: They are nested too deep for that, so that the chat could not go on, or hold what
+            strict readers of JSON refuse and others change.
     """
-    if call.arguments.count("[") + call.arguments.count("{") <= _MOST_LEVELS:
-        return
     try:
-        is_too_deep = is_deeper(json.loads(call.arguments), than=_MOST_LEVELS)
+        value: Json = json.loads(
+            call.arguments, parse_constant=_no_number, parse_float=_number, parse_int=_whole
+        )
+        is_too_deep = is_deeper(value, than=_MOST_LEVELS)
+        if not is_too_deep:
+            json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
         is_too_deep = True
+    except _Unsayable:
+        raise ToolMistake(
+            f"The arguments of the tool {quoted(call.name)} have a number that is none to a client: NaN, "
+            "infinite, or beyond 1e308. Write another, or a text."
+        ) from None
+    except UnicodeEncodeError:
+        raise ToolMistake(
+            f"The arguments of the tool {quoted(call.name)} have half a character, such as \\ud83d "
+            "alone. Write whole ones."
+        ) from None
     except ValueError:  # whoever reads them says what is wrong
         return
     if is_too_deep:
@@ -69,6 +91,23 @@ def check_depth(call: ToolCall) -> None:
             f"The arguments of the tool {quoted(call.name)} are nested deeper than {_MOST_LEVELS} levels. "
             "Write flatter ones."
         )
+
+
+def _no_number(constant: str) -> None:
+    raise _Unsayable
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise _Unsayable
+    return number
+
+
+def _whole(text: str) -> int:
+    if len(text) > _MOST_DIGITS:
+        raise _Unsayable
+    return int(text)
 
 
 def repeatable(call: ToolCall) -> ToolCall:

@@ -178,6 +178,12 @@ def test_mcp_tools_with_the_same_name_get_numbers_and_take_no_other_tools_name()
     assert listed == ["a_b", "a_b_2", "save_skill_2", "x" * 64, "x" * 62 + "_2", "chart_2"]
 
 
+NO_NUMBER = (
+    "a number that is none to a client: NaN, infinite, or beyond 1e308. Write another, or a text."
+)
+HALF_A_CHARACTER = "half a character, such as \\ud83d alone. Write whole ones."
+
+
 def test_wrong_arguments_of_an_mcp_tool_are_told():
     assert mistake("execute_agent_tool") == (
         "Wrong arguments for the tool 'execute_agent_tool': q must be given."
@@ -220,6 +226,41 @@ def test_arguments_that_a_client_could_not_bring_back_are_not_sent_to_it(tool, a
         assert told == (
             f"The arguments of the tool '{tool}' are nested deeper than 40 levels. Write flatter ones."
         )
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        *(
+            (value, NO_NUMBER)
+            for value in ("NaN", "-Infinity", "1e999", "-1e400", "9" * 309, "9" * 5000)
+        ),
+        ('"\\ud83d"', HALF_A_CHARACTER),
+        ('{"\\udc00": 1}', HALF_A_CHARACTER),
+        ('"\ud83d"', HALF_A_CHARACTER),
+    ],
+)
+def test_arguments_that_clients_read_differently_are_not_sent_to_them(value, told):
+    arguments = f'{{"q": {value}}}'
+    step = Step(
+        (ToolCall(id="1", name="kb_search_docs", arguments=arguments), *text("").actions[-1:])
+    )
+    with ScriptedProvider([step, text("Another.")]) as provider:
+        outputs = outputs_of(make_engine_input(provider, query=FULL_QUERY))
+        asked = provider.calls
+    assert MessageChunk("Another.") in outputs
+    assert asked[1].messages[-1].text == f"The arguments of the tool 'kb_search_docs' have {told}"
+
+
+@pytest.mark.parametrize("value", ["1.5e308", "9" * 308, '"\\ud83d\\ude00 \\u0000"', '"NaN 1e999"'])
+def test_any_other_arguments_are(value):
+    arguments = f'{{"q": {value}}}'
+    step = Step(
+        (ToolCall(id="1", name="kb_search_docs", arguments=arguments), *text("").actions[-1:])
+    )
+    with ScriptedProvider([step]) as provider:
+        [event] = outputs_of(make_engine_input(provider, query=FULL_QUERY))
+    assert event.input_arguments["parameters"] == json.loads(arguments)
 
 
 def test_the_result_of_an_mcp_tool_stands_under_its_name_and_the_tools_stay():
