@@ -1,4 +1,4 @@
-"""What follows of what a rule found: an alert is opened, told of, closed; writes.
+"""What follows from what a rule found: an alert is opened, told of, closed; writes.
 
 It is written only while the moment at which the rule is due next is still that of whoever measured. A
 rule has one open alert at most, which the database itself sees to.

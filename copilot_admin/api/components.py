@@ -57,7 +57,7 @@ async def call_version(
 
 @router.api_operation(list(_METHODS), "/components/", include_in_schema=False)
 async def refuse_no_name(request: HttpRequest) -> None:
-    """The list has no slash at its end."""
+    """Refuses a call that names no component: the list has no slash at its end."""
     _refuse_address()
 
 

@@ -45,7 +45,7 @@ class ForgivingRedisCache(RedisCache):
         return bool(self._or(True, lambda: adding(key, value, *args, **options)))
 
     def incr(self, key: Any, delta: int = 1, version: int | None = None) -> int:
-        """The next number.
+        """Counts on from the number that is kept under a key.
 
         Raises:
             ValueError: There is none, or nobody knows.

@@ -33,7 +33,7 @@ class AllowedOrigins:
         return origin in self._all
 
     def added(self) -> tuple[str, ...]:
-        """Those that operators allowed; reads the database."""
+        """The origins that operators allowed; reads the database."""
         if self.is_pinned:
             return ()
         return tuple(AllowedOrigin.objects.values_list("origin", flat=True))

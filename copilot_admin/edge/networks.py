@@ -1,4 +1,4 @@
-"""By what requests are counted that come from an address."""
+"""The network as which an address is counted: whoever has one of IPv6 has very many."""
 
 from ipaddress import IPv6Address, ip_address
 

@@ -64,11 +64,11 @@ class Share:
         await self._room.grow(self, self._weight * kept)
 
     def arrived(self) -> None:
-        """Says that all of it is there."""
+        """Says that it grows no more: the whole body, or answer, is there."""
         self._room.arrived(self)
 
     def give_back(self) -> None:
-        """Gives all of it back."""
+        """Gives back all that it holds of the room."""
         self._room.give_back(self)
 
     def set_pace(self) -> None:
@@ -127,7 +127,7 @@ class SharedRoom:
             share.give_back()
 
     async def grow(self, share: Share, size: int) -> None:
-        """Lets a share grow; see there."""
+        """Lets a share grow, or has it wait, as `Share.grow` says."""
         size = min(size, self.largest)
         if not self._fits(share, size):
             await self._wait(share, size)
@@ -135,12 +135,12 @@ class SharedRoom:
         self._coming.add(share)
 
     def arrived(self, share: Share) -> None:
-        """All of one is there: it comes no further, and nothing has to be left for it."""
+        """Leaves nothing for a share any more that grows no further."""
         self._coming.discard(share)
         self._look()
 
     def give_back(self, share: Share) -> None:
-        """One has gone."""
+        """Counts a share no longer: what it held is there for others."""
         self._count(share, 0)
         self.arrived(share)
 

@@ -23,7 +23,7 @@ class SealedContents:
 
     @cached_property
     def entries(self) -> Sequence[Packed | None]:
-        """Of each entry; None: it is small, and stands in its row."""
+        """What each entry holds, packed; None: it is small, and stands in the row of the entry."""
         payloads = (entry.payload for entry in self._sealed.entries)
         return [
             pack(payload) if payload is not None and len(dumped(payload)) > BIG else None

@@ -6,5 +6,5 @@ from django.conf import settings
 
 
 def budget_zone() -> ZoneInfo:
-    """That of the setting, which is checked when settings are read."""
+    """The zone that `BUDGET_ZONE` names; a wrong name ended the process when settings were read."""
     return ZoneInfo(settings.BUDGET_ZONE)

@@ -65,14 +65,14 @@ class Count:
 
 
 def to_be_removed(scope: PrivacyScope) -> Q:
-    """Of conversations: those of a scope that no hold keeps, and that nobody is removing yet."""
+    """Which conversations of a scope may go: no hold keeps them, and nobody is removing them yet."""
     found = conversations_in(scope) & ~Q(principal__startswith=ERASED)
     held = held_conversations()
     return found if held is None else found & ~held
 
 
 def trials_to_be_removed(scope: PrivacyScope) -> Q:
-    """Of conversations: those in which somebody asked again what an erasure of a scope takes along."""
+    """Which conversations go with them: somebody asked in them again what an erasure takes along."""
     of_those = Conversation.objects.filter(to_be_removed(scope)).order_by().values("pk")
     trials = Q(origin__isnull=False, origin__in=of_those) & ~Q(principal__startswith=ERASED)
     held = held_conversations()

@@ -33,7 +33,7 @@ def user_meant(text: str) -> EndUser:
 
 
 def called(text: str) -> Q:
-    """Of users: those whom a text may mean, as `user_meant` reads it."""
+    """Which users a text may mean, as `user_meant` reads it."""
     if text.startswith(ID_START):
         return Q(identifier=text.removeprefix(ID_START))
     # An address that somebody types has whatever letters, and a keyboard says "e" and an accent in one

@@ -96,22 +96,22 @@ def release(hold_id: int, *, by: str) -> bool:
 
 
 def held_conversations() -> Q | None:
-    """Of conversations: those that some hold keeps; None: there is no hold."""
+    """Which conversations some hold keeps; None: there is no hold."""
     return _any(conversations_in(scope_of(hold)) for hold in in_force())
 
 
 def held_runs() -> Q | None:
-    """Of runs without a conversation: those that some hold keeps; None: none does."""
+    """Which runs without a conversation some hold keeps; None: none does."""
     return _any(loose_runs_in(scope_of(hold)) for hold in in_force())
 
 
 def held_calls() -> Q | None:
-    """Of calls of components: those that some hold keeps; None: none does."""
+    """Which calls of components some hold keeps; None: none does."""
     return _any(calls_in(scope_of(hold)) for hold in in_force())
 
 
 def held_days() -> Q | None:
-    """Of the days on which people are counted: those that some hold keeps; None: none does."""
+    """Which days, on which people are counted, some hold keeps; None: none does."""
     return _any(caller_days_in(scope_of(hold)) for hold in in_force())
 
 

@@ -70,14 +70,14 @@ def conversations_in(scope: PrivacyScope) -> Q:
 
 
 def loose_runs_in(scope: PrivacyScope) -> Q | None:
-    """Of runs without a conversation, such as refused ones: those that are meant; None: none are."""
+    """The runs without a conversation, such as refused ones, that a scope means; None: it means none."""
     if scope.conversation is not None:
         return None
     return Q(conversation=None) & _asked_by(scope) & _happened(scope, "started_at")
 
 
 def calls_in(scope: PrivacyScope) -> Q | None:
-    """Of calls of components: those that are meant; None: none are."""
+    """The calls of components that a scope means; None: it means none."""
     if scope.conversation is not None:
         return None
     found = _happened(scope, "created_at")
@@ -94,7 +94,7 @@ def calls_in(scope: PrivacyScope) -> Q | None:
 
 
 def caller_days_in(scope: PrivacyScope) -> Q | None:
-    """Of the rollup that names callers: the days that are meant; None: none are.
+    """The days, in the rollup that names callers, that a scope means; None: it means none.
 
     It names a user, or the key of who has no name: who is meant by both is in no row.
     """

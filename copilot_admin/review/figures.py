@@ -303,6 +303,6 @@ def with_copilots(rows: Iterable[tuple[tuple[Any, ...], Counts]]) -> list[Part]:
 
 
 def most_asked(parts: Sequence[Part]) -> list[Part]:
-    """Those of which there are requests, the most asked first."""
+    """The models, or whatever the parts are, that were asked, the most asked first."""
     named = (one for one in parts if one.counts["runs"])
     return sorted(named, key=lambda one: (-one.counts["runs"], one.model))[:MOST_ROWS]

@@ -1,4 +1,4 @@
-"""What follows of a figure; pure."""
+"""What follows from a figure; pure."""
 
 from datetime import timedelta
 from decimal import Decimal

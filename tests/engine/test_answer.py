@@ -1,3 +1,5 @@
+"""An answer from end to end: words, calls, legs and their errors, with a scripted provider."""
+
 import asyncio
 from contextlib import aclosing
 from dataclasses import replace

@@ -1,3 +1,5 @@
+"""What an answer cites: only what its data was, once each."""
+
 from dataclasses import replace
 from uuid import UUID
 

@@ -1,3 +1,5 @@
+"""The engine stands alone: it needs no Django."""
+
 import subprocess
 import sys
 

@@ -1,3 +1,5 @@
+"""Citations that come with data, as far as every client can show them."""
+
 from typing import Any
 from uuid import UUID
 

@@ -22,7 +22,7 @@ class NearLimit:
 
 
 def near_limits() -> list[NearLimit]:
-    """Those of which 80 % are used or more, the fullest first; what is of each of several is left out."""
+    """The limits that are used to 80 % or more, the fullest first; those that each of several has are left out."""
     rules = [rule for subject, limits in _set() for rule in rules_of(subject, limits)]
     use = use_of(rules) if rules else {}
     fullest: dict[Subject, int] = {}

@@ -1,4 +1,4 @@
-"""A failure says its sentence once.
+"""Leaves out of an answer the sentence of its failure, which its page says elsewhere.
 
 Clients are told of it by a warning step and a piece of the answer, as generation 1 knows no steps.
 The page says it where it says how the run ended, and so nowhere else.

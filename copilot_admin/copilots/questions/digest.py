@@ -1,4 +1,4 @@
-"""What is the same of two questions that are the same, however they came here."""
+"""The digest of a question, by which the same one is known however it comes here again."""
 
 from collections.abc import Mapping
 import hashlib
@@ -7,6 +7,6 @@ from typing import Any
 
 
 def digest_of_question(question: str, body: Mapping[str, Any]) -> str:
-    """Of the words and all that they bring, but not of what is expected."""
+    """A digest of the words and of all that they bring, but not of what is expected."""
     whole = json.dumps([question, body], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,4 +1,4 @@
-"""Links: those in a question as files of it, and what is behind one of which nobody says it."""
+"""Links: those in a question become files of it, and the kind of file behind one is found out."""
 
 from dataclasses import replace
 from pathlib import PurePosixPath

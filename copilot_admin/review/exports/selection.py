@@ -133,7 +133,7 @@ def _found(selection: Selection, here: Q) -> set[int]:
 
 
 def stays() -> Q:
-    """Of conversations: neither they nor their copilot are being deleted, and half gone already."""
+    """Which conversations are whole: neither they nor their copilot are being deleted."""
     return Q(copilot__deletion_requested_at=None) & ~Q(principal__startswith=ERASED)
 
 

@@ -1,3 +1,5 @@
+"""What travels through the client is sealed for a day, a copilot, a caller and a chat."""
+
 from dataclasses import replace
 from datetime import timedelta
 from math import inf

@@ -1,3 +1,5 @@
+"""Which widgets a client is asked for, when, and how often."""
+
 import pytest
 
 from copilot_admin.engine.client.data_wishes import TOOL, data_call, read_wishes

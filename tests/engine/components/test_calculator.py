@@ -1,3 +1,5 @@
+"""The component that calculates."""
+
 import asyncio
 import doctest
 

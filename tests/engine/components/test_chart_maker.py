@@ -1,3 +1,5 @@
+"""The component that draws a chart."""
+
 import asyncio
 import doctest
 from uuid import UUID

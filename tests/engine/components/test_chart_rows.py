@@ -1,3 +1,5 @@
+"""Rows made ready for a chart."""
+
 import doctest
 
 import pytest

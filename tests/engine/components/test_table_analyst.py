@@ -1,3 +1,5 @@
+"""The component that works on tables."""
+
 import asyncio
 import doctest
 import json

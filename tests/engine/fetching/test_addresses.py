@@ -1,3 +1,5 @@
+"""Addresses: which a provider may have, and which are private, in whatever form."""
+
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from ipaddress import ip_address

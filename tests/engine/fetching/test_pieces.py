@@ -1,3 +1,5 @@
+"""Bodies are read as they come, and a connection that breaks is told apart from their end."""
+
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing

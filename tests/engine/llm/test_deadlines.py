@@ -1,3 +1,5 @@
+"""A provider that is silent for too long is given up, and one that is slow is not."""
+
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing

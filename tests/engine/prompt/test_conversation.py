@@ -1,3 +1,5 @@
+"""The messages that a model sees of a conversation."""
+
 import json
 
 import pytest

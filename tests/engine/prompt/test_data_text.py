@@ -1,3 +1,5 @@
+"""What a client returned, as text for a model."""
+
 import base64
 import json
 

@@ -1,3 +1,5 @@
+"""The placeholders of a prompt, and what of it is none."""
+
 import pytest
 
 from copilot_admin.engine.prompt.placeholders import ends_open, fill, unknown_placeholders

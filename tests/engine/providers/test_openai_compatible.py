@@ -1,3 +1,5 @@
+"""Servers that speak the API of OpenAI, with all their quirks."""
+
 import asyncio
 from contextlib import aclosing
 import gzip

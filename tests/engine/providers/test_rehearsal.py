@@ -1,3 +1,5 @@
+"""The rehearsal model: honest, repeatable, and able to show what a copilot can do."""
+
 import asyncio
 import json
 

@@ -1,3 +1,5 @@
+"""Every tool keeps the contract; tables and charts are shown as artifacts."""
+
 import asyncio
 from inspect import getdoc
 import json

@@ -51,7 +51,7 @@ def without_effect(content: DraftContent, facts: Facts) -> Iterator[Finding]:
 
 @Check
 def nothing_to_choose(content: DraftContent, facts: Facts) -> Iterator[Finding]:
-    """A choice of one."""
+    """A select with one option: there is nothing to choose."""
     for feature in content.spec.custom_features:
         if feature.type is CustomFeatureType.SELECT and len(feature.options) == 1:
             sentence = _("The control “%(label)s” has one option: there is nothing to choose.")

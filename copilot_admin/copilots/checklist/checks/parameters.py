@@ -115,7 +115,7 @@ def two_kinds_of_chance(content: DraftContent, facts: Facts) -> Iterator[Finding
 
 @Check
 def two_lengths(content: DraftContent, facts: Facts) -> Iterator[Finding]:
-    """Old and new name of one thing."""
+    """The longest answer, under its old name and its new one."""
     if _are_set(content, "max_tokens", "max_completion_tokens"):
         sentence = _("'max_tokens' and 'max_completion_tokens' say the same. Providers take one.")
         yield warning("parameters", sentence)

@@ -25,7 +25,7 @@ def log_returns(path: Path, options: Options, notes: list[str]) -> Points:
 
 
 def drawdown(path: Path, options: Options, notes: list[str]) -> Points:
-    """From the highest level so far; the first level, which has none, is left out."""
+    """How far each level is below the highest so far; the first, which has none, is left out."""
     return list(zip(path.keys, formulas.drawdowns(path.levels)[1:], strict=True))
 
 
