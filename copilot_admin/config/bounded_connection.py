@@ -12,7 +12,7 @@ from psycopg import Connection, DatabaseError, OperationalError
 from psycopg.abc import RV, PQGen
 from psycopg.pq import ConnStatus, TransactionStatus
 
-from copilot_admin.config.postgresql_codes import SHUT
+from copilot_admin.storage.postgresql_codes import SHUT
 
 # A little more than the server gives a statement: it ends what is slow, this what is dead.
 ANSWER_SECONDS = 3.2

@@ -6,9 +6,9 @@ from django import db
 from django.conf import settings
 
 from copilot_admin.config.databases import SQLITE
-from copilot_admin.config.postgresql_codes import NO_TABLE, NOT_PERMITTED
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.storage.database_thread import OUTAGES, is_outage
+from copilot_admin.storage.postgresql_codes import NO_TABLE, NOT_PERMITTED
 from copilot_admin.storage.schema import is_current
 from copilot_admin.upkeep.free_space import fault_of_disks
 

@@ -22,9 +22,9 @@ from django.db import (
     connections,
 )
 
-from copilot_admin.config.postgresql_codes import SHUT
 from copilot_admin.errors import Unavailable
 from copilot_admin.storage.damage import is_damage, note_damage
+from copilot_admin.storage.postgresql_codes import SHUT
 
 T = TypeVar("T")
 

@@ -14,6 +14,7 @@ from copilot_admin.config.bounded_connection import (
     BoundedConnection,
 )
 from copilot_admin.config.databases import OPTIONS_OF_SERVERS, POOL
+from copilot_admin.storage.postgresql_codes import NO_TABLE
 from tests.services import DATABASE_URL
 
 TOLD_WITHIN_SECONDS = 5.0  # whoever asks while PostgreSQL is away
@@ -84,6 +85,17 @@ class TestBoundedConnection:
     def test_a_fault_of_ours_stays_one(self, connection):
         with pytest.raises(psycopg.ProgrammingError, match="of ours"):
             connection.wait(raising(psycopg.ProgrammingError("of ours")))
+        with pytest.raises(psycopg.errors.UndefinedColumn):
+            connection.execute("SELECT nothing")
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+
+    def test_a_table_that_is_not_there_is_an_outage_of_a_server_and_a_fault_of_a_command(
+        self, connection
+    ):
+        with pytest.raises(psycopg.OperationalError) as outage:
+            connection.execute("SELECT * FROM nowhere")
+        assert outage.value.sqlstate == NO_TABLE
+        connection.answers_within = None
         with pytest.raises(psycopg.errors.UndefinedTable):
             connection.execute("SELECT * FROM nowhere")
         assert connection.execute("SELECT 1").fetchone() == (1,)

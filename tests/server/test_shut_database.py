@@ -9,9 +9,9 @@ from django.test import AsyncClient, Client
 import pytest
 
 from copilot_admin.api.health import SHUT
-from copilot_admin.config.postgresql_codes import NOT_PERMITTED
 from copilot_admin.models import Copilot
 from copilot_admin.server.database_faults import sentence_of
+from copilot_admin.storage.postgresql_codes import NOT_PERMITTED
 from tests.api.test_outages import HELLO, QUERY, page_of_a_session, ready
 from tests.databases import on_postgresql
 from tests.factories import make_published
