@@ -124,6 +124,7 @@ def _postgresql(
     parsed: Mapping[str, Any], *, maintenance: bool, pgbouncer: bool
 ) -> Mapping[str, Any]:
     from copilot_admin.config.bounded_connection import BoundedConnection  # loads psycopg
+    from copilot_admin.config.readable_rows import ReadableRowsCursor
 
     options = OPTIONS_OF_COMMANDS if maintenance else OPTIONS_OF_SERVERS
     # In transaction mode the next statement may go another way: what is set for a session is set for
@@ -139,6 +140,7 @@ def _postgresql(
         "OPTIONS": {
             **CONNECTING,
             **session,
+            "cursor_factory": ReadableRowsCursor,
             "pool": {**POOL, **bound},
             **parsed.get("OPTIONS", {}),
         },

@@ -17,7 +17,7 @@ from copilot_admin.engine.values.spec import CopilotSpec
 from copilot_admin.errors import ConfigurationError, NotFound, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Logging, Provider
 from copilot_admin.redaction.rules import NO_RULES, Rules, rules_for
-from copilot_admin.storage.selects import Select
+from copilot_admin.storage.selects import Select, member
 from protocol.json import Json
 from protocol.query import Query
 
@@ -148,7 +148,7 @@ def _live(
         slug=slug,
         version_id=version_id,
         version_number=version_number,
-        logging=Logging(logging),
+        logging=member(Logging, logging),
         redaction=rules_for(kinds, expressions),
         answerer=answerer,
         problem=problem,

@@ -8,6 +8,8 @@ from functools import partial
 from typing import TypeAlias
 from uuid import UUID
 
+from django.db import OperationalError
+
 from copilot_admin.journal.keys import hash_key
 from copilot_admin.journal.sealed_contents import SealedContents
 from copilot_admin.journal.sealing import Sealed, WrittenMessage
@@ -34,7 +36,7 @@ from copilot_admin.prices.bill import Bill, bill_of
 from copilot_admin.prices.cost import Cost
 from copilot_admin.storage import blobs
 from copilot_admin.storage.held_back import hold_back
-from copilot_admin.storage.selects import Select
+from copilot_admin.storage.selects import Select, member
 from copilot_admin.storage.statements import Delete, Insert, Update
 from copilot_admin.threads.chain import Chain
 from copilot_admin.threads.content import StoredContent
@@ -184,7 +186,10 @@ def _lock(sealed: Sealed) -> _Open | None:
         return None
     run_id, outcome, *others = row[: len(_RUN)]
     leaf = _Leaf(*row[len(_RUN) :])
-    run = _Open(*[run_id, Outcome(outcome), *others, leaf if leaf.id is not None else None])
+    if run_id != sealed.run_id:
+        raise OperationalError("another run came than the one that was asked for")
+    was = member(Outcome, outcome)
+    run = _Open(*[run_id, was, *others, leaf if leaf.id is not None else None])
     open_to = {Outcome.RUNNING}
     if sealed.outcome is not Outcome.INTERRUPTED:
         open_to.add(Outcome.INTERRUPTED)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 import json
 from typing import TYPE_CHECKING, Any, cast
 
-from django.db import models
+from django.db import OperationalError, models
 
 from protocol.json import Json
 
@@ -30,8 +30,15 @@ class OrderedJsonField(_JsonText):
         return value
 
     def from_db_value(self, value: str | None, *_: object) -> Json:
-        """The value that was written."""
-        return None if value is None else cast(Json, json.loads(value))
+        """The value that was written.
+
+        Raises:
+            OperationalError: It is no JSON any more.
+        """
+        try:
+            return None if value is None else cast(Json, json.loads(value))
+        except ValueError as error:
+            raise OperationalError("the database gives something else than was written") from error
 
 
 def _plain(value: object) -> object:

@@ -5,8 +5,10 @@ column `number` of the row to which the foreign key `live` leads, None where it 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from enum import Enum
+from typing import Any, TypeVar
 
+from django.db import OperationalError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import ForeignKey, Model
 import orjson
@@ -21,6 +23,7 @@ from copilot_admin.storage.statements import (
 )
 
 Path = tuple[str, ...]  # foreign keys, and at the end a column
+E = TypeVar("E", bound=Enum)
 
 
 class Select(Statement):
@@ -193,6 +196,18 @@ class SelectMany(Select):
             else "IN (SELECT value FROM json_each(%s))"
         )
         return " AND ".join(filter(None, (super()._conditions(database), f"{column} {among}")))
+
+
+def member(kind: type[E], value: object) -> E:
+    """The one of a closed set that a row names.
+
+    Raises:
+        OperationalError: It names none: that is not what was stored.
+    """
+    try:
+        return kind(value)
+    except ValueError as error:
+        raise OperationalError(f"a row names no {kind.__name__}") from error
 
 
 def _converters(column: Any, database: BaseDatabaseWrapper) -> list[Any]:

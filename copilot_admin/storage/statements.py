@@ -17,7 +17,7 @@ import threading
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS, OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import (
     AutoField,
@@ -174,6 +174,7 @@ class Insert(Statement):
 
         Raises:
             IntegrityError: The row breaks a constraint.
+            OperationalError: What was asked for did not come back.
             TypeError: A value has the name of no column.
         """
         database = database_here()
@@ -183,6 +184,8 @@ class Insert(Statement):
             raise TypeError(f"No columns: {', '.join(sorted(values.keys() - row.keys()))}")
         row.update(zip(values, self._stored(values, values, database), strict=True))
         inserted: Row | None = self._execute(database, list(row.values()), self._take)
+        if self._returning and (None in inserted if inserted else not self._or_ignore):
+            raise OperationalError("what was inserted did not come back")
         return inserted
 
     def _build(self, database: BaseDatabaseWrapper) -> str:

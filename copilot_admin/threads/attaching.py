@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import cast
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, OperationalError, transaction
 
 from copilot_admin.models import Conversation, Node, Turn
 from copilot_admin.storage import blobs
@@ -128,7 +128,8 @@ def _conversation(found: Found, incoming: PreparedMessages) -> tuple[Found, Know
         found = incoming.find()
     elif incoming.trace_id and not found.conversation.trace_id:
         found = _named(found, found.conversation, incoming)
-    assert found.conversation is not None  # noqa: S101  # it was found, or made by another process
+    if found.conversation is None:  # it was made by another process, which took it away again
+        raise OperationalError("a conversation is there, and not found")
     return found, found.conversation, False
 
 
@@ -195,7 +196,8 @@ def _turn(
     if row is not None:
         return _id(row), True
     turn_id = _turn_of(conversation, human_id)
-    assert turn_id is not None  # noqa: S101  # another process made it
+    if turn_id is None:  # another process made it, and took it away again
+        raise OperationalError("a turn is there, and not found")
     return turn_id, False
 
 

@@ -10,7 +10,7 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Left
 
 from copilot_admin.models import Conversation, Node
-from copilot_admin.storage.selects import Select, SelectMany
+from copilot_admin.storage.selects import Select, SelectMany, member
 from copilot_admin.storage.statements import Row
 from copilot_admin.threads.chain import Chain, Link
 from copilot_admin.threads.ranking import most_alike
@@ -221,4 +221,4 @@ def _seen(nodes: QuerySet[Node]) -> list[Seen]:
 
 def _as_seen(row: Row) -> Seen:
     *before, role, kind, text = row
-    return Seen(*[*before, Role(role), Kind(kind), text])
+    return Seen(*[*before, member(Role, role), member(Kind, kind), text])

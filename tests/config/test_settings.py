@@ -16,6 +16,7 @@ from copilot_admin.config.databases import database, is_maintenance, replica
 from copilot_admin.config.encryption import new_key
 from copilot_admin.config.env import BadSetting, Environment
 from copilot_admin.config.kept_secrets import kept_secret
+from copilot_admin.config.readable_rows import ReadableRowsCursor
 from copilot_admin.config.secrets import encryption_keys, secret_key
 from tests.production_check import production_environment
 
@@ -243,6 +244,7 @@ def test_postgresql_has_a_pool_and_time_limits(tmp_path):
             "reconnect_timeout": 3,
             "connection_class": BoundedConnection,
         },
+        "cursor_factory": ReadableRowsCursor,
         "options": "-c statement_timeout=3000 -c lock_timeout=2000 "
         "-c idle_in_transaction_session_timeout=10000 -c jit=off",
     }

@@ -4,7 +4,7 @@ from datetime import timedelta
 import re
 from typing import Any
 
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 import pytest
 
@@ -263,3 +263,21 @@ def test_a_conversation_is_told_to_have_files_when_an_answer_read_one():
     with_file = Client().ask("Hi").answer(StatusUpdate(message="Reading"), file, "Hello")
     without = Client().ask("Hi").answer(StatusUpdate(message="Thinking"), "Hello")
     assert [one.conversation.has_file for one in (with_file, without)] == [True, False]
+
+
+def test_an_end_that_meets_another_run_is_not_taken_as_stored(monkeypatch):
+    """A clean end was told, and the run said later that it was interrupted."""
+    asked, other = Client().ask("Hi"), Client().ask("Ho")
+    lock = finishing._LOCK_RUN
+    monkeypatch.setattr(finishing, "_LOCK_RUN", lambda id: lock(id=other.run_id))
+    with pytest.raises(OperationalError, match="another run"):
+        asked.answer("Hello.")
+    assert row(other, "outcome") == {"outcome": Outcome.RUNNING}
+
+
+def test_a_run_whose_outcome_is_none_is_an_outage():
+    """It was a fault of ours: the run was said to have crashed."""
+    asked = Client().ask("Hi")
+    Run.objects.update(outcome="RUNNING")
+    with pytest.raises(OperationalError, match="no Outcome"):
+        asked.answer("Hello.")

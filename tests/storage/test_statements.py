@@ -3,7 +3,7 @@
 from datetime import UTC, date, datetime, timedelta, timezone
 from uuid import UUID, uuid4
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 import pytest
 
@@ -157,3 +157,12 @@ def test_times_and_ids_are_stored_as_the_orm_stores_them(at):
     assert stored[str(run_id)] == stored[str(by_orm.pk)]
     select = Select(Run, "id", "started_at", "conversation_id", where=("id",))
     assert select(id=str(run_id)) == (run_id, at, None)
+
+
+@pytest.mark.parametrize("came", [None, (None,)])
+def test_a_row_that_does_not_come_back_is_an_outage(monkeypatch, came):
+    """What was garbled on its way was a fault of ours."""
+    insert = Insert(DailyUsage, returning=("id",))
+    monkeypatch.setattr(insert, "_execute", lambda *_: came)
+    with pytest.raises(OperationalError, match="did not come back"):
+        insert(**usage())

@@ -1,0 +1,74 @@
+"""What came from PostgreSQL and cannot be read is a fault of the database's, whatever converts it."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+from psycopg.types.datetime import DateLoader
+from psycopg.types.numeric import IntLoader, NumericLoader
+from psycopg.types.string import TextLoader
+from psycopg.types.uuid import UUIDLoader
+import pytest
+
+from copilot_admin.config.readable_rows import ReadableRowsCursor
+from tests.services import DATABASE_URL
+
+pytestmark = pytest.mark.postgres
+GARBLED = "SELECT 'x1'::text FROM generate_series(1, 3)"
+
+
+@pytest.fixture
+def connection() -> Iterator[psycopg.Connection[Any]]:
+    connecting = psycopg.connect(DATABASE_URL, autocommit=True, cursor_factory=ReadableRowsCursor)
+    with connecting as connection:
+        yield connection
+
+
+@pytest.mark.parametrize("loader", [IntLoader, NumericLoader, UUIDLoader, DateLoader])
+def test_a_value_that_is_none_of_its_type_is_an_outage_and_ends_the_connection(connection, loader):
+    """Each was a fault of the server's (500): its converter raises an error of its own."""
+    connection.adapters.register_loader("text", loader)
+    with pytest.raises(psycopg.OperationalError, match="cannot be read"):
+        connection.execute(GARBLED).fetchone()
+    assert connection.closed
+
+
+def test_a_text_of_no_characters_is_one_too(connection):
+    connection.adapters.register_loader("bytea", _as_text())
+    with pytest.raises(psycopg.OperationalError, match="cannot be read"):
+        connection.execute(r"SELECT '\xff'::bytea").fetchone()
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        psycopg.Cursor.fetchone,
+        psycopg.Cursor.fetchmany,
+        psycopg.Cursor.fetchall,
+        psycopg.Cursor.__next__,
+    ],
+)
+def test_however_rows_are_read(connection, read: Callable[[Any], Any]):
+    connection.adapters.register_loader("text", IntLoader)
+    cursor = connection.execute(GARBLED)
+    with pytest.raises(psycopg.OperationalError, match="cannot be read"):
+        getattr(cursor, read.__name__)()
+
+
+def test_what_can_be_read_is_and_a_fault_of_ours_stays_one(connection):
+    cursor = connection.execute("SELECT 1 FROM generate_series(1, 6)")
+    assert (cursor.fetchone(), cursor.fetchmany(2), next(cursor)) == ((1,), [(1,)] * 2, (1,))
+    assert (cursor.fetchall(), cursor.fetchone(), list(cursor)) == ([(1,)] * 2, None, [])
+    with pytest.raises(psycopg.ProgrammingError):
+        connection.execute("SET jit = off").fetchone()
+    assert not connection.closed
+
+
+def _as_text() -> type[TextLoader]:
+    class Undecoded(TextLoader):
+        """Reads what is no text as one: `\\xff` is sent as letters, so they are taken back."""
+
+        def load(self, data: Any) -> str:
+            return bytes.fromhex(bytes(data)[2:].decode()).decode()
+
+    return Undecoded
