@@ -1,9 +1,9 @@
 """Limits that settings give: of callers whom nobody knows, and when the day of a budget begins."""
 
 from collections.abc import Mapping
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from copilot_admin.config.env import BadSetting
+from protocol import time_zones
 
 
 def anonymous_limits(*, concurrent: int, per_minute: int) -> Mapping[str, int]:
@@ -23,10 +23,8 @@ def time_zone(name: str, text: str) -> str:
     Raises:
         BadSetting: There is none of this name.
     """
-    try:
-        ZoneInfo(text)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
+    if time_zones.time_zone(text) is None:
         raise BadSetting(
             f"{name} is {text!r}, which is no time zone. Use a name such as Europe/Berlin."
-        ) from None
+        )
     return text

@@ -79,6 +79,7 @@ from protocol import (
     sse,
     storable,
     strict_json,
+    time_zones,
 )
 from protocol.components import manifests
 from protocol.data import message
@@ -282,6 +283,7 @@ DOORS = (
         lambda text: redactor.redacted([text], Rules(tuple(kinds.DataKind))),
         (("", "4111 1111 1111 1111 ", ""), ("", "a@b.cd ", ""), ("", "QUJD", ""), ("", "A\n", "")),
     ),
+    Door(time_zones, time_zones.time_zone, (("", "a/", "a"), ("", "a", ""), ("", "a.", ""))),
     Door(kinds, kinds.names_account, (("", "account ", ""), ("", "a/c n", ""))),
     Door(natural_order, natural_order.natural, (("", "1", ""), ("", "1a", ""), ("", "é", ""))),
     Door(

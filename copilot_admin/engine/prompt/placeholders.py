@@ -14,6 +14,7 @@ from copilot_admin.engine.prompt.code_spans import code_spans
 from copilot_admin.engine.values.spec import CopilotSpec
 from protocol.features import CustomFeature, CustomFeatureType
 from protocol.query import Query
+from protocol.time_zones import time_zone
 from protocol.widgets import Widget
 
 _OPENING, _CLOSING = "{{", "}}"
@@ -91,7 +92,7 @@ def fill(
 
     What the client did not send becomes its default, and without one the word "unknown".
     """
-    zone = _zone(query.timezone or DEFAULT_TIMEZONE)
+    zone = time_zone(query.timezone or DEFAULT_TIMEZONE) or ZoneInfo(DEFAULT_TIMEZONE)
     local = now.astimezone(zone)
     values = {
         "copilot.name": spec.name,
@@ -167,10 +168,3 @@ def _state(feature: CustomFeature, value: bool | str) -> str:
 
 def _names(widgets: Sequence[Widget]) -> str:
     return ", ".join(widget.name or widget.ref for widget in widgets) or "none"
-
-
-def _zone(name: str) -> ZoneInfo:
-    try:
-        return ZoneInfo(name)
-    except (KeyError, OSError, ValueError):  # unknown, or no name of a time zone at all
-        return ZoneInfo(DEFAULT_TIMEZONE)
