@@ -44,6 +44,8 @@ _BROKEN = "Something broke on the server. It has been recorded; please ask again
 _NOT_UNDERSTOOD = "The request was not understood. Check the client."
 _TOO_MANY_FILES = "The form has more than the {} files that are read of one. Send fewer at once."
 
+_NUL_IN_FORM = "The form has a NUL character in it, which no text has. Leave it out."
+
 _GOES_ON = CO_COROUTINE | CO_GENERATOR | CO_ASYNC_GENERATOR
 
 logger = logging.getLogger(__name__)
@@ -103,6 +105,11 @@ def unavailable_page(error: BaseException) -> HttpResponse:
     seconds = error.retry_after if isinstance(error, Unavailable) else RETRY_AFTER_SECONDS
     headers = {"Retry-After": str(seconds), "Cache-Control": "no-store"}
     return HttpResponse(page, status=503, headers=headers)
+
+
+def nul_page(request: HttpRequest) -> HttpResponse:
+    """Says of a form what the database will not take of it."""
+    return _refused(request, MalformedBody(_NUL_IN_FORM, code="malformed-request"))
 
 
 def _form_kb() -> int:

@@ -16,7 +16,7 @@ from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import DisallowedHost
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, QueryDict
 from django.middleware.common import CommonMiddleware
 from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.locale import LocaleMiddleware
@@ -26,7 +26,7 @@ from django.utils.decorators import sync_and_async_middleware
 from django.utils.deprecation import MiddlewareMixin
 
 from copilot_admin.edge.asgi_types import error_body, is_api
-from copilot_admin.edge.error_pages import unavailable_page, will_pass
+from copilot_admin.edge.error_pages import nul_page, unavailable_page, will_pass
 from copilot_admin.edge.request_ids import request_id_of
 from copilot_admin.errors import Unavailable, UnknownHost
 from copilot_admin.storage.database_thread import is_outage
@@ -76,12 +76,15 @@ class PageOutages(MiddlewareMixin):
     """A page instead of what a view of the admin breaks with while something takes nothing.
 
     That is foreseen, so it leaves no traceback; left to Django, each of a flood of log-ins would.
+    So is a form with a NUL, which a field of Django's refuses and PostgreSQL takes for a fault.
     """
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """The page; None for every other error, and for machines."""
         if is_for_machines(request.path_info):
             return None
+        if isinstance(error, db.DataError) and _has_nul(request.POST):
+            return nul_page(request)
         if not (isinstance(error, Unavailable) or will_pass(error)):
             return None
         return unavailable_page(error)
@@ -170,6 +173,10 @@ def exact_host(get_response: _GetResponse) -> _GetResponse:
         return refusal if refusal is not None else get_response(request)
 
     return serve
+
+
+def _has_nul(form: QueryDict) -> bool:
+    return any("\0" in value for _, values in form.lists() for value in values)
 
 
 def _refused_host(request: HttpRequest) -> JsonResponse | None:

@@ -9,7 +9,7 @@ from asgiref.sync import SyncToAsync
 from django.conf import settings
 from django.contrib.sessions.backends.db import SessionStore
 from django.core.handlers.asgi import ASGIHandler
-from django.db import InterfaceError, OperationalError, ProgrammingError
+from django.db import DataError, InterfaceError, OperationalError, ProgrammingError
 from django.http import HttpRequest, HttpResponse
 from django.test import AsyncClient, Client, RequestFactory
 from django.utils.module_loading import import_string
@@ -176,9 +176,21 @@ class TestOutages:
         assert self.is_page(made, error, caplog)
 
     @pytest.mark.parametrize(
+        ("accepted", "shown"), [("text/html", "which no text has"), ("", '"malformed-request"')]
+    )
+    def test_a_form_with_a_nul_is_refused_in_words(self, accepted, shown):
+        error = DataError("PostgreSQL text fields cannot contain NUL (0x00) bytes")
+        form = {"side": "draft", "text": ["fine", "a\0b"]}
+        request = RequestFactory().post("/admin/x/", form, headers={"Accept": accepted})
+        made = PageOutages(_view).process_exception(request, error)
+        assert made.status_code == 400
+        assert shown in made.content.decode()
+
+    @pytest.mark.parametrize(
         ("path", "error"),
         [
             ("/admin/", ValueError("a bug")),
+            ("/admin/", DataError("a value of ours does not fit")),
             ("/agents.json", OperationalError("no host")),
             ("/agents.json", Unavailable("busy")),
         ],
