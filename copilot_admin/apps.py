@@ -1,4 +1,4 @@
-"""The one Django app."""
+"""The Django app of the product: what it checks, registers and makes when it is ready."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Lets all that programs ask for end on one thread, instead of on a new one each.
+"""Ends the requests of programs on one thread that they share, instead of on a new one each.
 
 Django closes every response on a thread, and makes one for each request: two starts of a thread
 for what otherwise needs none.

@@ -1,4 +1,4 @@
-"""Rates in this process, for the library's moving window: its own storage starts a task each hit."""
+"""Keeps the rates of this process for the `limits` library, whose own storage starts a task with each hit."""
 
 from collections import deque
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Cells of files that people open in spreadsheets."""
+"""Writes cells of files so that no spreadsheet takes them for formulas."""
 
 from typing import TypeVar
 import unicodedata

@@ -1,4 +1,4 @@
-"""Of what a collector answers no more is read than its status needs: what answers may be something else."""
+"""Reads no more of a collector's answer than its status needs: in its place may be something else."""
 
 import requests
 

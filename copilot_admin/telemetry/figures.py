@@ -1,7 +1,8 @@
 """The figures of `/metrics`: what is counted, under which names and labels.
 
-This module alone imports Prometheus' client, and is imported only where figures are wanted. Labels
-have few values: slugs and names of rows, codes and classes of the source; never words of strangers.
+Prometheus' client is imported here, and where workers of one folder end (`server/shared_figures.py`);
+both only where figures are wanted. Labels have few values: slugs and names of rows, codes and
+classes of the source; never words of strangers.
 """
 
 from collections.abc import Mapping

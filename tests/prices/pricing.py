@@ -1,4 +1,4 @@
-"""Prices in short."""
+"""Prices as tests write them: two numbers, as a value or as a row."""
 
 from datetime import date
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""The words that were found, with what stands around them."""
+"""An excerpt begins before what was found and marks all of it; where nothing was, there is none."""
 
 import pytest
 

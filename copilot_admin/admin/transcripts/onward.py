@@ -1,4 +1,4 @@
-"""On to the next conversation of a queue."""
+"""Leads a reviewer on to the next conversation of a queue, or says that there is none."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponseRedirect

@@ -1,4 +1,4 @@
-"""Exports in the admin: begun of a filtered list, watched, downloaded, stopped, deleted."""
+"""The pages of exports, by whoever began one and by others: from the filtered list to the file."""
 
 import asyncio
 import re
