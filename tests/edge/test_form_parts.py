@@ -24,6 +24,8 @@ LABOURED = [
     headed("Content-Disposition: form-data; name=a" + ";" * MOST_PARAMETERS),
     headed("Content-Disposition: form-data; name=a\r\nX: ;" + "\r\n;" * MOST_PARAMETERS),
     headed("Content-Disposition: form-data; name=a; filename=" + "b;" * MOST_PARAMETERS),
+    headed("Content-Disposition: form-data; name*=Punycode''a-b"),
+    headed("Content-Disposition: form-data; name=a; filename*0*= \"punycode''a-b\"; filename*1=c"),
 ]
 
 
@@ -35,7 +37,8 @@ def test_what_browsers_send_passes(settings):
     settings.DATA_UPLOAD_MAX_NUMBER_FIELDS, settings.DATA_UPLOAD_MAX_NUMBER_FILES = 2, 1
     text = part("prompt", b";" * 10_000)
     named = part("image", b"x", file=";" * (MOST_PARAMETERS - 2))
-    for body in (form(), form(PROMPT, SMALL), form(text, named), b""):
+    encoded = headed("Content-Disposition: form-data; name=a; filename*=UTF-8''%E2%82%AC")
+    for body in (form(), form(PROMPT, SMALL), form(text, named), form(encoded), b""):
         check_parts(body, DELIMITER)
 
 
