@@ -11,6 +11,7 @@ from benchmarks.walls.misbehaviour import Order
 
 MB = 1_000_000
 Make: TypeAlias = Callable[[], tuple[str, Mapping[str, Any]]]  # a copilot's slug, and a body
+SIGNED = "http://a.example/c?X-Amz-Signature=1 "
 CALL = json.dumps({"function": "get_widget_data", "input_arguments": {"data_sources": [SOURCE]}})
 
 
@@ -21,6 +22,10 @@ def encoded(body: Mapping[str, Any]) -> bytes:
 
 def _human(text: str) -> dict[str, Any]:
     return {"role": "human", "content": text}
+
+
+def _ai(text: str) -> dict[str, Any]:
+    return {"role": "ai", "content": text}
 
 
 def _history(size: int, *, each: int) -> list[dict[str, Any]]:
@@ -70,7 +75,7 @@ def _result(content: str, data_format: dict[str, Any]) -> dict[str, Any]:
     }
     widgets = {"primary": [WIDGET], "secondary": [], "extra": []}
     return {
-        "messages": [_human("What moved?"), {"role": "ai", "content": CALL}, result],
+        "messages": [_human("What moved?"), _ai(CALL), result],
         "widgets": widgets,
     }
 
@@ -124,6 +129,20 @@ QUESTIONS: Mapping[str, Make] = MappingProxyType(
             "bench",
             {"messages": [_human("\u5e74\u0301 " * 3 * MB)]},
         ),
+        "15 MB of letters and accents": lambda: (
+            "bench",
+            {"messages": [_human("e\u0301\u0316" * 3 * MB)]},
+        ),
+        "18 MB of addresses, answered before": lambda: (
+            "bench",
+            {"messages": [_human("?"), _ai(SIGNED * 500_000), _human("And now?")]},
+        ),
+        "18 MB, a time zone": lambda: (
+            "bench",
+            {"messages": [_human("What time is it?")], "timezone": "a/" * 9 * MB},
+        ),
+        "16 MB of line ends": lambda: ("wild", _result("\n" * 8 * MB, {})),
+        "16 MB of numbers": lambda: ("wild", _result(f"[{'1,' * 8 * MB}1]", {})),
         "15 MB, small messages": lambda: ("bench", {"messages": _history(15 * MB, each=20)}),
         "20 MB of widgets": lambda: (
             "wild",
