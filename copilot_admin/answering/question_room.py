@@ -18,6 +18,7 @@ from django.conf import settings
 
 from copilot_admin.engine.processes.places import Busy
 from copilot_admin.errors import BodyTooLarge, Unavailable
+from protocol.pieces import PIECE
 from protocol.query import Query
 from protocol.strict_json import tokens_of
 from protocol.weights import values_of
@@ -32,6 +33,7 @@ _NEVER_LARGE = 64 * 1024  # bytes of a body, of whatever it is made
 BYTES_PER_TOKEN = 36
 _FOUR_BYTES = re.compile(rb"[\xf0-\xf4]|\\u[dD][89abAB]")  # beyond U+FFFF, or half of an escape
 _TWO_BYTES = re.compile(rb"[\xc4-\xef]|\\u(?!00)")  # beyond U+00FF
+_LONGEST_SIGN = 4  # bytes that the two look at
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +84,18 @@ def _width_of(body: bytes) -> int:
     """Bytes that each character of the body's text takes: the widest one decides."""
     if body.isascii() and rb"\u" not in body:  # as most are: fifty times as fast as the two below
         return 1
-    if _FOUR_BYTES.search(body):
+    if _has(body, _FOUR_BYTES):
         return 4
-    return 2 if _TWO_BYTES.search(body) else 1
+    return 2 if _has(body, _TWO_BYTES) else 1
+
+
+def _has(body: bytes, sign: re.Pattern[bytes]) -> bool:
+    """Whether a sign is in the body, looked for by the piece: 18 MB at once keep all others waiting for 80 ms."""
+    for start in range(0, len(body), PIECE):
+        found = sign.search(body, start, start + PIECE + _LONGEST_SIGN)
+        if found and found.start() < start + PIECE:  # else the next piece has it as a whole
+            return True
+    return False
 
 
 class Share:

@@ -20,6 +20,7 @@ from copilot_admin.answering.question_room import (
 from copilot_admin.engine.processes.places import Busy
 from copilot_admin.errors import BodyTooLarge, Unavailable
 from protocol.messages import HumanMessage
+from protocol.pieces import PIECE
 from protocol.requests import read
 from tests.waiting import HANGS_SECONDS
 
@@ -51,6 +52,13 @@ def test_the_widest_character_tells_what_a_text_takes(sign, width):
     body = f'"{sign}{"x" * LARGE}"'.encode()
     assert weight_of(body) == Weight(len(body) * (1 + 2 * width), len(body) * width)
     assert weight_of(body).is_large
+
+
+@pytest.mark.parametrize(("sign", "width"), [(r"\u00ff", 1), (r"\u20ac", 2), (r"\ud83d\ude00", 4)])
+@pytest.mark.parametrize("before", range(1, 8))
+def test_a_sign_is_seen_where_one_piece_ends_and_the_next_begins(sign, width, before):
+    body = ('"' + "x" * (PIECE - before) + sign + "x" * LARGE + '"').encode()
+    assert weight_of(body) == Weight(len(body) * (1 + 2 * width), len(body) * width)
 
 
 def test_what_takes_more_than_a_bound_waits_for_room():
