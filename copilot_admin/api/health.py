@@ -10,9 +10,8 @@ from copilot_admin.answering.open_run import is_draining
 from copilot_admin.errors import Unavailable
 from copilot_admin.journal import JOURNAL
 from copilot_admin.limits.counting import COUNTING
-from copilot_admin.models import Copilot
 from copilot_admin.storage.damage import is_damaged
-from copilot_admin.storage.database_thread import is_shut
+from copilot_admin.storage.rights import fault_of_rights
 from copilot_admin.storage.same_file import DATABASE_FILE
 from copilot_admin.storage.schema import is_current
 from copilot_admin.storage.writer import READER
@@ -21,7 +20,7 @@ from copilot_admin.upkeep.free_space import fault_of_disks
 # A thread of its own: those of the loop may have large bodies to read, one behind the other.
 _LOOKING = ThreadPoolExecutor(1, thread_name_prefix="free-space")
 DAMAGED = "the SQLite database is damaged: stop the server and put a backup in its place"
-SHUT = "the database does not let this server at its tables: its own log says why"
+NOT_MIGRATED = "migrations are not applied: run `manage.py migrate`"
 REPLACED = "the files of the SQLite database were replaced, moved or removed: restart the server"
 
 
@@ -53,13 +52,10 @@ async def _first_problem() -> str:
     if problem:
         return problem
     try:
-        current = await READER.run(_look)
-    except (db.Error, Unavailable) as error:
-        return SHUT if is_shut(error) else "the database does not answer"
-    return "" if current else "migrations are not applied: run `manage.py migrate`"
+        return await READER.run(_fault_of_tables)
+    except (db.Error, Unavailable):
+        return "the database does not answer"
 
 
-def _look() -> bool:
-    """Whether the schema is current; reads what each question reads, which may be shut."""
-    Copilot.objects.exists()
-    return is_current()
+def _fault_of_tables() -> str:
+    return fault_of_rights() if is_current() else NOT_MIGRATED

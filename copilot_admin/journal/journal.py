@@ -32,6 +32,7 @@ from copilot_admin.storage.database_thread import (
     JournalBroken,
     JournalDown,
     Patience,
+    is_outage,
 )
 from copilot_admin.storage.held_back import InOrder, Place
 from copilot_admin.storage.spool import SPOOL, Spool
@@ -190,7 +191,7 @@ class Journal:
 
     def _note(self, error: BaseException) -> None:
         """Remembers that a write failed, until one succeeds; a bad row says nothing of the others."""
-        if not isinstance(error, MISTAKES):
+        if is_outage(error) or not isinstance(error, MISTAKES):
             self._is_failing = True
         if is_damage(error):
             note_damage(error)

@@ -24,7 +24,6 @@ from django.db import (
 
 from copilot_admin.errors import Unavailable
 from copilot_admin.storage.damage import is_damage, note_damage
-from copilot_admin.storage.postgresql_codes import SHUT
 
 T = TypeVar("T")
 
@@ -68,16 +67,6 @@ def was_cut(error: BaseException) -> bool:
     Its driver is asked by the code, not by the class: SQLite is served without loading it.
     """
     return getattr(error.__cause__, "sqlstate", None) == QUERY_CANCELED
-
-
-def is_shut(error: BaseException) -> bool:
-    """Whether PostgreSQL does not let this server at a table, also where the error is the cause of another."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if getattr(cause, "sqlstate", None) in SHUT:
-            return True
-        cause = cause.__cause__
-    return False
 
 
 class Patience:
