@@ -1,7 +1,7 @@
 """What a server does every few seconds beside answering: hearts beat, the dead are found, the rest is saved."""
 
 import asyncio
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 
 from django import db
@@ -32,8 +32,15 @@ from copilot_admin.storage.writer import WRITER
 from copilot_admin.studio.question_tasks import resume_questions
 from copilot_admin.studio.replay_tasks import resume_replays
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
-from copilot_admin.upkeep.tasks import remove, resume_deletions, resume_fillings, resume_removals
+from copilot_admin.upkeep.tasks import (
+    remove,
+    resume_deletions,
+    resume_fillings,
+    resume_removals,
+    tell_lost,
+)
 
+LOST_LOOKED_FOR = timedelta(minutes=10)  # all rows of tasks are read, of which there may be many
 REPLAYED_AT_ONCE = 50  # spooled runs of one job, behind which questions wait
 
 
@@ -129,6 +136,20 @@ async def tell() -> None:
     await WRITER.run(send_due)
 
 
+class _LostTasks:
+    """Looks from time to time for tasks of workers that were killed."""
+
+    def __init__(self) -> None:
+        self._looked: datetime | None = None
+
+    async def tell(self) -> None:
+        """Ends them, if it is time to look."""
+        now = timezone.now()
+        if self._looked is None or now - self._looked >= LOST_LOOKED_FOR:
+            await WRITER.run(partial(tell_lost, now))
+            self._looked = now
+
+
 class _Sweeper:
     """Takes away a few blobs at a time that nothing refers to, and begins anew at the end."""
 
@@ -169,6 +190,7 @@ DUTIES: tuple[Duty, ...] = (
     take_back_readings,
     forget_sessions,
     fill_old_rows,
+    _LostTasks().tell,
     forward_audit_trail,
     _Sweeper().sweep,
 )

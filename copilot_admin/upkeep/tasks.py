@@ -6,6 +6,7 @@ the questions, and never hold the database against them.
 
 from collections.abc import Callable, Iterable
 from dataclasses import astuple
+from datetime import datetime, timedelta
 from functools import partial
 import logging
 import time
@@ -14,7 +15,7 @@ from typing import ParamSpec, TypeVar
 from django import db
 from django.db import transaction
 from django_tasks import task
-from django_tasks.base import Task
+from django_tasks.base import Task, TaskResultStatus
 from django_tasks_db import DatabaseBackend
 from django_tasks_db.models import DBTaskResult
 
@@ -36,10 +37,16 @@ from copilot_admin.upkeep.images import sweep_images
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
 
 TURN_SECONDS = 10.0  # then another task has its turn, and a worker may stop
+# A task of ours gives others their turn long before: whoever had this one was killed.
+LOST_AFTER = timedelta(hours=1)
 
 P = ParamSpec("P")
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
+
+
+class WorkerLost(Exception):
+    """The worker was killed; what is under way for long is begun again by housekeeping."""
 
 
 @task
@@ -152,6 +159,22 @@ def waits_for_worker(work: Task[P, None], *what: object) -> bool:
         return False
     waiting = DBTaskResult.objects.ready().filter(task_path=work.module_path)
     return waiting.filter(args_kwargs__args=[*what]).exists()
+
+
+def tell_lost(now: datetime) -> None:
+    """Ends the tasks whose workers were killed, which are said to run for ever otherwise.
+
+    One that runs after all says later itself how it ended.
+    """
+    running = DBTaskResult.objects.running().filter(started_at__lt=now - LOST_AFTER)
+    lost = running.update(
+        status=TaskResultStatus.FAILED,
+        finished_at=now,
+        exception_class_path=f"{WorkerLost.__module__}.{WorkerLost.__qualname__}",
+        traceback=WorkerLost.__doc__ or "",
+    )
+    if lost:
+        logger.warning("tasks of workers that were killed: %d", lost)
 
 
 def _deleted(copilot_id: int) -> DeletionStep:

@@ -5,6 +5,7 @@ from datetime import timedelta
 from django.core.management import CommandError, call_command
 from django.db import InterfaceError, OperationalError, ProgrammingError
 from django.utils import timezone
+from django_tasks.base import TaskResultStatus
 from django_tasks_db.management.commands import db_worker
 from django_tasks_db.models import DBTaskResult
 import pytest
@@ -168,3 +169,28 @@ def test_a_task_that_breaks_is_logged(monkeypatch, caplog):
     tasks.delete_copilot.enqueue(1)
     BACKGROUND.submit(int).result(HANGS_SECONDS)  # after the first one was logged
     assert "a background task failed" in caplog.text
+
+
+def test_a_task_whose_worker_was_killed_is_told_as_lost_and_one_that_runs_is_not(caplog):
+    """It was said to be running for ever."""
+    now = timezone.now()
+    for age in (tasks.LOST_AFTER + timedelta(seconds=1), tasks.LOST_AFTER - timedelta(seconds=1)):
+        DBTaskResult.objects.create(
+            status=TaskResultStatus.RUNNING,
+            started_at=now - age,
+            args_kwargs={"args": [], "kwargs": {}},
+            task_path="copilot_admin.upkeep.tasks.fill",
+            run_after=now,
+            backend_name="default",
+        )
+    tasks.tell_lost(now)
+    rows = DBTaskResult.objects.order_by("started_at")
+    told = ("status", "finished_at", "exception_class_path")
+    assert list(rows.values_list(*told)) == [
+        ("FAILED", now, "copilot_admin.upkeep.tasks.WorkerLost"),
+        ("RUNNING", None, ""),
+    ]
+    assert caplog.messages == ["tasks of workers that were killed: 1"]
+    caplog.clear()
+    tasks.tell_lost(now)
+    assert caplog.messages == []
