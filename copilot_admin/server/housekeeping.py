@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from functools import partial
+import logging
 from pathlib import Path
 
 from django import db
@@ -51,6 +52,7 @@ from copilot_admin.upkeep import background
 STOP_SECONDS = 5.0
 _tasks: set[asyncio.Task[None]] = set()
 _alone = contextlib.ExitStack()  # from start to stop
+logger = logging.getLogger(__name__)
 
 
 async def start() -> None:
@@ -72,6 +74,8 @@ async def start() -> None:
     try:
         await WRITER.run(known_migrations)
         _remember_database_file()
+        if fault := SPOOL.fault():
+            logger.error("answers that wait in the spool cannot be stored: %s", fault)
         SPOOL.clean()
         while await replay():  # what is stored stays so, whatever comes of the rest
             pass

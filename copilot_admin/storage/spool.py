@@ -51,6 +51,20 @@ class Spool:
         """How many files lie in it that can never be stored, for an operator to look at."""
         return len(_sizes_or_none(SET_ASIDE))
 
+    def fault(self) -> str:
+        """What keeps its folder from being used, as half a sentence; "" where nothing does.
+
+        One that is not there yet is made when it is needed. Of one that cannot be read nothing says
+        that answers wait in it.
+        """
+        folder = _folder()
+        if not os.path.lexists(folder):
+            return ""
+        if not folder.is_dir():
+            return f"{folder} is no folder"
+        may_be_used = os.access(folder, os.R_OK | os.W_OK | os.X_OK)
+        return "" if may_be_used else f"{folder} cannot be read or written to"
+
     def put(self, key: UUID, entry: JsonObject) -> None:
         """Keeps an entry, instead of an earlier one with the same key.
 

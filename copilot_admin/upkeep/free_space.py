@@ -9,6 +9,7 @@ from django.conf import settings
 
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.storage.full_disk import may_be_written
+from copilot_admin.storage.spool import SPOOL
 
 # What must be free: the write-ahead log of SQLite (4 MB before it is folded in) and the requests of
 # a minute, each up to 20 MB. A volume that is small as a whole needs a twentieth of itself.
@@ -40,7 +41,7 @@ def fault_of_disks() -> str:
         return f"the disk of {folder} takes no more files (no inodes are left)"
     if (folder := read_only_folder()) is not None:
         return f"{folder} cannot be written to"
-    return ""
+    return SPOOL.fault()
 
 
 def _folders() -> Iterator[Path]:

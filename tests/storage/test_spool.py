@@ -11,6 +11,7 @@ import pytest
 
 from copilot_admin.storage import spool as spool_module
 from copilot_admin.storage.spool import Spool, SpoolFull
+from copilot_admin.upkeep.free_space import fault_of_disks
 
 KEY = UUID(int=1)
 
@@ -172,3 +173,19 @@ def test_a_file_that_cannot_be_moved_is_told_and_stays(folder, monkeypatch, capl
     getattr(Spool(), door)(path)
     assert "a.json stays in the spool: Read-only file system" in caplog.text
     assert names(folder) == ["a.json"]
+
+
+def test_a_folder_that_cannot_be_used_says_why(folder, monkeypatch):
+    """`/readyz` said ready, and nothing said that answers wait in it."""
+    spool = Spool()
+    assert spool.fault() == fault_of_disks() == ""
+    with monkeypatch.context() as patch:  # whoever runs the tests may read everything
+        patch.setattr(spool_module.os, "access", lambda path, mode: path != folder)
+        assert spool.fault() == fault_of_disks() == f"{folder} cannot be read or written to"
+    folder.rmdir()
+    assert spool.fault() == ""
+    folder.write_text("")
+    assert spool.fault() == fault_of_disks() == f"{folder} is no folder"
+    folder.unlink()
+    folder.symlink_to("nowhere")
+    assert spool.fault() == f"{folder} is no folder"
