@@ -208,6 +208,8 @@ def test_calls_branches_and_files():
         ("cost-from", "much"),
         ("cost-from", "-1"),
         ("cost-from", "1e99999"),
+        ("cost-from", "1e-99999"),
+        ("ttft-to", "1e-99999"),
         ("cost-to", "nan"),
         ("cost-to", "inf"),
         ("ttft-from", "soon"),
@@ -242,6 +244,14 @@ def test_what_a_filter_does_not_know_leaves_nothing_and_is_named(name: str, text
 )
 def test_an_end_before_its_beginning_is_named(ends: dict[str, str], turned_round: list[str]):
     assert [one.name for one in read_filters(ends).turned_round] == turned_round
+
+
+@pytest.mark.database
+@pytest.mark.parametrize("name", ["cost-from", "ttft-from"])
+def test_a_zero_is_one_whatever_its_exponent(name: str):
+    nothing = BY_NAME[name].condition("0e-999999")
+    assert nothing == BY_NAME[name].condition("0")
+    assert not Conversation.objects.filter(nothing).exists()
 
 
 @pytest.mark.parametrize("name", ["since", "until"])

@@ -10,6 +10,7 @@ from copilot_admin.review.filter import Filter, NoSuchValue, Widget
 from copilot_admin.review.filtering.choices import LARGEST, whole_number
 
 MS_PER_SECOND = 1000
+LONGEST = 20  # characters, and digits behind the point
 
 
 def _milliseconds(text: str) -> Decimal:
@@ -28,7 +29,11 @@ def _amount(text: str) -> Decimal:
         amount = Decimal(text.replace(",", "."))
     except InvalidOperation as error:
         raise NoSuchValue(text) from error
-    if not (amount.is_finite() and 0 <= amount <= LARGEST and len(text) <= 20):
+    if not (amount.is_finite() and 0 <= amount <= LARGEST and len(text) <= LONGEST):
+        raise NoSuchValue(text)
+    if not amount:
+        return Decimal(0)  # without the exponent that it may have
+    if amount.adjusted() < -LONGEST:  # PostgreSQL has no such numbers
         raise NoSuchValue(text)
     return amount
 
