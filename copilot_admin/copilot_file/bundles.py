@@ -4,7 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 import io
+from lzma import LZMAError
 from pathlib import PurePosixPath
+import struct
 from typing import Any
 from zipfile import BadZipFile, ZipFile, ZipInfo
 import zlib
@@ -34,6 +36,12 @@ _ZIP_START = (b"PK\x03\x04", b"PK\x05\x06")  # the latter where nothing is packe
 _ENTRY = b"PK\x01\x02"
 MOST_ENTRIES = 10 * MOST_FILES  # folders, and what file managers leave beside each file
 _IS_ENCRYPTED = 0x1
+# All that Python makes of a ZIP file with a wrong byte: of a name that is no UTF-8, a place before the
+# beginning, an empty name, a way of packing that is damaged, unknown or wants gigabytes.
+_DAMAGED = (
+    *(BadZipFile, zlib.error, LZMAError, struct.error, EOFError, OSError),
+    *(ValueError, LookupError, OverflowError, RuntimeError, MemoryError),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +196,7 @@ def _in_zip(outer: NamedFile, left: int) -> Iterator[NamedFile]:
                         data = file.read(min(left, MOST_BYTES) + 1)
                     left -= len(data)
                     yield NamedFile(f"{outer.name}: {info.filename}", data)
-    except (BadZipFile, zlib.error, NotImplementedError, EOFError, OSError) as error:
+    except _DAMAGED as error:
         sentence = _("This ZIP file is damaged or packed in a way that cannot be read.")
         raise BadCopilotFile([FileFault(outer.name, sentence)]) from error
 

@@ -5,7 +5,7 @@ import json
 from threading import Thread
 from types import SimpleNamespace
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, ZipFile
 
 from django.db import connection
 from pydantic import ValidationError
@@ -50,6 +50,22 @@ def imported(*sent: NamedFile, dry_run: bool = False, **changes: Any) -> Any:
     return import_files(
         read_files(sent), Wish(**{"default_access": "key", **changes}), dry_run=dry_run
     )
+
+
+@pytest.mark.parametrize("packing", [ZIP_STORED, ZIP_DEFLATED, ZIP_BZIP2, ZIP_LZMA])
+def test_a_zip_file_with_any_two_wrong_bytes_is_read_or_refused(packing: int) -> None:
+    buffer = io.BytesIO()
+    with ZipFile(buffer, "w", packing) as archive:
+        archive.writestr("é.yaml", b"format: 1\n" * 9)
+    whole, refused = buffer.getvalue(), set()
+    for place in range(4, len(whole) - 1):
+        for wrong in (b"\x00\x00", b"\xff\xff", b"\x01\x80"):
+            sent = NamedFile("a.zip", whole[:place] + wrong + whole[place + 2 :])
+            try:
+                read_files([sent])
+            except BadCopilotFile as error:
+                refused.add(str(next(iter(error.faults))))
+    assert "a.zip: This ZIP file is damaged or packed in a way that cannot be read." in refused
 
 
 def test_files_and_those_in_zip_files_are_read_by_their_names() -> None:
