@@ -25,12 +25,19 @@ from tests.factories import make_key
 from tests.streams import read
 
 TEMPLATE_PAGES = sorted((BASE_DIR / "docs" / "templates").glob("*.md"))
-DOCUMENTS = [BASE_DIR / "README.md", *sorted((BASE_DIR / "docs").glob("*.md")), *TEMPLATE_PAGES]
+PAGES = sorted((BASE_DIR / "docs").glob("*.md"))
+DECISIONS = sorted((BASE_DIR / "docs" / "adr").glob("*.md"))
+DOCUMENTS = [BASE_DIR / "README.md", *PAGES, *DECISIONS, *TEMPLATE_PAGES]
 LINK = re.compile(r"\]\(([^)#]+)\)")
 FILE = re.compile(r"`((?:copilot_admin|protocol|tests|docs|templates|benchmarks)/[\w./-]+)`")
 COMMAND = re.compile(r"manage\.py (\w+)")
 BLOCK = re.compile(r"```.*?```", re.DOTALL)
 TYPED = ".venv/bin/python manage.py"
+
+
+def test_the_readme_leads_to_every_page():
+    targets = set(LINK.findall((BASE_DIR / "README.md").read_text()))
+    assert {f"docs/{page.name}" for page in PAGES} - targets == set()
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
