@@ -12,12 +12,13 @@ from psycopg import ClientCursor, DataError, OperationalError
 
 T = TypeVar("T")
 
+_WORDS = "a row of the database cannot be read"
 # Of psycopg's converters, in C and in Python: numbers, texts and ids; decimals; too few values.
-_UNREADABLE = (DataError, ValueError, ArithmeticError, LookupError, TypeError)
+_UNREADABLE = (ValueError, ArithmeticError, LookupError, TypeError)
 
 
 class ReadableRowsCursor(ClientCursor[Any]):
-    """psycopg's own as Django uses it; where a row cannot be read, its connection is closed."""
+    """psycopg's own as Django uses it; where a row is garbled, its connection is closed."""
 
     def fetchone(self) -> Any:
         """The next row; None: there is none.
@@ -54,6 +55,8 @@ class ReadableRowsCursor(ClientCursor[Any]):
     def _read(self, read: Callable[..., T], *size: int) -> T:
         try:
             return read(*size)
+        except DataError as error:  # a time that no calendar has; somebody may have stored it
+            raise OperationalError(_WORDS) from error
         except _UNREADABLE as error:
             self.connection.pgconn.finish()  # of what else comes nobody knows what it is
-            raise OperationalError("a row of the database cannot be read") from error
+            raise OperationalError(_WORDS) from error

@@ -24,13 +24,21 @@ def connection() -> Iterator[psycopg.Connection[Any]]:
         yield connection
 
 
-@pytest.mark.parametrize("loader", [IntLoader, NumericLoader, UUIDLoader, DateLoader])
+@pytest.mark.parametrize("loader", [IntLoader, NumericLoader, UUIDLoader])
 def test_a_value_that_is_none_of_its_type_is_an_outage_and_ends_the_connection(connection, loader):
     """Each was a fault of the server's (500): its converter raises an error of its own."""
     connection.adapters.register_loader("text", loader)
     with pytest.raises(psycopg.OperationalError, match="cannot be read"):
         connection.execute(GARBLED).fetchone()
     assert connection.closed
+
+
+def test_a_time_that_no_calendar_has_is_one_and_the_connection_goes_on(connection):
+    """Somebody may have stored it, and the rows beside it are good."""
+    connection.adapters.register_loader("text", DateLoader)
+    with pytest.raises(psycopg.OperationalError, match="cannot be read"):
+        connection.execute(GARBLED).fetchone()
+    assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
 def test_a_text_of_no_characters_is_one_too(connection):
