@@ -54,9 +54,19 @@ class ReadableRowsCursor(ClientCursor[Any]):
 
     def _read(self, read: Callable[..., T], *size: int) -> T:
         try:
-            return read(*size)
+            rows = read(*size)
         except DataError as error:  # a time that no calendar has; somebody may have stored it
             raise OperationalError(_WORDS) from error
         except _UNREADABLE as error:
             self.connection.pgconn.finish()  # of what else comes nobody knows what it is
             raise OperationalError(_WORDS) from error
+        if self._is_incomplete():
+            self.connection.pgconn.finish()
+            raise OperationalError("not all rows of the database arrived")
+        return rows
+
+    def _is_incomplete(self) -> bool:
+        """Whether other rows arrived than were sent; PostgreSQL says of most statements how many."""
+        result = self.pgresult
+        sent = result.command_tuples if result is not None else None
+        return result is not None and sent is not None and sent != result.ntuples

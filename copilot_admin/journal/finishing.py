@@ -278,7 +278,7 @@ def _added(cost: Cost, *, was_unpriced: bool) -> _Added:
 
 
 def _write_run(run: _Open, sealed: Sealed, written: _Written, bill: Bill) -> None:
-    _END_RUN(
+    ended = _END_RUN(
         id=run.id,
         outcome=sealed.outcome,
         ms=sealed.ms,
@@ -297,6 +297,8 @@ def _write_run(run: _Open, sealed: Sealed, written: _Written, bill: Bill) -> Non
         **sealed.tokens,
         **bill.prices,
     )
+    if ended != 1:  # it is locked, so it is there
+        raise OperationalError("the end of a run was not stored")
 
 
 def _write_turn(turn_id: int, sealed: Sealed, costs: _Added) -> None:

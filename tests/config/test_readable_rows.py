@@ -1,9 +1,11 @@
 """What came from PostgreSQL and cannot be read is a fault of the database's, whatever converts it."""
 
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import psycopg
+from psycopg.pq import ExecStatus
 from psycopg.types.datetime import DateLoader
 from psycopg.types.numeric import IntLoader, NumericLoader
 from psycopg.types.string import TextLoader
@@ -80,3 +82,21 @@ def _as_text() -> type[TextLoader]:
             return bytes.fromhex(bytes(data)[2:].decode()).decode()
 
     return Undecoded
+
+
+@pytest.mark.parametrize(("rows", "sent"), [(0, 1), (1, 2), (2, 1)])
+def test_rows_of_another_number_than_were_sent_are_an_outage(connection, rows, sent):
+    """One that was lost on the way was taken for one that is not there."""
+    cursor = connection.execute("SELECT generate_series(1, %s)", [rows])
+    cursor.pgresult = SimpleNamespace(
+        status=ExecStatus.TUPLES_OK, ntuples=rows, command_tuples=sent
+    )
+    with pytest.raises(psycopg.OperationalError, match="not all rows"):
+        cursor.fetchall()
+    assert connection.closed
+
+
+def test_statements_of_which_no_number_is_told_are_read(connection):
+    assert connection.execute("SHOW server_encoding").fetchone() == ("UTF8",)
+    assert len(connection.execute("EXPLAIN SELECT 1").fetchall()) == 1
+    assert not connection.closed

@@ -281,3 +281,10 @@ def test_a_run_whose_outcome_is_none_is_an_outage():
     Run.objects.update(outcome="RUNNING")
     with pytest.raises(OperationalError, match="no Outcome"):
         asked.answer("Hello.")
+
+
+def test_an_end_of_which_no_row_is_told_changed_is_not_taken_as_stored(monkeypatch):
+    asked = Client().ask("Hi")
+    monkeypatch.setattr(finishing, "_END_RUN", lambda **_: 0)
+    with pytest.raises(OperationalError, match="not stored"):
+        asked.answer("Hello.")
