@@ -20,6 +20,7 @@ from protocol.reading.generation import detect
 from protocol.reading.messages import read_messages
 from protocol.reading.notes import Notes
 from protocol.reading.options import read_options
+from protocol.reading.pieces import MOST_PIECES, has_more_pieces
 from protocol.reading.widgets import read_widgets
 from protocol.redaction import redact
 from protocol.storable import storable
@@ -59,11 +60,13 @@ def read(
 
     Raises:
         MalformedJson: The bytes are not the JSON we read.
-        UnusableQuery: The body is no object, or has no message that can be read, or too many.
+        UnusableQuery: The body is no object, or has no message that can be read, or too many, or
+            data in too many pieces.
     """
     notes = Notes()
     request = _request(body, notes)
     raw = _messages(request, max_messages)
+    _check_pieces(raw, request.get("context"))
     messages = read_messages(raw, notes=notes)
     schemas = SchemaChecks()
     among = data_among(raw)
@@ -128,6 +131,15 @@ def _messages(request: JsonObject, most: int) -> list[Json] | tuple[Json, ...]:
             code="too-many-messages",
         )
     return raw
+
+
+def _check_pieces(messages: Sequence[Json], context: Json) -> None:
+    if has_more_pieces(messages, context):
+        raise UnusableQuery(
+            f"The question brings data in more than {MOST_PIECES:,} pieces (results, items, "
+            "citations). Send less data, or rows as one table.",
+            code="too-many-pieces",
+        )
 
 
 def _env(request: JsonObject, data: Iterable[Json], *, state: JsonObject) -> Mapping[str, Json]:

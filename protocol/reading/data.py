@@ -1,6 +1,6 @@
 """Read what sources returned: tool results and context, in the shapes of every generation."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from protocol.json import Json, JsonObject
 from protocol.messages import (
@@ -34,7 +34,7 @@ def read_results(raw: Json, *, path: str, notes: Notes) -> tuple[SourceResult, .
         keep their place.
     """
     if isinstance(raw, list | tuple):
-        if raw and all(_is_row(one) for one in raw):  # rows without an envelope are one table
+        if are_rows(raw):
             return (SourceData((_item_of(raw),)),)
         return tuple(
             _read_result(one, path=f"{path}[{index}]", notes=notes) for index, one in enumerate(raw)
@@ -57,6 +57,11 @@ def read_source_data(raw: Json, *, path: str, notes: Notes) -> SourceData:
         return SourceData(())
     notes.add(f"`{path}` has neither `items` nor `content`; it was taken as data as it is.")
     return SourceData((_item_of(raw),))
+
+
+def are_rows(raw: Sequence[Json]) -> bool:
+    """Whether the elements of a list are rows without an envelope, which are one table."""
+    return bool(raw) and all(map(_is_row, raw))
 
 
 def _is_row(raw: Json) -> bool:

@@ -1,0 +1,58 @@
+"""Counts what a request brings in pieces, before any of them is read.
+
+A number in a list is two bytes of a body. Where it stands for what one source returned, it becomes an
+object with items of its own, a block of the prompt with its name, and a line of the transcript.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from protocol.json import Json, JsonObject
+from protocol.reading.data import are_rows
+from protocol.shapes import list_of, object_of
+
+MOST_PIECES = (
+    10_000  # a chat of a day has some hundreds; more than these take 30 MB and half a second
+)
+
+
+def has_more_pieces(messages: Sequence[Json], context: Json, *, most: int = MOST_PIECES) -> bool:
+    """Whether a request names or brings more sources and items than this.
+
+    Args:
+        messages: Those of the request, as they came.
+        context: Its artifacts or data of widgets, as they came.
+        most: So many are taken.
+    """
+    left = most
+    for some in _lists(messages, context):
+        left -= len(some)
+        if left < 0:  # before anybody looks into the elements of one list too long
+            return True
+    return False
+
+
+def _lists(messages: Sequence[Json], context: Json) -> Iterator[Sequence[Json]]:
+    """The lists of which each element is a piece, each before what lies in it."""
+    yield from _within(list_of(context) or [context])
+    for message in map(object_of, messages):
+        for told in (message.get("data"), message.get("content")):
+            one_table = not isinstance(told, list | tuple) or are_rows(told)
+            yield from _within([told] if one_table else list_of(told))
+        yield from _asked(message)
+        yield from _asked(object_of(message.get("content")))
+
+
+def _within(sources: Sequence[Json]) -> Iterator[Sequence[Json]]:
+    """What sources returned, and the items of each: of a result, or of the data of a context."""
+    yield sources
+    for source in map(object_of, sources):
+        for told in (source, object_of(source.get("data")), object_of(source.get("content"))):
+            yield list_of(told.get("items"))
+            yield list_of(told.get("extra_citations"))
+
+
+def _asked(call: JsonObject) -> Iterator[Sequence[Json]]:
+    """The sources that the arguments of a call name."""
+    arguments = object_of(call.get("input_arguments"))
+    yield list_of(arguments.get("data_sources"))
+    yield list_of(arguments.get("widget_uuids"))
