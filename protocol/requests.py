@@ -17,10 +17,10 @@ from protocol.reading.data_messages import (
 )
 from protocol.reading.fields import Fields
 from protocol.reading.generation import detect
-from protocol.reading.messages import read_messages
+from protocol.reading.messages import check_encoded_calls, read_messages
 from protocol.reading.notes import Notes
 from protocol.reading.options import read_options
-from protocol.reading.pieces import MOST_PIECES, has_more_pieces
+from protocol.reading.pieces import MOST_PIECES, has_more_pieces, names_more_sources
 from protocol.reading.widgets import read_widgets
 from protocol.redaction import redact
 from protocol.storable import storable
@@ -59,15 +59,19 @@ def read(
         NUL nor lone surrogates.
 
     Raises:
-        MalformedJson: The bytes are not the JSON we read.
+        MalformedJson: The bytes, or calls that are encoded in them, are not the JSON we read.
         UnusableQuery: The body is no object, or has no message that can be read, or too many, or
             data in too many pieces.
     """
     notes = Notes()
     request = _request(body, notes)
     raw = _messages(request, max_messages)
-    _check_pieces(raw, request.get("context"))
+    if has_more_pieces(raw, request.get("context")):
+        raise _too_many_pieces()
+    check_encoded_calls(raw)
     messages = read_messages(raw, notes=notes)
+    if names_more_sources(messages):
+        raise _too_many_pieces()
     schemas = SchemaChecks()
     among = data_among(raw)
     data = read_data_messages(among, notes=notes, schemas=schemas)
@@ -133,13 +137,12 @@ def _messages(request: JsonObject, most: int) -> list[Json] | tuple[Json, ...]:
     return raw
 
 
-def _check_pieces(messages: Sequence[Json], context: Json) -> None:
-    if has_more_pieces(messages, context):
-        raise UnusableQuery(
-            f"The question brings data in more than {MOST_PIECES:,} pieces (results, items, "
-            "citations). Send less data, or rows as one table.",
-            code="too-many-pieces",
-        )
+def _too_many_pieces() -> UnusableQuery:
+    return UnusableQuery(
+        f"The question brings data in more than {MOST_PIECES:,} pieces (results, items, "
+        "citations). Send less data, or rows as one table.",
+        code="too-many-pieces",
+    )
 
 
 def _env(request: JsonObject, data: Iterable[Json], *, state: JsonObject) -> Mapping[str, Json]:

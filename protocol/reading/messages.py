@@ -18,10 +18,15 @@ from protocol.reading.data import read_results
 from protocol.reading.data_messages import is_data_message, says_data
 from protocol.reading.fields import Fields
 from protocol.reading.notes import Notes
+from protocol.shapes import objects_of
 from protocol.strict_json import MalformedJson, loads
 
 _ROLES = {"human": "human", "user": "human", "ai": "ai", "assistant": "ai", "tool": "tool"}
+_MARKS = "[{,:"  # one stands before each value but the first
 _MAX_ENCODINGS = 3  # some clients encode the call as a text twice
+# What calls that came as texts hold together: the count of a body's values sees none of them. A model
+# may write 100,000 as the arguments of one, which come back with each request of the chat.
+_MOST_ENCODED = 500_000
 
 
 def read_messages(raw: Sequence[Json], *, notes: Notes) -> tuple[Message, ...]:
@@ -41,11 +46,30 @@ def read_messages(raw: Sequence[Json], *, notes: Notes) -> tuple[Message, ...]:
     return tuple(_with_tasks(messages))
 
 
+def check_encoded_calls(raw: Sequence[Json]) -> None:
+    """Looks at calls that came as texts, before memory is spent on what they say.
+
+    Raises:
+        MalformedJson: They hold too many values together.
+    """
+    left = _MOST_ENCODED
+    for one in objects_of(raw):
+        text = text_of_parts(one.get("content")) if raw_role(one) == "ai" else None
+        if isinstance(text, str) and _may_be_call(text):
+            left -= sum(map(text.count, _MARKS))
+            if left < 0:
+                raise MalformedJson(
+                    f"The calls in the chat have more than {_MOST_ENCODED:,} JSON values. Start a "
+                    "new chat.",
+                    code="too-many-tokens",
+                )
+
+
 def decoded_call(content: Json) -> JsonObject | None:
     """The call that an ai message's content holds as an object or as (doubly) encoded JSON."""
     value = text_of_parts(content)
     for _ in range(_MAX_ENCODINGS):
-        if not isinstance(value, str) or not value.lstrip().startswith(("{", '"')):
+        if not isinstance(value, str) or not _may_be_call(value):
             break
         try:
             value = loads(value.encode("utf-8", "replace"))
@@ -54,6 +78,11 @@ def decoded_call(content: Json) -> JsonObject | None:
     if isinstance(value, Mapping) and isinstance(value.get("function"), str):
         return value
     return None
+
+
+def _may_be_call(text: str) -> bool:
+    """Whether a text begins as a call does that is encoded, once or several times."""
+    return text.lstrip().startswith(("{", '"'))
 
 
 def text_of_parts(content: Json) -> Json:

@@ -7,6 +7,7 @@ object with items of its own, a block of the prompt with its name, and a line of
 from collections.abc import Iterator, Sequence
 
 from protocol.json import Json, JsonObject
+from protocol.messages import CallMessage, Message, ResultMessage
 from protocol.reading.data import are_rows
 from protocol.shapes import list_of, object_of
 
@@ -16,7 +17,7 @@ MOST_PIECES = (
 
 
 def has_more_pieces(messages: Sequence[Json], context: Json, *, most: int = MOST_PIECES) -> bool:
-    """Whether a request names or brings more sources and items than this.
+    """Whether a request brings more results and items than this.
 
     Args:
         messages: Those of the request, as they came.
@@ -31,6 +32,19 @@ def has_more_pieces(messages: Sequence[Json], context: Json, *, most: int = MOST
     return False
 
 
+def names_more_sources(messages: Sequence[Message], *, most: int = MOST_PIECES) -> bool:
+    """Whether the calls of a chat and their results name more sources than this.
+
+    It is asked of what was read, as a call may have come as a text.
+    """
+    calls = (one for one in messages if isinstance(one, CallMessage | ResultMessage))
+    return sum(_named(one.input_arguments) for one in calls) > most
+
+
+def _named(arguments: JsonObject) -> int:
+    return sum(len(list_of(arguments.get(name))) for name in ("data_sources", "widget_uuids"))
+
+
 def _lists(messages: Sequence[Json], context: Json) -> Iterator[Sequence[Json]]:
     """The lists of which each element is a piece, each before what lies in it."""
     yield from _within(list_of(context) or [context])
@@ -38,8 +52,6 @@ def _lists(messages: Sequence[Json], context: Json) -> Iterator[Sequence[Json]]:
         for told in (message.get("data"), message.get("content")):
             one_table = not isinstance(told, list | tuple) or are_rows(told)
             yield from _within([told] if one_table else list_of(told))
-        yield from _asked(message)
-        yield from _asked(object_of(message.get("content")))
 
 
 def _within(sources: Sequence[Json]) -> Iterator[Sequence[Json]]:
@@ -49,10 +61,3 @@ def _within(sources: Sequence[Json]) -> Iterator[Sequence[Json]]:
         for told in (source, object_of(source.get("data")), object_of(source.get("content"))):
             yield list_of(told.get("items"))
             yield list_of(told.get("extra_citations"))
-
-
-def _asked(call: JsonObject) -> Iterator[Sequence[Json]]:
-    """The sources that the arguments of a call name."""
-    arguments = object_of(call.get("input_arguments"))
-    yield list_of(arguments.get("data_sources"))
-    yield list_of(arguments.get("widget_uuids"))
