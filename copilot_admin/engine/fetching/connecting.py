@@ -1,8 +1,11 @@
-"""The connections of every HTTP client here: none hears more than a few heads in one answer.
+"""The connections of every HTTP client here: a head is heard for itself, and no more than a few in one answer.
 
 aiohttp reads past interim answers (`100 Continue`) without a turn for anybody else, and queues as
 many heads as a server sends: a flood of them would hold the loop for seconds.
 Source: https://www.rfc-editor.org/rfc/rfc9110#section-15.2
+
+Where the framing of a body breaks, it drops what came in the same read, the head too: whoever asked is
+told that there was no answer. So the read with the head is taken apart.
 """
 
 import asyncio
@@ -18,6 +21,8 @@ from aiohttp.streams import StreamReader
 
 from copilot_admin.engine.fetching.names import Names
 
+HEAD_ENDS = b"\r\n\r\n"
+INTERIM_BELOW = 200  # the status of heads that are not that of the answer
 MOST_HEADS = 16  # of one answer; a server sends one or two before its own
 
 
@@ -32,20 +37,32 @@ class BoundedResponses(ResponseHandler):
     """The stock protocol; what it counts are the heads since it was last asked something."""
 
     _heads = 0
+    _awaits_answer = False
 
     def set_response_params(self, **params: Any) -> None:
         """A request begins."""
         self._heads = 0
+        self._awaits_answer = True
         super().set_response_params(**params)
 
     def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
         """A head has come."""
         self._heads += 1
+        self._awaits_answer = data[0].code < INTERIM_BELOW
         if self._heads <= MOST_HEADS:
             super().feed_data(data, size)
         elif self.transport is not None:
             self.transport.abort()  # what the kernel holds of the flood is not read any more
             self.set_exception(TooManyHeads())
+
+    def data_received(self, data: bytes) -> None:
+        """Something was read; what follows the head by itself, since it may break."""
+        while self._awaits_answer and self._heads < MOST_HEADS and HEAD_ENDS in data:
+            head, end, data = data.partition(HEAD_ENDS)
+            super().data_received(head + end)
+            if not data or self.exception() is not None:
+                return
+        super().data_received(data)
 
 
 class BoundedConnector(TCPConnector):

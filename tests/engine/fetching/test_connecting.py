@@ -2,12 +2,14 @@
 
 import asyncio
 
-from aiohttp import ClientSession
+from aiohttp import ClientError, ClientSession
 import pytest
 
 from copilot_admin.engine.fetching.connecting import MOST_HEADS, BoundedConnector, TooManyHeads
 from copilot_admin.engine.fetching.names import OF_RECEIVERS
+from copilot_admin.engine.fetching.pieces import next_piece, told_when_it_breaks
 from tests.engine.providers.upstream import serving
+from tests.waiting import HANGS_SECONDS
 
 INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n"
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
@@ -43,3 +45,52 @@ def test_some_interim_answers_are_passed_over_before_each_answer():
 def test_more_are_no_answer(flood):
     with pytest.raises(TooManyHeads):
         answers(flood, ANSWER)
+
+
+def pieces(sent):
+    """What comes of a body, piece by piece, and whether it broke."""
+
+    async def handler(request, reply):
+        await reply.raw(sent)
+        await reply.left.wait()
+
+    async def run():
+        came = []
+        async with (
+            serving(handler) as server,
+            asyncio.timeout(HANGS_SECONDS),
+            ClientSession(connector=BoundedConnector(OF_RECEIVERS)) as own,
+            own.get(server.url) as response,
+        ):
+            with told_when_it_breaks(response):
+                try:
+                    while piece := await next_piece(response):
+                        came.append(piece)
+                except ClientError:
+                    return response.status, b"".join(came), True
+            return response.status, b"".join(came), False
+
+    return asyncio.run(run())
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize("before", [b"", INTERIM, INTERIM * (MOST_HEADS - 2)])
+@pytest.mark.parametrize(
+    ("body", "heard"),
+    [
+        (b"5\r\nwords\r\nno length\r\n", (200, b"words", True)),
+        (b"no length\r\n", (200, b"", True)),
+        (b"5\r\nwords\r\n0\r\n\r\n", (200, b"words", False)),
+        (b"9\r\nwo\r\n\r\nrds\r\n0\r\n\r\n", (200, b"wo\r\n\r\nrds", False)),
+    ],
+)
+def test_what_came_in_one_read_with_the_head_is_heard_where_the_rest_breaks(before, body, heard):
+    """Nothing was: its server was told to be unreachable, and asked again."""
+    assert pieces(before + CHUNKED + body) == heard
+
+
+def test_a_head_that_is_none_is_no_answer():
+    with pytest.raises(ClientError):
+        answers(b"HTTP/1.1 what\r\n\r\n", ANSWER)
