@@ -29,7 +29,7 @@ class Exposition(Protocol):
 
 
 class MetricsPage:
-    """ASGI middleware.
+    """ASGI middleware that answers `/metrics` to its readers, and hands everything else on.
 
     Args:
         app: Gets every other request.

@@ -15,7 +15,7 @@ _DIGEST_DIGITS = 32
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """One that is limited.
+    """Whom or what a limit is of.
 
     Attributes:
         id: Of the copilot, the key, the user or the network; "" of the server.

@@ -94,7 +94,7 @@ class PriceFile:
 
 
 def read_prices(data: bytes) -> PriceFile:
-    """Reads a file.
+    """Reads the prices of models out of the file that LiteLLM publishes.
 
     Raises:
         BadPriceFile: It is no such file; of single entries it is said why they are skipped.

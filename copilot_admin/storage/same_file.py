@@ -27,7 +27,7 @@ class SameFile:
         self._begin()
 
     def forget(self) -> None:
-        """The server has ended."""
+        """Looks after no file any more, since the server has ended."""
         self._path = None
         self._begin()
 

@@ -48,7 +48,7 @@ class Progress:
 
     @property
     def done(self) -> int:
-        """Answers that are there."""
+        """How many answers are there already."""
         return self.total - self.unfinished
 
 

@@ -19,7 +19,7 @@ MEGABYTE = 1_000_000
 
 
 class Command(PlainCommand):
-    """Backs up."""
+    """Writes a backup while servers go on."""
 
     help = (
         "Writes database, uploads and spool into one file that only its owner may read. Servers go on "

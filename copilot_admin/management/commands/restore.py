@@ -19,7 +19,7 @@ from copilot_admin.upkeep.backups.restoring import restore
 
 
 class Command(PlainCommand):
-    """Restores."""
+    """Puts a backup in its place."""
 
     help = (
         "Puts a backup in the place of the database and its uploads. Stop servers and workers first. "
