@@ -16,7 +16,7 @@ class AdmittedQuery:
     """A query that was let in: who asks whom, and what.
 
     Attributes:
-        size: Of the request's body, in bytes.
+        size: Of the request's body, in bytes, or of one that takes as long.
         came: When the request was there (`monotonic_ns`).
         user: Who asks, if somebody who is trusted named him.
         address: The network that the request came from; "": this process asks.

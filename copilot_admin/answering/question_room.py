@@ -31,6 +31,10 @@ LONG_TEXT = 64 * 1024  # characters
 _NEVER_LARGE = 64 * 1024  # bytes of a body, of whatever it is made
 # Measured: a number takes 28 bytes and its place in a list 8, a list 104, an object of one member 330.
 BYTES_PER_TOKEN = 36
+# A comma takes no longer than the bytes between two usual ones: a result of a tool may be a digit, and
+# takes twenty microseconds to be read, hashed and stored.
+COMMA_BYTES = 32
+_NEVER_SHORT = 256 * 1024  # bytes
 _FOUR_BYTES = re.compile(rb"[\xf0-\xf4]|\\u[dD][89abAB]")  # beyond U+FFFF, or half of an escape
 _TWO_BYTES = re.compile(rb"[\xc4-\xef]|\\u(?!00)")  # beyond U+00FF
 _LONGEST_SIGN = 4  # bytes that the two look at
@@ -62,6 +66,13 @@ def weight_of(body: bytes) -> Weight:
     tokens = tokens_of(body, no_matter=(LARGE - len(body) * (1 + 2 * width)) // BYTES_PER_TOKEN)
     values = tokens * BYTES_PER_TOKEN
     return Weight(len(body) * (1 + 2 * width) + values, len(body) * width + values)
+
+
+def size_of(body: bytes) -> int:
+    """Bytes of a question, or of a usual one that takes as long to be read and kept."""
+    if len(body) > _NEVER_SHORT:  # whose commas take milliseconds to be counted
+        return len(body)
+    return max(len(body), COMMA_BYTES * body.count(b","))
 
 
 def text_of(query: Query) -> int:

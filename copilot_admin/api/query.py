@@ -21,6 +21,7 @@ from copilot_admin.answering.question_room import (
     QUESTION_ROOM,
     TOO_MANY,
     TOO_WIDE,
+    size_of,
     text_of,
     weight_of,
 )
@@ -149,7 +150,7 @@ async def _opened_undisturbed(asked: Asked) -> ActiveRun:
 
 async def _opened(asked: Asked) -> ActiveRun:
     patience = Patience()
-    size = len(asked.body)
+    length, size = len(asked.body), size_of(asked.body)
     known: dict[str, Any] = {}  # of the question, so far
     try:
         user = await user_of(asked.credentials)
@@ -163,7 +164,7 @@ async def _opened(asked: Asked) -> ActiveRun:
             "is_trial": caller.is_trying,
         }
         query = await _read_query(asked)
-        if 4 * size > MOST_TEXT and await asyncio.to_thread(text_of, query) > MOST_TEXT:
+        if 4 * length > MOST_TEXT and await asyncio.to_thread(text_of, query) > MOST_TEXT:
             raise BodyTooLarge(TOO_WIDE)
     except RequestError as error:
         tell_refusal(error, ids=asked.ids, came=asked.came, **known)
@@ -183,7 +184,7 @@ async def _opened(asked: Asked) -> ActiveRun:
 
 async def _read_query(asked: Asked) -> Query:
     reading = partial(read, asked.body, hint=asked.hint, max_messages=settings.MAX_MESSAGES)
-    is_short = len(asked.body) <= READ_INLINE_BYTES
+    is_short = size_of(asked.body) <= READ_INLINE_BYTES
     asked.body = b""
     try:
         return reading() if is_short else await asyncio.to_thread(reading)

@@ -27,7 +27,7 @@ class Opening:
         query: What was asked; its `env` is kept beside the messages.
         version_id: None: a draft answers.
         redaction: What is taken out of all that is stored of the run.
-        size: Of the request's body, in bytes.
+        size: Of the request's body, in bytes, or of one that takes as long.
         provider: Name of the provider; "" when the copilot is not ready.
         user: Who asks; None: nobody named him.
         origin: Of a trial: the conversation whose question it asks again.

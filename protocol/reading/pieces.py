@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from protocol.json import Json, JsonObject
 from protocol.messages import CallMessage, Message, ResultMessage
 from protocol.reading.data import are_rows
-from protocol.shapes import list_of, object_of
+from protocol.shapes import list_of, object_of, objects_of
 
 MOST_PIECES = (
     10_000  # a chat of a day has some hundreds; more than these take 30 MB and half a second
@@ -57,7 +57,7 @@ def _lists(messages: Sequence[Json], context: Json) -> Iterator[Sequence[Json]]:
 def _within(sources: Sequence[Json]) -> Iterator[Sequence[Json]]:
     """What sources returned, and the items of each: of a result, or of the data of a context."""
     yield sources
-    for source in map(object_of, sources):
+    for source in objects_of(sources):
         for told in (source, object_of(source.get("data")), object_of(source.get("content"))):
             yield list_of(told.get("items"))
             yield list_of(told.get("extra_citations"))

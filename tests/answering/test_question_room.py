@@ -14,6 +14,7 @@ from copilot_admin.answering.question_room import (
     Share,
     Weight,
     room_for,
+    size_of,
     text_of,
     weight_of,
 )
@@ -235,3 +236,16 @@ def test_a_page_that_asks_too_much_is_refused_in_words(monkeypatch):
             await asked()
 
     asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("body", "size"),
+    [
+        (b'{"messages": []}', 16),
+        (b'{"data": [1, 1]}', 32),
+        (b"1," * 5000, 160_000),
+        (b"," * (256 * 1024 + 1), 256 * 1024 + 1),
+    ],
+)
+def test_a_question_of_many_small_values_counts_like_a_longer_one(body: bytes, size: int):
+    assert size_of(body) == size

@@ -21,11 +21,14 @@ from copilot_admin.answering.run import RUNNING, ActiveRun
 from copilot_admin.api.query import READ_INLINE_BYTES
 from copilot_admin.copilots.publishing import publish
 from copilot_admin.edge.django_handler import Handler
+from copilot_admin.engine.one_leg import Leg
 from copilot_admin.engine.processes.places import Places
 from copilot_admin.engine.values.model_call import Finish, ToolCall
 from copilot_admin.errors import ProviderRefused
+from copilot_admin.journal import opening
 from copilot_admin.models import Conversation, Copilot, Node, Outcome, Run, Turn
 from copilot_admin.models.access import EndpointKey
+from protocol import requests
 from tests.engine.scripted import ScriptedProvider, Step, broken, cut, stalled, text
 from tests.factories import make_published
 from tests.streams import read
@@ -376,6 +379,38 @@ TOO_MANY_LARGE = {
     "detail": "The server is reading as many large questions as it can. Ask again in a few seconds.",
     "code": "busy",
 }
+
+
+@pytest.mark.parametrize(("results", "in_loop"), [(100, True), (9000, False)])
+def test_a_short_question_of_many_results_is_read_and_kept_beside_the_event_loop(
+    monkeypatch, results, in_loop
+):
+    make_published(slug="news")
+    script(monkeypatch, text("Hello."))
+    threads: list[bool] = []
+
+    def watched(work: Callable[..., Any]) -> Callable[..., Any]:
+        def watching(*args: Any, **named: Any) -> Any:
+            threads.append(is_in_loop())
+            return work(*args, **named)
+
+        return watching
+
+    monkeypatch.setattr("copilot_admin.api.query.read", watched(requests.read))
+    monkeypatch.setattr("copilot_admin.journal.opening.prepare", watched(opening.prepare))
+    monkeypatch.setattr("copilot_admin.engine.answer.Leg", watched(Leg))
+    result = {"role": "tool", "function": "get_widget_data", "data": [1] * results}
+    assert read(AsyncClient(), QUERY, {"messages": [*HELLO["messages"], result]})
+    assert threads == [in_loop] * 3
+
+
+def is_in_loop() -> bool:
+    """Whether an event loop runs in this thread."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def test_large_questions_are_read_a_few_at_a_time(monkeypatch):

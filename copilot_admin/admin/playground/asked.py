@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from copilot_admin.admin.playground.sent import sent_json
 from copilot_admin.admin.playground.sides import QUERY, origin_of, side_of
 from copilot_admin.answering.admitted_query import AdmittedQuery
+from copilot_admin.answering.question_room import size_of
 from copilot_admin.errors import MalformedBody, NotFound, UnusableRequest
 from copilot_admin.ids import new_ids
 from copilot_admin.people.members import is_reachable
@@ -54,7 +55,7 @@ def query_of_form(
         user=caller.user,
         query=_query(body),
         ids=new_ids(request.headers.get("X-Trace-Id", "").encode()),
-        size=len(body),
+        size=size_of(body),
         origin=origin_of(request.POST),
     )
 

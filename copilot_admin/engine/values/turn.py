@@ -23,6 +23,8 @@ from protocol.widgets import Widget, Widgets
 HEAVY_CHARACTERS = 64 * 1024
 # Tools of the client that are offered; each takes some 15 us.
 MANY_TOOLS = 1000
+# Results and items, of whatever size; each takes some 20 us.
+MANY_PIECES = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,10 @@ def is_heavy(query: Query) -> bool:
     for message in query.messages:
         if isinstance(message, ResultMessage):
             sources += [one for one in message.data if isinstance(one, SourceData)]
-    items = (item for source in sources for item in source.items if isinstance(item, DataItem))
-    return sum(len(item.content) for item in items) > HEAVY_CHARACTERS
+    items = [item for source in sources for item in source.items]
+    if len(sources) + len(items) > MANY_PIECES:
+        return True
+    return sum(len(one.content) for one in items if isinstance(one, DataItem)) > HEAVY_CHARACTERS
 
 
 def client_calls(query: Query) -> Counter[str]:
