@@ -28,6 +28,7 @@ _ANY_CASE = re.IGNORECASE | re.DOTALL
 _MAX_ROWS = 200
 _EXCERPT = 300  # characters
 _LONGEST_QUESTION = 100_000  # characters; nobody rehearses with more
+_MOST_TOLD = 100  # pieces of data that are told one by one, or results of tools
 _MOST_NAMES = 500  # tools or skills that are looked for in a question; each is one look through it
 
 Row = Mapping[str, str | int | float | bool | None]
@@ -139,9 +140,15 @@ def _answer(scene: Scene) -> str:
         parts.append(f"My role: {scene.role.strip()}")
     parts.append(f"You asked: {scene.question.strip()}")
     if scene.given:
-        parts.append("I was given:\n" + "\n".join(f"- {_summary(one)}" for one in scene.given))
-    parts.extend(f"A tool said: {text[:_EXCERPT]}" for text in scene.told)
+        parts.append("I was given:\n" + "\n".join(_listing(scene.given)))
+    parts.extend(f"A tool said: {text[:_EXCERPT]}" for text in scene.told[:_MOST_TOLD])
     return "\n\n".join(parts)
+
+
+def _listing(given: Sequence[Given]) -> Iterator[str]:
+    yield from (f"- {_summary(one)}" for one in given[:_MOST_TOLD])
+    if len(given) > _MOST_TOLD:
+        yield f"- and {len(given) - _MOST_TOLD:,} more"
 
 
 def _summary(given: Given) -> str:

@@ -147,6 +147,13 @@ def test_data_is_quoted_and_cited():
     assert isinstance(events[-1], CitationCollection)
 
 
+def test_of_very_much_that_was_given_the_first_hundred_are_told():
+    notes = tuple(ContextItem(name=f"Note {one}", data=data("x")) for one in range(2000))
+    told = text_of(answered(make_query(context=notes))).partition("I was given:\n")[2]
+    listed = [f"- Note {one}: x" for one in range(100)]
+    assert told == "\n".join([*listed, "- and 1,900 more"])
+
+
 def test_text_and_context_are_quoted_too():
     query = make_query(context=(ContextItem(name="Note", data=data("Rates fell.")),))
     assert text_of(answered(query)).endswith(
