@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from copilot_admin.threads.chain import Chain, Link
-from copilot_admin.threads.similarity import likeness
+from copilot_admin.threads.similarity import Compared, likeness
 from copilot_admin.threads.tree import Seen, Tree
 from protocol.canonical import Kind, Role
 from protocol.messages import AiMessage
@@ -122,7 +122,7 @@ class Walk:
             return self._skipped(place, region)
         text = link.message.text if isinstance(link.message, AiMessage) else ""
         score, _, node = max((likeness(node.text, text), node.id, node) for node in answers)
-        if self._strict and score < ALIKE:
+        if self._strict and (score < ALIKE or Compared(node.text).contradicts(Compared(text))):
             return None
         return _moved(place, node, link, differs=True)
 

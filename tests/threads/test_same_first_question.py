@@ -96,6 +96,31 @@ def test_a_number_tells_two_answers_apart_where_only_markup_went():
         assert client.ask(QUESTION, told, "Why?").conversation == chat.conversation
 
 
+TEMPLATE = "The price of **oil** fell to {0} after the meeting. Shares of Acme stood at {1} in the evening, and rates at 4."
+
+
+@pytest.mark.parametrize(
+    ("told", "is_joined"),
+    [
+        (TEMPLATE.format(71, "1,204.5")[:60], True),
+        (TEMPLATE.format(71, "1,204.5")[:-30].replace("*", ""), True),
+        (TEMPLATE.format(71, "1,204.5")[:90] + "…", True),  # within the number
+        (TEMPLATE.format(71, "1204.5").replace("*", "") + "\n\nSources: 1, 2", True),
+        (TEMPLATE.format(72, "1,204.5")[:60], False),
+        (TEMPLATE.format(711, "1,204.5")[:60], False),
+        (TEMPLATE.format(71, "1,304.5")[:-30].replace("*", ""), False),
+    ],
+)
+def test_another_number_in_the_same_words_is_another_chat_also_where_it_is_the_only_one(
+    told, is_joined
+):
+    """Beginnings of answers that another copilot made in the same way joined a stranger's chat."""
+    client = Client()
+    chat = client.ask(QUESTION).answer(TEMPLATE.format(71, "1,204.5"))
+    again = client.ask(QUESTION, ai(told), "Why?")
+    assert (again.conversation == chat.conversation) == is_joined
+
+
 def test_an_answer_that_is_like_none_begins_a_conversation():
     client, _ = chats(4)
     client.ask(QUESTION, ai("qqqq jjjj xxxx zzzz"), "Why?")
