@@ -130,6 +130,8 @@ class OpenAICompatible:
             for delta in reader.read_last(() if reader.done else body.end()):
                 yield delta
         except (StreamError, RunError, *_CONNECTION_ERRORS) as error:
+            # The body keeps its error, and that would keep this frame: all that the model was told.
+            error.__traceback__ = None
             for delta in reader.rest():
                 yield delta
             explained = self._explained(error, started=started, reader=reader)
