@@ -15,7 +15,7 @@ from copilot_admin.server import readings as reading
 from copilot_admin.server.readings import LIMITS, readings, refresh
 from copilot_admin.server.shared_figures import FOLDER, counting_together, forget_process
 from copilot_admin.storage.spool import MAX_BYTES, SPOOL
-from copilot_admin.storage.writer import Writer
+from copilot_admin.storage.writer import READER, WRITER, Writer
 from copilot_admin.telemetry import metrics
 from tests.waiting import HANGS_SECONDS
 
@@ -30,6 +30,7 @@ def spool(settings: Any, tmp_path: Any) -> None:
 
 @pytest.mark.usefixtures("spool")
 def test_a_server_at_rest_has_nothing_to_do():
+    assert all(one.wait_until_idle(timeout=HANGS_SECONDS) for one in (WRITER, READER))
     found = readings()
     quiet = (
         "streams",
