@@ -163,7 +163,7 @@ async def _opened(asked: Asked) -> ActiveRun:
             "user": named(caller.user, settings.USER_IN_LOGS),
             "is_trial": caller.is_trying,
         }
-        query = await _read_query(asked)
+        query = await _read_query(asked, size)
         if 4 * length > MOST_TEXT and await asyncio.to_thread(text_of, query) > MOST_TEXT:
             raise BodyTooLarge(TOO_WIDE)
     except RequestError as error:
@@ -182,9 +182,9 @@ async def _opened(asked: Asked) -> ActiveRun:
     return await open_run(question, patience)
 
 
-async def _read_query(asked: Asked) -> Query:
+async def _read_query(asked: Asked, size: int) -> Query:
     reading = partial(read, asked.body, hint=asked.hint, max_messages=settings.MAX_MESSAGES)
-    is_short = size_of(asked.body) <= READ_INLINE_BYTES
+    is_short = size <= READ_INLINE_BYTES
     asked.body = b""
     try:
         return reading() if is_short else await asyncio.to_thread(reading)

@@ -11,9 +11,7 @@ from protocol.messages import CallMessage, Message, ResultMessage
 from protocol.reading.data import are_rows
 from protocol.shapes import list_of, object_of, objects_of
 
-MOST_PIECES = (
-    10_000  # a chat of a day has some hundreds; more than these take 30 MB and half a second
-)
+MOST_PIECES = 10_000  # which take 30 MB and half a second; a chat of a day has some hundreds
 
 
 def has_more_pieces(messages: Sequence[Json], context: Json, *, most: int = MOST_PIECES) -> bool:

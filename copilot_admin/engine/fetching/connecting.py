@@ -57,7 +57,9 @@ class BoundedResponses(ResponseHandler):
 
     def data_received(self, data: bytes) -> None:
         """Something was read; what follows the head by itself, since it may break."""
-        while self._awaits_answer and self._heads < MOST_HEADS and HEAD_ENDS in data:
+        for _ in range(MOST_HEADS):  # line ends may be in it by the thousand, before any head
+            if not self._awaits_answer or HEAD_ENDS not in data:
+                break
             head, end, data = data.partition(HEAD_ENDS)
             super().data_received(head + end)
             if not data or self.exception() is not None:

@@ -19,9 +19,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 _LONGEST = 10_000  # characters of a mistake: fifty names of the longest, and what is said of them
 # A client brings a call back with its result, and what it brings may nest 64 levels, some of which are the request's own.
 _MOST_LEVELS = 40
-_MOST_DIGITS = (
-    308  # of a whole number; scripts make an infinity of more, and that is null when it comes back
-)
+_MOST_DIGITS = 308  # of a whole number; scripts make an infinity of more, which comes back as null
 
 
 class ToolMistake(CopilotError):

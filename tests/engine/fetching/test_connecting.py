@@ -3,6 +3,7 @@
 import asyncio
 
 from aiohttp import ClientError, ClientSession
+from aiohttp.client_proto import ResponseHandler
 import pytest
 
 from copilot_admin.engine.fetching.connecting import MOST_HEADS, BoundedConnector, TooManyHeads
@@ -45,6 +46,19 @@ def test_some_interim_answers_are_passed_over_before_each_answer():
 def test_more_are_no_answer(flood):
     with pytest.raises(TooManyHeads):
         answers(flood, ANSWER)
+
+
+def test_of_line_ends_before_a_head_a_few_are_taken_by_themselves(monkeypatch):
+    fed = []
+    received = ResponseHandler.data_received
+
+    def watched(self, data):
+        fed.append(data)
+        received(self, data)
+
+    monkeypatch.setattr(ResponseHandler, "data_received", watched)
+    assert answers(b"\r\n\r\n" * 1000, ANSWER) == [b"hi"]
+    assert len([one for one in fed if one]) <= 2 * (MOST_HEADS + 1)  # it may be read in two
 
 
 def pieces(sent):
