@@ -265,11 +265,12 @@ async def _made_ready(run: Opening) -> opening.Prepared:
     Raises:
         JournalDown: The database was asked, and is away.
     """
-    if run.size <= PREPARE_INLINE_BYTES and not run.redaction.expressions:
+    is_small = run.size <= PREPARE_INLINE_BYTES
+    if is_small and not run.redaction.expressions:
         return opening.prepare(run)
     ready = await asyncio.to_thread(opening.prepare, run)
     messages = ready.incoming
-    if messages is None or not messages.keep_content or len(messages.links) < 2:
+    if is_small or messages is None or not messages.keep_content or len(messages.links) < 2:
         return ready
     start = await READER.run(messages.first_unknown)
     return await asyncio.to_thread(with_older, ready, messages, start=start)

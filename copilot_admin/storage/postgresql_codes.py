@@ -8,6 +8,5 @@ from typing import Final
 NOT_PERMITTED: Final = "42501"
 NO_TABLE: Final = "42P01"
 NO_SCHEMA: Final = "3F000"
-SHUT: Final = frozenset(
-    {NOT_PERMITTED, NO_TABLE, NO_SCHEMA}
-)  # a table is not there for whoever asks
+# A table is not there for whoever asks.
+SHUT: Final = frozenset({NOT_PERMITTED, NO_TABLE, NO_SCHEMA})

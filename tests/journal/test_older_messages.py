@@ -8,6 +8,7 @@ import pytest
 
 from copilot_admin.journal import JOURNAL, PREPARE_INLINE_BYTES, Opening, older_messages
 from copilot_admin.models import Blob, Logging, Node
+from copilot_admin.redaction.rules import rules_for
 from copilot_admin.threads import attaching
 from copilot_admin.threads.content import StoredContent, content_of
 from protocol.messages import Message
@@ -76,6 +77,14 @@ def test_what_another_chat_has_alike_is_stored_for_this_one_too(made):
     accept(large(Client(trace_id="two"), *CHAT))
     assert len(stored()) == 2 * len(CHAT)
     assert stored()[: len(CHAT)] == stored()[len(CHAT) :]
+
+
+def test_of_a_small_request_nobody_looks_what_is_stored(monkeypatch, made):
+    """Also where it is made ready in a thread, for the expressions of its copilot."""
+    monkeypatch.setattr(attaching.PreparedMessages, "first_unknown", None)
+    opening = Client().opening(human("Hi"), ai("Hello."), human("And now?"))
+    accept(replace(opening, redaction=rules_for((), ("Hello",))))
+    assert [text for text, _ in stored()] == ["Hi", "[redacted].", "And now?"]
 
 
 @pytest.mark.parametrize("logging", [Logging.METADATA, Logging.NOTHING])
