@@ -17,6 +17,7 @@ from copilot_admin.config.figure_readers import figure_readers
 from copilot_admin.config.firm_log_in import firm_log_in
 from copilot_admin.config.mail import MailSecurity, mail_server
 from copilot_admin.config.redaction_rules import redaction_rules
+from copilot_admin.redaction.kinds import DataKind
 from protocol import requests
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -206,7 +207,9 @@ BACKGROUND = env.choice("COPILOT_TASKS", BackgroundTasks, default=BackgroundTask
 TASKS = {"default": {"BACKEND": TASK_BACKENDS[BACKGROUND]}}
 
 # For how long, and of what. Nights are of the server's time zone.
-REDACTION = redaction_rules(env.items("COPILOT_REDACT"), env.text("COPILOT_REDACT_EXPRESSIONS"))
+REDACTION = redaction_rules(
+    env.items("COPILOT_REDACT"), env.text("COPILOT_REDACT_EXPRESSIONS"), known=tuple(DataKind)
+)
 PRUNE_HOUR = env.whole_number("COPILOT_PRUNE_HOUR", default=2, minimum=0, maximum=23)
 
 # Django.

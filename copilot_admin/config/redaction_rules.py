@@ -1,28 +1,28 @@
 """What every copilot takes out of what is stored, as the environment says it."""
 
+from collections.abc import Sequence
 import json
 import re
 
 from copilot_admin.config.env import BadSetting
 
-KINDS = ("account", "card", "email", "phone")
-
 
 def redaction_rules(
-    kinds: tuple[str, ...] | list[str], expressions: str
+    kinds: Sequence[str], expressions: str, *, known: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Kinds and own expressions.
 
     Args:
         kinds: The items of `COPILOT_REDACT`.
         expressions: A JSON list of regular expressions; empty: none.
+        known: The kinds there are.
 
     Raises:
         BadSetting: A kind is not known, or an expression is none.
     """
     for kind in kinds:
-        if kind not in KINDS:
-            raise BadSetting(f"COPILOT_REDACT: {kind!r} is no kind. Use: {', '.join(KINDS)}.")
+        if kind not in known:
+            raise BadSetting(f"COPILOT_REDACT: {kind!r} is no kind. Use: {', '.join(known)}.")
     return tuple(kinds), _expressions(expressions)
 
 

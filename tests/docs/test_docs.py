@@ -18,6 +18,7 @@ from copilot_admin.copilot_file.loading import load
 from copilot_admin.copilot_file.templates import templates
 from copilot_admin.copilots.fields import table
 from copilot_admin.copilots.fields.draft_field import DraftField
+from copilot_admin.redaction.kinds import DataKind
 from copilot_admin.settings import BASE_DIR
 from protocol.features import FEATURES
 from tests.component_calls.component_http import ask
@@ -103,6 +104,12 @@ def test_every_role_has_its_row():
     table = document.partition("## Roles")[2].partition("\n## ")[0]
     rows = [line.split("|")[1].strip() for line in table.splitlines() if line.startswith("| ")]
     assert sorted(rows[1:]) == sorted(ROLES)
+
+
+def test_every_kind_of_personal_data_has_its_row():
+    document = (BASE_DIR / "docs" / "privacy.md").read_text()
+    table = document.partition("| kind | what is found |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == list(DataKind)
 
 
 def test_every_template_has_its_row_and_its_page():
