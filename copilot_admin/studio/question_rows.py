@@ -5,10 +5,8 @@ from dataclasses import dataclass
 
 from django.db.models import Prefetch, QuerySet
 from django.db.models.functions import Left
-from django.utils.translation import gettext as _
 
 from copilot_admin.copilot_file.questions import read_expectation
-from copilot_admin.copilots.questions.expectation import Expectation, ExpectationKind
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import AnswerState, Copilot, SavedAnswer, SavedQuestion, Side
 from copilot_admin.studio.differences import Part, differences, shortened
@@ -102,34 +100,13 @@ def answer_differences(saved: SavedQuestion) -> tuple[Part, ...]:
     return shortened(differences(texts[Side.LIVE], texts[Side.DRAFT]))
 
 
-def words_of(expected: Expectation) -> str:
-    """An expectation as a sentence."""
-    about = {"text": expected.text, "number": expected.number, "tolerance": expected.tolerance}
-    match expected.kind:
-        case ExpectationKind.CONTAINS:
-            sentence = _("It contains “%(text)s”.")
-        case ExpectationKind.LACKS:
-            sentence = _("It does not contain “%(text)s”.")
-        case ExpectationKind.NUMBER if expected.tolerance:
-            sentence = _("It has the number %(number).10g, give or take %(tolerance).10g.")
-        case ExpectationKind.NUMBER:
-            sentence = _("It has the number %(number).10g.")
-        case ExpectationKind.CITES:
-            sentence = _("It cites the widget “%(text)s”.")
-        case ExpectationKind.CALLS:
-            sentence = _("It calls the function “%(text)s”.")
-        case ExpectationKind.JUDGED:
-            sentence = _("A model finds: %(text)s")
-    return sentence % about
-
-
 def _expected(question: SavedQuestion) -> tuple[str, str]:
     """What is expected, and why the answers cannot be judged."""
     try:
         expected = read_expectation(question.expectation)
     except ConfigurationError as error:
         return "", error.public
-    return (words_of(expected) if expected else ""), ""
+    return (expected.sentence if expected else ""), ""
 
 
 def _cell(question: SavedQuestion, answer: SavedAnswer, sources: Sources) -> AnswerCell:

@@ -27,12 +27,7 @@ NOTHING = ""
 _WRITTEN = re.compile(r"\(?[-\u2212+]?[$€£¥]?\d[\d.,'\u2019\u00a0\u202f]*\s?%?\)?")
 KINDS = (
     (NOTHING, gettext_lazy("Nothing: any answer will do")),
-    (ExpectationKind.CONTAINS.value, gettext_lazy("It contains these words")),
-    (ExpectationKind.LACKS.value, gettext_lazy("It does not contain these words")),
-    (ExpectationKind.NUMBER.value, gettext_lazy("It has this number")),
-    (ExpectationKind.CITES.value, gettext_lazy("It cites the widget with this id")),
-    (ExpectationKind.CALLS.value, gettext_lazy("It calls this function")),
-    (ExpectationKind.JUDGED.value, gettext_lazy("A model finds this sentence true of it")),
+    *((kind.value, kind.label) for kind in ExpectationKind),
 )
 
 

@@ -6,7 +6,9 @@ from enum import StrEnum
 import math
 from typing import Annotated, Any, Self
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from pydantic import PlainValidator, StringConstraints, model_validator
 
 from copilot_admin.copilots.fields.shape import Record, fault
@@ -24,6 +26,45 @@ class ExpectationKind(StrEnum):
     CALLS = "calls"
     JUDGED = "judged"
 
+    @property
+    def label(self) -> str | Promise:
+        """What the form calls it."""
+        return _WORDS[self].label
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """How people are told of a kind: in the form's choice, and with what is expected."""
+
+    label: str | Promise
+    sentence: str | Promise
+
+
+_WORDS: Mapping[ExpectationKind, _Words] = {
+    ExpectationKind.CONTAINS: _Words(
+        gettext_lazy("It contains these words"), gettext_lazy("It contains “%(text)s”.")
+    ),
+    ExpectationKind.LACKS: _Words(
+        gettext_lazy("It does not contain these words"),
+        gettext_lazy("It does not contain “%(text)s”."),
+    ),
+    ExpectationKind.NUMBER: _Words(
+        gettext_lazy("It has this number"), gettext_lazy("It has the number %(number).10g.")
+    ),
+    ExpectationKind.CITES: _Words(
+        gettext_lazy("It cites the widget with this id"),
+        gettext_lazy("It cites the widget “%(text)s”."),
+    ),
+    ExpectationKind.CALLS: _Words(
+        gettext_lazy("It calls this function"), gettext_lazy("It calls the function “%(text)s”.")
+    ),
+    ExpectationKind.JUDGED: _Words(
+        gettext_lazy("A model finds this sentence true of it"),
+        gettext_lazy("A model finds: %(text)s"),
+    ),
+}
+_NEARLY = gettext_lazy("It has the number %(number).10g, give or take %(tolerance).10g.")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
@@ -39,6 +80,13 @@ class Expectation:
     text: str = ""
     number: float = 0.0
     tolerance: float = 0.0
+
+    @property
+    def sentence(self) -> str:
+        """What is expected, for people."""
+        words = _NEARLY if self.tolerance else _WORDS[self.kind].sentence
+        about = {"text": self.text, "number": self.number, "tolerance": self.tolerance}
+        return str(words) % about
 
 
 def _number(value: object) -> int | float:

@@ -3,6 +3,7 @@
 from pydantic import ValidationError
 import pytest
 
+from copilot_admin.admin.copilots.questions_form import QuestionForm
 from copilot_admin.copilots.questions.expectation import (
     Expectation,
     ExpectationEntry,
@@ -52,3 +53,18 @@ def test_nothing_need_be_expected():
 def test_what_is_no_expectation_is_refused(row):
     with pytest.raises(ValidationError):
         ExpectationEntry.model_validate(row)
+
+
+@pytest.mark.parametrize("kind", ExpectationKind)
+def test_people_are_told_of_every_kind(kind):
+    expected = Expectation(kind=kind, text="100 % sure", number=106.5)
+    (choice,) = (
+        label for value, label in QuestionForm.base_fields["kind"].choices if value == kind
+    )
+    assert choice == kind.label
+    assert ("106.5" if kind is ExpectationKind.NUMBER else "100 % sure") in expected.sentence
+
+
+def test_a_tolerance_is_told_with_its_number():
+    expected = Expectation(kind=ExpectationKind.NUMBER, number=3, tolerance=0.5)
+    assert expected.sentence == "It has the number 3, give or take 0.5."
