@@ -1,7 +1,7 @@
 """What a copilot offers of Workspace where nobody said anything about it."""
 
-from protocol.features import FEATURES
+from protocol.features import Feature
 
 
-def test_nothing_is_offered_that_nobody_switched_on():
-    assert [feature.key for feature in FEATURES if feature.default] == []
+def test_a_feature_is_on_by_itself_only_where_its_row_says_so():
+    assert Feature(key="k", label="L", help="H.").default is False
