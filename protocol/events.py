@@ -18,7 +18,8 @@ class Event:
     """Something that a client can be told.
 
     A subclass is a frozen dataclass. Its fields are the payload (a field's `wire` metadata is its
-    name there) and hold JSON, enums or such dataclasses; empty ones that have a default stay away.
+    name there) and hold JSON, enums or such dataclasses, each alone or in tuples; empty ones that
+    have a default stay away.
 
     Attributes:
         name: Of the event on the wire.

@@ -1,5 +1,6 @@
 """An event of every kind that some client is told differently, and one made of any class."""
 
+from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from types import UnionType
@@ -170,8 +171,10 @@ def _value(kind: Any) -> Any:
         return _value(get_args(kind)[0])
     if get_origin(kind) is tuple:
         return (_value(get_args(kind)[0]),)
+    if get_origin(kind) is Mapping and is_dataclass(get_args(kind)[1]):
+        return {"given": _value(get_args(kind)[1])}  # nobody says it, and so its author is told
     if is_dataclass(kind):
         return example_of(kind, whole=True)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return next(iter(kind))
-    return kind(1) if kind in (str, int, bool) else {"given": {"number": 1}}
+    return kind(1) if kind in (str, int, bool, float) else {"given": {"number": 1}}

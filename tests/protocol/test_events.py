@@ -1,4 +1,4 @@
-"""What holds for every event: those of today, and one that nothing but its class knows."""
+"""What holds for every event: those of today, and some that nothing but their class knows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
@@ -28,6 +28,13 @@ class Tomorrow(Event):
     order: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class Pause(Event):
+    """An event that says nothing but its name."""
+
+    name: ClassVar[str] = "copilotPause"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Yesterday(Tomorrow):
     """One that generation 2 knew already."""
@@ -49,7 +56,7 @@ def nulls(value: Any) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("whole", [True, False], ids=["whole", "bare"])
-@pytest.mark.parametrize("event", [*EVENT_CLASSES, Tomorrow])
+@pytest.mark.parametrize("event", [*EVENT_CLASSES, Tomorrow, Pause])
 class TestEveryEvent:
     @pytest.mark.parametrize("generation", Generation)
     def test_is_read_by_workspace_as_it_was_said(self, event, whole, generation):
@@ -67,9 +74,9 @@ class TestEveryEvent:
         assert not list(nulls(payload(example_of(event, whole=whole))))
 
 
-@pytest.mark.parametrize("event", [*EVENT_CLASSES, Tomorrow])
+@pytest.mark.parametrize("event", [*EVENT_CLASSES, Tomorrow, Pause])
 def test_generation_three_is_told_every_field(event):
-    assert len(payload(example_of(event, whole=True))) == len(fields(event)) > 0
+    assert len(payload(example_of(event, whole=True))) == len(fields(event))
 
 
 def test_events_have_names_of_their_own():
