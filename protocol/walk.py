@@ -113,18 +113,23 @@ def weighs_more(roots: Iterable[Json], *, than: int, text: int) -> bool:
         than: So many; counting ends there.
         text: So many characters of a text count as one more.
     """
+    return room_left(roots, room=than, text=text) < 0
+
+
+def room_left(roots: Iterable[Json], *, room: int, text: int) -> int:
+    """What JSON values leave of a room; below 0: they do not fit. Counted as above."""
     for root in roots:
         pending = [root]
-        while pending and than >= 0:
+        while pending and room >= 0:
             value = pending.pop()
             if isinstance(value, str):
-                than -= len(value) // text
+                room -= len(value) // text
             elif isinstance(value, Mapping | Sequence):
-                than -= len(value)
-                if than >= 0:
+                room -= len(value)
+                if room >= 0:
                     pending += value
                     pending += value.values() if isinstance(value, Mapping) else ()
-        than -= 1
-        if than < 0:
-            return True
-    return False
+        room -= 1
+        if room < 0:
+            break
+    return room

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from copilot_admin.engine.client.call import client_call_event, data_call_event
 from copilot_admin.engine.client.call_budget import CallWords
+from copilot_admin.engine.client.call_size import check_arguments, check_count
 from copilot_admin.engine.client.data_wishes import (
     TOOL,
     DataWish,
@@ -11,6 +12,7 @@ from copilot_admin.engine.client.data_wishes import (
     read_wishes,
     tool_in,
 )
+from copilot_admin.engine.client.named_widgets import NamedWidgets
 from copilot_admin.engine.client.widget_data import DataPlan
 from copilot_admin.engine.client_functions.registry import (
     Offer,
@@ -156,11 +158,13 @@ class ClientTools:
     def _wishes(self, calls: Sequence[ToolCall]) -> Sequence[DataWish]:
         """The widgets of all calls; none while one of them is wrong, and the model is told."""
         wishes: list[DataWish] = []
+        widgets = NamedWidgets(self._query)
         wrong: dict[str, str] = {}
         for call in calls:
             try:
                 check_for_client(call)
-                wishes += read_wishes(call, query=self._query)
+                wishes += read_wishes(call, widgets=widgets)
+                check_count(len(wishes))
             except ToolMistake as mistake:
                 wrong[call.id] = self._mistakes.learn(mistake)
         if wrong:
@@ -179,6 +183,7 @@ class ClientTools:
         try:
             check_for_client(call)
             arguments = offer.arguments(call)
+            check_arguments(call.name, arguments)
         except ToolMistake as mistake:
             self._answers[call.id] = self._mistakes.learn(mistake)
             return None

@@ -10,6 +10,7 @@ from copilot_admin.engine.artifact_names import ArtifactNames, names_in
 from copilot_admin.engine.beside import beside_if, is_large, is_long
 from copilot_admin.engine.citations import cited_widgets
 from copilot_admin.engine.client.after_data import data_was_read
+from copilot_admin.engine.client.call_size import told_to_user
 from copilot_admin.engine.client.widget_data import DataPlan
 from copilot_admin.engine.client_functions.registry import function_named
 from copilot_admin.engine.client_tools import ClientTools
@@ -103,10 +104,13 @@ class Leg:
             engine_input,
             query,
             offered=plan.offered,
+            left_over=plan.left_over,
             names=self._client.names_in_history,
             cuts=cuts,
         )
-        self._problems = (*problems, *cuts)  # files that could not be read, data that did not fit
+        left_over = (told_to_user(plan.left_over),) if plan.left_over else ()
+        # Files that could not be read, data that did not fit or was not asked for.
+        self._problems = (*problems, *left_over, *cuts)
 
     def next_call(self) -> ModelCall:
         """Begins a round; the last one offers no tools, so that it ends in an answer."""

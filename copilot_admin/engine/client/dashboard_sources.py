@@ -5,10 +5,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from copilot_admin.engine.client.data_wishes import named_widget
+from copilot_admin.engine.client.call_size import MOST_SOURCES
+from copilot_admin.engine.client.named_widgets import NamedWidgets
 from copilot_admin.engine.client.widget_data import source_for
 from protocol.functions import DataSource
-from protocol.query import Query
 from protocol.widgets import Widget
 
 INNER_TAB = "inner_tab"  # stands among a widget's arguments, though it is none of them
@@ -32,10 +32,10 @@ class WantedSource(BaseModel):
         return self.widget_uuid or (f"{self.origin}/{self.id}" if self.origin else self.id)
 
 
-WantedSources = Annotated[Sequence[WantedSource], Field(min_length=1)]
+WantedSources = Annotated[Sequence[WantedSource], Field(min_length=1, max_length=MOST_SOURCES)]
 
 
-def resolved(wanted: WantedSource, *, query: Query) -> tuple[Widget, DataSource]:
+def resolved(wanted: WantedSource, *, widgets: NamedWidgets) -> tuple[Widget, DataSource]:
     """The widget that is meant, and the source that Workspace is given.
 
     Raises:
@@ -43,5 +43,5 @@ def resolved(wanted: WantedSource, *, query: Query) -> tuple[Widget, DataSource]
     """
     args: Mapping[str, JsonValue] = wanted.input_args
     params = {name: value for name, value in args.items() if name != INNER_TAB}
-    widget = named_widget(wanted.ref, params=params, query=query)
+    widget = widgets.find(wanted.ref, params=params)
     return widget, source_for(widget, params=args)

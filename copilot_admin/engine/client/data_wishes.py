@@ -1,18 +1,20 @@
 """What the model's calls of `get_widget_data` ask for, as one client function call a leg."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 import json
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
+from copilot_admin.engine.client.call_size import MOST_SOURCES, at_once, check_arguments
+from copilot_admin.engine.client.named_widgets import NamedWidgets
 from copilot_admin.engine.client.widget_data import (
     GET_EXTRA_WIDGET_DATA,
     DataCall,
     DataPlan,
+    Identity,
     identity,
-    may_be_asked,
     source_for,
 )
 from copilot_admin.engine.toolkits.told_names import listed, quoted
@@ -23,8 +25,6 @@ from protocol.generations import Generation
 from protocol.json import Json
 from protocol.query import Query
 from protocol.widgets import Widget
-
-_IDS_IN_A_SENTENCE = 20
 
 
 class WantedWidget(BaseModel):
@@ -44,7 +44,10 @@ class GetWidgetData(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    widgets: Annotated[list[WantedWidget], Field(min_length=1, description="What to get.")]
+    widgets: Annotated[
+        list[WantedWidget],
+        Field(min_length=1, max_length=MOST_SOURCES, description="What to get."),
+    ]
 
     @model_validator(mode="before")
     @classmethod
@@ -102,7 +105,7 @@ class DataWish:
     source: DataSource
 
 
-def read_wishes(call: ToolCall, *, query: Query) -> tuple[DataWish, ...]:
+def read_wishes(call: ToolCall, *, widgets: NamedWidgets) -> tuple[DataWish, ...]:
     """What one call of `get_widget_data` wants.
 
     Raises:
@@ -110,7 +113,8 @@ def read_wishes(call: ToolCall, *, query: Query) -> tuple[DataWish, ...]:
             the model what would be right.
     """
     return tuple(
-        _wish(call, wanted, query=query) for wanted in read_arguments(GetWidgetData, call).widgets
+        _wish(call, wanted, widgets=widgets)
+        for wanted in read_arguments(GetWidgetData, call).widgets
     )
 
 
@@ -119,13 +123,13 @@ def data_call(
 ) -> tuple[DataCall, tuple[ToolCall, ...]]:
     """The client function call for what the model wants, and the calls for what it leaves over.
 
-    A leg makes one call, and a call is for one function: what is on the dashboard goes first.
-    Generation 1 asks for one widget a leg.
+    A leg makes one call, and a call is for one function: what is on the dashboard goes first, as
+    much of it as may be asked for at once. Generation 1 asks for one widget a leg.
 
     Raises:
         ToolMistake: All of it is there already.
     """
-    new = [one for one in wishes if identity(one.source, widget=one.widget) not in plan.had]
+    new = _distinct(one for one in wishes if _identity(one) not in plan.had)
     if not new:
         named = listed(dict.fromkeys(quoted(one.wanted.id) for one in wishes))
         raise ToolMistake(f"The data of {named} is already above; answer from it.")
@@ -133,51 +137,19 @@ def data_call(
     own = [one for one in new if one.widget.ref not in extra]
     function = GET_WIDGET_DATA if own else GET_EXTRA_WIDGET_DATA
     now = own or new
-    sources = _distinct(one.source for one in now)
     if query.generation is Generation.ONE:
-        sources = sources[:1]
-    later = [one for one in new if one.source not in sources]
+        now = now[:1]
+    sources = at_once(one.source for one in now)
+    asked = {id(source) for source in sources}
+    later = [one for one in new if id(one.source) not in asked]
     return DataCall(function=function, sources=sources), _calls_for(later)
 
 
-def named_widget(wanted: str, *, params: Mapping[str, Json], query: Query) -> Widget:
-    """The widget that the model names, if it has these parameters.
-
-    Raises:
-        ToolMistake: No such widget may be asked for, or it has no such parameter.
-    """
-    known = [one for one in query.widgets.all() if may_be_asked(one)]
-    widget = _find(wanted, known)
-    if widget is None:
-        ids = listed(one.ref for one in known[:_IDS_IN_A_SENTENCE])
-        raise ToolMistake(f"There is no widget with the id {quoted(wanted)}. Offered ids: {ids}.")
-    has = {param.name for param in widget.params}
-    unknown = sorted(set(params) - has)
-    if unknown:
-        names = listed(sorted(has)) or "none"
-        raise ToolMistake(
-            f"The widget {quoted(wanted)} has no parameter {quoted(unknown[0])}. "
-            f"Its parameters: {names}."
-        )
-    return widget
-
-
-def _find(wanted: str, widgets: Sequence[Widget]) -> Widget | None:
-    """The widget the model means: by its id, else by a name that only one widget has."""
-    for widget in widgets:
-        if widget.ref == wanted:
-            return widget
-    named = [
-        one
-        for one in widgets
-        if wanted in (one.widget_id, one.name, f"{one.origin}/{one.widget_id}")
-    ]
-    return named[0] if len(named) == 1 else None
-
-
-def _wish(call: ToolCall, wanted: WantedWidget, *, query: Query) -> DataWish:
-    widget = named_widget(wanted.id, params=wanted.params, query=query)
-    return DataWish(call, wanted, widget, source_for(widget, params=wanted.params))
+def _wish(call: ToolCall, wanted: WantedWidget, *, widgets: NamedWidgets) -> DataWish:
+    widget = widgets.find(wanted.id, params=wanted.params)
+    source = source_for(widget, params=wanted.params)
+    check_arguments(call.name, source.asked())
+    return DataWish(call, wanted, widget, source)
 
 
 def _extra_refs(query: Query) -> frozenset[str]:
@@ -196,9 +168,13 @@ def _calls_for(wishes: Sequence[DataWish]) -> tuple[ToolCall, ...]:
     )
 
 
-def _distinct(sources: Iterable[DataSource]) -> tuple[DataSource, ...]:
-    seen: list[DataSource] = []
-    for source in sources:
-        if source not in seen:
-            seen.append(source)
-    return tuple(seen)
+def _distinct(wishes: Iterable[DataWish]) -> list[DataWish]:
+    """The wishes without those that want the same again."""
+    found: dict[Identity, DataWish] = {}
+    for wish in wishes:
+        found.setdefault(_identity(wish), wish)
+    return [*found.values()]
+
+
+def _identity(wish: DataWish) -> Identity:
+    return identity(wish.source, widget=wish.widget)

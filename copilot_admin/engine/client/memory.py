@@ -1,24 +1,31 @@
 """Fills in what a client does not repeat in the second leg of a turn."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 import json
 
 from copilot_admin.engine.client.extra_state import unseal
 from copilot_admin.engine.client.holders import holders
+from copilot_admin.engine.toolkits.told_names import cut
 from copilot_admin.engine.values.engine_input import EngineInput, Exchange, Memory, Recollection
 from copilot_admin.engine.values.model_call import ToolCall
 from copilot_admin.engine.values.turn import messages_of_turn
 from protocol.json import Json, JsonObject
 from protocol.messages import ResultMessage
 from protocol.query import Query
+from protocol.time_zones import LONGEST_NAME
 
 # Characters; the client sends them back with every later request of the turn.
 MOST_WAITING = 64 * 1024
 MOST_CARRIED = 48 * 1024
 MOST_STATE = 32 * 1024  # of JSON; a dashboard with 300 widgets has as much
+MOST_SKILLS = 64 * 1024  # of JSON; instructions of 10,000 words fit
+MOST_ADDRESSES = 16 * 1024  # of the four that there are; a signed one has 2,000
 _DASHBOARD = "current_dashboard_info"
 NOT_CARRIED = "(done, but the result was too long to be kept; call it again if you need it)"
+SKILL_NOT_CARRIED = (
+    "(too long to be kept beyond the first part of this answer; say so if you need it)"
+)
 NOT_WAITING = "(not done: what was called at the same time was too long to be kept; call it again)"
 
 
@@ -67,10 +74,12 @@ def memory_of(
     fits = sum(len(call.name) + len(call.arguments) for call in waiting) <= MOST_WAITING
     forgotten = () if fits else waiting
     exchanges = (*exchanges, *(Exchange(call.name, "{}", NOT_WAITING) for call in forgotten))
+    zone = query.timezone or ""
+    addresses_fit = sum(map(len, query.urls)) <= MOST_ADDRESSES
     return Memory(
-        timezone=query.timezone,
-        urls=query.urls,
-        selected_skills=query.selected_skills,
+        timezone=query.timezone if len(zone) <= LONGEST_NAME else None,
+        urls=query.urls if addresses_fit else (),
+        selected_skills=tuple(_fitting_skills(query.selected_skills)),
         workspace_state=_fitting_state(query.workspace_state),
         exchanges=tuple(_fitting(exchanges)),
         waiting=tuple(waiting) if fits else (),
@@ -82,6 +91,17 @@ def waiting_calls(engine_input: EngineInput) -> tuple[ToolCall, ...]:
     last = engine_input.query.messages[-1]
     memory = memory_in(last, engine_input=engine_input) if isinstance(last, ResultMessage) else None
     return memory.waiting if memory else ()
+
+
+def _fitting_skills(skills: Sequence[JsonObject]) -> Iterator[JsonObject]:
+    """The skills that fit; of the first that does not, the model is told only that it was chosen."""
+    left = MOST_SKILLS
+    for skill in skills:
+        left -= len(json.dumps(skill, ensure_ascii=False))
+        if left < 0:
+            yield {"slug": cut(str(skill["slug"])), "contentMarkdown": SKILL_NOT_CARRIED}
+            return
+        yield skill
 
 
 def _fitting_state(state: JsonObject) -> JsonObject:

@@ -1,11 +1,12 @@
 """Decides which widgets the client is asked for, and says it as a client function call."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 import json
 from typing import TypeAlias
 
 from copilot_admin.engine.client.call_budget import WIDGET_DATA_WORDS, CallBudget, call_budget
+from copilot_admin.engine.client.call_size import at_once
 from copilot_admin.engine.values.engine_input import Recollection
 from copilot_admin.engine.values.spec import CopilotSpec, WidgetDataMode
 from copilot_admin.engine.values.turn import fetched_in_turn
@@ -40,6 +41,7 @@ class DataPlan:
         offered: Widgets that the model may ask for through `get_widget_data`.
         budget: What is left of the calls that the question may make.
         missing: Names of the widgets that should have been fetched and cannot be.
+        left_over: How many selected widgets were not asked for, since they are too many at once.
         had: Widgets and arguments whose data is already in this turn.
     """
 
@@ -48,6 +50,7 @@ class DataPlan:
     had: frozenset[Identity] = frozenset()
     budget: CallBudget
     missing: tuple[str, ...] = ()
+    left_over: int = 0
 
     @property
     def refusal(self) -> str:
@@ -70,17 +73,21 @@ def plan_data(spec: CopilotSpec, *, query: Query, recollection: Recollection) ->
         and widget.uuid not in sent_along
         and (takes_files or not is_uploaded(widget))
     ]
-    missing = [one for one in askable if identity(source_for(one), widget=one) not in had]
+    missing = _each_once(askable, without=had)
     # A widget with parameters can be asked again, for other values of them.
     new = {id(widget) for widget in missing}
     offered = tuple(one for one in askable if id(one) in new or one.params)
     wanted = _to_fetch(spec, query, missing)
-    plan = DataPlan(budget=budget, offered=offered, had=had)
+    left_over = _left_over(spec, query, askable, had=had)
+    plan = DataPlan(budget=budget, offered=offered, had=had, left_over=left_over)
     if plan.refusal or not wanted:
         return replace(plan, missing=tuple(map(name_of, wanted)))
-    batch = wanted[:1] if query.generation is Generation.ONE else wanted
-    call = DataCall(function=GET_WIDGET_DATA, sources=tuple(map(source_for, batch)))
-    return replace(plan, fetch=call)
+    sources = at_once(map(source_for, wanted))
+    if query.generation is Generation.ONE:
+        sources = sources[:1]
+    if not sources:  # each of them is too large
+        return replace(plan, left_over=len(wanted))
+    return replace(plan, fetch=DataCall(function=GET_WIDGET_DATA, sources=sources))
 
 
 def source_for(widget: Widget, *, params: Mapping[str, Json] | None = None) -> DataSource:
@@ -102,7 +109,7 @@ def _to_fetch(spec: CopilotSpec, query: Query, missing: Sequence[Widget]) -> lis
     """The selected widgets that are fetched before the model is asked.
 
     Generation 1 asks for one widget a leg, so it goes on in the legs after the first; the others
-    ask for all of them at once, at the human message and never again.
+    ask for all of them at once, or as many as may be, at the human message and never again.
     """
     new_turn = isinstance(query.messages[-1], HumanMessage)
     first_generation = query.generation is Generation.ONE
@@ -111,6 +118,33 @@ def _to_fetch(spec: CopilotSpec, query: Query, missing: Sequence[Widget]) -> lis
     candidates = query.widgets.all() if first_generation else query.widgets.primary
     chosen = {id(widget) for widget in candidates}
     return [widget for widget in missing if id(widget) in chosen]
+
+
+def _left_over(
+    spec: CopilotSpec, query: Query, askable: Sequence[Widget], *, had: frozenset[Identity]
+) -> int:
+    """Of how many selected widgets no data came after the dashboard was asked for a part of them.
+
+    A leg that follows does not know what the first one asked for, but what is too much at once.
+    """
+    fetched = bool(had) and spec.widget_data is WidgetDataMode.FETCH
+    if not fetched or query.generation is Generation.ONE:
+        return 0
+    chosen = {id(widget) for widget in query.widgets.primary}
+    selected = _each_once(one for one in askable if id(one) in chosen)
+    if len(at_once(map(source_for, selected))) == len(selected):
+        return 0
+    return len(_each_once(selected, without=had))
+
+
+def _each_once(
+    widgets: Iterable[Widget], *, without: frozenset[Identity] = frozenset()
+) -> list[Widget]:
+    """The widgets whose data is not there, without those that would give the same again."""
+    found: dict[Identity, Widget] = {}
+    for widget in widgets:
+        found.setdefault(identity(source_for(widget), widget=widget), widget)
+    return [widget for same, widget in found.items() if same not in without]
 
 
 def _sent_along(query: Query) -> frozenset[str | None]:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from copilot_admin.engine.client.call_budget import CallWords
 from copilot_admin.engine.client.dashboard import may_be_changed
 from copilot_admin.engine.client.dashboard_sources import WantedSources, resolved
+from copilot_admin.engine.client.named_widgets import NamedWidgets
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.engine.client_functions.samples import WIDGET_UUID, Sample
 from copilot_admin.engine.tools.tool_arguments import read_arguments
@@ -49,4 +50,5 @@ class AddWidgetToDashboard(ClientFunction):
 
 def _arguments(query: Query, call: ToolCall) -> JsonObject:
     wanted = read_arguments(AddWidget, call)
-    return get_widget_data_call([resolved(one, query=query)[1] for one in wanted.data_sources])
+    widgets = NamedWidgets(query)
+    return get_widget_data_call([resolved(one, widgets=widgets)[1] for one in wanted.data_sources])

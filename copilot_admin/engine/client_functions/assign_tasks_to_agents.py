@@ -19,6 +19,7 @@ from protocol.messages import ResultMessage
 from protocol.query import Query
 
 _DIRECT = "expect_direct_response"
+MOST_TASKS = 50  # each is a question to another agent
 _LONGEST = 300  # characters of a description
 
 
@@ -43,7 +44,7 @@ class AssignTasks(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    task_requests: Annotated[list[Task], Field(min_length=1)]
+    task_requests: Annotated[list[Task], Field(min_length=1, max_length=MOST_TASKS)]
     expect_direct_response: bool = Field(
         default=False,
         description="Whether the agents' own answers are all that the user needs: then you say "

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from copilot_admin.engine.client.call_budget import CallWords
 from copilot_admin.engine.client.dashboard import may_be_changed
 from copilot_admin.engine.client.dashboard_sources import WantedSource, WantedSources, resolved
+from copilot_admin.engine.client.named_widgets import NamedWidgets
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.engine.client_functions.samples import WIDGET_UUID, Sample
 from copilot_admin.engine.toolkits.told_names import quoted
@@ -58,11 +59,12 @@ class UpdateWidgetInDashboard(ClientFunction):
 
 def _arguments(query: Query, call: ToolCall) -> JsonObject:
     wanted = read_arguments(UpdateWidget, call)
-    return get_widget_data_call([_changed(one, query=query) for one in wanted.data_sources])
+    widgets = NamedWidgets(query)
+    return get_widget_data_call([_changed(one, widgets=widgets) for one in wanted.data_sources])
 
 
-def _changed(wanted: WantedSource, *, query: Query) -> DataSource:
-    widget, source = resolved(wanted, query=query)
+def _changed(wanted: WantedSource, *, widgets: NamedWidgets) -> DataSource:
+    widget, source = resolved(wanted, widgets=widgets)
     if widget.uuid is None:
         raise ToolMistake(
             f"The widget {quoted(wanted.ref)} is not on the dashboard. Add it instead."

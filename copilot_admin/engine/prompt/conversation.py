@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 import json
 from typing import TypeAlias, assert_never
 
+from copilot_admin.engine.client.call_size import told_to_model
 from copilot_admin.engine.client.dashboard import workspace_text
 from copilot_admin.engine.client.memory import memory_in
 from copilot_admin.engine.client.skills import catalog_text
@@ -63,6 +64,7 @@ def model_messages(
     query: Query,
     *,
     offered: Sequence[Widget] = (),
+    left_over: int = 0,
     names: Names | None = None,
     cuts: list[str] | None = None,
 ) -> tuple[ModelMessage, ...]:
@@ -72,6 +74,7 @@ def model_messages(
         engine_input: Whose copilot version answers, and when.
         query: The query with its memory filled in.
         offered: The widgets that the model may ask for in this leg.
+        left_over: How many selected widgets the client was not asked for, as they are too many.
         names: What the model calls the tools of earlier calls, where they have several.
         cuts: Takes a sentence for the user about each piece of this turn's data that did not fit.
 
@@ -87,7 +90,8 @@ def model_messages(
     history = [*_history(engine_input, plain, blocks, names or {}, room=room)]
     if cuts is not None:
         cuts += [*blocks.cuts, *reversed(room.cuts)][:MOST_CUTS]
-    system = _system_text(engine_input, query, offered=offered, noted=bool(blocks.derived))
+    told = _system_text(engine_input, query, offered=offered, noted=bool(blocks.derived))
+    system = "\n\n".join(filter(None, (told, told_to_model(left_over))))
     head = (ModelMessage(role=ModelRole.SYSTEM, text=system),) if system else ()
     return tuple(map(_sendable, (*head, *map(_data_note, blocks.frozen), *history)))
 

@@ -15,7 +15,12 @@ from copilot_admin.engine.client.extra_state import (
     unseal,
 )
 from copilot_admin.engine.client.holders import holders
-from copilot_admin.engine.client.memory import MOST_STATE, completed, memory_of
+from copilot_admin.engine.client.memory import (
+    MOST_STATE,
+    SKILL_NOT_CARRIED,
+    completed,
+    memory_of,
+)
 from copilot_admin.engine.values.engine_input import Exchange, Memory, Recollection
 from copilot_admin.engine.values.model_call import ToolCall
 from protocol.messages import HumanMessage
@@ -140,6 +145,18 @@ def test_memory_comes_back_in_its_own_chat(first, second):
 def test_memory_of_another_chat_caller_or_copilot_is_ignored(first, second):
     ask = carried(MEMORY, first=first, second=second)
     assert memory_of(completed(ask, Recollection())) == Memory()
+
+
+def test_what_the_client_is_given_to_carry_has_an_end():
+    short, long = {"slug": "a", "contentMarkdown": "Be brief."}, "x" * 5_000_000
+    query = make_query(
+        timezone=long,
+        urls=(f"https://a.example/{long}",),
+        selected_skills=(short, {"slug": "b", "contentMarkdown": long}, short),
+    )
+    assert memory_of(query) == Memory(
+        selected_skills=(short, {"slug": "b", "contentMarkdown": SKILL_NOT_CARRIED})
+    )
 
 
 def test_memory_of_another_question_is_ignored_where_no_chat_has_a_name():

@@ -3,6 +3,7 @@
 import pytest
 
 from copilot_admin.engine.client.data_wishes import TOOL, data_call, read_wishes
+from copilot_admin.engine.client.named_widgets import NamedWidgets
 from copilot_admin.engine.client.widget_data import plan_data
 from copilot_admin.engine.tools.tool_arguments import ToolMistake
 from copilot_admin.engine.values.engine_input import Recollection
@@ -50,7 +51,8 @@ def asked(*wanted, query, spec=ASK):
         ToolCall(id=str(number), name=TOOL.name, arguments=arguments)
         for number, arguments in enumerate(wanted)
     ]
-    wishes = [wish for call in calls for wish in read_wishes(call, query=query)]
+    widgets = NamedWidgets(query)
+    wishes = [wish for call in calls for wish in read_wishes(call, widgets=widgets)]
     return data_call(wishes, plan=planned(query, spec=spec), query=query)[0]
 
 
