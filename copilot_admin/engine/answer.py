@@ -203,7 +203,14 @@ async def _leg(
         is_large=heavy,
     )
     begin = partial(
-        Leg, engine_input, query=query, plan=plan, tools=tools, model=model, problems=problems
+        Leg,
+        engine_input,
+        query=query,
+        plan=plan,
+        tools=tools,
+        model=model,
+        problems=problems,
+        is_heavy=heavy,
     )
     return await beside_if(heavy, begin)
 
@@ -262,7 +269,9 @@ async def _closing(
     engine_input: EngineInput, leg: Leg, *, pace: Pace
 ) -> AsyncGenerator[Output, None]:
     """What follows the last words, with what the user may ask next before the finish."""
-    for output in leg.closing():
+    # Looking for what is quoted of documents of 4,000,000 characters takes two seconds.
+    outputs = await beside_if(leg.is_heavy, partial(tuple, leg.closing()))
+    for output in outputs:
         if isinstance(output, Finish) and leg.reply.shown and truncation(output) is None:
             async with aclosing(
                 suggestions(engine_input, leg.said, model=leg.model, pace=pace)

@@ -12,7 +12,13 @@ from copilot_admin.engine.files.quotes import page_of, quotes
 from copilot_admin.engine.files.reading import files_in
 from copilot_admin.engine.values.turn import Fetched, fetched_in_turn, messages_of_turn
 from protocol.citations import read_citation
-from protocol.events import Citation, CitationCollection
+from protocol.events import (
+    Citation,
+    CitationCollection,
+    Event,
+    StatusLevel,
+    StatusUpdate,
+)
 from protocol.json import Json, JsonObject
 from protocol.messages import (
     DataItem,
@@ -23,14 +29,25 @@ from protocol.messages import (
     SourceResult,
 )
 from protocol.query import Query
+from protocol.walk import room_left
+from protocol.weights import values_of
 
+# Of one answer; as many as the widgets that it may have asked for. Nobody reads so many.
+MOST = 500
+MOST_CHARACTERS = (
+    1024 * 1024
+)  # of all of them; arguments and details are as large as a client made them
+NOT_ALL_CITED = "The answer rests on more sources than are cited here."
+_LONGEST_DESCRIPTION = (
+    1_000  # characters of that of a widget, which each value of a parameter repeats
+)
 # What sources send when they have nothing: no text, no rows, no value.
 _EMPTY = frozenset({"", '""', "[]", "{}", "[{}]", "null"})
 _LONGEST_EMPTY = 20  # characters, with blanks between them
 _Boxes: TypeAlias = tuple[tuple[JsonObject, ...], ...]
 
 
-def cited_widgets(query: Query, *, answer_id: UUID, answer: str = "") -> CitationCollection | None:
+def cited_widgets(query: Query, *, answer_id: UUID, answer: str = "") -> Iterator[Citation]:
     """One citation for each widget and arguments that returned data in this turn, then what it cites.
 
     Where a parameter of the widget says so, each of its values has a citation of its own.
@@ -43,12 +60,25 @@ def cited_widgets(query: Query, *, answer_id: UUID, answer: str = "") -> Citatio
     used = [one for one in _distinct(fetched_in_turn(query)) if _is_citable(one)]
     cited = (one for each in used for one in _split(each))
     quoted = _Quoted(answer)
-    own = (
-        _citation(one, id=uuid5(answer_id, f"citation {number}"), boxes=quoted.by(one))
-        for number, one in enumerate(cited)
-    )
-    citations = (*own, *_given(query, answer_id=answer_id))
-    return CitationCollection(citations) if citations else None
+    for number, one in enumerate(cited):
+        yield _citation(one, id=uuid5(answer_id, f"citation {number}"), boxes=quoted.by(one))
+    yield from _given(query, answer_id=answer_id)
+
+
+def collected(citations: Iterable[Citation]) -> Iterator[Event]:
+    """The citations of an answer as one event, as many as there may be; whether there are more."""
+    taken: list[Citation] = []
+    room, is_all = MOST_CHARACTERS, True
+    for citation in citations:
+        room = room_left(values_of(citation), room=room, text=1)
+        is_all = room >= 0 and len(taken) < MOST
+        if not is_all:
+            break
+        taken.append(citation)
+    if taken:
+        yield CitationCollection(tuple(taken))
+    if not is_all:
+        yield StatusUpdate(message=NOT_ALL_CITED, level=StatusLevel.WARNING)
 
 
 def _given(query: Query, *, answer_id: UUID) -> Iterator[Citation]:
@@ -114,7 +144,7 @@ def _citation(fetched: Fetched, *, id: UUID, boxes: _Boxes) -> Citation:
         "origin": source.origin or (widget.origin if widget else ""),
         "widget_id": source.id or (widget.widget_id if widget else ""),
         "name": name,
-        "description": widget.description if widget else "",
+        "description": widget.description[:_LONGEST_DESCRIPTION] if widget else "",
     }
     return Citation(
         id=str(id),

@@ -3,12 +3,13 @@
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from functools import partial
+from itertools import chain
 from typing import assert_never
 from uuid import NAMESPACE_URL, uuid5
 
 from copilot_admin.engine.artifact_names import ArtifactNames, names_in
 from copilot_admin.engine.beside import beside_if, is_large, is_long
-from copilot_admin.engine.citations import cited_widgets
+from copilot_admin.engine.citations import cited_widgets, collected
 from copilot_admin.engine.client.after_data import data_was_read
 from copilot_admin.engine.client.call_size import told_to_user
 from copilot_admin.engine.client.widget_data import DataPlan
@@ -47,7 +48,6 @@ from copilot_admin.engine.values.spec import CitationMode
 from copilot_admin.engine.warning_events import warning_events
 from protocol.events import (
     Citation,
-    CitationCollection,
     Event,
     FunctionCall,
     MessageChunk,
@@ -73,9 +73,11 @@ class Leg:
         tools: ServerTools,
         model: str,
         problems: Sequence[str] = (),
+        is_heavy: bool = False,
     ) -> None:
         self.reply = ReplyText(max_bytes=engine_input.max_answer_bytes)
         self.done = False
+        self.is_heavy = is_heavy  # what is made of the request takes so long that others would wait
         self._calls: list[ToolCall] = []
         self._finish = Finish(None)
         self._engine_input = engine_input
@@ -361,8 +363,7 @@ class Leg:
             with_boxes = self._engine_input.spec.citations is CitationMode.DOCUMENTS
             answer = "".join(self.reply.round_text) if with_boxes else ""
             cited = cited_widgets(self._query, answer_id=self._id, answer=answer)
-            citations = (*(cited.citations if cited else ()), *self._cited)
-            yield from (CitationCollection(citations),) if citations else ()
+            yield from collected(chain(cited, self._cited))
         if cut is None:  # a step such as "Answering complete!" would be a lie
             yield from steps_at_end(self._engine_input.spec)
         yield finish

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from copilot_admin.engine import answer
+from copilot_admin.engine import answer, one_leg
 from copilot_admin.engine.beside import HEAVY_ARGUMENTS, HEAVY_BYTES
 from copilot_admin.engine.client_tools import ClientTools
 from copilot_admin.engine.toolkits.markdown_images import MarkdownImages
@@ -40,6 +40,7 @@ def places(monkeypatch: pytest.MonkeyPatch) -> dict[str, bool]:
     for module, name in (
         (answer, "plan_data"),
         (answer, "Leg"),
+        (one_leg, "collected"),
         (ClientTools, "call_for"),
         (registry, "read_arguments"),
     ):
@@ -51,7 +52,12 @@ def places(monkeypatch: pytest.MonkeyPatch) -> dict[str, bool]:
 def test_what_is_made_of_a_large_request_is_made_beside_the_loop(places, size, in_loop):
     provider = ScriptedProvider([text("Hello.")])
     outputs_of(make_engine_input(provider, size=size))
-    assert places == {"plan_data": in_loop, "Leg": in_loop, "call_for": in_loop}
+    assert places == {
+        "plan_data": in_loop,
+        "Leg": in_loop,
+        "call_for": in_loop,
+        "collected": in_loop,
+    }
 
 
 @pytest.mark.parametrize("more", [0, 1])

@@ -5,10 +5,17 @@ from uuid import UUID
 
 import pytest
 
-from copilot_admin.engine.citations import cited_widgets
+from copilot_admin.engine.citations import (
+    MOST,
+    MOST_CHARACTERS,
+    NOT_ALL_CITED,
+    cited_widgets,
+    collected,
+)
 from copilot_admin.engine.documents.registry import Document, DocumentPage, Word
 from copilot_admin.engine.files.contents import FileItem
 from copilot_admin.engine.values.turn import client_calls, fetched_in_turn, messages_of_turn
+from protocol.events import StatusLevel, StatusUpdate
 from protocol.json import JsonObject
 from protocol.messages import (
     AiMessage,
@@ -27,8 +34,7 @@ ANSWER = UUID(int=7)
 
 
 def cited(query):
-    collection = cited_widgets(query, answer_id=ANSWER)
-    return () if collection is None else collection.citations
+    return tuple(cited_widgets(query, answer_id=ANSWER))
 
 
 def test_only_widgets_that_returned_data_in_this_turn_are_cited():
@@ -106,8 +112,8 @@ def test_what_is_quoted_of_a_file_is_marked_in_the_citation_of_that_file():
     words = "The margin rose to nine percent of all revenue in the third quarter."
     items = tuple(file_item(name, text) for name, text in (("a.pdf", "Other."), ("b.pdf", words)))
     query = second_leg(split_widget(["a.pdf", "b.pdf"]), SourceData(items))
-    collection = cited_widgets(query, answer_id=ANSWER, answer=f'It says: "{words}"')
-    assert [bool(one.quote_bounding_boxes) for one in collection.citations] == [False, True]
+    found = cited_widgets(query, answer_id=ANSWER, answer=f'It says: "{words}"')
+    assert [bool(one.quote_bounding_boxes) for one in found] == [False, True]
 
 
 def test_data_that_may_not_be_cited_is_not():
@@ -240,3 +246,37 @@ def test_source_that_was_asked_but_not_answered_is_not_there():
         HumanMessage("q"), *fetched_pair([make_widget(1), make_widget(2)], data("1"))
     )
     assert [one.source.id for one in fetched_in_turn(query)] == ["prices_1"]
+
+
+def test_of_very_many_sources_the_first_are_cited_and_the_user_is_told():
+    several = split_widget([f"{number}.pdf" for number in range(MOST + 1)])
+    collection, step = collected(cited_widgets(second_leg(several, data("1")), answer_id=ANSWER))
+    assert len(collection.citations) == MOST
+    assert step == StatusUpdate(message=NOT_ALL_CITED, level=StatusLevel.WARNING)
+    as_many = split_widget([f"{number}.pdf" for number in range(MOST)])
+    (collection,) = collected(cited_widgets(second_leg(as_many, data("1")), answer_id=ANSWER))
+    assert len(collection.citations) == MOST
+
+
+def test_of_large_sources_those_are_cited_that_fit():
+    given = tuple(
+        {**WEB, "details": [{"Page": str(one) * (MOST_CHARACTERS // 3)}]} for one in range(5)
+    )
+    result = replace(data("1", citable=False), extra_citations=given)
+    query = make_query(HumanMessage("q"), *fetched_pair([make_widget()], result))
+    collection, _ = collected(cited_widgets(query, answer_id=ANSWER))
+    assert len(collection.citations) == 2
+
+
+def test_a_description_is_not_repeated_whole_for_each_value():
+    widget = replace(split_widget(["a.pdf", "b.pdf"]), description="x" * 100_000)
+    assert [
+        len(one.source_info["description"]) for one in cited(second_leg(widget, data("1")))
+    ] == [
+        1_000,
+        1_000,
+    ]
+
+
+def test_an_answer_without_sources_cites_nothing():
+    assert not [*collected(())]

@@ -206,7 +206,7 @@ def cited(text: str) -> None:
         generation=Generation.THREE,
         widgets=Widgets(primary=widgets),
     )
-    citations.cited_widgets(query, answer_id=UUID(int=7), answer="x")
+    all(citations.cited_widgets(query, answer_id=UUID(int=7), answer="x"))
 
 
 def citing(text: str) -> None:
@@ -216,7 +216,7 @@ def citing(text: str) -> None:
     )
     result = ResultMessage("execute_agent_tool", {}, (SourceData((), given),))
     query = Query(messages=(HumanMessage("x"), result))
-    citations.cited_widgets(query, answer_id=UUID(int=7))
+    all(citations.cited_widgets(query, answer_id=UUID(int=7)))
 
 
 def named(text: str) -> None:

@@ -7,6 +7,7 @@ are artifacts; references and links are cited after the answer.
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from itertools import islice
 import json
 from typing import Any
 from uuid import UUID, uuid5
@@ -22,6 +23,7 @@ from copilot_admin.engine.component_runs.text import (
     rows,
     short,
 )
+from copilot_admin.engine.toolkits.told_names import cut
 from copilot_admin.engine.tools.chart import ROUND, ChartType, chart_params
 from copilot_admin.engine.tools.clean_html import cleaned
 from protocol.components import (
@@ -44,6 +46,7 @@ from protocol.events import (
 from protocol.json import JsonObject
 
 LARGEST_IMAGE = 500_000  # characters of base64 in an event
+MOST_DETAILS = 50  # of one step, which is to be glanced at
 _NO_REFERENCE = PAYLOADS[ContentType.REFERENCES].model().model_dump()
 _LATER = frozenset(  # their pieces are one thing, said when the component has ended
     {ContentType.TEXT, ContentType.CODE, ContentType.THOUGHT, ContentType.PLAN}
@@ -76,8 +79,8 @@ class ComponentEvents:
 
     def begin(self, arguments: JsonObject) -> Iterator[Event]:
         """The step that says that the component runs, and with what."""
-        shown = {key: short(value) for key, value in arguments.items()}
-        yield from self._step(f"Running {self._title}", shown)
+        some = islice(arguments.items(), MOST_DETAILS)
+        yield from self._step(f"Running {self._title}", {key: short(value) for key, value in some})
 
     def take(self, output: ComponentOutput) -> Iterator[Event]:
         """Turns one output into what the client sees of it at once."""
@@ -150,8 +153,9 @@ class ComponentEvents:
 
     def _step(self, message: str, details: Mapping[str, Any]) -> Iterator[Event]:
         if self._show_steps:
-            shown = {detail_key(key): short(value) for key, value in details.items() if value}
-            yield StatusUpdate(message=message, details=(shown,) if shown else ())
+            some = islice(details.items(), MOST_DETAILS)
+            shown = {detail_key(cut(key)): short(value) for key, value in some if value}
+            yield StatusUpdate(message=short(message), details=(shown,) if shown else ())
 
     def _progress(self, payload: Mapping[str, Any]) -> Iterator[Event]:
         words = payload["message"] or payload["step"] or self._title
