@@ -12,13 +12,7 @@ from copilot_admin.engine.files.quotes import page_of, quotes
 from copilot_admin.engine.files.reading import files_in
 from copilot_admin.engine.values.turn import Fetched, fetched_in_turn, messages_of_turn
 from protocol.citations import read_citation
-from protocol.events import (
-    Citation,
-    CitationCollection,
-    Event,
-    StatusLevel,
-    StatusUpdate,
-)
+from protocol.events import Citation, CitationCollection, Event, StatusLevel, StatusUpdate
 from protocol.json import Json, JsonObject
 from protocol.messages import (
     DataItem,
@@ -34,13 +28,9 @@ from protocol.weights import values_of
 
 # Of one answer; as many as the widgets that it may have asked for. Nobody reads so many.
 MOST = 500
-MOST_CHARACTERS = (
-    1024 * 1024
-)  # of all of them; arguments and details are as large as a client made them
+MOST_CHARACTERS = 1024 * 1024  # of all of them: arguments are as large as a client made them
 NOT_ALL_CITED = "The answer rests on more sources than are cited here."
-_LONGEST_DESCRIPTION = (
-    1_000  # characters of that of a widget, which each value of a parameter repeats
-)
+_LONGEST_DESCRIPTION = 1_000  # characters; each value of a parameter repeats its widget's
 # What sources send when they have nothing: no text, no rows, no value.
 _EMPTY = frozenset({"", '""', "[]", "{}", "[{}]", "null"})
 _LONGEST_EMPTY = 20  # characters, with blanks between them
