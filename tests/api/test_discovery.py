@@ -41,7 +41,7 @@ def full_copilot() -> Copilot:
         image_url="https://example.com/analyst.png",
         model_choices=[{"id": "fast", "name": "Fast"}, {"id": "deep", "name": "Deep"}],
         model="fast",
-        features={"widget-dashboard-select": True},
+        features={feature.key: feature.key == "widget-dashboard-select" for feature in FEATURES},
         custom_features=[
             {
                 "key": "tone",

@@ -76,7 +76,8 @@ def test_a_copilot_is_made_previewed_and_published(ada: Visit) -> None:
     copilot = Copilot.objects.get()
     assert copilot.live is not None
     assert copilot.live.document["features"] == {
-        feature.key: feature.key == "widget-dashboard-select" for feature in FEATURES
+        feature.key: feature.default or feature.key == "widget-dashboard-select"
+        for feature in FEATURES
     }
     assert copilot.live.document["custom_features"] == [
         {"key": "deep-research", "label": "Deep Research", "type": "toggle", "default": False}
