@@ -1,7 +1,8 @@
 """The sign of life of running answers: how it is given, how often, and when it is missed.
 
 Every process gives it for all of its runs at once, whether they say something or not. A checkpoint
-gives it too, since it has to find out anyway whether its run is still open.
+gives it too, since it has to find out anyway whether its run is still open. What is done in batches
+gives its own with each of them, and is missed after the same time.
 """
 
 from collections.abc import Iterable
@@ -14,7 +15,7 @@ from copilot_admin.models import Outcome, Run
 from copilot_admin.storage.statements import Update
 
 HEARTBEAT_SECONDS = 5.0
-SILENCE = timedelta(seconds=6 * HEARTBEAT_SECONDS)  # after which a run counts as dead
+SILENCE = timedelta(seconds=6 * HEARTBEAT_SECONDS)  # after which whoever gave it counts as dead
 
 _BEAT = Update(Run, where=("id", "outcome"), set=("heartbeat_at",))
 

@@ -6,18 +6,17 @@ answer stays what it was until the next one is whole.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Q
 from django.utils import timezone
 
+from copilot_admin.journal import SILENCE
 from copilot_admin.models import AnswerState, Judgement, SavedAnswer, SavedQuestion, Side
 from copilot_admin.studio.asking import Asked
 from copilot_admin.studio.expectations import AnswerVerdict
 
-STALLED = timedelta(seconds=30)  # without a sign of life: whoever asked has stopped
 UNFINISHED = (AnswerState.WAITING, AnswerState.ASKING)
 
 
@@ -87,7 +86,7 @@ def claim(copilot_id: int, *, at_once: int) -> Claimed | None:
         None where nothing waits, or where others ask for as many already: they go on.
     """
     answers = SavedAnswer.objects.filter(question__copilot_id=copilot_id)
-    alive = timezone.now() - STALLED
+    alive = timezone.now() - SILENCE
     if answers.filter(state=AnswerState.ASKING, claimed_at__gte=alive).count() >= at_once:
         return None
     waiting = (
@@ -176,7 +175,7 @@ def stop(copilot_id: int) -> None:
 
 def claim_stalled() -> list[int]:
     """Copilots whose questions nobody asks any more; each is handed to one caller only."""
-    old = timezone.now() - STALLED
+    old = timezone.now() - SILENCE
     stalled = SavedAnswer.objects.filter(state__in=UNFINISHED, claimed_at__lt=old)
     copilots = list(stalled.order_by().values_list("question__copilot_id", flat=True).distinct())
     return [

@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.journal import SILENCE
 from copilot_admin.models import (
     AnswerState,
     Baseline,
@@ -29,7 +30,7 @@ from copilot_admin.models import (
     Side,
 )
 from copilot_admin.models.replays import LONGEST_HEAD
-from copilot_admin.studio.question_queue import STALLED, UNFINISHED, answered
+from copilot_admin.studio.question_queue import UNFINISHED, answered
 from copilot_admin.studio.question_runs import Result
 from copilot_admin.studio.replay_decisions import (
     GOING_ON,
@@ -105,7 +106,7 @@ def claim(replay_id: int, *, at_once: int) -> ClaimedReplay | None:
         return None
     now = timezone.now()
     answers = ReplayAnswer.objects.filter(replay=replay_id)
-    left = answers.filter(state=AnswerState.ASKING, claimed_at__lt=now - STALLED)
+    left = answers.filter(state=AnswerState.ASKING, claimed_at__lt=now - SILENCE)
     left.update(state=AnswerState.WAITING)
     spent = spent_of(replay_id)
     if spent.under_way >= at_once:
@@ -245,7 +246,7 @@ def grant(replay_id: int, wish: Wish) -> bool:
 def claim_stalled() -> list[int]:
     """Replays whose questions nobody asks any more; each is handed to one caller only."""
     now = timezone.now()
-    stalled = Replay.objects.filter(state__in=GOING_ON, moved_at__lt=now - STALLED)
+    stalled = Replay.objects.filter(state__in=GOING_ON, moved_at__lt=now - SILENCE)
     ids = list(stalled.order_by("pk").values_list("pk", flat=True))
     return [pk for pk in ids if stalled.filter(pk=pk).update(moved_at=now)]
 

@@ -5,7 +5,6 @@ batch, so that deleting goes on after a restart where it stopped.
 """
 
 from collections.abc import Collection, Iterable
-from datetime import timedelta
 from enum import StrEnum
 from functools import partial
 from typing import Any
@@ -16,6 +15,7 @@ from django.utils import timezone
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
+from copilot_admin.journal import SILENCE
 from copilot_admin.models import (
     Action,
     Alert,
@@ -46,7 +46,6 @@ from copilot_admin.privacy.users import forget_silent, users_of
 from copilot_admin.storage.held_back import do_held, hold_back
 
 CONVERSATIONS = 20  # looked at in one batch; one with more rows than a batch takes several
-STALLED = timedelta(seconds=30)  # without a batch: whoever deleted has stopped
 
 
 class DeletionStep(StrEnum):
@@ -77,7 +76,7 @@ def claim_stalled() -> list[int]:
     """Copilots whose deletion has stopped; each is handed to one caller only."""
     now = timezone.now()
     stalled = Copilot.objects.filter(
-        Q(deletion_moved_at=None) | Q(deletion_moved_at__lt=now - STALLED),
+        Q(deletion_moved_at=None) | Q(deletion_moved_at__lt=now - SILENCE),
         deletion_requested_at__isnull=False,
     )
     return [

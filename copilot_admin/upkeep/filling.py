@@ -5,11 +5,11 @@ where it stopped, and a statement is never long enough for a timeout to cut.
 """
 
 from collections.abc import Callable, Mapping
-from datetime import timedelta
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from copilot_admin.journal import SILENCE
 from copilot_admin.journal.search_index import (
     SEARCH_FILLING,
     answers_of,
@@ -41,7 +41,6 @@ from copilot_admin.models import (
 from copilot_admin.storage.many import InsertMany, delete_rows
 
 AT_ONCE = 50  # rows of a batch, some 30 ms: whoever waits for the writer waits no longer
-STALLED = timedelta(seconds=30)  # without a batch: whoever filled has stopped
 
 _TEXTS = InsertMany(TurnText, varying=("turn_id", "conversation_id", "text"))
 
@@ -67,7 +66,7 @@ def fill_batch(name: str) -> bool:
 def claim_stalled() -> list[str]:
     """Fillings that nobody does at the moment; each is handed to one caller only."""
     now = timezone.now()
-    stalled = Filling.objects.filter(Q(moved_at=None) | Q(moved_at__lt=now - STALLED))
+    stalled = Filling.objects.filter(Q(moved_at=None) | Q(moved_at__lt=now - SILENCE))
     return [
         name
         for name in stalled.values_list("pk", flat=True)

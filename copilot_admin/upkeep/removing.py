@@ -7,7 +7,6 @@ only while nothing in it is being answered: what is asked of it from then on beg
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from datetime import timedelta
 from enum import StrEnum
 from functools import partial
 from typing import Any
@@ -17,6 +16,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from copilot_admin.journal import SILENCE
 from copilot_admin.models import (
     Cause,
     Conversation,
@@ -59,7 +59,6 @@ from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
 CONVERSATIONS = 20  # of one batch; one with more rows than a batch takes several
 QUESTIONS = 20
 PARTS = 10  # of exports, some 100 kB each
-STALLED = timedelta(seconds=30)  # without a batch: whoever removed has stopped
 
 
 class RemovalStep(StrEnum):
@@ -109,7 +108,7 @@ def unfinished() -> QuerySet[Removal]:
 def claim_stalled() -> list[int]:
     """Removals that nobody goes on with; each is handed to one caller only."""
     now = timezone.now()
-    stalled = unfinished().filter(Q(moved_at=None) | Q(moved_at__lt=now - STALLED))
+    stalled = unfinished().filter(Q(moved_at=None) | Q(moved_at__lt=now - SILENCE))
     return [
         pk
         for pk in stalled.values_list("pk", flat=True)

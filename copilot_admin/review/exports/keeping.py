@@ -12,6 +12,7 @@ from enum import StrEnum
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
+from copilot_admin.journal import SILENCE
 from copilot_admin.models import ExportPart, ExportState, TranscriptExport
 from copilot_admin.review.exports.conversations import ExportOptions
 from copilot_admin.review.exports.format import all_formats
@@ -19,7 +20,6 @@ from copilot_admin.review.exports.selection import borders, frozen_query, words_
 from copilot_admin.storage.many import delete_rows
 
 KEPT_FOR = timedelta(days=7)
-STALLED = timedelta(seconds=30)  # without a sign of life: whoever wrote has stopped
 MOST_RUNNING = 3  # exports of one person at a time
 SWEPT_AT_ONCE = 20  # parts of one batch, some 100 kB each
 LONGEST_QUERY = 8_000
@@ -154,7 +154,7 @@ def take_over(waits: Callable[[int, int], bool]) -> list[tuple[int, int]]:
     Args:
         waits: Whether a worker will do one anyway, by its id and its claim.
     """
-    old = timezone.now() - STALLED
+    old = timezone.now() - SILENCE
     stalled = TranscriptExport.objects.kept().filter(state=ExportState.RUNNING, moved_at__lt=old)
     return [
         (pk, number + 1)
