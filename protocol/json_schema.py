@@ -186,7 +186,7 @@ def _check(schema: Any) -> None:
 
 
 def _reference_fault(references: Sequence[str], schema: Any) -> str:
-    """What is wrong with where they lead; who checks data follows them without a look.
+    """What is wrong with where references lead: whoever checks data follows them without a look.
 
     Each place is checked once, and places within each other no more than twice: a few hundred
     references in three kilobytes would hold everybody for seconds.

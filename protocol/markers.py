@@ -38,7 +38,7 @@ def strip_markers(text: str) -> str:
 
 
 def _marked(text: str) -> Iterator[tuple[str, int, int]]:
-    """What stands between a marker and its end: of what it is the id, and from where to where."""
+    """Finds ids between a marker and its end: the kind of the marker, where the id begins and ends."""
     start = 0
     for opening in _START.finditer(text):
         if opening.start() < start:

@@ -133,4 +133,4 @@ def _from_any_thread(act: Callable[[], None]) -> Callable[[], object]:
 
 
 def _nothing() -> None:
-    """Another server: its connections end as it wants."""
+    """Stands for closing a connection where another server than ours would have to do it."""

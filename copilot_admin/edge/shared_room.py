@@ -76,7 +76,7 @@ class Share:
         self._pace = self.came + max(PACE_BYTES, self._kept // PACE_PART)
 
     def rest(self) -> None:
-        """It comes no further because it waits itself: how it comes is not looked at."""
+        """Stops measuring how fast it comes: it waits for room, and can come no further."""
         self._pace = None
 
     def put_out_if_slow(self) -> None:
@@ -180,7 +180,7 @@ class SharedRoom:
             self._keep_watch()
 
     def _in_the_way(self) -> list[Share]:
-        """Those that come, and have what those want who wait."""
+        """What comes and takes the kind of room, for small or for large, that somebody waits for."""
         wanted = {share.wanted <= SMALL_BYTES for share in self._waiting}
         coming = self._coming - self._waiting.keys()
         return [share for share in coming if (share.size <= SMALL_BYTES) in wanted]

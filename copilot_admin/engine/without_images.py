@@ -79,7 +79,7 @@ def _kept(texts: list[str], text: str) -> str:
 
 
 def _changed(output: Output, change: _Change) -> Output:
-    """What is no word of the answer, with its texts changed."""
+    """Changes the texts of an output beside the answer: of steps, artifacts, citations and suggestions."""
     match output:
         case StatusUpdate():
             return _step(output, change)

@@ -125,7 +125,7 @@ def _memory_of(query: Query) -> Memory:
 
 
 def _stored_memory(first: _Earlier) -> Memory | None:
-    """From the request of the turn's first run; None where no requests are kept."""
+    """What the turn's first request brought and the next may lack; None where no requests are kept."""
     env = _env(first)
     if env is None:
         return None

@@ -77,19 +77,19 @@ def _count_marks(asked: Asked, *, before: Marks, after: Marks) -> None:
 
 
 def _of_turn(turn_id: int) -> Asked | None:
-    """Where a question counts: as its first request does."""
+    """Hour, copilot and version under which verdicts on a question count: those of its first request."""
     return _first(Run.objects.filter(turn=turn_id, started_at=F("turn__started_at")))
 
 
 def _of_conversation(conversation_id: int) -> Asked | None:
-    """Where a conversation counts: as its first request does."""
+    """The same for verdicts on a conversation."""
     return _first(
         Run.objects.filter(conversation=conversation_id, started_at=F("conversation__first_at"))
     )
 
 
 def _first(runs: QuerySet[Run]) -> Asked | None:
-    """Of requests of one moment the one that is first in every process."""
+    """Where the first of some requests counts; of one moment, every process takes the same."""
     run = runs.select_related("copilot_version").order_by("pk").first()
     return None if run is None else asked_of(run)
 

@@ -79,7 +79,7 @@ class ProcessCounters:
         return True
 
     async def renew(self, seats: Mapping[str, Collection[Rule]]) -> None:
-        """Seats of a process end with it."""
+        """Does nothing: seats in memory end with their process, so none has to be renewed."""
 
     def known(self, keys: Collection[str]) -> Mapping[str, int]:
         """What is used, as far as it is known."""

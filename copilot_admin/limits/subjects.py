@@ -26,12 +26,12 @@ class Subject:
 
     @property
     def name(self) -> str:
-        """As people read it who may know whose limits they are."""
+        """The name for people who may know whose limits they are."""
         return f"{self.scope.value}:{self.id}"
 
     @property
     def counter(self) -> str:
-        """As counters are named by it; of users and addresses a keyed digest.
+        """The name within those of counters; of users and addresses a keyed digest.
 
         Counters last for up to a month, in Redis: whoever is erased must not stand in their names.
         """
@@ -41,7 +41,7 @@ class Subject:
 
     @property
     def told(self) -> str:
-        """As the log may name it: users and addresses without whose they are."""
+        """The name for the log, which says neither which user nor which address it is."""
         return self.name if self.id and self.scope not in _PEOPLE else self.scope.value
 
 

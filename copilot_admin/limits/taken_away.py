@@ -66,7 +66,7 @@ def _unlink(client: "redis.Redis", pattern: str) -> None:
 
 
 def _pattern(subject: Subject, kind: str) -> str:
-    """Of every key or user the counters of all of them."""
+    """Matches the counters of a budget; of one for every key or user, those of all of them."""
     is_every = not subject.id and subject.scope is not LimitScope.SERVER
     whose = f"{subject.scope.value}:*" if is_every else subject.counter
     return f"budget:{whose}:{kind}:*"

@@ -145,7 +145,7 @@ def _is_file(text: str) -> bool:
 
 
 def _side_by_side(found: Iterable[tuple[int, int, str]]) -> Iterable[tuple[int, int, str]]:
-    """What was found, with one cut where several lie over each other."""
+    """Joins cuts that overlap; they come by where they begin."""
     last: tuple[int, int, str] | None = None
     for cut in found:
         if last is not None and cut[0] < last[1]:

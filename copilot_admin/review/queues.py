@@ -186,7 +186,7 @@ def progress_of(queue: ReviewQueue, *, now: datetime) -> Progress:
 
 
 def _hand_on(conversation: int, now: datetime) -> None:
-    """Who else reads it remembers that it was new; where nobody does, it is so again."""
+    """Passes on to another reader that the conversation was new; without one it is new again."""
     others = Seat.objects.filter(conversation=conversation, done_at=None).exclude(_left(now))
     other = others.order_by("id").first()
     if other is None:
@@ -196,7 +196,7 @@ def _hand_on(conversation: int, now: datetime) -> None:
 
 
 def _begin(seat: Seat) -> None:
-    """Somebody reads the conversation of his seat."""
+    """Marks the conversation of a seat as being read; the seat remembers if it was new."""
     with transaction.atomic():
         lock(seat.conversation_id)
         if begin(seat.conversation_id):
@@ -211,7 +211,7 @@ def _free(queue: ReviewQueue, reviewer: Person, now: datetime) -> "QuerySet[Seat
 
 
 def _left(now: datetime) -> Q:
-    """Of seats: nobody has them, or nobody has for longer than a claim lasts."""
+    """Seats that nobody has, or that were claimed for longer than a claim lasts."""
     return Q(reviewer=None) | Q(claimed_at__lt=now - CLAIM_FOR)
 
 

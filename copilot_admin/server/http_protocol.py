@@ -85,7 +85,7 @@ _MALFORMED = _answer(
 
 
 class UnfinishedHeads:
-    """What the heads take that have not ended, of all connections of the process."""
+    """Counts the bytes of heads that have not ended, of all connections of the process."""
 
     def __init__(self) -> None:
         self.bytes = 0
@@ -95,7 +95,7 @@ UNFINISHED = UnfinishedHeads()
 
 
 class BoundedHeads(EarlyRequests):
-    """What it counts has come while one and the same head or trailer went on."""
+    """Bounds how much a head or trailer may bring, and how long it may take, before it ends."""
 
     url = b""  # until a head begins
     _in_head = True  # also between two requests

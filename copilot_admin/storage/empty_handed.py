@@ -24,7 +24,7 @@ MOST_WAITING = 32
 
 
 def _nothing() -> None:
-    """Nobody keeps turns: a command, or another server."""
+    """Stands for giving a turn back where nobody keeps turns: in a command, or behind another server."""
 
 
 # What gives back the turn of the page that is being made; it may be called from any thread.

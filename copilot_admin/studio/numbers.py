@@ -57,7 +57,7 @@ def is_near(value: float, expected: float, tolerance: float) -> bool:
 
 
 def _signs(text: str, start: int, end: int) -> tuple[float, ...]:
-    """Negative behind a minus that joins no words; either in brackets, which accounts mean so."""
+    """The signs that a number may have: minus behind one that joins no words, either within brackets."""
     before = text[max(0, start - 1) : start]
     if before and before in "$€£¥":
         start -= 1

@@ -105,7 +105,7 @@ async def _results(
 
 
 async def _beat() -> None:
-    """No server takes these runs for dead while they are not."""
+    """Gives the sign of life of the runs of this process, so that no server takes them for dead."""
     while True:
         await asyncio.sleep(HEARTBEAT_SECONDS)
         with suppress(db.Error, Unavailable):

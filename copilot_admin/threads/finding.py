@@ -116,7 +116,7 @@ def _place_in(conversation: Known, chain: Chain, links: Sequence[Link]) -> Found
 
 
 def _by_hash(nodes: QuerySet[Node], chain: Chain, links: Sequence[Link]) -> Found | None:
-    """By the deepest match; an answer has to be in it, or the first words alone would join."""
+    """Finds it by the deepest hash; an answer has to be in it, or the first words alone would join."""
     first_answer = next(i for i, link in enumerate(links) if link.role is Role.AI)
     hashes = {link.chain_hash: i for i, link in enumerate(links) if i >= first_answer}
     rows = _seen(_deepest(nodes, hashes).order_by("-depth", "-conversation__last_at")[:NEAR])
@@ -137,7 +137,7 @@ def _by_hash(nodes: QuerySet[Node], chain: Chain, links: Sequence[Link]) -> Foun
 
 
 def _by_client(nodes: QuerySet[Node], chain: Chain, links: Sequence[Link]) -> Found | None:
-    """By what only the client wrote, where the answers came back in other words."""
+    """Finds it by what only the client wrote, where the answers came back in other words."""
     return _most_alike(nodes, chain, links, strict=True)
 
 
@@ -198,7 +198,7 @@ def _newest(hashes: Iterable[str]) -> list[str]:
 
 
 def _childless_first(tips: list[Seen]) -> list[Seen]:
-    """Those that nobody went on from before the others, which stay in their order."""
+    """Sorts the ends of chats from which nobody went on first; else they stay in their order."""
     ids = [tip.id for tip in tips]
     followed = set(Node.objects.filter(parent_id__in=ids).values_list("parent_id", flat=True))
     return sorted(tips, key=lambda tip: tip.id in followed)

@@ -96,7 +96,7 @@ def _filled_alone(run_id: UUID, write: Callable[[Sequence[PricedRun]], None]) ->
 
 
 def _filled_together(run_ids: Sequence[UUID]) -> list[PricedRun]:
-    """Fills those of some runs that nobody else has locked; none where one of their sums is wrong."""
+    """Fills the costs of runs that nobody else has locked; of none where the database refuses a sum."""
     try:
         with transaction.atomic(), holding_back() as do_last:
             rows = _unpriced().filter(pk__in=run_ids)
@@ -116,7 +116,7 @@ def _filled_together(run_ids: Sequence[UUID]) -> list[PricedRun]:
 
 
 def _locked(model: type[Model], ids: Collection[int | None]) -> frozenset[int | None]:
-    """Those rows that nobody else has, which nobody else gets now; None stands for no row at all."""
+    """Locks the rows that nobody else has, and gives their ids; None, for no row at all, is among them."""
     rows = model._default_manager.filter(pk__in=[one for one in ids if one is not None])
     mine = rows.select_for_update(skip_locked=True).order_by("pk").values_list("pk", flat=True)
     return frozenset((None, *mine))

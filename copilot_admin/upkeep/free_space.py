@@ -60,7 +60,7 @@ def _is_full(folder: Path) -> bool:
 
 
 def _has_few_files_left(folder: Path) -> bool:
-    """Of file systems that make them as they are wanted, 0 of 0 are left."""
+    """Whether few inodes are left; file systems that make them as they are wanted have 0 of 0."""
     try:
         disk = os.statvfs(folder)
     except OSError:

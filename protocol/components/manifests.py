@@ -109,7 +109,7 @@ def _parameters_model(function: Callable[..., object]) -> type[BaseModel]:
 
 
 def _without_description(schema: JsonObject) -> dict[str, Json]:
-    """What is said of one argument is nearer to it than what is said of its type."""
+    """The schema of a type without what is said of it: what is said of the argument is nearer."""
     return {key: value for key, value in schema.items() if key != "description"}
 
 

@@ -204,7 +204,7 @@ def _as_json(value: object) -> Scalar:
 
 
 def _duration(value: timedelta) -> str:
-    """ISO 8601, to the second or the microsecond."""
+    """A duration in ISO 8601, to the second or the microsecond."""
     length = abs(value)
     minutes, seconds = divmod(length.seconds, 60)
     hours, minutes = divmod(minutes, 60)

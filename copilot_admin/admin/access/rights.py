@@ -93,7 +93,7 @@ def _verb(right: Permission) -> str:
 
 
 def _thing(right: Permission) -> str:
-    """What it is done to, as pages call it; what has no page of its own stands with its like."""
+    """What a right is about, as pages call it; “Others” for what has no pages of its own."""
     model = right.content_type.model_class()
     if model is None or not (_verb(right) or _has_pages(model)):
         return gettext("Others")

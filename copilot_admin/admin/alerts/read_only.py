@@ -13,7 +13,7 @@ _OFFERED = ("", "exact", "id__exact", "isnull")  # behind a field
 
 
 class ReadOnly(WrittenByServer):
-    """Mixed into the admin of a model.
+    """Pages of rows that only the server writes: a list, and a page of facts for each row.
 
     Attributes:
         page_template: Of a row's page.

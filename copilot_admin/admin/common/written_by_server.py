@@ -13,7 +13,7 @@ else:
 
 
 class WrittenByServer(_Admin):
-    """Mixed into an audited admin of a model, before it."""
+    """Takes from the admin of a model the right to add, change and delete; stands first among its bases."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """The server writes the rows."""

@@ -260,7 +260,7 @@ class CopilotAdmin(
         self._delete(request, list(queryset.values_list("pk", flat=True)))
 
     def _delete(self, request: HttpRequest, ids: list[int]) -> None:
-        """Keys that were for these copilots alone go with them."""
+        """Begins to delete copilots, and revokes the keys that were for these alone."""
         with transaction.atomic():
             revoke_keys_of(ids)
             delete_in_background(ids)

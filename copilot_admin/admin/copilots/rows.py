@@ -146,7 +146,7 @@ class CustomFeatureRow(RecordRow):
         return values
 
     def _key_by_place(self) -> str:
-        """Of a label that cannot be read letter by letter; two such controls do not share it."""
+        """The key of a control whose label has no Latin letters: its place, which no two share."""
         place = (self.prefix or "").rpartition("-")[2]
         return f"option-{int(place) + 1}" if place.isdecimal() else "option"
 

@@ -171,7 +171,7 @@ def _rows(
 
 
 def _shown(subject: Subject, limits: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What holds: of every stranger's address the settings give limits too."""
+    """The limits that hold: for the address of any stranger the settings have some too."""
     is_every_address = subject == Subject(LimitScope.ADDRESS)
     return {**settings.ANONYMOUS_LIMITS, **limits} if is_every_address else limits
 
@@ -201,7 +201,7 @@ def _keep(request: HttpRequest, subject: Subject, limits: Mapping[str, int | flo
 
 
 def _audited(subject: Subject) -> Audited:
-    """What the trail calls it: a copilot by its own page, all else by whom it limits."""
+    """What the audit trail calls it: a copilot as the copilot, all else by whom it limits."""
     if subject.scope is LimitScope.COPILOT:
         return Audited("copilot", subject.id, name_of(subject) or "")
     return Audited("subjectlimits", "", subject.name)

@@ -83,7 +83,7 @@ def send_reset(email: str, base: str) -> None:
 
 
 class _WithMail:
-    """Where no mail is sent there are no such pages."""
+    """A page that there is only where mail is sent."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Serves the page where there is a mail server, else 404."""

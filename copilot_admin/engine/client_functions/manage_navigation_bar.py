@@ -15,7 +15,7 @@ from protocol.json import JsonObject
 
 
 def _as_tab(value: Any) -> Any:
-    """Models like to write the name alone."""
+    """Reads a tab; models like to write its name alone."""
     return {"name": value} if isinstance(value, str) else value
 
 

@@ -133,7 +133,7 @@ def _is_euc_japanese(sample: bytes) -> bool:
 
 
 def _matches(sample: bytes) -> Sequence[CharsetMatch]:
-    """What fits, best first; what stands for several encodings makes of all of them the same text."""
+    """The encodings that fit, best first; one match stands for all that make the same text of the bytes."""
     candidates = _candidates(sample)
     for tried, threshold in (
         (candidates, _STRICT),

@@ -142,7 +142,7 @@ def read_document(data: bytes, *, data_type: str, name: str) -> Document:
 
 
 def document_of(parts: Iterable[Part], *, name: str) -> Document:
-    """What some parts are together."""
+    """Puts the parts of a file together into a document."""
     given = tuple(parts)
     pages = tuple(one for one in given if isinstance(one, DocumentPage))
     left_out = (one.note for one in given if isinstance(one, LeftOut))

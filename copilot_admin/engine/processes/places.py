@@ -142,6 +142,6 @@ class Places:
             self._free += 1
 
     def _rank(self, waiting: _Waiting) -> tuple[bool, int]:
-        """By which the next one is chosen; of several, who came first."""
+        """Sorts those who wait: short work first, then whose asker holds the fewest places."""
         asker = waiting.place.asker
         return waiting.place.is_long, sum(one.asker == asker for one in self._held)

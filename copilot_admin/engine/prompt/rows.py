@@ -89,7 +89,7 @@ class _Fitting:
             self.following = text
 
     def beginning(self) -> str:
-        """Of the row behind them, where it takes most of the room, as that of a file of one line."""
+        """The beginning of the row that did not fit, where most of the room is left: a file may be one line."""
         if self.following is None or self._left <= self._room // 2:
             return ""
         return _beginning(self.following, room=self._left - 1)

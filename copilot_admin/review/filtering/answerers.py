@@ -18,7 +18,7 @@ from copilot_admin.review.filtering.entries import (
 
 
 def _copilot(text: str) -> Q:
-    """By its slug or its name; several by slugs between commas; else by its number."""
+    """Conversations with a copilot: by slug or name, several by slugs with commas between, or by number."""
     found = _called(text)
     if not found and "," in text:
         slugs = text.split(",")[:MOST_CHOICES]
@@ -31,7 +31,7 @@ def _copilot(text: str) -> Q:
 
 
 def _called(text: str) -> list[int]:
-    """Those with this slug, or this name in whatever letters: SQLite knows capitals of ASCII alone."""
+    """Ids of copilots with this slug, or this name in any case: SQLite folds that of ASCII alone."""
     name = text.casefold()
     rows = Copilot.objects.order_by("pk").values_list("pk", "slug", "name")
     return [pk for pk, slug, known in rows if slug == text or known.casefold() == name]

@@ -9,7 +9,7 @@ from copilot_admin.review.filter import Filter, Index, NoSuchValue, Widget
 
 
 def _counted(text: str) -> Q:
-    """By what a figure counted."""
+    """Conversations that a figure counted."""
     try:
         return counted_condition(text)
     except ValueError as error:

@@ -112,7 +112,7 @@ def _away(setup: Setup, error: Unreached) -> Result:
 
 
 def _in_the_clear(setup: Setup) -> Result | None:
-    """What browsers do to plain http; None where they do nothing."""
+    """What speaks against plain http in a browser; None over https, or where nothing does."""
     parts = urlsplit(setup.base)
     if parts.scheme == "https":
         return None

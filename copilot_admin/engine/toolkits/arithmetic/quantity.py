@@ -134,7 +134,7 @@ class Quantity:
 
 
 def counted_alike(values: Iterable[Quantity]) -> list[Quantity]:
-    """All of them in the units of the first.
+    """Converts quantities to the units of the first.
 
     Raises:
         ValueError: They measure different things.
