@@ -51,21 +51,23 @@ SCANS = (
     functions._functions,
     all_kinds,
 )
-# The contract tests of every registry, and what a new row of the features reaches.
+# The contract tests of every registry, what all client functions are asked together, and what a new
+# row of the features reaches.
 CONTRACTS = (
     "tests/engine/providers/test_providers.py",
     "tests/engine/tools/test_tools.py",
     "tests/engine/documents/test_documents.py",
     "tests/engine/components/test_contract.py",
     "tests/engine/client_functions/test_client_functions.py",
+    "tests/engine/client/test_call_budget.py",
     "tests/protocol/test_manifest.py",
     "tests/alerts/test_kinds.py",
     "tests/copilot_file/test_reading.py",
 )
 
 
-# A feature is a row in what these look at; what YAML may be made of is none of its business.
-OF_FEATURES = ("test_manifest", "(test_reading and not yaml)")
+# A feature is a row in what the first two look at; what YAML may be made of is none of its business.
+OF_ALL = ("test_manifest", "(test_reading and not yaml)", "words_and_labels")
 
 
 @pytest.fixture
@@ -113,7 +115,7 @@ def test_the_recipes_are_written_as_everything_else(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        pytest.param(("-k", " or ".join((*RECIPES.values(), *OF_FEATURES))), id="over what is new"),
+        pytest.param(("-k", " or ".join((*RECIPES.values(), *OF_ALL))), id="over what is new"),
         pytest.param((), id="over everything", marks=pytest.mark.nightly),
     ],
 )
