@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import aclosing
+import re
 
 import pytest
 
@@ -58,6 +59,7 @@ class TestEveryProvider:
     def test_has_a_label_and_is_found_by_its_kind(self, kind):
         found = provider_class(kind)
         assert (found.kind, bool(found.label)) == (kind, True)
+        assert re.fullmatch(r"[a-z][a-z0-9_-]{0,49}", kind)  # as long as its column
 
     def test_streams_text_and_ends_with_its_one_finish(self, kind):
         async def use(provider):
