@@ -16,7 +16,8 @@ import pytest
 
 from copilot_admin.answering.refused import REFUSED
 from copilot_admin.config.databases import SQLITE
-from copilot_admin.copilots import live
+from copilot_admin.copilot_file import bundles, validation
+from copilot_admin.copilots import data_fit, live
 from copilot_admin.edge.guesses import GUESSES
 from copilot_admin.engine.files.file_processes import WORKERS
 from copilot_admin.journal import JOURNAL
@@ -28,6 +29,7 @@ from copilot_admin.limits.closed_rates import CLOSED_RATES
 from copilot_admin.limits.counting import COUNTING
 from copilot_admin.limits.near_limits import NEAR_LIMITS
 from copilot_admin.prices import book
+from copilot_admin.redaction import own
 from copilot_admin.storage import writer
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.upkeep.background import BACKGROUND
@@ -120,6 +122,21 @@ def _tries_follow_each_other() -> Iterator[None]:
     """What a database refuses in a test it refuses a second later too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(writer, "PAUSES", (0.0,) * len(writer.PAUSES))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _processes_take_their_time() -> Iterator[None]:
+    """Lets what is looked for in another process be found, however busy the machine is."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in (
+            (own, "LEAST_SECONDS"),
+            (own, "MOST_SECONDS"),
+            (bundles, "TRIAL_SECONDS"),
+            (validation, "TRIAL_SECONDS"),
+            (data_fit, "SECONDS"),
+        ):
+            patch.setattr(module, name, HANGS_SECONDS)
         yield
 
 
