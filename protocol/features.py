@@ -85,6 +85,7 @@ FEATURES: tuple[Feature, ...] = (
     ),
 )
 FEATURE_KEYS = frozenset(feature.key for feature in FEATURES)
+DEFAULT_FEATURES = frozenset(feature.key for feature in FEATURES if feature.default)
 
 
 class CustomFeatureType(StrEnum):

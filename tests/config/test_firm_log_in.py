@@ -114,7 +114,7 @@ def test_half_a_proxy_is_refused(missing):
         ),
         (
             {**OIDC, "COPILOT_OIDC_ROLES": "analysts:Kings"},
-            f"COPILOT_OIDC_ROLES names the role 'Kings'. Use one of {', '.join(sorted(Role))}.",
+            f"COPILOT_OIDC_ROLES names the role 'Kings'. Use one of {', '.join(Role)}.",
         ),
         (
             {**OIDC, "COPILOT_OIDC_RENEW_MIN": "0"},

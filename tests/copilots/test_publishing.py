@@ -17,7 +17,7 @@ from copilot_admin.engine.components.registry import Registry
 from copilot_admin.engine.values.document import spec_from_document
 from copilot_admin.engine.values.spec import WidgetDataMode
 from copilot_admin.models import Copilot, CopilotVersion
-from protocol.features import FEATURES
+from protocol.features import DEFAULT_FEATURES
 from tests.engine.components.sample_components import Echo
 from tests.factories import make_copilot, make_provider, make_published, make_user
 
@@ -128,8 +128,7 @@ def test_the_engine_reads_what_was_published():
     )
 
     assert spec.widget_data is WidgetDataMode.FETCH
-    by_themselves = {feature.key for feature in FEATURES if feature.default}
-    assert spec.features == {"widget-dashboard-select", *by_themselves}
+    assert spec.features == {"widget-dashboard-select", *DEFAULT_FEATURES}
     assert spec.custom_features[0].options == (("Short", "short"),)
     assert spec.models == (("rehearsal", "Rehearsal"),)
     assert [(step.at, step.message, step.details) for step in spec.steps] == [

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from protocol.data import DataMessage
 from protocol.events import StatusLevel
-from protocol.features import CustomFeature
+from protocol.features import DEFAULT_FEATURES, CustomFeature
 from protocol.functions import GET_WIDGET_DATA
 from protocol.json import Json, JsonObject
 
@@ -133,7 +133,7 @@ class CopilotSpec:
     models: tuple[tuple[str, str], ...] = ()  # (id, name) of the client's model picker
     parameters: Mapping[str, Json] = field(default_factory=dict)
     widget_data: WidgetDataMode = WidgetDataMode.ASK
-    features: frozenset[str] = frozenset()  # keys that are on
+    features: frozenset[str] = DEFAULT_FEATURES  # keys that are on
     custom_features: tuple[CustomFeature, ...] = ()
     tools: tuple[str, ...] = ()
     html_sources: tuple[str, ...] = ()  # origins from which images in HTML may be loaded

@@ -8,7 +8,7 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Copilot
-from protocol.features import FEATURES
+from protocol.features import DEFAULT_FEATURES
 from tests.admin.pages import messages_of, read_form, submit
 from tests.factories import make_copilot, make_provider, make_published, make_user
 
@@ -181,10 +181,9 @@ def test_every_field_is_stored_as_the_copilot_file_has_it(builder: Client) -> No
         "reasoning_effort": "low",
         "seed": 7,
     }
-    by_themselves = (feature.key for feature in FEATURES if feature.default)
     assert copilot.features == {
         "widget-dashboard-select": True,
-        **dict.fromkeys(by_themselves, False),
+        **dict.fromkeys(DEFAULT_FEATURES, False),
     }
     assert copilot.model_choices == [{"id": "m-1", "name": "m-1"}]
     assert copilot.starters == ["What moved today?"]
