@@ -61,6 +61,6 @@ def _score(stored: Iterable[Seen], told: Mapping[str, Compared]) -> float:
         if not answer.is_answer or answer.client_hash not in told:
             continue
         here, there = Compared(answer.text), told[answer.client_hash]
-        alike = here.likeness(there) + (SAME_LETTERS if here.letters == there.letters else 0.0)
+        alike = here.likeness(there) + (SAME_LETTERS if here.says_the_same(there) else 0.0)
         best[answer.client_hash] = max(alike, best.get(answer.client_hash, 0.0))
     return sum(best.values())

@@ -5,6 +5,7 @@ import itertools
 from pathlib import Path
 import re
 
+from markdown_it import MarkdownIt
 import pytest
 
 from copilot_admin.models import Conversation, Node
@@ -29,6 +30,8 @@ RENDERED: dict[str, Callable[[str], str]] = {
     "cut": lambda text: text[:40],
     "citation gone": lambda text: text.replace("[1]", "").replace("Brent: 71", ""),
 }
+MARKDOWN = MarkdownIt().enable("table")
+RENDERED["HTML"] = MARKDOWN.render
 renderings = pytest.mark.parametrize("render", RENDERED.values(), ids=RENDERED)
 
 
@@ -119,6 +122,56 @@ def test_another_number_in_the_same_words_is_another_chat_also_where_it_is_the_o
     chat = client.ask(QUESTION).answer(TEMPLATE.format(71, "1,204.5"))
     again = client.ask(QUESTION, ai(told), "Why?")
     assert (again.conversation == chat.conversation) == is_joined
+
+
+STORY = "Shares of **{}** fell after the [report](https://a.test/{}) of this morning. {} said they will rise again."
+
+
+@pytest.mark.parametrize(
+    ("told", "is_joined"),
+    [
+        (STORY.format("Acme", 1, "Goldman Sachs"), True),
+        (STORY.format("Acme", 1, "Goldman Sachs")[:90], True),
+        (STORY.format("Acme", 1, "Goldman Sachs")[9:] + "\n\nSources: a.test", True),
+        (STORY.format("Acme[1]", 1, "Goldman Sachs[2]").replace("https://a.test/1", ""), True),
+        (STORY.format("Roche", 1, "Goldman Sachs"), False),
+        (STORY.format("Roche", 1, "Goldman Sachs")[:60], False),
+        (STORY.format("Acme", 1, "Morgan Stanley"), False),
+    ],
+)
+@pytest.mark.parametrize("render", [str, MARKDOWN.render], ids=["Markdown", "HTML"])
+def test_other_words_among_the_same_are_another_chat_also_where_it_is_the_only_one(
+    told, is_joined, render
+):
+    """Of chats whose beginnings are left out, the only one with a first question is mostly a stranger's."""
+    client = Client()
+    chat = client.ask(QUESTION).answer("So. " + STORY.format("Acme", 1, "Goldman Sachs"))
+    again = client.ask(QUESTION, ai(render(told)), "Why?")
+    assert (again.conversation == chat.conversation) == is_joined
+
+
+def test_of_two_chats_that_part_late_the_one_that_was_laid_out_in_this_way_before_is_not_joined():
+    """Two answers had the same letters as far as these were read, and one of them was stored as HTML."""
+    client = Client()
+    long = "\n\n".join(RENDERED["markup gone"](answer) for answer in ANSWERS * 6)
+    assert len(long) > COMPARED
+    answers = [f"{long}\n\n**{name}** rose." for name in ("Acme", "Roche")]
+    for answer in answers:
+        client.ask(QUESTION).answer(answer)
+    first, second = (
+        client.ask(QUESTION, ai(MARKDOWN.render(answer)), "Why?").conversation for answer in answers
+    )
+    assert first != second
+
+
+def test_a_chat_is_found_by_what_it_says_and_not_by_the_markup_of_another():
+    client = Client()
+    tables = [f"| a | b |\n|---|---|\n| {name} | rose |" for name in ("gold", "zinc", "iron")]
+    asked = [client.ask(QUESTION).answer(table) for table in tables]
+    client.ask(QUESTION, ai(MARKDOWN.render(tables[0])), "Why?")
+    for chat, table in zip(asked, tables, strict=True):
+        again = client.ask(QUESTION, ai(MARKDOWN.render(table)), "Why?")
+        assert again.conversation == chat.conversation
 
 
 def test_an_answer_that_is_like_none_begins_a_conversation():

@@ -674,6 +674,8 @@ def test_a_big_call_is_kept_and_recognised():
     [
         ("It rose by five percent", "It rose by", True),
         ("**Bold** and `code`", "Bold and code", True),
+        ("[a **b**](https://a.test/1 'c')", '<a href="/2" title="no">a <b>b</b></a>', True),
+        ("R&D < 5 and > 3", "<p>R&amp;D &lt; 5 and &gt; 3</p>", True),
         ("東京の株価は下落しました", "東京の株価は", True),
         ("ok", "OK!", True),
         ("yes", "no", False),
