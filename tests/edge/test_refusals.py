@@ -63,6 +63,22 @@ def test_people_get_a_page():
     ]
 
 
+@pytest.mark.parametrize(
+    ("languages", "start"),
+    [
+        ("", b'lang="en" dir="ltr"'),
+        ("ar-EG,ar;q=0.9,en;q=0.8", b'lang="ar" dir="rtl"'),
+        ("tlh, \xff;q=x, " + "a" * 600, b'lang="en" dir="ltr"'),
+    ],
+)
+def test_the_page_is_in_the_language_of_its_reader(settings, languages, start):
+    settings.LANGUAGES = [("en", "English"), ("ar", "Arabic")]
+    headers = {"Accept": "text/html", "Accept-Language": languages}
+    for asked in (headers, {"Accept": "text/html"}):  # who asks next has a language of his own
+        answer = call(refuse, scope("/admin/", headers=asked))
+        assert (start if asked is headers else b'lang="en" dir="ltr"') in answer.body
+
+
 def test_a_refusal_needs_no_headers_of_its_own():
     async def plain(request: Any, receive: Any, send: Any) -> None:
         await send_refusal(request, send, ERROR)
