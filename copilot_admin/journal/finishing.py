@@ -52,6 +52,7 @@ _STATES = {
 }
 _Added: TypeAlias = Mapping[str, Decimal | int | bool]
 _UNKNOWN = CostConfidence.UNKNOWN
+_RUNNING = frozenset({Outcome.RUNNING})
 _RUN = (
     "id", "outcome", "copilot_id", "conversation_id", "turn_id", "principal", "provider", "model",
     "started_at", "notes", "cost_confidence", "copilot_version__number", "is_counted",
@@ -149,9 +150,13 @@ def finish(sealed: Sealed, contents: SealedContents | None = None) -> Cost | Non
 
     Returns:
         What it cost; None: nothing was stored, as the run had ended already, or is gone.
+
+    Raises:
+        OperationalError: The database contradicts itself, or did not take the end.
     """
     run = _lock(sealed)
     if run is None:
+        _make_sure_of_end(sealed)
         return None
     was_guessed = run.outcome is Outcome.INTERRUPTED
     if was_guessed:
@@ -190,10 +195,19 @@ def _lock(sealed: Sealed) -> _Open | None:
         raise OperationalError("another run came than the one that was asked for")
     was = member(Outcome, outcome)
     run = _Open(*[run_id, was, *others, leaf if leaf.id is not None else None])
-    open_to = {Outcome.RUNNING}
-    if sealed.outcome is not Outcome.INTERRUPTED:
-        open_to.add(Outcome.INTERRUPTED)
-    return run if run.outcome in open_to else None
+    return run if run.outcome in _open_to(sealed) else None
+
+
+def _make_sure_of_end(sealed: Sealed) -> None:
+    """Asks in another way whether a run has ended or is gone: who asked is told that it is kept."""
+    still_open = Run.objects.filter(pk=sealed.run_id, outcome__in=_open_to(sealed))
+    if still_open.update(heartbeat_at=sealed.ended_at):
+        raise OperationalError("a run has ended, and has not")
+
+
+def _open_to(sealed: Sealed) -> frozenset[Outcome]:
+    """The outcomes that give way to an end."""
+    return _RUNNING if sealed.outcome is Outcome.INTERRUPTED else _RUNNING | {Outcome.INTERRUPTED}
 
 
 def _write_replies(

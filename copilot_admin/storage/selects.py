@@ -4,7 +4,8 @@ A column of a row that is referred to has the name that the ORM gives it: `live_
 column `number` of the row to which the foreign key `live` leads, None where it leads nowhere.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -24,6 +25,23 @@ from copilot_admin.storage.statements import (
 
 Path = tuple[str, ...]  # foreign keys, and at the end a column
 E = TypeVar("E", bound=Enum)
+
+
+@dataclass(frozen=True, slots=True)
+class _Together:
+    """Columns of one row of a table that may not be empty there, by their places in what is read.
+
+    Attributes:
+        is_sure: Whether that row is always there; if not, all of them are empty or none.
+    """
+
+    places: Sequence[int]
+    is_sure: bool
+
+    def is_whole(self, row: Row) -> bool:
+        """Whether what is read is what a table can hold."""
+        empty = [row[place] is None for place in self.places]
+        return not any(empty) or (all(empty) and not self.is_sure)
 
 
 class Select(Statement):
@@ -56,9 +74,14 @@ class Select(Statement):
         self._empty, self._filled = empty, filled
         self._compared = (*where, *unlike)
         self._converted: dict[str, Sequence[tuple[int, Any, Sequence[Any]]]] = {}
+        self._filled_together: Sequence[_Together] = ()
 
     def __call__(self, **values: object) -> Row | None:
-        """Reads the first such row; None if there is none."""
+        """Reads the first such row; None if there is none.
+
+        Raises:
+            OperationalError: It is empty where its table has something.
+        """
         database = database_here()
         self._ready(database)
         given = self._stored(self._compared, values, database)
@@ -67,6 +90,8 @@ class Select(Statement):
 
     def _row(self, stored: Row, database: BaseDatabaseWrapper) -> Row:
         """A row with values as the model has them."""
+        if None in stored and not all(one.is_whole(stored) for one in self._filled_together):
+            raise OperationalError("a row of the database lacks what it has")
         converted = self._converted[database.vendor]
         if not converted:
             return stored
@@ -77,6 +102,7 @@ class Select(Statement):
         return tuple(row)
 
     def _build(self, database: BaseDatabaseWrapper) -> str:
+        self._filled_together = tuple(self._those_filled_together())
         columns = [(place, self._field(path).cached_col) for place, path in enumerate(self._paths)]
         self._converted[database.vendor] = [
             (place, column, converters)
@@ -88,6 +114,18 @@ class Select(Statement):
         if self._lock and database.features.has_select_for_update:
             parts += ["FOR NO KEY UPDATE OF", self._table(database)]
         return " ".join(parts)
+
+    def _those_filled_together(self) -> Iterator[_Together]:
+        """What is filled of each row that is read: of the table, and of those it leads to."""
+        for way in dict.fromkeys(path[:-1] for path in self._paths):
+            keys = [self._key(way[:end]) for end in range(1, len(way) + 1)]
+            to_it = (*way[:-1], keys[-1].attname) if keys else ()
+            filled = [
+                place
+                for place, path in enumerate(self._paths)
+                if path == to_it or (path[:-1] == way and not self._field(path).null)
+            ]
+            yield _Together(filled, is_sure=not any(key.null for key in keys))
 
     def _list(self, database: BaseDatabaseWrapper) -> str:
         return ", ".join(self._placed(path, database) for path in self._paths)
@@ -162,7 +200,11 @@ class SelectMany(Select):
         self._among, self._last, self._most, self._cut = among, last, most, cut or {}
 
     def all(self, texts: Iterable[str], **values: object) -> list[Row]:
-        """Reads the rows that there are."""
+        """Reads the rows that there are.
+
+        Raises:
+            OperationalError: One is empty where its table has something.
+        """
         database = database_here()
         self._ready(database)
         wanted = list(texts)

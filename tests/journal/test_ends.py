@@ -275,6 +275,25 @@ def test_an_end_that_meets_another_run_is_not_taken_as_stored(monkeypatch):
     assert row(other, "outcome") == {"outcome": Outcome.RUNNING}
 
 
+@pytest.mark.parametrize("outcome", ["completed", None])
+def test_a_run_that_is_open_though_it_is_told_to_have_ended_is_not_taken_as_stored(
+    monkeypatch, outcome
+):
+    """A clean end was told of an answer that was not kept, or a spooled one was thrown away."""
+    asked = Client().ask("Hi")
+    lock = finishing._LOCK_RUN
+
+    def ended(id):
+        return outcome and (id, outcome, *lock(id=id)[2:])
+
+    with monkeypatch.context() as patch, pytest.raises(OperationalError, match="has not"):
+        patch.setattr(finishing, "_LOCK_RUN", ended)
+        asked.answer("Hello.")
+    assert row(asked, "outcome") == {"outcome": Outcome.RUNNING}
+    asked.answer("Hello.")
+    assert row(asked, "outcome") == {"outcome": Outcome.COMPLETED}
+
+
 def test_a_run_whose_outcome_is_none_is_an_outage():
     """It was a fault of ours: the run was said to have crashed."""
     asked = Client().ask("Hi")

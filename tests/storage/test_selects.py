@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from uuid import uuid4
 
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 import pytest
 
@@ -49,6 +49,27 @@ def test_of_a_row_that_is_not_referred_to_nothing_is_read():
         Run, "id", "copilot_version__number", "input_leaf__depth", where=("id",), lock=True
     )
     assert read(id=run.pk) == (run.pk, None, None)
+
+
+@pytest.mark.parametrize("row", [(1, "a", None, None), (1, "a", 2, 0)])
+def test_a_row_may_lead_nowhere(monkeypatch, row):
+    assert message_read_as(row, monkeypatch) == row
+
+
+@pytest.mark.parametrize(
+    "row",
+    [(None, "a", None, None), (1, None, None, None), (1, "a", 2, None), (1, "a", None, 0)],
+)
+def test_a_row_that_is_empty_where_its_table_never_is_is_an_outage(monkeypatch, row):
+    """It was a fault of ours: a run crashed, and ran on in the database."""
+    with pytest.raises(OperationalError, match="lacks"):
+        message_read_as(row, monkeypatch)
+
+
+def message_read_as(row, monkeypatch):
+    read = Select(Node, "id", "text", "parent_id", "parent__depth", where=("id",))
+    monkeypatch.setattr(read, "_execute", lambda *_: row)
+    return read(id=1)
 
 
 def test_a_row_can_be_one_that_is_unlike_another():
