@@ -3,13 +3,13 @@
 Source: the chat completions API of OpenAI, with what other servers make of it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 import json
 
 import orjson
 
 from copilot_admin.engine.llm.endings import is_cut
-from copilot_admin.engine.llm.foreign_answers import not_understood, nothing_came
+from copilot_admin.engine.llm.foreign_answers import broke_off, not_understood, nothing_came
 from copilot_admin.engine.llm.fragments import ToolFragments
 from copilot_admin.engine.values.model_call import (
     Delta,
@@ -77,19 +77,21 @@ class ChunkReader:
             self._read_chunk(_parsed(payload))
         return self._flush()
 
-    def read_last(self, payloads: Iterable[bytes]) -> list[Delta]:
+    def read_last(self, payloads: Sequence[bytes]) -> list[Delta]:
         """Like `read`, at the end of the body: an event that broke off there says nothing.
 
         Raises:
             StreamError: A chunk is an error object.
-            RunError: As in `read`, where nothing came before.
+            RunError: As in `read`, where nothing came before; or what came broke off.
         """
         try:
             return self.read(payloads)
         except ProviderBroke:
-            if not self.began:
-                raise
-            return self._flush()
+            if self.began:
+                return self._flush()
+            if any(one.lstrip().startswith(b"{") for one in payloads):
+                raise broke_off() from None
+            raise
 
     def rest(self) -> list[Delta]:
         """Returns what was read before a chunk that could not be."""

@@ -1,6 +1,6 @@
 """Names what a provider sent instead of a chat completion."""
 
-from copilot_admin.errors import ProviderBroke
+from copilot_admin.errors import ProviderBroke, ProviderUnavailable
 
 BOM = b"\xef\xbb\xbf"
 _WEB_PAGE = (
@@ -15,6 +15,10 @@ _NOTHING = (
     "The model's provider ended its answer before it began: it sent no text, no call of a tool and "
     "no reason. Ask again; if it stays so, whoever manages this copilot should check the "
     "provider's address and model."
+)
+_BROKE_OFF = (
+    "The model's provider broke off before its answer began. Ask again in a moment; if it stays so, "
+    "whoever manages this copilot should look whether the model server, or what lies before it, fails."
 )
 
 
@@ -41,3 +45,8 @@ def not_understood(data: bytes) -> ProviderBroke:
 def nothing_came() -> ProviderBroke:
     """The error of a stream that ended with neither text nor calls nor a reason."""
     return ProviderBroke(_NOTHING)
+
+
+def broke_off(detail: str = "") -> ProviderUnavailable:
+    """The error of a stream that ended behind its head, or amid its first event: the address is right."""
+    return ProviderUnavailable(_BROKE_OFF, detail=detail)

@@ -17,7 +17,7 @@ from copilot_admin.engine.fetching.pieces import next_piece
 from copilot_admin.engine.llm.chat_chunks import ChunkReader, StreamError, leniently_parsed
 from copilot_admin.engine.llm.chat_request import request_body
 from copilot_admin.engine.llm.data_lines import DataLines, WholeBody
-from copilot_admin.engine.llm.foreign_answers import names_web_page, web_page
+from copilot_admin.engine.llm.foreign_answers import broke_off, names_web_page, web_page
 from copilot_admin.engine.llm.http_refusals import refusal, seconds_to_wait
 from copilot_admin.engine.llm.provider_bodies import blocks_of_answer, first_bytes
 from copilot_admin.engine.llm.provider_sessions import Connection, aclose_sessions, connection_for
@@ -231,7 +231,7 @@ class OpenAICompatible:
             return self._in_stream(error.error, started=started or reader.began)
         if isinstance(error, RunError):
             return error
-        return None if started else self._translated(error)
+        return None if started else broke_off(self._causes_of(error))
 
     def _refused(self, response: ClientResponse, said: str) -> RunError:
         """What a status other than success means."""
@@ -244,10 +244,9 @@ class OpenAICompatible:
         )
 
     def _translated(self, error: Exception) -> RunError:
-        """What went wrong before the first delta."""
+        """What went wrong before the head."""
         name = self._spec.name
-        causes = tuple(_causes(error))
-        for cause in causes:
+        for cause in _causes(error):
             if isinstance(cause, ForbiddenAddress):
                 return NotReady(str(cause))
             if isinstance(cause, InvalidURL | _NO_HOST):
@@ -255,8 +254,13 @@ class OpenAICompatible:
         return ProviderUnavailable(
             f"The provider {name!r} could not be reached. Ask again in a moment; if it stays so, "
             "whoever manages this copilot should check that the model server runs.",
-            detail=self._detail(" <- ".join(f"{type(one).__name__}: {one}" for one in causes)),
+            detail=self._causes_of(error),
         )
+
+    def _causes_of(self, error: Exception) -> str:
+        """What an operator may read of a connection that broke."""
+        causes = _causes(error)
+        return self._detail(" <- ".join(f"{type(one).__name__}: {one}" for one in causes))
 
     def _in_stream(self, error: Json, *, started: bool) -> RunError:
         """An error object that came with HTTP 200."""

@@ -369,6 +369,25 @@ def test_body_that_ends_amid_an_event_leaves_a_cut_answer(half):
     assert [deltas[0], deltas[-1]] == [TextDelta("Half"), Finish(None)]
 
 
+async def ended(reply):
+    await reply.end()
+
+
+@pytest.mark.parametrize("breaks", [cut, without_framing, ended])
+@pytest.mark.parametrize(
+    "half", [b'data: {"choices": [{"del', b'data: {"error": {"mess', b"data:{"]
+)
+def test_body_that_ends_amid_its_first_event_broke_off_and_is_asked_again(breaks, half):
+    async def handler(request, reply):
+        await reply.start()
+        await reply.send(half)
+        await breaks(reply)
+
+    error, seen = failed(handler)
+    assert (type(error), seen) == (ProviderUnavailable, [])
+    assert error.public.startswith("The model's provider broke off before its answer began.")
+
+
 def test_connection_that_breaks_after_the_finish_loses_nothing():
     async def handler(request, reply):
         await reply.start()
