@@ -4,12 +4,14 @@ Who fetches a file holds room for it until it has been read. A size that is know
 once; what grows takes more in steps, and comes before what has not begun, so that it can end.
 """
 
-import asyncio
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock
+
+from copilot_admin.engine.waiting import Waiter
 
 
 class NoRoom(Exception):
@@ -19,12 +21,7 @@ class NoRoom(Exception):
 @dataclass(frozen=True, slots=True, eq=False)
 class _Waiting:
     size: int
-    loop: asyncio.AbstractEventLoop
-    room: "asyncio.Future[None]"
-
-    def hand_over(self) -> None:
-        if not self.room.done():
-            self.room.set_result(None)
+    waiter: Waiter = field(default_factory=Waiter)
 
 
 class Room:
@@ -64,16 +61,9 @@ class Room:
         waiting = self._queued(size, first=first)
         if waiting is None:
             return
-        came = False
-        try:
-            async with asyncio.timeout(self._seconds):
-                await waiting.room
-            came = True
-        except TimeoutError:
-            raise NoRoom from None
-        finally:
-            if not came:
-                self._leave(waiting)
+        leave = partial(self._leave, waiting)
+        if not await waiting.waiter.turn(self._seconds, leave=leave):
+            raise NoRoom
 
     def give_back(self, size: int) -> None:
         """Gives back what was taken; who waits gets it in turn."""
@@ -89,8 +79,7 @@ class Room:
             if size <= self._free and (first or not self._waiting):
                 self._free -= size
                 return None
-            loop = asyncio.get_running_loop()
-            waiting = _Waiting(size, loop, loop.create_future())
+            waiting = _Waiting(size)
             (self._waiting.appendleft if first else self._waiting.append)(waiting)
             return waiting
 
@@ -105,9 +94,8 @@ class Room:
     def _hand_out(self) -> None:
         while self._waiting and self._waiting[0].size <= self._free:
             following = self._waiting.popleft()
-            if not following.loop.is_closed():
+            if following.waiter.hand_over():
                 self._free -= following.size
-                following.loop.call_soon_threadsafe(following.hand_over)
 
 
 class Held:

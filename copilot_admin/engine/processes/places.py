@@ -5,11 +5,13 @@ holds more than one place only while nobody else wants it. What takes long comes
 it holds all places only while nobody else wants one.
 """
 
-import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock
+
+from copilot_admin.engine.waiting import Waiter
 
 
 class Busy(Exception):
@@ -32,14 +34,7 @@ class Place:
 @dataclass(frozen=True, slots=True, eq=False)
 class _Waiting:
     place: Place
-    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
-    came: "asyncio.Future[None]" = field(
-        default_factory=lambda: asyncio.get_running_loop().create_future()
-    )
-
-    def hand_over(self) -> None:
-        if not self.came.done():
-            self.came.set_result(None)
+    waiter: Waiter = field(default_factory=Waiter)
 
 
 class Places:
@@ -96,16 +91,9 @@ class Places:
         waiting = self._queued(place)
         if waiting is None:
             return
-        came = False
-        try:
-            async with asyncio.timeout(self._seconds):
-                await waiting.came
-            came = True
-        except TimeoutError:
-            raise Busy from None
-        finally:
-            if not came:
-                self._leave(waiting)
+        leave = partial(self._leave, waiting)
+        if not await waiting.waiter.turn(self._seconds, leave=leave):
+            raise Busy
 
     def _queued(self, place: Place) -> _Waiting | None:
         """The entry of who has to wait; None for who has a place at once."""
@@ -135,9 +123,8 @@ class Places:
             while self._waiting:
                 following = min(self._waiting, key=self._rank)
                 self._waiting.remove(following)
-                if not following.loop.is_closed():
+                if following.waiter.hand_over():
                     self._held.append(following.place)
-                    following.loop.call_soon_threadsafe(following.hand_over)
                     return
             self._free += 1
 
