@@ -16,7 +16,9 @@ from copilot_admin.config.env import BadSetting, process_environment
 from copilot_admin.config.figure_readers import figure_readers
 from copilot_admin.config.firm_log_in import firm_log_in
 from copilot_admin.config.mail import MailSecurity, mail_server
+from copilot_admin.config.networks import believed_proxies
 from copilot_admin.config.redaction_rules import redaction_rules
+from copilot_admin.config.redis_address import redis_address
 from copilot_admin.redaction.kinds import DataKind
 from protocol import requests
 
@@ -61,8 +63,12 @@ ALLOWED_HOSTS = origins.allowed_hosts(
 )
 CORS_ORIGINS = origins.exact_origins(env.items("CORS_ORIGINS", default=origins.WORKSPACE_ORIGINS))
 CORS_PINNED = bool(env.text("CORS_ORIGINS"))  # then nobody allows more of them in the admin
-CORS_HEADERS = env.items("COPILOT_CORS_HEADERS")
-FORWARDED_ALLOW_IPS = env.text("FORWARDED_ALLOW_IPS", "127.0.0.1")  # read by uvicorn itself
+CORS_HEADERS = origins.header_names("COPILOT_CORS_HEADERS", env.items("COPILOT_CORS_HEADERS"))
+FORWARDED_ALLOW_IPS = believed_proxies(
+    env.text("FORWARDED_ALLOW_IPS", "127.0.0.1"),
+    setting="FORWARDED_ALLOW_IPS",
+    production=PRODUCTION,
+)
 FETCH_ALLOW = env.items("COPILOT_FETCH_ALLOW")
 
 # Which user asks: as a token says, or a trusted proxy.
@@ -81,7 +87,7 @@ SECRET_KEY_FALLBACKS = secrets.older_secret_keys(env)
 ENCRYPTION_KEYS = secrets.encryption_keys(env, keys_dir=KEYS_DIR, production=PRODUCTION)
 AUDIT_KEYS = env.secret_items("COPILOT_AUDIT_KEYS")
 OPENAI_API_KEY = env.secret("OPENAI_API_KEY")
-OPENAI_BASE_URL = env.text("OPENAI_BASE_URL")
+OPENAI_BASE_URL = origins.web_address("OPENAI_BASE_URL", env.text("OPENAI_BASE_URL"))
 OPENAI_MODEL = env.text("OPENAI_MODEL", "gpt-4.1-mini")
 KEY_VARIABLES = env.items("COPILOT_KEY_VARIABLES")
 logs.hide(SECRET_KEY, *SECRET_KEY_FALLBACKS, *AUDIT_KEYS, OPENAI_API_KEY)
@@ -121,7 +127,7 @@ FILE_UPLOAD_PERMISSIONS = 0o600
 FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o700
 
 # What workers share. Without Redis there is one worker, which shares with itself.
-REDIS_URL = env.secret("REDIS_URL")
+REDIS_URL = redis_address("REDIS_URL", env.secret("REDIS_URL"))
 if REDIS_URL:
     logs.hide(REDIS_URL)
     CACHES = {

@@ -92,6 +92,10 @@ def token_rules(env: Environment, *, production: bool) -> TokenRules | None:
     address, file = env.text("COPILOT_USER_JWKS_URL"), env.text("COPILOT_USER_JWKS_FILE")
     key = env.secret("COPILOT_USER_KEY")
     given = [one for one in (address, file, key) if one]
+    # Read before it is known whether they count: a wrong value is told, not kept for later.
+    leeway = env.number("COPILOT_USER_LEEWAY_S", default=30, minimum=0, maximum=600)
+    header = _header("COPILOT_USER_TOKEN_HEADER", env.text("COPILOT_USER_TOKEN_HEADER"))
+    opens = env.flag("COPILOT_USER_TOKENS_OPEN")
     if not given:
         if env.text("COPILOT_USER_ISSUER") or env.text("COPILOT_USER_AUDIENCE"):
             raise BadSetting(f"There is no key to check tokens with. Set {_KEY_SETTINGS}.")
@@ -105,14 +109,14 @@ def token_rules(env: Environment, *, production: bool) -> TokenRules | None:
         algorithms=algorithms,
         issuer=_required("COPILOT_USER_ISSUER", env.text("COPILOT_USER_ISSUER")),
         audiences=_audiences(env),
-        leeway=env.number("COPILOT_USER_LEEWAY_S", default=30, minimum=0, maximum=600),
+        leeway=leeway,
         keys=_keys(file=file, key=key, algorithms=algorithms),
         address=_address(address, production=production),
-        header=_header("COPILOT_USER_TOKEN_HEADER", env.text("COPILOT_USER_TOKEN_HEADER")),
+        header=header,
         id_claims=env.items("COPILOT_USER_ID_CLAIM", default=("sub",)),
         email_claims=env.items("COPILOT_USER_EMAIL_CLAIM", default=("email",)),
         name_claims=env.items("COPILOT_USER_NAME_CLAIM", default=("name",)),
-        opens=env.flag("COPILOT_USER_TOKENS_OPEN"),
+        opens=opens,
     )
 
 

@@ -43,6 +43,7 @@ OPTIONS_OF_SERVERS = (
 OPTIONS_OF_COMMANDS = (
     "-c statement_timeout=0 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=0"
 )
+REPLICA_SETTING = "COPILOT_REPLICA_URL"
 SERVING = frozenset({"serve", "quickstart", "runserver"})
 PROGRAMS = frozenset({"manage.py", "django-admin"})
 
@@ -59,7 +60,12 @@ def is_maintenance(argv: Sequence[str]) -> bool:
 
 
 def database(
-    url: str, *, data_dir: Path, maintenance: bool = False, pgbouncer: bool = False
+    url: str,
+    *,
+    data_dir: Path,
+    maintenance: bool = False,
+    pgbouncer: bool = False,
+    setting: str = "DATABASE_URL",
 ) -> Mapping[str, Any]:
     """The entry of `DATABASES` for an address.
 
@@ -69,6 +75,7 @@ def database(
         data_dir: Where SQLite is kept by default.
         maintenance: Whether statements may take as long as they need.
         pgbouncer: Whether PgBouncer stands before PostgreSQL, in transaction mode.
+        setting: The variable that has the address.
 
     Raises:
         BadSetting: The address is none that this service can use.
@@ -86,7 +93,7 @@ def database(
             return _postgresql(parsed, maintenance=maintenance, pgbouncer=pgbouncer)
         case _:
             raise BadSetting(
-                "DATABASE_URL is not understood. Use postgres://user:password@host:port/name "
+                f"{setting} is not understood. Use postgres://user:password@host:port/name "
                 "or sqlite:///path/to/file."
             )
 
@@ -97,10 +104,10 @@ def replica(url: str, *, pgbouncer: bool) -> Mapping[str, Any]:
     Raises:
         BadSetting: It is no PostgreSQL.
     """
-    found = database(url, data_dir=Path(), pgbouncer=pgbouncer)
+    found = database(url, data_dir=Path(), pgbouncer=pgbouncer, setting=REPLICA_SETTING)
     if found["ENGINE"] == SQLITE:
         raise BadSetting(
-            "COPILOT_REPLICA_URL names SQLite, which has no replicas. Use "
+            f"{REPLICA_SETTING} names SQLite, which has no replicas. Use "
             "postgres://user:password@host:port/name, or leave it out."
         )
     pool = {**found["OPTIONS"]["pool"], "min_size": 0}  # a worker or a command reads no pages

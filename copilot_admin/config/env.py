@@ -8,6 +8,7 @@ from typing import TypeVar
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
+OF_FILE = "_FILE"  # after the name of a secret: the variable that names a file with it
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
 FALSE_WORDS = frozenset({"0", "false", "no", "off"})
 _LONGEST_HALF = 400  # characters, twice as long as any sentence of ours is after its value
@@ -46,20 +47,27 @@ class Environment:
         """A secret, from the variable or from the file that `<name>_FILE` names.
 
         Raises:
-            BadSetting: Both are set, or the file cannot be read.
+            BadSetting: Both are set, or the file cannot be read, or nothing is in it.
         """
-        file_name = self.text(f"{name}_FILE")
+        file_name = self.text(name + OF_FILE)
         if not file_name:
             return self.text(name)
         if self.text(name):
             raise BadSetting(f"{name} and {name}_FILE are both set. Keep one of them.")
         try:
-            return Path(file_name).read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
+            secret = Path(file_name).read_text(encoding="utf-8").strip()
+        except (OSError, ValueError) as error:  # a name with a NUL is a ValueError too
             reason = getattr(error, "strerror", None) or "it is not text"
             raise BadSetting(
                 f"{name}_FILE names the file {file_name}, which cannot be read: {reason}."
             ) from None
+        if not secret:
+            # Whoever names a file means it: without DATABASE_URL a server would go on with SQLite.
+            raise BadSetting(
+                f"{name}_FILE names the file {file_name}, which is empty. Fill it, or leave the "
+                "variable out."
+            )
+        return secret
 
     def flag(self, name: str, *, default: bool = False) -> bool:
         """Reads a switch: true, false, or the default when it is not set.

@@ -144,7 +144,7 @@ def _oidc(env: Environment, *, production: bool) -> OidcProvider:
     named = {
         "COPILOT_OIDC_CLIENT_ID": provider.client_id,
         "COPILOT_OIDC_CLIENT_SECRET": provider.client_secret,
-        "COPILOT_OIDC_ROLES": provider.map.is_there,
+        _named_map("COPILOT_OIDC", provider.map): provider.map.is_there,
     }
     _check_whole("COPILOT_OIDC_ISSUER", provider.issuer, named)
     if not provider.is_there:
@@ -166,7 +166,7 @@ def _proxy(env: Environment) -> UserProxy:
     named = {
         "COPILOT_PROXY_GROUPS_HEADER": groups,
         "COPILOT_PROXY_ALLOW": proxies,
-        "COPILOT_PROXY_ROLES": mapped.is_there,
+        _named_map("COPILOT_PROXY", mapped): mapped.is_there,
     }
     _check_whole("COPILOT_PROXY_USER_HEADER", user, named)
     for name, header in (
@@ -181,6 +181,12 @@ def _proxy(env: Environment) -> UserProxy:
         networks=networks(proxies, setting="COPILOT_PROXY_ALLOW"),
         map=mapped,
     )
+
+
+def _named_map(prefix: str, mapped: RoleMap) -> str:
+    """The variable that says what groups may do: the one that is set, where only one is."""
+    only_superusers = mapped.superusers and not mapped.roles
+    return f"{prefix}_{'SUPERUSERS' if only_superusers else 'ROLES'}"
 
 
 def _check_whole(first: str, value: str, others: Mapping[str, object]) -> None:

@@ -7,6 +7,7 @@ from typing import TypeAlias
 from copilot_admin.config.env import BadSetting
 
 Network: TypeAlias = IPv4Network | IPv6Network
+EVERYBODY = "*"
 
 
 def networks(texts: Iterable[str], *, setting: str) -> tuple[Network, ...]:
@@ -16,6 +17,20 @@ def networks(texts: Iterable[str], *, setting: str) -> tuple[Network, ...]:
         BadSetting: One of them is none.
     """
     return tuple(_network(text, setting) for text in texts)
+
+
+def believed_proxies(text: str, *, setting: str, production: bool) -> str:
+    """The addresses of proxies as uvicorn reads them, which takes any word for an address.
+
+    Raises:
+        BadSetting: One is none, such as the name of a machine; or production would believe everybody.
+    """
+    if text == EVERYBODY and production:
+        raise BadSetting(
+            f"{setting} is *: everybody could say who he is. Name the addresses of your proxies."
+        )
+    networks((one.strip() for one in text.split(",") if one.strip() != EVERYBODY), setting=setting)
+    return text
 
 
 def is_in(address: str, those: Iterable[Network]) -> bool:

@@ -1,5 +1,7 @@
 """Which hosts this service answers for, and which web pages of other origins may call it."""
 
+import re
+
 from copilot_admin.config.addresses import parts_of
 from copilot_admin.config.env import BadSetting
 
@@ -16,6 +18,10 @@ WORKSPACE_ORIGINS = (
 )
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 _WEB = frozenset({"http", "https"})
+# What the header of a request can match: other scripts come as Punycode, the port is not compared.
+_HOST = re.compile(r"\*|(\*?\.)?[A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\]")
+_WILDCARDS = ("*", ".")
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a token of RFC 9110
 
 
 def allowed_hosts(
@@ -30,8 +36,14 @@ def allowed_hosts(
         production: Whether every host has to be named.
 
     Raises:
-        BadSetting: Production without a host, or with a wildcard.
+        BadSetting: One is more or less than a host; production without any, or with a wildcard.
     """
+    for host in listed:
+        if not _HOST.fullmatch(host):
+            raise BadSetting(
+                f"ALLOWED_HOSTS holds {host!r}. Name hosts alone, without scheme, port and path: "
+                "a.com,b.com"
+            )
     hosts = list(listed)
     public_host = parts_of(public_url).hostname
     if public_host:
@@ -40,7 +52,7 @@ def allowed_hosts(
         return list(dict.fromkeys([*(hosts or [serving_host]), *LOOPBACK_HOSTS]))
     if not hosts:
         raise BadSetting("ALLOWED_HOSTS is missing. Name the hosts of this service: a.com,b.com")
-    if any(host.startswith("*") for host in hosts):
+    if any(host.startswith(_WILDCARDS) for host in hosts):
         raise BadSetting("ALLOWED_HOSTS may not hold a wildcard in production. Name each host.")
     return list(dict.fromkeys(hosts))
 
@@ -61,8 +73,25 @@ def exact_origins(origins: tuple[str, ...]) -> tuple[str, ...]:
     return origins
 
 
-def web_address(name: str, url: str, *, production: bool) -> str:
-    """An address of this service, without a slash at the end; empty stays empty.
+def header_names(setting: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of request headers, as an answer to a browser repeats them.
+
+    Raises:
+        BadSetting: One is none.
+    """
+    for name in names:
+        if not _HEADER.fullmatch(name):
+            raise BadSetting(f"{setting} holds {name!r}. Use names of headers: X-Desk,X-Region")
+    return names
+
+
+def web_address(name: str, url: str, *, production: bool = False) -> str:
+    """An address, without a slash at the end; empty stays empty.
+
+    Args:
+        name: The variable that has it.
+        url: The address.
+        production: Whether what is sent there has to travel by https.
 
     Raises:
         BadSetting: It is no web address, or production would send cookies in the clear.

@@ -29,6 +29,8 @@ def redaction_rules(
 def _expressions(text: str) -> tuple[str, ...]:
     try:
         listed = json.loads(text) if text else []
+        if not isinstance(listed, list):
+            raise ValueError("it is no list")
         for expression in listed:
             re.compile(expression)
     except (ValueError, TypeError, RecursionError, re.error) as error:

@@ -39,7 +39,7 @@ def _usable_url(url: str) -> str:
 def _key_variable(name: str) -> str:
     if name and not may_hold_key(name):
         sentence = _("%(name)s is no variable of keys. Use one of: %(known)s.")
-        raise fault(sentence % {"name": name, "known": key_variables()})
+        raise fault(sentence % {"name": name, "known": key_variables(name)})
     return name
 
 

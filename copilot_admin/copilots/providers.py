@@ -7,7 +7,7 @@ from django.conf import settings
 
 from copilot_admin.config import logs
 from copilot_admin.config.encryption import SealedPlace, seal, unseal
-from copilot_admin.config.env import BadSetting, process_environment
+from copilot_admin.config.env import OF_FILE, BadSetting, process_environment
 from copilot_admin.copilots.sealed_columns import PROVIDER_KEYS
 from copilot_admin.engine.values.spec import ProviderSpec, Timeouts, ToolCalling
 from copilot_admin.errors import ConfigurationError, KeyVariableUnset
@@ -75,14 +75,22 @@ def forget_key_if_moved(provider: Provider, base_url: str) -> None:
 
 
 def may_hold_key(name: str) -> bool:
-    """Whether an environment variable is one that a provider may read its key from."""
+    """Whether an environment variable is one that a provider may read its key from.
+
+    One that names a file with the key is read in its stead, and never named itself: the name of the
+    file would go to the provider as the key.
+    """
     if name in (SAMPLE_KEY, *settings.KEY_VARIABLES):
         return True
+    if name.endswith(OF_FILE):
+        return False
     return name.startswith(KEY_PREFIX) and name not in (KEY_PREFIX, LIST_OF_OTHERS)
 
 
-def key_variables() -> str:
-    """The names that may be used, in words."""
+def key_variables(wrong: str = "") -> str:
+    """The names that may be used instead of a wrong one, in words."""
+    if wrong.endswith(OF_FILE) and may_hold_key(meant := wrong.removesuffix(OF_FILE)):
+        return meant
     return ", ".join([f"{KEY_PREFIX}...", SAMPLE_KEY, *settings.KEY_VARIABLES])
 
 
@@ -101,7 +109,7 @@ def _key_in_variable(provider: Provider) -> str:
     if not may_hold_key(name):
         raise ConfigurationError(
             f"Provider '{provider.name}' may not use the variable {name}. Keys come from: "
-            f"{key_variables()}. {LIST_OF_OTHERS} allows more names."
+            f"{key_variables(name)}. {LIST_OF_OTHERS} allows more names."
         )
     try:
         key = process_environment().secret(name)

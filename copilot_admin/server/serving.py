@@ -167,6 +167,8 @@ def serve(listener: socket.socket, *, workers: int = 1) -> None:
         lifespan="on",
         log_config=None,  # Django's logging: one line each, no secrets, no query strings
         server_header=False,
+        # uvicorn would take a variable that is empty for nobody.
+        forwarded_allow_ips=settings.FORWARDED_ALLOW_IPS,
         timeout_worker_healthcheck=ANSWERS_WITHIN_SECONDS,
         timeout_graceful_shutdown=int(settings.DRAIN_SECONDS) + SHUTDOWN_MARGIN_SECONDS,
     )

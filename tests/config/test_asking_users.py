@@ -43,6 +43,19 @@ def test_tokens_are_taken_only_where_there_is_a_key():
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("COPILOT_USER_LEEWAY_S", "30s"),
+        ("COPILOT_USER_TOKENS_OPEN", "maybe"),
+        ("COPILOT_USER_TOKEN_HEADER", "a b"),
+    ],
+)
+def test_a_wrong_value_is_told_before_there_is_a_key(name, value):
+    with pytest.raises(BadSetting, match=name):
+        tokens({name: value})
+
+
 def test_every_part_of_a_rule_can_be_set():
     rules = tokens(
         {

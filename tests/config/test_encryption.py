@@ -129,7 +129,7 @@ def test_a_key_file_that_cannot_be_read_is_named(monkeypatch, tmp_path):
         "AWS_SECRET_ACCESS_KEY",
         "PGPASSWORD",
         "copilot_key_local",
-        "OPENAI_API_KEY_FILE",
+        "SECRET_KEY_FILE",
     ],
 )
 def test_any_other_variable_is_never_sent_to_a_provider(name, monkeypatch):
@@ -140,6 +140,21 @@ def test_any_other_variable_is_never_sent_to_a_provider(name, monkeypatch):
     assert refusal.value.public == (
         f"Provider 'Local' may not use the variable {name}. Keys come from: COPILOT_KEY_..., "
         "OPENAI_API_KEY. COPILOT_KEY_VARIABLES allows more names."
+    )
+
+
+@pytest.mark.parametrize("name", ["COPILOT_KEY_LOCAL", "OPENAI_API_KEY"])
+def test_the_name_of_a_file_is_never_sent_in_the_place_of_the_key_in_it(
+    name, monkeypatch, tmp_path
+):
+    file = tmp_path / "key"
+    file.write_text("from-file\n")
+    monkeypatch.setenv(f"{name}_FILE", str(file))
+    assert api_key_of(Provider(api_key_env=name)) == "from-file"
+    with pytest.raises(ConfigurationError) as refusal:
+        api_key_of(Provider(name="Local", api_key_env=f"{name}_FILE"))
+    assert refusal.value.public.startswith(
+        f"Provider 'Local' may not use the variable {name}_FILE. Keys come from: {name}. "
     )
 
 

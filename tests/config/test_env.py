@@ -65,6 +65,16 @@ def test_a_secret_file_that_is_no_text_is_refused(tmp_path):
         Environment({"A_FILE": str(file)}).secret("A")
 
 
+def test_a_secret_file_that_is_empty_is_no_secret_that_is_absent(tmp_path):
+    file = tmp_path / "empty"
+    file.write_text(" \n")
+    with pytest.raises(BadSetting) as refused:
+        Environment({"A_FILE": str(file)}).secret("A")
+    assert refused.value.sentence == (
+        f"A_FILE names the file {file}, which is empty. Fill it, or leave the variable out."
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "expected"), [("1", True), ("True", True), ("on", True), ("no", False), ("0", False)]
 )

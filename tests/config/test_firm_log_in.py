@@ -107,6 +107,15 @@ def test_half_a_proxy_is_refused(missing):
             {**OIDC, "COPILOT_OIDC_ISSUER": "http://login.example.com"},
             "COPILOT_OIDC_ISSUER is 'http://login.example.com'. Production needs https.",
         ),
+        (
+            {"COPILOT_OIDC_SUPERUSERS": "root"},
+            "COPILOT_OIDC_SUPERUSERS is set without COPILOT_OIDC_ISSUER. Set both, or neither.",
+        ),
+        (
+            {"COPILOT_PROXY_SUPERUSERS": "root"},
+            "COPILOT_PROXY_SUPERUSERS is set without COPILOT_PROXY_USER_HEADER. "
+            "Set both, or neither.",
+        ),
         ({**OIDC, "COPILOT_OIDC_SCOPES": "profile"}, "COPILOT_OIDC_SCOPES lacks openid. Add it."),
         (
             {**OIDC, "COPILOT_OIDC_ROLES": "analysts"},

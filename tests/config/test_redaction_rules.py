@@ -21,6 +21,8 @@ def test_kinds_and_expressions_are_read():
     [
         (["colour"], "", "COPILOT_REDACT: 'colour' is no kind. Use: card, email."),
         ([], "CUST", "COPILOT_REDACT_EXPRESSIONS is a JSON list"),
+        ([], '"CUST"', "COPILOT_REDACT_EXPRESSIONS is a JSON list"),  # not one for each letter
+        ([], "{}", "COPILOT_REDACT_EXPRESSIONS is a JSON list"),
         ([], "7", "COPILOT_REDACT_EXPRESSIONS is a JSON list"),
         ([], '["("]', "COPILOT_REDACT_EXPRESSIONS is a JSON list"),
         ([], "[" * 100_000, "COPILOT_REDACT_EXPRESSIONS is a JSON list"),

@@ -92,6 +92,53 @@ REFUSED = [
         {"PUBLIC_URL": "http://copilots.example.com"},
         "PUBLIC_URL is 'http://copilots.example.com'. Production needs https.",
     ),
+    *(
+        (
+            {"ALLOWED_HOSTS": host},
+            f"ALLOWED_HOSTS holds {host!r}. Name hosts alone, without scheme, port and path: "
+            "a.com,b.com",
+        )
+        for host in ("https://a.com", "a.com:8000", "a.com/x", "büro.de", "a b")
+    ),
+    (
+        {"ALLOWED_HOSTS": ".a.com"},
+        "ALLOWED_HOSTS may not hold a wildcard in production. Name each host.",
+    ),
+    (
+        {"FORWARDED_ALLOW_IPS": "*"},
+        "FORWARDED_ALLOW_IPS is *: everybody could say who he is. Name the addresses of your proxies.",
+    ),
+    (
+        {"FORWARDED_ALLOW_IPS": "127.0.0.1, nginx"},
+        "FORWARDED_ALLOW_IPS names 'nginx'. Use addresses or networks such as 10.0.0.0/8.",
+    ),
+    (
+        {"COPILOT_CORS_HEADERS": "X-Desk,X\nSet-Cookie"},
+        "COPILOT_CORS_HEADERS holds 'X\\nSet-Cookie'. Use names of headers: X-Desk,X-Region",
+    ),
+    (
+        {"OPENAI_BASE_URL": "llm.example.com"},
+        "OPENAI_BASE_URL is 'llm.example.com'. Use an address like https://copilots.example.com",
+    ),
+    (
+        {"COPILOT_REPLICA_URL": "mongodb://here"},
+        "COPILOT_REPLICA_URL is not understood. Use postgres://user:password@host:port/name "
+        "or sqlite:///path/to/file.",
+    ),
+    *(
+        (
+            {"REDIS_URL": url},
+            "REDIS_URL is not understood. Use redis://host:6379/0, rediss://… or unix:///path.",
+        )
+        for url in (
+            "127.0.0.1:6379",
+            "http://h",
+            "redis://h:port/0",
+            "redis://h/cache",
+            "redis://h/0?frob=1",
+            "redis://h/0?db=x",
+        )
+    ),
     ({"COPILOT_ENV": "prod"}, "COPILOT_ENV is 'prod'. Use development or production."),
     (
         {"DATABASE_URL": "mongodb://here"},

@@ -324,6 +324,15 @@ def test_the_server_has_the_profile_that_was_chosen_for_it(served, settings):
     assert config.timeout_graceful_shutdown == 12
 
 
+def test_an_empty_variable_of_proxies_is_none(served, settings, monkeypatch):
+    """uvicorn reads it itself unless it is told, and takes an empty one for nobody."""
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "")
+    with serving.listen("127.0.0.1", 0) as listener:
+        serving.serve(listener)
+    ((_, config),) = served[1:]
+    assert config.forwarded_allow_ips == settings.FORWARDED_ALLOW_IPS == "127.0.0.1"
+
+
 def test_several_workers_share_one_socket(served):
     with serving.listen("127.0.0.1", 0) as listener:
         serving.serve(listener, workers=2)

@@ -124,7 +124,7 @@ class ProviderForm(ProviderModelForm):
         if name and not may_hold_key(name):
             raise forms.ValidationError(
                 _("This variable is not one for keys. Use one of: %(names)s."),
-                params={"names": key_variables()},
+                params={"names": key_variables(name)},
             )
         return name
 
