@@ -24,6 +24,7 @@ VARIABLES = {
     "NAME": "PGDATABASE",
 }
 OPTIONS = {
+    "options": "PGOPTIONS",  # without time limits, whatever the role has
     "sslmode": "PGSSLMODE",
     "sslrootcert": "PGSSLROOTCERT",
     "sslcert": "PGSSLCERT",

@@ -295,6 +295,13 @@ class TestPostgresqlsPrograms:
         with pytest.raises(ConfigurationError, match="pg_dump is missing: install"):
             programs.major_of("pg_dump")
 
+    def test_they_have_the_time_limits_of_commands(self, monkeypatch):
+        """Those of the role ended a restore: to empty the database took longer than a page may."""
+        options = {"options": "-c statement_timeout=0"}
+        monkeypatch.setitem(connection.settings_dict, "OPTIONS", options)
+        with programs.running("printenv", "PGOPTIONS") as process:
+            assert process.communicate()[0] == b"-c statement_timeout=0\n"
+
     def test_what_one_says_of_its_failure_is_told(self):
         with (
             pytest.raises(ConfigurationError, match=r"psql ended with \d: .*no such"),
