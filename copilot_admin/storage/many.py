@@ -3,13 +3,14 @@
 from collections.abc import Collection, Iterator, Sequence
 from typing import TypeVar
 
-from django.db import connection
-from django.db.models import AutoField, Model
+from django.db import OperationalError, connection
+from django.db.models import AutoField, Model, QuerySet
 import orjson
 
 from copilot_admin.storage.statements import AnyField, Row
 
 T = TypeVar("T")
+M = TypeVar("M", bound=Model)
 ROWS = 500  # of one statement; with 20 columns 10,000 parameters, and SQLite takes 32,766
 
 
@@ -108,6 +109,31 @@ def delete_rows(field: AnyField, values: Collection[object]) -> int:
     with connection.cursor() as cursor:
         cursor.execute(f"DELETE FROM {table} WHERE {column} IN ({_places(len(stored))})", stored)  # noqa: S608  # names of the models
         return int(cursor.rowcount)
+
+
+def by_key(rows: QuerySet[M], *, size: int = ROWS) -> Iterator[M]:
+    """Rows in the order of their keys, of which a few are in memory at a time.
+
+    Django's `iterator` leaves a cursor open in PostgreSQL, of whose rows nobody looks whether all
+    arrive (`config.readable_rows`): an image was taken for one that nobody shows.
+
+    Args:
+        rows: Without an order of their own.
+        size: How many are read at once.
+
+    Raises:
+        OperationalError: The keys are in no order, so that there might be no end.
+    """
+    ordered, last = rows.order_by("pk"), None
+    is_more = True
+    while is_more:
+        some = list((ordered if last is None else ordered.filter(pk__gt=last))[:size])
+        is_more = len(some) == size
+        for row in some:
+            if last is not None and row.pk <= last:
+                raise OperationalError("the rows of the database came in another order")
+            last = row.pk
+            yield row
 
 
 def in_batches(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:

@@ -9,8 +9,10 @@ from django.utils import timezone
 from copilot_admin.copilots.fields.codecs import image_of
 from copilot_admin.copilots.remote_images import stored_image
 from copilot_admin.models import Copilot, CopilotVersion
+from copilot_admin.storage.many import by_key
 
 FOLDERS = ("copilots", "copilots/remote")
+VERSIONS_AT_ONCE = 50  # documents, of megabytes at the worst
 FRESH = timedelta(hours=1)  # an image is written before the row that names it is committed
 
 
@@ -33,10 +35,10 @@ def sweep_images() -> int:
 
 
 def _shown() -> Iterator[str]:
-    for copilot in Copilot.objects.only("image", "image_url").iterator():
+    for copilot in by_key(Copilot.objects.only("image", "image_url")):
         yield stored_image(image_of(copilot))
-    for document in CopilotVersion.objects.values_list("document", flat=True).iterator():
-        yield stored_image(str(document.get("image") or ""))
+    for version in by_key(CopilotVersion.objects.only("document"), size=VERSIONS_AT_ONCE):
+        yield stored_image(str(version.document.get("image") or ""))
 
 
 def _files() -> Iterator[str]:

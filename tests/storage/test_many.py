@@ -1,13 +1,15 @@
 """Many rows are inserted and deleted in few statements."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin.models import Conversation, Node
-from copilot_admin.storage.many import InsertMany, delete_rows, in_batches, reserve_ids
+from copilot_admin.storage import many
+from copilot_admin.storage.many import InsertMany, by_key, delete_rows, in_batches, reserve_ids
 from tests.factories import make_version
 
 pytestmark = pytest.mark.django_db
@@ -65,3 +67,27 @@ def test_rows_are_deleted_by_the_values_of_a_column():
 
 def test_batches_have_their_size_and_the_last_what_is_left():
     assert [list(some) for some in in_batches([1, 2, 3, 4, 5], 2)] == [[1, 2], [3, 4], [5]]
+
+
+def test_rows_are_read_by_their_keys_a_few_at_a_time():
+    ids = reserve_ids(Conversation, 5)
+    insert(*((one, str(one), None) for one in ids))
+    with CaptureQueriesContext(connection) as statements:
+        found = [row.title for row in by_key(Conversation.objects.only("title"), size=2)]
+    assert (found, len(statements)) == ([str(one) for one in ids], 3)
+
+
+def test_rows_whose_keys_go_back_are_an_outage(monkeypatch):
+    """They would be read for ever."""
+    insert(*((one, "", None) for one in reserve_ids(Conversation, 2)))
+    rows = Conversation.objects.order_by("pk")
+    monkeypatch.setattr(rows, "order_by", lambda _: Conversation.objects.order_by("-pk"))
+    with pytest.raises(OperationalError, match="order"):
+        list(by_key(rows))
+
+
+def test_no_rows_are_read_by_a_cursor_of_the_servers():
+    """Nobody looks whether all of them arrive."""
+    root = Path(many.__file__).parent.parent
+    modules = (one for one in root.rglob("*.py") if "migrations" not in one.parts)
+    assert [one.name for one in modules if ".iterator(" in one.read_text()] == []
