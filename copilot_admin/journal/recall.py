@@ -55,13 +55,29 @@ def recollect(attached: Attached, query: Query, *, run_id: UUID, now: datetime) 
 
 def _earlier(attached: Attached, run_id: UUID) -> list[_Earlier]:
     runs = Run.objects.filter(turn_id=attached.turn_id).exclude(pk=run_id).order_by("started_at")
-    rows = runs.values_list(
-        "id", "input_leaf_id", "started_at", "ms", "env_id",
-        "output_node_id", "output_node__chain_hash", "output_node__kind",
-    )  # fmt: skip
-    return [
-        _Earlier(*row[:5], *(row[5:7] if row[7] == NodeKind.CALL else (None, None))) for row in rows
-    ]
+    rows = runs.select_related("output_node").only(
+        "input_leaf_id",
+        "started_at",
+        "ms",
+        "env_id",
+        "output_node__chain_hash",
+        "output_node__kind",
+    )
+    return list(map(_as_earlier, rows))
+
+
+def _as_earlier(run: Run) -> _Earlier:
+    last = run.output_node
+    call = last if last is not None and last.kind == NodeKind.CALL else None
+    return _Earlier(
+        id=run.pk,
+        leaf_id=run.input_leaf_id,
+        started_at=run.started_at,
+        ms=run.ms,
+        env_id=run.env_id,
+        call_id=call.pk if call else None,
+        call_hash=call.chain_hash if call else None,
+    )
 
 
 def _functions(call_ids: Iterable[int | None]) -> Counter[str]:

@@ -23,6 +23,7 @@ from copilot_admin.reading.tree import Tree
 from copilot_admin.redaction.rules import rules_of
 from copilot_admin.storage import blobs
 from copilot_admin.threads.content import data_in
+from copilot_admin.threads.tree import check_follows
 from protocol.json import Json, JsonObject
 
 MOST_NAMED = 5_000  # ids in one query; of more messages all are read
@@ -136,7 +137,10 @@ def _nodes(conversations: Collection[int], wanted: Collection[int] | None) -> di
     rows = Node.objects.filter(conversation__in=conversations).order_by("id")
     if wanted is not None and len(wanted) <= MOST_NAMED:
         rows = rows.filter(pk__in=wanted)
-    return {node.pk: node for node in rows if wanted is None or node.pk in wanted}
+    found = {node.pk: node for node in rows if wanted is None or node.pk in wanted}
+    for node in found.values():
+        check_follows(node.pk, node.parent_id)
+    return found
 
 
 def _nodes_of(turns: Collection[int], tree: Tree, runs: Iterable[Run]) -> Iterator[int]:

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from copilot_admin.journal.reaping import ABANDONED_AFTER
 from copilot_admin.models import Conversation, Node, Turn, TurnState
+from copilot_admin.threads.tree import check_follows
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,7 @@ def read_trees(conversations: Collection[int]) -> Mapping[int, Tree]:
     for of, pk, parent_id, from_history in links.values_list(
         "conversation_id", "pk", "parent_id", "from_history"
     ):
+        check_follows(pk, parent_id)
         nodes[of].append(_Link(pk, parent_id, from_history))
     return {one: _tree(turns[one], nodes[one]) for one in conversations}
 

@@ -62,7 +62,7 @@ class PreparedMessages:
         places = {link.chain_hash: place for place, link in enumerate(self.links)}
         newest = list(places)[-LOOKED_UP:]
         known = Node.objects.filter(chain_hash__in=newest).values_list("chain_hash", flat=True)
-        return max((places[chain_hash] for chain_hash in known), default=-1) + 1
+        return max((places.get(chain_hash, -1) for chain_hash in known), default=-1) + 1
 
     def contents(self, *, start: int) -> list[StoredContent]:
         """What is stored of the messages from a place on."""

@@ -6,6 +6,7 @@ Source: docs/transcripts.md, rules 1 and 2.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from django.db import OperationalError
 from django.db.models import F, QuerySet
 from django.db.models.functions import Left
 
@@ -186,7 +187,10 @@ def _is_certain(place: AttachPoint, links: Sequence[Link]) -> bool:
 def _exact_place(near: Sequence[Seen], hashes: dict[str, int]) -> AttachPoint:
     if not near:
         return AttachPoint()
-    return AttachPoint(near[0], hashes[near[0].chain_hash] + 1)
+    place = hashes.get(near[0].chain_hash)
+    if place is None:
+        raise OperationalError("another message came than those that were asked for")
+    return AttachPoint(near[0], place + 1)
 
 
 def _deepest(nodes: QuerySet[Node], hashes: dict[str, int]) -> QuerySet[Node]:
