@@ -9,6 +9,7 @@ from uuid import UUID
 import zlib
 
 from copilot_admin.config.encryption import SealedPlace, seal, unseal
+from copilot_admin.errors import ConfigurationError
 from copilot_admin.journal.heartbeat import beat
 from copilot_admin.journal.recorder import Piece
 from copilot_admin.models import Checkpoint
@@ -39,12 +40,16 @@ def piece_of(run_id: UUID, order: int, data: bytes) -> Piece:
     """Reads the piece of an answer that a checkpoint holds.
 
     Raises:
-        ConfigurationError: It is sealed, and the key is gone.
+        ConfigurationError: It is sealed, and the key is gone; or it is not what was stored.
     """
     if data.startswith(_SEALED):
-        text = unseal(data[len(_SEALED) :].decode(), place=_place(run_id, order))
+        text = unseal(data[len(_SEALED) :].decode(errors="replace"), place=_place(run_id, order))
         return Piece.from_json(json.loads(text), ord=order)
-    return Piece.from_json(json.loads(zlib.decompress(data)), ord=order)
+    try:
+        packed = zlib.decompress(data)
+    except zlib.error as error:  # it has a checksum
+        raise ConfigurationError("A piece of a running answer is damaged.") from error
+    return Piece.from_json(json.loads(packed), ord=order)
 
 
 def _packed(run_id: UUID, piece: Piece) -> bytes:

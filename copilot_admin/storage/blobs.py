@@ -13,7 +13,7 @@ import json
 from typing import TypeAlias
 import zlib
 
-from django.db import connection
+from django.db import OperationalError, connection
 from django.utils import timezone
 import orjson
 
@@ -104,6 +104,9 @@ def load(shas: Iterable[Sha], *, most: int | None = None) -> dict[Sha, Json]:
         shas: Of the values.
         most: Bytes of one part, and some thousand elements of a list, that are wanted: of what is
             bigger only the beginning is unpacked, as a `CutText` or a `CutList`.
+
+    Raises:
+        OperationalError: A part is not what was stored.
     """
     roots = set(shas)
     read: dict[Sha, bytes] = {}
@@ -297,15 +300,17 @@ def _held(shas: Iterable[Sha]) -> set[Sha]:
 
 def _read(shas: Iterable[Sha], most: int | None) -> Iterator[tuple[Sha, bytes]]:
     for some in _batches(shas):
-        rows = Blob.objects.filter(sha256__in=some).values_list("sha256", "data")
-        for sha, data in rows:
-            packed = bytes(data)
-            yield (
-                sha,
-                zlib.decompress(packed)
-                if most is None
-                else zlib.decompressobj().decompress(packed, most),
-            )
+        for blob in Blob.objects.filter(sha256__in=some).only("data"):
+            yield blob.sha256, _unpacked(bytes(blob.data), most)
+
+
+def _unpacked(packed: bytes, most: int | None) -> bytes:
+    try:
+        if most is None:
+            return zlib.decompress(packed)
+        return zlib.decompressobj().decompress(packed, most)
+    except zlib.error as error:  # it has a checksum
+        raise OperationalError("the database gives something else than was written") from error
 
 
 def _batches(shas: Iterable[Sha]) -> Iterator[list[Sha]]:

@@ -139,6 +139,18 @@ def test_a_sealed_piece_whose_key_is_gone_costs_its_text_and_not_the_run(setting
     assert "ends without its text" in caplog.text
 
 
+@pytest.mark.parametrize("data", [b"x\x9cgarbled", b"", b"sealed:\xff", b"sealed:1:x"])
+def test_a_piece_that_is_damaged_costs_its_text_and_not_the_run(caplog, data):
+    """No server started any more, and none ended the runs of another that was killed."""
+    asked, other = Client().ask("Who?"), Client().ask("Where?")
+    checkpoints.store([(asked.run_id, Piece(0, MAIL, ()))])
+    models.Checkpoint.objects.update(data=data)
+    Run.objects.update(boot_id="another")
+    assert reap(every_other_boot=True) == 2
+    assert (asked.run.outcome, other.run.outcome) == ("interrupted", "interrupted")
+    assert "ends without its text" in caplog.text
+
+
 def test_expressions_that_fail_cost_the_text_and_not_the_run(monkeypatch):
     def fails(*_):
         raise own.NotFound

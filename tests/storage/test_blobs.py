@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+from django.db import OperationalError
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
@@ -159,6 +160,17 @@ def test_parts_are_known_to_be_in_use():
 @pytest.mark.django_db
 def test_what_is_not_stored_is_not_found():
     assert blobs.load(["0" * 64]) == {}
+
+
+@pytest.mark.database
+@pytest.mark.django_db
+@pytest.mark.parametrize("most", [None, 100])
+def test_what_is_not_what_was_stored_is_an_outage(most):
+    """It was a fault of the server's: of a page, and of a question in the same turn."""
+    sha = stored({"text": "x" * 5000})
+    Blob.objects.filter(pk=sha).update(data=b"garbled")
+    with pytest.raises(OperationalError, match="something else"):
+        blobs.load([sha], most=most)
 
 
 def total() -> int:
