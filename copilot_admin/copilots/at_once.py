@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from copilot_admin.models import Access, Copilot, EndpointKey, Logging
+from copilot_admin.storage.selects import member
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +45,8 @@ def switched(copilot: Copilot) -> Switched:
     """How the switches of a copilot stand."""
     return Switched(
         enabled=copilot.enabled,
-        access=Access(copilot.access),
-        logging=Logging(copilot.logging),
+        access=member(Access, copilot.access),
+        logging=member(Logging, copilot.logging),
     )
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 
+from django.db import OperationalError
+
 from copilot_admin.copilots.callers import Caller, check_user, identify
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.copilots.switched_providers import of_version
@@ -203,7 +205,9 @@ def _ready(
 @lru_cache(maxsize=256)
 def _answerer(version_id: int, slug: str, changed_at: tuple[datetime | None, ...]) -> Answerer:
     """Versions never change; providers do, so their last changes are part of the cache's key."""
-    version = CopilotVersion.objects.select_related("provider").get(pk=version_id)
+    version = CopilotVersion.objects.select_related("provider").filter(pk=version_id).first()
+    if version is None:  # its row was there a moment ago, and refers to it
+        raise OperationalError("the version of a copilot is not found")
     return answerer_of(slug, version.document, version.provider, others=of_version(version_id))
 
 

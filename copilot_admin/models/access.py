@@ -11,6 +11,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.models.stored_row import StoredRow
+
 if TYPE_CHECKING:
     from copilot_admin.models.copilots import Copilot
 
@@ -26,7 +28,7 @@ def digest_of(key: str) -> str:
 LONGEST_ORIGIN = 200  # characters; a host name has 253 at most, and real ones some dozens
 
 
-class AllowedOrigin(models.Model):
+class AllowedOrigin(StoredRow):
     """A web origin whose pages may call the API, besides those of the deployment."""
 
     origin = models.CharField(_("origin"), max_length=LONGEST_ORIGIN, unique=True)
@@ -52,7 +54,7 @@ class EndpointKeyQuerySet(models.QuerySet["EndpointKey"]):
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=at), revoked_at=None)
 
 
-class EndpointKey(models.Model):
+class EndpointKey(StoredRow):
     """A key that a client sends with its questions; only its hash is kept."""
 
     name = models.CharField(_("name"), max_length=100, help_text=_("Who uses this key."))

@@ -9,13 +9,15 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Copilot
+from copilot_admin.models.fields import JsonField
+from copilot_admin.models.stored_row import StoredRow
 
 LONGEST_ADDRESS = 254  # of a mailbox, RFC 5321 with its erratum 1690
 LONGEST_URL = 500
 LONGEST_SUBJECT = 200
 
 
-class AlertWebhook(models.Model):
+class AlertWebhook(StoredRow):
     """An address that is told with a signed POST; its secret is sealed, and shown once."""
 
     name = models.CharField(_("name"), max_length=100, unique=True, help_text=_("Who listens."))
@@ -32,7 +34,7 @@ class AlertWebhook(models.Model):
         return self.name
 
 
-class Told(models.Model):
+class Told(StoredRow):
     """What a rule and a digest have in common: which copilots they are about, and who is told.
 
     Neither copilot nor tag: all copilots. A copilot takes along what was about it alone.
@@ -111,7 +113,7 @@ class AlertDigest(Told):
         indexes = [models.Index(fields=["due_at"], name="alert_digest_due")]
 
 
-class Alert(models.Model):
+class Alert(StoredRow):
     """That a rule found something wrong, from one moment to another."""
 
     rule = models.ForeignKey(AlertRule, on_delete=models.CASCADE, related_name="alerts")
@@ -121,7 +123,7 @@ class Alert(models.Model):
     good_since = models.DateTimeField(null=True)  # of one that is about to close
     value = models.DecimalField(max_digits=20, decimal_places=2, null=True)
     sentence = models.TextField(_("what was wrong"))
-    words: "models.JSONField[list[str], list[str]]" = models.JSONField(default=list)
+    words: "models.Field[list[str], list[str]]" = JsonField(default=list)
     query = models.TextField(blank=True)  # of the list of its conversations
 
     class Meta:
@@ -157,7 +159,7 @@ class DeliveryState(models.TextChoices):
     FAILED = "failed", _("Given up")
 
 
-class AlertDelivery(models.Model):
+class AlertDelivery(StoredRow):
     """One message to one address, tried until it is taken.
 
     Either a mail, `to` an address, or a POST to a webhook. `due_at` is when it is tried next, and so

@@ -7,6 +7,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.models.stored_row import StoredRow
 
 LONGEST_NAME = 200  # characters of an actor's or a subject's name
 LONGEST_AGENT = 200
@@ -80,7 +81,7 @@ class AuditEntryQuerySet(models.QuerySet["AuditEntry"]):
         refuse()
 
 
-class AuditEntry(models.Model):
+class AuditEntry(StoredRow):
     """One thing that somebody did.
 
     Nothing refers to it and it refers to nothing, so it outlives accounts and copilots. `before` and
@@ -135,7 +136,7 @@ class AuditEntry(models.Model):
         refuse()
 
 
-class AuditHead(models.Model):
+class AuditHead(StoredRow):
     """The newest entry's place in the chain; whoever adds one holds this row until his commit."""
 
     THE_ONE = 1
@@ -152,7 +153,7 @@ class AuditHead(models.Model):
         return f"{self.sequence} {self.hash}"
 
 
-class AuditCursor(models.Model):
+class AuditCursor(StoredRow):
     """How far somebody has come along the chain, and until when he has it for himself."""
 
     name = models.CharField(max_length=20, primary_key=True)

@@ -7,7 +7,8 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.access import EndpointKey
 from copilot_admin.models.copilots import Copilot
-from copilot_admin.models.fields import OrderedJsonField
+from copilot_admin.models.fields import JsonField, OrderedJsonField
+from copilot_admin.models.stored_row import StoredRow
 from copilot_admin.models.transcripts import EndUser
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class CallStatus(models.TextChoices):
     CANCELLED = "cancelled", _("Caller left")
 
 
-class ComponentCall(models.Model):
+class ComponentCall(StoredRow):
     """One call over HTTP, written when it has ended; `arguments` is None when not to be kept."""
 
     key = models.ForeignKey(
@@ -56,7 +57,7 @@ class ComponentCall(models.Model):
     arguments: "models.Field[Json, Json]" = OrderedJsonField(_("arguments"), null=True)
     status = models.CharField(_("status"), max_length=10, choices=CallStatus.choices)
     events = models.PositiveIntegerField(_("events"), default=0)
-    usage = models.JSONField(_("usage"), default=list)
+    usage = JsonField(_("usage"), default=list)
     ms = models.PositiveIntegerField(_("milliseconds"))
     error = models.TextField(_("error"), blank=True)
     created_at = models.DateTimeField(_("called"))

@@ -18,8 +18,9 @@ from copilot_admin.engine.values.spec import (
     ToolCalling,
     WidgetDataMode,
 )
-from copilot_admin.models.fields import OrderedJsonField
+from copilot_admin.models.fields import JsonField, OrderedJsonField
 from copilot_admin.models.natural_order import NaturalOrder
+from copilot_admin.models.stored_row import StoredRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +35,7 @@ SLUG = RegexValidator(
 )
 
 
-class Provider(models.Model):
+class Provider(StoredRow):
     """Where models are: an address, a key that nobody can read back, and its patience."""
 
     name = models.CharField(_("name"), max_length=100)
@@ -43,7 +44,7 @@ class Provider(models.Model):
     api_key_cipher = models.TextField(blank=True, editable=False)
     api_key_hint = models.CharField(max_length=8, blank=True, editable=False)  # last characters
     api_key_env = models.CharField(_("key variable"), max_length=100, blank=True)
-    timeouts = models.JSONField(_("timeouts"), default=dict, blank=True)
+    timeouts = JsonField(_("timeouts"), default=dict, blank=True)
     tool_calling = models.CharField(
         _("tool calling"),
         max_length=6,
@@ -110,7 +111,7 @@ class CopilotQuerySet(models.QuerySet["Copilot"]):
         return self.filter(enabled=True, live__isnull=False).select_related("live__provider")
 
 
-class Copilot(models.Model):
+class Copilot(StoredRow):
     """The draft of a copilot, the switches that act at once, and the version that is live.
 
     Only what `CopilotVersion.document` holds answers questions; editing changes the draft.
@@ -128,19 +129,19 @@ class Copilot(models.Model):
         Provider, verbose_name=_("provider"), on_delete=models.PROTECT, related_name="copilots"
     )
     model = models.CharField(_("model"), max_length=200)
-    model_choices = models.JSONField(_("model picker"), default=list, blank=True)
-    parameters = models.JSONField(_("parameters"), default=dict, blank=True)
+    model_choices = JsonField(_("model picker"), default=list, blank=True)
+    parameters = JsonField(_("parameters"), default=dict, blank=True)
     widget_data = models.CharField(
         _("widget data"),
         max_length=10,
         choices=[(mode.value, mode.value) for mode in WidgetDataMode],
         default=WidgetDataMode.ASK.value,
     )
-    features = models.JSONField(_("features"), default=dict, blank=True)  # differences only
-    custom_features = models.JSONField(_("custom features"), default=list, blank=True)
-    tools = models.JSONField(_("tools"), default=list, blank=True)
-    html_sources = models.JSONField(_("images in HTML"), default=list, blank=True)
-    components = models.JSONField(_("components"), default=list, blank=True)
+    features = JsonField(_("features"), default=dict, blank=True)  # differences only
+    custom_features = JsonField(_("custom features"), default=list, blank=True)
+    tools = JsonField(_("tools"), default=list, blank=True)
+    html_sources = JsonField(_("images in HTML"), default=list, blank=True)
+    components = JsonField(_("components"), default=list, blank=True)
     stream_all_text = models.BooleanField(_("show results of components"), default=False)
     citations = models.CharField(
         _("citations"),
@@ -160,20 +161,18 @@ class Copilot(models.Model):
         default=MOST_CLIENT_CALLS,
         validators=[MinValueValidator(1), MaxValueValidator(HIGHEST_CALL_LIMIT)],
     )
-    client_call_limits = models.JSONField(
-        _("limits of single functions"), default=call_limits, blank=True
-    )
-    steps = models.JSONField(_("steps"), default=list, blank=True)
-    starters = models.JSONField(_("starter questions"), default=list, blank=True)
+    client_call_limits = JsonField(_("limits of single functions"), default=call_limits, blank=True)
+    steps = JsonField(_("steps"), default=list, blank=True)
+    starters = JsonField(_("starter questions"), default=list, blank=True)
     data_notes = OrderedJsonField(_("data notes"), default=list, blank=True)
     # Differences only.
-    data_messages = models.JSONField(_("data messages"), default=dict, blank=True)
+    data_messages = JsonField(_("data messages"), default=dict, blank=True)
 
     enabled = models.BooleanField(_("enabled"), default=True)
     access = models.CharField(
         _("access"), max_length=10, choices=Access.choices, default=Access.KEY
     )
-    limits = models.JSONField(_("limits"), default=dict, blank=True)
+    limits = JsonField(_("limits"), default=dict, blank=True)
     logging = models.CharField(
         _("logging"), max_length=10, choices=Logging.choices, default=Logging.EVERYTHING
     )
@@ -188,7 +187,7 @@ class Copilot(models.Model):
     redacted_expressions = OrderedJsonField(
         _("own expressions"), default=list, db_default=[], blank=True
     )
-    tags = models.JSONField(_("tags"), default=list, blank=True)
+    tags = JsonField(_("tags"), default=list, blank=True)
     # Where copilots have members: whether all builders are. Those of before members are for all.
     is_for_all_builders = models.BooleanField(default=True, db_default=True, editable=False)
 
@@ -250,7 +249,7 @@ class Copilot(models.Model):
         return self.archived_at is not None
 
 
-class CopilotVersion(models.Model):
+class CopilotVersion(StoredRow):
     """One published state of a whole copilot; never changed once made.
 
     `document` is the versioned part of a copilot file entry, so that a version can be compared,
@@ -261,7 +260,7 @@ class CopilotVersion(models.Model):
         Copilot, on_delete=models.CASCADE, related_name="versions", db_index=False
     )
     number = models.PositiveIntegerField(_("version"))
-    document: "models.Field[Mapping[str, Json], Mapping[str, Json]]" = OrderedJsonField()
+    document: "models.Field[Mapping[str, Json], Mapping[str, Json]]" = OrderedJsonField(shape=dict)
     provider = models.ForeignKey(Provider, on_delete=models.PROTECT, related_name="+")
     note = models.CharField(_("note"), max_length=LONGEST_NOTE, blank=True)  # why it was made
     published_at = models.DateTimeField(_("published"), auto_now_add=True)
@@ -281,7 +280,7 @@ class CopilotVersion(models.Model):
         return f"{self.copilot.slug} v{self.number}"
 
 
-class VersionProvider(models.Model):
+class VersionProvider(StoredRow):
     """Another provider that a control of a version lets answer, by the name that it had then."""
 
     version = models.ForeignKey(

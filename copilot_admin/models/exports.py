@@ -7,6 +7,8 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.models.stored_row import StoredRow
+
 
 class ExportState(models.TextChoices):
     """How far an export has come."""
@@ -25,7 +27,7 @@ class ExportQuerySet(models.QuerySet["TranscriptExport"]):
         return self.filter(expires_at__gt=timezone.now())
 
 
-class TranscriptExport(models.Model):
+class TranscriptExport(StoredRow):
     """One file of transcripts: what is in it, and how far it has come.
 
     Conversations are written from the newest id down. `top` and `bottom` are the ids between which
@@ -92,7 +94,7 @@ class TranscriptExport(models.Model):
         return min(99, max(0, 100 * (self.top + 1 - self.position) // whole)) if whole > 0 else 0
 
 
-class ExportPart(models.Model):
+class ExportPart(StoredRow):
     """A piece of the file, packed; pieces that follow the last whole conversation are written anew."""
 
     export = models.ForeignKey(

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import models
 
 from copilot_admin.models.fields import OrderedJsonField
+from copilot_admin.models.stored_row import StoredRow
 
 
 def new_token() -> str:
@@ -14,7 +15,7 @@ def new_token() -> str:
     return secrets.token_urlsafe(16)
 
 
-class PendingImport(models.Model):
+class PendingImport(StoredRow):
     """Copilot files that were read and checked, while the person who sent them looks at what they do.
 
     One for a person: who sends others wants those. What nobody says yes to goes after a day.
@@ -24,7 +25,7 @@ class PendingImport(models.Model):
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
     )
-    files: "models.Field[Any, Any]" = OrderedJsonField()  # [{"name": ..., "values": ...}]
+    files: "models.Field[Any, Any]" = OrderedJsonField(shape=list)  # [{"name": ..., "values": ...}]
     sent_at = models.DateTimeField(auto_now=True)
 
     class Meta:

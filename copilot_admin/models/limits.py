@@ -3,6 +3,9 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.models.fields import JsonField
+from copilot_admin.models.stored_row import StoredRow
+
 LONGEST_SUBJECT = 255  # characters: the id of a user, as tokens have it
 
 
@@ -20,7 +23,7 @@ class LimitScope(models.TextChoices):
     ADDRESS = "address", _("Address")
 
 
-class SubjectLimits(models.Model):
+class SubjectLimits(StoredRow):
     """The limits of the server, a key, a user or an address; a copilot has its own column.
 
     Without a subject they are those of every key, user or address that has none of its own.
@@ -28,7 +31,7 @@ class SubjectLimits(models.Model):
 
     scope = models.CharField(_("kind"), max_length=10, choices=LimitScope.choices)
     subject = models.CharField(_("subject"), max_length=LONGEST_SUBJECT, blank=True)
-    limits = models.JSONField(_("limits"), default=dict, blank=True)
+    limits = JsonField(_("limits"), default=dict, blank=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 
     class Meta:

@@ -5,12 +5,13 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Copilot
+from copilot_admin.models.stored_row import StoredRow
 
 LONGEST_SUBJECT = 255  # https://openid.net/specs/openid-connect-core-1_0.html#IDToken
 LONGEST_DEVICE = 300
 
 
-class Membership(models.Model):
+class Membership(StoredRow):
     """Somebody works on a copilot: he sees it and edits it; an owner says who else does."""
 
     copilot = models.ForeignKey(
@@ -31,7 +32,7 @@ class Membership(models.Model):
         return f"{self.user} · {self.copilot}"
 
 
-class ExternalAccount(models.Model):
+class ExternalAccount(StoredRow):
     """An account that the firm's log-in vouches for, known by issuer and subject and nothing else.
 
     Its roles are what the log-in said last; nobody edits them here.
@@ -54,7 +55,7 @@ class ExternalAccount(models.Model):
         return f"{self.subject} · {self.issuer}"
 
 
-class LogIn(models.Model):
+class LogIn(StoredRow):
     """A browser in which somebody is logged in."""
 
     user = models.ForeignKey(

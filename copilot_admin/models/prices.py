@@ -5,6 +5,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Provider
+from copilot_admin.models.stored_row import StoredRow
 
 PRICED_TOKENS = 1_000_000  # a price is that of so many
 HIGHEST = 100_000  # dollars; what is more was meant for something else than a million tokens
@@ -15,7 +16,7 @@ COST_DIGITS, COST_PLACES = 24, 12
 IN_BOUNDS = [MinValueValidator(0), MaxValueValidator(HIGHEST)]
 
 
-class ModelPrice(models.Model):
+class ModelPrice(StoredRow):
     """What a million tokens of a model cost from a day on, until the day of its next price.
 
     A day begins at midnight UTC. Without a price of their own, cached tokens count as others that

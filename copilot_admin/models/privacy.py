@@ -6,6 +6,8 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Copilot
+from copilot_admin.models.fields import JsonField
+from copilot_admin.models.stored_row import StoredRow
 from copilot_admin.models.transcripts import Conversation, EndUser
 
 LONGEST_REASON = 500
@@ -32,7 +34,7 @@ class RemovalState(models.TextChoices):
     DONE = "done", _("Done")
 
 
-class ScopeColumns(models.Model):
+class ScopeColumns(StoredRow):
     """Which conversations are meant; what is empty says nothing, and all that is said must hold.
 
     A conversation belongs to the time between `since` and `until` if anything was said in it then.
@@ -69,7 +71,7 @@ class Removal(ScopeColumns):
         _("state"), max_length=5, choices=RemovalState.choices, default=RemovalState.ROWS
     )
     total = models.PositiveBigIntegerField(default=0)  # conversations, when it began
-    counts = models.JSONField(default=dict)  # rows that went, by the name of their model
+    counts = JsonField(default=dict)  # rows that went, by the name of their model
     swept_to = models.CharField(max_length=64, blank=True)  # hash of a blob
     in_round = models.PositiveBigIntegerField(default=0)
     begun_at = models.DateTimeField(_("begun"), auto_now_add=True)
@@ -126,7 +128,7 @@ class LegalHold(ScopeColumns):
         return f"hold {self.pk}"
 
 
-class ErasedRun(models.Model):
+class ErasedRun(StoredRow):
     """That a run was erased, told by a digest of its id: what is left of it elsewhere goes too."""
 
     digest = models.CharField(max_length=DIGEST_LENGTH, primary_key=True)

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.models.copilots import Copilot
 from copilot_admin.models.fields import OrderedJsonField
 from copilot_admin.models.prices import COST_DIGITS, COST_PLACES
+from copilot_admin.models.stored_row import StoredRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +45,7 @@ class Judgement(models.TextChoices):
     UNDECIDED = "undecided", _("Could not be found out")
 
 
-class SavedQuestion(models.Model):
+class SavedQuestion(StoredRow):
     """A question with what it brings along; `body` and `expectation` are parts of a file's entry."""
 
     copilot = models.ForeignKey(
@@ -82,7 +83,7 @@ class SavedQuestion(models.Model):
         return self.question
 
 
-class RecordedAnswer(models.Model):
+class RecordedAnswer(StoredRow):
     """What was answered when somebody asked it for real: the baseline of what is answered later.
 
     Transcripts are deleted in bulk and a question outlives its own, so its place there is no foreign
@@ -117,7 +118,7 @@ class RecordedAnswer(models.Model):
         return f"turn {self.turn}"
 
 
-class SavedAnswer(models.Model):
+class SavedAnswer(StoredRow):
     """The newest answer of one side, which stays until the next one is whole.
 
     `state` and `claimed_at` are the queue of those who ask; the rest is of the answer.

@@ -11,6 +11,7 @@ from copilot_admin.models.copilots import Copilot, Provider
 from copilot_admin.models.fields import OrderedJsonField
 from copilot_admin.models.prices import COST_DIGITS, COST_PLACES
 from copilot_admin.models.questions import AnswerState, Judgement, SavedQuestion
+from copilot_admin.models.stored_row import StoredRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +48,7 @@ class Baseline(models.TextChoices):
     LIVE = "live", _("The last answer of what was live")
 
 
-class Replay(models.Model):
+class Replay(StoredRow):
     """One pass over saved questions.
 
     `document` is the draft as it stood at the start: a replay is of one thing, whatever is edited meanwhile.
@@ -95,7 +96,7 @@ class Replay(models.Model):
         return f"replay {self.pk} {self.state}"
 
 
-class ReplayAnswer(models.Model):
+class ReplayAnswer(StoredRow):
     """One question of a replay: both answers as they stood when the new one came."""
 
     replay = models.ForeignKey(

@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.models.stored_row import StoredRow
 from copilot_admin.models.transcripts import Conversation, Turn
 
 
@@ -27,7 +28,7 @@ class CriterionKind(models.TextChoices):
     SCORE = "score", _("Score: a number")
 
 
-class Criterion(models.Model):
+class Criterion(StoredRow):
     """A label or a score that a team judges with."""
 
     name = models.CharField(_("name"), max_length=60, unique=True)
@@ -72,7 +73,7 @@ class Criterion(models.Model):
             )
 
 
-class Verdict(models.Model):
+class Verdict(StoredRow):
     """What one reviewer thinks of a conversation, or of one of its turns."""
 
     conversation = models.ForeignKey(
@@ -109,7 +110,7 @@ class Verdict(models.Model):
         return f"{self.rating} {self.conversation_id}"
 
 
-class Mark(models.Model):
+class Mark(StoredRow):
     """That a label applies, or how high a score is."""
 
     verdict = models.ForeignKey(
@@ -126,7 +127,7 @@ class Mark(models.Model):
         return f"{self.criterion_id} {self.value}"
 
 
-class TurnNote(models.Model):
+class TurnNote(StoredRow):
     """A note in the margin of a turn."""
 
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="notes")
@@ -146,7 +147,7 @@ class TurnNote(models.Model):
         return self.text[:60]
 
 
-class ReviewQueue(models.Model):
+class ReviewQueue(StoredRow):
     """Conversations that are to be read, chosen once, handed out one by one."""
 
     name = models.CharField(_("name"), max_length=100)
@@ -171,7 +172,7 @@ class ReviewQueue(models.Model):
         return self.name
 
 
-class Seat(models.Model):
+class Seat(StoredRow):
     """One reading of one conversation of a queue: free, taken, or done.
 
     Whoever takes it has it until the claim expires; then it is free again.

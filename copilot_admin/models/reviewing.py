@@ -4,10 +4,12 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.models.stored_row import StoredRow
+
 LONGEST_NAME = 60
 
 
-class SavedView(models.Model):
+class SavedView(StoredRow):
     """Filters and words of the transcript list under a name; shared ones are for all reviewers."""
 
     owner = models.ForeignKey(

@@ -18,8 +18,9 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Copilot, CopilotVersion
-from copilot_admin.models.fields import OrderedJsonField
+from copilot_admin.models.fields import JsonField, OrderedJsonField
 from copilot_admin.models.prices import COST_DIGITS, COST_PLACES, PRICE_DIGITS, PRICE_PLACES
+from copilot_admin.models.stored_row import StoredRow
 from protocol.json import JsonObject
 
 LONGEST_USER = 254  # characters: the longest e-mail address
@@ -108,7 +109,7 @@ class CostConfidence(models.TextChoices):
     UNKNOWN = "unknown", _("Unknown")
 
 
-class Blob(models.Model):
+class Blob(StoredRow):
     """A big or repeated thing, stored once under the SHA-256 of its plain bytes."""
 
     sha256 = models.CharField(max_length=64, primary_key=True)
@@ -120,7 +121,7 @@ class Blob(models.Model):
         return self.sha256[:12]
 
 
-class BlobPart(models.Model):
+class BlobPart(StoredRow):
     """That a blob refers to another one: what is referred to may not be swept."""
 
     whole = models.ForeignKey(Blob, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -134,7 +135,7 @@ class BlobPart(models.Model):
         return f"{self.whole_id[:12]} > {self.part_id[:12]}"
 
 
-class EndUser(models.Model):
+class EndUser(StoredRow):
     """Somebody who asks, as a token or a trusted proxy names him; what he asked refers to him.
 
     Whoever erases him takes first what is his: neither conversations nor requests lose their user.
@@ -174,7 +175,7 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         return self.exclude(principal__startswith=PLAYGROUND)
 
 
-class Conversation(models.Model):
+class Conversation(StoredRow):
     """Everything that a row of the transcript list needs; lists read nothing else."""
 
     copilot = models.ForeignKey(
@@ -287,7 +288,7 @@ class Conversation(models.Model):
         return self.title or f"{self.copilot_id}/{self.pk}"
 
 
-class Node(models.Model):
+class Node(StoredRow):
     """One message of a conversation, under the message it followed."""
 
     conversation = models.ForeignKey(
@@ -327,7 +328,7 @@ class Node(models.Model):
         return f"{self.role} {self.kind} {self.pk}"
 
 
-class Turn(models.Model):
+class Turn(StoredRow):
     """A question and everything that was done to answer it."""
 
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="turns")
@@ -358,7 +359,7 @@ class Turn(models.Model):
         return f"turn {self.pk}"
 
 
-class TurnText(models.Model):
+class TurnText(StoredRow):
     """What a search looks through: a question and its answers, folded (`storage.folding`) and bounded.
 
     The index of its trigrams stands in its migration, `search`: of PostgreSQL one of pg_trgm, of
@@ -383,7 +384,7 @@ class SeenKind(models.TextChoices):
     REASON = "reason", _("Reason of a thumb")
 
 
-class SeenValue(models.Model):
+class SeenValue(StoredRow):
     """A value that the log has somewhere: choices of filters come from here, not from the log."""
 
     kind = models.CharField(max_length=10, choices=SeenKind.choices)
@@ -397,7 +398,7 @@ class SeenValue(models.Model):
         return f"{self.kind} {self.value}"
 
 
-class Filling(models.Model):
+class Filling(StoredRow):
     """What is still to be written for rows that are older than a table or a column; gone when done."""
 
     name = models.CharField(max_length=20, primary_key=True)
@@ -413,7 +414,7 @@ class Filling(models.Model):
         return f"{self.name} below {self.below}"
 
 
-class Run(models.Model):
+class Run(StoredRow):
     """One HTTP request, written when it is accepted and once more when it ends."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -437,7 +438,7 @@ class Run(models.Model):
     )
     provider = models.CharField(max_length=100, blank=True)
     model = models.CharField(max_length=200, blank=True)
-    params = models.JSONField(default=dict)
+    params = JsonField(default=dict)
     generation = models.PositiveSmallIntegerField(default=3)
     started_at = models.DateTimeField()
     ttft_ms = models.PositiveIntegerField(null=True)
@@ -470,7 +471,7 @@ class Run(models.Model):
     error = models.TextField(blank=True)  # what the user was told
     error_code = models.CharField(max_length=50, blank=True)  # class name in errors.py
     finish_reason = models.CharField(max_length=50, blank=True)
-    notes = models.JSONField(default=list)  # sentences: what was dropped or mended on reading
+    notes = JsonField(default=list)  # sentences: what was dropped or mended on reading
     env = models.ForeignKey(
         Blob, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )
@@ -525,7 +526,7 @@ class Run(models.Model):
         return f"{self.id} {self.outcome}"
 
 
-class Event(models.Model):
+class Event(StoredRow):
     """Something in a run that is not text; `text_offset` says after how much text it came."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events", db_index=False)
@@ -549,7 +550,7 @@ class Event(models.Model):
         return f"{self.type} {self.ord}"
 
 
-class Checkpoint(models.Model):
+class Checkpoint(StoredRow):
     """What a running answer streamed since its last checkpoint; gone once the run has ended."""
 
     run = models.ForeignKey(
@@ -573,7 +574,7 @@ class FeedbackSource(models.TextChoices):
     REVIEWER = "reviewer", _("Reviewer")
 
 
-class Feedback(models.Model):
+class Feedback(StoredRow):
     """A judgement on a turn."""
 
     turn = models.ForeignKey(  # its own index would be the beginning of that of the constraint
@@ -582,7 +583,7 @@ class Feedback(models.Model):
     source = models.CharField(max_length=10, choices=FeedbackSource.choices)
     value = models.SmallIntegerField()  # +1 or -1
     counted = models.SmallIntegerField(default=0)  # the value that is in the rollups
-    tags = models.JSONField(default=list)
+    tags = JsonField(default=list)
     comment = models.TextField(blank=True)
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"

@@ -9,6 +9,7 @@ from django.db import models
 from copilot_admin.models.copilots import Copilot
 from copilot_admin.models.prices import COST_DIGITS, COST_PLACES
 from copilot_admin.models.review import Criterion
+from copilot_admin.models.stored_row import StoredRow
 
 # Upper ends of the steps of times to the first token, in milliseconds: ten to each power of ten.
 TTFT_LIMITS = tuple(round(50 * 10 ** (step / 10)) for step in range(31))
@@ -19,7 +20,7 @@ def _number() -> "models.PositiveBigIntegerField[int, int]":
     return models.PositiveBigIntegerField(default=0)
 
 
-class UsageCounts(models.Model):
+class UsageCounts(StoredRow):
     """What is counted of one version with one model; every request counts when it has ended.
 
     Thumbs and verdicts count where the question was asked that they are about, however late they come.
@@ -105,7 +106,7 @@ class HourlyUsage(UsageCounts):
         return f"{self.hour} {self.copilot_id}"
 
 
-class ErrorUsage(models.Model):
+class ErrorUsage(StoredRow):
     """How often a kind of error came in an hour."""
 
     hour = models.DateTimeField()
@@ -122,7 +123,7 @@ class ErrorUsage(models.Model):
         return f"{self.hour} {self.code}"
 
 
-class CriterionUsage(models.Model):
+class CriterionUsage(StoredRow):
     """How often a label or a score was given of what was asked in an hour, and the sum of the scores."""
 
     hour = models.DateTimeField()
@@ -142,7 +143,7 @@ class CriterionUsage(models.Model):
         return f"{self.hour} {self.criterion_id}"
 
 
-class CallerDay(models.Model):
+class CallerDay(StoredRow):
     """That a caller asked a copilot on a day: people cannot be added up over days and copilots."""
 
     day = models.DateField()

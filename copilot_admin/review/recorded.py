@@ -9,6 +9,7 @@ from copilot_admin.models import CostConfidence, Outcome, RecordedAnswer
 from copilot_admin.prices.cost import Cost, together
 from copilot_admin.reading import Attempt, RunView, TurnView, attempts_of
 from copilot_admin.review.replay import question_of
+from copilot_admin.storage.selects import member
 from protocol.functions import WIDGET_DATA_FUNCTIONS
 from protocol.json import Json, JsonObject
 from protocol.shapes import object_of, objects_of
@@ -88,7 +89,9 @@ def is_running(turn: TurnView) -> bool:
 
 
 def _cost(attempt: Attempt) -> Cost:
-    return together(Cost(run.cost.amount, CostConfidence(run.cost.confidence)) for run in attempt)
+    return together(
+        Cost(run.cost.amount, member(CostConfidence, run.cost.confidence)) for run in attempt
+    )
 
 
 def _widget(placed: JsonObject) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from copilot_admin.ids import new_ids
 from copilot_admin.models import CostConfidence, Event, EventType, Logging, Outcome, Run
 from copilot_admin.prices.cost import NOTHING, Cost, together
 from copilot_admin.storage.blobs import load
+from copilot_admin.storage.selects import member
 from copilot_admin.storage.writer import READER
 from copilot_admin.studio.expectations import GivenAnswer
 from copilot_admin.studio.simulated_workspace import first_messages, request_of, result_messages
@@ -190,7 +191,7 @@ def _read(run_ids: tuple[UUID, ...]) -> _Kept:
         ms=sum(run.ms or 0 for run in runs),
         input_tokens=sum(run.input_tokens for run in runs),
         output_tokens=sum(run.output_tokens for run in runs),
-        cost=together(Cost(run.cost, CostConfidence(run.cost_confidence)) for run in runs),
+        cost=together(Cost(run.cost, member(CostConfidence, run.cost_confidence)) for run in runs),
     )
     return _Kept(
         ended=runs[-1].outcome,

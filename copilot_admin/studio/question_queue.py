@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from copilot_admin.journal import SILENCE
 from copilot_admin.models import AnswerState, Judgement, SavedAnswer, SavedQuestion, Side
+from copilot_admin.storage.selects import member
 from copilot_admin.studio.asking import Asked
 from copilot_admin.studio.expectations import AnswerVerdict
 
@@ -103,7 +104,7 @@ def claim(copilot_id: int, *, at_once: int) -> Claimed | None:
             return Claimed(
                 answer_id=row.pk,
                 question=row.question,
-                side=Side(row.side),
+                side=member(Side, row.side),
                 user_id=row.asked_by_id,
             )
     return None

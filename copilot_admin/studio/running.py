@@ -22,6 +22,7 @@ from copilot_admin.models import (
     ReplayState,
     SavedAnswer,
 )
+from copilot_admin.storage.selects import member
 from copilot_admin.studio.question_queue import UNFINISHED
 from copilot_admin.studio.replay_decisions import GOING_ON, Wish
 from copilot_admin.studio.replay_reading import ReplayView, replay_views
@@ -158,7 +159,7 @@ def _replay(view: ReplayView) -> Work:
         kind=WorkKind.REPLAY,
         of=replay.pk,
         name=f"{replay.copilot.name}: {view.asked}",
-        state=str(ReplayState(replay.state).label),
+        state=str(member(ReplayState, replay.state).label),
         copilot=replay.copilot_id,
         since=replay.created_at,
         moved_at=replay.moved_at,

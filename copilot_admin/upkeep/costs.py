@@ -25,6 +25,7 @@ from copilot_admin.prices.cost import UNKNOWN, Cost, Price, at_best_estimated
 from copilot_admin.storage import blobs
 from copilot_admin.storage.held_back import holding_back
 from copilot_admin.storage.many import in_batches
+from copilot_admin.storage.selects import member
 from copilot_admin.storage.statements import Update
 
 AT_ONCE = 500  # runs that one read looks through
@@ -137,7 +138,7 @@ def bill_now(run: Run, calls: Sequence[Event] | None = None) -> Bill:
         provider=run.provider,
         model=run.model,
         at=run.started_at,
-        outcome=Outcome(run.outcome),
+        outcome=member(Outcome, run.outcome),
         kept=_kept(run),
     )
     if run.conversation_id is None and usages:

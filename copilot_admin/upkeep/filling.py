@@ -39,6 +39,7 @@ from copilot_admin.models import (
     Verdict,
 )
 from copilot_admin.storage.many import InsertMany, delete_rows
+from copilot_admin.storage.selects import member
 
 AT_ONCE = 50  # rows of a batch, some 30 ms: whoever waits for the writer waits no longer
 
@@ -154,7 +155,7 @@ def _counted(run: Run) -> CountedRun:
         talk=run.conversation.first_at if run.conversation else None,
     )
     return CountedRun(
-        outcome=Outcome(run.outcome),
+        outcome=member(Outcome, run.outcome),
         error_code=run.error_code,
         tokens=run.input_tokens + run.output_tokens,
         ttft_ms=run.ttft_ms,

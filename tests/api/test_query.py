@@ -19,6 +19,7 @@ from copilot_admin.answering.open_run import frames
 from copilot_admin.answering.question_room import LARGE, QuestionRoom
 from copilot_admin.answering.run import RUNNING, ActiveRun
 from copilot_admin.api.query import READ_INLINE_BYTES
+from copilot_admin.copilots import live
 from copilot_admin.copilots.publishing import publish
 from copilot_admin.edge.django_handler import Handler
 from copilot_admin.engine.one_leg import Leg
@@ -497,3 +498,14 @@ def test_a_run_is_gone_when_its_answer_is_and_full_collections_come_again(monkey
         assert not collections.are_held_off
     finally:
         gc.enable()
+
+
+def test_a_version_that_is_not_found_is_an_outage(monkeypatch):
+    """It was a fault of the server's: what was published names it, and nobody can delete it alone."""
+    copilot = make_published(slug="news")
+    row = live._READ_LIVE(slug="news", enabled=True)
+    assert row is not None
+    garbled = (*row[:5], copilot.live_id + 1, *row[6:])
+    monkeypatch.setattr(live, "_READ_LIVE", lambda **_: garbled)
+    status, said = post(HELLO)
+    assert (status, said["code"]) == (503, "journal-down")

@@ -11,6 +11,7 @@ from copilot_admin.engine.values.document import spec_from_document
 from copilot_admin.engine.values.spec import ProviderSpec, ToolCalling
 from copilot_admin.errors import ConfigurationError, KeyVariableUnset, RunError
 from copilot_admin.models import Copilot
+from copilot_admin.storage.selects import member
 from protocol.json import Json
 from protocol.shapes import list_of, text_of
 
@@ -38,7 +39,9 @@ def _without_provider(
     copilot: Copilot, document: Mapping[str, Json], facts: Facts
 ) -> tuple[Finding, ...]:
     row = copilot.provider
-    bare = ProviderSpec(name=row.name, kind=row.kind, tool_calling=ToolCalling(row.tool_calling))
+    bare = ProviderSpec(
+        name=row.name, kind=row.kind, tool_calling=member(ToolCalling, row.tool_calling)
+    )
     try:
         return findings_in(_read(copilot.slug, document, bare), facts)
     except ConfigurationError:

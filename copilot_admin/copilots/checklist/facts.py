@@ -9,6 +9,7 @@ from copilot_admin.copilots.model_lists import known_models_of
 from copilot_admin.copilots.remote_images import is_kept
 from copilot_admin.copilots.switched_providers import found_by, named_in
 from copilot_admin.models import Access, Copilot, Provider
+from copilot_admin.storage.selects import member
 
 
 def facts_of(copilots: Sequence[Copilot]) -> list[Facts]:
@@ -21,7 +22,7 @@ def facts_of(copilots: Sequence[Copilot]) -> list[Facts]:
     return [
         Facts(
             enabled=copilot.enabled,
-            access=Access(copilot.access),
+            access=member(Access, copilot.access),
             keys=keys.get(copilot.pk, 0),
             models=models,
             unasked=tuple(name for name in _asked_of(copilot, others) if name not in models),
