@@ -2,7 +2,7 @@
 """Runs the commands of the project: `manage.py help` lists them."""
 
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack
 import errno
 import os
 import sys
@@ -11,6 +11,7 @@ from django.core.management import execute_from_command_line
 from django.db import Error
 
 from copilot_admin.management.standard_streams import ending_with_output, open_streams
+from copilot_admin.management.stopping import stopping_in_a_word
 from copilot_admin.server.garbage import look_rarely
 
 TOO_MANY_OPEN = frozenset({errno.EMFILE, errno.ENFILE})  # of the process, of the machine
@@ -19,6 +20,8 @@ NOT_RUN = 2  # exit status, as of arguments that a command does not know
 ANSWERING = frozenset({"audit", "copilots", "replay"})
 # These go on without an output: nobody need read it.
 SERVING = frozenset({"serve", "worker", "db_worker", "runserver", "runworker"})
+# These have handlers of their own, which put those that they found back.
+HANDLING_SIGNALS = SERVING | {"quickstart"}
 
 
 def main(argv: Sequence[str]) -> None:
@@ -66,7 +69,10 @@ if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_admin.settings")
     look_rarely()  # what is loaded now stays: to look through it all the while takes a tenth of a start
     open_streams()
-    is_serving = not SERVING.isdisjoint(sys.argv[1:2])
     status = NOT_RUN if is_answering(sys.argv) else 1
-    with nullcontext() if is_serving else ending_with_output(status=status):
+    with ExitStack() as around:
+        if HANDLING_SIGNALS.isdisjoint(sys.argv[1:2]) and "--traceback" not in sys.argv:
+            around.enter_context(stopping_in_a_word())
+        if SERVING.isdisjoint(sys.argv[1:2]):
+            around.enter_context(ending_with_output(status=status))
         main(sys.argv)

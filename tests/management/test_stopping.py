@@ -1,0 +1,73 @@
+"""A command that a signal ends puts away what it began, and says so in a line."""
+
+from collections.abc import Iterator
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from copilot_admin.management.stopping import SAID, stopping_in_a_word
+
+ROOT = Path(__file__).resolve().parents[2]
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@pytest.fixture
+def killed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """The signals that the process sent to itself, in the place of ending."""
+    sent: list[int] = []
+    monkeypatch.setattr(os, "kill", lambda pid, number: sent.append(number))
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    yield sent
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_it_is_unwound_and_ends_as_the_signal_wants(number, killed, capsys):
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    with stopping_in_a_word():
+        try:
+            signal.raise_signal(number)
+        finally:
+            print("put away")
+    assert capsys.readouterr() == ("put away\n", SAID)
+    assert killed == [number]
+    assert signal.getsignal(number) is signal.SIG_DFL
+
+
+def test_a_second_signal_ends_at_once_what_does_not_unwind(killed):
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    with stopping_in_a_word():
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        finally:
+            assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_whoever_handles_signals_already_goes_on_to(killed):
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    with stopping_in_a_word():
+        signal.raise_signal(signal.SIGTERM)
+    assert killed == []
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_manage_py_ends_so(number):
+    waits = "print('began', flush=True); import signal; signal.pause()"
+    with subprocess.Popen(
+        [sys.executable, "manage.py", "shell", "--no-imports", "-c", waits],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as command:
+        assert command.stdout is not None
+        assert command.stdout.readline() == "began\n"
+        command.send_signal(number)
+        _, said = command.communicate()
+    assert (command.returncode, said) == (-number, SAID)
