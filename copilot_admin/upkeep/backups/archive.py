@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+import fcntl
 import hashlib
 import lzma
 import os
@@ -16,6 +17,7 @@ from copilot_admin.upkeep.backups import manifest
 from copilot_admin.upkeep.backups.manifest import Manifest, Member
 
 CHUNK = 1024 * 1024  # what is in memory of a member at a time
+_NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL
 PARTIAL = ".partial"  # ends the name of a backup that is not whole yet
 # What reading an archive breaks with that was cut or changed: also at names, and at other packings.
 DAMAGED = (
@@ -62,8 +64,7 @@ def new_archive(path: Path) -> Iterator[Writer]:
     try:
         if path.exists():
             raise ConfigurationError(f"{path} exists. Name another file, or move it away.")
-        partial.unlink(missing_ok=True)
-        descriptor = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        descriptor = _claimed(partial)
         try:
             with os.fdopen(descriptor, "w+b") as file:
                 # Level 1: a dump of PostgreSQL is packed already, and time counts beside a server.
@@ -77,6 +78,37 @@ def new_archive(path: Path) -> Iterator[Writer]:
             partial.unlink(missing_ok=True)
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be written: {error.strerror}.") from error
+
+
+def _claimed(partial: Path) -> int:
+    """The file that is written, which this process alone may; that of one that was killed goes first.
+
+    Raises:
+        ConfigurationError: Another process writes it.
+    """
+    try:
+        return _locked(os.open(partial, _NEW, 0o600), partial)
+    except FileExistsError:
+        old = _locked(os.open(partial, os.O_RDWR | os.O_NOFOLLOW), partial)
+    try:
+        partial.unlink()
+        return _locked(os.open(partial, _NEW, 0o600), partial)
+    finally:
+        os.close(old)
+
+
+def _locked(descriptor: int, partial: Path) -> int:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise ConfigurationError(
+            f"{partial} is being written by another `manage.py backup`. Wait for it, or name another "
+            "file."
+        ) from None
+    except OSError:  # some network file systems have no locks
+        return descriptor
+    return descriptor
 
 
 class Reader:

@@ -18,21 +18,33 @@ BESIDE = ("-wal", "-shm", "-journal")  # what belongs to the file that is replac
 
 @contextmanager
 def dump(database: Path, *, beside: Path) -> Iterator[IO[bytes]]:
-    """A whole copy as it is at one moment; it is made in the folder of the backup.
+    """A whole copy as it is at one moment; it is made in the folder of the backup, and has no name.
 
-    All pages in one step: in WAL mode a reader holds up no writer, and steps would begin anew with
-    each write of another process.
+    So nothing of it is left where the process is killed. All pages in one step: in WAL mode a reader
+    holds up no writer, and steps would begin anew with each write of another process.
     """
-    with tempfile.TemporaryDirectory(dir=beside, prefix=".backup-") as folder:  # mode 0700
-        copy = Path(folder) / "copy.sqlite3"
+    descriptor, name = tempfile.mkstemp(dir=beside, prefix=".backup-")  # mode 0600
+    copy = Path(name)
+    with os.fdopen(descriptor, "rb") as file:
         with (
+            _without_file(copy),
             closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as source,
             closing(sqlite3.connect(copy)) as target,
         ):
+            target.execute("PRAGMA journal_mode=OFF")  # it would have the name of the copy
+            copy.unlink()
             source.execute(f"PRAGMA busy_timeout={LOCK_WAIT_SECONDS * 1000}")
             source.backup(target)
-        with copy.open("rb") as file:
-            yield file
+        yield file
+
+
+@contextmanager
+def _without_file(path: Path) -> Iterator[None]:
+    """Takes a file away in the end, however the block ends."""
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def restore(backup: Reader, database: Path) -> None:

@@ -1,14 +1,17 @@
 """A backup is whole, private and checked; what comes back is what was there."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
-from errno import ENOSPC
+from errno import ENOLCK, ENOSPC
+import fcntl
 import hashlib
 from io import BytesIO
 import json
 import os
 from pathlib import Path
 import resource
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -247,6 +250,49 @@ class TestAFileThatCannotBeWritten:
     def test_a_folder_that_is_not_there_is_named(self, data, tmp_path):
         with pytest.raises(ConfigurationError, match="cannot be written: No such file"):
             back_up(tmp_path / "gone" / "backup")
+
+    def test_one_that_another_command_writes_is_left_to_it(self, tmp_path):
+        path = tmp_path / "backup"
+        with new_archive(path) as first:
+            first.add("a", BytesIO(b"of the first"))
+            with pytest.raises(ConfigurationError) as refused, new_archive(path):
+                pass
+            assert refused.value.public == (
+                f"{path}.partial is being written by another `manage.py backup`. Wait for it, or "
+                "name another file."
+            )
+        with zipfile.ZipFile(path) as whole:
+            assert whole.read("a") == b"of the first"
+
+    def test_what_a_killed_command_left_is_written_over(self, tmp_path):
+        path = tmp_path / "backup"
+        path.with_name("backup.partial").write_bytes(b"half of one")
+        with new_archive(path) as archive:
+            archive.add("a", BytesIO(b"whole"))
+        assert zipfile.is_zipfile(path)
+        assert [one.name for one in tmp_path.iterdir()] == ["backup"]
+
+    def test_where_there_are_no_locks_it_is_written_all_the_same(self, tmp_path, monkeypatch):
+        def lock(descriptor: int, how: int) -> None:
+            raise OSError(ENOLCK, os.strerror(ENOLCK))
+
+        monkeypatch.setattr(fcntl, "flock", lock)
+        with new_archive(tmp_path / "backup") as archive:
+            archive.add("a", BytesIO(b"whole"))
+        assert zipfile.is_zipfile(tmp_path / "backup")
+
+    @pytest.mark.skipif(IS_POSTGRESQL, reason="pg_dump makes no copy")
+    def test_the_copy_has_no_name_that_a_killed_command_could_leave(self, tmp_path):
+        source = tmp_path / "source.sqlite3"
+        with closing(sqlite3.connect(source)) as made, made:
+            made.execute("CREATE TABLE a AS SELECT 7 AS b")
+        beside = tmp_path / "beside"
+        beside.mkdir()
+        with sqlite.dump(source, beside=beside) as copy:
+            assert list(beside.iterdir()) == []
+            (tmp_path / "copy.sqlite3").write_bytes(copy.read())
+        with closing(sqlite3.connect(tmp_path / "copy.sqlite3")) as copied:
+            assert copied.execute("SELECT b FROM a").fetchall() == [(7,)]
 
     def test_a_copy_that_fails_leaves_nothing(self, data, tmp_path, monkeypatch):
         def broken(path: Path) -> object:
