@@ -47,12 +47,29 @@ def ending_with_output(*, status: int) -> Iterator[None]:
     )
     try:
         yield
+    except BaseException as end:
+        raw.ends_in_failure = _is_failure(end)
+        raise
     finally:
         sys.stdout.flush()
 
 
+def _is_failure(end: BaseException) -> bool:
+    return not isinstance(end, SystemExit) or bool(end.code)
+
+
+def _tell_nothing(_: object) -> None:
+    """Keeps to itself what breaks in what nobody waits for."""
+
+
 class _Watched(FileIO):
-    """The bytes of the standard output."""
+    """The bytes of the standard output.
+
+    Attributes:
+        ends_in_failure: What went wrong is told already, so that what is left may be lost in silence.
+    """
+
+    ends_in_failure = False
 
     def __init__(self, status: int) -> None:
         super().__init__(_OUTPUT, "w", closefd=False)
@@ -69,6 +86,10 @@ class _Watched(FileIO):
             if current_thread() is not main_thread():
                 raise  # a server's: whoever writes there knows what to do
             self._is_lost = True
+            # A generator that reads rows is closed after its connection, and says that of itself.
+            sys.unraisablehook = _tell_nothing
+            if self.ends_in_failure:
+                return memoryview(data).nbytes
             if error.errno != errno.EPIPE:  # that nobody reads any more is nothing to tell
                 with suppress(OSError):
                     sys.stderr.write(

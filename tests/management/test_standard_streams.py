@@ -81,6 +81,41 @@ def test_no_file_takes_the_place_of_a_stream_that_is_closed():
     assert ended(["-c", program], fault=CLOSED) == (0, "True\nit went on\n")
 
 
+AMID_ROWS = """
+    def rows():
+        try:
+            while True:
+                yield 1
+        finally:
+            raise ValueError("the connection is closed")
+    def tell():
+        for row in rows():
+            print("said", flush=True)
+    tell()
+"""
+
+
+def test_what_it_read_ends_without_a_word():
+    told = ended(["-c", COMMAND.format(does=AMID_ROWS)], fault=CLOSED)
+    assert told == (7, said_of(CLOSED))
+
+
+def test_a_command_that_failed_already_says_that_alone():
+    fails = "print('['); sys.exit('CommandError: No such table.')"
+    assert ended(["-c", COMMAND.format(does=fails)], fault=CLOSED) == (
+        1,
+        "CommandError: No such table.\n",
+    )
+
+
+def test_what_a_command_said_before_it_failed_is_written(tmp_path):
+    program = COMMAND.format(does="print('said'); sys.exit('CommandError: No.')")
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (1, "said\n", "CommandError: No.\n")
+
+
 IN_A_THREAD = """
     from threading import Thread
     def say():
