@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+import tempfile
 import threading
 from typing import Any
 from uuid import UUID
@@ -13,7 +14,13 @@ from copilot_admin.component_calls.call import MOST_CALLS
 from copilot_admin.config.figure_readers import figure_readers
 from copilot_admin.server import readings as reading
 from copilot_admin.server.readings import LIMITS, readings, refresh
-from copilot_admin.server.shared_figures import FOLDER, counting_together, forget_process
+from copilot_admin.server.shared_figures import (
+    FOLDER,
+    LOCK,
+    PREFIX,
+    counting_together,
+    forget_process,
+)
 from copilot_admin.storage.spool import MAX_BYTES, SPOOL
 from copilot_admin.storage.writer import READER, WRITER, Writer
 from copilot_admin.telemetry import metrics
@@ -128,8 +135,29 @@ def test_workers_count_in_a_folder_that_goes_with_them(settings, monkeypatch):
         (folder / "gauge_livesum_7.db").touch()
         (folder / "counter_7.db").touch()
         forget_process(7)
-        assert [path.name for path in folder.iterdir()] == ["counter_7.db"]
+        assert [path.name for path in folder.glob("*.db")] == ["counter_7.db"]
     assert not folder.exists()
     assert FOLDER not in os.environ
     forget_process(7)
     forget_process(None)
+
+
+def test_the_folder_of_a_supervisor_that_was_killed_goes_with_the_next_start(
+    settings, monkeypatch, tmp_path
+):
+    monkeypatch.delenv(FOLDER, raising=False)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    settings.METRICS_READERS = figure_readers("", ("127.0.0.1",))
+    killed, strange = tmp_path / f"{PREFIX}killed", tmp_path / f"{PREFIX}strange"
+    for folder in (killed, strange):
+        folder.mkdir()
+        (folder / "counter_7.db").touch()
+    (killed / LOCK).touch()  # that nobody holds
+    with counting_together():
+        ours = Path(os.environ[FOLDER])
+        assert {*tmp_path.iterdir()} == {ours, strange}
+        del os.environ[FOLDER]
+        with counting_together():  # another server of this machine
+            assert ours.is_dir()
+        os.environ[FOLDER] = str(ours)
+    assert [*tmp_path.iterdir()] == [strange]
