@@ -16,6 +16,7 @@ from copilot_admin.edge.asgi_types import App
 from copilot_admin.engine.files.file_processes import WORKERS
 from copilot_admin.server import housekeeping
 from copilot_admin.server.http_protocol import BoundedHeads
+from copilot_admin.server.listening_pages import ListeningPages
 from copilot_admin.upkeep import background
 from tests.waiting import HANGS_SECONDS, eventually
 
@@ -54,7 +55,7 @@ def live_server(app: App) -> Iterator[LiveServer]:
             lifespan="on",
             timeout_graceful_shutdown=int(HANGS_SECONDS),
             http=BoundedHeads,
-            ws="websockets-sansio",
+            ws=ListeningPages,
         )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)

@@ -13,6 +13,7 @@ from copilot_admin.config.logs import collect_little
 from copilot_admin.engine.components.registry import registry
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.server.http_protocol import BoundedHeads
+from copilot_admin.server.listening_pages import ListeningPages
 from copilot_admin.server.shared_figures import counting_together
 from copilot_admin.server.signals_of_others import ignore_signals_of_others
 from copilot_admin.server.workers import ANSWERS_WITHIN_SECONDS, Workers
@@ -161,7 +162,7 @@ def serve(listener: socket.socket, *, workers: int = 1) -> None:
         workers=workers,
         loop="uvloop",
         http=BoundedHeads,
-        ws="websockets-sansio",
+        ws=ListeningPages,
         ws_max_size=MOST_SOCKET_BYTES,
         ws_per_message_deflate=False,  # what is sent is a few bytes: to unpack would only cost
         lifespan="on",
