@@ -7,7 +7,7 @@ from django.db.models import Q, QuerySet
 from copilot_admin.alerts.plain import one_line
 from copilot_admin.alerts.scope import AlertScope
 from copilot_admin.models import Conversation, Outcome, Run
-from copilot_admin.models.transcripts import PLAYGROUND
+from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.review.counted import complaints
 from copilot_admin.review.periods import Span
 

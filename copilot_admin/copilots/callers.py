@@ -12,7 +12,7 @@ from copilot_admin.copilots.users import AskingUser, UserSource, user_of_admin
 from copilot_admin.errors import Forbidden, Unauthorized, UnknownUser, WrongKey
 from copilot_admin.models import Access, EndpointKey
 from copilot_admin.models.access import digest_of
-from copilot_admin.models.transcripts import PLAYGROUND
+from copilot_admin.models.conversations import PLAYGROUND
 
 ANONYMOUS = "anonymous"
 

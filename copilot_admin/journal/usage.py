@@ -24,7 +24,7 @@ from copilot_admin.models import (
     HourlyUsage,
     Outcome,
 )
-from copilot_admin.models.transcripts import PLAYGROUND
+from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.models.usage import TTFT_COLUMNS, TTFT_LIMITS
 from copilot_admin.storage.held_back import Number, hold_back, hold_sum
 from copilot_admin.storage.statements import Insert, Update, database_here

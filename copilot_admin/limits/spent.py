@@ -18,8 +18,8 @@ from copilot_admin.limits.rules import Measure, nano
 from copilot_admin.limits.subjects import Subject
 from copilot_admin.limits.windows import Window
 from copilot_admin.models import DailyTotal, HourlyUsage, Outcome, Run
+from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.models.limits import LimitScope
-from copilot_admin.models.transcripts import PLAYGROUND
 
 _IN_ROLLUPS = frozenset({LimitScope.SERVER, LimitScope.COPILOT})
 

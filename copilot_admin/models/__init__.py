@@ -1,7 +1,13 @@
 """The schema: copilots and who may ask them, saved questions, transcripts, calls of components.
 
-Doors: what is named here, `access.digest_of` for who looks a key up, `alerts`, `audit`, `copilots`, `imports`, `limits`, `people`, `prices`, `privacy`,
-`questions`, `replays`, `reviewing`, `transcripts` and `usage` for their limits and names, `natural_order` for lists of names, and `fields` for migrations.
+Of transcripts: EndUser > Conversation > Node (the tree of messages) > Turn (a question and its answer) >
+Run (one HTTP request) > Event. Big and repeated things are Blobs.
+
+A foreign key has no index of its own (`db_index=False`) where another index begins with it. Those
+that remain are needed at a deletion, when the database looks for what refers to a row.
+
+Doors: what is named here, `access.digest_of` for who looks a key up, `alerts`, `audit`, `conversations`, `copilots`, `end_users`, `imports`, `limits`, `people`,
+`prices`, `privacy`, `questions`, `replays`, `reviewing` and `usage` for their limits and names, `natural_order` for lists of names, and `fields` for migrations.
 """
 
 from copilot_admin.models.access import AllowedOrigin, EndpointKey
@@ -15,7 +21,9 @@ from copilot_admin.models.alerts import (
     DeliveryState,
 )
 from copilot_admin.models.audit import Action, AuditCursor, AuditEntry, AuditHead
+from copilot_admin.models.blobs import Blob, BlobPart
 from copilot_admin.models.components import CallStatus, ComponentCall
+from copilot_admin.models.conversations import Conversation, ReviewState
 from copilot_admin.models.copilots import (
     Access,
     Copilot,
@@ -24,9 +32,15 @@ from copilot_admin.models.copilots import (
     Provider,
     VersionProvider,
 )
+from copilot_admin.models.end_users import EndUser
+from copilot_admin.models.events import OTHER_EVENT, Checkpoint, Event, EventType
 from copilot_admin.models.exports import ExportPart, ExportState, TranscriptExport
+from copilot_admin.models.feedback import Feedback, FeedbackSource
+from copilot_admin.models.fillings import Filling
 from copilot_admin.models.imports import PendingImport
 from copilot_admin.models.limits import LimitScope, SubjectLimits
+from copilot_admin.models.nodes import Node, NodeKind, NodeRole
+from copilot_admin.models.outcomes import Outcome
 from copilot_admin.models.people import ExternalAccount, LogIn, Membership
 from copilot_admin.models.prices import ModelPrice
 from copilot_admin.models.privacy import (
@@ -62,31 +76,9 @@ from copilot_admin.models.review import (
     Verdict,
 )
 from copilot_admin.models.reviewing import SavedView
-from copilot_admin.models.transcripts import (
-    OTHER_EVENT,
-    Blob,
-    BlobPart,
-    Checkpoint,
-    Conversation,
-    CostConfidence,
-    EndUser,
-    Event,
-    EventType,
-    Feedback,
-    FeedbackSource,
-    Filling,
-    Node,
-    NodeKind,
-    NodeRole,
-    Outcome,
-    ReviewState,
-    Run,
-    SeenKind,
-    SeenValue,
-    Turn,
-    TurnState,
-    TurnText,
-)
+from copilot_admin.models.runs import CostConfidence, Run
+from copilot_admin.models.seen import SeenKind, SeenValue
+from copilot_admin.models.turns import Turn, TurnState, TurnText
 from copilot_admin.models.usage import (
     CallerDay,
     CriterionUsage,

@@ -7,9 +7,9 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.access import EndpointKey
 from copilot_admin.models.copilots import Copilot
+from copilot_admin.models.end_users import EndUser
 from copilot_admin.models.fields import JsonField, OrderedJsonField
 from copilot_admin.models.stored_row import StoredRow
-from copilot_admin.models.transcripts import EndUser
 
 if TYPE_CHECKING:
     from protocol.json import Json

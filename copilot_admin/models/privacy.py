@@ -5,10 +5,11 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.models.conversations import Conversation
 from copilot_admin.models.copilots import Copilot
+from copilot_admin.models.end_users import EndUser
 from copilot_admin.models.fields import JsonField
 from copilot_admin.models.stored_row import StoredRow
-from copilot_admin.models.transcripts import Conversation, EndUser
 
 LONGEST_REASON = 500
 LONGEST_PRINCIPAL = 100  # as of a conversation

@@ -9,8 +9,9 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.models.conversations import Conversation
 from copilot_admin.models.stored_row import StoredRow
-from copilot_admin.models.transcripts import Conversation, Turn
+from copilot_admin.models.turns import Turn
 
 
 class Rating(models.TextChoices):

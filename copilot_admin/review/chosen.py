@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from copilot_admin.models.transcripts import PLAYGROUND
+from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.review.filter import Filter, Index, Indexed, NoSuchValue
 from copilot_admin.review.filters import BY_NAME, FILTERS
 

@@ -16,7 +16,7 @@ from django.db.models.functions import TruncHour
 from copilot_admin.journal.second_judges import sealed
 from copilot_admin.journal.usage import ERRORS
 from copilot_admin.models import FeedbackSource, Outcome, Run, Verdict
-from copilot_admin.models.transcripts import PLAYGROUND
+from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.models.usage import TTFT_COLUMNS, TTFT_LIMITS
 from copilot_admin.review.figures import (
     Counts,

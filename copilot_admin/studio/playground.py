@@ -20,7 +20,7 @@ from copilot_admin.engine.values.model_call import (
 )
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Logging
-from copilot_admin.models.transcripts import PLAYGROUND
+from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.redaction.rules import rules_of
 
 Witness = Callable[[ModelCall], None]

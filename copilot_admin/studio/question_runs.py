@@ -18,7 +18,7 @@ from copilot_admin.copilots.users import user_of_admin
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.limits.admission import charge_trial
 from copilot_admin.models import Copilot, Judgement, SavedQuestion, Side
-from copilot_admin.models.transcripts import PLAYGROUND
+from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.studio.asking import Asked, ask
 from copilot_admin.studio.expectations import AnswerVerdict, GivenAnswer
 from copilot_admin.studio.judging import judge

@@ -9,7 +9,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 from copilot_admin.copilots.drafts import changes_between
 from copilot_admin.copilots.publishing import document_today
 from copilot_admin.models import Copilot, CopilotVersion, DailyTotal, Feedback, FeedbackSource, Run
-from copilot_admin.models.transcripts import PLAYGROUND
+from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.studio.changes import in_a_line
 
 PAGE = 25  # versions; each is compared with the one before

@@ -24,7 +24,7 @@ from copilot_admin.models import (
     Run,
     Turn,
 )
-from copilot_admin.models.transcripts import PLAYGROUND
+from copilot_admin.models.conversations import PLAYGROUND
 from tests.factories import make_version
 from tests.journal.journaling import START, Client, call_echo, call_event, result
 from tests.journal.priced import (

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from copilot_admin.journal import SILENCE
 from copilot_admin.models import Outcome, Run
-from copilot_admin.models.transcripts import PLAYGROUND
+from copilot_admin.models.conversations import PLAYGROUND
 
 MOST_SHOWN = 20
 

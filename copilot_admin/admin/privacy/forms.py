@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy
 
 from copilot_admin.models import Copilot
 from copilot_admin.models.copilots import LONGEST_RETENTION
+from copilot_admin.models.end_users import LONGEST_USER
 from copilot_admin.models.privacy import LONGEST_PRINCIPAL, LONGEST_REASON
-from copilot_admin.models.transcripts import LONGEST_USER
 from copilot_admin.privacy.finding import ID_START, user_meant
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.redaction.checked import expression_fault

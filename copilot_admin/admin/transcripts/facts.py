@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.admin.transcripts.words import ShownWords, outcome_words
 from copilot_admin.models import Conversation, EndpointKey, Logging, Outcome, Turn, TurnState
-from copilot_admin.models.transcripts import PLAYGROUND
+from copilot_admin.models.conversations import PLAYGROUND
 
 # A page tells news for as long as its reader may expect a next question.
 NEWS_FOR = timedelta(minutes=30)

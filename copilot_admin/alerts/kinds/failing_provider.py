@@ -17,7 +17,7 @@ from copilot_admin.alerts.rollups import most_failing
 from copilot_admin.alerts.windows import SHORT
 from copilot_admin.alerts.words import few
 from copilot_admin.models import Outcome, Run
-from copilot_admin.models.transcripts import PLAYGROUND
+from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.review.counted import PROVIDER_FAULTS, Counted
 from copilot_admin.review.periods import Span
 

@@ -8,7 +8,7 @@ from django.utils.translation import ngettext
 from copilot_admin.alerts.kind import Measured, RuleKind, Unit, Watched
 from copilot_admin.alerts.windows import SHORT, Window
 from copilot_admin.alerts.words import reasons
-from copilot_admin.models.transcripts import PLAYGROUND
+from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.review.counted import Counted, complaints
 
 

@@ -4,7 +4,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models import EndpointKey, EndUser
-from copilot_admin.models.transcripts import PLAYGROUND
+from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.privacy.finding import called
 from copilot_admin.review.filter import Choices, Filter, Index, NoSuchValue, Widget
 from copilot_admin.review.filtering.choices import MOST_CHOICES, one_of, whole_number

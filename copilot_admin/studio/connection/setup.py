@@ -11,7 +11,7 @@ from copilot_admin.copilots.standing import CopilotState
 from copilot_admin.copilots.trial_passes import new_trial_pass
 from copilot_admin.edge.allowed_origins import ALLOWED_ORIGINS
 from copilot_admin.models import Access, Copilot, Run
-from copilot_admin.models.transcripts import PLAYGROUND
+from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.studio.connection.values import Kept, Setup
 
 _GOT = (CopilotState.PUBLISHED, CopilotState.CHANGED)
