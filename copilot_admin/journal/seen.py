@@ -51,5 +51,5 @@ def _remember(key: _Key) -> None:
 
 
 def forget_noted() -> None:
-    """Has every value noted again: for a database that was emptied."""
+    """Has every value noted when it comes again: what was noted may be erased."""
     _noted.clear()

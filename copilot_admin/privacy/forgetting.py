@@ -1,10 +1,11 @@
 """Has each process forget whom it remembers, soon after anybody was erased.
 
 No answer waits for it: a question of somebody whose row is gone finds that out when it is stored, and
-writes a new one. This takes names and addresses out of the memory.
+writes a new one. This takes names and addresses out of the memory, and the reasons that people typed.
 """
 
 from copilot_admin.copilots.checked_tokens import CHECKED
+from copilot_admin.journal.seen import forget_noted
 from copilot_admin.journal.usage import forget_callers
 from copilot_admin.journal.users import forget_users
 from copilot_admin.models import Cause, Removal, RemovalState
@@ -24,6 +25,7 @@ class Forgetting:
         self._known = gone
         forget_users()
         forget_callers()
+        forget_noted()
         CHECKED.forget()
 
 

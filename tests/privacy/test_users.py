@@ -10,7 +10,8 @@ import pytest
 from copilot_admin import models
 from copilot_admin.copilots.checked_tokens import CHECKED
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.journal import usage, users
+from copilot_admin.journal import seen, usage, users
+from copilot_admin.journal.seen import note_seen
 from copilot_admin.journal.usage import forget_callers
 from copilot_admin.journal.users import forget_users, row_of
 from copilot_admin.management.commands import privacy as command
@@ -297,15 +298,17 @@ def test_each_process_forgets_whom_it_knew_when_rows_were_erased(
     forgetting = Forgetting()
     with django_capture_on_commit_callbacks(execute=True):
         Client(user=ADA).ask("q").answer("a")
+        note_seen(models.SeenKind.REASON, "Ada was here")
     monkeypatch.setitem(CHECKED._known, b"digest", None)
     forgetting.look_after()
-    assert users._known and usage._known_callers and CHECKED._known
+    assert users._known and usage._known_callers and CHECKED._known and seen._noted
     removal = begin(PrivacyScope(user=EndUser.objects.get().pk))
     forgetting.look_after()  # nothing is gone yet
     assert users._known
     remove(removal=removal)
     forgetting.look_after()
     assert (users._known, usage._known_callers, dict(CHECKED._known)) == ({}, {}, {})
+    assert not any("Ada was here" in key for key in seen._noted)
     monkeypatch.setitem(CHECKED._known, b"digest", None)
     forgetting.look_after()
     assert CHECKED._known
