@@ -14,7 +14,7 @@ from copilot_admin.answering.announce import TurnChange, announce, may_be_watche
 from copilot_admin.answering.asked import engine_input_of, opening_of
 from copilot_admin.answering.outbox import Outbox
 from copilot_admin.answering.settling import settle
-from copilot_admin.answering.stops import CRASHED, STOPPED, Stop
+from copilot_admin.answering.stops import CRASHED, STOPPED, UNHEARD, Stop
 from copilot_admin.answering.tasks import forgive_cancellation, spawn
 from copilot_admin.answering.watched import watch_of
 from copilot_admin.engine.answer import answer
@@ -81,9 +81,13 @@ class ActiveRun:
 
     def stop(self, reason: Stop) -> None:
         """Ends the run early: the upstream is closed at once, the journal says why."""
-        if not self._done and self._stop is None:
+        if self._stop is not None:
+            return
+        if not self._done:
             self._stop = reason
             self.task.cancel()
+        elif reason in UNHEARD and not self.acceptance.done():
+            self._stop = reason  # the answer is whole, and nobody will hear it
 
     def stop_from_any_thread(self, reason: Stop) -> None:
         """Like `stop`, for callers outside the event loop."""
@@ -131,6 +135,8 @@ class ActiveRun:
         self._done = True
         if not await self._was_accepted():
             return
+        if self._stop in UNHEARD and ending.outcome in DELIVERED:
+            ending = self._end_of(self._stop)
         account = self._account
         record = await account.record(ending)
         self._watch.finishing()

@@ -26,6 +26,10 @@ class Stop(Enum):
     CRASH = auto()
 
 
+# Of these nobody hears the answer: before the journal has accepted the run, not a byte of it has left.
+UNHEARD = frozenset({Stop.CLIENT_GONE, Stop.NOT_ACCEPTED})
+
+
 @dataclass(frozen=True, slots=True)
 class Stopped:
     """How a run ends that was told to stop.

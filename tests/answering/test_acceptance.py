@@ -61,6 +61,38 @@ def test_what_is_accepted_too_late_is_cancelled(noted, monkeypatch, settings):
     )
 
 
+def test_an_answer_that_was_whole_before_its_refusal_is_cancelled_too(noted, monkeypatch, settings):
+    settings.DATABASE_WAIT_SECONDS = 5.0
+    noted.accepting = partial(asyncio.sleep, 7)
+    play(monkeypatch, noted, [MessageChunk("a"), STOP])
+
+    async def scenario() -> None:
+        with pytest.raises(JournalDown):
+            await open_run(question())
+        (run,) = RUNNING
+        await run.task
+
+    run_at_once(scenario())
+    (record,) = noted.records
+    assert (record.ending.outcome, record.ending.error_code) == (Outcome.CANCELLED, "journal-down")
+
+
+def test_who_leaves_before_a_whole_answer_is_accepted_did_not_get_it(noted, monkeypatch):
+    noted.accepting = partial(asyncio.sleep, 2)
+    play(monkeypatch, noted, [MessageChunk("a"), STOP])
+
+    async def scenario() -> None:
+        opening_run = asyncio.ensure_future(open_run(question()))
+        await asyncio.sleep(1)
+        opening_run.cancel()
+        await asyncio.wait({opening_run})
+        (run,) = RUNNING
+        await run.task
+
+    run_at_once(scenario())
+    assert noted.records[0].ending.outcome == Outcome.CANCELLED
+
+
 def test_a_large_question_that_takes_long_to_prepare_is_answered(noted, monkeypatch, settings):
     settings.DATABASE_WAIT_SECONDS = 5.0
 
