@@ -6,7 +6,8 @@ them first, and refuses nothing; one that is alone refuses questions in words.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 import logging
 import multiprocessing
 import signal
@@ -22,8 +23,11 @@ from copilot_admin.answering.run import RUNNING
 from copilot_admin.answering.tasks import spawn
 from copilot_admin.component_calls.call import CALLS, stop_all
 from copilot_admin.server.listening import colleagues_take_over, leave
+from copilot_admin.server.worker_process import END_AT_ONCE
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
+# After the second signal: what was interrupted is written in a moment, and nobody else is waited for.
+AT_ONCE_SECONDS = 2
 
 Handler = Callable[[int, FrameType | None], object]
 
@@ -34,18 +38,25 @@ def drain_on_signal() -> None:
     """Puts the drain before the handlers that the server has installed."""
     if threading.current_thread() is not threading.main_thread():
         return  # only the main thread may handle signals: a server inside a test has none
-    loop = asyncio.get_running_loop()
+    ending = _Ending(asyncio.get_running_loop())
     for number in SIGNALS:
         previous = signal.getsignal(number)
         if callable(previous):
-            signal.signal(number, _chained(previous, loop))
+            signal.signal(number, ending.handler(previous))
+            if number == signal.SIGTERM and _is_worker():
+                signal.signal(END_AT_ONCE, ending.at_once(previous))
     if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
         signal.signal(signal.SIGHUP, _hung_up)
 
 
+def _is_worker() -> bool:
+    """Whether a supervisor started this process."""
+    return multiprocessing.parent_process() is not None
+
+
 def _hung_up(number: int, frame: FrameType | None) -> None:
     """Goes down with its terminal; `systemctl reload` of a server that has no workers does nothing."""
-    if multiprocessing.parent_process() is not None:
+    if _is_worker():
         return  # its supervisor hears it
     if sys.stdin is not None and sys.stdin.isatty():
         signal.raise_signal(signal.SIGTERM)
@@ -56,21 +67,56 @@ def _hung_up(number: int, frame: FrameType | None) -> None:
     )
 
 
-def _chained(previous: Handler, loop: asyncio.AbstractEventLoop) -> Handler:
-    was_asked = False
+class _Ending:
+    """What a process was told of its end: first to drain, then to end at once."""
 
-    def handle(number: int, frame: FrameType | None) -> None:
-        nonlocal was_asked
-        if was_asked or is_draining():  # asked twice: whoever asks means now
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._hurry = asyncio.Event()
+        self._was_asked = False
+
+    def handler(self, previous: Handler) -> Handler:
+        """Drains before the handler of the server; asked twice, whoever asks means now.
+
+        Not of a worker: a signal to a whole group of processes reaches it twice, once by its
+        supervisor, who hears a second one too and passes that on in its own way.
+        """
+
+        def handle(number: int, frame: FrameType | None) -> None:
+            if not (self._was_asked or is_draining()):
+                self._was_asked = True
+                server = _server_behind(previous)
+                if server is None:
+                    start_draining()
+                then = partial(previous, number, frame)
+                self._loop.call_soon_threadsafe(self._start, then, server)
+            elif not _is_worker():
+                self.at_once(previous)(number, frame)
+
+        return handle
+
+    def at_once(self, previous: Handler) -> Handler:
+        """Ends what is being answered with its sentence, and keeps it; waits for nothing else."""
+
+        def handle(number: int, frame: FrameType | None) -> None:
+            self._was_asked = True
+            self._loop.call_soon_threadsafe(self._hurry.set)
+            server = getattr(previous, "__self__", None)
+            if isinstance(server, uvicorn.Server):  # for uploads and readers that take their time
+                server.config.timeout_graceful_shutdown = AT_ONCE_SECONDS
             previous(number, frame)
-            return
-        was_asked = True
-        server = _server_behind(previous)
-        if server is None:
-            start_draining()
-        loop.call_soon_threadsafe(_start, lambda: previous(number, frame), server)
 
-    return handle
+        return handle
+
+    def _start(self, then: Callable[[], object], server: uvicorn.Server | None) -> None:
+        spawn(self._leave_and_drain(then, server), name="drain")
+
+    async def _leave_and_drain(
+        self, then: Callable[[], object], server: uvicorn.Server | None
+    ) -> None:
+        if server is not None:
+            await leave(server)  # and refuses nobody: what comes all the same is answered
+        await drain(then, seconds=settings.DRAIN_SECONDS, hurry=self._hurry)
 
 
 def _server_behind(handler: Handler) -> uvicorn.Server | None:
@@ -82,26 +128,30 @@ def _server_behind(handler: Handler) -> uvicorn.Server | None:
     return server if isinstance(server, uvicorn.Server) and colleagues_take_over(server) else None
 
 
-def _start(then: Callable[[], object], server: uvicorn.Server | None) -> None:
-    spawn(_leave_and_drain(then, server), name="drain")
-
-
-async def _leave_and_drain(then: Callable[[], object], server: uvicorn.Server | None) -> None:
-    if server is not None:
-        await leave(server)  # and refuses nobody: what comes all the same is answered
-    await drain(then, seconds=settings.DRAIN_SECONDS)
-
-
-async def drain(then: Callable[[], object], *, seconds: float) -> None:
+async def drain(
+    then: Callable[[], object], *, seconds: float, hurry: asyncio.Event | None = None
+) -> None:
     """Lets running answers finish for a while, ends the rest with a sentence, then goes on.
 
     Args:
         then: What stops the server.
         seconds: How long answers may go on.
+        hurry: Set when they may not go on any longer.
     """
     answering = [*(run.task for run in RUNNING), *(call.task for call in CALLS)]
     if answering:
-        await asyncio.wait(answering, timeout=seconds)
+        await _ended_or(hurry or asyncio.Event(), answering, seconds=seconds)
     await interrupt_all()
     await stop_all()
     then()
+
+
+async def _ended_or(
+    hurry: asyncio.Event, answering: Iterable[asyncio.Task[None]], *, seconds: float
+) -> None:
+    """Waits until all have ended, or nobody waits for them any more."""
+    ends = asyncio.ensure_future(asyncio.wait(set(answering)))
+    hurried = asyncio.ensure_future(hurry.wait())
+    await asyncio.wait({ends, hurried}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    for waiting in (ends, hurried):
+        waiting.cancel()

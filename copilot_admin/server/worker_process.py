@@ -10,6 +10,8 @@ import time
 from uvicorn import Config
 from uvicorn.supervisors.multiprocess import Process
 
+END_AT_ONCE = signal.SIGQUIT  # to a worker that drains
+
 
 class WorkerProcess(Process):
     """uvicorn's process of a worker; `serves` is what it said last.
@@ -49,6 +51,11 @@ class WorkerProcess(Process):
                 self._asked_at = time.monotonic()
         except (OSError, EOFError):  # it has ended; its exit code says how
             return
+
+    def end_at_once(self) -> None:
+        """Lets it wait for its answers no longer."""
+        if self.pid is not None and not self.has_ended:
+            os.kill(self.pid, END_AT_ONCE)
 
     @property
     def has_ended(self) -> bool:

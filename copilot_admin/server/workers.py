@@ -91,7 +91,7 @@ class Workers(Multiprocess):
             if _ENDING.intersection(self.signal_queue):
                 self.signal_queue.clear()
                 for worker in self._all():
-                    worker.terminate()
+                    worker.end_at_once()
             time.sleep(LOOK_SECONDS)
 
     def handle_ttin(self) -> None:

@@ -89,12 +89,17 @@ def test_a_worker_that_leaves_refuses_nothing(monkeypatch):
     async def left(server: object) -> None:
         order.append("left")
 
-    async def drained(then: Any, *, seconds: float) -> None:
+    async def drained(then: Any, *, seconds: float, hurry: asyncio.Event) -> None:
         order.append("drained")
 
     monkeypatch.setattr(shutdown, "leave", left)
     monkeypatch.setattr(shutdown, "drain", drained)
-    asyncio.run(shutdown._leave_and_drain(lambda: None, server_with()))
+
+    async def scenario() -> None:
+        ending = shutdown._Ending(asyncio.get_running_loop())
+        await ending._leave_and_drain(lambda: None, server_with())
+
+    asyncio.run(scenario())
     assert order == ["left", "drained"]
     assert not open_run.is_draining()
 

@@ -10,6 +10,7 @@ import threading
 from typing import Any
 
 import pytest
+import uvicorn
 
 from copilot_admin.answering import account, open_run, outbox
 from copilot_admin.answering import run as run_task
@@ -280,6 +281,74 @@ def test_the_first_signal_waits_for_answers_and_the_second_does_not(signals, mon
         [signal.SIGTERM],
         [signal.SIGTERM, signal.SIGTERM],
     ]
+
+
+def test_the_second_signal_ends_the_answers_that_the_first_waits_for(
+    signals, monkeypatch, settings
+):
+    """The server's own handler would go on waiting for them."""
+    settings.DRAIN_SECONDS = 600
+
+    async def scenario() -> list[str]:
+        told, ended = list[str](), asyncio.Event()
+
+        def stop() -> None:
+            told.append("interrupted")
+            ended.set()
+
+        running = {Running(asyncio.ensure_future(ended.wait()), stop)}
+        monkeypatch.setattr(shutdown, "RUNNING", running)
+        monkeypatch.setattr(open_run, "RUNNING", running)
+        shutdown.drain_on_signal()
+        signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGINT)  # whichever comes second
+        async with asyncio.timeout(HANGS_SECONDS):
+            while not (draining := tasks_named("drain")):  # noqa: ASYNC110
+                await asyncio.sleep(0)
+            await asyncio.gather(*draining)
+        return told
+
+    assert asyncio.run(scenario()) == ["interrupted"]
+    assert signals == [signal.SIGINT, signal.SIGTERM]
+
+
+def test_a_server_that_ends_at_once_waits_for_no_upload(monkeypatch):
+    async def scenario() -> uvicorn.Server:
+        server = uvicorn.Server(uvicorn.Config("any", timeout_graceful_shutdown=25))
+        ending = shutdown._Ending(asyncio.get_running_loop())
+        ending.at_once(server.handle_exit)(signal.SIGTERM, None)
+        return server
+
+    server = asyncio.run(scenario())
+    assert (server.should_exit, server.config.timeout_graceful_shutdown) == (True, 2)
+
+
+def test_a_worker_hears_a_second_signal_of_its_supervisor_alone(signals, monkeypatch, settings):
+    """A signal to the whole group reaches it twice."""
+    settings.DRAIN_SECONDS = 600
+    monkeypatch.setattr(multiprocessing, "parent_process", lambda: object())
+    before = signal.getsignal(shutdown.END_AT_ONCE)
+
+    async def scenario() -> list[list[int]]:
+        answered = asyncio.Event()
+        running = {Running(asyncio.ensure_future(answered.wait()), answered.set)}
+        monkeypatch.setattr(shutdown, "RUNNING", running)
+        monkeypatch.setattr(open_run, "RUNNING", running)
+        shutdown.drain_on_signal()
+        for number in (signal.SIGTERM, signal.SIGTERM, signal.SIGINT):
+            signal.raise_signal(number)
+        reached = [list(signals)]
+        signal.raise_signal(shutdown.END_AT_ONCE)
+        async with asyncio.timeout(HANGS_SECONDS):
+            while not (draining := tasks_named("drain")):  # noqa: ASYNC110
+                await asyncio.sleep(0)
+            await asyncio.gather(*draining)
+        return [*reached, list(signals)]
+
+    try:
+        assert asyncio.run(scenario()) == [[], [shutdown.END_AT_ONCE, signal.SIGTERM]]
+    finally:
+        signal.signal(shutdown.END_AT_ONCE, before)
 
 
 @pytest.fixture

@@ -46,6 +46,9 @@ class Fake:
     def terminate(self) -> None:
         self.done.append("terminated")
 
+    def end_at_once(self) -> None:
+        self.done.append("ended at once")
+
     def kill(self) -> None:
         self.done.append("killed")
         self.exitcode = -signal.SIGKILL if self.exitcode is None else self.exitcode
@@ -270,7 +273,9 @@ class TestEnding:
         monkeypatch.setattr(workers, "time", SimpleNamespace(sleep=passes))
         several.terminate_all()
         several.join_all()
-        assert [worker.done.count("terminated") for worker in several.processes] == [times] * 3
+        assert [worker.done[1:] for worker in several.processes] == [
+            ["terminated", "ended at once"][:times]
+        ] * 3
 
     def test_one_that_still_leaves_is_waited_for(self, several, monkeypatch):
         turn(several, signal.SIGHUP)
