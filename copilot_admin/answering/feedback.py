@@ -38,6 +38,9 @@ from protocol.storable import clean_text
 MOST_TAGS = 20
 LONGEST_TAG = 200  # characters
 LONGEST_COMMENT = 4000
+READ_OF_COMMENT = (
+    5 * LONGEST_COMMENT
+)  # characters in which addresses are unsigned: 6 ms of the writer
 LOOKED_THROUGH = 300  # newest answers among which one is looked for by its words
 MOST_CHARACTERS = 4_000_000  # of those together: some 60 ms
 _ANSWER = Coalesce("output_node__text", "answer_text")
@@ -46,6 +49,10 @@ _QUESTION = F("turn__human_node__text")
 
 def _text(value: object) -> str:
     return clean_text(value) if isinstance(value, str) else ""
+
+
+def _comment(value: object) -> str:
+    return _text(value[:READ_OF_COMMENT] if isinstance(value, str) else value)
 
 
 def _tags(value: object) -> list[str]:
@@ -64,10 +71,18 @@ class Judgement(BaseModel):
 
     vote: Literal["thumbs_up", "thumbs_down"]
     tags: Annotated[list[str], BeforeValidator(_tags)] = []
-    user_comment: Text = ""
+    user_comment: Annotated[str, BeforeValidator(_comment)] = ""
     ai_response: Text = ""
     user_prompt: Text = ""
     trace_id: Text = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What of a judgement is compared: the client splits answers into bubbles and trims them."""
+
+    answer: str
+    question: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,15 +106,25 @@ def without_personal_data(judgement: Judgement, rules: Rules) -> Judgement:
     return Judgement.model_validate({**kept[0], "vote": judgement.vote})
 
 
-def record(judgement: Judgement, *, judged: Judged) -> None:
+def words_of(judgement: Judgement) -> Words:
+    """Its words without markers and blanks; of megabytes it takes too long for the writer's thread."""
+    return Words(_bare(judgement.ai_response), _bare(judgement.user_prompt))
+
+
+def record(judgement: Judgement, *, judged: Judged, words: Words | None = None) -> None:
     """Stores a judgement, instead of an earlier one of the same turn.
+
+    Args:
+        judgement: What somebody thinks of an answer.
+        judged: Of which answer.
+        words: Of the judgement, where they were made ready before.
 
     Raises:
         NotFound: No answer of this copilot is known that it could be about.
     """
     if judged.logging is Logging.NOTHING:
         return
-    run = _run_of(judgement, judged)
+    run = _run_of(judgement, judged, words or words_of(judgement))
     if run is None or run.turn is None:
         raise NotFound("No answer like this is known, so there is nothing to judge.")
     keep(judgement, turn=run.turn, with_comment=judged.logging is Logging.EVERYTHING)
@@ -125,7 +150,7 @@ def keep(judgement: Judgement, *, turn: Turn, with_comment: bool = True) -> None
     _count(turn.conversation_id)
 
 
-def _run_of(judgement: Judgement, judged: Judged) -> Run | None:
+def _run_of(judgement: Judgement, judged: Judged, words: Words) -> Run | None:
     """The run that gave the answer: of the chat if it is known, and the newest if several did."""
     runs = Run.objects.filter(
         copilot_id=judged.copilot_id, principal=judged.principal, turn__isnull=False
@@ -139,17 +164,16 @@ def _run_of(judgement: Judgement, judged: Judged) -> Run | None:
     in_chat = runs.filter(conversation__trace_id=trace_id) if trace_id else runs.none()
     newest = in_chat.first()
     if newest is None:
-        return _saying(judgement.ai_response, runs, _ANSWER)
+        return _saying(words.answer, runs, _ANSWER)
     return (
-        _saying(judgement.ai_response, in_chat, _ANSWER)
-        or _saying(judgement.user_prompt, in_chat, _QUESTION)
+        _saying(words.answer, in_chat, _ANSWER)
+        or _saying(words.question, in_chat, _QUESTION)
         or newest
     )
 
 
-def _saying(words: str, runs: QuerySet[Run], text: Combinable) -> Run | None:
+def _saying(wanted: str, runs: QuerySet[Run], text: Combinable) -> Run | None:
     """The newest run with these words; it is the writer who reads, so not many long texts."""
-    wanted = _bare(words)
     if not wanted:
         return None
     sizes = runs.annotate(size=Length(text)).values_list("pk", "size")[:LOOKED_THROUGH]
@@ -162,7 +186,6 @@ def _saying(words: str, runs: QuerySet[Run], text: Combinable) -> Run | None:
 
 
 def _bare(text: str) -> str:
-    """What of a text is compared: the client splits answers into bubbles and trims them."""
     return "".join(strip_markers(text).split())
 
 

@@ -15,6 +15,8 @@ READ_INLINE_BYTES = 256 * 1024  # longer bodies are read beside the event loop
 # Brackets, braces, commas and colons. A table of 20,000 rows and ten columns has as many; to look
 # at each of a million values against a manifest takes seconds.
 MOST_TOKENS = 750_000
+# Each is looked at by its name in the event loop: 200,000 of them held it for 150 ms. A component has a few.
+MOST_PARAMETERS = 1000
 COPILOT = "_sys_copilot"  # the slug of the copilot that lends its model
 _TEXT: Mapping[str, Json] = {"type": "string", "maxLength": 200}
 _MESSAGE: JsonObject = {
@@ -118,6 +120,11 @@ def _read(body: bytes) -> Body:
         )
     parameters = value.get("parameters", {})
     assert isinstance(parameters, Mapping)  # noqa: S101  # the schema says so
+    if len(parameters) > MOST_PARAMETERS:
+        raise BadCall(
+            f"The call has more than {MOST_PARAMETERS:,} parameters. Send those that the manifest names.",
+            code="bad-parameters",
+        )
     return Body(
         stream=value.get("stream") is True,
         parameters=parameters,

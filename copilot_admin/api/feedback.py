@@ -8,7 +8,14 @@ from django.http import HttpRequest
 from ninja import Router
 from pydantic import ValidationError
 
-from copilot_admin.answering.feedback import Judged, Judgement, record, without_personal_data
+from copilot_admin.answering.feedback import (
+    Judged,
+    Judgement,
+    Words,
+    record,
+    without_personal_data,
+    words_of,
+)
 from copilot_admin.api.credentials import key_and_user
 from copilot_admin.api.query import ids_of
 from copilot_admin.copilots.live import admit
@@ -16,12 +23,14 @@ from copilot_admin.edge.networks import network_of
 from copilot_admin.errors import MalformedBody, NotFound, UnusableRequest
 from copilot_admin.limits.admission import admit_asking
 from copilot_admin.limits.subjects import Asking
+from copilot_admin.redaction.rules import Rules
 from copilot_admin.storage.database_thread import Patience
 from copilot_admin.storage.writer import READER, WRITER
 from protocol.strict_json import MalformedJson, parse
 
 router = Router(tags=["copilots"])
 FEATURE = "feedback"
+READ_INLINE_BYTES = 256 * 1024  # longer ones are read beside the event loop
 _DOCUMENTATION: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -71,12 +80,24 @@ async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
         logging=live.logging,
         trace_id=ids.trace_id if ids.given else "",
     )
-    judgement = _read(request.body)
-    if live.redaction:  # compared with what is stored, and stored
-        judgement = await asyncio.to_thread(without_personal_data, judgement, live.redaction)
+    judgement, words = await _made_ready(request.body, live.redaction)
     async with patience.waiting():
-        await WRITER.run(partial(record, judgement, judged=judged))
+        await WRITER.run(partial(record, judgement, judged=judged, words=words))
     return {"status": "ok"}
+
+
+async def _made_ready(body: bytes, rules: Rules) -> tuple[Judgement, Words]:
+    """A judgement, and its words: of a long one beside the event loop and the writer's thread."""
+    is_short = len(body) <= READ_INLINE_BYTES and not rules
+    making = partial(_make_ready, body, rules)
+    return making() if is_short else await asyncio.to_thread(making)
+
+
+def _make_ready(body: bytes, rules: Rules) -> tuple[Judgement, Words]:
+    judgement = _read(body)
+    if rules:  # compared with what is stored, and stored
+        judgement = without_personal_data(judgement, rules)
+    return judgement, words_of(judgement)
 
 
 def _read(body: bytes) -> Judgement:

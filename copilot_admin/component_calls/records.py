@@ -18,11 +18,16 @@ from copilot_admin.redaction.rules import NO_RULES, Rules
 from copilot_admin.storage.writer import WRITER
 from protocol.json import Json
 from protocol.redaction import redact, redact_text
+from protocol.walk import weighs_more
 
 logger = logging.getLogger(__name__)
 
 LONGEST_ARGUMENTS = 50_000  # characters as JSON; beyond them the beginning is kept as text
 BEGINNING = 2_000
+# Values of arguments, and texts by so many characters, that are made ready in the event loop: 6 ms. A
+# call of 16 MB with signed addresses takes 4 s, in which the writer's thread would keep no answer.
+READY_INLINE = 1_000
+READY_CHARACTERS = 20
 
 
 @dataclass(slots=True)
@@ -67,23 +72,24 @@ def keep(call: ComponentCall, rules: Rules = NO_RULES, *, owner: Owner | None = 
 
     Args:
         call: Not stored yet; its arguments as they came, or None.
-        rules: What is to be taken out of it; then it is called in an event loop.
+        rules: What is to be taken out of it; with any, or with many arguments, it is called in an
+            event loop.
         owner: Whose call it is; None: nobody named him.
     """
-    if rules:
-        task = partial(_redact_and_keep, call, rules, owner)
+    task = partial(_make_ready_and_keep, call, rules, owner)
+    if rules or weighs_more([call.arguments], than=READY_INLINE, text=READY_CHARACTERS):
         asyncio.get_running_loop().run_in_executor(None, task)
     else:
-        _hand_over(call, owner)
+        task()
 
 
-def _redact_and_keep(call: ComponentCall, rules: Rules, owner: Owner | None) -> None:
-    (call.error,) = redacted([str(call.error)], rules)
-    (call.arguments,) = redacted([call.arguments], rules)
-    _hand_over(call, owner)
-
-
-def _hand_over(call: ComponentCall, owner: Owner | None) -> None:
+def _make_ready_and_keep(call: ComponentCall, rules: Rules, owner: Owner | None) -> None:
+    if rules:
+        (call.error,) = redacted([str(call.error)], rules)
+        (call.arguments,) = redacted([call.arguments], rules)
+    call.error = redact_text(call.error)
+    if call.arguments is not None:
+        call.arguments = shown_arguments(call.arguments)
     try:
         WRITER.submit(partial(_store, call, owner)).add_done_callback(_look)
     except Unavailable as error:
@@ -98,9 +104,6 @@ def _store(call: ComponentCall, owner: Owner | None) -> None:
         elif not EndUser.objects.filter(pk=owner.row_id).exists():
             return
         row.user_id = owner.row_id
-    row.error = redact_text(call.error)
-    if call.arguments is not None:
-        row.arguments = shown_arguments(call.arguments)
     row.save(force_insert=True)
 
 

@@ -1,6 +1,7 @@
 """Thumbs land on the right turn, and are seen in the transcript."""
 
 from datetime import timedelta
+import threading
 
 from django.test import AsyncClient
 from pydantic import ValidationError
@@ -8,6 +9,7 @@ import pytest
 
 from copilot_admin.answering import feedback
 from copilot_admin.answering.feedback import Judgement
+from copilot_admin.api.feedback import READ_INLINE_BYTES
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation, DailyUsage, Feedback, FeedbackSource, Logging
 from copilot_admin.redaction.kinds import DataKind
@@ -187,6 +189,30 @@ def test_personal_data_is_taken_out_of_all_texts_of_a_judgement():
     )
     named = Judgement(vote="thumbs_up")
     assert feedback.without_personal_data(named, Rules(expressions=("thumbs_up",))) == named
+
+
+def test_a_long_judgement_is_made_ready_beside_the_loop_and_the_writer(monkeypatch):
+    """Of a comment as much is read as may be kept: to unsign 20 MB of it took the writer 6 s."""
+    made, unsigned = [], []
+
+    def bare(text):
+        made.append((len(text), threading.current_thread().name))
+        return text
+
+    def redacted(text):
+        unsigned.append(len(text))
+        return text
+
+    client_of(news()).ask("Hi").answer("Yes.")
+    long = "a" * READ_INLINE_BYTES
+    body = {"vote": "thumbs_up", "ai_response": long, "user_prompt": "Hi", "user_comment": long}
+    with monkeypatch.context() as patched:
+        patched.setattr(feedback, "_bare", bare)
+        patched.setattr(feedback, "redact_text", redacted)
+        assert post(body, path=PATH, X_Trace_Id="chat")[0] == 200
+    (thread,) = {thread for length, thread in made if length == len(long)}
+    assert "journal" not in thread and thread != threading.current_thread().name
+    assert (unsigned, len(votes()[0][-1])) == ([feedback.READ_OF_COMMENT], 4000)
 
 
 @pytest.mark.parametrize("body", [{"ai_response": "Never said."}, {}])

@@ -12,7 +12,7 @@ import pytest
 from copilot_admin.answering.open_run import start_draining, stop_draining
 from copilot_admin.component_calls import call as component_calls
 from copilot_admin.component_calls import records
-from copilot_admin.models import CallStatus, Copilot, Logging, Provider
+from copilot_admin.models import CallStatus, ComponentCall, Copilot, Logging, Provider
 from copilot_admin.storage.database_thread import DatabaseThread
 from protocol.components import create_output
 from tests.component_calls.component_http import (
@@ -548,6 +548,10 @@ class TestArguments:
             (b'"x"', "bad-parameters"),
             (b'{"stream": "yes"}', "bad-parameters"),
             (b'{"parameters": []}', "bad-parameters"),
+            (
+                b'{"parameters": {%b}}' % b",".join(b'"%d": 1' % n for n in range(1001)),
+                "bad-parameters",
+            ),
             (b'{"parameters": {"_sys_chat_history": [{"role": "x"}]}}', "bad-parameters"),
             (b'{"parameters": {"_sys_origin_query": 1}}', "bad-parameters"),
             (b'{"parameters": {"_sys_copilot": 1}}', "bad-parameters"),
@@ -755,10 +759,10 @@ class TestRecords:
         assert "a call of echo was not recorded" in caplog.text
 
     def test_a_row_that_the_database_refuses_is_logged(self, key, monkeypatch, caplog):
-        def broken(arguments: Any) -> Any:
+        def broken(row: ComponentCall, **options: Any) -> None:
             raise ValueError("no such thing")
 
-        monkeypatch.setattr(records, "shown_arguments", broken)
+        monkeypatch.setattr(ComponentCall, "save", broken)
         assert ask("/echo", HI, key=key).words == "hi"
         assert rows() == []
         assert "a call of a component was not recorded" in caplog.text
