@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 from django.http import QueryDict
-from django.utils.functional import cached_property
+from django.utils.functional import Promise, cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -25,7 +25,7 @@ from copilot_admin.studio.numbers import numbers_in
 
 NOTHING = ""
 _WRITTEN = re.compile(r"\(?[-\u2212+]?[$€£¥]?\d[\d.,'\u2019\u00a0\u202f]*\s?%?\)?")
-KINDS = (
+KINDS: tuple[tuple[str, str | Promise], ...] = (
     (NOTHING, gettext_lazy("Nothing: any answer will do")),
     *((kind.value, kind.label) for kind in ExpectationKind),
 )
