@@ -76,7 +76,7 @@ class PageOutages(MiddlewareMixin):
     """A page instead of what a view of the admin breaks with while something takes nothing.
 
     That is foreseen, so it leaves no traceback; left to Django, each of a flood of log-ins would.
-    So is a form with a NUL, which a field of Django's refuses and PostgreSQL takes for a fault.
+    So is a form with a NUL, which a field of Django's refuses and either database takes for a fault.
     """
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:

@@ -27,7 +27,6 @@ from tests.admin.pages import messages_of, submit
 from tests.admin.transcripts.test_list import LIST, make_conversations
 from tests.admin.transcripts.test_pages import address, text_of
 from tests.admin.transcripts.transcript_rows import long_conversation
-from tests.databases import on_postgresql
 from tests.factories import make_copilot, make_user
 
 pytestmark = pytest.mark.django_db
@@ -127,7 +126,6 @@ def test_the_list_finds_a_label(reviewer: Browser):
 
 
 @pytest.mark.database
-@on_postgresql
 def test_a_note_with_a_nul_is_refused_in_words(reviewer: Browser):
     conversation, turn = long_conversation(1), Turn.objects.get()
     refused = post(reviewer, conversation, f"turns/{turn.pk}/notes/", text="a\0b")
