@@ -23,7 +23,7 @@ from protocol.functions import WIDGET_DATA_FUNCTIONS, DataSource, data_sources
 from protocol.generations import Generation
 from protocol.json import Json, JsonObject
 from protocol.messages import CallMessage
-from protocol.plain_text import html_text, markdown_table, sources_line
+from protocol.plain_text import html_text, inert, markdown_table, sources_line
 from protocol.walk import rebuild
 
 # The client uses these keys for itself; in the details of a step they would only be noise.
@@ -93,7 +93,8 @@ def _say_one(event: Event) -> tuple[WireEvent, ...]:
         case MessageArtifact():
             return _chunk(_artifact_text(event))
         case CitationCollection(citations):
-            return _chunk(sources_line(one.source_info for one in citations)) if citations else ()
+            named = sources_line(one.source_info for one in citations)
+            return _chunk(inert(named)) if citations else ()
     return _as_understood(event, Generation.ONE)
 
 
@@ -217,8 +218,10 @@ def _chart_type(artifact: MessageArtifact) -> Json:
 
 def _artifact_text(artifact: MessageArtifact) -> str:
     if not isinstance(artifact.content, str):
-        return markdown_table(artifact.content)
-    return html_text(artifact.content) if artifact.type is ArtifactType.HTML else artifact.content
+        return inert(markdown_table(artifact.content))
+    if artifact.type is ArtifactType.HTML:
+        return inert(html_text(artifact.content))
+    return artifact.content
 
 
 def _citations_two(collection: CitationCollection) -> dict[str, Json]:

@@ -18,6 +18,9 @@ _BLOCK_END = re.compile(
 _ENDLESS_NUMBER = re.compile(r"&#[0-9]{20,}+;?")  # no character has so long a number
 _CELL_END = re.compile(r"</t[dh]\s*>", re.IGNORECASE)
 _COMMENT_OR_TAG = re.compile(r"</?[a-zA-Z!][^<>]*>")
+# An image of Markdown is a link with a mark before it; a run of them is looked at once.
+_IMAGE_MARK = re.compile(r"(?<!!)!++(?=\[)")
+_TAG_MARK = re.compile(r"<(?=[a-zA-Z/!?])")
 _SPACES = re.compile(r"[ \t\xa0]+")
 _EMPTY_LINES = re.compile(r"\n{3,}")
 
@@ -54,6 +57,18 @@ def sources_line(sources: Iterable[JsonObject]) -> str:
     """One line that names each cited source once."""
     names = dict.fromkeys(_source_name(source) for source in sources)
     return "Sources: " + ", ".join(names)
+
+
+def inert(text: str) -> str:
+    """The text with nothing in it that a client would load by itself, where it is read as Markdown.
+
+    What stands in a cell, in the text of HTML or in the name of a source was written for no such reader.
+
+    Examples:
+        >>> inert("![a](https://a.example) <img src=x> a < b!")
+        '[a](https://a.example) < img src=x> a < b!'
+    """
+    return _TAG_MARK.sub("< ", _IMAGE_MARK.sub("", text))
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -1,5 +1,6 @@
 """What each generation's client is told."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -80,6 +81,31 @@ def test_required_fields_are_sent_even_when_empty():
 )
 def test_empty_artifact_is_nothing_to_generation_one(artifact: MessageArtifact):
     assert say(artifact, Generation.ONE) == ()
+
+
+LOADS = "![a](https://a.example/?b) !!![c][d] <img src=//a.example> &#33;[e](https://a.example)"
+ROW = {LOADS: LOADS, "b": {"c": LOADS}, "d": [LOADS]}
+AS_TABLE = MessageArtifact(
+    type=ArtifactType.TABLE, uuid="u", artifact_name="n", description="", content=[ROW]
+)
+AS_HTML = replace(AS_TABLE, type=ArtifactType.HTML, content=LOADS.replace("<", "&lt;"))
+AS_SOURCE = CitationCollection((Citation(id="1", source_info={"type": "widget", "name": LOADS}),))
+
+
+@pytest.mark.parametrize(
+    ("event", "generation"),
+    [
+        (AS_TABLE, Generation.ONE),
+        (AS_SOURCE, Generation.ONE),
+        (AS_HTML, Generation.ONE),
+        (AS_HTML, Generation.TWO),
+        (StatusUpdate(message="m", artifacts=(AS_HTML,)), Generation.TWO),
+    ],
+)
+def test_what_is_said_as_text_loads_nothing_by_itself(event: Any, generation: Generation):
+    told = str(say(event, generation))
+    assert "[a](https://a.example/?b)" in told and "< img" in told
+    assert "![" not in told and "<img" not in told
 
 
 def test_artifacts_of_a_step_are_said_in_the_words_of_generation_two():

@@ -89,7 +89,7 @@ def _arguments(html_sources: Collection[str], call: ToolCall) -> JsonObject:
     arguments: dict[str, Json] = {
         "widget_type": given.widget_type,
         "data": _data(given, html_sources=html_sources),
-        "name": given.name,
+        "name": without_remote_images(given.name, sources=()),
     }
     if given.description:
         arguments["description"] = without_remote_images(given.description, sources=html_sources)

@@ -9,6 +9,7 @@ from copilot_admin.engine.client.call_budget import CallWords
 from copilot_admin.engine.client.dashboard import may_be_changed
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.engine.client_functions.samples import Sample
+from copilot_admin.engine.toolkits.markdown_images import without_remote_images
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.engine.values.model_call import ToolCall
 from protocol.json import JsonObject
@@ -68,7 +69,15 @@ def _arguments(call: ToolCall) -> JsonObject:
     if given.operation == "rename_tabs":
         if not given.rename_map:
             raise ToolMistake("rename_tabs needs 'rename_map': an object of old to new names.")
-        return {"operation": given.operation, "rename_map": dict(given.rename_map)}
+        renamed: JsonObject = {old: _shown(new) for old, new in given.rename_map.items()}
+        return {"operation": given.operation, "rename_map": renamed}
     if not given.tabs:
         raise ToolMistake(f"{given.operation} needs 'tabs': a list of objects with a 'name'.")
-    return {"operation": given.operation, "tabs": [{"name": tab.name} for tab in given.tabs]}
+    is_new = given.operation != "remove_tabs"
+    names = (_shown(tab.name) if is_new else tab.name for tab in given.tabs)
+    return {"operation": given.operation, "tabs": [{"name": name} for name in names]}
+
+
+def _shown(name: str) -> str:
+    """A name that a tab gets, without an image: a client may draw it as Markdown."""
+    return without_remote_images(name, sources=())

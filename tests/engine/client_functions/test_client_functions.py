@@ -762,3 +762,15 @@ def test_parameters_say_whether_they_take_several_values_or_must_be_asked_about(
         outputs_of(make_engine_input(provider, query=query))
     assert '"several": true, "options": "ask"' in provider.calls[0].messages[0].text
     assert TextDelta("x") in text("x").actions
+
+
+def test_names_of_what_is_new_on_the_dashboard_have_no_image_in_them():
+    image, link = "![a](https://a.example/?b)", "[a](https://a.example/?b)"
+    widget = {"widget_type": "note", "name": image, "data": "Hello"}
+    assert asked("add_generative_widget", **widget)["name"] == link
+    named = {"operation": "add_tabs", "tabs": [image]}
+    assert asked("manage_navigation_bar", **named)["tabs"] == [{"name": link}]
+    renamed = {"operation": "rename_tabs", "rename_map": {image: image}}
+    assert asked("manage_navigation_bar", **renamed)["rename_map"] == {image: link}
+    gone = {"operation": "remove_tabs", "tabs": [image]}
+    assert asked("manage_navigation_bar", **gone)["tabs"] == [{"name": image}]
