@@ -27,6 +27,8 @@ def open_streams() -> None:
             os.fstat(number)
         except OSError:
             os.set_inheritable(os.open(os.devnull, how), True)  # the lowest number that is free
+    if sys.stdin is None:
+        sys.stdin = TextIOWrapper(FileIO(_INPUT, "r", closefd=False))
     if sys.stdout is None:
         sys.stdout = TextIOWrapper(FileIO(_OUTPUT, "w", closefd=False))
     if sys.stderr is None:

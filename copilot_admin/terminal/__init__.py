@@ -1,4 +1,4 @@
-"""Django's commands for accounts, told in the audit trail.
+"""Commands of Django and django-ninja as this project wants them: for accounts, told in the audit trail; for its API.
 
-A Django app of its own: it stands before `django.contrib.auth`, whose commands it replaces.
+A Django app of its own: it stands before those whose commands it replaces.
 """

@@ -116,6 +116,19 @@ def test_what_a_command_said_before_it_failed_is_written(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (1, "said\n", "CommandError: No.\n")
 
 
+def test_an_input_that_is_closed_is_empty():
+    program = COMMAND.format(does="print(sys.stdin.buffer.read())")
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+        text=True,
+        preexec_fn=lambda: os.close(0),
+    )
+    assert (done.stdout, done.stderr) == ("b''\n", "it went on\n")
+
+
 IN_A_THREAD = """
     from threading import Thread
     def say():
