@@ -19,6 +19,8 @@ _METADATA_NAMES = frozenset({"metadata", "metadata.google.internal", "metadata.g
 # What IANA has given to anybody lies in it, but for what documents are written with.
 _GLOBAL_UNICAST = ip_network("2000::/3")
 _DOCUMENTATION = ip_network("3fff::/20")
+# Newer Pythons take the first for private too; the second led to whichever 6to4 relay is nearest (RFC 7526).
+_OF_NOBODY = (ip_network("192.0.0.0/24"), ip_network("192.88.99.0/24"))
 # An IPv4 address stands in the last 32 bits of these: translated (RFC 6052, RFC 2765), compatible.
 _TRANSLATED = ip_network("64:ff9b::/96")
 _LAST_BITS = (_TRANSLATED, ip_network("::ffff:0:0:0/96"), ip_network("::/96"))
@@ -107,7 +109,8 @@ def _in_plain_letters(host: str) -> str:
 
 
 def _is_public_ipv4(address: Address) -> bool:
-    return address.is_global and not address.is_multicast
+    is_somebodys = not any(address in network for network in _OF_NOBODY)
+    return is_somebodys and address.is_global and not address.is_multicast
 
 
 def _is_another_spelling(address: IPv6Address) -> bool:
