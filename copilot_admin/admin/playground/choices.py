@@ -9,10 +9,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from copilot_admin.admin.playground.builders import may_build
 from copilot_admin.admin.playground.sides import LIVE
 from copilot_admin.models import Copilot, CopilotVersion, Provider
 
-CHANGE = "copilot_admin.change_copilot"
 MOST_VERSIONS = 500  # as many as one looks through; older ones are on the page of the versions
 
 
@@ -20,7 +20,7 @@ MOST_VERSIONS = 500  # as many as one looks through; older ones are on the page 
 @never_cache
 def choices(request: HttpRequest, pk: int) -> JsonResponse:
     """The live version, every other one, and each provider, as values and labels."""
-    if not request.user.has_perm(CHANGE):
+    if not may_build(request.user):
         raise PermissionDenied
     copilot = get_object_or_404(Copilot, pk=pk, deletion_requested_at=None)
     rows = copilot.versions.order_by("-number").only("number", "note")[:MOST_VERSIONS]

@@ -14,11 +14,11 @@ from django.views.decorators.http import require_safe
 from copilot_admin.admin.blocks.blocks import blocks_of
 from copilot_admin.admin.blocks.contents import ALONE
 from copilot_admin.admin.blocks.kinds import ArtifactBlock
+from copilot_admin.admin.playground.builders import may_build
 from copilot_admin.models import Conversation
 from copilot_admin.reading import read_conversation
 from copilot_admin.studio.playground import builder
 
-CHANGE = "copilot_admin.change_copilot"
 SANDBOX = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; sandbox"
 )
@@ -28,7 +28,7 @@ SANDBOX = (
 @never_cache
 def html_frame(request: HttpRequest, pk: int) -> HttpResponse:
     """One piece of HTML of a chat of one's own, by the key of its block."""
-    if not request.user.has_perm(CHANGE):
+    if not may_build(request.user):
         raise PermissionDenied
     rows = Conversation.objects.filter(copilot_id=pk, principal=builder(request.user).principal)
     conversation = get_object_or_404(rows, trace_id=request.GET.get("chat", ""))

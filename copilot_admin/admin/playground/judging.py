@@ -4,18 +4,18 @@ from django.http import HttpRequest, JsonResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from copilot_admin.admin.playground.builders import may_build
 from copilot_admin.answering.feedback import Judgement, keep
 from copilot_admin.models import Turn
 from copilot_admin.studio.playground import builder
 
-CHANGE = "copilot_admin.change_copilot"
 VOTES = ("thumbs_up", "thumbs_down")
 
 
 @require_POST
 def judge(request: HttpRequest, pk: int) -> JsonResponse:
     """Keeps a judgement of an answer in a chat of one's own; says what came of it."""
-    if not request.user.has_perm(CHANGE):
+    if not may_build(request.user):
         return _said(_("You may not change copilots. Log in again, then judge."), status=403)
     vote, turn = request.POST.get("vote", ""), _turn(request, pk)
     if vote not in VOTES:

@@ -6,6 +6,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from copilot_admin.admin.playground.builders import may_build
 from copilot_admin.admin.playground.sent import sent_json
 from copilot_admin.admin.playground.sides import origin_of
 from copilot_admin.audit.actor import Actor
@@ -16,14 +17,13 @@ from copilot_admin.errors import BodyTooLarge, ConfigurationError
 from copilot_admin.models import Action, Copilot
 from protocol.strict_json import MalformedJson, parse
 
-CHANGE = "copilot_admin.change_copilot"
 FIELD = "question"  # of the form; it holds the question as a copilot file has it
 
 
 @require_POST
 def save(request: HttpRequest, pk: int) -> JsonResponse:
     """Keeps a question with what it brings; says where it is, or why it is not kept."""
-    if not request.user.has_perm(CHANGE):
+    if not may_build(request.user):
         return _refusal(_("You may not change copilots. Log in again, then save."), status=403)
     copilot = Copilot.objects.in_use().filter(pk=pk, deletion_requested_at=None).first()
     if copilot is None:

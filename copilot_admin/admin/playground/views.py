@@ -23,6 +23,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from copilot_admin.admin.playground.asked import query_of_form, sent_query
+from copilot_admin.admin.playground.builders import CHANGE, may_build
 from copilot_admin.admin.playground.figures import figures_of
 from copilot_admin.admin.playground.told import told_event
 from copilot_admin.admin.transcripts.facts import facts_of, latest_turn
@@ -37,8 +38,6 @@ from copilot_admin.errors import Forbidden, RequestError, Unauthorized
 from copilot_admin.models import Conversation, Feedback, FeedbackSource
 from copilot_admin.reading import read_outline, read_tree, read_turns
 from copilot_admin.studio.playground import builder
-
-CHANGE = "copilot_admin.change_copilot"
 
 
 @require_POST
@@ -64,7 +63,7 @@ async def ask(request: HttpRequest, pk: int) -> HttpResponseBase:
 @never_cache
 def answer(request: HttpRequest, pk: int) -> HttpResponse:
     """The newest answer of a chat of one's own, drawn as in a transcript."""
-    if not request.user.has_perm(CHANGE):
+    if not may_build(request.user):
         raise PermissionDenied
     rows = Conversation.objects.filter(copilot_id=pk, principal=builder(request.user).principal)
     conversation = get_object_or_404(

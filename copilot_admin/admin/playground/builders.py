@@ -1,0 +1,10 @@
+"""Who may use the playground: its addresses are none of the site's, which lets nobody else in."""
+
+from django.contrib.auth.models import AnonymousUser, User
+
+CHANGE = "copilot_admin.change_copilot"
+
+
+def may_build(user: User | AnonymousUser) -> bool:
+    """Whether somebody is let into the admin, and changes copilots there."""
+    return user.is_active and user.is_staff and user.has_perm(CHANGE)
