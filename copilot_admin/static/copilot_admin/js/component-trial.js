@@ -17,7 +17,7 @@ draw();
 json.open = !fields.firstElementChild;
 area.addEventListener("change", draw);
 fields.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && event.target.matches("input")) {
+  if (event.key === "Enter" && !event.isComposing && event.target.matches("input")) {
     event.preventDefault();
     form.requestSubmit();
   }

@@ -45,6 +45,9 @@ document.querySelectorAll("[data-ca-picker]").forEach((box, number) => {
   input.addEventListener("focus", find);
   input.addEventListener("blur", close);
   input.addEventListener("keydown", (event) => {
+    if (event.isComposing) {
+      return; // the key is of the signs that are being put together
+    }
     const found = list.children;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) {
