@@ -28,6 +28,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.reading import read_conversation, read_outline, read_tree, read_turns
 from protocol.events import ArtifactType
+from tests.admin.transcripts.hostile_client import earlier_messages, what_it_brings
 from tests.admin.transcripts.transcript_rows import (
     PRICES,
     artifact,
@@ -558,9 +559,9 @@ def hostile_conversation(payload: str) -> Conversation:
     """A conversation that has one text in all its places."""
     copilot = make_copilot(name=f"{payload[:80]} {Conversation.objects.count()}")
     client = Client(version=make_version(copilot), trace_id="chat")
-    asked = client.ask(payload, notes=(payload,)).answer(
-        payload, ended=ending(Outcome.FAILED, error=payload, error_code=payload[:50])
-    )
+    asked = client.ask(
+        *earlier_messages(payload), payload, notes=(payload,), **what_it_brings(payload)
+    ).answer(payload, ended=ending(Outcome.FAILED, error=payload, error_code=payload[:50]))
     run = Run.objects.get(pk=asked.run_id)
     rows = [{payload: payload, "n": 1.0}, {payload: 2, "n": payload}]
     info = {
