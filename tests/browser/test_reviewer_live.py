@@ -228,6 +228,32 @@ def test_a_question_on_another_branch_is_offered_not_forced(eve: Visit):
     expect(eve.page.get_by_text("Two, please?")).to_be_visible()
 
 
+def test_questions_that_were_asked_while_the_socket_was_away_come_in_their_order(eve: Visit):
+    """The last of them was told to be on another branch, and a new answer to a question not at all."""
+    sockets: list[WebSocketRoute] = []
+
+    def listen(socket: WebSocketRoute) -> None:
+        sockets.append(socket)
+        socket.connect_to_server()
+
+    eve.page.route_web_socket("**/ws/**", listen)
+    client = Client(trace_id="chat")
+    asked = client.ask("One?").answer("First")
+    Conversation.objects.update(last_at=timezone.now())
+    open_page(eve, asked)
+    client.ask("One?").answer("First, once more")
+    with eve.page.expect_response("**/state/"):
+        sockets[-1].close(code=1012, reason="a new release")
+    expect(eve.page.get_by_text("First, once more")).to_be_visible()
+    client.ask("One?", ai("First, once more"), "Two?").answer("Second")
+    last = client.ask("One?", ai("First, once more"), "Two?", ai("Second"), "Three?")
+    tell(eve, last.answer("Third"))
+    expect(eve.page.locator(".ca-turn")).to_have_count(3)
+    for number, words in enumerate(("First, once more", "Second", "Third")):
+        expect(eve.page.locator(".ca-turn").nth(number)).to_contain_text(words)
+    expect(eve.page.locator("#news")).to_be_hidden()
+
+
 def test_without_a_socket_the_page_asks_until_nothing_runs(eve: Visit):
     def refuse(socket: WebSocketRoute) -> None:
         socket.close(code=1011, reason="no sockets here")

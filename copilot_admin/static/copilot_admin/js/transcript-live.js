@@ -6,6 +6,7 @@ import { morph } from "./transcript-morph.js";
 
 const POLL_EVERY = 2000; // milliseconds: checkpoints come once a second
 const RETRY_AFTER = [1000, 2000, 5000, 10000, 30000]; // and so on, every 30 seconds
+const UNHEARD = 20; // questions that were asked meanwhile, which are fetched to show one that follows them
 
 export function startLive(transcript) {
   const page = new LivePage(transcript);
@@ -16,7 +17,8 @@ class LivePage {
   constructor(transcript) {
     this.transcript = transcript;
     this.failures = 0;
-    this.fetching = new Map(); // turn id -> whether it changed again meanwhile
+    this.fetching = new Map(); // turn id -> whether it changed again meanwhile, and when it is shown
+    this.elsewhere = new Set(); // turns on other branches
     this.polling = null;
     this.asking = false;
     this.ended = false;
@@ -26,9 +28,10 @@ class LivePage {
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
     const socket = new WebSocket(`${scheme}//${location.host}${this.transcript.dataset.socket}`);
     socket.addEventListener("open", () => {
+      const wasAway = this.failures > 0;
       this.failures = 0;
       this.stopPolling();
-      this.catchUp();
+      this.catchUp(wasAway);
     });
     socket.addEventListener("message", (event) => {
       const change = JSON.parse(event.data);
@@ -73,8 +76,8 @@ class LivePage {
     }
   }
 
-  // Fetches what changed unheard; says whether anything runs.
-  async catchUp() {
+  // Fetches what changed unheard, after a while also an answer that came and ended; says whether anything runs.
+  async catchUp(wasAway = false) {
     const answer = await this.get(this.transcript.dataset.stateUrl);
     if (!answer) {
       return !this.ended;
@@ -82,7 +85,7 @@ class LivePage {
     const { live, latest } = await answer.json();
     const shown = [...this.transcript.querySelectorAll("[data-live]")];
     const turns = new Set([...live, ...shown.map((turn) => Number(turn.dataset.turn))]);
-    if (latest && !document.getElementById(`turn-${latest}`)) {
+    if (latest && (wasAway || !document.getElementById(`turn-${latest}`))) {
       turns.add(latest);
     }
     await Promise.all([...turns].map((turn) => this.refresh(turn)));
@@ -90,20 +93,30 @@ class LivePage {
   }
 
   // One request for a turn at a time; what changes meanwhile is fetched once more.
-  async refresh(turn) {
-    if (this.fetching.has(turn)) {
-      this.fetching.set(turn, true);
-      return;
+  refresh(turn, most = UNHEARD) {
+    const known = this.fetching.get(turn);
+    if (known) {
+      known.again = true;
+      return known.shown;
     }
-    this.fetching.set(turn, false);
-    const answer = await this.get(this.transcript.dataset.turnUrl.replace("/0/", `/${turn}/`));
-    if (answer) {
-      this.show(turn, await answer.text());
-    }
-    const again = this.fetching.get(turn);
-    this.fetching.delete(turn);
-    if (again) {
-      await this.refresh(turn);
+    const work = { again: false };
+    this.fetching.set(turn, work);
+    work.shown = this.fetchAndShow(turn, work, most);
+    return work.shown;
+  }
+
+  async fetchAndShow(turn, work, most) {
+    const address = this.transcript.dataset.turnUrl.replace("/0/", `/${turn}/`);
+    try {
+      do {
+        work.again = false;
+        const answer = await this.get(address);
+        if (answer) {
+          await this.show(turn, await answer.text(), most);
+        }
+      } while (work.again);
+    } finally {
+      this.fetching.delete(turn);
     }
   }
 
@@ -133,7 +146,7 @@ class LivePage {
     this.tell(saidEnded, saidLogIn, logInUrl);
   }
 
-  show(turn, html) {
+  async show(turn, html, most) {
     const fresh = new DOMParser().parseFromString(html, "text/html");
     morph(document.getElementById("facts"), fresh.getElementById("facts"));
     const part = fresh.getElementById(`turn-${turn}`);
@@ -144,13 +157,26 @@ class LivePage {
       if (wasLive && !("live" in part.dataset)) {
         this.say(`${nameOf(part)}: ${endOf(part)}`);
       }
-    } else if (this.follows(part)) {
+      return;
+    }
+    const before = Number(part.dataset.follows);
+    // Of questions that were asked one after the other, the last may come first, or the others unheard.
+    if (most && !this.isKnown(before)) {
+      await this.refresh(before, most - 1);
+    }
+    if (this.follows(part)) {
       this.transcript.querySelector(":scope > .ca-empty")?.remove();
       this.transcript.append(document.importNode(part, true));
       this.say(this.transcript.dataset.saidNew);
-    } else {
+    } else if (!most || this.isKnown(before)) {
+      this.elsewhere.add(turn);
       this.offer(turn);
     }
+  }
+
+  // Whether it is known where a turn stands; before a first question there is none.
+  isKnown(turn) {
+    return !turn || this.elsewhere.has(turn) || document.getElementById(`turn-${turn}`) !== null;
   }
 
   follows(part) {
