@@ -157,7 +157,7 @@ def test_absent_keys_reset_to_their_defaults():
             "access": "key",
             "enabled": True,
             "widget_data": "ask",
-            "features": dict.fromkeys((feature.key for feature in FEATURES), False),
+            "features": {feature.key: feature.default for feature in FEATURES},
         }
     ]
 
