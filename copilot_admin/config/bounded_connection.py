@@ -6,6 +6,7 @@ client counts.
 """
 
 import threading
+import time
 from typing import Any
 
 from psycopg import Connection, DatabaseError, OperationalError
@@ -19,13 +20,16 @@ ANSWER_SECONDS = 3.2
 # Whoever has waited in vain is told soon, also where Django leaves a transaction with a new
 # connection: a check of one that works takes a millisecond.
 ANSWER_SECONDS_AGAIN = 0.2
+# For as long as a request may still take. Threads that live on wait in full again then: over a slow
+# way, or on a busy machine, an answer takes longer than that, and there would be none for ever.
+AGAIN_SECONDS = 2.0
 _LOOK_SECONDS = 0.1  # psycopg's own: how often a wait looks up, for Ctrl-C
 
 
 class _Waited(threading.local):
-    """Whether the last wait of this thread was in vain."""
+    """Until when (`monotonic`) this thread is told soon, since it has waited in vain."""
 
-    in_vain = False
+    told_soon_until = 0.0
 
 
 _waited = _Waited()
@@ -55,7 +59,7 @@ class BoundedConnection(Connection[Any]):
             # Still under way, so its answer may yet come, and would be taken for that of another.
             if self.pgconn.transaction_status == TransactionStatus.ACTIVE:
                 self.pgconn.finish()
-                _waited.in_vain = True
+                _note_wait_in_vain()
             raise
         except DatabaseError as error:
             if self.answers_within is not None and error.sqlstate in SHUT:
@@ -64,7 +68,7 @@ class BoundedConnection(Connection[Any]):
                 raise
             self.pgconn.finish()
             raise OperationalError("the server talks nonsense, or is gone") from error
-        _waited.in_vain = False
+        _waited.told_soon_until = 0.0
         return answer
 
     def _is_nonsense(self, error: DatabaseError) -> bool:
@@ -78,9 +82,16 @@ class BoundedConnection(Connection[Any]):
         )
 
     def _most(self) -> float | None:
-        if self.answers_within is not None and _waited.in_vain:
+        if self.answers_within is not None and time.monotonic() < _waited.told_soon_until:
             return min(self.answers_within, ANSWER_SECONDS_AGAIN)
         return self.answers_within
+
+
+def _note_wait_in_vain() -> None:
+    """Lets what follows be told soon; those waits do not make it longer."""
+    now = time.monotonic()
+    if now >= _waited.told_soon_until:
+        _waited.told_soon_until = now + AGAIN_SECONDS
 
 
 def _shut(error: DatabaseError) -> OperationalError:

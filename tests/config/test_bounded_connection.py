@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 import re
+from types import SimpleNamespace
 
 import psycopg
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from copilot_admin import settings
 from copilot_admin.config import bounded_connection
 from copilot_admin.config.bounded_connection import (
+    AGAIN_SECONDS,
     ANSWER_SECONDS,
     ANSWER_SECONDS_AGAIN,
     BoundedConnection,
@@ -34,7 +36,7 @@ def test_what_is_slow_ends_before_what_is_dead_and_both_in_time():
 def connection() -> Iterator[BoundedConnection]:
     with BoundedConnection.connect(DATABASE_URL, autocommit=True) as connection:
         yield connection
-    bounded_connection._waited.in_vain = False
+    bounded_connection._waited.told_soon_until = 0.0
 
 
 @pytest.mark.postgres
@@ -64,6 +66,22 @@ class TestBoundedConnection:
             assert other._most() == BoundedConnection.answers_within
             other.answers_within = None
             assert other._most() is None
+
+    def test_after_a_while_it_waits_in_full_again_though_every_wait_was_in_vain(
+        self, connection, monkeypatch
+    ):
+        """Where answers take longer than the short wait, a server never came back."""
+        now = 1000.0
+        monkeypatch.setattr(bounded_connection, "time", SimpleNamespace(monotonic=lambda: now))
+        for _ in range(3):
+            connection.answers_within = SHORT
+            with pytest.raises(psycopg.OperationalError):
+                connection.execute("SELECT pg_sleep(%s)", [LONG])
+            connection = BoundedConnection.connect(DATABASE_URL, autocommit=True)
+            assert connection._most() == ANSWER_SECONDS_AGAIN
+            now += AGAIN_SECONDS / 2.5
+        assert connection._most() == ANSWER_SECONDS
+        connection.close()
 
     def test_one_whose_statement_fails_goes_on(self, connection):
         connection.execute("SET statement_timeout = 10")

@@ -47,7 +47,7 @@ def test_a_page_says_that_it_is_not_available_and_is_there_again(
         connection.close()  # what the test has used waits for longer
         page = getattr(browser, method)(url)
         connection.close_if_unusable_or_obsolete()  # as at the end of every request
-    bounded_connection._waited.in_vain = False  # in this thread; a request has one of its own
+    bounded_connection._waited.told_soon_until = 0.0  # in this thread; a request has one of its own
     assert (page.status_code, page["Retry-After"]) == (503, "5")
     assert "<h1>Not available now</h1>" in page.content.decode()
     assert browser.get(url).status_code == 200
