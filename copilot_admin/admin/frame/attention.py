@@ -38,9 +38,9 @@ def _steps(user: AbstractUser) -> Iterator[NextStep]:
 
 def _alerts(user: AbstractUser) -> Iterator[NextStep]:
     found = alerts_for(user, Alert.objects.filter(closed_at=None)).order_by("-opened_at", "-pk")
-    number = found.count()
-    if number:
-        newest = found[0]
+    newest = found.first()
+    if newest is not None:
+        number = max(found.count(), 1)  # it may just have been closed
         one = reverse("admin:copilot_admin_alert_change", args=[newest.pk])
         several = f"{reverse('admin:copilot_admin_alert_changelist')}?state=open"
         yield NextStep(
