@@ -44,14 +44,14 @@ class JsonField(_OfOneShape, _Json):
         name, _, args, kwargs = super().deconstruct()
         return name, "django.db.models.JSONField", args, kwargs
 
-    def from_db_value(self, value: Any, expression: object, connection: Any) -> Json:
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Json:
         """The value that was written; None where there is no row.
 
         Raises:
             OperationalError: It is no JSON any more, or another one.
         """
         try:
-            read = super().from_db_value(value, expression, connection)  # type: ignore[misc]  # there is no stub
+            read = super().from_db_value(value, expression, connection)
         except ValueError as error:
             raise _other_than_written() from error
         return None if value is None else self._of_its_shape(read, expression)

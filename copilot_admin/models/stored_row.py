@@ -14,7 +14,9 @@ class StoredRow(models.Model):
         abstract = True
 
     @classmethod
-    def from_db(cls, db: str | None, field_names: Collection[str], values: Collection[Any]) -> Self:
+    def from_db(
+        cls, db: str | None, field_names: Collection[str], values: Collection[Any], **more: Any
+    ) -> Self:
         """The row that was read.
 
         Raises:
@@ -22,7 +24,7 @@ class StoredRow(models.Model):
         """
         if None in values and not _may_be_empty(cls).issuperset(_empty(field_names, values)):
             raise OperationalError("a row of the database lacks what it has")
-        return super().from_db(db, field_names, values)
+        return super().from_db(db, field_names, values, **more)
 
 
 def _empty(names: Collection[str], values: Collection[Any]) -> Sequence[str]:

@@ -290,7 +290,7 @@ def _delete_parts() -> int:
 
 
 def _note(removal: Removal, gone: Gone) -> None:
-    counts = Counter(removal.counts)
+    counts: Counter[str] = Counter(removal.counts)
     counts.update(gone.counts)
     removal.counts = {name: number for name, number in counts.items() if number}
     if removal.cause == Cause.ERASURE:
