@@ -31,6 +31,7 @@ from copilot_admin.models import (
     Side,
 )
 from copilot_admin.server import rounds, shutdown
+from copilot_admin.server.worker_process import END_AT_ONCE
 from copilot_admin.storage.database_thread import JournalDown
 from copilot_admin.studio.question_tasks import ask_in_background
 from copilot_admin.upkeep import background
@@ -327,7 +328,7 @@ def test_a_worker_hears_a_second_signal_of_its_supervisor_alone(signals, monkeyp
     """A signal to the whole group reaches it twice."""
     settings.DRAIN_SECONDS = 600
     monkeypatch.setattr(multiprocessing, "parent_process", lambda: object())
-    before = signal.getsignal(shutdown.END_AT_ONCE)
+    before = signal.getsignal(END_AT_ONCE)
 
     async def scenario() -> list[list[int]]:
         answered = asyncio.Event()
@@ -338,7 +339,7 @@ def test_a_worker_hears_a_second_signal_of_its_supervisor_alone(signals, monkeyp
         for number in (signal.SIGTERM, signal.SIGTERM, signal.SIGINT):
             signal.raise_signal(number)
         reached = [list(signals)]
-        signal.raise_signal(shutdown.END_AT_ONCE)
+        signal.raise_signal(END_AT_ONCE)
         async with asyncio.timeout(HANGS_SECONDS):
             while not (draining := tasks_named("drain")):  # noqa: ASYNC110
                 await asyncio.sleep(0)
@@ -346,9 +347,9 @@ def test_a_worker_hears_a_second_signal_of_its_supervisor_alone(signals, monkeyp
         return [*reached, list(signals)]
 
     try:
-        assert asyncio.run(scenario()) == [[], [shutdown.END_AT_ONCE, signal.SIGTERM]]
+        assert asyncio.run(scenario()) == [[], [END_AT_ONCE, signal.SIGTERM]]
     finally:
-        signal.signal(shutdown.END_AT_ONCE, before)
+        signal.signal(END_AT_ONCE, before)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ OURS = "copilot_admin.api.app.api"
 class Command(export_openapi_schema.Command):
     """Writes the OpenAPI document that `/docs` shows."""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:  # type: ignore[override]  # Django's is one
+    def add_arguments(self, parser: ArgumentParser) -> None:
         """Declares those of django-ninja, which looks below `/api/` for an API that is not named."""
         super().add_arguments(parser)  # type: ignore[arg-type]
         parser.set_defaults(api=OURS)
