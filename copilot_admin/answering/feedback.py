@@ -38,9 +38,7 @@ from protocol.storable import clean_text
 MOST_TAGS = 20
 LONGEST_TAG = 200  # characters
 LONGEST_COMMENT = 4000
-READ_OF_COMMENT = (
-    5 * LONGEST_COMMENT
-)  # characters in which addresses are unsigned: 6 ms of the writer
+READ_OF_COMMENT = 5 * LONGEST_COMMENT  # characters that are read: 6 ms of the writer
 LOOKED_THROUGH = 300  # newest answers among which one is looked for by its words
 MOST_CHARACTERS = 4_000_000  # of those together: some 60 ms
 _ANSWER = Coalesce("output_node__text", "answer_text")
