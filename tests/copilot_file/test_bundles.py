@@ -281,6 +281,7 @@ def test_expressions_are_tried_for_so_long_in_all_files_together(monkeypatch: py
     clock = SimpleNamespace(monotonic=lambda: float(len(tried)))
     monkeypatch.setattr(checked, "finds_nothing_as_well", never)
     monkeypatch.setattr(checked, "time", clock)
+    monkeypatch.setattr(bundles, "TRIAL_SECONDS", 3)
     files = [
         file_of(name, name=name, redacted_expressions=[f"{name}{n}" for n in range(9)])
         for name in "ab"

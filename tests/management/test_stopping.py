@@ -21,6 +21,7 @@ def killed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     sent: list[int] = []
     monkeypatch.setattr(os, "kill", lambda pid, number: sent.append(number))
     before = {number: signal.getsignal(number) for number in SIGNALS}
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # that of a server in a test may be left
     yield sent
     for number, handler in before.items():
         signal.signal(number, handler)
