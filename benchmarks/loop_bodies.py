@@ -133,6 +133,7 @@ QUESTIONS: Mapping[str, Make] = MappingProxyType(
             "bench",
             {"messages": [_human("e\u0301\u0316" * 3 * MB)]},
         ),
+        "18 MB of escapes": lambda: ("bench", {"messages": [_human("a\n" * 6 * MB)]}),
         "18 MB of addresses, answered before": lambda: (
             "bench",
             {"messages": [_human("?"), _ai(SIGNED * 500_000), _human("And now?")]},

@@ -6,11 +6,11 @@ sorted JSON; results over their redacted data, so that a renewed signature chang
 
 from collections.abc import Mapping
 from enum import StrEnum
-import json
 from typing import assert_never
 
 from protocol.composed import composed
 from protocol.json import Json
+from protocol.long_texts import Writer
 from protocol.markers import strip_markers
 from protocol.messages import (
     AiMessage,
@@ -120,9 +120,9 @@ def _item(item: DataItem | FileReference) -> Json:
 
 
 def _dumped(value: Json) -> str:
-    value = rebuild(value, scalar=_as_in_javascript)
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return _normalised(text)
+    writer = Writer()
+    value = rebuild(value, scalar=lambda one: writer.scalar(_as_in_javascript(one)))
+    return _normalised(writer.dumped(value, sort_keys=True, separators=(",", ":")))
 
 
 def _as_in_javascript(value: Scalar) -> Scalar:

@@ -6,6 +6,7 @@ no NaN and no infinities, no key twice in one object of the protocol.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
 import json
@@ -14,6 +15,7 @@ import re
 from typing import NoReturn
 
 from protocol.json import Json
+from protocol.long_texts import odd_backslashes, split
 from protocol.storable import Marks, clean_text, storable
 
 __all__ = [
@@ -46,6 +48,7 @@ _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)  # li
 _INSIDE = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)  # of a text
 _AT_ONCE = 128 * 1024  # bytes, which the expressions above look through in some milliseconds
 _MAY_NEED_CLEANING = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
+_ESCAPE = 6  # bytes of one
 _INT_64 = range(-(2**63), 2**64)
 _MAX_DIGITS = 20  # of 2**64 - 1; longer ones are not even converted
 _MAX_NAMED = 5  # more repeated keys say nothing new
@@ -101,18 +104,37 @@ def parse(body: bytes, *, most_tokens: int = MAX_TOKENS) -> Parsed:
             that stands twice in one object of the protocol.
     """
     _check_tokens(body, most_tokens)
-    repeated: list[str] = []
-    value = _parse(_decode(body), repeated)
+    value, repeated = _value(body)
     if repeated or body.count(b"[") + body.count(b"{") > MAX_DEPTH:
         _check_levels(value)
     notes = [
         f'Inside data, the key "{key}" stood twice; its last value was used.' for key in repeated
     ]
-    if _MAY_NEED_CLEANING.search(body):
+    if _may_need_cleaning(body):
         value, marks = storable(value)
         if marks:
             notes.append("Characters that cannot be stored were replaced with U+FFFD.")
     return Parsed(value, tuple(notes))
+
+
+def _value(body: bytes) -> tuple[Json, list[str]]:
+    """The value, and keys that stood twice; of a long text that is none, the whole says why."""
+    with suppress(ValueError):
+        some = split(body)
+        if some.texts:
+            repeated: list[str] = []
+            left = dict(some.texts)
+            value = _parse(_decode(some.body), repeated, left)
+            if not left:  # else one is a key, or stands in a list
+                return value, repeated
+    repeated = []
+    return _parse(_decode(body), repeated), repeated
+
+
+def _may_need_cleaning(body: bytes) -> bool:
+    """Whether there is an escape of what cannot be stored; it may begin in one piece and end in another."""
+    starts = range(0, len(body), _AT_ONCE)
+    return any(_MAY_NEED_CLEANING.search(body, at, at + _AT_ONCE + _ESCAPE) for at in starts)
 
 
 def _decode(body: bytes) -> str:
@@ -131,9 +153,14 @@ def _decode(body: bytes) -> str:
         ) from None
 
 
-def _parse(text: str, repeated: list[str]) -> Json:
+def _parse(text: str, repeated: list[str], long: dict[str, str] | None = None) -> Json:
+    """The value; takes the long texts that belong in it, by the names that stand for them."""
+
     def collect(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
         members = dict(pairs)
+        if long:
+            named = [key for key, one in members.items() if isinstance(one, str) and one in long]
+            members |= {key: long.pop(str(members[key])) for key in named}
         if len(members) == len(pairs):
             return members
         twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
@@ -215,7 +242,7 @@ def _outside_texts(body: bytes) -> Iterator[bytes]:
         if in_text:
             start, in_text = _after_text(body, start, end)
         else:
-            end -= _odd_backslash(body, start, end)
+            end = max(end - odd_backslashes(body, start, end), start + 1)
             piece = body[start:end]
             yield _STRING.sub(b"", piece)
             in_text = _ends_in_text(piece)
@@ -230,13 +257,6 @@ def _after_text(body: bytes, start: int, end: int) -> tuple[int, bool]:
         return stop + 1, False
     # A backslash may be left, whose other half lies beyond; at the end of the body there is none.
     return max(stop, start + 1), True
-
-
-def _odd_backslash(body: bytes, start: int, end: int) -> int:
-    """1 where a piece would end in the middle of an escape, else 0."""
-    last = body[start:end].rstrip(b"\\")
-    is_odd = (end - start - len(last)) % 2
-    return is_odd if end - start > 1 else 0
 
 
 def _ends_in_text(piece: bytes) -> bool:
