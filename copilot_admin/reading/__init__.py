@@ -11,6 +11,7 @@ from copilot_admin.reading.conversations import (
     read_request,
     read_turns,
 )
+from copilot_admin.reading.extent import WHOLE, Extent
 from copilot_admin.reading.outline import read_outline
 from copilot_admin.reading.tree import Tree, read_tree
 from copilot_admin.reading.views import (
@@ -27,11 +28,13 @@ from copilot_admin.reading.views import (
 )
 
 __all__ = [
+    "WHOLE",
     "Attempt",
     "CallView",
     "ConversationView",
     "CostView",
     "EventView",
+    "Extent",
     "MessageView",
     "OutlineView",
     "RunView",

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from uuid import UUID
 
 from copilot_admin.models import Conversation, Feedback, FeedbackSource, Run
+from copilot_admin.reading.extent import WHOLE, Extent
 from copilot_admin.reading.rows import Rows, read_rows, read_rows_of
 from copilot_admin.reading.runs import message_view, run_view
 from copilot_admin.reading.tree import Place, Tree, read_tree, read_trees, state_of
@@ -31,7 +32,7 @@ def read_conversation(conversation: Conversation) -> ConversationView:
 
 
 def read_turns(
-    conversation: Conversation, tree: Tree, turns: Collection[int], *, most: int | None = None
+    conversation: Conversation, tree: Tree, turns: Collection[int], *, extent: Extent = WHOLE
 ) -> Mapping[int, TurnView]:
     """Reads some turns of a conversation; what the others hold costs nothing.
 
@@ -39,10 +40,9 @@ def read_turns(
         conversation: Which.
         tree: How it hangs together.
         turns: Ids; those that are not of the conversation are left out.
-        most: Characters of one big thing that are wanted; the rest of it is not unpacked, and
-            what was cut is a `CutText` or a `CutList`. Default: all of it.
+        extent: How much of them is wanted; the rest is not even unpacked.
     """
-    return _views(tree, read_rows(conversation, tree, turns=turns, most=most), turns)
+    return _views(tree, read_rows(conversation, tree, turns=turns, extent=extent), turns)
 
 
 class Together:

@@ -3,22 +3,28 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from uuid import UUID
+
+from django.db.models import Count, F, Q, Window
+from django.db.models.functions import RowNumber
 
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.journal.checkpoints import piece_of
 from copilot_admin.journal.recorder import Ending, Piece, Record, from_pieces
 from copilot_admin.journal.sealing import without_personal_data
 from copilot_admin.models import (
+    OTHER_EVENT,
     Checkpoint,
     Conversation,
     Event,
+    EventType,
     Feedback,
     Node,
     Outcome,
     Run,
 )
+from copilot_admin.reading.extent import WHOLE, Extent
 from copilot_admin.reading.tree import Tree
 from copilot_admin.redaction.rules import rules_of
 from copilot_admin.storage import blobs
@@ -27,6 +33,8 @@ from copilot_admin.threads.tree import check_follows
 from protocol.json import Json, JsonObject
 
 MOST_NAMED = 5_000  # ids in one query; of more messages all are read
+# What is said once, after everything else.
+_AT_THE_END = (EventType.CITATION, EventType.SUGGESTIONS, EventType.FUNCTION_CALL, OTHER_EVENT)
 _STILL_RUNNING = Ending(outcome=Outcome.RUNNING, ms=0, ttft_ms=None)
 
 
@@ -41,6 +49,7 @@ class Rows:
     running: dict[UUID, Record]
     feedback: dict[int, list[Feedback]]
     contents: Mapping[str, Json]
+    unread_events: Mapping[UUID, int] = field(default_factory=dict)
 
     def parent(self, node: Node) -> Node | None:
         """The message that this one follows; none for the first."""
@@ -85,7 +94,7 @@ def read_rows(
     *,
     turns: Collection[int] | None = None,
     nodes: Collection[int] = (),
-    most: int | None = None,
+    extent: Extent = WHOLE,
 ) -> Rows:
     """Reads a conversation with about ten queries, however long it is.
 
@@ -94,13 +103,13 @@ def read_rows(
         tree: How it hangs together.
         turns: The turns that are read; default: all.
         nodes: Messages that are read besides.
-        most: Characters of one big thing; default: all of it.
+        extent: How much of them.
     """
     ids = (conversation.pk,)
-    runs = _runs(ids, turns)
+    runs = _runs(ids, turns, most=extent.runs)
     wanted = None if turns is None else {*nodes, *_nodes_of(turns, tree, _all(runs))}
-    rows = _rows(ids, runs, _nodes(ids, wanted), turns)
-    return rows.with_contents(most=most)
+    rows = _rows(ids, runs, _nodes(ids, wanted), turns, extent=extent)
+    return rows.with_contents(most=extent.characters)
 
 
 def read_rows_of(conversations: Collection[int]) -> Rows:
@@ -113,19 +122,23 @@ def _rows(
     runs: dict[int, list[Run]],
     nodes: dict[int, Node],
     turns: Collection[int] | None,
+    *,
+    extent: Extent = WHOLE,
 ) -> Rows:
     children: dict[int, list[Node]] = defaultdict(list)
     for node in nodes.values():
         if node.parent_id is not None:
             children[node.parent_id].append(node)
+    events = _events(conversations, turns, runs=_all(runs), extent=extent)
     return Rows(
         nodes=nodes,
         children=children,
         runs=runs,
-        events=_events(conversations, turns),
+        events=events,
         running=_running(_all(runs)),
         feedback=_feedback(conversations, turns),
         contents={},
+        unread_events=_unread(events, most=extent.events),
     )
 
 
@@ -164,12 +177,18 @@ def _nodes_of(turns: Collection[int], tree: Tree, runs: Iterable[Run]) -> Iterat
         asked += below
 
 
-def _runs(conversations: Collection[int], turns: Collection[int] | None) -> dict[int, list[Run]]:
+def _runs(
+    conversations: Collection[int], turns: Collection[int] | None, *, most: int | None = None
+) -> dict[int, list[Run]]:
     found = Run.objects.filter(conversation__in=conversations).select_related(
         "copilot_version", "copilot"
     )
     if turns is not None:
         found = found.filter(turn__in=turns)
+    if most is not None:
+        newest = [F("started_at").desc(), F("id").desc()]
+        number = Window(RowNumber(), partition_by=F("turn_id"), order_by=newest)
+        found = found.annotate(from_the_end=number).filter(from_the_end__lte=most)
     runs: dict[int, list[Run]] = defaultdict(list)
     for run in found.defer("copilot_version__document").order_by("started_at", "id"):
         if run.turn_id is not None:
@@ -188,13 +207,35 @@ def _feedback(
 
 
 def _events(
-    conversations: Collection[int], turns: Collection[int] | None
+    conversations: Collection[int],
+    turns: Collection[int] | None,
+    *,
+    runs: Collection[Run],
+    extent: Extent,
 ) -> dict[UUID, list[Event]]:
     events: dict[UUID, list[Event]] = defaultdict(list)
     rows = Event.objects.filter(run__conversation__in=conversations).order_by("run", "ord")
-    for event in rows if turns is None else rows.filter(run__turn__in=turns):
+    if turns is not None:
+        rows = rows.filter(run__turn__in=turns)
+    if extent.runs is not None:
+        rows = rows.filter(run__in=[run.pk for run in runs])
+    if extent.events is not None:
+        rows = rows.filter(Q(ord__lt=extent.events) | Q(type__in=_AT_THE_END))
+    for event in rows:
         events[event.run_id].append(event)
     return events
+
+
+def _unread(events: Mapping[UUID, list[Event]], *, most: int | None) -> Mapping[UUID, int]:
+    """How many events of each run were not read; nobody counts where the bound was not reached."""
+    full = {
+        run: len(some) for run, some in events.items() if most is not None and len(some) >= most
+    }
+    if not full:
+        return {}
+    rows = Event.objects.filter(run__in=list(full)).order_by().values("run")
+    counted = rows.annotate(number=Count("pk")).values_list("run", "number")
+    return {run: number - full[run] for run, number in counted}
 
 
 def _running(runs: Iterable[Run]) -> dict[UUID, Record]:

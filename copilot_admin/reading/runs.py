@@ -56,6 +56,7 @@ def run_view(run: Run, rows: Rows) -> RunView:
         answer=running.text if running else text,
         echo_differs=bool(answer and answer.echo_differs),
         events=_running_events(run, rows) or _events(run, rows),
+        unread_events=rows.unread_events.get(run.pk, 0),
         call=_call(call, rows) if call else None,
         has_request=run.env_id is not None,
     )

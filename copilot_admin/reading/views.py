@@ -111,6 +111,7 @@ class RunView:
         received: Function results that came with this request.
         call: The client function call the run ended in.
         has_request: `read_request(id)` has the request's env.
+        unread_events: How many more events it has than were read.
     """
 
     id: UUID
@@ -135,6 +136,7 @@ class RunView:
     events: tuple[EventView, ...]
     call: CallView | None
     has_request: bool
+    unread_events: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,8 @@
 """An answer as a sequence of blocks: text, steps, artifacts, citations and calls, in their order."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby, islice
 from typing import Protocol
 from uuid import UUID
 
@@ -132,7 +133,8 @@ def _block(event: EventView, key: str, room: Room) -> Iterator[Block]:
         case EventType.ARTIFACT:
             yield _artifact(payload, key, room)
         case EventType.CITATION:
-            yield CitationsBlock(tuple(_sources(payload, key, room)))
+            number = len(objects_in(payload, "citations"))
+            yield CitationsBlock(tuple(_sources(payload, key, room)), number)
         case EventType.TOOL:
             yield ToolBlock(
                 key=key,
@@ -145,7 +147,7 @@ def _block(event: EventView, key: str, room: Room) -> Iterator[Block]:
         case EventType.REASONING:
             yield ReasoningBlock(key=key, text=text_in(payload, "text"))
         case EventType.SUGGESTIONS:
-            found = list_in(payload, "suggestions")
+            found = list_in(payload, "suggestions")[: room.pieces]
             yield SuggestionsBlock(tuple(one for one in found if isinstance(one, str)))
         case models.OTHER_EVENT:
             yield OtherBlock(
@@ -185,11 +187,11 @@ def _step(event: EventView, key: str, room: Room) -> StepLine:
     payload = event.payload or {}
     details = [
         content_of(detail, key=f"{key}-d{index}", room=room)
-        for index, detail in enumerate(_joined_rows(list_in(payload, "details")))
+        for index, detail in enumerate(_joined_rows(list_in(payload, "details"))[: room.pieces])
     ]
     artifacts = [
         content_of(artifact.get("content"), key=f"{key}-f{index}", room=room)
-        for index, artifact in enumerate(objects_in(payload, "artifacts"))
+        for index, artifact in enumerate(objects_in(payload, "artifacts")[: room.pieces])
     ]
     return StepLine(
         message=text_in(payload, "message"),
@@ -238,7 +240,7 @@ def _artifact(payload: JsonObject, key: str, room: Room) -> ArtifactBlock:
 
 
 def _sources(payload: JsonObject, key: str, room: Room) -> Iterator[Source]:
-    for index, citation in enumerate(objects_in(payload, "citations")):
+    for index, citation in enumerate(objects_in(payload, "citations")[: room.pieces]):
         info = object_in(citation, "source_info")
         arguments = object_in(object_in(info, "metadata"), "input_args")
         place = " / ".join(filter(None, (text_in(info, "origin"), text_in(info, "widget_id"))))
@@ -246,7 +248,7 @@ def _sources(payload: JsonObject, key: str, room: Room) -> Iterator[Source]:
         yield Source(
             name=text_in(info, "name") or place or text_in(info, "type"),
             place=place,
-            arguments=tuple(_pairs(arguments)),
+            arguments=tuple(islice(_pairs(arguments), room.pieces)),
             details=content_of(list(details), key=f"{key}-c{index}", room=room),
         )
 
@@ -261,11 +263,19 @@ def _call(run: Said, call: CallView, room: Room) -> CallBlock:
         key=f"r{run.id.hex}-call",
         call=call,
         arguments=content_of(call.arguments, key=f"r{run.id.hex}-call", room=room),
-        results=tuple(answered(message, room=room) for message in call.results),
+        results=tuple(some_answered(call.results, room=room)),
         after_data=any(map(_is_after_data, run.events)),
     )
 
 
-def answered(message: MessageView, *, room: Room = ON_THE_PAGE) -> Answered:
-    """A function result, source by source."""
-    return Answered(message=message, sources=tuple(results_of(message, room=room)))
+def some_answered(messages: Iterable[MessageView], *, room: Room) -> Iterator[Answered]:
+    """Function results, source by source, until there is no room for more pieces."""
+    left = room.pieces
+    for message in messages:
+        if left <= 0:
+            return
+        # One more than is shown tells whether there is more.
+        wider = replace(room, pieces=left + 1)
+        sources = tuple(results_of(message, room=wider))
+        yield Answered(message=message, sources=sources[:left], goes_on=len(sources) > left)
+        left -= len(sources) + 1  # a message has a frame of its own

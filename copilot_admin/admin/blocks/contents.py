@@ -21,17 +21,23 @@ from protocol.storable import storable
 _DECODER = json.JSONDecoder()
 _BEFORE_ROWS = re.compile(r'\s*(?:\{\s*"[^"\\]*"\s*:\s*)?\[\s*')
 _BETWEEN_ROWS = re.compile(r"\s*,?\s*")
+MOST_PIECES = 200  # each takes half a millisecond to draw
 MOST_PARSED = 5_000_000  # characters of text that are tried as JSON: a big widget has 300 kB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """How much of one thing is shown; a table from its row `first` on."""
+    """How much of one thing is shown; a table from its row `first` on.
+
+    Attributes:
+        pieces: Of what came back for a call, or stands in a list.
+    """
 
     rows: int
     cell: int
     text: int
     first: int = 0
+    pieces: int = MOST_PIECES
 
 
 ON_THE_PAGE = Room(rows=MOST_ROWS, cell=MOST_CELL, text=4_000)

@@ -82,6 +82,7 @@ class CitationsBlock:
     template: ClassVar[str] = f"{FOLDER}/citations.html"
 
     sources: tuple[Source, ...]
+    number: int  # of all that it cites
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +91,7 @@ class Answered:
 
     message: MessageView
     sources: tuple[SourceResult, ...]
+    goes_on: bool = False  # more came back than is shown
 
     @property
     def failed(self) -> bool:
@@ -108,6 +110,11 @@ class CallBlock:
     arguments: DataExcerpt
     results: tuple[Answered, ...]
     after_data: bool  # it does something, and the model had read data in this turn
+
+    @property
+    def unshown(self) -> int:
+        """How many more results came back than are shown."""
+        return len(self.call.results) - len(self.results)
 
     @property
     def failed(self) -> bool:

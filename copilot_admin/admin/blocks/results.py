@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from copilot_admin.admin.blocks.contents import ON_THE_PAGE, DataExcerpt, Room, content_of
 from copilot_admin.admin.blocks.fields import (
@@ -41,7 +42,11 @@ class SourceResult:
 
 
 def results_of(message: MessageView, *, room: Room = ON_THE_PAGE) -> Iterator[SourceResult]:
-    """What came back, in the order in which it was asked for."""
+    """What came back, in the order in which it was asked for; as many pieces as there is room for."""
+    return islice(_all_results(message, room), room.pieces)
+
+
+def _all_results(message: MessageView, room: Room) -> Iterator[SourceResult]:
     data = message.data or {}
     asked = objects_in(object_in(data, "input_arguments"), "data_sources")
     for index, raw in enumerate(list_in(data, "data")):

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from copilot_admin.admin.blocks.blocks import answered, blocks_of
+from copilot_admin.admin.blocks.blocks import blocks_of, some_answered
 from copilot_admin.admin.blocks.contents import ON_THE_PAGE
 from copilot_admin.admin.blocks.kinds import Answered, Block
 from copilot_admin.admin.transcripts.paths import (
@@ -17,6 +17,7 @@ from copilot_admin.admin.transcripts.said_once import without_sentence
 from copilot_admin.models import Outcome, TurnState
 from copilot_admin.reading import (
     Attempt,
+    Extent,
     MessageView,
     OutlineView,
     RunView,
@@ -28,9 +29,10 @@ from copilot_admin.review.reviews import TurnReview
 
 # Formatting a million characters takes 0.5 s for prose and up to 10 s for texts of marks alone.
 MOST_FORMATTED_PER_PAGE = 60_000
-MOST_HISTORY = 20  # foreign messages before a question
-# Characters of one thing: enough for what is shown of it, and unpacked within a millisecond.
-HEAD_OF_BIG_THINGS = 64_000
+MOST_HISTORY = 20  # foreign messages before a question, or after the last turn
+# Of one thing as many characters as are enough for what is shown of it, and unpacked within a millisecond.
+# More events of one request, or requests with one question, than that nobody reads in a row.
+EXTENT = Extent(characters=64_000, events=300, runs=100)
 NO_REVIEWS: Mapping[int, TurnReview] = {}
 
 
@@ -40,10 +42,12 @@ class LegFacts:
 
     Attributes:
         received: Function results that came with it and belong to no call that is shown.
+        unshown: How many more came with it.
     """
 
     run: RunView
     received: tuple[Answered, ...]
+    unshown: int
     blocks: tuple[Block, ...]
 
     @property
@@ -107,6 +111,12 @@ class TurnPart:
         return self.turn.history[-MOST_HISTORY:] if self.turn else ()
 
     @property
+    def most_requests(self) -> int:
+        """How many of its requests are shown at most; 0 where all of them are."""
+        is_cut = self.turn is not None and len(self.turn.runs) == EXTENT.runs
+        return (EXTENT.runs or 0) if is_cut else 0
+
+    @property
     def is_edited(self) -> bool:
         """Whether its question was asked in several versions."""
         return self.outline.branches > 1
@@ -120,11 +130,13 @@ class ConversationPage:
         hidden_turns: Turns on other branches.
         earlier: Turns before the first part that have not even a placeholder, `later` those
             after the last one.
-        history: Messages after the last turn that nothing follows.
+        history: The last messages after the last turn that nothing follows.
+        unshown_history: How many more of them there are.
     """
 
     parts: tuple[TurnPart, ...]
     history: tuple[MessageView, ...]
+    unshown_history: int
     hidden_turns: int
     earlier: Sequence[TurnOutline]
     later: Sequence[TurnOutline]
@@ -163,6 +175,7 @@ def page_of(
             for place in range(plan.start, plan.end)
         ),
         history=history,
+        unshown_history=len(plan.outline.rest) - len(history),
         hidden_turns=len(plan.outline.turns) - len(plan.path),
         earlier=plan.path[: plan.start],
         later=plan.path[plan.end :],
@@ -222,10 +235,12 @@ def _answer(attempt: Attempt, *, number: int, formatted: bool) -> AttemptFacts:
     for run in attempt:
         others = [message for message in run.received if message.node_id not in called]
         called |= {result.node_id for result in run.call.results} if run.call else set()
+        received = tuple(some_answered(others, room=ON_THE_PAGE))
         legs.append(
             LegFacts(
                 run=run,
-                received=tuple(answered(message) for message in others),
+                received=received,
+                unshown=len(others) - len(received),
                 blocks=tuple(
                     without_sentence(
                         blocks_of(run, room=ON_THE_PAGE, formatted=formatted), run.error

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 
-from copilot_admin.admin.blocks.blocks import answered, blocks_of
+from copilot_admin.admin.blocks.blocks import blocks_of, some_answered
 from copilot_admin.admin.blocks.contents import ALONE, DataExcerpt, Room
 from copilot_admin.admin.blocks.kinds import ArtifactBlock
 from copilot_admin.reading import RunView, TurnView
@@ -28,7 +28,7 @@ def _alone(turn: TurnView, key: str, room: Room) -> Iterator[object]:
     for run in turn.runs:
         if _may_hold(run, key):
             yield tuple(blocks_of(run, room=room, formatted=False))
-            yield tuple(answered(message, room=room) for message in run.received)
+            yield tuple(some_answered(run.received, room=room))
 
 
 def _may_hold(run: RunView, key: str) -> bool:

@@ -16,7 +16,7 @@ from copilot_admin.admin.common.from_replica import AskPrimary, from_replica
 from copilot_admin.admin.common.generics import ConversationModelAdmin
 from copilot_admin.admin.transcripts.facts import facts_of, is_recent, latest_turn, live_turns
 from copilot_admin.admin.transcripts.keys import turn_of_key
-from copilot_admin.admin.transcripts.page import HEAD_OF_BIG_THINGS, page_of, parts_of
+from copilot_admin.admin.transcripts.page import EXTENT, MOST_HISTORY, page_of, parts_of
 from copilot_admin.admin.transcripts.pieces import artifact_by_key, content_by_key
 from copilot_admin.admin.transcripts.plan import TURNS_AT_ONCE, plan_of, shown_at_once
 from copilot_admin.admin.transcripts.raw import MOST_SHOWN, raw_events, raw_messages
@@ -29,11 +29,12 @@ from copilot_admin.audit.subject import Subject
 from copilot_admin.models import Action, Conversation
 from copilot_admin.privacy.holds import holds_of
 from copilot_admin.reading import (
+    WHOLE,
     ConversationView,
+    Extent,
     RunView,
     Tree,
     TurnView,
-    read_conversation,
     read_messages,
     read_outline,
     read_request,
@@ -41,12 +42,16 @@ from copilot_admin.reading import (
     read_turns,
 )
 from copilot_admin.rendering.text import pretty_json
+from copilot_admin.review.learning import path_to
 from copilot_admin.review.phrases import read_typed
 from copilot_admin.review.reviews import Verdicts, turn_reviews, verdicts_on
 from copilot_admin.storage.replica import is_read_from_replica
 
 FOLDER = "admin/copilot_admin/conversation"
 VIEW, JUDGE = "copilot_admin.view_conversation", "copilot_admin.change_conversation"
+
+# A page of so many events is drawn in a second; an export has more of them.
+RAW_EXTENT = Extent(events=1_000)
 
 read_only = method_decorator([require_safe, never_cache])
 
@@ -108,8 +113,8 @@ class TranscriptViews(ConversationModelAdmin):
         verdicts = self._verdicts(request, conversation)
         page = page_of(
             plan,
-            read_turns(conversation, tree, plan.shown, most=HEAD_OF_BIG_THINGS),
-            history=read_messages(conversation, tree, plan.outline.rest),
+            read_turns(conversation, tree, plan.shown, extent=EXTENT),
+            history=read_messages(conversation, tree, plan.outline.rest[-MOST_HISTORY:]),
             reviews=turn_reviews(conversation, plan.shown, verdicts, request.user),
         )
         panel = panel_of(conversation, request.user, way, verdicts, form=form)
@@ -134,7 +139,7 @@ class TranscriptViews(ConversationModelAdmin):
         verdicts = self._verdicts(request, conversation)
         parts = parts_of(
             outline,
-            read_turns(conversation, tree, wanted, most=HEAD_OF_BIG_THINGS),
+            read_turns(conversation, tree, wanted, extent=EXTENT),
             reviews=turn_reviews(conversation, wanted, verdicts, request.user),
             all_branches=request.GET.get("branches") == "all",
         )
@@ -146,7 +151,7 @@ class TranscriptViews(ConversationModelAdmin):
         """One turn and the facts of its conversation, for a page that is open."""
         conversation = self.conversation(request, pk)
         tree = read_tree(conversation)
-        view = _turn(conversation, tree, number_in(turn), most=HEAD_OF_BIG_THINGS)
+        view = _turn(conversation, tree, number_in(turn), extent=EXTENT)
         verdicts = self._verdicts(request, conversation)
         reviews = turn_reviews(conversation, [view.id], verdicts, request.user)
         outline = read_outline(conversation, tree)
@@ -241,16 +246,20 @@ class TranscriptViews(ConversationModelAdmin):
         return verdicts_on(conversation, request.user, is_judge=request.user.has_perm(JUDGE))
 
     def run_of(self, conversation: Conversation, run: str) -> tuple[ConversationView, RunView]:
-        """A run by its id, and the conversation around it.
+        """A run by its id, and the conversation on the way to it.
 
         Raises:
             Http404: It is none of this conversation.
         """
-        view = read_conversation(conversation)
-        asked = [one for turn in view.turns for one in turn.runs if str(one.id) == run]
+        tree = read_tree(conversation)
+        turn = turn_of_key(conversation, tree, f"r{run.replace('-', '')}")
+        path = path_to(tree, turn) if turn is not None else []
+        read = read_turns(conversation, tree, path, extent=RAW_EXTENT)
+        asked = [one for turn in read.values() for one in turn.runs if str(one.id) == run]
         if not asked:
             raise Http404
-        return view, asked[0]
+        turns = tuple(read[one] for one in path)
+        return ConversationView(id=conversation.pk, turns=turns, history=()), asked[0]
 
     def about(self, request: HttpRequest, conversation: Conversation) -> dict[str, object]:
         """What a turn of an open page shows of its conversation."""
@@ -278,14 +287,14 @@ class TranscriptViews(ConversationModelAdmin):
 
 
 def _turn(
-    conversation: Conversation, tree: Tree, turn: int | None, *, most: int | None = None
+    conversation: Conversation, tree: Tree, turn: int | None, *, extent: Extent = WHOLE
 ) -> TurnView:
     """Reads one turn.
 
     Raises:
         Http404: The conversation has none with this id.
     """
-    found = {} if turn is None else read_turns(conversation, tree, {turn}, most=most)
+    found = {} if turn is None else read_turns(conversation, tree, {turn}, extent=extent)
     for view in found.values():
         return view
     raise Http404

@@ -9,6 +9,7 @@ from copilot_admin.journal.second_judges import sealed
 from copilot_admin.models import Conversation, CopilotVersion, Verdict
 from copilot_admin.reading import (
     Attempt,
+    Extent,
     Together,
     Tree,
     TurnView,
@@ -22,6 +23,7 @@ TURNS_AT_ONCE, TURNS_WITH_DATA = 20, 4  # in memory
 MOST_OF_A_PIECE = (
     1_000_000  # bytes of one piece of data that is exported; the rest of it is left out
 )
+MOST_EVENTS = 10_000  # of one request
 HEAD = 1_000  # bytes that are read of a piece that is not
 
 
@@ -181,7 +183,9 @@ class ExportedConversation:
             if self._shelf:
                 found = self._shelf.together.turns(self.row.pk, ids, most=most)
             else:
-                found = read_turns(self.row, self.tree, ids, most=most)
+                found = read_turns(
+                    self.row, self.tree, ids, extent=Extent(characters=most, events=MOST_EVENTS)
+                )
         except KeyError:
             if _staying([self.row.pk]):
                 raise

@@ -90,6 +90,8 @@ def _of_run(run: RunView, *, with_data: bool) -> Iterator[Said]:
                 "What the client sent back",
                 _data((result.data or {}).get("data"), with_data=with_data),
             )
+    if run.unread_events:
+        yield Said("Left out", f"{run.unread_events:,} more events")
     if run.error:
         yield Said("Error", run.error)
 

@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 import pytest
 
 from copilot_admin.copilots.users import AskingUser
+from copilot_admin.engine.values.engine_input import ServerTool
 from copilot_admin.models import (
     Conversation,
     Criterion,
@@ -320,3 +321,14 @@ def test_every_call_of_a_chat_has_its_result_behind_it(with_data: bool):
             for asked in message.get("tool_calls", ()):
                 json.loads(asked["function"]["arguments"])
                 waiting.add(asked["id"])
+
+
+@pytest.mark.parametrize("name", ["jsonl", "md", "html"])
+def test_of_a_request_with_very_many_events_the_first_are_exported_and_the_others_told(
+    monkeypatch, name
+):
+    monkeypatch.setattr("copilot_admin.review.exports.conversations.MOST_EVENTS", 3)
+    tools = (ServerTool(f"tool {number}", "{}", "done") for number in range(10))
+    exported = said_by(name, Client().ask("q").answer(*tools, "a").conversation, with_data=True)
+    assert [f"tool {number}" in exported for number in range(10)] == [True] * 3 + [False] * 7
+    assert '"events_left_out": 7' in exported or "7 more events" in exported

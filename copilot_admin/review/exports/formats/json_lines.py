@@ -183,6 +183,8 @@ def _facts(conversation: ExportedConversation, turn: ExportedTurn) -> Message:
         "cost_is": how_known(view),
         "requests_of_unknown_cost": view.n_unpriced,
     }
+    if left_out := sum(run.unread_events for run in turn.last):
+        facts["events_left_out"] = left_out
     if conversation.options.with_data:
         facts["artifacts"] = [
             event.payload
