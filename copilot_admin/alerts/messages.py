@@ -17,6 +17,7 @@ from copilot_admin.alerts.windows import WINDOWS, Window
 from copilot_admin.models import Alert, AlertRule, DeliveryEvent
 from copilot_admin.models.alerts import LONGEST_SUBJECT
 from copilot_admin.review.periods import Span
+from copilot_admin.storage.selects import member
 
 LONGEST_LINE = 500
 LIST = "admin:copilot_admin_conversation_changelist"
@@ -77,7 +78,7 @@ def rule_words(kind: RuleKind, rule: AlertRule) -> str:
     form = _("at %(threshold)s or less within %(window)s") if kind.is_low_bad else ""
     form = form or _("from %(threshold)s on within %(window)s")
     threshold = shown(kind.unit, rule.threshold)
-    window = WINDOWS.get(Window(rule.window), rule.window)
+    window = WINDOWS.get(member(Window, rule.window), rule.window)
     words = form % {"threshold": threshold, "window": window}
     if not kind.minimum_label:
         return words

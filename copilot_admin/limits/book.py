@@ -18,6 +18,7 @@ from copilot_admin.limits.rules import Rule, rules_of
 from copilot_admin.limits.subjects import Asking, Subject
 from copilot_admin.limits.taken_away import forget, taken_away
 from copilot_admin.models import Copilot, LimitScope, SubjectLimits
+from copilot_admin.storage.selects import member
 from copilot_admin.storage.writer import READER
 
 Limits: TypeAlias = Mapping[str, Any]
@@ -68,7 +69,9 @@ class Book:
         """Takes over what the database holds now."""
         self._read_at = self._clock()
         rows = SubjectLimits.objects.values_list("scope", "subject", "limits")
-        found = {Subject(LimitScope(scope), subject): limits for scope, subject, limits in rows}
+        found = {
+            Subject(member(LimitScope, scope), subject): limits for scope, subject, limits in rows
+        }
         copilots = Copilot.objects.exclude(limits={}).values_list("pk", "limits")
         found |= {Subject(LimitScope.COPILOT, str(pk)): limits for pk, limits in copilots}
         if found != self._limits:

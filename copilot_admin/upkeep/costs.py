@@ -248,7 +248,7 @@ def _usages(run: Run, calls: Sequence[Event]) -> Sequence[Usage] | None:
         cached_tokens=run.cached_tokens,
         output_tokens=written,
         reasoning_tokens=run.reasoning_tokens,
-        source=UsageSource(run.usage_source),
+        source=member(UsageSource, run.usage_source),
     )
     return (own, *others)
 

@@ -25,6 +25,7 @@ from copilot_admin.alerts.audience import alerts_for
 from copilot_admin.alerts.deliveries import send_again
 from copilot_admin.alerts.messages import LIST
 from copilot_admin.models import Action, Alert, AlertDelivery, DeliveryState
+from copilot_admin.storage.selects import member
 
 RULES = "copilot_admin.change_alertrule"
 DELIVERIES = "copilot_admin.view_alertdelivery"
@@ -132,7 +133,7 @@ class DeliveryAdmin(ReadOnly, DeliveryModelAdmin):
     @admin.display(description=gettext_lazy("State"), ordering="state")
     def shown_state(self, delivery: AlertDelivery) -> SafeString:
         """What became of the message, in words."""
-        state = DeliveryState(delivery.state)
+        state = member(DeliveryState, delivery.state)
         context = {"label": state.label, "tone": TONES[state]}
         return render_to_string("admin/includes/badge.html", context)
 

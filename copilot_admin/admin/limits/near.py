@@ -9,6 +9,7 @@ from copilot_admin.limits.rules import Rule, rules_of
 from copilot_admin.limits.subjects import Subject
 from copilot_admin.limits.use import Use, use_of
 from copilot_admin.models import Copilot, LimitScope, SubjectLimits
+from copilot_admin.storage.selects import member
 
 MOST_LOOKED_AT = 50  # subjects; the page of limits has all
 
@@ -42,7 +43,7 @@ def _set() -> Iterator[tuple[Subject, dict[str, int | float]]]:
     rows = SubjectLimits.objects.exclude(limits={}).values_list("scope", "subject", "limits")
     for scope, id, limits in rows[:MOST_LOOKED_AT]:
         if id or scope == LimitScope.SERVER:
-            yield Subject(LimitScope(scope), id), limits
+            yield Subject(member(LimitScope, scope), id), limits
 
 
 def _per_cent(rule: Rule, use: Use) -> int:

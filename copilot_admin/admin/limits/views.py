@@ -30,6 +30,7 @@ from copilot_admin.limits.rules import rules_of
 from copilot_admin.limits.subjects import Subject
 from copilot_admin.limits.use import use_of
 from copilot_admin.models import Action, Copilot, EndpointKey, LimitScope, SubjectLimits
+from copilot_admin.storage.selects import member
 
 CHANGE = "copilot_admin.change_subjectlimits"
 VIEW = "copilot_admin.view_subjectlimits"
@@ -147,7 +148,7 @@ def _asked(request: HttpRequest) -> Subject | None:
 def _stored() -> dict[Subject, Mapping[str, Any]]:
     """All limits that are set, the server first."""
     rows = SubjectLimits.objects.exclude(limits={}).values_list("scope", "subject", "limits")
-    found = {Subject(LimitScope(scope), id): limits for scope, id, limits in rows}
+    found = {Subject(member(LimitScope, scope), id): limits for scope, id, limits in rows}
     copilots = Copilot.objects.exclude(limits={}).by_name().values_list("pk", "limits")
     of_copilots = {Subject(LimitScope.COPILOT, str(pk)): limits for pk, limits in copilots}
     order = list(LimitScope)

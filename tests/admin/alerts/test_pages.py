@@ -342,6 +342,16 @@ class TestHistory:
         assert operator.get(f"{BASE}/{path.replace('alert', 'alertdelivery')}").status_code == 404
 
 
+@pytest.mark.parametrize(("model", "column"), [(AlertDelivery, "state"), (AlertRule, "window")])
+def test_a_name_that_no_row_has_is_an_outage(operator, model, column):
+    rule = make_rule()
+    alert = Alert.objects.create(rule=rule, opened_at=NOON, sentence="over")
+    AlertDelivery.objects.create(event="opened", alert=alert, subject="Over", body="over")
+    model.objects.update(**{column: "other"})
+    page = operator.get(f"{BASE}/{model.__name__.lower()}/")
+    assert (page.status_code, page["Retry-After"]) == (503, "5")
+
+
 class TestWhoMayKnow:
     """Builders see the alerts of their copilots, reviewers those of all; rules are for operators."""
 
