@@ -49,15 +49,14 @@ def ending_with_output(*, status: int) -> Iterator[None]:
     )
     try:
         yield
-    except BaseException as end:
-        raw.ends_in_failure = _is_failure(end)
-        raise
     finally:
+        raw.ends_in_failure = _is_failure(sys.exc_info()[1])
         sys.stdout.flush()
 
 
-def _is_failure(end: BaseException) -> bool:
-    return not isinstance(end, SystemExit) or bool(end.code)
+def _is_failure(end: BaseException | None) -> bool:
+    """Whether what ends the command says that something went wrong."""
+    return bool(end.code) if isinstance(end, SystemExit) else end is not None
 
 
 def _tell_nothing(_: object) -> None:
