@@ -1,5 +1,6 @@
 """Accounts that are made and changed at a terminal are in the audit trail."""
 
+from io import StringIO
 from typing import Any
 
 from django.contrib.auth.management.commands import changepassword
@@ -38,6 +39,23 @@ def test_a_superuser_is_told_without_his_password(monkeypatch: pytest.MonkeyPatc
     assert '"is_superuser":true' in after
     assert "argon2" not in after
     assert User.objects.get().check_password("right horse 17")
+
+
+def test_where_nobody_can_be_asked_no_superuser_is_made_and_that_is_no_success() -> None:
+    with pytest.raises(CommandError, match=r"^Nobody can be asked for a password here\. "):
+        call_command("createsuperuser", **NEW | {"interactive": True, "stdin": StringIO()})
+    assert not User.objects.exists()
+
+
+def test_where_no_password_comes_a_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ends(*_: object) -> None:
+        raise EOFError
+
+    monkeypatch.setattr(changepassword.Command, "_get_pass", ends)
+    make_user(username="ann")
+    with pytest.raises(CommandError, match=r"^No password came\. "):
+        call_command("changepassword", "ann")
+    assert entries() == []
 
 
 @pytest.mark.usefixtures("typed")
