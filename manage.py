@@ -5,14 +5,24 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 import errno
 import os
+import signal
 import sys
 
-from django.core.management import execute_from_command_line
-from django.db import Error
+HEARS_INTERRUPT = (
+    signal.getsignal(signal.SIGINT) is signal.default_int_handler
+)  # nohup has it ignored
+if __name__ == "__main__" and HEARS_INTERRUPT:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until all is loaded there is nothing to put away
 
-from copilot_admin.management.standard_streams import ending_with_output, open_streams
-from copilot_admin.management.stopping import stopping_in_a_word
-from copilot_admin.server.garbage import look_rarely
+from django.core.management import execute_from_command_line  # noqa: E402
+from django.db import Error  # noqa: E402
+
+from copilot_admin.management.standard_streams import (  # noqa: E402
+    ending_with_output,
+    open_streams,
+)
+from copilot_admin.management.stopping import stopping_in_a_word  # noqa: E402
+from copilot_admin.server.garbage import look_rarely  # noqa: E402
 
 TOO_MANY_OPEN = frozenset({errno.EMFILE, errno.ENFILE})  # of the process, of the machine
 NOT_RUN = 2  # exit status, as of arguments that a command does not know
@@ -75,4 +85,6 @@ if __name__ == "__main__":
             around.enter_context(stopping_in_a_word())
         if SERVING.isdisjoint(sys.argv[1:2]):
             around.enter_context(ending_with_output(status=status))
+        if HEARS_INTERRUPT:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         main(sys.argv)
