@@ -101,8 +101,8 @@ _BY_HAND = (
     ),
     ByHand(
         file="copilot_admin/server/shutdown.py",
-        old="if was_asked or is_draining():",
-        new="if False:",
+        old="elif not _is_worker():",
+        new="elif False:",
         tests=("tests/server/test_server.py",),
     ),
     ByHand(
