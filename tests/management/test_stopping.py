@@ -21,7 +21,8 @@ def killed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     sent: list[int] = []
     monkeypatch.setattr(os, "kill", lambda pid, number: sent.append(number))
     before = {number: signal.getsignal(number) for number in SIGNALS}
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # that of a server in a test may be left
+    # That of a server which ran in another test may be left.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     yield sent
     for number, handler in before.items():
         signal.signal(number, handler)
