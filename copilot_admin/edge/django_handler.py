@@ -8,10 +8,12 @@ until the garbage collector comes by.
 import asyncio
 import gc
 from io import BytesIO
+import logging
 from sys import getsizeof
 from threading import Lock
 from typing import IO, Any, cast
 
+from django import db
 from django.conf import settings
 from django.core.exceptions import RequestAborted, RequestDataTooBig, TooManyFieldsSent
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
@@ -23,6 +25,9 @@ from django.utils.datastructures import MultiValueDict
 from copilot_admin.edge.asgi_types import Receive, Scope, Send, is_api, once_more
 from copilot_admin.edge.form_bodies import form_boundary
 from copilot_admin.edge.form_parts import check_parts
+from copilot_admin.storage.database_thread import is_outage
+
+logger = logging.getLogger(__name__)
 
 # Ten forms of thousands of fields, each read in its own thread, held the event loop up for a second:
 # so many threads wanted the interpreter's lock before it.
@@ -101,10 +106,19 @@ class Handler(ASGIHandler):
             return response
 
     async def send_response(self, response: HttpResponseBase, send: Send) -> None:
-        """Sends an answer, with its length where that is known."""
+        """Sends an answer, with its length where that is known.
+
+        One that is read as it is sent, such as a download, ends early while the database is away: the
+        server ends the connection of an answer without an end.
+        """
         if isinstance(response, HttpResponse) and response.content:
             response.headers.setdefault("Content-Length", str(len(response.content)))
-        await super().send_response(response, send)  # type: ignore[arg-type]  # messages are only read
+        try:
+            await super().send_response(response, send)  # type: ignore[arg-type]  # messages are only read
+        except db.Error as error:
+            if not is_outage(error):
+                raise
+            logger.error("an answer was not sent to its end: %s", type(error).__name__)
 
     async def read_body(self, receive: Receive) -> IO[Any]:  # type: ignore[override]  # any file will do
         """The body as a file, without a copy where it came in one message.
