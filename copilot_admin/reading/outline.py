@@ -12,6 +12,7 @@ from copilot_admin.reading.tree import Place, Tree, state_of
 from copilot_admin.reading.views import OutlineView, TurnOutline
 
 HEAD = 200  # characters of a question
+_GONE = ("", 0)  # of one that was removed since the tree was read
 
 
 def read_outline(conversation: Conversation, tree: Tree) -> OutlineView:
@@ -24,7 +25,9 @@ def read_outline(conversation: Conversation, tree: Tree) -> OutlineView:
     return OutlineView(
         id=conversation.pk,
         turns=tuple(
-            _outline(place, heads[place.turn.pk], runs[place.turn.pk], thumbs[place.turn.pk])
+            _outline(
+                place, heads.get(place.turn.pk, _GONE), runs[place.turn.pk], thumbs[place.turn.pk]
+            )
             for place in places
         ),
         rest=tuple(
