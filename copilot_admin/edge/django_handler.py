@@ -118,7 +118,7 @@ class Handler(ASGIHandler):
         except db.Error as error:
             if not is_outage(error):
                 raise
-            logger.error("an answer was not sent to its end: %s", type(error).__name__)
+            logger.warning("an answer was not sent to its end: %s", type(error).__name__)
 
     async def read_body(self, receive: Receive) -> IO[Any]:  # type: ignore[override]  # any file will do
         """The body as a file, without a copy where it came in one message.
