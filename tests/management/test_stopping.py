@@ -20,9 +20,9 @@ def killed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """The signals that the process sent to itself, in the place of ending."""
     sent: list[int] = []
     monkeypatch.setattr(os, "kill", lambda pid, number: sent.append(number))
-    before = {number: signal.getsignal(number) for number in SIGNALS}
-    # That of a server which ran in another test may be left.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    # As Python begins: a test before may have been a server.
+    begins = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in begins.items()}
     yield sent
     for number, handler in before.items():
         signal.signal(number, handler)
@@ -30,7 +30,6 @@ def killed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_it_is_unwound_and_ends_as_the_signal_wants(number, killed, capsys):
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     with stopping_in_a_word():
         try:
             signal.raise_signal(number)
@@ -42,7 +41,6 @@ def test_it_is_unwound_and_ends_as_the_signal_wants(number, killed, capsys):
 
 
 def test_a_second_signal_ends_at_once_what_does_not_unwind(killed):
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     with stopping_in_a_word():
         try:
             signal.raise_signal(signal.SIGTERM)
