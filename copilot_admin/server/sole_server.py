@@ -14,6 +14,8 @@ from copilot_admin.errors import ConfigurationError
 from copilot_admin.upkeep.free_space import fault_of_disks
 
 LOCK_FILE = "server.lock"
+_NOT_OURS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+_GIVE_IT = "Give the folder to the user that runs the server, or name another in COPILOT_DATA_DIR."
 _ours: set[Path] = set()  # folders that this process holds
 _to_the_end = ExitStack()  # of the process
 
@@ -80,7 +82,10 @@ def _held(folder: Path) -> Iterator[None]:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         reason = fault_of_disks() if error.errno == errno.ENOSPC else ""
-        raise ConfigurationError(f"{path} cannot be opened: {reason or error.strerror}.") from None
+        hint = f" {_GIVE_IT}" if error.errno in _NOT_OURS else ""
+        raise ConfigurationError(
+            f"{path} cannot be opened: {reason or error.strerror}.{hint}"
+        ) from None
     with os.fdopen(descriptor, "r+b", buffering=0) as file:
         _lock(descriptor, folder)
         with suppress(OSError):  # a full disk: the number is only for whoever is refused

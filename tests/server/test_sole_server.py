@@ -184,6 +184,19 @@ def test_a_folder_that_cannot_be_written_is_named(folder):
     assert refused() == f"{folder / LOCK_FILE} cannot be opened: Is a directory."
 
 
+def test_a_folder_of_somebody_else_is_told_with_what_to_do(folder, monkeypatch):
+    def refuse(*_: object) -> int:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", refuse)
+        sentence = refused()
+    assert sentence == (
+        f"{folder / LOCK_FILE} cannot be opened: Permission denied. Give the folder to the user "
+        "that runs the server, or name another in COPILOT_DATA_DIR."
+    )
+
+
 def test_postgresql_has_as_many_servers_as_there_are(folder, settings, monkeypatch):
     monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", "django.db.backends.postgresql")
     with sole_server(), sole_server():
