@@ -80,10 +80,11 @@ class TranscriptConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # c
                     await self.channel_layer.group_discard(self.group, self.channel_name)
 
     async def close(self, code: int | None = None, reason: str | None = None) -> None:
-        """Ends the page, once: to the server a second end is a fault."""
+        """Ends the page, once: to the server a second end is a fault; of one that has gone there is none."""
         if not self.is_closed:
             self.is_closed = True
-            await super().close(code, reason)
+            with contextlib.suppress(OSError):  # which the server raises where it has gone
+                await super().close(code, reason)
 
     async def receive(
         self, text_data: str | None = None, bytes_data: bytes | None = None, **_: Any

@@ -18,6 +18,7 @@ from django.test import Client as Browser
 from django.test import override_settings
 import pytest
 from redis.exceptions import RedisError
+from uvicorn.protocols.utils import ClientDisconnected
 
 from copilot_admin.answering import announce as announcing
 from copilot_admin.answering import watching
@@ -241,6 +242,21 @@ def test_a_page_that_is_open_is_closed_soon_after_its_reader_may_read_no_more(
     code = NO_LONGER_ALLOWED
     closed = {"type": "websocket.close", "code": code}
     assert async_to_sync(stay)() == (True, closed, False)
+
+
+def test_a_page_that_has_gone_meanwhile_is_ended_without_a_fault():
+    """Pages that left while the database was asked about them were tracebacks in the log."""
+
+    async def gone(message: Any) -> None:
+        raise ClientDisconnected
+
+    async def end() -> bool:
+        page = watching.TranscriptConsumer()
+        page.base_send = gone
+        await page.close(TRY_AGAIN_LATER)
+        return page.is_closed
+
+    assert asyncio.run(end())
 
 
 def test_a_socket_to_any_other_address_is_closed():
