@@ -22,7 +22,6 @@ from protocol.walk import Scalar
 LONG = 1024 * 1024  # bytes or characters; what is shorter is read in some milliseconds
 _PIECE = 128 * 1024
 _PROBED_EVERY, _PROBE = LONG // 2, 4096  # a long text has a probe that lies in it as a whole
-_OPENING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+\Z', re.DOTALL)
 _HIGH_HALF = re.compile(rb"\\u[dD][89abAB]")
 _LONGEST_ESCAPE = 6  # bytes; a half of a character outside of the first plane has another behind it
 
@@ -99,26 +98,19 @@ def _may_have_long_ones(body: bytes) -> bool:
 def _long_ones(body: bytes) -> Iterator[tuple[int, int]]:
     """Where long texts stand, between their quotes."""
     start = 0
-    began: tuple[int, int] | None = None  # the piece at whose end a text is open
+    began: int | None = None  # where the text that is open at the start of a piece begins
     while start < len(body):
         end = min(start + _PIECE, len(body))
         end = max(end - odd_backslashes(body, start, end), start + 1)
-        inside = began is not None
         masked = body[start:end].replace(b"\\\\", b"xx").replace(b'\\"', b"xx")
-        closing = masked.find(b'"') if inside else -1
+        closing = masked.find(b'"') if began is not None else -1
         if began is not None and closing >= 0:
-            if start + closing - began[1] >= LONG:
-                yield began[0] + _opening(body[began[0] : began[1]]), start + closing
+            if start + closing - began >= LONG:
+                yield began, start + closing
             began, end = None, start + closing + 1
         elif began is None and masked.count(b'"') % 2:
-            began = start, end
+            began = start + masked.rfind(b'"') + 1  # of an odd number the last one opens
         start = end
-
-
-def _opening(piece: bytes) -> int:
-    """Behind the quote of the text that is open at the end of a piece."""
-    found = _OPENING.search(piece)
-    return found.start() + 1 if found else len(piece)
 
 
 def _read(body: bytes, start: int, end: int) -> Iterator[str]:

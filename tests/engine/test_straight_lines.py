@@ -72,6 +72,7 @@ from copilot_admin.studio import expectations, numbers
 from protocol import (
     canonical,
     composed,
+    long_texts,
     markers,
     plain_text,
     redaction,
@@ -114,6 +115,14 @@ def in_pieces(reader: type) -> Callable[[Any], object]:
 
 def encoded(read: Callable[[bytes], object]) -> Callable[[str], object]:
     return lambda text: read(text.encode())
+
+
+def read_in_pieces(body: bytes) -> None:
+    """Takes out texts that count as long, and reads one that the body is."""
+    with pytest.MonkeyPatch.context() as patch, suppress(ValueError):
+        patch.setattr(long_texts, "LONG", 3)
+        list(long_texts._long_ones(body))
+        list(long_texts._read(body, 0, len(body)))
 
 
 def put_together(text: str) -> None:
@@ -647,6 +656,17 @@ DOORS = (
         strict_json,
         encoded(lambda text: list(strict_json._outside_texts(text))),
         (('"', "\\", ""), ("", '"', ""), ('"', '\\"', ""), ("", '"",', "")),
+    ),
+    Door(
+        long_texts,
+        encoded(read_in_pieces),
+        (
+            ('"', '\\"', '","' + "a" * long_texts._PIECE + '"'),
+            ('"', "\\", ""),
+            ('"', '"', ""),
+            ("", "\\", '"'),
+            ("", "\\ud83d\\ude00", ""),
+        ),
     ),
     Door(
         manifests,
