@@ -843,6 +843,7 @@ BOUNDED = {
     "copilot_admin.redaction.checked": "only made; what they find is tried in a process of its own",
     "copilot_admin.redaction.worker": "in a process of its own, which has an end",
     "copilot_admin.config.redaction_rules": "what the operator wrote into the environment",
+    "copilot_admin.config.origins": "hosts and headers that the operator wrote into the environment",
     "copilot_admin.audit.anchors": "lines of a file that an operator names",
     "copilot_admin.audit.texts": "one character at a time of a text that is cut",
     "copilot_admin.audit.snapshot": "names of 100 characters at most",
