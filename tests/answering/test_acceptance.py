@@ -77,19 +77,20 @@ def test_an_answer_that_was_whole_before_its_refusal_is_cancelled_too(noted, mon
     assert (record.ending.outcome, record.ending.error_code) == (Outcome.CANCELLED, "journal-down")
 
 
+async def who_leaves_after_a_second() -> None:
+    opening_run = asyncio.ensure_future(open_run(question()))
+    await asyncio.sleep(1)
+    opening_run.cancel()
+    await asyncio.wait({opening_run})
+    (run,) = RUNNING
+    await run.task
+
+
 def test_who_leaves_before_a_whole_answer_is_accepted_did_not_get_it(noted, monkeypatch):
     noted.accepting = partial(asyncio.sleep, 2)
     play(monkeypatch, noted, [MessageChunk("a"), STOP])
 
-    async def scenario() -> None:
-        opening_run = asyncio.ensure_future(open_run(question()))
-        await asyncio.sleep(1)
-        opening_run.cancel()
-        await asyncio.wait({opening_run})
-        (run,) = RUNNING
-        await run.task
-
-    run_at_once(scenario())
+    run_at_once(who_leaves_after_a_second())
     assert noted.records[0].ending.outcome == Outcome.CANCELLED
 
 
@@ -133,15 +134,7 @@ def test_who_leaves_before_the_run_is_accepted_cancels_it(noted, monkeypatch):
     noted.accepting = soon
     play(monkeypatch, noted, [MessageChunk("a"), 100])
 
-    async def scenario() -> None:
-        opening_run = asyncio.ensure_future(open_run(question()))
-        await asyncio.sleep(1)
-        opening_run.cancel()
-        await asyncio.wait({opening_run})
-        (run,) = RUNNING
-        await run.task
-
-    run_at_once(scenario())
+    run_at_once(who_leaves_after_a_second())
     assert noted.records[0].ending == ending(Outcome.CANCELLED, ms=1000, ttft_ms=0)
     assert noted.told == [(2, 1, 2, "started"), (2, 1, 2, "finished")]
 
