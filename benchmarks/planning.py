@@ -2,7 +2,7 @@
 
 from django.db import connection
 
-from copilot_admin.server.database import without_statement_timeout
+from copilot_admin.config.statement_limits import without_statement_timeout
 
 
 def analyze(*, vacuum: bool = False) -> None:

@@ -5,19 +5,27 @@ trigrams, which marks what is gone until its pieces are merged, and for the writ
 PostgreSQL `VACUUM` frees the place of rows that are gone; the next rows overwrite them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+import re
+from typing import TYPE_CHECKING
 
 from django.apps import apps
-from django.db import connection
+from django.db import OperationalError, connection
 from django.db.backends.utils import CursorWrapper
 
+from copilot_admin.config.statement_limits import without_statement_timeout
 from copilot_admin.models import Feedback, SeenKind, SeenValue
 from copilot_admin.storage.many import by_key, delete_rows
+from copilot_admin.storage.postgresql_codes import LOCK_NOT_AVAILABLE
+
+if TYPE_CHECKING:
+    from psycopg.errors import Diagnostic
 
 INDEX = "copilot_admin_turntext_trigrams"
 PAGES = 200  # of the index that are merged at once, about 20 ms
 # Whoever reads keeps the log; who writes waits for whoever wants it emptied, so that one gives up soon.
 PATIENCE_MS = 50
+FIRST_NUMBER = re.compile(r"\D*(\d+)")
 UNCHANGED = 2  # fewer rows than these changed: there was nothing to merge
 
 
@@ -59,25 +67,57 @@ def empty_log() -> bool:
     return not row[0]
 
 
-def vacuum(*, full: bool = False) -> None:
-    """Frees what is deleted; outside of a transaction.
+def vacuum() -> None:
+    """Frees the place of what is deleted on PostgreSQL, however long that takes; outside of a transaction."""
+    if connection.vendor != "postgresql":
+        return
+    with without_statement_timeout(), connection.cursor() as cursor:
+        for table in tables():
+            cursor.execute(f"VACUUM {connection.ops.quote_name(table)}")
+
+
+def write_anew(names: Sequence[str]) -> list[str]:
+    """Writes tables into new files, so that nothing of what is gone stays; outside of a transaction.
+
+    Nobody can read or write a table meanwhile; SQLite, which has one file, needs as much room again
+    on the disk.
 
     Args:
-        full: Writes every table anew into new files, so that nothing of what is gone stays in them.
-            Nobody can read or write a table meanwhile; SQLite needs as much room again on the disk.
+        names: Those of the tables.
+
+    Returns:
+        Those in which something is left: somebody reads them, or began a transaction before it was
+        deleted and may still want it. Later.
     """
-    with connection.cursor() as cursor:
+    with without_statement_timeout(), connection.cursor() as cursor:
         if connection.vendor == "sqlite":
-            if full:
-                cursor.execute("VACUUM")
-            return
-        cursor.execute("SET statement_timeout = 0")
-        try:
-            for table in _tables():
-                name = connection.ops.quote_name(table)
-                cursor.execute(f"VACUUM (FULL) {name}" if full else f"VACUUM {name}")
-        finally:
-            cursor.execute("RESET statement_timeout")
+            cursor.execute("VACUUM")
+            return []
+        return [name for name in names if not _is_clean(cursor, name)]
+
+
+def _is_clean(cursor: CursorWrapper, table: str) -> bool:
+    """Writes a table anew; whether no row that is deleted came along.
+
+    PostgreSQL says how many did ("0 dead row versions cannot be removed yet."), in its own language.
+    """
+    left: list[int] = []
+
+    def note(notice: "Diagnostic") -> None:
+        if found := FIRST_NUMBER.match(notice.message_detail or ""):
+            left.append(int(found[1]))
+
+    raw = cursor.connection
+    raw.add_notice_handler(note)
+    try:
+        cursor.execute(f"VACUUM (FULL, VERBOSE) {connection.ops.quote_name(table)}")
+    except OperationalError as error:
+        if getattr(error.__cause__, "sqlstate", None) != LOCK_NOT_AVAILABLE:
+            raise
+        return False
+    finally:
+        raw.remove_notice_handler(note)
+    return not sum(left)
 
 
 def unused_reasons() -> list[int]:
@@ -111,7 +151,8 @@ def forget_reasons(unused: Sequence[int]) -> int:
     return delete_rows(SeenValue._meta.pk, list(unused))
 
 
-def _tables() -> Iterable[str]:
+def tables() -> list[str]:
+    """The names of the product's tables."""
     return sorted(
         model._meta.db_table for model in apps.get_app_config("copilot_admin").get_models()
     )

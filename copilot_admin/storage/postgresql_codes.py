@@ -8,5 +8,6 @@ from typing import Final
 NOT_PERMITTED: Final = "42501"
 NO_TABLE: Final = "42P01"
 NO_SCHEMA: Final = "3F000"
+LOCK_NOT_AVAILABLE: Final = "55P03"  # within `lock_timeout`
 # A table is not there for whoever asks.
 SHUT: Final = frozenset({NOT_PERMITTED, NO_TABLE, NO_SCHEMA})

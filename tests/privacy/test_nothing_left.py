@@ -7,6 +7,7 @@ from random import Random
 import zlib
 
 from django.conf import settings
+from django.core.management import call_command
 from django.db import connection, transaction
 from django.utils import timezone
 import pytest
@@ -20,7 +21,6 @@ from copilot_admin.journal.recorder import Piece
 from copilot_admin.journal.sealing import seal, to_json
 from copilot_admin.journal.seen import note_seen
 from copilot_admin.privacy.finding import user_meant
-from copilot_admin.privacy.leftovers import vacuum
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.studio.replay_queue import begin
@@ -221,7 +221,7 @@ def test_an_erased_caller_is_in_no_file_and_another_in_all():
     assert files_with(GONE) or connection.vendor == "postgresql"
     removal = erase(PrivacyScope(principal=principal))
     if connection.vendor == "postgresql":
-        vacuum(full=True)
+        call_command("privacy", "clear-files", yes=True)
     assert files_with(GONE) == set()
     assert files_with(STAYS)
     if connection.vendor == "sqlite":
@@ -254,7 +254,7 @@ def test_an_erased_user_is_in_no_file_and_nineteen_others_in_all():
     gone = words.pop(7)
     removal = erase(PrivacyScope(user=user_meant(f"{gone}@b.example").pk))
     if connection.vendor == "postgresql":
-        vacuum(full=True)
+        call_command("privacy", "clear-files", yes=True)
     assert words_found({gone, *words}) == set(words)
     assert removal.counts["EndUser"] == removal.counts["SubjectLimits"] == 1
     assert removal.counts["CallerDay"] == removal.counts["ComponentCall"] == 1

@@ -9,7 +9,7 @@ import pytest
 
 from copilot_admin.config import bounded_connection
 from copilot_admin.config.bounded_connection import BoundedConnection
-from copilot_admin.server.database import without_statement_timeout
+from copilot_admin.config.statement_limits import without_statement_timeout
 from tests.databases import on_postgresql
 from tests.factories import make_copilot, make_user
 

@@ -9,10 +9,10 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from copilot_admin.config.statement_limits import without_statement_timeout
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.server import serving
-from copilot_admin.server.database import without_statement_timeout
 from copilot_admin.server.database_faults import sentence_of
 from copilot_admin.server.first_start import FirstLogin, first_start
 from copilot_admin.server.open_files import check_open_files

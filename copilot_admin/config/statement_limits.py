@@ -1,12 +1,10 @@
-"""A connection without its time limits, for what a server does before it serves."""
+"""A connection without its time limits, for statements that take as long as a table is large."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.conf import settings
 from django.db import connection
-
-from copilot_admin.config.bounded_connection import BoundedConnection
 
 
 @contextmanager
@@ -32,6 +30,8 @@ def without_statement_timeout() -> Iterator[None]:
 
 @contextmanager
 def _unbounded(raw: object) -> Iterator[None]:
+    from copilot_admin.config.bounded_connection import BoundedConnection  # loads psycopg
+
     if not isinstance(raw, BoundedConnection):
         yield
         return

@@ -1,0 +1,90 @@
+"""Files are only said to be clean of what is deleted when they are, also while others read."""
+
+from contextlib import contextmanager
+import sqlite3
+
+from django.core.management import CommandError, call_command
+from django.db import connection
+import psycopg
+import pytest
+
+from copilot_admin.management.commands import privacy
+from copilot_admin.models import ComponentCall
+from copilot_admin.privacy.leftovers import tables, vacuum, write_anew
+from tests.factories import make_call, make_version
+from tests.services import DATABASE_URL
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
+CALLS = ComponentCall._meta.db_table
+READING = f"SELECT * FROM {CALLS}"  # noqa: S608  # a name of ours
+
+
+@contextmanager
+def open_transaction(*, reads):
+    """Somebody else's, which began before: on PostgreSQL it has read the table, or nothing yet."""
+    if connection.vendor == "sqlite":
+        other = sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None)
+    else:
+        name = connection.settings_dict["NAME"]
+        other = psycopg.connect(DATABASE_URL, dbname=name, autocommit=True)
+    try:
+        other.execute(
+            "BEGIN" if connection.vendor == "sqlite" else "BEGIN ISOLATION LEVEL REPEATABLE READ"
+        )
+        other.execute(READING if reads else "SELECT 1").fetchall()
+        yield
+    finally:
+        other.close()
+
+
+@pytest.fixture(autouse=True)
+def _impatient():
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = 10")
+    yield
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("RESET lock_timeout")
+
+
+@pytest.fixture
+def _a_call():
+    make_call(copilot=make_version().copilot)
+
+
+@pytest.mark.usefixtures("_a_call")
+def test_an_open_transaction_is_told_and_nothing_is_said_to_be_clean(capsys, monkeypatch):
+    with open_transaction(reads=connection.vendor == "sqlite"), monkeypatch.context() as here:
+        here.setattr(privacy.clock, "sleep", lambda _: None)
+        ComponentCall.objects.all().delete()
+        with pytest.raises(CommandError, match="Call it again when that has ended"):
+            call_command("privacy", "clear-files", "--yes")
+    assert capsys.readouterr().out == ""
+    call_command("privacy", "clear-files", "--yes")
+    assert capsys.readouterr().out == "The database's files hold nothing that is deleted.\n"
+
+
+@pytest.mark.usefixtures("_a_call")
+def test_whoever_reads_a_table_keeps_that_one_alone():
+    if connection.vendor == "sqlite":
+        pytest.skip("SQLite has one file")
+    call_command("privacy", "clear-files", "--yes")  # also waits for PostgreSQL's own ANALYZE
+    with open_transaction(reads=True):
+        assert CALLS in write_anew(tables())
+    call_command("privacy", "clear-files", "--yes")
+
+
+def test_a_server_frees_the_place_of_a_large_table_however_long_that_takes():
+    if connection.vendor == "sqlite":
+        pytest.skip("SQLite overwrites what is deleted")
+    limits = set()
+
+    def look(execute, sql, params, many, context):
+        if sql.startswith("VACUUM"):
+            limits.add(connection.connection.answers_within)
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(look):
+        vacuum()
+    assert limits == {None}
