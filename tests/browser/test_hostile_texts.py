@@ -67,7 +67,8 @@ def text_page(texts: Sequence[str]) -> Copilot:
     version, author = make_version(copilot), make_user()
     for place, text in enumerate(texts):
         user = AskingUser(id=f"{place} {text}"[:200], name=text[:100])
-        asked = Client(version=version, trace_id=f"t-{place}", user=user).ask(text).answer(text)
+        caller = Client(version=version, trace_id=f"t-{place}", user=user, now=timezone.now())
+        asked = caller.ask(text).answer(text)
         thumb(asked, text, tags=(text,))
         turn = asked.run.turn
         assert turn is not None
