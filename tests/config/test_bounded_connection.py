@@ -74,14 +74,13 @@ class TestBoundedConnection:
         now = 1000.0
         monkeypatch.setattr(bounded_connection, "time", SimpleNamespace(monotonic=lambda: now))
         for _ in range(3):
-            connection.answers_within = SHORT
-            with pytest.raises(psycopg.OperationalError):
-                connection.execute("SELECT pg_sleep(%s)", [LONG])
-            connection = BoundedConnection.connect(DATABASE_URL, autocommit=True)
+            with BoundedConnection.connect(DATABASE_URL, autocommit=True) as another:
+                another.answers_within = SHORT
+                with pytest.raises(psycopg.OperationalError):
+                    another.execute("SELECT pg_sleep(%s)", [LONG])
             assert connection._most() == ANSWER_SECONDS_AGAIN
             now += AGAIN_SECONDS / 2.5
-        assert connection._most() == ANSWER_SECONDS
-        connection.close()
+        assert connection._most() == BoundedConnection.answers_within
 
     def test_one_whose_statement_fails_goes_on(self, connection):
         connection.execute("SET statement_timeout = 10")
