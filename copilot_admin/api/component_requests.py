@@ -12,7 +12,7 @@ from copilot_admin.api.component_bodies import for_run, read_body
 from copilot_admin.api.credentials import key_and_user
 from copilot_admin.api.query import ids_of
 from copilot_admin.component_calls.access import find, grant, identify_with_key
-from copilot_admin.component_calls.call import Asked, Call, open_call
+from copilot_admin.component_calls.call import AdmittedCall, Call, open_call
 from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.edge.event_streams import EventStreamResponse
@@ -66,7 +66,7 @@ async def carry_out(
         is_answered=False,
     )
     await admit_asking(asking, id=str(ids.run_id), patience=patience)
-    asked = Asked(
+    asked = AdmittedCall(
         granted=granted,
         parameters=body.parameters,
         as_program=action == RUN,

@@ -66,7 +66,7 @@ FAILURE_KEY = "copilot_admin.failure"  # in the scope: why a question has no ans
 
 
 @dataclass(slots=True, kw_only=True)
-class Asked:
+class UnreadQuery:
     """A question as it came, before anything is known of it.
 
     Attributes:
@@ -95,7 +95,7 @@ async def query(request: HttpRequest, slug: str) -> EventStreamResponse:
             raise failure
         finally:
             del failure  # else its error would know this frame, which knows the error
-    asked = Asked(
+    asked = UnreadQuery(
         slug=slug,
         credentials=credentials_of(request),
         body=request.body,
@@ -110,7 +110,7 @@ async def query(request: HttpRequest, slug: str) -> EventStreamResponse:
     )
 
 
-async def opened(asked: Asked) -> ActiveRun:
+async def opened(asked: UnreadQuery) -> ActiveRun:
     """Lets a question in and starts to answer it.
 
     Raises:
@@ -134,13 +134,13 @@ async def opened(asked: Asked) -> ActiveRun:
         raise _refused(asked, Unavailable(TOO_MANY, code="busy")) from None
 
 
-def _refused(asked: Asked, error: RequestError) -> RequestError:
+def _refused(asked: UnreadQuery, error: RequestError) -> RequestError:
     """An error, of which those who watch the server have been told."""
     tell_refusal(error, ids=asked.ids, came=asked.came)
     return error
 
 
-async def _opened_undisturbed(asked: Asked) -> ActiveRun:
+async def _opened_undisturbed(asked: UnreadQuery) -> ActiveRun:
     """Opens the run of a question of very many objects, of which no collection looks at each."""
     with FULL_COLLECTIONS.held():
         run = await _opened(asked)
@@ -148,7 +148,7 @@ async def _opened_undisturbed(asked: Asked) -> ActiveRun:
         return run
 
 
-async def _opened(asked: Asked) -> ActiveRun:
+async def _opened(asked: UnreadQuery) -> ActiveRun:
     patience = Patience()
     length, size = len(asked.body), size_of(asked.body)
     known: dict[str, Any] = {}  # of the question, so far
@@ -182,7 +182,7 @@ async def _opened(asked: Asked) -> ActiveRun:
     return await open_run(question, patience)
 
 
-async def _read_query(asked: Asked, size: int) -> Query:
+async def _read_query(asked: UnreadQuery, size: int) -> Query:
     reading = partial(read, asked.body, hint=asked.hint, max_messages=settings.MAX_MESSAGES)
     is_short = size <= READ_INLINE_BYTES
     asked.body = b""

@@ -15,7 +15,7 @@ from django.http.request import split_domain_port, validate_host
 from copilot_admin.answering.open_run import frames
 from copilot_admin.answering.run import ActiveRun
 from copilot_admin.answering.stops import Stop
-from copilot_admin.api.query import FAILURE_KEY, Asked, opened
+from copilot_admin.api.query import FAILURE_KEY, UnreadQuery, opened
 from copilot_admin.copilots.door import credentials_in, headers_read
 from copilot_admin.edge.asgi_types import App, Receive, Scope, Send, is_query, once_more
 from copilot_admin.edge.event_streams import HEADERS
@@ -48,7 +48,7 @@ class Questions:
             await self.app(scope, once_more({**message, "body": b""}, receive), send)
 
 
-async def _answered(asked: Asked, send: Send) -> Exception | None:
+async def _answered(asked: UnreadQuery, send: Send) -> Exception | None:
     """Streams the answer; returns why there is none."""
     try:
         run = await opened(asked)
@@ -116,9 +116,9 @@ def _is_for_this_host(scope: Scope) -> bool:
     return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
 
 
-def _asked(scope: Scope, slug: str, *, body: bytes) -> Asked:
+def _asked(scope: Scope, slug: str, *, body: bytes) -> UnreadQuery:
     given = ((key, _header(scope, key)) for key in headers_read())
-    return Asked(
+    return UnreadQuery(
         slug=slug,
         credentials=credentials_in(
             {key: value for key, value in given if value is not None}, words_in(scope)

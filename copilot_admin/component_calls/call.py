@@ -46,7 +46,7 @@ BROKE = "Something went wrong on the server. It has been recorded."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AdmittedCall:
     """A call that was let in: who calls which component, with what.
 
     Attributes:
@@ -72,7 +72,7 @@ class Asked:
 class Call:
     """One call being carried out; lives in the event loop that opened it."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: AdmittedCall) -> None:
         self.asked = asked
         self.started_at = datetime.now(UTC)
         self.run = ComponentRun(
@@ -199,7 +199,7 @@ class Call:
 CALLS: set[Call] = set()
 
 
-def open_call(asked: Asked) -> Call:
+def open_call(asked: AdmittedCall) -> Call:
     """Starts a call.
 
     Raises:

@@ -15,7 +15,7 @@ from copilot_admin.journal.sealed_contents import SealedContents
 from copilot_admin.journal.sealing import Sealed, WrittenMessage
 from copilot_admin.journal.search_index import index_answer
 from copilot_admin.journal.seen import note_seen
-from copilot_admin.journal.usage import ERRORS, Asked, CountedRun, beginnings, count, uncount
+from copilot_admin.journal.usage import ERRORS, CountedRun, UsageKey, beginnings, count, uncount
 from copilot_admin.models import (
     Checkpoint,
     Conversation,
@@ -354,7 +354,7 @@ def _index(turn_id: int, conversation_id: int, answer: str, begins: Mapping[str,
 
 
 def _count(run: _Open, sealed: Sealed, cost: Cost) -> None:
-    asked = Asked(
+    asked = UsageKey(
         at=run.started_at,
         copilot_id=run.copilot_id,
         version=run.version_number or 0,

@@ -11,7 +11,7 @@ from django.db.models import F
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.journal.keys import hash_key
 from copilot_admin.journal.recall import recollect
-from copilot_admin.journal.usage import Asked, CountedRun, count
+from copilot_admin.journal.usage import CountedRun, UsageKey, count
 from copilot_admin.journal.users import after_row_of, row_of
 from copilot_admin.journal.values import BOOT_ID, Accepted, Opening, Refusal
 from copilot_admin.models import (
@@ -211,7 +211,7 @@ def refuse_more(refusal: Refusal, more: int) -> None:
 
 
 def _count_refused(refusal: Refusal, times: int) -> None:
-    asked = Asked(
+    asked = UsageKey(
         at=refusal.started_at,
         copilot_id=refusal.copilot_id,
         version=refusal.version_number,

@@ -98,7 +98,7 @@ def person_of(user_id: int) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class UsageKey:
     """Where something counts: when, of which copilot, who answered; `version` 0: none did."""
 
     at: datetime
@@ -162,19 +162,19 @@ def beginnings(
     }
 
 
-def count(asked: Asked, run: CountedRun, *, times: int = 1) -> None:
+def count(asked: UsageKey, run: CountedRun, *, times: int = 1) -> None:
     """Adds a run to the rollups, or several that ended alike."""
     _count(asked, run, sign=times)
     if asked.is_use and asked.person and run.outcome is not Outcome.REFUSED:
         _note_caller(asked)
 
 
-def uncount(asked: Asked, run: CountedRun) -> None:
+def uncount(asked: UsageKey, run: CountedRun) -> None:
     """Takes a run out again that was counted with an end that was only guessed."""
     _count(asked, run, sign=-1)
 
 
-def count_cost(asked: Asked, cost: Decimal, *, was_unpriced: bool = True) -> None:
+def count_cost(asked: UsageKey, cost: Decimal, *, was_unpriced: bool = True) -> None:
     """Adds the cost of a run that was counted without it.
 
     Args:
@@ -187,21 +187,21 @@ def count_cost(asked: Asked, cost: Decimal, *, was_unpriced: bool = True) -> Non
         _add(asked, more, (_TOTAL_COST, _DAILY_COST, _HOURLY_COST))
 
 
-def count_votes(asked: Asked, votes: Mapping[str, int]) -> None:
+def count_votes(asked: UsageKey, votes: Mapping[str, int]) -> None:
     """Adds thumbs and ratings, by the names of their columns; less than 0 takes away."""
     if asked.is_use and any(votes.values()):
         more = {name: votes.get(name, 0) for name in _VOTES}
         _add(asked, more, (_TOTAL_VOTES, _DAILY_VOTES, _HOURLY_VOTES))
 
 
-def count_mark(asked: Asked, criterion_id: int, *, number: int, total: int) -> None:
+def count_mark(asked: UsageKey, criterion_id: int, *, number: int, total: int) -> None:
     """Adds marks of a label or a score; less than 0 takes away."""
     if asked.is_use and (number or total):
         row = {"hour": asked.hour, "copilot_id": asked.copilot_id, "criterion_id": criterion_id}
         _CRITERIA_OF_HOUR(row, {"number": number, "total": total})
 
 
-def _count(asked: Asked, run: CountedRun, *, sign: int) -> None:
+def _count(asked: UsageKey, run: CountedRun, *, sign: int) -> None:
     if not asked.is_use:
         return
     more = {name: sign * number for name, number in _increments(run).items()}
@@ -212,7 +212,7 @@ def _count(asked: Asked, run: CountedRun, *, sign: int) -> None:
 
 
 def _add(
-    asked: Asked, more: Mapping[str, Number], rollups: tuple[_Rollup, _Rollup, _Rollup]
+    asked: UsageKey, more: Mapping[str, Number], rollups: tuple[_Rollup, _Rollup, _Rollup]
 ) -> None:
     """Adds to the totals of a day, its rows by model, and those of its hours."""
     total, daily, hourly = rollups
@@ -241,7 +241,7 @@ def _increments(run: CountedRun) -> Mapping[str, Number]:
     return columns
 
 
-def _note_caller(asked: Asked) -> None:
+def _note_caller(asked: UsageKey) -> None:
     """Notes who asked on that day, and the first hour; what this process noted costs nothing."""
     day, hour = asked.hour.date(), asked.hour.hour
     key = (str(database_here().settings_dict["NAME"]), day, asked.copilot_id, asked.person)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from django.db.models import F, QuerySet
 
 from copilot_admin.journal.second_judges import awaits_judges_now, told_uncounted
-from copilot_admin.journal.usage import Asked, count_mark, count_votes
+from copilot_admin.journal.usage import UsageKey, count_mark, count_votes
 from copilot_admin.models import Feedback, FeedbackSource, Run, Verdict
 
 Marks = Mapping[int, int]  # values by criterion
@@ -66,7 +66,7 @@ def _said(verdict: Verdict) -> tuple[str, Marks]:
     return verdict.rating, dict(verdict.marks.values_list("criterion_id", "value"))
 
 
-def _count_marks(asked: Asked, *, before: Marks, after: Marks) -> None:
+def _count_marks(asked: UsageKey, *, before: Marks, after: Marks) -> None:
     for criterion in sorted({*before, *after}):
         count_mark(
             asked,
@@ -76,27 +76,27 @@ def _count_marks(asked: Asked, *, before: Marks, after: Marks) -> None:
         )
 
 
-def _of_turn(turn_id: int) -> Asked | None:
+def _of_turn(turn_id: int) -> UsageKey | None:
     """Hour, copilot and version under which verdicts on a question count: those of its first request."""
     return _first(Run.objects.filter(turn=turn_id, started_at=F("turn__started_at")))
 
 
-def _of_conversation(conversation_id: int) -> Asked | None:
+def _of_conversation(conversation_id: int) -> UsageKey | None:
     """The same for verdicts on a conversation."""
     return _first(
         Run.objects.filter(conversation=conversation_id, started_at=F("conversation__first_at"))
     )
 
 
-def _first(runs: QuerySet[Run]) -> Asked | None:
+def _first(runs: QuerySet[Run]) -> UsageKey | None:
     """Where the first of some requests counts; of one moment, every process takes the same."""
     run = runs.select_related("copilot_version").order_by("pk").first()
     return None if run is None else asked_of(run)
 
 
-def asked_of(run: Run) -> Asked:
+def asked_of(run: Run) -> UsageKey:
     """Where a request counts; its version is read along."""
-    return Asked(
+    return UsageKey(
         at=run.started_at,
         copilot_id=run.copilot_id,
         version=run.copilot_version.number if run.copilot_version else 0,

@@ -55,7 +55,7 @@ class AskingFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AskingResult:
     """What came of a question; `failure` says why there is no whole answer."""
 
     answer: GivenAnswer
@@ -91,7 +91,7 @@ class _Chat:
 
 async def ask(
     live: LiveCopilot, caller: Caller, entry: QuestionEntry, *, origin: int | None = None
-) -> Asked:
+) -> AskingResult:
     """Asks a question until it is answered; its saved simulation carries out what is called.
 
     Args:
@@ -118,7 +118,7 @@ async def ask(
     kept = await READER.run(partial(_read, tuple(chat.runs)))
     if kept.ended == Outcome.INTERRUPTED:
         raise Interrupted(kept.why)
-    return Asked(
+    return AskingResult(
         answer=GivenAnswer(
             text=chat.text, cited=frozenset(chat.cited), called=kept.called | chat.called
         ),

@@ -20,7 +20,7 @@ from copilot_admin.models import Judgement
 from copilot_admin.prices.book import price_at
 from copilot_admin.prices.cost import NOTHING, Cost, at_best_estimated, cost_of, together
 from copilot_admin.storage.writer import READER
-from copilot_admin.studio.asking import Asked, AskingFigures
+from copilot_admin.studio.asking import AskingFigures, AskingResult
 from copilot_admin.studio.expectations import AnswerVerdict, verdict_of_judge, verdict_on
 
 JUDGE_SECONDS = 60.0
@@ -69,7 +69,9 @@ class Judged:
         )
 
 
-async def judge(asked: Asked, expected: Expectation | None, answerer: Answerer | None) -> Judged:
+async def judge(
+    asked: AskingResult, expected: Expectation | None, answerer: Answerer | None
+) -> Judged:
     """Finds out what became of an answer.
 
     Args:

@@ -15,7 +15,7 @@ from django.utils import timezone
 from copilot_admin.journal import SILENCE
 from copilot_admin.models import AnswerState, Judgement, SavedAnswer, SavedQuestion, Side
 from copilot_admin.storage.selects import member
-from copilot_admin.studio.asking import Asked
+from copilot_admin.studio.asking import AskingResult
 from copilot_admin.studio.expectations import AnswerVerdict
 
 UNFINISHED = (AnswerState.WAITING, AnswerState.ASKING)
@@ -110,7 +110,7 @@ def claim(copilot_id: int, *, at_once: int) -> Claimed | None:
     return None
 
 
-def keep(claimed: Claimed, asked: Asked, verdict: AnswerVerdict, source: Source) -> bool:
+def keep(claimed: Claimed, asked: AskingResult, verdict: AnswerVerdict, source: Source) -> bool:
     """Stores an answer, unless somebody has stopped it.
 
     Returns:
@@ -126,7 +126,7 @@ def keep(claimed: Claimed, asked: Asked, verdict: AnswerVerdict, source: Source)
     return bool(kept)
 
 
-def answered(asked: Asked, verdict: AnswerVerdict) -> dict[str, Any]:
+def answered(asked: AskingResult, verdict: AnswerVerdict) -> dict[str, Any]:
     """What an answer that is there brings into its row, a saved question's or a replay's."""
     figures = asked.figures
     return {

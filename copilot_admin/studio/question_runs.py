@@ -19,7 +19,7 @@ from copilot_admin.errors import ConfigurationError
 from copilot_admin.limits.admission import charge_trial
 from copilot_admin.models import Copilot, Judgement, SavedQuestion, Side
 from copilot_admin.models.conversations import PLAYGROUND
-from copilot_admin.studio.asking import Asked, ask
+from copilot_admin.studio.asking import AskingResult, ask
 from copilot_admin.studio.expectations import AnswerVerdict, GivenAnswer
 from copilot_admin.studio.judging import judge
 from copilot_admin.studio.playground import draft_in_trial
@@ -41,7 +41,7 @@ class Target:
 class Result:
     """An answer, what became of it, and whose it is."""
 
-    asked: Asked
+    asked: AskingResult
     verdict: AnswerVerdict
     source: Source
 
@@ -108,7 +108,7 @@ async def result_of(saved: SavedQuestion, target: Target, caller: Caller) -> Res
 
 def without_answer(problem: str, source: Source = NOBODY) -> Result:
     """What becomes of a question that could not be asked."""
-    asked = Asked(answer=GivenAnswer(text=""), trace_id="", failure=problem)
+    asked = AskingResult(answer=GivenAnswer(text=""), trace_id="", failure=problem)
     return Result(asked=asked, verdict=AnswerVerdict(Judgement.UNDECIDED, problem), source=source)
 
 

@@ -8,7 +8,7 @@ from tests.docs.test_doors import modules
 _, _, AFTER = (BASE_DIR / "docs" / "architecture.md").read_text().partition("\n## Words\n")
 NAMED = set(re.findall(r"`([A-Z][A-Za-z]+)`", AFTER.partition("\n## ")[0]))
 # What several rooms once called their own, so that nobody knew of whose was spoken.
-ONCE = {"Run", "Provider", "Step", "Usage", "Content", "Page", "Reply"}
+ONCE = {"Asked", "Run", "Provider", "Step", "Usage", "Content", "Page", "Reply"}
 CLASS = re.compile(r"^(?:class )?([A-Z][A-Za-z]+)(?=[(:]| *: TypeAlias)", re.MULTILINE)
 
 

@@ -37,7 +37,7 @@ from copilot_admin.journal.finishing import finish
 from copilot_admin.journal.opening import accept, prepare, refuse
 from copilot_admin.journal.recorder import Piece, Recorder
 from copilot_admin.journal.sealing import LARGEST_INTEGER, from_json, seal, to_json
-from copilot_admin.journal.usage import Asked, CountedRun, count
+from copilot_admin.journal.usage import CountedRun, UsageKey, count
 from copilot_admin.models import (
     Checkpoint,
     Conversation,
@@ -670,7 +670,7 @@ def test_the_day_counts_errors_and_runs_without_a_token():
 
 def test_a_day_that_another_process_began_is_counted_on(monkeypatch):
     version = make_version()
-    asked = Asked(at=START, copilot_id=version.copilot_id, version=1, model="m", principal="p")
+    asked = UsageKey(at=START, copilot_id=version.copilot_id, version=1, model="m", principal="p")
     run = CountedRun(outcome=Outcome.COMPLETED)
     count(asked, run)
     add, missed = usage_module._DAILY_RUN._add, [True]

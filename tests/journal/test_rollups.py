@@ -14,7 +14,7 @@ from copilot_admin.answering.feedback import Judgement, keep
 from copilot_admin.journal import Refusal, usage
 from copilot_admin.journal.opening import refuse
 from copilot_admin.journal.reaping import reap
-from copilot_admin.journal.usage import Asked, CountedRun, count, forget_callers
+from copilot_admin.journal.usage import CountedRun, UsageKey, count, forget_callers
 from copilot_admin.models import (
     CallerDay,
     Conversation,
@@ -156,7 +156,7 @@ def test_a_caller_is_written_once_and_of_very_many_the_newest_are_known(
     version = make_version()
 
     def writes(principal: str) -> bool:
-        asked = Asked(
+        asked = UsageKey(
             at=START, copilot_id=version.copilot_id, version=1, model="m", principal=principal
         )
         with (

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from asgiref.sync import async_to_sync
 import pytest
 
-from copilot_admin.journal.usage import Asked, CountedRun, count
+from copilot_admin.journal.usage import CountedRun, UsageKey, count
 from copilot_admin.limits import near_limits
 from copilot_admin.limits.admission import Admission, LimitExceeded, charge_trial
 from copilot_admin.limits.book import BOOK, Book, limits_changed
@@ -170,7 +170,7 @@ class TestBudgets:
 
 
 def used_by(copilot: Copilot, at: datetime | None = None, **counted: object) -> None:
-    asked = Asked(
+    asked = UsageKey(
         at=at or datetime.now(UTC), copilot_id=copilot.pk, version=1, model="m", principal="key:7"
     )
     count(asked, CountedRun(outcome=Outcome.COMPLETED, **counted))  # type: ignore[arg-type]
@@ -212,7 +212,7 @@ def test_what_was_used_is_found_in_the_figures_and_the_runs():
     used_by(first, day + timedelta(hours=14), tokens=20, cost=None)
     used_by(second, day, tokens=40, cost=Decimal("0.2"))
     used_by(first, day - timedelta(days=1), tokens=80, cost=Decimal("0.4"))
-    asked = Asked(at=day, copilot_id=first.pk, version=1, model="m", principal="key:7")
+    asked = UsageKey(at=day, copilot_id=first.pk, version=1, model="m", principal="key:7")
     count(asked, CountedRun(outcome=Outcome.REFUSED), times=5)
     run_of(first, f"playground:{builder.pk}", day, input_tokens=3, output_tokens=4, cost=Decimal(1))
     run_of(first, "key:7", day, input_tokens=100, cost=Decimal(2))

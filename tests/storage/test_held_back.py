@@ -10,7 +10,7 @@ from django.db import connection
 import pytest
 
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.journal.usage import Asked, CountedRun, count
+from copilot_admin.journal.usage import CountedRun, UsageKey, count
 from copilot_admin.journal.users import written
 from copilot_admin.models import DailyTotal, EndUser, Outcome
 from copilot_admin.storage.blobs import Packed, load, pack, save
@@ -223,5 +223,5 @@ def in_both_orders(one: Callable[[], object], other: Callable[[], object]) -> No
 
 
 def count_run(copilot_id: int) -> None:
-    asked = Asked(at=AT, copilot_id=copilot_id, version=1, model="m", principal="key:1")
+    asked = UsageKey(at=AT, copilot_id=copilot_id, version=1, model="m", principal="key:1")
     count(asked, CountedRun(outcome=Outcome.COMPLETED))
