@@ -71,12 +71,12 @@ class AtOnceViews(CopilotViews):
         """
         copilot = self.looked_at(request, pk, changing=True)
         if request.method != "POST":
-            return self._at_once(request, copilot, panel_of(copilot, request.user))
+            return self._at_once(request, panel_of(copilot, request.user))
         with transaction.atomic():
             stored = switched(Copilot.objects.select_for_update().get(pk=pk))
             panel = self._turn(request, copilot, stored)
         if "part" in request.GET or "question" in panel or "note" in panel:
-            return self._at_once(request, copilot, panel)
+            return self._at_once(request, panel)
         messages.success(request, panel["done"])
         return HttpResponseRedirect(self.change_url(copilot))
 
@@ -109,9 +109,7 @@ class AtOnceViews(CopilotViews):
         done = _("Done. It acts from now on.") if told else _("Nothing was changed.")
         return panel_of(copilot, request.user) | {"done": done}
 
-    def _at_once(
-        self, request: HttpRequest, copilot: Copilot, panel: dict[str, Any]
-    ) -> HttpResponse:
+    def _at_once(self, request: HttpRequest, panel: dict[str, Any]) -> HttpResponse:
         if "part" in request.GET:
             return render(request, f"{FOLDER}/at_once.html", panel)
         common = self.page_context(request, _("What acts at once"))
