@@ -2,5 +2,5 @@
 
 `python -m benchmarks.walls`. The room: `cases/` has a file for each class, `arena` is what such a
 file is handed, `bystander` the one who must not notice, `memory` what the server takes meanwhile,
-`hostile_server` the model and the files of strangers, `report` what is promised and the table.
+`strangers` the server of models and files, `report` what is promised and the table.
 """
