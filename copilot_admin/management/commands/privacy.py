@@ -1,9 +1,8 @@
 """`manage.py privacy`: erases, prunes and holds; says first what would go, and acts with `--yes` alone."""
 
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime, time, timedelta
 import time as clock
 from typing import Any
 
@@ -15,10 +14,10 @@ from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.management.plain_command import PlainCommand
+from copilot_admin.management.privacy_options import add_scope, add_yes, scope_of
 from copilot_admin.models import Action, Copilot, Removal
 from copilot_admin.privacy import holds
 from copilot_admin.privacy.counting import Count, count
-from copilot_admin.privacy.finding import user_meant
 from copilot_admin.privacy.leftovers import (
     empty_log,
     forget_reasons,
@@ -29,7 +28,6 @@ from copilot_admin.privacy.leftovers import (
     write_anew,
 )
 from copilot_admin.privacy.retention import begin_now, scope_of_copilot
-from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.privacy.spooled import clean_spool
 from copilot_admin.privacy.trail import record_hold, record_release, record_removal
 from copilot_admin.upkeep import removing
@@ -37,19 +35,6 @@ from copilot_admin.upkeep import removing
 TRIES = 20  # of a step for which somebody else has to end first, a second apart
 # Seconds between the times at which a table is written anew: each locks it for as long as it is large.
 PAUSES = (1, 4, 15)
-
-
-def day(text: str) -> datetime:
-    """The beginning of a day in the server's time zone.
-
-    Raises:
-        ArgumentTypeError: It is none.
-    """
-    try:
-        found = datetime.strptime(text, "%Y-%m-%d").date()  # noqa: DTZ007  # a day has no zone
-    except ValueError:
-        raise ArgumentTypeError(f"{text!r} is no day. Write it as 2026-01-31.") from None
-    return datetime.combine(found, time.min, timezone.get_current_timezone())
 
 
 class Command(PlainCommand):
@@ -61,18 +46,18 @@ class Command(PlainCommand):
         """Declares the actions."""
         actions = parser.add_subparsers(dest="action", required=True)
         erase = actions.add_parser("erase", help="erases what was asked and answered, for good")
-        _add_scope(erase)
-        _add_yes(erase)
+        add_scope(erase)
+        add_yes(erase)
         erase.add_argument(
             "--keep-questions",
             action="store_true",
             help="saved questions that were made from it stay",
         )
         erase.add_argument("--reason", default="", help="kept with the counts")
-        _add_yes(actions.add_parser("prune", help="does at once what is done every night"))
+        add_yes(actions.add_parser("prune", help="does at once what is done every night"))
         hold = actions.add_parser("hold", help="keeps something from being erased or pruned")
-        _add_scope(hold)
-        _add_yes(hold)
+        add_scope(hold)
+        add_yes(hold)
         hold.add_argument("--reason", default="", help="for whoever comes upon it")
         hold.add_argument("--by", default="manage.py", help="who places or releases it")
         hold.add_argument("--release", type=int, metavar="HOLD", help="the number of a hold to end")
@@ -80,7 +65,7 @@ class Command(PlainCommand):
         files = actions.add_parser(
             "clear-files", help="writes the database's files anew, without what is deleted"
         )
-        _add_yes(files)
+        add_yes(files)
 
     def handle(self, *, action: str, **options: Any) -> None:
         """Does what the action asks for."""
@@ -95,7 +80,7 @@ class Command(PlainCommand):
                 self._clear_files(**options)
 
     def _erase(self, *, yes: bool, keep_questions: bool, reason: str, **options: Any) -> None:
-        scope = _scope(options)
+        scope = scope_of(options)
         if not scope:
             raise CommandError(
                 "Say what is to be erased: --conversation, --user, --caller, --copilot, --since, "
@@ -145,7 +130,7 @@ class Command(PlainCommand):
             return
         if not reason:
             raise CommandError("Say why with --reason: whoever comes upon the hold wants to know.")
-        scope = _scope(options)
+        scope = scope_of(options)
         if not yes:
             self._say(count(scope, with_exports=False))
             self._dry()
@@ -209,51 +194,6 @@ class Command(PlainCommand):
 
     def _dry(self) -> None:
         self.stdout.write("Nothing was done. Say --yes to do it.")
-
-
-def _add_scope(parser: ArgumentParser) -> None:
-    parser.add_argument("--conversation", type=int, metavar="ID")
-    parser.add_argument(
-        "--user", default="", metavar="USER", help="an id, an e-mail address or a name; or id:ID"
-    )
-    parser.add_argument("--caller", default="", metavar="CALLER", help="such as key:7 or anonymous")
-    parser.add_argument("--copilot", default="", metavar="SLUG")
-    parser.add_argument("--since", type=day, metavar="DAY", help="active on this day or later")
-    parser.add_argument("--until", type=day, metavar="DAY", help="active on this day or before")
-
-
-def _add_yes(parser: ArgumentParser) -> None:
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument("--yes", action="store_true", help="do it; else it is only counted")
-    group.add_argument("--dry-run", action="store_true", help="only count, as without --yes")
-
-
-def _scope(options: dict[str, Any]) -> PrivacyScope:
-    """What the options mean.
-
-    Raises:
-        CommandError: There is no such copilot, or nobody or several are called that.
-    """
-    copilot = None
-    if options["copilot"]:
-        copilot = (
-            Copilot.objects.filter(slug=options["copilot"]).values_list("pk", flat=True).first()
-        )
-        if copilot is None:
-            raise CommandError(f"There is no copilot {options['copilot']!r}.")
-    try:
-        user = user_meant(options["user"]).pk if options["user"] else None
-    except ValueError as error:
-        raise CommandError(str(error)) from error
-    until = options["until"]
-    return PrivacyScope(
-        conversation=options["conversation"],
-        user=user,
-        principal=options["caller"],
-        copilot=copilot,
-        since=options["since"],
-        until=until + timedelta(days=1) if until else None,
-    )
 
 
 @transaction.atomic

@@ -1,0 +1,72 @@
+"""What `manage.py privacy` is told: what it is about, and whether to act."""
+
+from argparse import ArgumentParser, ArgumentTypeError
+from datetime import datetime, time, timedelta
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.utils import timezone
+
+from copilot_admin.models import Copilot
+from copilot_admin.privacy.finding import user_meant
+from copilot_admin.privacy.scopes import PrivacyScope
+
+
+def add_scope(parser: ArgumentParser) -> None:
+    """Declares what is meant: a conversation, somebody, a copilot, days."""
+    parser.add_argument("--conversation", type=int, metavar="ID")
+    parser.add_argument(
+        "--user", default="", metavar="USER", help="an id, an e-mail address or a name; or id:ID"
+    )
+    parser.add_argument("--caller", default="", metavar="CALLER", help="such as key:7 or anonymous")
+    parser.add_argument("--copilot", default="", metavar="SLUG")
+    parser.add_argument("--since", type=_day, metavar="DAY", help="active on this day or later")
+    parser.add_argument("--until", type=_day, metavar="DAY", help="active on this day or before")
+
+
+def add_yes(parser: ArgumentParser) -> None:
+    """Declares what says whether anything is done."""
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--yes", action="store_true", help="do it; else it is only counted")
+    group.add_argument("--dry-run", action="store_true", help="only count, as without --yes")
+
+
+def scope_of(options: dict[str, Any]) -> PrivacyScope:
+    """What the options mean.
+
+    Raises:
+        CommandError: There is no such copilot, or nobody or several are called that.
+    """
+    copilot = None
+    if options["copilot"]:
+        copilot = (
+            Copilot.objects.filter(slug=options["copilot"]).values_list("pk", flat=True).first()
+        )
+        if copilot is None:
+            raise CommandError(f"There is no copilot {options['copilot']!r}.")
+    try:
+        user = user_meant(options["user"]).pk if options["user"] else None
+    except ValueError as error:
+        raise CommandError(str(error)) from error
+    until = options["until"]
+    return PrivacyScope(
+        conversation=options["conversation"],
+        user=user,
+        principal=options["caller"],
+        copilot=copilot,
+        since=options["since"],
+        until=until + timedelta(days=1) if until else None,
+    )
+
+
+def _day(text: str) -> datetime:
+    """The beginning of a day in the server's time zone.
+
+    Raises:
+        ArgumentTypeError: It is none.
+    """
+    try:
+        found = datetime.strptime(text, "%Y-%m-%d").date()  # noqa: DTZ007  # a day has no zone
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is no day. Write it as 2026-01-31.") from None
+    return datetime.combine(found, time.min, timezone.get_current_timezone())
