@@ -17,29 +17,14 @@ from copilot_admin.admin.figures.cells import (
     share,
     time_to,
 )
+from copilot_admin.admin.figures.exhibits import Exhibit, along, chart_along, speed_chart
 from copilot_admin.admin.figures.scope import FiguresScope
-from copilot_admin.admin.figures.tables import OUTCOMES, P50, P95, Table
+from copilot_admin.admin.figures.tables import OUTCOMES, P50, P95
 from copilot_admin.models import Outcome
-from copilot_admin.rendering.charts import Chart, chart_of
 from copilot_admin.review.figures import Counts, Figures, Part
 from copilot_admin.review.first_token import PER_CENT
-from protocol.json import JsonObject
 
-MS_PER_SECOND = 1000
 MOST_SHOWN = 50  # models and versions of the page; its files have all that are read
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exhibit:
-    """A table, folded below a chart where it goes along the time; `key` names its file."""
-
-    key: str
-    title: str
-    table: Table
-    chart: Chart | None = None
-    note: str = ""
-    is_wide: bool = False
-    is_folded: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,26 +46,6 @@ def sections_of(figures: Figures, scope: FiguresScope, *, most: int = MOST_SHOWN
         _costs(figures, scope),
         _compared(figures, scope, most),
     ]
-
-
-def _chart(figures: Figures, kind: str, series: dict[str, Sequence[float | None]]) -> Chart | None:
-    """A chart along the time; None when all of it is nothing."""
-    if not any(value for values in series.values() for value in values):
-        return None
-    x_key = tables.time_column(figures.period)
-    rows: list[JsonObject] = [
-        {
-            x_key: f"{span.first:%H}:00" if figures.period.is_hourly else f"{span.first:%m-%d}",
-            **{name: values[place] for name, values in series.items()},
-        }
-        for place, (span, _counts) in enumerate(figures.series)
-    ]
-    params: JsonObject = {"chartType": kind, "xKey": x_key, "yKey": list(series)}
-    return chart_of(params, rows, from_zero=True)
-
-
-def _along(figures: Figures, name: str) -> list[float | None]:
-    return [float(counts[name]) for _span, counts in figures.series]
 
 
 def _counted(
@@ -109,12 +74,12 @@ def _used(figures: Figures, scope: FiguresScope) -> Section:
         hint=_("Users by name; who is not named counts by his key, all without one as one."),
     )
     questions, conversations = _("Questions"), _("Conversations")
-    chart = _chart(
+    chart = chart_along(
         figures,
         "bar",
         {
-            questions: _along(figures, "questions"),
-            conversations: _along(figures, "conversations"),
+            questions: along(figures, "questions"),
+            conversations: along(figures, "conversations"),
         },
     )
     exhibit = Exhibit(
@@ -151,36 +116,39 @@ def _works(figures: Figures, scope: FiguresScope) -> Section:
             if figures.now[one.value] or figures.before[one.value]
         ),
     ]
-    errors = tables.error_table(figures, scope)
     exhibits = [
-        Exhibit(
-            key="outcomes",
-            title=_("How requests ended"),
-            table=tables.outcome_table(figures, scope),
-            is_folded=True,
-            chart=_chart(
-                figures,
-                "bar",
-                {
-                    _("Errors"): _along(figures, "errors"),
-                    _("Cancelled"): _along(figures, "cancelled"),
-                    _("Truncated"): _along(figures, "truncated"),
-                },
-            ),
-            note=_("Refused requests have no transcript."),
-        ),
+        _outcomes(figures, scope),
         Exhibit(
             key="first-token",
             title=_("Time to the first token"),
             table=tables.speed_table(figures, scope),
             is_folded=True,
-            chart=_speed_chart(figures),
+            chart=speed_chart(figures),
             note=_("Counted in steps: a time is at most %(share)s %% away from the true one.")
             % {"share": PER_CENT},
         ),
-        Exhibit(key="errors", title=_("Errors by kind"), table=errors),
+        Exhibit(key="errors", title=_("Errors by kind"), table=tables.error_table(figures, scope)),
     ]
     return Section(key="works", title=_("Does it work?"), tiles=tiles, exhibits=exhibits)
+
+
+def _outcomes(figures: Figures, scope: FiguresScope) -> Exhibit:
+    return Exhibit(
+        key="outcomes",
+        title=_("How requests ended"),
+        table=tables.outcome_table(figures, scope),
+        is_folded=True,
+        chart=chart_along(
+            figures,
+            "bar",
+            {
+                _("Errors"): along(figures, "errors"),
+                _("Cancelled"): along(figures, "cancelled"),
+                _("Truncated"): along(figures, "truncated"),
+            },
+        ),
+        note=_("Refused requests have no transcript."),
+    )
 
 
 def _outcome(outcome: Outcome, figures: Figures, scope: FiguresScope) -> Tile:
@@ -213,16 +181,6 @@ def _first_token(label: str, part: float, figures: Figures, scope: FiguresScope)
     )
 
 
-def _speed_chart(figures: Figures) -> Chart | None:
-    def along(part: float) -> list[float | None]:
-        found = (counts.first_token(part) for _span, counts in figures.series)
-        return [None if one is None else one.ms / MS_PER_SECOND for one in found]
-
-    return _chart(
-        figures, "line", {_("p50 in seconds"): along(P50), _("p95 in seconds"): along(P95)}
-    )
-
-
 def _liked(figures: Figures, scope: FiguresScope) -> Section:
     now, before = figures.now, figures.before
     tiles = [
@@ -240,10 +198,10 @@ def _liked(figures: Figures, scope: FiguresScope) -> Section:
         _counted(_("Verdicts: bad"), "bad", figures, scope),
     ]
     marks = tables.mark_table(figures, scope)
-    thumbs = _chart(
+    thumbs = chart_along(
         figures,
         "bar",
-        {_("Thumbs up"): _along(figures, "up"), _("Thumbs down"): _along(figures, "down")},
+        {_("Thumbs up"): along(figures, "up"), _("Thumbs down"): along(figures, "down")},
     )
     exhibits = [
         Exhibit(
@@ -286,7 +244,7 @@ def _costs(figures: Figures, scope: FiguresScope) -> Section:
         title=_("Known cost"),
         table=tables.cost_table(figures, scope),
         is_folded=True,
-        chart=_chart(figures, "bar", {_("Known cost (USD)"): _along(figures, "cost")}),
+        chart=chart_along(figures, "bar", {_("Known cost (USD)"): along(figures, "cost")}),
     )
     return Section(key="costs", title=_("What does it cost?"), tiles=tiles, exhibits=[exhibit])
 
