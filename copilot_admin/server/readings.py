@@ -41,8 +41,6 @@ def refresh() -> None:
 
 
 def _readings() -> Iterator[tuple[str, Reading]]:
-    files, size = SPOOL.size()
-    used = {name: limit() for name, limit in LIMITS.items()}
     yield "copilot_streams", Reading(help="Answers being given.", values={"": len(RUNNING)})
     yield (
         "copilot_journal_lag_seconds",
@@ -56,6 +54,13 @@ def _readings() -> Iterator[tuple[str, Reading]]:
         "copilot_journal_unkept_runs",
         Reading(help="Ends of runs that wait in memory.", values={"": JOURNAL.unkept}),
     )
+    yield from _spool()
+    yield from _limits()
+    yield from _pool()
+
+
+def _spool() -> Iterator[tuple[str, Reading]]:
+    files, size = SPOOL.size()
     yield (
         "copilot_spool_files",
         Reading(help="Ends of runs in the spool.", values={"": files}, is_shared=True),
@@ -72,6 +77,10 @@ def _readings() -> Iterator[tuple[str, Reading]]:
             is_shared=True,
         ),
     )
+
+
+def _limits() -> Iterator[tuple[str, Reading]]:
+    used = {name: limit() for name, limit in LIMITS.items()}
     yield (
         "copilot_limit_used",
         Reading(
@@ -90,7 +99,6 @@ def _readings() -> Iterator[tuple[str, Reading]]:
             is_shared=True,
         ),
     )
-    yield from _pool()
 
 
 def _pool() -> Iterator[tuple[str, Reading]]:
