@@ -18,6 +18,7 @@ from copilot_admin.config.bounded_connection import (
 from copilot_admin.config.databases import OPTIONS_OF_SERVERS, POOL
 from copilot_admin.storage.postgresql_codes import NO_TABLE
 from tests.services import DATABASE_URL
+from tests.waiting import HANGS_SECONDS
 
 TOLD_WITHIN_SECONDS = 5.0  # whoever asks while PostgreSQL is away
 SHORT = 0.05
@@ -56,14 +57,18 @@ class TestBoundedConnection:
             connection.execute("SELECT pg_sleep(%s)", [LONG])
         assert connection.closed
 
-    def test_who_waited_in_vain_waits_less_until_there_is_an_answer(self, connection):
+    def test_who_waited_in_vain_waits_less_until_there_is_an_answer(self, connection, monkeypatch):
+        clock = SimpleNamespace(monotonic=lambda: 1000.0)  # no time passes until it is asked again
+        monkeypatch.setattr(bounded_connection, "time", clock)
+        monkeypatch.setattr(bounded_connection, "ANSWER_SECONDS_AGAIN", HANGS_SECONDS)
         connection.answers_within = SHORT
         with pytest.raises(psycopg.OperationalError):
             connection.execute("SELECT pg_sleep(%s)", [LONG])
         with BoundedConnection.connect(DATABASE_URL) as other:
-            assert other._most() == ANSWER_SECONDS_AGAIN
+            other.answers_within = 2 * HANGS_SECONDS
+            assert other._most() == HANGS_SECONDS
             other.execute("SELECT 1")
-            assert other._most() == BoundedConnection.answers_within
+            assert other._most() == other.answers_within
             other.answers_within = None
             assert other._most() is None
 
