@@ -37,6 +37,7 @@ from tests.emptying import empty
 from tests.letting_in import let_in
 from tests.ready_tables import ready_tables, shared_folder
 from tests.services import missing
+from tests.signals import put_back
 from tests.waiting import HANGS_SECONDS
 
 pytest_plugins = ["tests.loading", "tests.fixtures", "tests.spared"]
@@ -173,6 +174,13 @@ def _all_is_new() -> None:
     for one in (BOOK, COUNTING, CLOSED_RATES, GUESSES, NEAR_LIMITS, REFUSED):
         one.forget()
     JOURNAL._is_failing = False
+
+
+@pytest.fixture(autouse=True)
+def _signals_are_put_back() -> Iterator[None]:
+    """Lets Ctrl-C end the tests, whoever has handled signals in one of them."""
+    with put_back():
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -20,7 +20,7 @@ def killed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """The signals that the process sent to itself, in the place of ending."""
     sent: list[int] = []
     monkeypatch.setattr(os, "kill", lambda pid, number: sent.append(number))
-    # As Python begins: a test before may have been a server.
+    # As Python begins: whoever started the tests may have it ignored.
     begins = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
     before = {number: signal.signal(number, handler) for number, handler in begins.items()}
     yield sent
