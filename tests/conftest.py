@@ -13,6 +13,7 @@ from django.test import Client, TransactionTestCase
 from django.test.signals import template_rendered
 from hypothesis import settings as hypothesis_settings
 import pytest
+from pytest_django import DjangoDbBlocker
 
 from copilot_admin.answering.refused import REFUSED
 from copilot_admin.config.databases import SQLITE
@@ -33,6 +34,7 @@ from copilot_admin.redaction import own
 from copilot_admin.storage import writer
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.upkeep.background import BACKGROUND
+from tests.databases import IS_POSTGRESQL, end_all_others
 from tests.emptying import empty
 from tests.letting_in import let_in
 from tests.ready_tables import ready_tables, shared_folder
@@ -87,12 +89,21 @@ def django_db_keepdb(
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(_while_tables_are_made: ExitStack, django_db_setup: None) -> Iterator[None]:
-    """Ends the threads of the journal before their database is dropped."""
+def django_db_setup(
+    _while_tables_are_made: ExitStack, django_db_setup: None, django_db_blocker: DjangoDbBlocker
+) -> Iterator[None]:
+    """Ends the threads of the journal before their database is dropped, and whoever else is at it.
+
+    PostgreSQL drops none that somebody is connected to. A page of the service that ends in the same
+    moment as one of a test's own client stays connected: Django takes away what closes both.
+    """
     _while_tables_are_made.close()
     yield
     for thread in (BACKGROUND, WRITER, READER):
         assert thread.stop(timeout=HANGS_SECONDS)
+    if IS_POSTGRESQL:
+        with django_db_blocker.unblock():
+            end_all_others()
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -2,11 +2,21 @@
 
 from collections.abc import Iterable
 
-from django.db import connection
+from django.db import connection, connections
 import pytest
 
 IS_POSTGRESQL = connection.vendor == "postgresql"
 on_postgresql = pytest.mark.skipif(not IS_POSTGRESQL, reason="SQLite has nothing of the kind")
+
+
+def end_all_others() -> None:
+    """Ends every connection to the database of PostgreSQL, of whatever thread; closes this one's."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+    connections.close_all()
 
 
 def forget_sizes(tables: Iterable[str]) -> None:

@@ -25,7 +25,7 @@ from copilot_admin.review.exports.writing import Writing, WritingStep
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.upkeep import background, removing
 from copilot_admin.upkeep.background import BACKGROUND
-from tests.databases import on_postgresql
+from tests.databases import end_all_others, on_postgresql
 from tests.factories import make_user, make_version
 from tests.journal.journaling import Client
 from tests.review.exports.exporting import begun, parts_of, text_of, written
@@ -365,16 +365,7 @@ def test_it_goes_on_when_the_database_is_back_after_it_has_lost_its_connections(
 def lose_connections() -> None:
     """Ends every connection to the database, of whatever thread."""
     with ThreadPoolExecutor(1) as elsewhere:
-        elsewhere.submit(_end_all_others).result(HANGS_SECONDS)
-
-
-def _end_all_others() -> None:
-    with db.connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
-    db.connections.close_all()
+        elsewhere.submit(end_all_others).result(HANGS_SECONDS)
 
 
 def test_where_copilots_have_members_prompts_are_those_of_copilots_that_the_owner_knows(settings):
