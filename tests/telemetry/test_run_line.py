@@ -18,7 +18,8 @@ from tests.telemetry.ended import RUN, asked, client_call, ended_run, ran
 
 def test_the_line_says_everything_that_is_known():
     run = ended_run(facts=(asked(), ran(), asked()), client_calls=(client_call(),))
-    assert line_of(run) == {
+    line = line_of(run)
+    wanted = {
         "run": str(RUN),
         "trace": "chat-1",
         "copilot": "news",
@@ -43,6 +44,7 @@ def test_the_line_says_everything_that_is_known():
         "cost": 0.0123,
         "cost_confidence": "exact",
     }
+    assert line | wanted == line  # which may have fields that are newer
 
 
 def test_what_a_run_cost_is_never_0_because_nobody_knows():
