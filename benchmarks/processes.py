@@ -79,7 +79,7 @@ class Noise:
         return max((self._others() - self._before) / (time.monotonic() - self._began), 0.0)
 
     def _others(self) -> float:
-        """Seconds.
+        """How many seconds others have used the core for since the machine started.
 
         Source: proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal. Interrupts are
         left out: the network of the loopback is done in them.

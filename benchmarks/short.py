@@ -41,7 +41,7 @@ class Chats:
 
     @property
     def total(self) -> int:
-        """All questions."""
+        """How many questions are asked of a server."""
         return self.people * self.chats * self.questions
 
 

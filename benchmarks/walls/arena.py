@@ -57,7 +57,7 @@ class Arena:
 
     @property
     def port(self) -> int:
-        """Of the server."""
+        """Where the server listens."""
         return self.process.port
 
     def fault(self, words: str) -> None:

@@ -54,7 +54,7 @@ class FileReply:
     too_many_pixels: tuple[int, int] | None = None  # width and height
 
     def take(self, reply: Json) -> None:
-        """Takes one reply.
+        """Adds what one reply of the reading process says of the file.
 
         Raises:
             UnreadableFile: It says that the file cannot be read.

@@ -35,7 +35,7 @@ class Command(PlainCommand):
         )
 
     def handle(self, *, file: Path, force: bool, **options: Any) -> None:
-        """Restores.
+        """Puts the database of a backup in the place of the one that is there.
 
         Raises:
             CommandError: It cannot be done; the text says why.
