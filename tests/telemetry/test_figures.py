@@ -35,7 +35,8 @@ def test_nothing_is_counted_before_something_happens():
 def test_a_run_is_counted_once_in_each_figure():
     figures = ServerFigures()
     figures.count_run(ended_run(facts=(asked(), ran(), asked(began=6, ended=9))))
-    assert lines(figures) == {
+    found = lines(figures)
+    wanted = {
         'copilot_runs_total{copilot="news",outcome="completed"}': 1,
         'copilot_run_seconds_count{outcome="completed"}': 1,
         'copilot_run_seconds_sum{outcome="completed"}': 9,
@@ -50,6 +51,7 @@ def test_a_run_is_counted_once_in_each_figure():
         'copilot_journal_seconds_count{step="finish"}': 1,
         'copilot_journal_seconds_sum{step="finish"}': 1,
     }
+    assert found | wanted == found  # there may be figures that are newer
 
 
 def test_every_try_of_a_provider_that_failed_is_an_error_of_it():
@@ -69,10 +71,13 @@ def test_a_refused_question_has_no_times():
     figures = ServerFigures()
     figures.count_run(ended_run(outcome=Outcome.REFUSED, usage=None, moments=Moments(came=0)))
     figures.count_refusal(Unavailable("Later.", code="draining"))
-    assert lines(figures) == {
+    found = lines(figures)
+    wanted = {
         'copilot_runs_total{copilot="news",outcome="refused"}': 1,
         'copilot_refusals_total{code="draining"}': 1,
     }
+    assert found | wanted == found
+    assert not [name for name in found if "_seconds" in name]
 
 
 def test_what_was_refused_and_has_no_row_is_counted_by_its_code_alone():
