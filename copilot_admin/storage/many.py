@@ -7,7 +7,8 @@ from django.db import OperationalError, connection
 from django.db.models import AutoField, Model, QuerySet
 import orjson
 
-from copilot_admin.storage.statements import AnyField, Row
+from copilot_admin.storage.statements import Row
+from copilot_admin.storage.stored_values import AnyField
 
 T = TypeVar("T")
 M = TypeVar("M", bound=Model)

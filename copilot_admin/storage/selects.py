@@ -17,11 +17,11 @@ import orjson
 from copilot_admin.storage.statements import (
     ALL_ROWS,
     ONE_ROW,
-    AnyField,
     Row,
     Statement,
     database_here,
 )
+from copilot_admin.storage.stored_values import AnyField
 
 Path = tuple[str, ...]  # foreign keys, and at the end a column
 E = TypeVar("E", bound=Enum)

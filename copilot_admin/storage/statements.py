@@ -9,34 +9,18 @@ Columns go by their attribute names (`conversation_id`, not `conversation`).
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
-from enum import StrEnum
 from operator import attrgetter, methodcaller
 import sqlite3
 import threading
 from typing import Any, TypeAlias
-from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import (
-    AutoField,
-    BooleanField,
-    CharField,
-    DateTimeField,
-    Field,
-    IntegerField,
-    JSONField,
-    Model,
-    TextChoices,
-    TextField,
-    UUIDField,
-)
+from django.db.models import AutoField, Model
+
+from copilot_admin.storage.stored_values import AnyField, Store, store_of
 
 Row: TypeAlias = tuple[Any, ...]
-AnyField: TypeAlias = "Field[Any, Any]"
-# What makes of a model's value that of the database, and the type whose values are both.
-Store: TypeAlias = tuple[Callable[..., Any], type | None]
 
 ONE_ROW = methodcaller("fetchone")
 ALL_ROWS = methodcaller("fetchall")
@@ -78,7 +62,7 @@ class Statement(ABC):
     def _ready(self, database: BaseDatabaseWrapper) -> None:
         if database.vendor in self._sql:
             return
-        stores = {name: _store(field, database) for name, field in self._fields.items()}
+        stores = {name: store_of(field, database) for name, field in self._fields.items()}
         self._stores[database.vendor] = stores
         sql = self._build(database)
         if database.vendor == "sqlite":
@@ -306,76 +290,3 @@ class Delete(Statement):
 
 def _nothing(_cursor: object) -> None:
     """Takes nothing of a cursor."""
-
-
-def _store(field: AnyField, database: BaseDatabaseWrapper) -> Store:
-    """How a field's values are stored.
-
-    Django looks at each of them in a handful of calls, to find that most are what the driver takes
-    anyway. PostgreSQL is told the size of each number, so there only Django knows.
-    """
-    target = field
-    while target.is_relation:
-        target = target.target_field  # type: ignore[attr-defined]  # of a foreign key
-    prepare: Callable[..., Any] = field.get_db_prep_save
-    plain: type | None = None
-    if type(target).__module__ == Field.__module__:  # a field of ours may change what it is given
-        match target:
-            case CharField() | TextField():
-                plain = str
-                if database.vendor == "sqlite":
-                    prepare = _text_for(field)
-            case BooleanField():
-                plain = bool
-            case IntegerField() if database.vendor == "sqlite":
-                plain = int
-            case DateTimeField() if database.vendor == "sqlite" and database.timezone is UTC:
-                prepare = _time_for(field)
-            case JSONField() if database.vendor == "sqlite":
-                prepare = _json_for(field)
-            case UUIDField() if database.vendor == "sqlite":
-                prepare = _uuid_for(field)
-            case _:
-                pass
-    return prepare, plain
-
-
-def _text_for(field: AnyField) -> Callable[..., Any]:
-    """How SQLite stores a text, also one of a closed set: the driver knows only plain ones at once."""
-
-    def stored(value: object, database: BaseDatabaseWrapper) -> object:
-        if isinstance(value, StrEnum | TextChoices):
-            return value.value
-        return field.get_db_prep_save(value, database)
-
-    return stored
-
-
-def _time_for(field: AnyField) -> Callable[..., Any]:
-    """How SQLite stores a time: as text, in UTC."""
-
-    def stored(value: object, database: BaseDatabaseWrapper) -> object:
-        if type(value) is datetime and value.tzinfo is UTC:
-            return value.isoformat(" ").removesuffix("+00:00")
-        return field.get_db_prep_save(value, database)
-
-    return stored
-
-
-def _json_for(field: AnyField) -> Callable[..., Any]:
-    """How SQLite stores JSON: as text; most of what the journal has of it is empty."""
-    empty: Mapping[type, str] = {list: "[]", dict: "{}"}
-
-    def stored(value: object, database: BaseDatabaseWrapper) -> object:
-        return (not value and empty.get(type(value))) or field.get_db_prep_save(value, database)
-
-    return stored
-
-
-def _uuid_for(field: AnyField) -> Callable[..., Any]:
-    """How SQLite stores an id: as text, without its dashes."""
-
-    def stored(value: object, database: BaseDatabaseWrapper) -> object:
-        return value.hex if type(value) is UUID else field.get_db_prep_save(value, database)
-
-    return stored
