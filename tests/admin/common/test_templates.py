@@ -1,0 +1,38 @@
+"""Every template is understood, and loads no library that it does not use."""
+
+from pathlib import Path
+import re
+
+from django.template import engines
+from django.template.library import import_library
+import pytest
+
+from copilot_admin.settings import BASE_DIR
+
+FOLDERS = [BASE_DIR / "templates", *sorted((BASE_DIR / "copilot_admin").rglob("templates"))]
+TEMPLATES = [
+    file
+    for folder in FOLDERS
+    for kind in ("html", "txt")
+    for file in sorted(folder.rglob(f"*.{kind}"))
+]
+ENGINE = engines["django"].engine  # type: ignore[attr-defined]  # of Django's own backend
+LIBRARIES = {name: import_library(module) for name, module in ENGINE.libraries.items()}
+LOADED = re.compile(r"\{% load ([\w ]+?) %\}")
+
+
+def is_used(library: str, text: str) -> bool:
+    """Whether a text has a tag or a filter of a library."""
+    tags, filters = (
+        map(re.escape, names) for names in (LIBRARIES[library].tags, LIBRARIES[library].filters)
+    )
+    of_it = rf"\{{% *(?:{'|'.join(tags) or '(?!)'})\b|\|(?:{'|'.join(filters) or '(?!)'})\b"
+    return re.search(of_it, text) is not None
+
+
+@pytest.mark.parametrize("file", TEMPLATES, ids=lambda file: str(file.relative_to(BASE_DIR)))
+def test_what_a_template_loads_is_used_in_it(file: Path):
+    text = file.read_text()
+    ENGINE.from_string(text)
+    loaded = {name for names in LOADED.findall(text) for name in names.split()}
+    assert {name for name in loaded if not is_used(name, text)} == set()
