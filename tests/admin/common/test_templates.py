@@ -1,4 +1,4 @@
-"""Every template is understood, and loads no library that it does not use."""
+"""Every template is understood; it loads no library and gives no class that nothing uses."""
 
 from pathlib import Path
 import re
@@ -18,6 +18,8 @@ TEMPLATES = [
 ]
 ENGINE = engines["django"].engine  # type: ignore[attr-defined]  # of Django's own backend
 LIBRARIES = {name: import_library(module) for name, module in ENGINE.libraries.items()}
+STATIC = BASE_DIR / "copilot_admin" / "static" / "copilot_admin"
+CLASSES = re.compile(r' class="([^"{]*)"')  # those that are always there
 LOADED = re.compile(r"\{% load ([\w ]+?) %\}")
 
 
@@ -36,3 +38,18 @@ def test_what_a_template_loads_is_used_in_it(file: Path):
     ENGINE.from_string(text)
     loaded = {name for names in LOADED.findall(text) for name in names.split()}
     assert {name for name in loaded if not is_used(name, text)} == set()
+
+
+def test_each_class_of_ours_is_styled_or_looked_for():
+    looked_at = [file for kind in ("css", "js") for file in STATIC.rglob(f"*.{kind}")]
+    looked_at += [file for file in (BASE_DIR / "tests").rglob("*.py") if file != Path(__file__)]
+    names = {name for file in looked_at for name in re.findall(r"[\w-]+", file.read_text())}
+    given = {
+        name
+        for file in TEMPLATES
+        for names in CLASSES.findall(file.read_text())
+        for name in names.split()
+        if name.startswith("ca-")
+    }
+    assert len(given) > 100
+    assert given - names == set()
