@@ -27,7 +27,7 @@ export class Drawing {
     this.turn.dataset.turn = turn;
     const head = element("p", "ca-play-question", question);
     head.dir = "auto";
-    this.live = element("div", "ca-play-live");
+    this.live = element("div", "");
     this.#below();
     this.turn.append(head, button("ca-plain-link", this.words.edit, edit), this.live);
     this.log.append(this.turn);
@@ -148,10 +148,10 @@ export class Drawing {
   #hood(question, turn) {
     this.calls.querySelectorAll(":scope > :not([data-turn])").forEach((hint) => hint.remove());
     this.calls.querySelectorAll(":scope > [open]").forEach((one) => (one.open = false));
-    this.hood = element("details", "ca-play-fold");
+    this.hood = element("details", "");
     Object.assign(this.hood, { open: true });
     this.hood.dataset.turn = turn;
-    const title = element("summary", "ca-play-asked", question);
+    const title = element("summary", "", question);
     title.dir = "auto";
     this.hood.append(title);
     this.calls.append(this.hood);

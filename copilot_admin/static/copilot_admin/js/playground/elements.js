@@ -23,7 +23,7 @@ export function askable(item, ask) {
 }
 
 export function fold(title, text) {
-  const details = element("details", "ca-play-fold");
+  const details = element("details", "");
   details.append(element("summary", "", title), element("pre", "ca-mono", text));
   return details;
 }
