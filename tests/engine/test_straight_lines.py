@@ -871,6 +871,7 @@ BOUNDED = {
     "copilot_admin.engine.toolkits.arithmetic.tokens": "calculations have at most 1,000 characters",
     "copilot_admin.engine.component_runs.run": "errors of components, one expression of one class",
     "copilot_admin.engine.components.registry": "versions of components, written by us",
+    "copilot_admin.privacy.leftovers": "what PostgreSQL says of a table; its expression has one match",
     "copilot_admin.threads.similarity": "looks at 2,000 characters",
     "protocol.components.contract": "its expressions have a longest match",
 }
