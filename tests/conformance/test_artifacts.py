@@ -152,7 +152,7 @@ def test_html_keeps_inline_styles_and_loses_what_workspace_would_drop(service_ur
     assert artifact["type"] == "html"
     assert artifact["description"] == "A card."
     assert artifact["uuid"]
-    assert artifact["content"].startswith(CARD)
+    assert artifact["content"].startswith(f'<div style="height:100%;overflow:auto">{CARD}')
     assert "<td>5</td>" in artifact["content"]
     for gone in ("script", "iframe", "onerror", "steal"):
         assert gone not in artifact["content"]

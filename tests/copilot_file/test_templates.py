@@ -370,7 +370,9 @@ def test_html_cards_are_cleaned(monkeypatch):
     )
     [events] = Workspace(path=path).ask("As cards.")
     [artifact] = named(events, "copilotMessageArtifact")
-    assert (artifact["type"], artifact["content"]) == ("html", '<div style="padding:4px">5</div>')
+    card = '<div style="padding:4px">5</div>'
+    boxed = f'<div style="height:100%;overflow:auto">{card}</div>'
+    assert (artifact["type"], artifact["content"]) == ("html", boxed)
 
 
 SKILLS = [{"slug": "brief", "description": "Writes a brief.", "updatedAt": "2026-01-01"}]

@@ -17,11 +17,11 @@ from protocol.plain_text import html_text
 
 LONGEST = 200_000  # characters
 # Source: Workspace cleans with DOMPurify: no scripts, frames, forms or handlers; inline styles
-# stay.
+# stay. So do classes, which mean what the page around says: `fixed inset-0` covers it.
 _TAGS = frozenset(nh3.ALLOWED_TAGS) | {"section", "article", "header", "footer", "main"}
 _ATTRIBUTES = {
     **nh3.ALLOWED_ATTRIBUTES,
-    "*": {"style", "class", "title", "lang", "dir", "role"},
+    "*": {"style", "title", "lang", "dir", "role"},
     "td": {"colspan", "rowspan", "headers", "align"},
     "th": {"colspan", "rowspan", "headers", "align", "scope"},
 }
@@ -48,12 +48,16 @@ _EMPTY = (
     "Nothing of the HTML can be shown: scripts, styles, frames, forms and images from elsewhere are "
     "taken out."
 )
+# Margins, shadows and boxes larger than what they lie in reach over what is beside them: a box
+# around all that has styles cuts them off, and scrolls to what is too wide.
+_BOX = '<div style="height:100%;overflow:auto">'
+_STYLED = ' style="'  # as the cleaner writes it; a text that says so gets a box for nothing
 _LINKS = ("href", "cite")
 _IMAGE_IN_ITSELF = "data:image/"
 
 
 def html_to_show(html: str, *, sources: Collection[str]) -> str:
-    """HTML as it may be shown.
+    """HTML as it may be shown; what has styles stays within a box of its own.
 
     Args:
         html: As the model wrote it.
@@ -67,7 +71,7 @@ def html_to_show(html: str, *, sources: Collection[str]) -> str:
     clean = cleaned(html, sources=sources)
     if not html_text(clean).strip() and ' src="' not in clean:
         raise ToolMistake(_EMPTY)
-    return clean
+    return f"{_BOX}{clean}</div>" if _STYLED in clean else clean
 
 
 def is_too_costly(html: str) -> bool:

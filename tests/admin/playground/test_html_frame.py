@@ -32,7 +32,8 @@ def address_in(client: Client, copilot: Copilot) -> str:
 
 def test_the_html_stands_in_a_frame_without_scripts_and_origin(builder, copilot):
     response = builder.get(address_in(builder, copilot))
-    assert response.content.decode() == f"<!DOCTYPE html><meta charset=utf-8>{HTML}"
+    box = f'<div style="height:100%;overflow:auto">{HTML}</div>'
+    assert response.content.decode() == f"<!DOCTYPE html><meta charset=utf-8>{box}"
     policy = response["Content-Security-Policy"].split("; ")
     assert policy == [
         "default-src 'none'",

@@ -264,7 +264,30 @@ def test_a_long_table_with_styled_cells_is_shown():
     row = '<tr><td><b style="color:red">1</b></td><td>2</td></tr>'
     table = f"<table><tbody>{row * 2000}</tbody></table>"
     artifacts, _ = shown(call("html", name="T", description="", html=table), text("See above."))
-    assert [one.content for one in artifacts] == [table]
+    assert [one.content for one in artifacts] == [boxed(table)]
+
+
+def boxed(html):
+    return f'<div style="height:100%;overflow:auto">{html}</div>'
+
+
+@pytest.mark.parametrize(
+    "styled",
+    [
+        '<p style="margin-top: -400px">x</p>',
+        '<p style="box-shadow: 0 0 0 2000px red">x</p>',
+        '<p style="color: red">x</p></div></section>',
+        "</div></div><b style='line-height: 0'>x",
+    ],
+)
+def test_what_has_styles_is_shown_in_a_box_of_its_own(styled):
+    [artifact], _ = shown(call("html", name="S", description="", html=styled), text("See above."))
+    assert artifact.content == boxed(cleaned(styled))
+    assert "</div>" not in cleaned(styled)
+
+
+def test_classes_of_the_page_around_it_mean_nothing_here():
+    assert cleaned('<p class="fixed inset-0 z-50" title="x">x</p>') == '<p title="x">x</p>'
 
 
 def widget(html, **spec):
@@ -285,6 +308,7 @@ def test_the_html_of_a_new_widget_is_cleaned_as_that_of_an_answer():
     assert widget(hostile) == "<p>5</p><img>"
     image = '<img src="https://a.example/b.png">'
     assert widget(image, html_sources=("https://a.example",)) == image
+    assert widget('<p style="color: red">5</p>') == boxed('<p style="color: red">5</p>')
     assert "images from elsewhere" in widget(image)
     assert "Use fewer elements" in widget("<div>" * 5001)
     assert "200000 characters at most" in widget("x" * (LONGEST + 1))
