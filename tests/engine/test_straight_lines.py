@@ -64,7 +64,7 @@ from copilot_admin.management import plain_command
 from copilot_admin.models import natural_order
 from copilot_admin.redaction import kinds, redactor, spellings
 from copilot_admin.redaction.rules import Rules
-from copilot_admin.rendering import markdown, markdown_room, marking
+from copilot_admin.rendering import markdown, markdown_room, marking, no_formula
 from copilot_admin.review import counted
 from copilot_admin.review.exports.formats import markdown as exported_markdown
 from copilot_admin.storage import folding
@@ -801,6 +801,11 @@ DOORS = (
             ("", "&a", ";"),
             ("", "a b", ""),
         ),
+    ),
+    Door(
+        no_formula,
+        no_formula.no_formula,
+        (("", ";", "="), ("", "\n", ""), ("", ";- ", "("), ("", " ", "="), ("x;", "\u200b", "=")),
     ),
     Door(
         counted,

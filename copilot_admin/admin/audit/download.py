@@ -1,15 +1,13 @@
 """What the filters find as a file, a batch at a time in memory."""
 
 from collections.abc import AsyncIterator, Iterator
-import csv
-from io import StringIO
 
 from asgiref.sync import sync_to_async
 
 from copilot_admin.audit.following import batch_after
 from copilot_admin.audit.lines import json_line, values_of
 from copilot_admin.models.audit import AuditEntry, AuditEntryQuerySet
-from copilot_admin.rendering.no_formula import no_formula
+from copilot_admin.rendering.no_formula import csv_lines
 from protocol.json import Json
 
 BATCH = 1000
@@ -59,20 +57,14 @@ def _batch(rows: AuditEntryQuerySet, sequence: int) -> list[AuditEntry]:
 
 
 def _head(form: str) -> str:
-    return MARK + _csv([COLUMNS]) if form == "csv" else ""
+    return MARK + csv_lines([COLUMNS]) if form == "csv" else ""
 
 
 def _written(entries: list[AuditEntry], form: str) -> str:
     if form == "jsonl":
         return "".join(f"{json_line(one)}\n" for one in entries)
-    return _csv([list(map(_cell, map(values_of(one).get, COLUMNS))) for one in entries])
+    return csv_lines(list(map(_cell, map(values_of(one).get, COLUMNS))) for one in entries)
 
 
-def _cell(value: Json) -> str | int | None:
-    return no_formula(value if isinstance(value, int) else str(value or ""))
-
-
-def _csv(rows: object) -> str:
-    text = StringIO(newline="")
-    csv.writer(text).writerows(rows)  # type: ignore[arg-type]  # rows of cells
-    return text.getvalue()
+def _cell(value: Json) -> str | int:
+    return value if isinstance(value, int) else str(value or "")

@@ -1,12 +1,11 @@
 """CSV: a row for each question, for spreadsheets; no cell is a formula."""
 
 from collections.abc import Callable, Iterator, Sequence
-import csv
 from typing import ClassVar
 
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.rendering.no_formula import no_formula
+from copilot_admin.rendering.no_formula import csv_lines
 from copilot_admin.review.exports.conversations import ExportedConversation, ExportedTurn
 from copilot_admin.review.exports.format import About, ExportFormat
 from copilot_admin.review.exports.words import (
@@ -44,19 +43,8 @@ class CommaSeparated(ExportFormat):
             yield _line([column(conversation, turn) for column in COLUMNS.values()])
 
 
-class _Line:
-    """A file for one line."""
-
-    text = ""
-
-    def write(self, text: str) -> None:
-        self.text = text
-
-
 def _line(cells: Sequence[Cell]) -> str:
-    line = _Line()
-    csv.writer(line).writerow([no_formula(cell) for cell in cells])
-    return line.text
+    return csv_lines([cells])
 
 
 def _said(text: str, turn: ExportedTurn) -> str:
