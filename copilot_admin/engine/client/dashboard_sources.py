@@ -1,6 +1,6 @@
 """The widgets that a model names for the dashboard, in the words of Workspace's own functions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from copilot_admin.engine.client.call_size import MOST_SOURCES
 from copilot_admin.engine.client.named_widgets import NamedWidgets
 from copilot_admin.engine.client.widget_data import source_for
+from copilot_admin.engine.toolkits.markdown_images import without_remote_images
 from protocol.functions import DataSource
 from protocol.widgets import Widget
 
@@ -35,13 +36,35 @@ class WantedSource(BaseModel):
 WantedSources = Annotated[Sequence[WantedSource], Field(min_length=1, max_length=MOST_SOURCES)]
 
 
-def resolved(wanted: WantedSource, *, widgets: NamedWidgets) -> tuple[Widget, DataSource]:
+def resolved(
+    wanted: WantedSource, *, widgets: NamedWidgets, sources: Collection[str]
+) -> tuple[Widget, DataSource]:
     """The widget that is meant, and the source that Workspace is given.
+
+    Args:
+        wanted: As the model named it.
+        widgets: That the request lists.
+        sources: Origins from which the builder allows images: a note shows its text as Markdown.
 
     Raises:
         ToolMistake: No such widget is listed, or it has no such parameter.
     """
-    args: Mapping[str, JsonValue] = wanted.input_args
+    args: Mapping[str, JsonValue] = {
+        name: shown(value, sources=() if name == INNER_TAB else sources)
+        for name, value in wanted.input_args.items()
+    }
     params = {name: value for name, value in args.items() if name != INNER_TAB}
     widget = widgets.find(wanted.ref, params=params)
     return widget, source_for(widget, params=args)
+
+
+def shown(value: JsonValue, *, sources: Collection[str]) -> JsonValue:
+    """An argument without images from elsewhere in its texts."""
+    match value:
+        case str():
+            return without_remote_images(value, sources=sources)
+        case list():
+            return [shown(one, sources=sources) for one in value]
+        case dict():
+            return {name: shown(one, sources=sources) for name, one in value.items()}
+    return value

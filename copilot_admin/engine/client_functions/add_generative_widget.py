@@ -96,7 +96,7 @@ def _arguments(html_sources: Collection[str], call: ToolCall) -> JsonObject:
     if given.widget_type == "chart":
         arguments["chart_params"] = _chart_params(given)
     if given.inner_tab:
-        arguments["inner_tab"] = given.inner_tab
+        arguments["inner_tab"] = without_remote_images(given.inner_tab, sources=())
     return arguments
 
 

@@ -16,7 +16,6 @@ from copilot_admin.engine.tools.tool_arguments import read_arguments
 from copilot_admin.engine.values.model_call import ToolCall
 from protocol.functions import get_widget_data_call
 from protocol.json import JsonObject
-from protocol.query import Query
 
 
 class AddWidget(BaseModel):
@@ -45,10 +44,12 @@ class AddWidgetToDashboard(ClientFunction):
     def offers(self, situation: Situation) -> Iterable[Offer]:
         """One tool for all widgets that the request lists."""
         if may_be_changed(situation.spec, situation.query) and situation.query.widgets:
-            yield self.offer(AddWidget, partial(_arguments, situation.query))
+            yield self.offer(AddWidget, partial(_arguments, situation))
 
 
-def _arguments(query: Query, call: ToolCall) -> JsonObject:
+def _arguments(situation: Situation, call: ToolCall) -> JsonObject:
     wanted = read_arguments(AddWidget, call)
-    widgets = NamedWidgets(query)
-    return get_widget_data_call([resolved(one, widgets=widgets)[1] for one in wanted.data_sources])
+    widgets, sources = NamedWidgets(situation.query), situation.spec.html_sources
+    return get_widget_data_call(
+        [resolved(one, widgets=widgets, sources=sources)[1] for one in wanted.data_sources]
+    )

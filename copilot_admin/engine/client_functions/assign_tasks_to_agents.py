@@ -11,6 +11,7 @@ from copilot_admin.engine.client.call_budget import CallWords
 from copilot_admin.engine.client.dashboard import agents_of
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.engine.client_functions.samples import AGENT, Sample
+from copilot_admin.engine.toolkits.markdown_images import without_remote_images
 from copilot_admin.engine.toolkits.told_names import listed, quoted
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.engine.values.model_call import ToolCall
@@ -102,7 +103,7 @@ def _arguments(agents: Sequence[JsonObject], call: ToolCall) -> JsonObject:
         requests.append(
             {
                 "id": task.id or str(number),
-                "description": task.description,
+                "description": without_remote_images(task.description, sources=()),
                 "assigned_holder_url": str(agent.get("holder_url") or ""),
                 "assigned_agent_id": task.assigned_agent_id,
             }

@@ -11,6 +11,7 @@ from copilot_admin.engine.client.call_budget import CallWords
 from copilot_admin.engine.client.skills import MOST_SKILLS, offered_skills
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.engine.client_functions.samples import SKILL, Sample
+from copilot_admin.engine.toolkits.markdown_images import without_remote_images
 from copilot_admin.engine.toolkits.told_names import listed, quoted
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.engine.values.model_call import ToolCall
@@ -72,4 +73,5 @@ def _arguments(query: Query, call: ToolCall) -> JsonObject:
     slugs = [str(skill["slug"]) for skill in query.skills_catalog]
     if slug not in slugs:
         raise ToolMistake(f"There is no skill {quoted(wanted.slug)}. The skills: {listed(slugs)}.")
-    return {"slug": slug, **({"reason": wanted.reason} if wanted.reason else {})}
+    reason = without_remote_images(wanted.reason, sources=())
+    return {"slug": slug, **({"reason": reason} if reason else {})}

@@ -1,6 +1,7 @@
 """Keeps instructions as a skill of the user."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from functools import partial
 from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -8,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from copilot_admin.engine.client.call_budget import CallWords
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.engine.client_functions.samples import Sample
+from copilot_admin.engine.toolkits.markdown_images import without_remote_images
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.engine.values.model_call import ToolCall
 from protocol.json import JsonObject
@@ -38,11 +40,16 @@ class Save(ClientFunction):
     def offers(self, situation: Situation) -> Iterable[Offer]:
         """The tool, if the request brought skills."""
         if situation.query.skills_catalog or situation.query.selected_skills:
-            yield self.offer(SaveSkill, _arguments)
+            yield self.offer(SaveSkill, partial(_arguments, situation.spec.html_sources))
 
 
-def _arguments(call: ToolCall) -> JsonObject:
+def _arguments(sources: Collection[str], call: ToolCall) -> JsonObject:
     given = read_arguments(SaveSkill, call)
     if not given.name.strip() and not given.instructions.strip():
         raise ToolMistake("A skill needs a name or instructions. Give at least one of them.")
-    return {key: one for key, one in given.model_dump().items() if one}
+    # Both are shown, and read in every chat to come.
+    kept: JsonObject = {
+        "name": without_remote_images(given.name, sources=()),
+        "instructions": without_remote_images(given.instructions, sources=sources),
+    }
+    return {key: one for key, one in kept.items() if one}

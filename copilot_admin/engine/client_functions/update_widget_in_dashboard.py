@@ -1,6 +1,6 @@
 """Changes the parameters of widgets that are on the user's dashboard."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -17,7 +17,6 @@ from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_argument
 from copilot_admin.engine.values.model_call import ToolCall
 from protocol.functions import DataSource, get_widget_data_call
 from protocol.json import JsonObject
-from protocol.query import Query
 
 
 class UpdateWidget(BaseModel):
@@ -54,17 +53,21 @@ class UpdateWidgetInDashboard(ClientFunction):
         widgets = situation.query.widgets
         on_dashboard = any(one.uuid for one in widgets.primary + widgets.secondary)
         if may_be_changed(situation.spec, situation.query) and on_dashboard:
-            yield self.offer(UpdateWidget, partial(_arguments, situation.query))
+            yield self.offer(UpdateWidget, partial(_arguments, situation))
 
 
-def _arguments(query: Query, call: ToolCall) -> JsonObject:
+def _arguments(situation: Situation, call: ToolCall) -> JsonObject:
     wanted = read_arguments(UpdateWidget, call)
-    widgets = NamedWidgets(query)
-    return get_widget_data_call([_changed(one, widgets=widgets) for one in wanted.data_sources])
+    widgets, sources = NamedWidgets(situation.query), situation.spec.html_sources
+    return get_widget_data_call(
+        [_changed(one, widgets=widgets, sources=sources) for one in wanted.data_sources]
+    )
 
 
-def _changed(wanted: WantedSource, *, widgets: NamedWidgets) -> DataSource:
-    widget, source = resolved(wanted, widgets=widgets)
+def _changed(
+    wanted: WantedSource, *, widgets: NamedWidgets, sources: Collection[str]
+) -> DataSource:
+    widget, source = resolved(wanted, widgets=widgets, sources=sources)
     if widget.uuid is None:
         raise ToolMistake(
             f"The widget {quoted(wanted.ref)} is not on the dashboard. Add it instead."

@@ -518,6 +518,41 @@ def test_a_new_widget_leaves_without_images_that_load_by_themselves():
     }  # fmt: skip
 
 
+IMAGE, LINK = "![a](http://e/x)", "[a](http://e/x)"
+
+
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [
+        ("add_widget_to_dashboard",
+         {"data_sources": [{"id": WIDGET_UUID, "input_args": {"symbol": IMAGE}}]}),
+        ("add_widget_to_dashboard",
+         {"data_sources": [{"id": WIDGET_UUID, "input_args": {"inner_tab": IMAGE}}]}),
+        ("update_widget_in_dashboard",
+         {"data_sources": [{"id": WIDGET_UUID, "input_args": {"symbol": [{"x": IMAGE}, 1]}}]}),
+        ("add_generative_widget",
+         {"widget_type": "note", "name": IMAGE, "data": "x", "inner_tab": IMAGE}),
+        ("manage_navigation_bar", {"operation": "add_tabs", "tabs": [IMAGE]}),
+        ("save_skill", {"name": IMAGE, "instructions": IMAGE}),
+        ("get_skill_content", {"slug": "memo", "reason": IMAGE}),
+        ("assign_tasks_to_agents",
+         {"task_requests": [{"description": IMAGE, "assigned_agent_id": "macro"}]}),
+    ],
+)  # fmt: skip
+def test_no_argument_of_a_function_brings_an_image_that_loads_by_itself(function, given):
+    asked_for = json.dumps(asked(function, **given))
+    assert LINK in asked_for
+    assert IMAGE not in asked_for
+
+
+def test_an_image_from_where_the_builder_allows_stays_in_a_note_and_a_skill():
+    spec = make_spec(features=frozenset({"generative-ui"}), html_sources=("http://e",))
+    situation = Situation(spec=spec, query=FULL_QUERY)
+    given = {"name": "S", "instructions": IMAGE}
+    [offer] = function_named("save_skill").offers(situation)
+    assert offer.arguments(written(offer, given)) == given
+
+
 ROWS = [{"day": "Mon", "price": 1}]
 NO_CHART = "A chart needs 'chart_params' with 'chartType', 'xKey' and at least one key in 'yKey'."
 
