@@ -16,7 +16,8 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.copilot_file.faults import MOST_TOLD, BadCopilotFile, FileFault
 from copilot_admin.copilot_file.import_changes import ImportedChange
-from copilot_admin.copilot_file.importing import Wish, begun, carry_out
+from copilot_admin.copilot_file.import_rights import Wish
+from copilot_admin.copilot_file.importing import begun, carry_out
 from copilot_admin.copilot_file.loading import MOST_BYTES, load
 from copilot_admin.copilot_file.validation import TRIAL_SECONDS, validate
 from copilot_admin.redaction.checked import trials_within

@@ -1,6 +1,6 @@
 """Reads a copilot file into the database: all of it or nothing."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,12 +14,13 @@ from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault
 from copilot_admin.copilot_file.import_changes import ImportedChange, compared
 from copilot_admin.copilot_file.import_known import Known, known_to
 from copilot_admin.copilot_file.import_providers import fault_of_stranger, take_provider
+from copilot_admin.copilot_file.import_rights import Wish, faults_of_rights
 from copilot_admin.copilot_file.loading import load
 from copilot_admin.copilot_file.questions import keep_questions
 from copilot_admin.copilot_file.schema import CopilotEntry, CopilotFile
 from copilot_admin.copilot_file.turned_texts import turned_texts
 from copilot_admin.copilot_file.validation import validate
-from copilot_admin.copilots.fields.table import AT_ONCE, DRAFT_FIELDS
+from copilot_admin.copilots.fields.table import AT_ONCE, BY_KEY, DRAFT_FIELDS
 from copilot_admin.copilots.fields.values import IMAGE_DATA_START
 from copilot_admin.copilots.publishing import NotPublishable, apply_document, publish
 from copilot_admin.errors import ConfigurationError
@@ -30,30 +31,6 @@ from protocol.json import Json
 def usual_access() -> Access:
     """Who may ask a copilot whose file does not say so."""
     return Access.KEY if settings.PRODUCTION else Access.OPEN
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
-    """How files are to be imported.
-
-    Attributes:
-        default_access: Of copilots whose entry has no `access`; one that needs a key keeps it.
-        publishing: Whether the copilots of the files are published too.
-        user: Who publishes; None for a command.
-        may_change_providers: Whether whoever imports may say where keys are sent. Else a provider
-            of a file is taken only where it is here as it is there.
-        may_change_limits: Whether limits of a file count: a builder lifts none that operators set.
-        may_publish: Whether whoever imports may switch on what was published once.
-        reaches: Whether he works on a copilot that is here.
-    """
-
-    default_access: str
-    publishing: bool = False
-    user: AbstractBaseUser | None = None
-    may_change_providers: bool = True
-    may_change_limits: bool = True
-    may_publish: bool = True
-    reaches: Callable[[Copilot], bool] = lambda _: True
 
 
 @dataclass(slots=True)
@@ -188,7 +165,7 @@ def _faults(entry: CopilotEntry, work: Import, *, index: int) -> list[FileFault]
         sentence = _("the copilot '%(slug)s' is in the archive. Restore it first.") % slug
         faults.append(FileFault(f"{path}.slug", sentence))
     if here is not None:
-        faults += _faults_of_rights(entry, here, work.wish, path=path)
+        faults += faults_of_rights(entry, here, work.wish, path=path)
     namesake = work.known.namesake(entry.name)
     if namesake is not None:
         sentence = _("the copilot '%(slug)s' has this name. Choose another.") % {"slug": namesake}
@@ -204,23 +181,6 @@ def _faults(entry: CopilotEntry, work: Import, *, index: int) -> list[FileFault]
 def _no_provider(name: str) -> str:
     sentence = _("there is no provider '%(name)s', neither in the file nor here.")
     return sentence % {"name": name}
-
-
-def _faults_of_rights(
-    entry: CopilotEntry, here: Copilot, wish: Wish, *, path: str
-) -> list[FileFault]:
-    """What whoever imports may not do to a copilot that is here."""
-    if not wish.reaches(here):
-        sentence = _("'%(slug)s' is the slug of a copilot of others. Choose another.")
-        return [FileFault(f"{path}.slug", sentence % {"slug": entry.slug})]
-    if _switches_on(entry, here) and not wish.may_publish:
-        sentence = _("you may not switch copilots on. Ask somebody who publishes.")
-        return [FileFault(f"{path}.enabled", sentence)]
-    return []
-
-
-def _switches_on(entry: CopilotEntry, here: Copilot) -> bool:
-    return bool(here.live_id and not here.enabled and entry.switches()["enabled"])
 
 
 def _take_copilot(entry: CopilotEntry, work: Import, *, index: int) -> ImportedChange:
@@ -266,8 +226,7 @@ def _fill(row: Copilot, entry: CopilotEntry, work: Import) -> None:
     apply_document(row, document, provider=provider)
     switches = entry.switches()
     switches["access"] = switches["access"] or _unsaid_access(entry, work)
-    if not work.wish.may_change_limits:
-        switches["limits"] = row.limits
+    switches |= {key: BY_KEY[key].value_of(row) for key in work.wish.left_alone(row)}
     for switch in AT_ONCE:
         switch.give(row, switches[switch.key])
 

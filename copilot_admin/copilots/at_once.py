@@ -50,6 +50,11 @@ def switched(copilot: Copilot) -> Switched:
     )
 
 
+def is_opened(before: Switched, after: Switched) -> bool:
+    """Whether everybody may ask afterwards who needed a key before."""
+    return after.access is Access.OPEN is not before.access
+
+
 def keys_of(copilot: Copilot) -> int:
     """How many valid endpoint keys open a copilot."""
     return keys_of_each([copilot.pk])[copilot.pk]

@@ -15,7 +15,7 @@ from copilot_admin.copilot_file import bundles, importing
 from copilot_admin.copilot_file.bundles import NamedFile, import_files, read_files
 from copilot_admin.copilot_file.faults import MOST_TOLD, BadCopilotFile
 from copilot_admin.copilot_file.import_changes import Effect
-from copilot_admin.copilot_file.importing import Wish
+from copilot_admin.copilot_file.import_rights import Wish
 from copilot_admin.copilot_file.loading import MOST_BYTES, as_json
 from copilot_admin.copilot_file.validation import MOST_VALUES_OF_ROW, validate
 from copilot_admin.models import Copilot, Provider

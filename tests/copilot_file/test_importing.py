@@ -11,7 +11,8 @@ import pytest
 from copilot_admin.copilot_file.exporting import export_file
 from copilot_admin.copilot_file.faults import BadCopilotFile
 from copilot_admin.copilot_file.import_changes import Difference, Effect, ImportedChange
-from copilot_admin.copilot_file.importing import Wish, begun, carry_out, import_file
+from copilot_admin.copilot_file.import_rights import Wish
+from copilot_admin.copilot_file.importing import begun, carry_out, import_file
 from copilot_admin.copilot_file.loading import as_json
 from copilot_admin.copilot_file.validation import validate
 from copilot_admin.copilot_file.yaml_writing import write_yaml
@@ -383,3 +384,40 @@ def test_a_builders_file_leaves_limits_as_operators_have_set_them():
     assert (row.description, row.limits) == ("new", {"concurrent": 2})
     _import(_one(description="new"))
     assert Copilot.objects.get().limits == {}
+
+
+def _by_a_builder(**changes: Any) -> None:
+    file = validate(_one(**changes))
+    with transaction.atomic():
+        wish = Wish(default_access="open", may_change_keeping=False, may_publish=False)
+        carry_out(file, begun([file], wish))
+
+
+def test_a_builders_file_leaves_what_is_stored_for_how_long_as_it_is_set():
+    kept = {"retention_days": 30, "redaction": ["phone"], "redacted_expressions": ["A-[0-9]+"]}
+    _import(_one(**kept))
+    for changes in ({}, {"retention_days": 1, "redaction": [], "redacted_expressions": ["x"]}):
+        _by_a_builder(description="new", **changes)
+        row = Copilot.objects.get()
+        assert row.description == "new"
+        assert {name: getattr(row, name) for name in kept} == kept
+    _by_a_builder(slug="b", name="B", **kept)  # of which nobody has set anything
+    row = Copilot.objects.get(slug="b")
+    assert {name: getattr(row, name) for name in kept} == kept
+    _import(_one())
+    row = Copilot.objects.exclude(slug="b").get()
+    assert (row.retention_days, row.redaction, row.redacted_expressions) == (None, [], [])
+
+
+def test_who_may_not_publish_opens_nothing_that_is_live_to_everybody():
+    _import(_one(access="key"), publishing=True)
+    with pytest.raises(BadCopilotFile, match="you may not open it to everybody"):
+        _by_a_builder(access="open")
+    _by_a_builder(description="new")  # what is not said opens nothing
+    assert Copilot.objects.get().access == Access.KEY
+    _import(_one(access="open"))
+    _by_a_builder(access="open")
+    _by_a_builder(access="key")
+    Copilot.objects.update(live=None)
+    _by_a_builder(access="open")
+    assert Copilot.objects.get().access == Access.OPEN

@@ -22,7 +22,7 @@ from copilot_admin.admin.copilots.draft_inputs import (
     labels,
 )
 from copilot_admin.admin.copilots.views import CopilotViews
-from copilot_admin.copilots.at_once import Switched, consequences, keys_of, switched
+from copilot_admin.copilots.at_once import Switched, consequences, is_opened, keys_of, switched
 from copilot_admin.copilots.drafts import standing_of
 from copilot_admin.copilots.tags import known_tags
 from copilot_admin.models import Action, Copilot, Logging
@@ -96,6 +96,9 @@ class AtOnceViews(CopilotViews):
             return panel_of(copilot, request.user) | {"note": note}
         if wanted.enabled and not stored.enabled and not may_publish(request.user):
             note = _("You may not switch copilots on. Ask somebody who publishes.")
+            return panel_of(copilot, request.user) | {"note": note}
+        if copilot.live_id and is_opened(stored, wanted) and not may_publish(request.user):
+            note = _("You may not open copilots to everybody. Ask somebody who publishes.")
             return panel_of(copilot, request.user) | {"note": note}
         told = consequences(stored, wanted, keys=keys_of(copilot))
         if told and copilot.live_id and "sure" not in request.POST:

@@ -28,8 +28,9 @@ from copilot_admin.copilot_file.bundles import (
 from copilot_admin.copilot_file.fault_places import in_words
 from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault
 from copilot_admin.copilot_file.import_changes import Effect
+from copilot_admin.copilot_file.import_rights import Wish
 from copilot_admin.copilot_file.import_trail import record_import
-from copilot_admin.copilot_file.importing import Wish, usual_access
+from copilot_admin.copilot_file.importing import usual_access
 from copilot_admin.copilots.providers import unset_keys
 from copilot_admin.models import Copilot, PendingImport
 from copilot_admin.models.imports import new_token
@@ -169,6 +170,7 @@ class ImportViews(CopilotViews):
             user=person_of(request),
             may_change_providers=may_change_providers,
             may_change_limits=request.user.has_perm("copilot_admin.change_subjectlimits"),
+            may_change_keeping=request.user.has_perm("copilot_admin.hold_data"),
             may_publish=may_publish(request.user),
             reaches=lambda copilot: is_reachable(request.user, copilot.pk),
         )

@@ -416,6 +416,18 @@ class TestPublishing:
             copilot.refresh_from_db()
             assert copilot.enabled is False
 
+    def test_he_closes_a_live_copilot_but_opens_none_to_everybody(self, client: Client) -> None:
+        copilot = make_published()
+        url = reverse("admin:copilot_admin_copilot_at_once", args=[copilot.pk])
+        for access, told in (("key", "Done."), ("open", "You may not open copilots to everybody.")):
+            form = read_form(client, url, form_id="at-once-form")
+            answer = client.post(
+                url, merged(form, {"now-access": access, "sure": "1"}), follow=True
+            )
+            assert told in answer.content.decode()
+            copilot.refresh_from_db()
+            assert copilot.access == "key"
+
     def test_nor_does_the_list_or_a_file(self, client: Client) -> None:
         copilot = make_published(enabled=False)
         chosen = {"action": "enable_chosen", "_selected_action": [copilot.pk], "sure": "1"}
