@@ -30,6 +30,7 @@ from protocol.sse import encode
 
 FOLDER = "admin/copilot_admin/component"
 TRY = "copilot_admin.change_copilot"
+LONGEST_NUMBER = 9  # digits; of thousands Python makes no number
 
 
 class ComponentTrialViews(AdminSite):
@@ -49,9 +50,8 @@ class ComponentTrialViews(AdminSite):
         """The form; a POST carries it out and shows the whole result."""
         component = _component(request, name, version)
         if request.method != "POST":
-            number = request.GET.get("sample", "")
-            sample = int(number) - 1 if number.isascii() and number.isdigit() else 0
-            initial = initial_of(component, max(sample, 0), user=request.user)
+            sample = _place(request.GET.get("sample", ""))
+            initial = initial_of(component, sample, user=request.user)
             return self._trial_page(
                 request, TrialForm(component, initial=initial, user=request.user)
             )
@@ -95,6 +95,12 @@ class ComponentTrialViews(AdminSite):
             "most_listed": MOST_LISTED,
         }
         return render(request, f"{FOLDER}/try.html", {**self.each_context(request), **context})
+
+
+def _place(number: str) -> int:
+    """Which sample an address names, from 0; the first where it names none."""
+    is_number = number.isascii() and number.isdecimal()
+    return max(int(number[:LONGEST_NUMBER]) - 1, 0) if is_number else 0
 
 
 def _component(request: HttpRequest, name: str, version: str) -> type[Component]:

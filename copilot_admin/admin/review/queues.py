@@ -125,7 +125,8 @@ class QueueAdmin(GuardedLookups, QueueModelAdmin):
         """How far the queue has come, and on what its readers agree."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        queue = get_object_or_404(ReviewQueue, pk=object_id if object_id.isdecimal() else None)
+        is_id = object_id.isascii() and object_id.isdecimal() and len(object_id) <= 18
+        queue = get_object_or_404(ReviewQueue, pk=object_id if is_id else None)
         context = {
             **self.page_context(request, queue.name),
             "queue": queue,

@@ -109,6 +109,7 @@ def test_a_queue_is_closed_and_opened(reviewer: Browser):
     assert reviewer.post(f"{QUEUES}{queue.pk}/close/", {"closed": "x"}).status_code == 404
     assert reviewer.get(f"{QUEUES}999/change/").status_code == 404
     assert reviewer.get(f"{QUEUES}x/change/").status_code == 404
+    assert reviewer.get(f"{QUEUES}{'9' * 5000}/change/").status_code == 404
 
 
 @pytest.fixture
