@@ -77,6 +77,8 @@ def is_text(argument: str) -> bool:
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_admin.settings")
+    # As the server does: whoever migrates first makes the database, and commands write what was said.
+    os.umask(0o077)
     look_rarely()  # what is loaded now stays: to look through it all the while takes a tenth of a start
     open_streams()
     status = NOT_RUN if is_answering(sys.argv) else 1

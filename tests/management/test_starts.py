@@ -119,3 +119,20 @@ def test_a_start_that_fails_ends_the_server_with_an_error(tmp_path, application,
     if application.endswith("refuses"):
         assert "The database is broken." in done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_what_a_command_writes_is_read_by_nobody_else(tmp_path):
+    written = tmp_path / "written"
+    subprocess.run(
+        [sys.executable, "manage.py", "shell", "-c", f"open({str(written)!r}, 'w')"],
+        cwd=ROOT,
+        env={
+            "COPILOT_DATA_DIR": str(tmp_path / "data"),
+            "SECRET_KEY": "only for this test",
+            "COPILOT_ENCRYPTION_KEYS": os.environ["COPILOT_ENCRYPTION_KEYS"],
+        },
+        umask=0o022,
+        timeout=HANGS_SECONDS,
+        check=True,
+    )
+    assert stat.S_IMODE(written.stat().st_mode) == 0o600
