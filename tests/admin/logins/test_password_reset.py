@@ -2,6 +2,7 @@
 
 from concurrent.futures import Future, wait
 import re
+from smtplib import SMTPRecipientsRefused
 from typing import Any
 from unittest.mock import Mock
 
@@ -103,6 +104,16 @@ def test_a_mail_server_that_takes_none_is_a_line_of_the_log(monkeypatch, caplog)
             None,
         )
     ]
+
+
+def test_the_address_of_a_mailbox_that_is_refused_is_not_in_the_log(monkeypatch, caplog):
+    make_user(email="ann@example.com")
+    refused = SMTPRecipientsRefused({"ann@example.com": (550, b"<Ann@example.com> unknown")})
+    monkeypatch.setattr(EmailMessage, "send", Mock(side_effect=refused))
+    ask("ann@example.com")
+    [line] = [one.getMessage() for one in caplog.records if one.levelname == "ERROR"]
+    assert "550" in line
+    assert "example.com" not in line
 
 
 @pytest.mark.parametrize("changes", [{"is_active": False}, {"is_staff": False}, {"password": None}])
