@@ -9,10 +9,11 @@ from pathlib import Path
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.contrib.sessions.models import Session
 from django.db import OperationalError, ProgrammingError, connection
 
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models import Conversation, Copilot, Provider
+from copilot_admin.models import Conversation, Copilot, LogIn, Provider
 from copilot_admin.storage.schema import known_migrations
 from copilot_admin.upkeep.backups import postgresql, sqlite
 from copilot_admin.upkeep.backups.archive import Reader, open_archive
@@ -63,6 +64,7 @@ def restore(path: Path, *, force: bool) -> Restored:
             _Files(backup, SPOOL, backup.names(SPOOL), Path(settings.DATA_DIR) / "spool"),
         ):
             _restore_database(backup)
+        _end_log_ins()
         ring = {key.id for key in settings.ENCRYPTION_KEYS}
         return Restored(
             made_at=backup.head.made_at,
@@ -149,6 +151,14 @@ def _put_back(*parts: _Files) -> Iterator[None]:
     finally:
         for draft, _target in drafts:
             draft.unlink(missing_ok=True)
+
+
+def _end_log_ins() -> None:
+    """Ends the log-ins that came back: some were ended since, and whoever had the file has their keys."""
+    there = connection.introspection.table_names()
+    for model in (LogIn, Session):
+        if model._meta.db_table in there:
+            model._default_manager.all().delete()
 
 
 def _restore_database(backup: Reader) -> None:

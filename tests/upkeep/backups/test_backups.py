@@ -20,6 +20,7 @@ import uuid
 import zipfile
 
 from django.conf import settings
+from django.contrib.sessions.backends.db import SessionStore
 from django.core.management import CommandError, call_command
 from django.db import connection
 import psycopg
@@ -48,6 +49,8 @@ AGAIN_AND_OUT = """
 from django.core.management import call_command
 call_command("restore", {backup!r}, "--force")
 call_command("copilots", "export", "--out", {out!r})
+from django.contrib.sessions.models import Session
+print("log-ins:", Session.objects.count())
 """
 IS_POSTGRESQL = settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
 
@@ -124,6 +127,7 @@ def test_what_comes_back_is_what_was_there(data, elsewhere, tmp_path):
     provider = make_provider(name="Kept")
     set_api_key(provider, CANARY)
     make_published(slug="news", provider=provider)
+    SessionStore().create()
     file = tmp_path / "backup"
 
     written = back_up(file)
@@ -149,6 +153,7 @@ def test_what_comes_back_is_what_was_there(data, elsewhere, tmp_path):
     again = manage({**elsewhere, "COPILOT_ENCRYPTION_KEYS": ""}, "shell", "--command", both)
     assert again[0] == 0, again
     assert "an anchor names entry 99: `audit verify` will say that its end was cut off." in again[1]
+    assert "log-ins: 0" in again[1]  # some were ended since
     assert ("slug: news" in out.read_text(), "name: Kept" in out.read_text()) == (True, True)
 
 
