@@ -1,7 +1,7 @@
 """Who may read the figures of the server."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hmac import compare_digest
 
 from copilot_admin.config import networks as config_networks
@@ -21,7 +21,7 @@ class FigureReaders:
         networks: Empty: every address will do. Without either nobody may, and nothing is counted.
     """
 
-    token: str = ""
+    token: str = field(default="", repr=False)
     networks: tuple[Network, ...] = ()
 
     @property

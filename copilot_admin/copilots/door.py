@@ -1,7 +1,7 @@
 """The door: what a request says of who sends it, and which user that is."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from django.conf import settings
@@ -26,8 +26,8 @@ class Credentials:
         words: What a trusted proxy says of the user.
     """
 
-    key: str | None = None
-    token: str | None = None
+    key: str | None = field(default=None, repr=False)
+    token: str | None = field(default=None, repr=False)
     words: ProxyWords | None = None
 
 

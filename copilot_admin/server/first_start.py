@@ -1,6 +1,6 @@
 """What happens once, when the database is new: an admin and a few copilots to try."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 import os
 from pathlib import Path
 import secrets
@@ -29,7 +29,7 @@ class FirstLogin:
     """The first admin's way in, and the file that keeps it."""
 
     username: str
-    password: str
+    password: str = field(repr=False)
     file: Path
 
 

@@ -1,6 +1,6 @@
 """What a session keeps of a log-in with the firm's account."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 import time
 
@@ -34,7 +34,7 @@ class Vouching:
     source: Source
     at: float
     mark: str = ""
-    id_token: str = ""
+    id_token: str = field(default="", repr=False)
 
 
 def vouching_of(request: HttpRequest) -> Vouching | None:

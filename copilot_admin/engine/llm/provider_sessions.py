@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 import socket
 
 from aiohttp import AddrInfoType, ClientSession, DummyCookieJar
@@ -37,14 +37,14 @@ class Connection:
     session: ClientSession
     completions: str
     models: str
-    headers: Mapping[str, str]
+    headers: Mapping[str, str] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class _Shared:
     """The sessions of one loop, and a generator whose closing closes them."""
 
-    connections: dict[tuple[str, str], Connection]
+    connections: dict[tuple[str, str], Connection] = field(repr=False)
     closing: AsyncGenerator[None, None]
 
 
