@@ -20,6 +20,11 @@ _BROKE_OFF = (
     "The model's provider broke off before its answer began. Ask again in a moment; if it stays so, "
     "whoever manages this copilot should look whether the model server, or what lies before it, fails."
 )
+_PACKED = (
+    "The model's provider sent its answer packed in a way that nobody asked for and that is not "
+    "understood here. Whoever manages this copilot should see to it that what lies before the model "
+    "server sends answers as they are."
+)
 
 
 def is_web_page(data: bytes) -> bool:
@@ -35,6 +40,11 @@ def names_web_page(content_type: str) -> bool:
 def web_page() -> ProviderBroke:
     """The error of an address behind which there is a web site."""
     return ProviderBroke(_WEB_PAGE)
+
+
+def strangely_packed() -> ProviderBroke:
+    """The error of a body that nobody here can unpack."""
+    return ProviderBroke(_PACKED)
 
 
 def not_understood(data: bytes) -> ProviderBroke:

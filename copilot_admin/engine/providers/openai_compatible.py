@@ -17,8 +17,14 @@ from copilot_admin.engine.fetching.pieces import next_piece
 from copilot_admin.engine.llm.chat_chunks import ChunkReader, StreamError, leniently_parsed
 from copilot_admin.engine.llm.chat_request import request_body
 from copilot_admin.engine.llm.data_lines import DataLines, WholeBody
-from copilot_admin.engine.llm.foreign_answers import broke_off, names_web_page, web_page
+from copilot_admin.engine.llm.foreign_answers import (
+    broke_off,
+    names_web_page,
+    strangely_packed,
+    web_page,
+)
 from copilot_admin.engine.llm.http_refusals import refusal, seconds_to_wait
+from copilot_admin.engine.llm.packing import is_strange
 from copilot_admin.engine.llm.provider_bodies import blocks_of_answer, first_bytes
 from copilot_admin.engine.llm.provider_sessions import Connection, aclose_sessions, connection_for
 from copilot_admin.engine.llm.ticker import SharedSleep, Turns
@@ -183,6 +189,9 @@ class OpenAICompatible:
         if names_web_page(response.headers.get("Content-Type", "")):
             response.close()
             raise web_page()
+        if is_strange(response.headers.get("Content-Encoding", "")):
+            response.close()
+            raise strangely_packed()
         return response
 
     async def _post(self, call: ModelCall, *, with_usage: bool) -> ClientResponse:

@@ -8,6 +8,7 @@ import zlib
 
 import pytest
 
+from copilot_admin.engine.llm import packing
 from copilot_admin.engine.llm.provider_bodies import blocks_of
 from copilot_admin.engine.providers import openai_compatible
 from copilot_admin.engine.values.model_call import ModelCall, ModelMessage, ModelRole
@@ -116,7 +117,7 @@ def test_a_refusal_without_end_is_hung_up_on(asked):
         ("gzip", gzip.compress(b"no such model"), "no such model"),
         ("gzip", gzip.compress(b"no such model")[:-4], "no such model"),
         ("gzip", broken(b"no such model"), "no such model"),
-        ("gzip", b"no such model", ""),
+        ("gzip", b"no such model", "no such model"),
         ("identity", "é".encode("latin-1"), "\ufffd"),
         ("identity", b"", ""),
     ],
@@ -152,10 +153,10 @@ def test_a_huge_list_of_models_is_given_up(body, monkeypatch):
 
 
 class Content:
-    """A body that comes in one block."""
+    """A body that comes in blocks."""
 
-    def __init__(self, body):
-        self.left = [b"", body]
+    def __init__(self, *blocks):
+        self.left = [b"", *reversed(blocks)]
 
     async def readany(self):
         return self.left.pop()
@@ -166,9 +167,9 @@ class Response:
 
     connection = None  # all of it has come
 
-    def __init__(self, encoding, body):
+    def __init__(self, encoding, *blocks):
         self.headers = {"Content-Encoding": encoding}
-        self.content = Content(body)
+        self.content = Content(*blocks)
 
 
 @pytest.mark.parametrize(
@@ -201,3 +202,55 @@ def test_others_have_their_turn_between_two_pieces_of_what_is_unpacked():
 
     asyncio.run(unpack())
     assert done == [32 * 1024, "another", 32 * 1024, "another", 32 * 1024]
+
+
+def body_of(encoding, *blocks):
+    async def run():
+        return [piece async for piece in blocks_of(Response(encoding, *blocks), most=MEGABYTE)]
+
+    return b"".join(asyncio.run(run()))
+
+
+def without_head(body):
+    packing = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return packing.compress(body) + packing.flush()
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body"),
+    [
+        ("gzip", gzip.compress(b"He") + gzip.compress(b"llo")),
+        ("x-gzip", b"".join(map(gzip.compress, (b"Hel", b"", b"", b"lo")))),
+        ("gzip", gzip.compress(b"Hello") + b"\x1f and more"),
+        ("gzip", b"Hello"),
+        ("deflate", zlib.compress(b"Hello") + gzip.compress(b" and more")),
+        ("deflate", without_head(b"Hello")),
+        ("gzip, gzip", gzip.compress(gzip.compress(b"Hel") + gzip.compress(b"lo"))),
+        ("identity, gzip", gzip.compress(b"Hello")),
+    ],
+    ids=[
+        "one behind the other",
+        "empty ones",
+        "other bytes",
+        "not packed",
+        "zlib",
+        "no head",
+        "twice",
+        "once",
+    ],
+)
+def test_a_packed_body_is_read_to_its_end_however_it_comes(encoding, body):
+    assert body_of(encoding, body) == b"Hello"
+    assert body_of(encoding, *(bytes([byte]) for byte in body)) == b"Hello"
+
+
+def test_of_packed_bodies_one_behind_the_other_so_many_are_read(monkeypatch):
+    monkeypatch.setattr(packing, "MOST_PACKAGES", 3)
+    assert body_of("gzip", gzip.compress(b"a") * 5) == b"aaa"
+
+
+@pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, br"])
+def test_an_answer_that_nobody_can_unpack_is_told_as_that(encoding):
+    error, _ = failed(answering(200, encoding, b"\x28\xb5\x2f\xfd"), ask)
+    assert isinstance(error, ProviderBroke)
+    assert "packed in a way that nobody asked for" in error.public
