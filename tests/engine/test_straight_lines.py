@@ -522,8 +522,14 @@ DOORS = (
     ),
     Door(
         data_lines,
-        encoded(in_pieces(data_lines.DataLines)),
-        (("data: ", "x", ""), ("", "data: x\n", ""), ("", "\r", ""), ("", "data:\n\n", "")),
+        encoded(in_pieces(data_lines.EitherForm)),
+        (
+            ("data: ", "x", ""),
+            ("", "data: x\n", ""),
+            ("", "\r", ""),
+            ("", "data:\n\n", ""),
+            ("", "{", ""),
+        ),
     ),
     Door(
         sse,

@@ -3,14 +3,16 @@
 Source: the chat completions API of OpenAI, with what other servers make of it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 import json
 
 import orjson
 
+from copilot_admin.engine.llm.data_lines import ErrorData
 from copilot_admin.engine.llm.endings import is_cut
 from copilot_admin.engine.llm.foreign_answers import broke_off, not_understood, nothing_came
 from copilot_admin.engine.llm.fragments import ToolFragments
+from copilot_admin.engine.llm.token_counts import usage_in
 from copilot_admin.engine.values.model_call import (
     Delta,
     Finish,
@@ -25,12 +27,11 @@ from protocol.json import Json, JsonObject
 from protocol.strict_json import has_more_tokens
 
 DONE = b"[DONE]"
-# A billion tokens are more than any model reads; the sum of all rounds fits every database.
-_MOST_TOKENS = 10**9
 # Of one chunk, counted as those of a body are. A megabyte holds 200,000 calls of tools with nothing in
 # them (two million), which take 90 ms; of an answer with the weights of all its tokens it has 430,000.
 _MOST_VALUES = 500_000
 _SURELY_FEW = 48 * 1024  # bytes, of which each counts as ten values at most
+_NO_ERRORS = (None, "", 0, "0", 200, "200")  # as a code
 _LONGEST_REASON = 50  # characters, as many as are kept
 
 
@@ -58,6 +59,7 @@ class ChunkReader:
         self._reason: str | None = None
         self._choice: int | None = None  # the one that is read: the first that came with a number
         self._tools = ToolFragments()
+        self._has_calls = False
         self._text: list[str] = []
         self._thoughts: list[str] = []
         self._half = ""  # a surrogate whose other half is in the next chunk
@@ -71,6 +73,8 @@ class ChunkReader:
                 chunks before it said is left to `rest`.
         """
         for payload in payloads:
+            if isinstance(payload, ErrorData):
+                raise StreamError(_error_in(payload))
             if payload == DONE or (payload[:1] != b"{" and payload.strip() == DONE):
                 self.done = True
                 break
@@ -89,7 +93,7 @@ class ChunkReader:
         except ProviderBroke:
             if self.began:
                 return self._flush()
-            if any(one.lstrip().startswith(b"{") for one in payloads):
+            if any(map(_is_half, payloads)):
                 raise broke_off() from None
             raise
 
@@ -123,6 +127,10 @@ class ChunkReader:
         """Whether the provider said that the answer is whole, or why it is not."""
         return self.done or self._reason is not None
 
+    @property
+    def _has_said(self) -> bool:
+        return self._has_calls or bool(self._characters or self._text)
+
     def _read_chunk(self, chunk: JsonObject) -> None:
         if chunk.get("error"):
             raise StreamError(chunk["error"])
@@ -131,11 +139,11 @@ class ChunkReader:
             choice = next(filter(self._is_ours, choices), None)
             if choice is not None:
                 self._read_choice(choice)
-        elif chunk.get("object") == "error":  # an error of vLLM is the chunk itself
+        elif _is_error(chunk):
             raise StreamError(chunk)
         usage = chunk.get("usage")
         if isinstance(usage, dict):  # some servers send it with every chunk, growing
-            self._usage = _usage(usage) or self._usage
+            self._usage = usage_in(usage) or self._usage
 
     def _is_ours(self, choice: Json) -> bool:
         """Whether it is of the one answer that was asked for; some servers give several at once."""
@@ -149,8 +157,9 @@ class ChunkReader:
         return number == self._choice
 
     def _read_choice(self, choice: JsonObject) -> None:
-        # A server that was asked to stream and does not sends a whole `message`.
-        delta = choice.get("delta") or choice.get("message")
+        # A server that was asked to stream and does not sends a whole `message`; one that does may
+        # send it at the end once more.
+        delta = choice.get("delta") or (None if self._has_said else choice.get("message"))
         if isinstance(delta, dict):
             content = delta.get("content")
             if isinstance(content, str):
@@ -164,24 +173,39 @@ class ChunkReader:
     def _read_rest(self, delta: JsonObject) -> None:
         """Everything in a delta but plain text, which is nearly all there ever is."""
         content = delta.get("content")
-        if isinstance(content, list):
-            for part in content:
-                if isinstance(part, dict) and isinstance(part.get("text"), str):
-                    self._say(str(part["text"]))
+        for part in content if isinstance(content, list) else (content,):
+            if isinstance(part, dict):
+                self._read_part(part)
         refusal = delta.get("refusal")
         if isinstance(refusal, str):
             self._say(refusal)
         thought = delta.get("reasoning_content") or delta.get("reasoning")
         if isinstance(thought, str):
-            self.began = self.began or bool(thought)
-            self._thoughts.append(thought)
+            self._think(thought)
         fragments = delta.get("tool_calls")
-        if isinstance(fragments, list):
-            self.began = self.began or bool(fragments)
+        if isinstance(fragments, dict):
+            fragments = [fragments]
+        if isinstance(fragments, list) and fragments:
+            self.began = self._has_calls = True
             for fragment in fragments:
                 self._tools.add(fragment)
-        if isinstance(delta.get("function_call"), dict):  # before tool calls there was one function
-            self._tools.add({"index": 0, "function": delta["function_call"]})
+        function = delta.get("function_call")  # before tool calls there was one function
+        if isinstance(function, dict) and not self._has_calls:  # some servers send both
+            self._tools.add({"index": 0, "function": function})
+
+    def _read_part(self, part: JsonObject) -> None:
+        """One part of a content that is a list; those that are thought hold a list themselves."""
+        if isinstance(part.get("text"), str):
+            self._say(str(part["text"]))
+        thoughts = part.get("thinking")
+        for thought in thoughts if isinstance(thoughts, list) else (thoughts,):
+            text = thought.get("text") if isinstance(thought, dict) else thought
+            if isinstance(text, str):
+                self._think(text)
+
+    def _think(self, text: str) -> None:
+        self.began = self.began or bool(text)
+        self._thoughts.append(text)
 
     def _say(self, text: str) -> None:
         if text:
@@ -202,6 +226,34 @@ class ChunkReader:
                 self._characters += len(text)
                 deltas.append(TextDelta(text))
         return deltas
+
+
+def _is_error(chunk: JsonObject) -> bool:
+    """Whether a chunk without choices is itself the error, as with vLLM and several gateways."""
+    if "error" in (chunk.get("object"), chunk.get("type")):
+        return True
+    is_other = "choices" not in chunk and "usage" not in chunk
+    has_code = isinstance(chunk.get("message"), str) and chunk.get("code") not in _NO_ERRORS
+    return is_other and (has_code or isinstance(chunk.get("detail"), str))
+
+
+def _error_in(payload: bytes) -> Json:
+    """The error of an event that is called one, whatever its data is."""
+    try:
+        said = leniently_parsed(payload)
+    except ValueError:
+        said = payload.decode("utf-8", "replace")
+    return (said.get("error") or said) if isinstance(said, dict) else said
+
+
+def _is_half(payload: bytes) -> bool:
+    """Whether it begins as JSON and ends before that does."""
+    text = payload.decode("utf-8", "replace").lstrip()
+    try:
+        json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return text.startswith("{")
+    return False
 
 
 def _parsed(payload: bytes) -> JsonObject:
@@ -244,39 +296,3 @@ def _mended(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def _usage(usage: JsonObject) -> Usage | None:
-    """The tokens that a provider counted; None where it counted none, or counts as nobody can."""
-    read, written = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    if read is None and written is None:
-        return None
-    input_tokens, output_tokens = _count(read), _count(written)
-    if input_tokens is None or output_tokens is None:
-        return None
-    cached = _detail(usage, "prompt_tokens_details", "cached_tokens")
-    reasoning = _detail(usage, "completion_tokens_details", "reasoning_tokens")
-    # With OpenAI what was thought is a part of what was written. Others count it beside it, which
-    # their total tells.
-    total = _count(usage.get("total_tokens")) or 0
-    is_beside = reasoning > output_tokens or total >= input_tokens + output_tokens + reasoning > 0
-    return Usage(
-        input_tokens=input_tokens,
-        cached_tokens=cached or _count(usage.get("prompt_cache_hit_tokens")) or 0,
-        output_tokens=output_tokens + (reasoning if is_beside else 0),
-        reasoning_tokens=reasoning,
-    )
-
-
-def _detail(usage: JsonObject, name: str, key: str) -> int:
-    details = usage.get(name)
-    return (_count(details.get(key)) or 0) if isinstance(details, Mapping) else 0
-
-
-def _count(value: Json) -> int | None:
-    """A number of tokens; nothing is 0, and what is no such number is None."""
-    if value is None:
-        return 0
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return int(value) if 0 <= value <= _MOST_TOKENS else None

@@ -9,6 +9,7 @@ MAX_EVENT_BYTES = 1024 * 1024
 # Of one stream, unpacked. A chunk takes about 350 bytes for a token, and no model writes more than
 # some hundred thousand tokens; a packed stream of 256 KB can hold as much.
 MAX_STREAM_BYTES = 256 * 1024 * 1024
+_BEFORE_ALL = BOM + b" \t\r\n"
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _TOO_LARGE = (
     "The model's provider sent more than 1 MiB at once, so the answer was ended. Ask again."
@@ -26,10 +27,15 @@ _NOTHING_SAID = (
 )
 
 
+class ErrorData(bytes):
+    """The data of an event whose name says that it is an error."""
+
+
 class DataLines:
     """Reads blocks of bytes, however they are cut, and returns the data of whole events.
 
-    Names, ids and comments are passed over; the lines of one event are joined with a newline.
+    Names but that of an error, ids and comments are passed over; the lines of one event are joined
+    with a newline.
     Data stays bytes: an event is whole before it is decoded, so no character is ever cut.
     Source: the event stream format of the HTML standard.
     """
@@ -41,6 +47,7 @@ class DataLines:
         self._rest = bytearray()  # an unfinished line
         self._data: list[bytes] = []  # the lines of an unfinished event
         self._size = 0
+        self._is_error = False  # the event that has not ended
 
     @property
     def held(self) -> int:
@@ -58,7 +65,8 @@ class DataLines:
         if self._left < 0:
             raise ProviderBroke(_TOO_MUCH)
         # Nearly every block is some whole events of one line each.
-        if block.endswith(b"\n\n") and not (self._rest or self._data or b"\r" in block):
+        is_begun = self._rest or self._data or self._is_error
+        if block.endswith(b"\n\n") and not (is_begun or b"\r" in block):
             events = block[:-2].split(b"\n\n")
             if block.count(b"\n") == 2 * len(events) and all(
                 event.startswith(b"data: ") for event in events
@@ -105,9 +113,12 @@ class DataLines:
         for line in lines:
             if line:
                 self._take(line)
-            elif self._data:
-                found.append(b"\n".join(self._data))
+                continue
+            if self._data:
+                data = b"\n".join(self._data)
+                found.append(ErrorData(data) if self._is_error else data)
                 self._data, self._size = [], 0
+            self._is_error = False
 
     def _take(self, line: bytes) -> None:
         name, _, value = line.removeprefix(BOM).partition(b":")
@@ -116,6 +127,8 @@ class DataLines:
             self._check(len(value))
             self._data.append(value)
             self._size += len(value) + 1  # the newline: there may be no end of empty lines
+        elif name == b"event":
+            self._is_error = value.strip() == b"error"
         elif is_web_page(line):
             raise web_page()
 
@@ -157,3 +170,44 @@ class WholeBody:
     def end(self) -> list[bytes]:
         """Gives the whole body at its end: it is one JSON document, not lines of events."""
         return [bytes(self._body).removeprefix(BOM)]
+
+
+class EitherForm:
+    """Reads a stream of events or one JSON document; its first sign says which, whatever a header does.
+
+    Some servers call an event stream JSON. Others, or what lies before them, send an error or an answer
+    in one piece under the name of a stream.
+    """
+
+    def __init__(self) -> None:
+        self._body: DataLines | WholeBody = DataLines()
+        self._is_clear = False
+
+    @property
+    def held(self) -> int:
+        """Bytes that nothing was made of yet."""
+        return self._body.held
+
+    def feed(self, block: bytes) -> list[bytes]:
+        """Returns the data that ends with this block.
+
+        Raises:
+            ProviderBroke: As with the form that it has.
+        """
+        if not self._is_clear and (begins := block.lstrip(_BEFORE_ALL)):
+            self._is_clear = True
+            if begins.startswith((b"{", b"[")):
+                self._body, block = WholeBody(), begins
+        return self._body.feed(block)
+
+    def check(self) -> None:
+        """Looks at what followed the data that was returned last.
+
+        Raises:
+            ProviderBroke: It cannot be read.
+        """
+        self._body.check()
+
+    def end(self) -> list[bytes]:
+        """Returns the data that the end of the body ends."""
+        return self._body.end()

@@ -19,25 +19,26 @@ _FILTER = (
 _BROKE_OFF = (
     "The answer was cut off: the model's provider broke off. Ask again to get the whole answer."
 )
-# In small letters. Source: OpenAI; "model_length" is Mistral's, "error" OpenRouter's,
-# "insufficient_system_resource" DeepSeek's, the others are of Anthropic and Gemini.
+# In small letters, with "_" between words. Source: OpenAI; "model_length" is Mistral's, "error"
+# OpenRouter's, "insufficient_system_resource" DeepSeek's, "abort" vLLM's and SGLang's, "time_limit" and
+# "cancelled" watsonx's, "sensitive" and "network_error" Zhipu's, "timeout" and those behind it Cohere's,
+# the others are of Anthropic and Gemini.
 _SENTENCES = {
     None: _CUT_OFF,
-    "length": _LENGTH,
-    "max_tokens": _LENGTH,
-    "model_length": _LENGTH,
-    "content_filter": _FILTER,
-    "safety": _FILTER,
-    "recitation": _FILTER,
-    "prohibited_content": _FILTER,
-    "error": _BROKE_OFF,
-    "insufficient_system_resource": _BROKE_OFF,
+    **dict.fromkeys(("length", "max_tokens", "max_output_tokens"), _LENGTH),
+    **dict.fromkeys(("model_length", "model_context_window_exceeded", "error_limit"), _LENGTH),
+    **dict.fromkeys(("content_filter", "sensitive", "error_toxic", "refusal"), _FILTER),
+    **dict.fromkeys(("safety", "image_safety", "recitation", "prohibited_content"), _FILTER),
+    **dict.fromkeys(("blocklist", "spii"), _FILTER),
+    **dict.fromkeys(("error", "insufficient_system_resource", "network_error"), _BROKE_OFF),
+    **dict.fromkeys(("abort", "aborted", "cancelled", "canceled", "user_cancel"), _BROKE_OFF),
+    **dict.fromkeys(("timeout", "time_limit", "malformed_function_call"), _BROKE_OFF),
 }
 
 
 def truncation(finish: Finish) -> str | None:
     """The sentence that tells the reader that an answer is not whole; None when it is."""
-    return _SENTENCES.get(finish.reason.lower() if finish.reason else None)
+    return _SENTENCES.get(finish.reason.lower().replace("-", "_") if finish.reason else None)
 
 
 def is_cut(reason: str | None) -> bool:

@@ -1,6 +1,6 @@
 """Puts tool calls together from the fragments in which models stream them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 import json
 
@@ -22,7 +22,8 @@ class ToolFragments:
     """Collects fragments of tool calls.
 
     A fragment belongs to the call with its index. Servers that give no index, or always the same,
-    mark a new call by a new id; servers that give no id at all send each call whole.
+    mark a new call by a new id; servers that give no id at all send each call whole, and so do some that
+    give all the same index.
     """
 
     def __init__(self) -> None:
@@ -42,13 +43,14 @@ class ToolFragments:
         function = fragment.get("function")
         function = function if isinstance(function, dict) else {}
         id, name = text_of(fragment.get("id"))[:LONGEST_NAME], text_of(function.get("name"))
+        arguments = _arguments(function.get("arguments"))
         index = fragment.get("index")
-        call = self._call(index if isinstance(index, int) else None, id=id, name=name)
+        index = index if isinstance(index, int) else None
+        call = self._call(index, id=id, name=name, is_whole=_is_whole((arguments,)))
         call.id = call.id or id
         # Some servers repeat the whole name in every fragment.
         if name != call.name and len(call.name) < LONGEST_NAME:
             call.name = (call.name + name[:LONGEST_NAME])[:LONGEST_NAME]
-        arguments = _arguments(function.get("arguments"))
         if arguments:
             self._limits.count_arguments(arguments)
             call.arguments.append(arguments)
@@ -69,13 +71,14 @@ class ToolFragments:
             check_values(call.arguments)
         return calls
 
-    def _call(self, index: int | None, *, id: str, name: str) -> _Call:
+    def _call(self, index: int | None, *, id: str, name: str, is_whole: bool) -> _Call:
         newest = self._calls[-1] if self._calls else None
         latest = newest if index is None else self._latest.get(index)
         if latest is not None:
             other_id = bool(id and latest.id and id != latest.id)
-            sent_whole = index is None and not id and bool(name and latest.name)
-            if not other_id and not sent_whole:
+            # What is whole does not go on with what is whole, whatever numbers and ids they have.
+            is_next = (index is None and not id) or (is_whole and _is_whole(latest.arguments))
+            if not other_id and not (is_next and name and latest.name):
                 return latest
         self._limits.count_call()
         made = _Call()
@@ -83,6 +86,13 @@ class ToolFragments:
         if index is not None:
             self._latest[index] = made
         return made
+
+
+def _is_whole(arguments: Sequence[str]) -> bool:
+    """Whether arguments look like a whole object; text that goes on with one is no JSON."""
+    return (
+        bool(arguments) and arguments[0].lstrip()[:1] == "{" and arguments[-1].rstrip()[-1:] == "}"
+    )
 
 
 def _distinct(ids: Collection[str]) -> list[str]:

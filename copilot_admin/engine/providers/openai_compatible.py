@@ -16,7 +16,7 @@ from copilot_admin.engine.fetching.addresses import ForbiddenAddress, check_base
 from copilot_admin.engine.fetching.pieces import next_piece
 from copilot_admin.engine.llm.chat_chunks import ChunkReader, StreamError, leniently_parsed
 from copilot_admin.engine.llm.chat_request import request_body
-from copilot_admin.engine.llm.data_lines import DataLines, WholeBody
+from copilot_admin.engine.llm.data_lines import EitherForm
 from copilot_admin.engine.llm.foreign_answers import (
     broke_off,
     names_web_page,
@@ -111,7 +111,7 @@ class OpenAICompatible:
         """
         response = await self._open(call)
         reader = ChunkReader()
-        body = WholeBody() if _is_json(response) else DataLines()
+        body = EitherForm()
         loop = asyncio.get_running_loop()
         started = said = False
         soon = min(_LAST_WORDS_SECONDS, self._spec.timeouts.between_tokens / 2)
@@ -295,10 +295,6 @@ async def _why_refused(response: ClientResponse) -> str | None:
     if response.status < 300:
         return None
     return (await first_bytes(response, most=_MOST_ERROR_BYTES)).decode("utf-8", "replace")
-
-
-def _is_json(response: ClientResponse) -> bool:
-    return response.headers.get("Content-Type", "").lower().startswith("application/json")
 
 
 async def _turn(size: int, loop: asyncio.AbstractEventLoop) -> None:

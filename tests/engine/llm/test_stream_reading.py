@@ -16,6 +16,7 @@ from copilot_admin.engine.llm.data_lines import (
     MAX_BYTES_WITHOUT_DATA,
     MAX_EVENT_BYTES,
     DataLines,
+    EitherForm,
     WholeBody,
 )
 from copilot_admin.engine.llm.endings import truncation
@@ -33,7 +34,7 @@ from copilot_admin.engine.values.model_call import (
     Usage,
     UsageSource,
 )
-from copilot_admin.errors import LimitReached, ProviderBroke
+from copilot_admin.errors import LimitReached, ProviderBroke, ProviderUnavailable
 
 CALL = ModelCall(model="m", messages=(ModelMessage(role=ModelRole.USER, text="12345"),))
 
@@ -154,6 +155,33 @@ def test_page_in_the_place_of_a_stream_is_named(page):
         lines_of(page.strip())
 
 
+@pytest.mark.parametrize("before", [b"", b"\xef\xbb\xbf", b" \r\n\n"])
+def test_the_form_of_a_body_shows_in_its_first_sign(before):
+    for block, said in ((b"{}\n\n{}", b"{}\n\n{}"), (b"data: {}\n\n", b"{}"), (b"[]", b"[]")):
+        for blocks in ([before + block], [bytes([byte]) for byte in before + block]):
+            body = EitherForm()
+            found = [data for one in blocks for data in body.feed(one)]
+            body.check()
+            assert found + body.end() == [said]
+            assert body.held == (0 if block.startswith(b"data") else len(block))
+
+
+def test_of_a_body_that_has_not_begun_blanks_are_counted():
+    body = EitherForm()
+    with pytest.raises(ProviderBroke, match="blank lines or comments"):
+        for _ in range(3):
+            body.feed(b"\n" * (MAX_BYTES_WITHOUT_DATA // 2))
+    with pytest.raises(ProviderBroke, match="answered with a web page"):
+        EitherForm().feed(b"\n<!doctype html>\n")
+
+
+def test_several_documents_are_no_half_of_one():
+    whole, half = b'{"a": 1}', b'{"choices": [{"delta'
+    for payload, error in ((whole + b"\n" + whole, ProviderBroke), (half, ProviderUnavailable)):
+        with pytest.raises(error):
+            ChunkReader().read_last([payload])
+
+
 def test_mark_before_a_whole_body_is_passed_over():
     body = WholeBody()
     body.feed(b"\xef\xbb\xbf{}")
@@ -182,6 +210,7 @@ def test_chunks_of_one_read_are_one_delta():
         {"content": "hi"},
         {"role": "assistant", "content": "hi", "extra": 1},
         {"content": [{"type": "text", "text": "h"}, {"text": "i"}, {"text": 3}, "x"]},
+        {"content": {"type": "text", "text": "hi"}},
         {"content": None, "refusal": "hi"},
         {"refusal": "hi"},
     ],
@@ -262,6 +291,112 @@ def test_message_of_a_server_that_does_not_stream_is_read():
     assert reader.said_why
 
 
+def test_a_whole_message_behind_the_pieces_of_it_is_no_second_answer():
+    call = {"index": 0, "id": "c", "function": {"name": "table", "arguments": "{}"}}
+    for said in ({"content": "hi"}, {"tool_calls": [call]}):
+        last = {"choices": [{"delta": {}, "message": said, "finish_reason": "stop"}]}
+        reader = ChunkReader()
+        deltas = reader.read([chunk(role="assistant"), chunk(**said), json.dumps(last).encode()])
+        deltas += reader.end(CALL)[:1]
+        assert deltas[0] in (TextDelta("hi"), ToolCall(id="c", name="table", arguments="{}"))
+
+
+@pytest.mark.parametrize("thought", [[{"type": "text", "text": "hm"}], "hm", ["hm", 7, {}]])
+def test_thoughts_that_are_a_part_of_the_content_are_thoughts(thought):
+    part = {"type": "thinking", "thinking": thought}
+    reader = ChunkReader()
+    assert reader.read([chunk(content=[part])]) == [ReasoningDelta("hm")]
+    assert reader.began
+
+
+def calls_of(*payloads):
+    return [(one.name, one.arguments) for one in ended(*payloads) if isinstance(one, ToolCall)]
+
+
+def fragment(name, arguments, **more):
+    return {"function": {"name": name, "arguments": arguments}, **more}
+
+
+@pytest.mark.parametrize("id", [{}, {"id": "same"}, {"id": ""}])
+def test_whole_calls_with_the_same_index_are_calls_of_their_own(id):
+    first, second = (
+        fragment("table", '{"a": 1}', index=0, **id),
+        fragment("chart", "{}", index=0, **id),
+    )
+    both = [("table", '{"a": 1}'), ("chart", "{}")]
+    assert calls_of(chunk(tool_calls=[first, second]), finish("tool_calls")) == both
+    assert calls_of(chunk(tool_calls=[first]), chunk(tool_calls=[second]), finish("stop")) == both
+
+
+def test_fragments_that_repeat_the_name_are_one_call_wherever_they_are_cut():
+    parts = ('{"html": "{', 'x}"', "}")
+    said = [chunk(tool_calls=[fragment("html", part, index=0)]) for part in parts]
+    assert calls_of(*said, finish("tool_calls")) == [("html", "".join(parts))]
+
+
+def test_a_call_in_the_old_and_the_new_form_is_one_call():
+    call = fragment("table", "{}", index=0, id="c")
+    old = {"name": "table", "arguments": "{}"}
+    assert calls_of(chunk(tool_calls=[call], function_call=old), finish("stop")) == [
+        ("table", "{}")
+    ]
+    assert calls_of(chunk(tool_calls=call), finish("stop")) == [("table", "{}")]
+    in_pieces = (chunk(function_call={"name": "table"}), chunk(function_call={"arguments": "{}"}))
+    assert calls_of(*in_pieces, finish("function_call")) == [("table", "{}")]
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b'{"object": "error", "message": "boom"}',
+        b'{"type": "error", "message": "boom"}',
+        b'{"code": 50000, "message": "boom"}',
+        b'{"detail": "boom"}',
+    ],
+)
+def test_a_chunk_that_is_itself_an_error_ends_the_answer(payload):
+    with pytest.raises(StreamError) as caught:
+        read(payload, b"[DONE]")
+    assert "boom" in caught.value.error.values()
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b'{"code": 0, "message": "ok"}',
+        b'{"message": "queued"}',
+        b'{"choices": [], "detail": "x"}',
+        b'{"usage": {}, "detail": "x"}',
+        b'{"message": {"content": "x"}, "code": 7}',
+    ],
+)
+def test_a_chunk_that_says_that_all_is_well_does_not(payload):
+    assert read(payload) == []
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        (b'{"message": "boom"}', {"message": "boom"}),
+        (b'{"error": {"message": "boom"}}', {"message": "boom"}),
+        (b"boom", "boom"),
+    ],
+)
+def test_an_event_that_is_called_an_error_is_one_whatever_follows_it(data, error):
+    block = b"event: error\ndata: " + data + b"\n\ndata: [DONE]\n\n"
+    for blocks in ([block], [bytes([byte]) for byte in block], [block[:13], block[13:]]):
+        with pytest.raises(StreamError) as caught:
+            read(*lines_of(*blocks))
+        assert caught.value.error == error
+
+
+def test_an_error_without_data_is_no_event_and_the_next_one_is_none():
+    assert read(*lines_of(b"event: error\n\n", b"data: " + chunk(content="a") + b"\n\n")) == [
+        TextDelta("a")
+    ]
+    assert read(*lines_of(b"event: message\ndata: " + chunk(content="a"))) == [TextDelta("a")]
+
+
 def test_error_object_in_the_stream_is_raised():
     with pytest.raises(StreamError) as caught:
         read(b'{"error": {"message": "boom"}}')
@@ -331,7 +466,11 @@ def test_stream_that_says_nothing_is_no_answer(payloads):
 
 
 @pytest.mark.parametrize(
-    "reason", ["length", "MAX_TOKENS", "model_length", "SAFETY", "error", "content_filter"]
+    "reason",
+    [
+        *("length", "MAX_TOKENS", "model_length", "SAFETY", "error", "content_filter", "abort"),
+        *("content-filter", "time_limit", "sensitive", "refusal", "network_error", "BLOCKLIST"),
+    ],
 )
 def test_reasons_of_other_vendors_that_mean_a_cut_answer_are_known(reason):
     sentence = truncation(Finish(reason))

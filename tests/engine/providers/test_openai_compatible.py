@@ -35,7 +35,7 @@ from copilot_admin.errors import (
     ProviderUnavailable,
     RunError,
 )
-from tests.engine.providers.upstream import finish_chunk, serving, text_chunk
+from tests.engine.providers.upstream import SSE, finish_chunk, serving, text_chunk
 from tests.waiting import HANGS_SECONDS
 
 CALL = ModelCall(model="small", messages=(ModelMessage(role=ModelRole.USER, text="Hi"),))
@@ -238,12 +238,12 @@ def test_what_takes_long_to_read_takes_turns_with_that_of_others(
 def test_of_a_flood_of_tiny_chunks_some_hundred_are_read_at_once(monkeypatch):
     blocks = []
 
-    class Noted(openai_compatible.DataLines):
+    class Noted(openai_compatible.EitherForm):
         def feed(self, block):
             blocks.append(len(block))
             return super().feed(block)
 
-    monkeypatch.setattr(openai_compatible, "DataLines", Noted)
+    monkeypatch.setattr(openai_compatible, "EitherForm", Noted)
 
     async def handler(request, reply):
         await reply.start()
@@ -307,6 +307,28 @@ def test_server_that_does_not_stream_is_understood():
 
     deltas, _ = streamed(handler)
     assert deltas == [TextDelta("Hi"), COUNTED, Finish("stop")]
+
+
+@pytest.mark.parametrize("type_", ["application/json", SSE, "text/plain", "application/x-ndjson"])
+def test_what_comes_is_read_in_its_own_form_whatever_it_is_called(type_):
+    whole = {"choices": [{"message": {"content": "Hello"}, "finish_reason": "stop"}]}
+    events = f"data: {json.dumps(text_chunk('Hello'))}\n\ndata: [DONE]\n\n"
+    for body in (json.dumps(whole), events):
+
+        async def handler(request, reply, body=body):
+            await reply.start(type=type_)
+            await reply.send(body.encode())
+            await reply.end()
+
+        deltas, _ = streamed(handler)
+        assert (deltas[0], deltas[-1]) == (TextDelta("Hello"), Finish("stop"))
+
+    async def refuse(request, reply):
+        await reply.start(type=type_)
+        await reply.send(b'{"error": {"message": "no such model", "code": 404}}')
+        await reply.end()
+
+    assert isinstance(failed(refuse)[0], ProviderRefused)
 
 
 def test_stream_that_just_ends_is_not_complete():
