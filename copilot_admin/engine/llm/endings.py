@@ -23,7 +23,7 @@ _BROKE_OFF = (
 # OpenRouter's, "insufficient_system_resource" DeepSeek's, "abort" vLLM's and SGLang's, "time_limit" and
 # "cancelled" watsonx's, "sensitive" and "network_error" Zhipu's, "timeout" and those behind it Cohere's,
 # the others are of Anthropic and Gemini.
-_SENTENCES = {
+_SENTENCES: dict[str | None, str] = {
     None: _CUT_OFF,
     **dict.fromkeys(("length", "max_tokens", "max_output_tokens"), _LENGTH),
     **dict.fromkeys(("model_length", "model_context_window_exceeded", "error_limit"), _LENGTH),
