@@ -28,7 +28,11 @@ def test_how_deep_a_value_is_is_told_without_recursion():
     assert is_deeper(nested(DEEP), than=40)
     assert is_deeper({"a": nested(39)}, than=40)
     assert not is_deeper({"a": nested(38)}, than=40)
-    assert not is_deeper("text", than=1)
+
+
+@pytest.mark.parametrize("scalar", ["text", 7, 1.5, True, None])
+def test_what_is_neither_list_nor_object_is_not_deep(scalar: Json):
+    assert not is_deeper(scalar, than=1)
 
 
 @pytest.mark.parametrize(

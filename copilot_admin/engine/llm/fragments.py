@@ -64,7 +64,7 @@ class ToolFragments:
         named = [call for call in self._calls if call.name]
         ids = _distinct([call.id for call in named])
         calls = tuple(
-            ToolCall(id=id, name=call.name, arguments="".join(call.arguments))
+            ToolCall(id=id, name=call.name, arguments=_unless_null("".join(call.arguments)))
             for id, call in zip(ids, named, strict=True)
         )
         for call in calls:
@@ -104,6 +104,11 @@ def _distinct(ids: Collection[str]) -> list[str]:
             made += "x"
         distinct.append(id if id and id not in distinct else made)
     return distinct
+
+
+def _unless_null(arguments: str) -> str:
+    """The arguments; nothing where a model wrote that there are none."""
+    return "" if arguments.strip() == "null" else arguments
 
 
 def _arguments(value: Json) -> str:

@@ -159,7 +159,7 @@ def _read_block(block: str) -> tuple[str, str]:
     try:
         parsed = json.loads(block)
         if isinstance(parsed, dict) and isinstance(parsed.get("name"), str):
-            arguments = parsed.get("arguments", {})
+            arguments = {} if parsed.get("arguments") is None else parsed["arguments"]
             written = arguments if isinstance(arguments, str) else json.dumps(arguments)
             return parsed["name"], written
     except (ValueError, RecursionError):

@@ -228,6 +228,21 @@ def test_arguments_that_a_client_could_not_bring_back_are_not_sent_to_it(tool, a
         )
 
 
+@pytest.mark.parametrize("arguments", ["null", "7", "1.5", "true", '"text"', "[]", ""])
+def test_arguments_that_are_no_object_are_a_mistake_of_any_tool_and_the_answer_goes_on(arguments):
+    spec = replace(make_spec(), tools=("table", "chart", "html"), widget_data=WidgetDataMode.ASK)
+    with ScriptedProvider([text("Hello.")]) as provider:
+        outputs_of(make_engine_input(provider, query=FULL_QUERY, spec=spec))
+        offered = [tool.name for tool in provider.calls[0].tools]
+    assert {"kb_search_docs", "get_widget_data", "table"} < {*offered}
+    for name in offered:
+        made = ToolCall(id="1", name=name, arguments=arguments)
+        steps = [Step((made, *text("").actions[-1:])), text("Another.")]
+        with ScriptedProvider(steps) as provider:
+            outputs = outputs_of(make_engine_input(provider, query=FULL_QUERY, spec=spec))
+        assert MessageChunk("Another.") in outputs or isinstance(outputs[-1], FunctionCall), name
+
+
 @pytest.mark.parametrize(
     ("value", "told"),
     [

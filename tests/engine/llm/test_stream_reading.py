@@ -328,6 +328,12 @@ def test_whole_calls_with_the_same_index_are_calls_of_their_own(id):
     assert calls_of(chunk(tool_calls=[first]), chunk(tool_calls=[second]), finish("stop")) == both
 
 
+def test_arguments_that_are_null_are_none():
+    for null in ("null", " null\n", None):
+        assert calls_of(chunk(tool_calls=[fragment("t", null)]), finish("stop")) == [("t", "")]
+    assert calls_of(chunk(tool_calls=[fragment("t", "nul")]), finish("stop")) == [("t", "nul")]
+
+
 def test_fragments_that_repeat_the_name_are_one_call_wherever_they_are_cut():
     parts = ('{"html": "{', 'x}"', "}")
     said = [chunk(tool_calls=[fragment("html", part, index=0)]) for part in parts]

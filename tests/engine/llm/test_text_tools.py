@@ -101,6 +101,8 @@ def test_a_block_that_cannot_be_read_is_a_call_that_can_be_explained(block):
 def test_arguments_may_be_left_out_or_be_text():
     assert taken_out('```tool {"name": "a"}```')[0].arguments == "{}"
     assert taken_out('```tool {"name": "a", "arguments": "{}"}```')[0].arguments == "{}"
+    for none in ("null", "{}"):
+        assert taken_out(f'```tool {{"name": "a", "arguments": {none}}}```')[0].arguments == "{}"
 
 
 def test_a_block_without_its_end_counts_only_if_the_answer_ended():
