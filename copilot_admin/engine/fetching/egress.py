@@ -13,6 +13,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 import socket
 from typing import TypeAlias
 from urllib.parse import urljoin, urlsplit
+import zlib
 
 from aiohttp import (
     AddrInfoType,
@@ -26,6 +27,7 @@ from aiohttp import (
 from copilot_admin.engine.fetching.addresses import address_of, is_forbidden, is_public
 from copilot_admin.engine.fetching.connecting import BoundedConnector
 from copilot_admin.engine.fetching.names import OF_LINKS
+from copilot_admin.engine.fetching.packing import is_strange, layers_of, unpacked
 from copilot_admin.engine.fetching.pieces import chunks_of
 from copilot_admin.engine.fetching.room import Held, NoRoom, Room
 from copilot_admin.engine.fetching.sizes import MOST_BYTES
@@ -130,7 +132,9 @@ class Egress:
             raise FetchFailed("The link is no http or https address.")
         connector = BoundedConnector(OF_LINKS, socket_factory=self.sockets(host))
         jar = DummyCookieJar()
-        async with ClientSession(connector=connector, cookie_jar=jar, trust_env=False) as session:
+        async with ClientSession(
+            connector=connector, cookie_jar=jar, trust_env=False, auto_decompress=False
+        ) as session:
             limits = ClientTimeout(total=self._seconds)
             async with session.get(url, allow_redirects=False, timeout=limits) as response:
                 if response.status in _MOVED and "Location" in response.headers:
@@ -143,13 +147,10 @@ class Egress:
         self._check_size(declared)
         await held.grow(min(declared, _MOST_AHEAD))
         body = BytesIO()  # hands its bytes out without another copy
-        number = 0
-        async with aclosing(chunks_of(response)) as chunks:
-            async for part in chunks:
-                size, number = body.tell() + len(part), number + 1
+        async with aclosing(_parts(response)) as parts:
+            async for part in parts:
+                size = body.tell() + len(part)
                 self._check_size(size)
-                if number > _MOST_PIECES and size < number * _LEAST_PIECE:
-                    raise FetchFailed("It comes in thousands of pieces of a few bytes each.")
                 if size > held.size:
                     await held.grow(min(size + _STEP, self._most_bytes))
                 body.write(part)
@@ -189,6 +190,27 @@ class Egress:
         address = address_of(text)
         allowed = address is not None and any(address in one for one in self._networks)
         return is_public(text) or trusted or allowed
+
+
+async def _parts(response: ClientResponse) -> AsyncGenerator[bytes, None]:
+    """What comes, unpacked a little at a time: others have their turn, and nothing waits uncounted."""
+    encoding = response.headers.get("Content-Encoding", "")
+    if is_strange(encoding):
+        raise FetchFailed("It is packed in a way that nobody asked for.")
+    layers = layers_of(encoding)
+    number = size = 0
+    async with aclosing(chunks_of(response)) as chunks:
+        async for chunk in chunks:
+            number, size = number + 1, size + len(chunk)
+            if number > _MOST_PIECES and size < number * _LEAST_PIECE:
+                raise FetchFailed("It comes in thousands of pieces of a few bytes each.")
+            try:
+                for part in unpacked(chunk, layers):
+                    yield part
+                    if layers:
+                        await asyncio.sleep(0)
+            except zlib.error as error:
+                raise FetchFailed("It is not packed as its server says.") from error
 
 
 def _check_status(status: int) -> None:

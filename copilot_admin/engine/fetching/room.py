@@ -21,6 +21,7 @@ class NoRoom(Exception):
 @dataclass(frozen=True, slots=True, eq=False)
 class _Waiting:
     size: int
+    holds: int
     waiter: Waiter = field(default_factory=Waiter)
 
 
@@ -48,17 +49,17 @@ class Room:
         finally:
             held.shrink(0)
 
-    async def take(self, size: int, *, first: bool) -> None:
+    async def take(self, size: int, *, holds: int) -> None:
         """Takes some room.
 
         Args:
             size: In bytes.
-            first: Before all who wait.
+            holds: What whoever takes it holds of the room already; who does comes before all others.
 
         Raises:
-            NoRoom: There was none in time.
+            NoRoom: There was none in time, or all of it is held by who waits for more.
         """
-        waiting = self._queued(size, first=first)
+        waiting = self._queued(size, holds=holds)
         if waiting is None:
             return
         leave = partial(self._leave, waiting)
@@ -71,16 +72,19 @@ class Room:
             self._free += size
             self._hand_out()
 
-    def _queued(self, size: int, *, first: bool) -> _Waiting | None:
+    def _queued(self, size: int, *, holds: int) -> _Waiting | None:
         """The entry of who has to wait; None for who has room at once."""
         with self._lock:
             if size > self._size:
                 raise NoRoom
-            if size <= self._free and (first or not self._waiting):
+            if size <= self._free and (holds or not self._waiting):
                 self._free -= size
                 return None
-            waiting = _Waiting(size)
-            (self._waiting.appendleft if first else self._waiting.append)(waiting)
+            stuck = holds + sum(one.holds for one in self._waiting)
+            if holds and stuck == self._size - self._free:
+                raise NoRoom  # nobody would give anything back: one of them has to, and at once
+            waiting = _Waiting(size, holds)
+            (self._waiting.appendleft if holds else self._waiting.append)(waiting)
             return waiting
 
     def _leave(self, waiting: _Waiting) -> None:
@@ -112,7 +116,7 @@ class Held:
             NoRoom: There was no room in time.
         """
         if size > self.size:
-            await self._room.take(size - self.size, first=self.size > 0)
+            await self._room.take(size - self.size, holds=self.size)
             self.size = size
 
     def shrink(self, size: int) -> None:

@@ -7,9 +7,9 @@ import zlib
 
 from aiohttp import ClientPayloadError, ClientResponse
 
+from copilot_admin.engine.fetching.packing import MOST_AT_ONCE, layers_of, unpacked
 from copilot_admin.engine.fetching.pieces import next_piece, told_when_it_breaks
 from copilot_admin.engine.llm.data_lines import MAX_STREAM_BYTES
-from copilot_admin.engine.llm.packing import MOST_AT_ONCE, layers_of, unpacked
 
 
 class WronglyPacked(ClientPayloadError):

@@ -13,6 +13,7 @@ from typing import ClassVar
 from aiohttp import ClientError, ClientResponse, ClientTimeout, InvalidURL
 
 from copilot_admin.engine.fetching.addresses import ForbiddenAddress, check_base_url
+from copilot_admin.engine.fetching.packing import is_strange
 from copilot_admin.engine.fetching.pieces import next_piece
 from copilot_admin.engine.llm.chat_chunks import ChunkReader, StreamError, leniently_parsed
 from copilot_admin.engine.llm.chat_request import request_body
@@ -24,7 +25,6 @@ from copilot_admin.engine.llm.foreign_answers import (
     web_page,
 )
 from copilot_admin.engine.llm.http_refusals import refusal, seconds_to_wait
-from copilot_admin.engine.llm.packing import is_strange
 from copilot_admin.engine.llm.provider_bodies import blocks_of_answer, first_bytes
 from copilot_admin.engine.llm.provider_sessions import Connection, aclose_sessions, connection_for
 from copilot_admin.engine.llm.ticker import SharedSleep, Turns

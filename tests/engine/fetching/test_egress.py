@@ -8,6 +8,7 @@ import pytest
 
 from copilot_admin.engine.fetching import egress
 from copilot_admin.engine.fetching.egress import BUSY, Egress, FetchFailed
+from copilot_admin.engine.fetching.packing import MOST_AT_ONCE
 from copilot_admin.engine.fetching.room import Room
 from tests.engine.providers.upstream import serving
 
@@ -204,8 +205,8 @@ class Watched(Room):
         super().__init__(size, seconds=seconds)
         self.taken = []
 
-    async def take(self, size, *, first):
-        await super().take(size, first=first)
+    async def take(self, size, *, holds):
+        await super().take(size, holds=holds)
         self.taken.append(size)
 
     @property
@@ -238,6 +239,23 @@ def test_what_is_packed_takes_room_for_what_comes_out():
     assert fetched(handler, room=room) == BODY
     assert sum(room.taken) >= len(BODY)
     assert room.is_free
+    assert max(room.taken) <= egress._STEP + MOST_AT_ONCE, "a little is unpacked at a time"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body", "said"),
+    [
+        ("gzip", gzip.compress(b"%P") + gzip.compress(b"DF"), b"%PDF"),
+        ("gzip", b"%PDF", b"%PDF"),
+        ("gzip, gzip", gzip.compress(gzip.compress(b"%PDF")), b"%PDF"),
+        ("deflate", b"\xff\xff\xff", "It is not packed as its server says."),
+        ("br", b"%PDF", "It is packed in a way that nobody asked for."),
+    ],
+    ids=["one behind the other", "not packed", "twice", "broken", "brotli"],
+)
+def test_what_is_packed_is_unpacked_or_told(encoding, body, said):
+    handler = with_length(body, Content_Encoding=encoding)
+    assert (fetched if isinstance(said, bytes) else refused)(handler) == said
 
 
 def test_room_is_held_for_as_long_as_the_bytes_are_needed():

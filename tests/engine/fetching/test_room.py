@@ -104,7 +104,25 @@ def test_who_waits_too_long_is_told_and_the_room_stays_whole():
 
 def test_what_is_larger_than_all_there_is_does_not_wait():
     with pytest.raises(NoRoom):
-        asyncio.run(room_of(10).take(11, first=False))
+        asyncio.run(room_of(10).take(11, holds=0))
+
+
+def test_where_all_room_is_held_by_who_waits_for_more_the_last_one_gives_its_back():
+    async def fetch():
+        room = room_of(10)
+        with room.held() as first:
+            await first.grow(6)
+            with room.held() as last:
+                await last.grow(4)
+                growing, behind = asyncio.create_task(first.grow(8)), File(room, 1)
+                await a_while()
+                with pytest.raises(NoRoom):
+                    await last.grow(5)
+                assert not growing.done()
+            await growing
+        await behind.let_go()
+
+    asyncio.run(fetch())
 
 
 def test_who_leaves_lets_those_behind_it_go_first():
@@ -138,7 +156,7 @@ def test_who_leaves_while_room_comes_gives_it_to_the_next():
 
 def test_room_is_not_given_to_an_event_loop_that_has_ended():
     async def take(room):
-        await room.take(10, first=False)
+        await room.take(10, holds=0)
 
     room, other = room_of(10), asyncio.new_event_loop()
     asyncio.run(take(room))

@@ -8,7 +8,7 @@ import zlib
 
 import pytest
 
-from copilot_admin.engine.llm import packing
+from copilot_admin.engine.fetching import packing
 from copilot_admin.engine.llm.provider_bodies import blocks_of
 from copilot_admin.engine.providers import openai_compatible
 from copilot_admin.engine.values.model_call import ModelCall, ModelMessage, ModelRole
