@@ -71,10 +71,17 @@ async def _next(blocks: AsyncGenerator[bytes, None], *, until: float) -> bytes:
         return await anext(blocks, b"")
 
 
-async def first_bytes(response: ClientResponse, *, most: int) -> bytes:
+async def first_bytes(
+    response: ClientResponse, *, most: int, seconds: float | None = None
+) -> bytes:
     """The first bytes of a body, unpacked; the response is closed.
 
     What follows is not read. A body that cannot be unpacked is taken as far as it can.
+
+    Args:
+        response: Whose body it is.
+        most: So many bytes.
+        seconds: What has come by then is enough; None: it is waited for.
 
     Raises:
         ClientError: The connection broke.
@@ -82,8 +89,9 @@ async def first_bytes(response: ClientResponse, *, most: int) -> bytes:
     found = bytearray()
     try:
         async with aclosing(blocks_of(response, most=most)) as blocks:
-            with suppress(WronglyPacked):
-                await _gather(blocks, found, most=most)
+            with suppress(WronglyPacked, TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await _gather(blocks, found, most=most)
     finally:
         response.close()
     return bytes(found)

@@ -154,11 +154,12 @@ class OpenAICompatible:
         Raises:
             RunError: The provider was not reached, or refused.
         """
+        soon = min(_LAST_WORDS_SECONDS, self._spec.timeouts.first_token / 2)
         try:
             async with asyncio.timeout(self._spec.timeouts.first_token):
                 connection = await self._connection()
                 response = await self._send(connection, "GET", connection.models)
-                said = await _why_refused(response)
+                said = await _why_refused(response, soon=soon)
                 body = await first_bytes(response, most=_MOST_MODELS_BYTES) if said is None else b""
         except _CONNECTION_ERRORS as error:  # a timeout is an OSError
             raise self._translated(error) from error
@@ -174,14 +175,15 @@ class OpenAICompatible:
     async def _open(self, call: ModelCall) -> ClientResponse:
         """Sends the request; a server that does not know usage is asked again without it."""
         address = self._spec.base_url
+        soon = min(_LAST_WORDS_SECONDS, self._spec.timeouts.first_token / 2)
         with_usage = address not in self._without_usage
         try:
             response = await self._post(call, with_usage=with_usage)
-            said = await _why_refused(response)
+            said = await _why_refused(response, soon=soon)
             if with_usage and said is not None and "stream_options" in said:
                 self._without_usage.add(address)
                 response = await self._post(call, with_usage=False)
-                said = await _why_refused(response)
+                said = await _why_refused(response, soon=soon)
         except _CONNECTION_ERRORS as error:
             raise self._translated(error) from error
         if said is not None:
@@ -290,11 +292,15 @@ class OpenAICompatible:
         return text[:_DETAIL_CHARACTERS]
 
 
-async def _why_refused(response: ClientResponse) -> str | None:
-    """What a refusal says, as far as it is read; None of a success, whose body is left to read."""
+async def _why_refused(response: ClientResponse, *, soon: float) -> str | None:
+    """What a refusal says, as far as it is read; None of a success, whose body is left to read.
+
+    Its status says most of it: what does not come within `soon` seconds is not waited for.
+    """
     if response.status < 300:
         return None
-    return (await first_bytes(response, most=_MOST_ERROR_BYTES)).decode("utf-8", "replace")
+    said = await first_bytes(response, most=_MOST_ERROR_BYTES, seconds=soon)
+    return said.decode("utf-8", "replace")
 
 
 async def _turn(size: int, loop: asyncio.AbstractEventLoop) -> None:

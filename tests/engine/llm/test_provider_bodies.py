@@ -135,6 +135,22 @@ def test_a_refusal_is_read_as_far_as_it_goes(encoding, body, said):
     assert error.detail == said
 
 
+@pytest.mark.parametrize("asked", [ask, list_models])
+@pytest.mark.parametrize("begun", [b"", b"bad key"])
+def test_a_refusal_that_does_not_come_to_its_end_is_told_all_the_same(begun, asked, monkeypatch):
+    monkeypatch.setattr(openai_compatible, "_LAST_WORDS_SECONDS", 0.05)
+
+    async def handler(request, reply):
+        await reply.start(401, type="application/json")
+        if begun:
+            await reply.send(begun)
+        await reply.left.wait()
+
+    error, _ = failed(handler, asked)
+    assert isinstance(error, ProviderRefused)
+    assert "did not accept the key" in error.public
+
+
 def test_a_refusal_is_read_up_to_64_kilobytes():
     words = b"x" * (64 * 1024 - 17) + b"maximum context"
     cut, _ = failed(answering(400, "identity", words[:-1] + b"x" * 99 + b"maximum context"), ask)
