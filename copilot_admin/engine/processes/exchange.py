@@ -7,8 +7,12 @@ import socket
 
 from copilot_admin.engine.processes.frames import LENGTH, SIZE
 from protocol.json import Json
+from protocol.strict_json import has_more_tokens
 
 _AT_ONCE = 256 * 1024  # bytes
+# Counted as those of a body are. What takes a process over may send the longest reply that there is, of
+# nothing but brackets: ten million lists took 3 s in one step, and 800 MB.
+MOST_VALUES = 4_000_000
 
 
 class TooLong(Exception):
@@ -35,7 +39,7 @@ async def replies_from(sock: socket.socket, *, most_bytes: int) -> AsyncGenerato
     """The replies to an order, until the last has come.
 
     Raises:
-        TooLong: Together they are longer than `most_bytes`.
+        TooLong: Together they are longer than `most_bytes`, or one has too much in it.
         EOFError: They break off.
         ValueError: They are no JSON.
     """
@@ -58,6 +62,8 @@ async def _exactly(sock: socket.socket, length: int) -> bytes:
 
 
 def _parsed(data: bytes) -> Json:
+    if has_more_tokens(data, MOST_VALUES):
+        raise TooLong
     try:
         reply: Json = json.loads(data)
     except RecursionError as error:

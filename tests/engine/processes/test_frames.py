@@ -5,6 +5,7 @@ import socket
 
 import pytest
 
+from copilot_admin.engine.processes import exchange
 from copilot_admin.engine.processes.exchange import TooLong, replies_from
 from copilot_admin.engine.processes.frames import send_replies, take_order
 
@@ -51,6 +52,13 @@ def test_what_is_nested_too_deeply_is_told():
 def test_a_length_beyond_the_limit_is_not_waited_for():
     with pytest.raises(TooLong):
         read(b"\xff\xff\xff\xff")
+
+
+def test_a_reply_with_more_in_it_than_any_has_is_not_read(monkeypatch):
+    monkeypatch.setattr(exchange, "MOST_VALUES", 100)
+    assert read(frame(b"[" + b"1," * 50 + b"1]") + bytes(4)) == [[1] * 51]
+    with pytest.raises(TooLong):
+        read(frame(b"[" + b"[]," * 100 + b"1]") + bytes(4))
 
 
 def test_half_a_pair_of_surrogates_comes_as_it_is():
