@@ -67,6 +67,7 @@ WAYS = {
     "storage/many.py": BUILT,
     "storage/statements.py": BUILT,
     "studio/question_queue.py": OURS,
+    "upkeep/backups/restoring.py": OURS,  # who was logged in
     "upkeep/deletion.py": STOPPED,
     "upkeep/filling.py": COPY,  # of the index that is written anew
     "upkeep/images.py": UNUSED,
