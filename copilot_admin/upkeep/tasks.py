@@ -40,6 +40,9 @@ TURN_SECONDS = 10.0  # then another task has its turn, and a worker may stop
 # A task of ours gives others their turn long before: whoever had this one was killed.
 LOST_AFTER = timedelta(hours=1)
 
+# Of this process, the removals for which the search index is being merged; those begin it no more.
+_merging: set[int] = set()
+
 P = ParamSpec("P")
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -93,8 +96,10 @@ def _removed(removal_id: int) -> removing.RemovalStep:
 
 def _clear_files(removal_id: int) -> None:
     """Clears what the database's own files hold of deleted rows; where that fails, it is tried again."""
-    merged = in_turns(_merging(), bool)
-    if not merged:
+    is_merged = in_turns(partial(_merged, removal_id), bool)
+    if is_merged is False:
+        remove.enqueue(removal_id)
+    if not is_merged:
         return
     try:
         WRITER.submit(partial(forget_reasons, unused_reasons())).result()
@@ -102,6 +107,7 @@ def _clear_files(removal_id: int) -> None:
             vacuum()
         if empty_log():
             WRITER.submit(partial(removing.finish, removal_id)).result()
+            _merging.discard(removal_id)
     except (db.Error, Unavailable) as error:
         logger.warning("removal %d is not finished yet: %s", removal_id, type(error).__name__)
         leave_connections()
@@ -109,10 +115,16 @@ def _clear_files(removal_id: int) -> None:
     sweep_blobs.enqueue()
 
 
-def _merging() -> Callable[[], bool]:
-    """Merges a little of the search index with each call; the first begins it anew."""
-    first = iter((True,))
-    return lambda: WRITER.submit(partial(merge_search_index, first=next(first, False))).result()
+def _merged(removal_id: int) -> bool:
+    """Merges a little of the search index; whether nothing is left of what a removal deleted.
+
+    The first call for a removal begins it anew, with all that was deleted by then. No other does: what
+    was merged would be merged again, and of a large index a turn merges a small part.
+    """
+    merge = partial(merge_search_index, first=removal_id not in _merging)
+    is_merged = WRITER.submit(merge).result()
+    _merging.add(removal_id)
+    return is_merged
 
 
 def resume_removals() -> None:

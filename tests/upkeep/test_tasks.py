@@ -11,12 +11,14 @@ from django_tasks_db.models import DBTaskResult
 import pytest
 
 from copilot_admin.management.commands import worker
-from copilot_admin.models import Action, AuditEntry, Copilot
+from copilot_admin.models import Action, AuditEntry, Copilot, RemovalState
+from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.database_thread import JournalDown
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.upkeep import background, tasks
 from copilot_admin.upkeep.background import BACKGROUND
 from copilot_admin.upkeep.deletion import mark
+from copilot_admin.upkeep.removing import begin
 from tests.factories import make_published
 from tests.waiting import HANGS_SECONDS
 
@@ -135,6 +137,42 @@ def test_a_long_task_gives_way_to_others_and_goes_on(monkeypatch):
     tasks.delete_copilot.enqueue(1)
     assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
     assert steps == []
+
+
+@pytest.fixture
+def merged(monkeypatch):
+    """What is merged of a search index that takes five calls: whether each call began it anew."""
+    begun: list[bool] = []
+
+    def merge(*, first: bool) -> bool:
+        begun.append(first)
+        return begun[::-1].index(True) >= 4
+
+    monkeypatch.setattr(tasks, "merge_search_index", merge)
+    return begun
+
+
+def test_an_index_larger_than_a_turn_merges_is_begun_once_and_merged_to_the_end(
+    merged, monkeypatch
+):
+    monkeypatch.setattr(tasks, "TURN_SECONDS", 0)
+    removal = begin(PrivacyScope(principal="key:7"))
+    tasks.remove.enqueue(removal.pk)
+    assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
+    removal.refresh_from_db()
+    assert (removal.state, merged) == (RemovalState.DONE, [True] + [False] * 4)
+
+
+def test_a_log_that_somebody_reads_has_no_index_merged_anew(merged, monkeypatch):
+    empty = iter((False, True))
+    monkeypatch.setattr(tasks, "empty_log", lambda: next(empty))
+    removal = begin(PrivacyScope(principal="key:7"))
+    for state in (RemovalState.SCRUB, RemovalState.DONE):
+        tasks.remove.enqueue(removal.pk)
+        assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
+        removal.refresh_from_db()
+        assert removal.state == state
+    assert merged.count(True) == 1
 
 
 def test_a_sweep_goes_on_where_its_turn_ended(monkeypatch):
