@@ -2,11 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dj_database_url
 
 from copilot_admin.config.env import BadSetting
+
+if TYPE_CHECKING:
+    from psycopg_pool import ConnectionPool
+
+
+def try_on(pool: "ConnectionPool[Any]") -> None:
+    """Lets a pool go on to connect that has given it up.
+
+    It begins anew only for who may wait. Whoever has waited in vain is counted as waiting until there is
+    a connection: after a hundred of them nobody may, and there would be none for ever.
+    """
+    pool.check()  # which also lets it grow, where it has no connection
+
 
 SQLITE = "django.db.backends.sqlite3"
 # How long a writer of SQLite waits for another one. Commits of the service take milliseconds, big
@@ -23,7 +36,14 @@ SQLITE_INIT = (
 # fails with a clear error, also if it asks twice; a hundred may wait. The pool doubles its pauses
 # while the server is away and begins anew after `reconnect_timeout`: a server that came back would
 # wait for minutes with the default of 300 s.
-POOL = {"min_size": 2, "max_size": 10, "timeout": 1.5, "max_waiting": 100, "reconnect_timeout": 3}
+POOL: Mapping[str, Any] = {
+    "min_size": 2,
+    "max_size": 10,
+    "timeout": 1.5,
+    "max_waiting": 100,
+    "reconnect_timeout": 3,
+    "reconnect_failed": try_on,
+}
 # Seconds and milliseconds: a host that swallows packets is given up as one that refuses them.
 CONNECTING = {
     "connect_timeout": 3,

@@ -12,7 +12,7 @@ import pytest
 
 from copilot_admin.config import origins
 from copilot_admin.config.bounded_connection import BoundedConnection
-from copilot_admin.config.databases import database, is_maintenance, replica
+from copilot_admin.config.databases import database, is_maintenance, replica, try_on
 from copilot_admin.config.encryption import new_key
 from copilot_admin.config.env import BadSetting, Environment
 from copilot_admin.config.kept_secrets import kept_secret
@@ -289,6 +289,7 @@ def test_postgresql_has_a_pool_and_time_limits(tmp_path):
             "timeout": 1.5,
             "max_waiting": 100,
             "reconnect_timeout": 3,
+            "reconnect_failed": try_on,
             "connection_class": BoundedConnection,
         },
         "cursor_factory": ReadableRowsCursor,
