@@ -27,6 +27,7 @@ from copilot_admin.storage.held_back import holding_back
 from copilot_admin.storage.many import in_batches
 from copilot_admin.storage.selects import member
 from copilot_admin.storage.statements import Update
+from copilot_admin.upkeep.half_pace import at_half_pace
 
 AT_ONCE = 500  # runs that one read looks through
 TOGETHER = 20  # runs of one transaction, some 30 ms: whoever asks waits for it no longer
@@ -64,7 +65,7 @@ def filled_costs(*, provider: str = "") -> Iterator[PricedRun]:
     for ids in _pages():
         found = _unpriced(provider).filter(pk__in=ids).order_by("started_at")
         for some in in_batches(list(found.values_list("pk", flat=True)), TOGETHER):
-            done = _filled_together(some)
+            done = at_half_pace(partial(_filled_together, some))
             yield from done
             for run_id in set(some) - {one.run.pk for one in done}:
                 alone = fill_cost(run_id)

@@ -3,6 +3,7 @@
 from argparse import ArgumentParser
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 import time as clock
 from typing import Any
 
@@ -31,6 +32,7 @@ from copilot_admin.privacy.retention import begin_now, scope_of_copilot
 from copilot_admin.privacy.spooled import clean_spool
 from copilot_admin.privacy.trail import record_hold, record_release, record_removal
 from copilot_admin.upkeep import removing
+from copilot_admin.upkeep.half_pace import at_half_pace
 
 TRIES = 20  # of a step for which somebody else has to end first, a second apart
 # Seconds between the times at which a table is written anew: each locks it for as long as it is large.
@@ -162,7 +164,8 @@ class Command(PlainCommand):
 
     def _remove(self, removal: Removal) -> None:
         """Removes in short batches, so that a running server goes on."""
-        while (step := _batch(removal.pk)) is not removing.RemovalStep.LAST:
+        batch = partial(_batch, removal.pk)
+        while (step := at_half_pace(batch)) is not removing.RemovalStep.LAST:
             if step is removing.RemovalStep.GONE:
                 break
             if step is removing.RemovalStep.WAITING and not _until(lambda: _moves(removal.pk)):
@@ -170,7 +173,7 @@ class Command(PlainCommand):
                     f"Removal {removal.pk} waits for answers that still run. The server goes on with it."
                 )
         first = True
-        while not _merged(first=first):
+        while not at_half_pace(partial(_merged, first=first)):
             first = False
         forget_reasons(unused_reasons())
         if removing.forget_who(removal.pk):

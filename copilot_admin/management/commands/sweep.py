@@ -1,11 +1,13 @@
 """`manage.py sweep`: deletes what nobody needs any more."""
 
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from django.db import IntegrityError, transaction
 
 from copilot_admin.management.plain_command import PlainCommand
+from copilot_admin.upkeep.half_pace import at_half_pace
 from copilot_admin.upkeep.images import sweep_images
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
 
@@ -24,7 +26,7 @@ class Command(PlainCommand):
         """Sweeps in short batches, so that a running server goes on."""
         sweep = Sweep()
         while not sweep.is_done:
-            sweep = _next(sweep)
+            sweep = at_half_pace(partial(_next, sweep))
         self.stdout.write(f"Contents without a referrer: {sweep.total} deleted.")
         self.stdout.write(f"Images of no copilot: {sweep_images()} deleted.")
 
