@@ -30,6 +30,9 @@ from copilot_admin.privacy.scopes import (
 )
 from copilot_admin.privacy.users import forgotten_by
 
+# To count a million takes longer than a statement of a server may.
+COUNTED = 100_000
+
 _Row = TypeVar("_Row", bound=Model)
 
 
@@ -77,6 +80,23 @@ def trials_to_be_removed(scope: PrivacyScope) -> Q:
     trials = Q(origin__isnull=False, origin__in=of_those) & ~Q(principal__startswith=ERASED)
     held = held_conversations()
     return trials if held is None else trials & ~held
+
+
+def begun_with(scope: PrivacyScope, *, with_trials: bool = False) -> int:
+    """How many conversations a removal has before it; `COUNTED` stands for as many and more.
+
+    Args:
+        scope: What is to go.
+        with_trials: Whether those go along that ask them again.
+    """
+    found = _counted(to_be_removed(scope))
+    if with_trials and found < COUNTED:
+        found = _counted(to_be_removed(scope) | trials_to_be_removed(scope))
+    return found
+
+
+def _counted(which: Q) -> int:
+    return Conversation.objects.filter(which).order_by()[:COUNTED].count()
 
 
 def loose_runs(scope: PrivacyScope) -> QuerySet[Run]:

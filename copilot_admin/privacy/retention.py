@@ -1,6 +1,9 @@
 """When a copilot's time is up: one removal for each copilot and night; writes."""
 
+from collections.abc import Callable
 from datetime import datetime, time, timedelta
+from functools import partial
+import operator
 
 from django.conf import settings
 from django.db import transaction
@@ -9,8 +12,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from copilot_admin.audit.actor import Actor
-from copilot_admin.models import Cause, Conversation, Copilot, Removal
-from copilot_admin.privacy.counting import to_be_removed
+from copilot_admin.models import Cause, Copilot, Removal
+from copilot_admin.privacy.counting import begun_with
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.privacy.trail import record_removal
 
@@ -39,8 +42,15 @@ def retention_sentence(copilot: Copilot) -> str:
     return text % {"n": days}
 
 
-def begin_pruning(now: datetime) -> list[int]:
+def begin_pruning(
+    now: datetime, *, write: Callable[[Callable[[], int | None]], int | None] = operator.call
+) -> list[int]:
     """Begins what is due and was not begun yet; two that do so at once begin it once.
+
+    Args:
+        now: In any zone.
+        write: Does what writes, for each copilot by itself. What is due is counted outside of it: that
+            takes a moment for each, in which nobody is to wait for the writer.
 
     Returns:
         The ids of the removals that were begun.
@@ -54,13 +64,14 @@ def begin_pruning(now: datetime) -> list[int]:
         )
     )
     limited = Copilot.objects.filter(retention_days__isnull=False, deletion_requested_at=None)
-    return [
-        removal
-        for pk, days in limited.exclude(pk__in=[pk for pk in begun if pk is not None]).values_list(
-            "pk", "retention_days"
-        )
-        if (removal := _begin(pk, days or 0, night)) is not None
-    ]
+    due = limited.exclude(pk__in=[pk for pk in begun if pk is not None])
+    ids = []
+    for pk, days in list(due.values_list("pk", "retention_days")):
+        scope = scope_of_copilot(pk, days or 0, night)
+        removal = write(partial(_begin, scope, night, begun_with(scope)))
+        if removal is not None:
+            ids.append(removal)
+    return ids
 
 
 def scope_of_copilot(copilot_id: int, days: int, at: datetime) -> PrivacyScope:
@@ -77,22 +88,21 @@ def begin_now(copilot_id: int, days: int, now: datetime) -> Removal:
         copilot=copilot_id,
         idle_before=scope.idle_before,
         with_questions=False,
-        total=Conversation.objects.filter(to_be_removed(scope)).count(),
+        total=begun_with(scope),
         moved_at=timezone.now(),
     )
 
 
 @transaction.atomic
-def _begin(copilot_id: int, days: int, night: datetime) -> int | None:
-    scope = scope_of_copilot(copilot_id, days, night)
+def _begin(scope: PrivacyScope, night: datetime, total: int) -> int | None:
     removal, is_new = Removal.objects.get_or_create(
         cause=Cause.RETENTION,
-        copilot=copilot_id,
+        copilot=scope.copilot,
         day=night.date(),
         defaults={
             "idle_before": scope.idle_before,
             "with_questions": False,
-            "total": Conversation.objects.filter(to_be_removed(scope)).count(),
+            "total": total,
             "moved_at": timezone.now(),
         },
     )

@@ -93,9 +93,10 @@ class _Pruner:
         night = night_of(timezone.now())
         if night is None or night == self._begun:
             return
-        for removal_id in await WRITER.run(partial(begin_pruning, timezone.now())):
+        for removal_id in await asyncio.to_thread(_begun_pruning, timezone.now()):
             remove.enqueue(removal_id)
-        await WRITER.run(forget_digests)
+        while await WRITER.run(forget_digests):
+            pass
         self._begun = night
 
 
@@ -198,6 +199,13 @@ DUTIES: tuple[Duty, ...] = (
 
 # Beside the others, some of which take long: seats of answers run out, and limits act at once.
 LIMIT_DUTIES: tuple[Duty, ...] = (COUNTING.look_after, BOOK.look_after, REFUSED.look_after)
+
+
+def _begun_pruning(now: datetime) -> list[int]:
+    try:
+        return begin_pruning(now, write=lambda begin: WRITER.submit(begin).result())
+    finally:
+        db.connections.close_all()  # of this thread
 
 
 def _forward_audit_trail() -> None:

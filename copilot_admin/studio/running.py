@@ -22,6 +22,7 @@ from copilot_admin.models import (
     ReplayState,
     SavedAnswer,
 )
+from copilot_admin.privacy.counting import COUNTED
 from copilot_admin.storage.selects import member
 from copilot_admin.studio.question_queue import UNFINISHED
 from copilot_admin.studio.replay_decisions import GOING_ON, Wish
@@ -214,7 +215,7 @@ def _removals() -> Iterator[Work]:
             since=row.begun_at,
             moved_at=row.moved_at,
             done=min(row.total, row.counts.get("Conversation", 0)),
-            total=row.total,
+            total=row.total if row.total < COUNTED else None,
         )
 
 

@@ -36,6 +36,7 @@ from copilot_admin.models import (
 from copilot_admin.models.privacy import ERASED
 from copilot_admin.privacy import users
 from copilot_admin.privacy.counting import (
+    begun_with,
     caller_days,
     component_calls,
     loose_runs,
@@ -93,9 +94,7 @@ def begin(
         reason=reason,
         asked_by_id=by_id,
         with_questions=with_questions,
-        total=Conversation.objects.filter(
-            to_be_removed(scope) | trials_to_be_removed(scope)
-        ).count(),
+        total=begun_with(scope, with_trials=True),
         moved_at=timezone.now(),
     )
 

@@ -2,13 +2,17 @@
 
 import asyncio
 from typing import Any
+from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError, OperationalError
+from django.utils import timezone
 import pytest
 
 from copilot_admin.answering import open_run
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.journal import JOURNAL
+from copilot_admin.models import ErasedRun
+from copilot_admin.privacy import spooled
 from copilot_admin.server import duties, housekeeping, rounds
 from copilot_admin.storage.database_thread import JournalDown
 from copilot_admin.storage.spool import SPOOL
@@ -183,3 +187,14 @@ def test_the_runs_that_answer_beat_the_dead_are_ended_and_the_spool_is_read(monk
     asyncio.run(scenario())
     assert calls == [("run",), "reaped", duties.REPLAYED_AT_ONCE]
     assert JOURNAL.look_after in duties.DUTIES
+
+
+def test_a_night_forgets_all_that_was_erased_long_ago(monkeypatch, settings):
+    settings.PRUNE_HOUR = 0
+    monkeypatch.setattr(spooled, "ASKED_AT_ONCE", 1)
+    long_ago = timezone.now() - 2 * spooled.REMEMBERED
+    for number in range(3):
+        digest = spooled.digest_of(UUID(int=number))
+        ErasedRun.objects.create(digest=digest, erased_at=long_ago if number else timezone.now())
+    asyncio.run(duties._Pruner().prune())
+    assert ErasedRun.objects.get().digest == spooled.digest_of(UUID(int=0))

@@ -12,10 +12,11 @@ from copilot_admin.journal.finishing import finish
 from copilot_admin.journal.replay import replay_spool
 from copilot_admin.journal.sealing import seal, to_json
 from copilot_admin.models import Conversation, Removal, RemovalState, Run
-from copilot_admin.privacy import holds, retention, rows, spooled
+from copilot_admin.privacy import counting, holds, retention, rows, spooled
 from copilot_admin.privacy.counting import Count, count
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.spool import SPOOL
+from copilot_admin.studio import running
 from copilot_admin.upkeep import removing
 from copilot_admin.upkeep.deletion import DeletionStep, delete_batch, mark
 from copilot_admin.upkeep.removing import RemovalStep, begin, claim_stalled, remove_batch
@@ -408,8 +409,33 @@ def test_two_that_prune_the_same_night_begin_it_once(monkeypatch):
     version = make_version()
     models.Copilot.objects.filter(pk=version.copilot_id).update(retention_days=30)
     at = datetime(2026, 11, 22, 12, tzinfo=UTC)
-    assert retention._begin(version.copilot_id, 30, at) is not None
-    assert retention._begin(version.copilot_id, 30, at) is None
+    scope = retention.scope_of_copilot(version.copilot_id, 30, at)
+    assert retention._begin(scope, at, 1) is not None
+    assert retention._begin(scope, at, 1) is None
+
+
+def test_a_night_is_counted_outside_of_the_writer_and_begun_copilot_by_copilot(monkeypatch):
+    done = []
+    monkeypatch.setattr(retention, "begun_with", lambda _: done.append("counted") or 0)
+    for _ in range(2):
+        version = make_version()
+        models.Copilot.objects.filter(pk=version.copilot_id).update(retention_days=30)
+    at = datetime(2026, 11, 22, 12, tzinfo=UTC)
+    assert len(retention.begin_pruning(at, write=lambda job: done.append("written") or job())) == 2
+    assert done == ["counted", "written"] * 2
+
+
+@pytest.mark.parametrize("most", [2, 4])
+def test_only_so_many_are_counted_as_are_counted_in_time(most, monkeypatch):
+    for module in (counting, running):
+        monkeypatch.setattr(module, "COUNTED", most)
+    version = make_version()
+    fill(version, conversations=3)
+    scope = PrivacyScope(copilot=version.copilot_id)
+    removal = begin(scope)
+    assert removal.total == counting.begun_with(scope) == min(most, 3)
+    (work,) = running._removals()
+    assert work.total == (3 if most > 3 else None)
 
 
 def test_two_prunings_at_once_share_the_work():
