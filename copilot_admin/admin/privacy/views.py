@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.http.response import HttpResponseBase
@@ -25,10 +25,12 @@ from copilot_admin.audit.subject import Subject
 from copilot_admin.models import Action, Copilot, EndUser, LegalHold, Removal
 from copilot_admin.models.privacy import ScopeColumns
 from copilot_admin.privacy import holds
-from copilot_admin.privacy.counting import count
+from copilot_admin.privacy.counting import Count, count
+from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.privacy.trail import record_hold, record_release, record_removal
 from copilot_admin.redaction.kinds import LABELS
 from copilot_admin.redaction.rules import not_stored, server_rules
+from copilot_admin.storage.database_thread import was_cut
 from copilot_admin.upkeep import removing
 from copilot_admin.upkeep.tasks import remove
 
@@ -134,12 +136,13 @@ class PrivacyViews(ComponentViews):
         """Counts what would be erased, and erases it when that was seen."""
         _check(request, ERASE)
         form = EraseForm(_posted(request), initial=_asked_for(request))
-        found = None
+        asked: dict[str, Any] = {"title": _("Erase"), "form": form}
         if form.is_valid():
             if "sure" in request.POST:
                 return self._erase(request, form)
-            found = count(form.scope)
-        return self._privacy_page(request, "erase.html", title=_("Erase"), form=form, found=found)
+            found = _counted(form.scope)
+            asked |= {"found": found, "is_too_much": found is None}
+        return self._privacy_page(request, "erase.html", **asked)
 
     def _erase(self, request: HttpRequest, form: EraseForm) -> HttpResponse:
         with transaction.atomic():
@@ -156,6 +159,17 @@ class PrivacyViews(ComponentViews):
 
     def _privacy_page(self, request: HttpRequest, page: str, **context: Any) -> HttpResponse:
         return render(request, f"{FOLDER}/{page}", {**self.each_context(request), **context})
+
+
+def _counted(scope: PrivacyScope) -> Count | None:
+    """What would be erased; None: it is so much that a page has not the time to count it."""
+    try:
+        with transaction.atomic():
+            return count(scope)
+    except OperationalError as error:
+        if not was_cut(error):
+            raise
+        return None
 
 
 def _with_users(removals: Iterable[Removal]) -> list[Removal]:
