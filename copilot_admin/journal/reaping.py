@@ -26,6 +26,7 @@ ABANDONED_AFTER = timedelta(minutes=30)
 INTERRUPTED = "The server stopped while it answered."
 logger = logging.getLogger(__name__)
 AT_ONCE = 200  # runs of one transaction
+ABANDONED_AT_ONCE = 1000  # turns, some 25 ms; the others follow in the next round, seconds later
 
 
 def reap(*, every_other_boot: bool, alive: Collection[UUID] = ()) -> int:
@@ -84,4 +85,8 @@ def _abandon() -> None:
     waiting = Turn.objects.filter(
         state=TurnState.AWAITING_RESULT, waiting_since__lt=timezone.now() - ABANDONED_AFTER
     )
-    waiting.update(state=TurnState.ABANDONED, waiting_since=None)
+    # Of very many at once, as after a long outage, all would take longer than a statement may.
+    oldest = list(
+        waiting.order_by("waiting_since").values_list("pk", flat=True)[:ABANDONED_AT_ONCE]
+    )
+    waiting.filter(pk__in=oldest).update(state=TurnState.ABANDONED, waiting_since=None)

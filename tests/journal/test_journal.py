@@ -560,6 +560,19 @@ def test_turns_that_wait_too_long_are_given_up():
     assert Turn.objects.get().waiting_since is None
 
 
+def test_very_many_turns_that_wait_are_given_up_in_rounds_the_oldest_first(monkeypatch):
+    monkeypatch.setattr(reaping, "ABANDONED_AT_ONCE", 2)
+    for number in range(3):
+        Client(trace_id=f"trace {number}").ask("Hi").answer(call_event())
+        since = timezone.now() - timedelta(minutes=40 - number)
+        Turn.objects.filter(pk=Turn.objects.latest("pk").pk).update(waiting_since=since)
+    for left in (1, 0):
+        reap(every_other_boot=False)
+        waiting = Turn.objects.filter(state=TurnState.AWAITING_RESULT)
+        newest = Turn.objects.order_by("-pk").values_list("pk", flat=True)[:left]
+        assert list(waiting.values_list("pk", flat=True)) == list(newest)
+
+
 def refusal(logging: Logging, **changes: object) -> Refusal:
     version = make_version()
     usual = Refusal(
