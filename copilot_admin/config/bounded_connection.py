@@ -11,6 +11,7 @@ from typing import Any
 
 from psycopg import Connection, DatabaseError, OperationalError
 from psycopg.abc import RV, PQGen
+from psycopg.errors import InFailedSqlTransaction
 from psycopg.pq import ConnStatus, TransactionStatus
 
 from copilot_admin.storage.postgresql_codes import SHUT
@@ -70,6 +71,16 @@ class BoundedConnection(Connection[Any]):
             raise OperationalError("the server talks nonsense, or is gone") from error
         _waited.told_soon_until = 0.0
         return answer
+
+    def commit(self) -> None:
+        """Commits, unless a statement of the transaction failed and somebody went on.
+
+        Raises:
+            InFailedSqlTransaction: PostgreSQL would undo it all, and answer with a word that nobody reads.
+        """
+        if self.pgconn.transaction_status == TransactionStatus.INERROR:
+            raise InFailedSqlTransaction("a statement failed before: there is nothing to commit")
+        super().commit()
 
     def _is_nonsense(self, error: DatabaseError) -> bool:
         """Whether it is no refusal of the server's, but what its client makes of garbled bytes.

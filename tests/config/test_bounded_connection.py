@@ -57,6 +57,16 @@ class TestBoundedConnection:
             connection.execute("SELECT pg_sleep(%s)", [LONG])
         assert connection.closed
 
+    def test_what_failed_is_not_committed_as_if_it_had_not(self, connection):
+        connection.autocommit = False
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            connection.execute("SELECT 1 / 0")
+        with pytest.raises(psycopg.errors.InFailedSqlTransaction):
+            connection.commit()
+        connection.rollback()
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+        connection.commit()
+
     def test_who_waited_in_vain_waits_less_until_there_is_an_answer(self, connection, monkeypatch):
         clock = SimpleNamespace(monotonic=lambda: 1000.0)  # no time passes until it is asked again
         monkeypatch.setattr(bounded_connection, "time", clock)
