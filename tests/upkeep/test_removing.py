@@ -8,7 +8,9 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin import models
+from copilot_admin.journal.checkpoints import store
 from copilot_admin.journal.finishing import finish
+from copilot_admin.journal.recorder import Piece
 from copilot_admin.journal.replay import replay_spool
 from copilot_admin.journal.sealing import seal, to_json
 from copilot_admin.models import Conversation, Removal, RemovalState, Run
@@ -436,6 +438,20 @@ def test_only_so_many_are_counted_as_are_counted_in_time(most, monkeypatch):
     assert removal.total == counting.begun_with(scope) == min(most, 3)
     (work,) = running._removals()
     assert work.total == (3 if most > 3 else None)
+
+
+def test_runs_without_conversations_go_some_at_a_time_with_all_of_theirs(monkeypatch):
+    monkeypatch.setattr(rows, "RUNS", 2)
+    version = make_version()
+    for number in range(3):
+        asked = Client(version=version, trace_id=f"trace {number}").ask("q")
+        store([(asked.run_id, Piece(0, "Streamed", ()))])
+        Run.objects.filter(pk=asked.run_id).update(
+            conversation=None, turn=None, outcome=models.Outcome.REFUSED
+        )
+    loose = Run.objects.filter(conversation=None)
+    gone = [rows.delete_first(rows.of_runs(loose)).counts for _ in range(3)]
+    assert [one["Run"] for one in gone] == [one["Checkpoint"] for one in gone] == [2, 1, 0]
 
 
 def test_two_prunings_at_once_share_the_work():
