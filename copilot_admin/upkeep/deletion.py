@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from copilot_admin.audit.actor import Actor
@@ -147,5 +147,6 @@ def _of_copilot(copilot_id: int) -> Iterable[QuerySet[Any]]:
     of_rule, of_digest = Q(alert__rule__copilot_id=copilot_id), Q(digest__copilot_id=copilot_id)
     yield AlertDelivery.objects.filter(of_rule | of_digest).order_by()
     yield Alert.objects.filter(rule__copilot_id=copilot_id).order_by()
-    unused = CopilotVersion.objects.filter(copilot_id=copilot_id, run=None)
-    yield unused.order_by()
+    # As a join without a match, PostgreSQL reads every run there is.
+    used = Exists(Run.objects.filter(copilot_version=OuterRef("pk")))
+    yield CopilotVersion.objects.filter(~used, copilot_id=copilot_id).order_by()

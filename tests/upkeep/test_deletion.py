@@ -141,6 +141,19 @@ def test_a_conversation_of_many_messages_is_deleted_from_its_end():
     assert not Node.objects.exists()
 
 
+def test_no_batch_looks_for_versions_without_runs_by_reading_all_runs():
+    """Which a join without a match is to PostgreSQL, also where a copilot has none of them."""
+    version = make_version()
+    fill(version, conversations=1)
+    mark([version.copilot_id])
+    with CaptureQueriesContext(connection) as asked:
+        while delete_batch(version.copilot_id) is not DeletionStep.GONE:
+            pass
+    assert len(asked) > 20
+    join = f'OUTER JOIN "{Run._meta.db_table}"'
+    assert [query["sql"] for query in asked if join in query["sql"]] == []
+
+
 def test_a_marked_copilot_is_off_at_once():
     copilot = make_published(slug="news")
     mark([copilot.pk])
