@@ -16,6 +16,8 @@ from copilot_admin.edge.asgi_types import (
 from copilot_admin.errors import CompressedBody, RequestError, Unavailable
 from copilot_admin.telemetry.refused_requests import note_refusal
 
+PAGE_KIND = (b"content-type", b"text/html; charset=utf-8")
+
 
 async def send_refusal(
     scope: Scope, send: Send, error: RequestError, *, headers: Headers | None = None
@@ -27,13 +29,21 @@ async def send_refusal(
         rows.append((b"retry-after", str(error.retry_after).encode()))
     elif isinstance(error, CompressedBody):
         rows.append((b"accept-encoding", b"identity"))  # RFC 9110, 15.5.16
-    if is_api(scope["path"]) or b"text/html" not in (header(scope, b"accept") or b""):
+    if not is_for_people(scope):
         await send_error(scope, send, error, headers=rows)
         return
+    await send_answer(send, page_of(scope, error), status=error.status, headers=[PAGE_KIND, *rows])
+
+
+def is_for_people(scope: Scope) -> bool:
+    """Whether an error is told with a page; of a request its path and its headers are looked at."""
+    return not is_api(scope["path"]) and b"text/html" in (header(scope, b"accept") or b"")
+
+
+def page_of(scope: Scope, error: RequestError) -> bytes:
+    """The page that tells an error, in its reader's language."""
     with override(_language_of(scope)):
-        page = render_to_string("refused.html", {"error": error}).encode()
-    kind = (b"content-type", b"text/html; charset=utf-8")
-    await send_answer(send, page, status=error.status, headers=[kind, *rows])
+        return render_to_string("refused.html", {"error": error}).encode()
 
 
 def _language_of(scope: Scope) -> str:

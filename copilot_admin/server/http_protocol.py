@@ -14,11 +14,18 @@ names a user lets trailers pass.
 """
 
 import asyncio
-import json
 
 from copilot_admin.edge.asgi_types import HANG_UP_KEY
 from copilot_admin.edge.header_limits import MOST_HEADER_BYTES, MOST_HEADERS
 from copilot_admin.edge.proxy_headers import PEER_KEY
+from copilot_admin.errors import (
+    BodyTimeout,
+    HeadersTooLarge,
+    MalformedBody,
+    RequestError,
+    Unavailable,
+)
+from copilot_admin.server.early_refusals import early_refusal
 from copilot_admin.server.early_requests import EarlyRequests
 
 # Above the application's own limit, so that heads which do end are refused with all its headers.
@@ -40,46 +47,30 @@ HEAD_SECONDS = 20.0
 LINGERING_SECONDS = 5.0
 
 
-def _answer(status: str, *, detail: str, code: str, header: str = "") -> bytes:
-    body = json.dumps({"detail": detail, "code": code}).encode()
-    head = (
-        f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncache-control: no-store\r\n"
-        f"{header}connection: close\r\ncontent-length: {len(body)}\r\n\r\n"
-    )
-    return head.encode() + body
+# Of lines behind those that are kept, what says how, and to whom, a refusal is told.
+_TELLING = frozenset({b"accept", b"accept-language", b"origin"})
+MOST_TELLING_BYTES = 1024  # of each
 
-
-_ENDLESS = _answer(
-    "431 Request Header Fields Too Large",
-    detail="The headers of the request have no end. Send fewer.",
-    code="headers-too-large",
+_ENDLESS = HeadersTooLarge(
+    "The headers of the request have no end. Send fewer headers or cookies, and a shorter address."
 )
-_LONG_ADDRESS = _answer(  # which the parser does not read
-    "431 Request Header Fields Too Large",
-    detail="The address of the request is longer than the 64 KB this server accepts. Send a shorter one.",
-    code="headers-too-large",
+_LONG_ADDRESS = HeadersTooLarge(  # which the parser does not read
+    "The address of the request is longer than the 64 KB this server accepts. Send a shorter one."
 )
-_SLOW = _answer(
-    "408 Request Timeout",
-    detail=f"The headers of the request did not arrive within {HEAD_SECONDS:.0f} seconds. "
-    "Send it again.",
+_SLOW = BodyTimeout(
+    f"The headers of the request did not arrive within {HEAD_SECONDS:.0f} seconds. Send it again.",
     code="headers-timeout",
 )
-_BUSY = _answer(
-    "503 Service Unavailable",
-    detail="The server is receiving too many requests with long headers at once. Try again in a few "
-    "seconds.",
+_BUSY = Unavailable(
+    "The server is receiving too many requests with long headers at once. Try again in a few seconds.",
     code="busy",
-    header="retry-after: 5\r\n",
 )
-_TOO_SMALL = _answer(
-    "400 Bad Request",
-    detail="The body comes in thousands of pieces of a few bytes each. Send it in larger ones.",
+_TOO_SMALL = MalformedBody(
+    "The body comes in thousands of pieces of a few bytes each. Send it in larger ones.",
     code="malformed-request",
 )
-_MALFORMED = _answer(
-    "400 Bad Request",
-    detail="What was sent is no HTTP request that this server can read. Check the client.",
+_MALFORMED = MalformedBody(
+    "What was sent is no HTTP request that this server can read. Check the client.",
     code="malformed-request",
 )
 
@@ -122,6 +113,7 @@ class BoundedHeads(EarlyRequests):
         """A head begins."""
         self._in_head = True
         self._lines = self._line_bytes = 0
+        self._kept_to_tell: set[bytes] = set()
         self._pieces = self._piece_bytes = 0
         super().on_message_begin()
         if self.client is not None:  # before any middleware makes another of it
@@ -131,10 +123,20 @@ class BoundedHeads(EarlyRequests):
     def on_header(self, name: bytes, value: bytes) -> None:
         """A line of the head; those of trailers come here too (RFC 9110, 6.5.1)."""
         self._lines += 1
-        if self._in_head and self._lines <= MOST_HEADERS + 1:
-            if self._line_bytes <= MOST_HEADER_BYTES:
-                super().on_header(name, value)
-            self._line_bytes += len(name) + len(value)
+        if not self._in_head:
+            return
+        is_kept = self._lines <= MOST_HEADERS + 1 and self._line_bytes <= MOST_HEADER_BYTES
+        if is_kept or self._tells(name, value):
+            super().on_header(name, value)
+        self._line_bytes += len(name) + len(value)
+
+    def _tells(self, name: bytes, value: bytes) -> bool:
+        """Whether a refusal needs a line that is one too many; browsers may send it behind the cookies."""
+        name = name.lower()
+        if name not in _TELLING - self._kept_to_tell or len(value) > MOST_TELLING_BYTES:
+            return False
+        self._kept_to_tell.add(name)
+        return True
 
     def on_headers_complete(self) -> None:
         """A head has ended."""
@@ -226,8 +228,9 @@ class BoundedHeads(EarlyRequests):
         """Refuses what the parser cannot read."""
         self._refuse(_LONG_ADDRESS if len(self.url) > MOST_HEADER_BYTES else _MALFORMED)
 
-    def _refuse(self, answer: bytes) -> None:
+    def _refuse(self, error: RequestError) -> None:
         """Says why behind the answers to earlier requests, and ends the connection when the client does."""
+        answer = early_refusal(error, address=self.url, headers=self.headers or [])
         self._stop_waiting()
         self._is_finished()
         self.parser = None  # type: ignore[assignment]  # it holds what it has not read to its end

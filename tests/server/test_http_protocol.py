@@ -21,6 +21,7 @@ from tests.edge.test_edge import echo
 from tests.engine.virtual_time import run_at_once
 
 START = b"POST / HTTP/1.1\r\nHost: a\r\n"
+IN_CHUNKS = b"Transfer-Encoding: chunked\r\n\r\n"
 PIECE = 64 * 1024
 MUCH = 16 * 2**20  # more than the sockets of a connection hold
 
@@ -110,7 +111,8 @@ def test_a_head_without_an_end_is_given_up(pieces):
     head, _, body = wire.written.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 431 Request Header Fields Too Large\r\n")
     assert json.loads(body) == {
-        "detail": "The headers of the request have no end. Send fewer.",
+        "detail": "The headers of the request have no end. Send fewer headers or cookies, and a "
+        "shorter address.",
         "code": "headers-too-large",
     }
     assert f"content-length: {len(body)}".encode() in head
@@ -126,6 +128,71 @@ def test_an_address_that_the_parser_does_not_read_is_told_to_be_too_long():
         "Send a shorter one.",
         "code": "headers-too-large",
     }
+
+
+BROWSER = b"Host: a\r\nAccept: text/html,*/*;q=0.8\r\nAccept-Language: ar\r\n"
+PAGE, API = b"GET /admin/ HTTP/1.1\r\n", b"GET //agents.json?a HTTP/1.1\r\n"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "status", "words"),
+    [
+        ([PAGE, BROWSER, b"Cookie: a=", *[b"x" * PIECE] * 5], 431, "have no end"),
+        ([PAGE[:8], b"x" * PIECE, PAGE[8:], BROWSER, b"\r\n"], 431, "longer than the 64 KB"),
+        ([PAGE, BROWSER, b"Content-Length: x\r\n\r\n"], 400, "Check the client"),
+        ([PAGE, BROWSER, IN_CHUNKS, b"1\r\na\r\n" * 2000], 400, "thousands of pieces"),
+    ],
+    ids=["no end", "an address", "malformed", "pieces"],
+)
+def test_people_are_refused_with_a_page_in_their_language(settings, pieces, status, words):
+    settings.LANGUAGES = [("en", "English"), ("ar", "Arabic")]
+    head, _, body = wire_after(pieces).written.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 %d " % status)
+    assert b"\r\ncontent-type: text/html; charset=utf-8\r\n" in head
+    assert b"\r\ncontent-security-policy: default-src 'none'" in head
+    assert f"\r\ncontent-length: {len(body)}\r\n".encode() in head
+    assert b'lang="ar" dir="rtl"' in body
+    assert words.encode() in body
+
+
+@pytest.mark.parametrize(
+    "start", [API + BROWSER, PAGE + b"Accept: */*\r\n"], ids=["the API", "a program"]
+)
+def test_programs_are_refused_with_json(start):
+    head, _, body = wire_after([start, b"X: ", *[b"x" * PIECE] * 5]).written.partition(b"\r\n\r\n")
+    assert b"\r\ncontent-type: application/json\r\n" in head
+    assert json.loads(body)["code"] == "headers-too-large"
+
+
+@pytest.mark.parametrize(
+    "much",
+    [b"Cookie: a=" + b"x" * (MOST_HEADER_BYTES + 1) + b"\r\n", b"X: y\r\n" * (MOST_HEADERS + 9)],
+    ids=["a cookie", "many lines"],
+)
+def test_who_asks_is_known_also_behind_headers_that_are_too_many(much):
+    """Else a browser that sends its cookies first gets JSON, and one of another origin nothing."""
+    seen: list[Any] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        seen.extend(row for row in scope["headers"] if row[0] not in (b"cookie", b"x"))
+        await echo(scope, receive, send)
+
+    asks = [(b"accept", b"text/html"), (b"accept-language", b"ar"), (b"origin", b"https://a")]
+    lines = [*asks, (b"accept", b"again"), (b"te", b"gzip"), *asks]
+    wire_after([PAGE, much, *(b"%b: %b\r\n" % line for line in lines), b"\r\n"], app=app)
+    assert seen == asks
+
+
+def test_what_tells_who_asks_is_kept_while_it_is_short():
+    seen: list[Any] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        seen.extend(scope["headers"])
+        await echo(scope, receive, send)
+
+    cookie = b"Cookie: a=" + b"x" * (MOST_HEADER_BYTES + 1) + b"\r\n"
+    wire_after([PAGE, cookie, b"Accept: " + b"y" * 2000 + b"\r\n\r\n"], app=app)
+    assert [name for name, _ in seen] == [b"cookie"]
 
 
 def test_a_head_that_ends_in_time_is_the_applications_to_judge():
@@ -206,12 +273,11 @@ def cut(body: bytes, size: int) -> bytes:
     return b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in parts) + b"0\r\n\r\n"
 
 
-IN_CHUNKS = START + b"Transfer-Encoding: chunked\r\n\r\n"
-
-
 @pytest.mark.parametrize(("size", "status"), [(1, b"400"), (8, b"400"), (24, b"200")])
 def test_a_body_in_thousands_of_tiny_pieces_is_refused_in_words(size, status):
-    wire = wire_after([IN_CHUNKS, cut(b"x" * (http_protocol.MOST_SMALL_PIECES + 700) * size, size)])
+    wire = wire_after(
+        [START + IN_CHUNKS, cut(b"x" * (http_protocol.MOST_SMALL_PIECES + 700) * size, size)]
+    )
     head, _, body = wire.written.partition(b"\r\n\r\n")
     assert head[9:12] == status
     if status == b"400":
@@ -220,7 +286,7 @@ def test_a_body_in_thousands_of_tiny_pieces_is_refused_in_words(size, status):
 
 
 def test_a_short_body_may_be_cut_as_small_as_anything():
-    wire = wire_after([IN_CHUNKS, cut(b"x" * http_protocol.MOST_SMALL_PIECES, 1)])
+    wire = wire_after([START + IN_CHUNKS, cut(b"x" * http_protocol.MOST_SMALL_PIECES, 1)])
     assert wire.written[9:12] == b"200"
 
 
@@ -336,7 +402,7 @@ def test_what_follows_a_body_without_an_end_is_given_up(pieces):
     "pieces",
     [
         [b"\0" * (2 * MOST_HEAD_BYTES), b"\0"],
-        [START + b"Transfer-Encoding: chunked\r\n\r\n", b"zz\r\n", b"0\r\n\r\n"],
+        [START + IN_CHUNKS, b"zz\r\n", b"0\r\n\r\n"],
     ],
     ids=["a request", "a body"],
 )
@@ -411,7 +477,7 @@ def test_an_answer_that_has_begun_before_its_question_ended_is_cut_without_other
     async def scenario() -> Wire:
         wire = Wire()
         protocol = protocol_of(wire, app=begin, state=ServerState())
-        protocol.data_received(IN_CHUNKS + b"2\r\nhi\r\n")
+        protocol.data_received(START + IN_CHUNKS + b"2\r\nhi\r\n")
         await begun.wait()
         protocol.data_received(b"zz\r\n")
         await asyncio.gather(*protocol.tasks)
