@@ -95,8 +95,11 @@ def will_pass(error: BaseException) -> bool:
 
 
 def unavailable_page(error: BaseException) -> HttpResponse:
-    """Says what is not there; reads nothing from the database, not even who is asking."""
-    logger.error("a page could not be shown: %s", type(error).__name__)
+    """Says what is not there, and leaves one line in the log.
+
+    Reads nothing from the database, not even who is asking.
+    """
+    _log_unavailable(error)
     damaged = is_damage(error)
     if damaged:
         note_damage(error)
@@ -104,7 +107,19 @@ def unavailable_page(error: BaseException) -> HttpResponse:
     page = render_to_string("503.html", about)
     seconds = error.retry_after if isinstance(error, Unavailable) else RETRY_AFTER_SECONDS
     headers = {"Retry-After": str(seconds), "Cache-Control": "no-store"}
-    return HttpResponse(page, status=503, headers=headers)
+    response = HttpResponse(page, status=503, headers=headers)
+    # Else Django says it once more, as an error. There is no public way.
+    response._has_been_logged = True  # type: ignore[attr-defined]
+    return response
+
+
+def _log_unavailable(error: BaseException) -> None:
+    """Who has to wait for his turn is no fault; the notes of the error say whose turn it is."""
+    if not isinstance(error, Unavailable):
+        logger.error("a page could not be shown: %s", type(error).__name__)
+        return
+    notes: list[str] = getattr(error, "__notes__", [])
+    logger.warning("a page was put off: %s", "; ".join([error.public, *notes]))
 
 
 def nul_page(request: HttpRequest) -> HttpResponse:

@@ -100,13 +100,13 @@ def test_what_is_no_door_is_found():
         "from copilot_admin.journal import JOURNAL, journal\n"
         "def later():\n    import copilot_admin.threads.walk\n"
         "from copilot_admin.engine.llm import (\n    deadlines,\n    endings,\n)\n"
-        'MIDDLEWARE = ["copilot_admin.edge.refusals.send_refusal", "django.middleware"]\n'
+        'MIDDLEWARE = ["copilot_admin.edge.lingering.refuse", "django.middleware"]\n'
     )
     walls = {
         "copilot_admin.journal.journal",
         "copilot_admin.threads.walk",
         "copilot_admin.engine.llm.deadlines",
-        "copilot_admin.edge.refusals",
+        "copilot_admin.edge.lingering",
     }
     assert broken_walls("copilot_admin.asgi", text) == walls
     assert broken_walls("copilot_admin.threads.tree", text) == walls - {

@@ -162,7 +162,10 @@ class TestOutages:
     def is_page(self, response: Any, error: Exception, caplog: pytest.LogCaptureFixture) -> bool:
         assert (response.status_code, response["Retry-After"]) == (503, "5")
         assert response["Cache-Control"] == "no-store"
-        assert caplog.messages == [f"a page could not be shown: {type(error).__name__}"]
+        waits = isinstance(error, Unavailable)
+        said = f"a page could not be shown: {type(error).__name__}"
+        told = [(line.levelname, line.getMessage()) for line in caplog.records]
+        assert told == [("WARNING", f"a page was put off: {error}") if waits else ("ERROR", said)]
         return "Not available now" in response.content.decode()
 
     def test_a_view_that_needed_it_becomes_a_page(self, away, caplog):

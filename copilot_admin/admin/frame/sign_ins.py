@@ -1,17 +1,20 @@
 """Says in the audit trail who logged in and out, who failed to, and who changed his password."""
 
+import logging
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, User
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.http import HttpRequest
 
-from copilot_admin.admin.frame.login import counted_name
+from copilot_admin.admin.frame.login import client_address, counted_name
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.reads import record_read
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.models import Action
+
+logger = logging.getLogger(__name__)
 
 
 def logged_in(request: HttpRequest | None, user: AbstractBaseUser, **_: object) -> None:
@@ -39,6 +42,8 @@ def login_failed(
     account = User.objects.filter(username=name).first()
     on = Subject.of(account) if account else Subject("user", "", name)
     is_refused = bool(getattr(request, "axes_locked_out", False))
+    if not is_refused:  # which has a line of its own
+        logger.warning("Log-in failed: account %s from %s.", name, client_address(request))
     add = record_read if is_refused else record
     add(Action.LOGIN_FAILED, by=Actor.of(request), on=on, after={"locked_out": is_refused})
 

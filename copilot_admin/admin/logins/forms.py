@@ -7,7 +7,9 @@ from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
+from copilot_admin.admin.logins.attempts import attempt_words
 from copilot_admin.config.passwords import hashing_alone
+from copilot_admin.errors import Unavailable
 from copilot_admin.people.external import is_external
 
 
@@ -15,9 +17,18 @@ class LoginForm(AdminAuthenticationForm):
     """The stock form; attempts that come at once are counted one after the other."""
 
     def clean(self) -> dict[str, Any]:
-        """Checks name and password, unless too many were wrong."""
-        with hashing_alone():
-            return super().clean()
+        """Checks name and password, unless too many were wrong.
+
+        Raises:
+            Unavailable: Too many others wait; it says for the log whose log-in it is.
+        """
+        try:
+            with hashing_alone():
+                return super().clean()
+        except Unavailable as error:
+            if self.request is not None:
+                error.add_note(attempt_words(self.request))
+            raise
 
     def confirm_login_allowed(self, user: User) -> None:
         """Who has an account of the firm logs in there: its roles are what the firm says."""

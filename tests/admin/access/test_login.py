@@ -13,7 +13,8 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 import pytest
 
-from copilot_admin.admin.frame.login import MARK_LENGTH, client_address, counted_name
+from copilot_admin.admin.frame.login import client_address, counted_name
+from copilot_admin.admin.logins.attempts import MARK_LENGTH
 from copilot_admin.config import passwords
 from copilot_admin.config.passwords import OneCoreArgon2, hashing_alone
 from copilot_admin.errors import Unavailable
@@ -45,6 +46,16 @@ def test_an_account_is_locked_after_ten_failures_from_anywhere(person, caplog):
     line = f"Log-in refused after too many failures: account {person.username} from 198.51.100.9."
     assert caplog.messages.count(line) == 1
     assert "secret" not in caplog.text
+
+
+def test_each_failure_is_one_line_with_account_and_address(person, caplog):
+    attempt(person.username, "wrong-secret", address="198.51.100.9")
+    attempt("correct-horse\nERROR forged", "wrong-secret")
+    [known, unknown] = caplog.records
+    assert {known.levelname, unknown.levelname} == {"WARNING"}
+    assert known.getMessage() == f"Log-in failed: account {person.username} from 198.51.100.9."
+    assert unknown.getMessage().startswith("Log-in failed: account unknown:")
+    assert not any(word in caplog.text for word in ("secret", "horse", "forged"))
 
 
 def test_an_address_is_locked_after_ten_failures_at_any_account(person):
@@ -185,7 +196,7 @@ class TestHashing:
         with hashing_alone():
             pass
 
-    def test_whoever_waits_too_long_is_told_to_come_back(self, monkeypatch, client, person):
+    def test_whoever_waits_too_long_is_told_to_come_back(self, monkeypatch, client, person, caplog):
         monkeypatch.setattr(passwords, "MOST_WAITING_SECONDS", 0.0)
         inside, leave = threading.Event(), threading.Event()
 
@@ -207,3 +218,9 @@ class TestHashing:
             leave.set()
             thread.join(HANGS_SECONDS)
         assert (page.status_code, page["Retry-After"]) == (503, "5")
+        [line] = caplog.records
+        assert (line.levelname, line.getMessage()) == (
+            "WARNING",
+            "a page was put off: Too many people log in at once. Try again in a few seconds.; "
+            f"a log-in of account {person.username} from 127.0.0.1",
+        )
