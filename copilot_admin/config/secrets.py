@@ -10,6 +10,7 @@ from copilot_admin.errors import ConfigurationError
 
 SHORTEST_SECRET_KEY = 50  # characters, with at least five different ones: Django's own measure
 FEWEST_DIFFERENT = 5
+SHORTEST_AUDIT_KEY = 32  # characters: 16 bytes as hexadecimal digits
 
 
 def secret_key(env: Environment, *, keys_dir: Path, production: bool) -> str:
@@ -43,8 +44,27 @@ def older_secret_keys(env: Environment) -> list[str]:
     return list(keys)
 
 
+def audit_keys(env: Environment) -> tuple[str, ...]:
+    """The keys of the audit trail: the first hashes, the others check what was hashed with them before.
+
+    Raises:
+        BadSetting: The first can be guessed, so whoever holds the database could forge the trail.
+    """
+    keys = env.secret_items("COPILOT_AUDIT_KEYS")
+    if keys and not _is_long(keys[0], SHORTEST_AUDIT_KEY):
+        raise BadSetting(
+            f"COPILOT_AUDIT_KEYS begins with a weak key. Put one of {SHORTEST_AUDIT_KEY} random characters "
+            "or more before it; those behind the first are only for entries of before."
+        )
+    return keys
+
+
 def _is_weak(key: str) -> bool:
-    return len(key) < SHORTEST_SECRET_KEY or len(set(key)) < FEWEST_DIFFERENT or "insecure" in key
+    return not _is_long(key, SHORTEST_SECRET_KEY) or "insecure" in key
+
+
+def _is_long(key: str, shortest: int) -> bool:
+    return len(key) >= shortest and len(set(key)) >= FEWEST_DIFFERENT
 
 
 def encryption_keys(

@@ -68,6 +68,11 @@ REFUSED = [
         "commas, or none.",
     ),
     (
+        {"COPILOT_AUDIT_KEYS": "short," + "0123456789abcdef" * 2},
+        "COPILOT_AUDIT_KEYS begins with a weak key. Put one of 32 random characters or more before it; "
+        "those behind the first are only for entries of before.",
+    ),
+    (
         {"COPILOT_ENCRYPTION_KEYS": ""},
         "COPILOT_ENCRYPTION_KEYS is missing. Set 32 random bytes in URL-safe base64.",
     ),
