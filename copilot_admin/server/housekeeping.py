@@ -48,6 +48,7 @@ from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.telemetry.metrics import counting
 from copilot_admin.telemetry.tracing import start_tracing, stop_tracing
 from copilot_admin.upkeep import background
+from copilot_admin.upkeep.backups.sqlite import clear_restored
 
 STOP_SECONDS = 5.0
 _tasks: set[asyncio.Task[None]] = set()
@@ -73,7 +74,7 @@ async def start() -> None:
     await asyncio.to_thread(data_types)  # 0.4 s; the first question with data waited for it
     try:
         await WRITER.run(known_migrations)
-        _remember_database_file()
+        _look_at_database_file()
         if fault := SPOOL.fault():
             logger.error("answers that wait in the spool cannot be stored: %s", fault)
         SPOOL.clean()
@@ -120,9 +121,10 @@ async def stop() -> None:
     _alone.close()
 
 
-def _remember_database_file() -> None:
+def _look_at_database_file() -> None:
     database = settings.DATABASES["default"]
     if database["ENGINE"] == SQLITE:
+        clear_restored(Path(database["NAME"]))  # no other server or restore is there
         DATABASE_FILE.remember(Path(database["NAME"]))
 
 

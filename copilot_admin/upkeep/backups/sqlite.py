@@ -1,7 +1,7 @@
 """SQLite into a backup and back, by its own online copy: a server goes on meanwhile."""
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 import os
 from pathlib import Path
 import sqlite3
@@ -13,6 +13,7 @@ from copilot_admin.errors import ConfigurationError
 from copilot_admin.upkeep.backups.archive import Reader
 from copilot_admin.upkeep.backups.manifest import DATABASE
 
+_DRAFT = ".restored-"
 BESIDE = ("-wal", "-shm", "-journal")  # what belongs to the file that is replaced
 
 
@@ -47,6 +48,16 @@ def _without_file(path: Path) -> Iterator[None]:
         path.unlink(missing_ok=True)
 
 
+def clear_restored(database: Path) -> None:
+    """Takes away what a restore has left that was killed: a copy of all transcripts.
+
+    Only for who keeps other servers and restores away.
+    """
+    for path in database.parent.glob(f"{_DRAFT}*"):
+        with suppress(OSError):  # what cannot go is in nobody's way
+            path.unlink()
+
+
 def restore(backup: Reader, database: Path) -> None:
     """Puts the copy in the place of a database that nobody has open.
 
@@ -55,7 +66,8 @@ def restore(backup: Reader, database: Path) -> None:
     """
     try:
         database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=database.parent, prefix=".restored-")  # mode 0600
+        clear_restored(database)  # the disk may have room for one
+        descriptor, name = tempfile.mkstemp(dir=database.parent, prefix=_DRAFT)  # mode 0600
     except OSError as error:
         raise _unwritable(database, error) from error
     draft = Path(name)

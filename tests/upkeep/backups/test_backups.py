@@ -26,9 +26,12 @@ from django.db import connection
 import psycopg
 import pytest
 
+from copilot_admin.config.databases import SQLITE
 from copilot_admin.copilots.providers import set_api_key
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.server import housekeeping
 from copilot_admin.settings import BASE_DIR
+from copilot_admin.storage.same_file import SameFile
 from copilot_admin.upkeep.backups import (
     backing_up,
     manifest,
@@ -546,3 +549,38 @@ class TestATargetThatTakesNothing:
         with open_archive(file) as backup, pytest.raises(ConfigurationError) as refused:
             sqlite.restore(backup, target)
         assert "cannot be written: " in refused.value.public
+
+
+class TestWhatAKilledRestoreLeft:
+    """A copy of all transcripts, beside the database, whose command had no time to take it away."""
+
+    @pytest.fixture
+    def left(self, tmp_path: Path) -> list[Path]:
+        left = [tmp_path / ".restored-abc", tmp_path / ".restored-abc-wal"]
+        for one in left:
+            one.write_text("of all transcripts")
+        (tmp_path / "restored-mine").write_text("of somebody else")
+        (tmp_path / ".restored-folder").mkdir()
+        return left
+
+    def test_the_next_restore_takes_it_away_first(self, tmp_path, left, monkeypatch):
+        """The disk may have no room for a second one."""
+
+        def full(*_: object) -> None:
+            assert not any(one.exists() for one in left)
+            raise OSError(ENOSPC, os.strerror(ENOSPC))
+
+        monkeypatch.setattr(Reader, "copy", full)
+        with pytest.raises(ConfigurationError, match="No space left"):
+            sqlite.restore(Reader.__new__(Reader), tmp_path / "copilot.sqlite3")
+        assert sorted(one.name for one in tmp_path.iterdir()) == [
+            ".restored-folder",
+            "restored-mine",
+        ]
+
+    def test_so_does_the_next_start(self, tmp_path, left, monkeypatch, settings):
+        monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", SQLITE)
+        monkeypatch.setitem(settings.DATABASES["default"], "NAME", tmp_path / "copilot.sqlite3")
+        monkeypatch.setattr(housekeeping, "DATABASE_FILE", SameFile())
+        housekeeping._look_at_database_file()
+        assert not any(one.exists() for one in left)
