@@ -7,6 +7,7 @@ from django.conf import settings
 
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.server.refused_connections import refusal_of_connections
 from copilot_admin.storage.database_thread import OUTAGES, is_outage
 from copilot_admin.storage.postgresql_codes import NO_TABLE, NOT_PERMITTED
 from copilot_admin.storage.schema import is_current
@@ -88,6 +89,8 @@ def sentence_of(error: db.Error) -> str:
     if _code_of(error) == _READ_ONLY:
         return "PostgreSQL can only be read now. Name the one that takes writes in DATABASE_URL."
     if isinstance(error, OUTAGES) and not isinstance(error, db.InternalError):
+        if said := refusal_of_connections():
+            return f"PostgreSQL refuses the connection: {said}. Mend that, or DATABASE_URL."
         return "PostgreSQL does not answer. Start it, or mend DATABASE_URL."
     return f"PostgreSQL cannot be used ({type(error).__name__}). Its own log says why."
 
