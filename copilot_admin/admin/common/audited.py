@@ -15,6 +15,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from copilot_admin.admin.common.chosen_rows import ChosenRows
+from copilot_admin.admin.common.gone import GoneRows
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.snapshot import Snapshot, snapshot
@@ -33,7 +34,7 @@ else:
         """Django's class, which is generic for the type checker alone."""
 
 
-class AuditedAdmin(_Admin[Row]):
+class AuditedAdmin(GoneRows, _Admin[Row]):
     """Adds an entry for each row that is added, changed or deleted; none where nothing differs."""
 
     def audit(

@@ -243,8 +243,12 @@ class CopilotAdmin(
 
     def has_change_permission(self, request: HttpRequest, obj: Copilot | None = None) -> bool:
         """Nobody changes a copilot that is on its way out, or in the archive."""
-        is_off = obj is not None and (obj.is_being_deleted or obj.is_archived)
+        is_off = obj is not None and self.is_put_away(obj)
         return not is_off and super().has_change_permission(request, obj)
+
+    def is_put_away(self, row: Copilot) -> bool:
+        """Whether it is on its way out, or in the archive."""
+        return row.is_being_deleted or row.is_archived
 
     def has_delete_permission(self, request: HttpRequest, obj: Copilot | None = None) -> bool:
         """Nobody deletes a copilot twice."""

@@ -1,0 +1,113 @@
+"""A row that was deleted, or put away, while somebody edited it: said on a page that keeps what he typed."""
+
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib.admin import ModelAdmin
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied
+from django.db import DatabaseError
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+
+TEMPLATE = "admin/copilot_admin/gone.html"
+# What is typed into these is no text to copy, or nothing that a page may show.
+_NO_TEXTS = (
+    forms.CheckboxInput,
+    forms.FileInput,
+    forms.HiddenInput,
+    forms.PasswordInput,
+    forms.Select,
+)
+
+if TYPE_CHECKING:
+    _Admin = ModelAdmin[Any]
+else:
+    _Admin = object  # a mixin: the class below it is one
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What somebody typed into a field."""
+
+    label: str
+    text: str
+
+
+class GoneRows(_Admin):
+    """Pages that say to who saves a form that there is nothing any more to be saved.
+
+    Django leads to the start page, where all that was typed is lost; and where the row went while the
+    form was being saved, it breaks, or makes the row anew without what belonged to it.
+    """
+
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any
+    ) -> Any:
+        """The page of a row; without the row, that of what was typed."""
+        try:
+            return super().changeform_view(request, object_id, *args, **kwargs)
+        except self.model.DoesNotExist:
+            return self._gone_page(request, HTTPStatus.NOT_FOUND)
+        except PermissionDenied:
+            if object_id is None or request.method != "POST":
+                raise
+            row = super().get_object(request, unquote(object_id))
+            if row is None or not self.is_put_away(row):
+                raise
+            return self._gone_page(request, HTTPStatus.FORBIDDEN)
+
+    def is_put_away(self, row: Any) -> bool:
+        """Whether nobody may change a row any more, whoever he is."""
+        return False
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Saves a row; one that is gone is not made anew.
+
+        Raises:
+            ObjectDoesNotExist: It is gone.
+        """
+        try:
+            obj.save(force_update=change)
+        except DatabaseError as error:
+            if type(error) is DatabaseError:  # Django's own: nothing was updated
+                raise self.model.DoesNotExist from error
+            raise
+
+    def _get_obj_does_not_exist_redirect(
+        self, request: HttpRequest, opts: Any, object_id: str
+    ) -> HttpResponse:
+        if request.method == "POST":
+            return self._gone_page(request, HTTPStatus.NOT_FOUND)
+        return super()._get_obj_does_not_exist_redirect(request, opts, object_id)  # type: ignore[misc,no-any-return]  # there is no public way
+
+    def _gone_page(self, request: HttpRequest, status: HTTPStatus) -> TemplateResponse:
+        """Asks the row nothing; whoever may not change such rows is shown nothing of his form."""
+        context = {
+            **self.admin_site.each_context(request),
+            "title": self.opts.verbose_name,
+            "opts": self.opts,
+            "typed": self._typed(request) if self.has_change_permission(request) else [],
+        }
+        return TemplateResponse(request, TEMPLATE, context, status=status)
+
+    def _typed(self, request: HttpRequest) -> list[Typed]:
+        found = []
+        for name, field in self.get_form(request, None, change=True).base_fields.items():
+            if isinstance(field.widget, _NO_TEXTS):
+                continue
+            value = field.widget.value_from_datadict(request.POST, request.FILES, name)
+            if text := _text_of(value):
+                found.append(Typed(str(field.label or name), text))
+        return found
+
+
+def _text_of(value: object) -> str:
+    """A text, or the lines of several; empty where it is none."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return "\n".join(filter(None, value))
+    return ""
