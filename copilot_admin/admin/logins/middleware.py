@@ -1,11 +1,13 @@
 """Lets nobody go on for longer than the firm's log-in vouches for him."""
 
+from contextlib import suppress
 from hashlib import sha256
 from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib import auth
 from django.contrib.auth.models import AnonymousUser, User
+from django.core.exceptions import DisallowedRedirect
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
@@ -93,7 +95,10 @@ def _renewed(request: HttpRequest, firm: FirmLogIn) -> HttpResponse | None:
     limit = firm.oidc.minutes * 60
     if age > limit / 2 and _opens_a_page(request):
         asked = urlencode({"silent": "1", "next": request.get_full_path()})
-        return HttpResponseRedirect(f"{reverse('firm:start')}?{asked}")
+        with suppress(
+            DisallowedRedirect
+        ):  # too long an address to come back to: another page renews
+            return HttpResponseRedirect(f"{reverse('firm:start')}?{asked}")
     if age > limit and request.path != reverse("admin:logout"):
         _nobody(request)
     return None

@@ -11,6 +11,7 @@ from django.contrib import auth
 from django.contrib.admin import AdminSite
 from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView, redirect_to_login
+from django.core.exceptions import DisallowedRedirect
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -48,10 +49,11 @@ class LogInViews(AdminSite):
 
         @wraps(inner)
         def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            is_sent = request.method == "POST" and request.path != reverse("admin:logout")
-            if is_sent and not self.has_permission(request):
-                return redirect_to_login(_page_of(request), reverse("admin:login"))
-            return inner(request, *args, **kwargs)
+            is_out = request.path == reverse("admin:logout")
+            if is_out or self.has_permission(request):
+                return inner(request, *args, **kwargs)
+            is_sent = request.method == "POST"
+            return _to_log_in(_page_of(request) if is_sent else request.get_full_path())
 
         return cast(_View, answered)
 
@@ -131,6 +133,14 @@ class LogInViews(AdminSite):
         """Where a log-in in a window of its own ends: it tells the page that waits, and closes."""
         context = {**self.each_context(request), "title": _("You are logged in")}
         return render(request, "logged_in.html", context)
+
+
+def _to_log_in(following: str) -> HttpResponse:
+    """To the log-in and back; where a long search would make too long an address of it, without that."""
+    try:
+        return redirect_to_login(following, reverse("admin:login"))
+    except DisallowedRedirect:
+        return redirect_to_login(urlsplit(following).path, reverse("admin:login"))
 
 
 def _page_of(request: HttpRequest) -> str:

@@ -40,3 +40,13 @@ def test_who_is_logged_in_is_answered_at_once_and_who_looks_comes_back_to_the_sa
     assert client.get(page).status_code == 200
     assert client.post("/admin/logout/").status_code == 200
     assert client.post("/admin/logout/")["Location"] == "/admin/"
+
+
+def test_a_search_that_is_too_long_to_come_back_to_keeps_nobody_from_logging_in() -> None:
+    page = PAGE.format(make_copilot().pk)
+    long = "?q=" + "%D8%B4" * 2500
+    for answer in (
+        Client().get(page + long),
+        Client().post(page, headers={"Referer": f"http://testserver{page}{long}"}),
+    ):
+        assert (answer.status_code, answer["Location"]) == (302, f"/admin/login/?next={page}")

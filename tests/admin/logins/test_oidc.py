@@ -454,6 +454,14 @@ class TestRenewal:
         assert token == (browser.session["_auth_user_hash"], browser.cookies["csrftoken"].value)
         assert LogIn.objects.count() == 1
 
+    def test_a_page_that_is_too_long_to_come_back_to_asks_nobody(self, provider, browser):
+        log_in(browser, provider, "ann")
+        long = "/admin/?q=" + "%D8%B4" * 2500
+        age(browser, 8)
+        assert browser.get(long, **PAGE).status_code == 200
+        age(browser, 16)
+        assert browser.get(long, **PAGE)["Location"] == "/admin/login/?next=/admin/"
+
     def test_a_group_that_was_taken_away_takes_its_rights_with_it(self, provider, browser):
         log_in(browser, provider, "ann")
         provider.knows("ann", groups=["canteen"])
