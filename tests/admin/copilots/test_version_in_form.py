@@ -125,4 +125,4 @@ def test_whoever_makes_no_copilots_takes_no_version(client, copilot):
 
 def test_a_copilot_that_is_gone_is_said_to_be(builder, copilot):
     response = builder.post(url_of(copilot).replace(str(copilot.pk), "4711"), {"_version": "1"})
-    assert response.status_code == 302
+    assert (response.status_code, b"This is not there any more" in response.content) == (404, True)
