@@ -39,7 +39,7 @@ from tests.emptying import empty
 from tests.letting_in import let_in
 from tests.ready_tables import ready_tables, shared_folder
 from tests.services import missing
-from tests.signals import put_back
+from tests.signals import listen, put_back
 from tests.waiting import HANGS_SECONDS
 
 pytest_plugins = ["tests.loading", "tests.fixtures", "tests.spared"]
@@ -185,6 +185,12 @@ def _all_is_new() -> None:
     for one in (BOOK, COUNTING, CLOSED_RATES, GUESSES, NEAR_LIMITS, REFUSED):
         one.forget()
     JOURNAL._is_failing = False
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _signals_are_heard() -> None:
+    """Lets tests interrupt what they start, whoever has started them."""
+    listen()
 
 
 @pytest.fixture(autouse=True)

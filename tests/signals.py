@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 import signal
 
+# As Python begins.
+BEGINS = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
 HANDLED = (
     signal.SIGINT,
     signal.SIGTERM,
@@ -12,6 +14,17 @@ HANDLED = (
     signal.SIGUSR1,
     signal.SIGUSR2,
 )
+
+
+def listen() -> None:
+    """Ends the ignoring of signals that whoever started the tests may have left.
+
+    A shell starts what is to go on beside it with Ctrl-C ignored, and so is everything that this
+    starts in turn: a command that a test interrupts would go on for ever.
+    """
+    for number, handler in BEGINS.items():
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """A command that a signal ends puts away what it began, and says so in a line."""
 
-from collections.abc import Iterator
 import os
 from pathlib import Path
 import signal
@@ -16,16 +15,11 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @pytest.fixture
-def killed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+def killed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The signals that the process sent to itself, in the place of ending."""
     sent: list[int] = []
     monkeypatch.setattr(os, "kill", lambda pid, number: sent.append(number))
-    # As Python begins: whoever started the tests may have it ignored.
-    begins = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
-    before = {number: signal.signal(number, handler) for number, handler in begins.items()}
-    yield sent
-    for number, handler in before.items():
-        signal.signal(number, handler)
+    return sent
 
 
 @pytest.mark.parametrize("number", SIGNALS)
