@@ -8,9 +8,8 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.copilot_file.faults import FileFault
 from copilot_admin.copilot_file.schema import CopilotEntry
+from copilot_admin.copilots.fields.table import DRAFT_FIELDS
 from copilot_admin.models import Access, Copilot
-
-KEEPING = ("retention_days", "redaction", "redacted_expressions")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +44,7 @@ class Wish:
         if not self.may_change_limits:
             yield "limits"
         if row.pk and not self.may_change_keeping:
-            yield from KEEPING
+            yield from (field.key for field in DRAFT_FIELDS if field.is_keeping)
 
 
 def faults_of_rights(

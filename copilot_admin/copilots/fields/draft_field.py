@@ -123,6 +123,7 @@ class DraftField:
         column: Of `Copilot`; empty: named like the key.
         file_default: What a file means that does not have the key.
         is_versioned: Else it acts at once, and is part of no version.
+        is_keeping: Whether those who hold data say what it is, rather than builders.
         is_always_exported: Also where it has its default, since it says much about a copilot.
         section: Of the form; None: it is edited in files alone.
         place: Within the section; fields with the same are in the order of the table.
@@ -142,6 +143,7 @@ class DraftField:
     column: str = ""
     file_default: Any = OF_COLUMN
     is_versioned: bool = True
+    is_keeping: bool = False
     is_always_exported: bool = False
     section: Section | None = None
     place: int = 0

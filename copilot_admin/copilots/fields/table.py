@@ -374,6 +374,7 @@ DRAFT_FIELDS: tuple[DraftField, ...] = (
         label=_("Kept for days"),
         file=values.RetentionDays | None,
         is_versioned=False,
+        is_keeping=True,
     ),
     DraftField(
         key="redaction",
@@ -381,6 +382,7 @@ DRAFT_FIELDS: tuple[DraftField, ...] = (
         file=values.Redaction,
         file_default=[],
         is_versioned=False,
+        is_keeping=True,
     ),
     DraftField(
         key="redacted_expressions",
@@ -388,6 +390,7 @@ DRAFT_FIELDS: tuple[DraftField, ...] = (
         file=values.RedactedExpressions,
         file_default=[],
         is_versioned=False,
+        is_keeping=True,
     ),
 )
 
