@@ -53,6 +53,7 @@ POSTGRESQL = "django.db.backends.postgresql"
 def test_what_keeps_a_server_from_starting_is_one_line(settings, monkeypatch, engine, error, sentence):  # fmt: skip
     monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", engine)
     monkeypatch.setitem(settings.DATABASES["default"], "NAME", "/data/c.sqlite3")
+    monkeypatch.setattr("copilot_admin.server.database_faults.refusal_of_connections", str)
     said = sentence_of(error)
     assert said.startswith(sentence)
     assert "10.1.2.3" not in said
