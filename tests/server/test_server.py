@@ -247,8 +247,9 @@ async def _call(function: Any) -> None:
 
 
 @pytest.fixture
-def signals() -> Iterator[list[int]]:
-    """Those that have reached the server's own handlers, behind which the drain stands."""
+def signals(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """Those that have reached the own handlers of a server without workers, behind the drain."""
+    monkeypatch.setattr(multiprocessing, "parent_process", lambda: None)  # whoever runs the tests
     reached: list[int] = []
     handlers = {
         number: signal.signal(number, lambda number, _: reached.append(number))
