@@ -60,6 +60,7 @@ class ChunkReader:
         self._choice: int | None = None  # the one that is read: the first that came with a number
         self._tools = ToolFragments()
         self._has_calls = False
+        self._is_in_pieces = False  # what was said came as deltas
         self._text: list[str] = []
         self._thoughts: list[str] = []
         self._half = ""  # a surrogate whose other half is in the next chunk
@@ -127,10 +128,6 @@ class ChunkReader:
         """Whether the provider said that the answer is whole, or why it is not."""
         return self.done or self._reason is not None
 
-    @property
-    def _has_said(self) -> bool:
-        return self._has_calls or bool(self._characters or self._text)
-
     def _read_chunk(self, chunk: JsonObject) -> None:
         if chunk.get("error"):
             raise StreamError(chunk["error"])
@@ -157,15 +154,18 @@ class ChunkReader:
         return number == self._choice
 
     def _read_choice(self, choice: JsonObject) -> None:
-        # A server that was asked to stream and does not sends a whole `message`; one that does may
-        # send it at the end once more.
-        delta = choice.get("delta") or (None if self._has_said else choice.get("message"))
+        # A server that was asked to stream and does not sends a whole `message`, and some send the
+        # pieces as that; one that streams may send it at the end once more.
+        piece = choice.get("delta")
+        delta = piece or (None if self._is_in_pieces else choice.get("message"))
         if isinstance(delta, dict):
             content = delta.get("content")
             if isinstance(content, str):
                 self._say(content)
             if len(delta) > 1 or not isinstance(content, str):
                 self._read_rest(delta)
+            if piece and not self._is_in_pieces:
+                self._is_in_pieces = self._has_calls or bool(self._characters or self._text)
         reason = choice.get("finish_reason")
         if isinstance(reason, str) and reason and not is_cut(self._reason):
             self._reason = reason[:_LONGEST_REASON]

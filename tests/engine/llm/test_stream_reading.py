@@ -291,6 +291,14 @@ def test_message_of_a_server_that_does_not_stream_is_read():
     assert reader.said_why
 
 
+def test_pieces_that_are_called_messages_are_all_read():
+    reader = ChunkReader()
+    pieces = [{"choices": [{"message": {"content": text}}]} for text in ("Hel", "lo", "!")]
+    payloads = [json.dumps(piece).encode() for piece in pieces]
+    deltas = [delta for payload in payloads for delta in reader.read([payload])]
+    assert deltas == [TextDelta("Hel"), TextDelta("lo"), TextDelta("!")]
+
+
 def test_a_whole_message_behind_the_pieces_of_it_is_no_second_answer():
     call = {"index": 0, "id": "c", "function": {"name": "table", "arguments": "{}"}}
     for said in ({"content": "hi"}, {"tool_calls": [call]}):
