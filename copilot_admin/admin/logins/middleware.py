@@ -95,9 +95,8 @@ def _renewed(request: HttpRequest, firm: FirmLogIn) -> HttpResponse | None:
     limit = firm.oidc.minutes * 60
     if age > limit / 2 and _opens_a_page(request):
         asked = urlencode({"silent": "1", "next": request.get_full_path()})
-        with suppress(
-            DisallowedRedirect
-        ):  # too long an address to come back to: another page renews
+        # Too long an address to come back to is none: another page renews.
+        with suppress(DisallowedRedirect):
             return HttpResponseRedirect(f"{reverse('firm:start')}?{asked}")
     if age > limit and request.path != reverse("admin:logout"):
         _nobody(request)
