@@ -11,7 +11,9 @@ from django.core.exceptions import PermissionDenied
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.utils.translation import gettext as _
 
+ONE_LINE = 80  # characters, about as many as the field is wide
 TEMPLATE = "admin/copilot_admin/gone.html"
 # What is typed into these is no text to copy, or nothing that a page may show.
 _NO_TEXTS = (
@@ -34,6 +36,11 @@ class Typed:
 
     label: str
     text: str
+
+    @property
+    def rows(self) -> int:
+        """Lines of a field that shows it; a long text scrolls."""
+        return 4 if "\n" in self.text or len(self.text) > ONE_LINE else 1
 
 
 class GoneRows(_Admin):
@@ -87,7 +94,7 @@ class GoneRows(_Admin):
         """Asks the row nothing; whoever may not change such rows is shown nothing of his form."""
         context = {
             **self.admin_site.each_context(request),
-            "title": self.opts.verbose_name,
+            "title": _("This is not there any more"),
             "opts": self.opts,
             "typed": self._typed(request) if self.has_change_permission(request) else [],
         }
