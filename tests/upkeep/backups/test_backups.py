@@ -194,9 +194,11 @@ class TestAFileThatIsNotWhole:
         words = f"The backup is damaged at {name!r}: nothing of it was used. Take another one."
         assert self.refusal(rewritten(file, {name: change})) == words
 
-    def test_a_byte_that_turned_is_found(self, file):
+    def test_bytes_that_turned_are_found(self, file):
+        """Some: of single bits of packed data, one in 600 means nothing (5 of 3,000 tried)."""
         body = bytearray(file.read_bytes())
-        body[body.index(b"database") + 2_000] ^= 1
+        start = body.index(b"database") + 2_000
+        body[start : start + 16] = bytes(0xFF - byte for byte in body[start : start + 16])
         file.write_bytes(body)
         assert "The backup is damaged at 'database'" in self.refusal(file)
 
