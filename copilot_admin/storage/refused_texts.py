@@ -23,10 +23,23 @@ def without_nul(
     if many and not isinstance(params, list | tuple):
         rows = params = list(params)  # they can be looked through once
     for row in rows:
-        for value in row or ():
-            if isinstance(value, str) and "\0" in value:
-                raise DataError("text fields cannot contain NUL (0x00) bytes")
+        refuse_nul(row or ())
     return execute(sql, params, many, context)
+
+
+def refuse_nul(values: Iterable[Any]) -> None:
+    """Lets values be stored that can be.
+
+    Raises:
+        DataError: One of them is a text that cannot; in the words of psycopg.
+    """
+    for value in values:
+        if isinstance(value, str) and "\0" in value:
+            raise DataError("text fields cannot contain NUL (0x00) bytes")
+
+
+# Of a connection to SQLite to which nobody else listens.
+NOBODY_ELSE = (without_nul,)
 
 
 def _watch(*, connection: Any, **_: Any) -> None:

@@ -18,6 +18,7 @@ from django.db import DEFAULT_DB_ALIAS, OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import AutoField, Model
 
+from copilot_admin.storage.refused_texts import NOBODY_ELSE, refuse_nul
 from copilot_admin.storage.stored_values import AnyField, Store, store_of
 
 Row: TypeAlias = tuple[Any, ...]
@@ -85,9 +86,10 @@ class Statement(ABC):
         if (
             type(raw) is sqlite3.Connection
             and not database.needs_rollback
-            and not database.execute_wrappers
+            and tuple(database.execute_wrappers) == NOBODY_ELSE
             and not database.force_debug_cursor
         ):
+            refuse_nul(values)
             with database.wrap_database_errors:
                 return take(raw.execute(self._own_sql, values))
         with database.cursor() as cursor:

@@ -3,13 +3,23 @@
 from datetime import UTC, date, datetime, timedelta, timezone
 from uuid import UUID, uuid4
 
-from django.db import IntegrityError, OperationalError, connection, transaction
+from django.db import (
+    DEFAULT_DB_ALIAS,
+    DataError,
+    IntegrityError,
+    OperationalError,
+    connection,
+    connections,
+    transaction,
+)
 from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin.models import Conversation, DailyUsage, Outcome, Run
+from copilot_admin.storage.refused_texts import without_nul
 from copilot_admin.storage.selects import Select
 from copilot_admin.storage.statements import Delete, Insert, Update
+from tests.databases import IS_POSTGRESQL
 from tests.factories import make_version
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
@@ -166,3 +176,34 @@ def test_a_row_that_does_not_come_back_is_an_outage(monkeypatch, came):
     monkeypatch.setattr(insert, "_execute", lambda *_: came)
     with pytest.raises(OperationalError, match="did not come back"):
         insert(**usage())
+
+
+def test_a_text_with_a_nul_is_refused():
+    with pytest.raises(DataError, match="NUL"), transaction.atomic():
+        Insert(DailyUsage)(**usage(model="a\0b"))
+    assert not DailyUsage.objects.exists()
+
+
+@pytest.mark.skipif(IS_POSTGRESQL, reason="its connections are asked by Django's cursors only")
+def test_no_cursor_of_django_is_asked_where_nobody_listens(monkeypatch):
+    """They cost more than what SQLite does for a row; what refuses texts is no listener."""
+    values = usage(model="m", runs=1)
+    listeners = list(connection.execute_wrappers)
+    with monkeypatch.context() as patched:
+        patched.setattr(connections[DEFAULT_DB_ALIAS], "cursor", None)  # whoever calls it fails
+        Insert(DailyUsage)(**values)
+    assert DailyUsage.objects.count() == 1
+    assert listeners == [without_nul]
+
+
+def test_who_listens_hears_of_statements():
+    heard = []
+
+    def listen(execute, sql, params, many, context):
+        heard.append(sql.partition(" ")[0])
+        return execute(sql, params, many, context)
+
+    values = usage(model="m", runs=1)
+    with connection.execute_wrapper(listen):
+        Insert(DailyUsage)(**values)
+    assert heard == ["INSERT"]
