@@ -33,6 +33,8 @@ class SameFile:
 
     def _begin(self) -> None:
         self._identity = None if self._path is None else _identity(self._path)
+        # Made once: each commit looks at three files, and to make two names took as long as the looks.
+        self._paths_beside = [Path(f"{self._path}{end}") for end in _BESIDE]
         self._opened: object = None
         self._beside: list[_Identity | None] = []
         self._is_torn = False
@@ -58,7 +60,7 @@ class SameFile:
     def _look_beside(self, opened: object) -> None:
         if self._path is None:
             return
-        beside = [_identity(self._path.with_name(self._path.name + end)) for end in _BESIDE]
+        beside = [_identity(path) for path in self._paths_beside]
         if self._opened is not opened:
             self._opened, self._beside = opened, beside
         self._is_torn = self._is_torn or beside != self._beside
