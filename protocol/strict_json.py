@@ -5,30 +5,18 @@ no NaN and no infinities, no key twice in one object of the protocol.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import accumulate
 import json
 from math import isinf
 import re
 from typing import NoReturn
 
 from protocol.json import Json
-from protocol.long_texts import odd_backslashes, split
-from protocol.storable import Marks, clean_text, storable
-
-__all__ = [
-    "MalformedJson",
-    "Marks",
-    "Parsed",
-    "clean_text",
-    "has_more_tokens",
-    "loads",
-    "parse",
-    "storable",
-    "tokens_of",
-]
+from protocol.json_tokens import AT_ONCE, has_more_tokens
+from protocol.long_texts import split
+from protocol.storable import clean_text, storable
 
 MAX_DEPTH = 64  # a request nests about 12 deep
 MAX_OPAQUE_DEPTH = 256  # widget data is whatever a backend made
@@ -40,13 +28,6 @@ OPAQUE_KEYS = frozenset({"content", "data"})  # below them lies data of widgets 
 
 _BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
-_QUOTE = ord('"')
-# How many tokens each counts as: a list takes as long to make as three texts, an object as much memory
-# as ten. What is read is copied without its secrets, and once more to be stored.
-_STRUCTURE = ((b"[", 3), (b"{", 10), (b",", 1), (b":", 1))
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)  # linear: possessive
-_INSIDE = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)  # of a text
-_AT_ONCE = 128 * 1024  # bytes, which the expressions above look through in some milliseconds
 _MAY_NEED_CLEANING = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 _ESCAPE = 6  # bytes of one
 _INT_64 = range(-(2**63), 2**64)
@@ -133,8 +114,8 @@ def _value(body: bytes) -> tuple[Json, list[str]]:
 
 def _may_need_cleaning(body: bytes) -> bool:
     """Whether there is an escape of what cannot be stored; it may begin in one piece and end in another."""
-    starts = range(0, len(body), _AT_ONCE)
-    return any(_MAY_NEED_CLEANING.search(body, at, at + _AT_ONCE + _ESCAPE) for at in starts)
+    starts = range(0, len(body), AT_ONCE)
+    return any(_MAY_NEED_CLEANING.search(body, at, at + AT_ONCE + _ESCAPE) for at in starts)
 
 
 def _decode(body: bytes) -> str:
@@ -212,68 +193,12 @@ def _refuse_constant(name: str) -> NoReturn:
     )
 
 
-def has_more_tokens(body: bytes, most: int) -> bool:
-    """Whether JSON has more brackets, braces, commas and colons outside of its texts than this.
-
-    It is asked before memory is spent on values; lists and objects count as several. The quick count
-    errs upwards, so that few bodies are looked at again.
-    """
-    if _structure(body) <= most:
-        return False
-    return any(count > most for count in accumulate(map(_structure, _outside_texts(body))))
-
-
-def tokens_of(body: bytes, *, no_matter: int) -> int:
-    """How many brackets, braces, commas and colons JSON has outside of its texts, as counted above.
-
-    Args:
-        body: That has not been read.
-        no_matter: So many need not be counted exactly: where the quick count is no larger, it counts.
-    """
-    quick = _structure(body)
-    return quick if quick <= no_matter else sum(map(_structure, _outside_texts(body)))
-
-
-def _outside_texts(body: bytes) -> Iterator[bytes]:
-    """What of JSON is no text, in pieces."""
-    start, in_text = 0, False
-    while start < len(body):
-        end = min(start + _AT_ONCE, len(body))
-        if in_text:
-            start, in_text = _after_text(body, start, end)
-        else:
-            end = max(end - odd_backslashes(body, start, end), start + 1)
-            piece = body[start:end]
-            yield _STRING.sub(b"", piece)
-            in_text = _ends_in_text(piece)
-            start = end
-
-
-def _after_text(body: bytes, start: int, end: int) -> tuple[int, bool]:
-    """Where to go on from within a text, and whether that is still within it."""
-    found = _INSIDE.match(body, start, end)
-    stop = found.end() if found else end
-    if stop < end and body[stop] == _QUOTE:
-        return stop + 1, False
-    # A backslash may be left, whose other half lies beyond; at the end of the body there is none.
-    return max(stop, start + 1), True
-
-
-def _ends_in_text(piece: bytes) -> bool:
-    """Whether a piece that begins outside of texts ends inside of one: its quotes are odd."""
-    return piece.replace(b"\\\\", b"").replace(b'\\"', b"").count(b'"') % 2 == 1
-
-
 def _check_tokens(body: bytes, most: int) -> None:
     if has_more_tokens(body, most):
         raise MalformedJson(
             f"The body has more than {most:,} JSON values. Send less data.",
             code="too-many-tokens",
         )
-
-
-def _structure(body: bytes) -> int:
-    return sum(weight * body.count(mark) for mark, weight in _STRUCTURE)
 
 
 def _check_levels(value: Json) -> None:

@@ -18,9 +18,9 @@ from django.conf import settings
 
 from copilot_admin.engine.processes.places import Busy
 from copilot_admin.errors import BodyTooLarge, Unavailable
+from protocol.json_tokens import tokens_of
 from protocol.pieces import PIECE
 from protocol.query import Query
-from protocol.strict_json import tokens_of
 from protocol.weights import values_of
 
 MB = 1024 * 1024

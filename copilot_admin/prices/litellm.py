@@ -16,7 +16,8 @@ from django.utils.translation import gettext as _
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models.prices import HIGHEST, PRICE_PLACES, PRICED_TOKENS
 from copilot_admin.prices.cost import Price
-from protocol.strict_json import MAX_TOKENS, has_more_tokens
+from protocol.json_tokens import has_more_tokens
+from protocol.strict_json import MAX_TOKENS
 
 MOST_BYTES = 20 * 1024 * 1024  # the published file has 3
 MOST_MODELS = 20_000

@@ -72,6 +72,7 @@ from copilot_admin.studio import expectations, numbers
 from protocol import (
     canonical,
     composed,
+    json_tokens,
     long_texts,
     markers,
     plain_text,
@@ -654,13 +655,13 @@ DOORS = (
         ),
     ),
     Door(
-        strict_json,
-        encoded(lambda text: strict_json._STRING.sub(b"", text)),
+        json_tokens,
+        encoded(lambda text: json_tokens._STRING.sub(b"", text)),
         (('"', "\\", ""), ("", '"', ""), ("", '\\"', "")),
     ),
     Door(
-        strict_json,
-        encoded(lambda text: list(strict_json._outside_texts(text))),
+        json_tokens,
+        encoded(lambda text: list(json_tokens._outside_texts(text))),
         (('"', "\\", ""), ("", '"', ""), ('"', '\\"', ""), ("", '"",', "")),
     ),
     Door(

@@ -86,7 +86,7 @@ class TestReading:
 
 
 def test_an_escape_that_cannot_be_stored_is_found_at_the_end_of_a_piece(monkeypatch):
-    monkeypatch.setattr(strict_json, "_AT_ONCE", 8)
+    monkeypatch.setattr(strict_json, "AT_ONCE", 8)
     for blanks in range(10):
         body = b'{"a": "%b\\u0000"}' % (b" " * blanks)
         assert parse(body).value == {"a": " " * blanks + "\ufffd"}

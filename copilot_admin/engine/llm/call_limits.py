@@ -1,7 +1,7 @@
 """How many tools one answer of a model may call, and how much it may write for them."""
 
 from copilot_admin.errors import LimitReached
-from protocol.strict_json import has_more_tokens
+from protocol.json_tokens import has_more_tokens
 
 MOST_CALLS = 128  # the most tools that OpenAI lets a request offer
 MOST_ARGUMENT_BYTES = 1024 * 1024

@@ -24,7 +24,7 @@ from copilot_admin.engine.values.model_call import (
 )
 from copilot_admin.errors import ProviderBroke
 from protocol.json import Json, JsonObject
-from protocol.strict_json import has_more_tokens
+from protocol.json_tokens import has_more_tokens
 
 DONE = b"[DONE]"
 # Of one chunk, counted as those of a body are. A megabyte holds 200,000 calls of tools with nothing in

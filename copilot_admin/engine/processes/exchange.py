@@ -7,7 +7,7 @@ import socket
 
 from copilot_admin.engine.processes.frames import LENGTH, SIZE
 from protocol.json import Json
-from protocol.strict_json import has_more_tokens
+from protocol.json_tokens import has_more_tokens
 
 _AT_ONCE = 256 * 1024  # bytes
 # Counted as those of a body are. What takes a process over may send the longest reply that there is, of

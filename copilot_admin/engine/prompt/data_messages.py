@@ -24,9 +24,9 @@ from copilot_admin.engine.values.turn import Fetched, fetched_by, fetched_in_tur
 from protocol.data import DataMessage, folded, render
 from protocol.functions import WIDGET_DATA_FUNCTIONS
 from protocol.json import Json
+from protocol.json_tokens import has_more_tokens
 from protocol.messages import DataItem, ResultMessage, SourceData
 from protocol.query import ContextItem, Query
-from protocol.strict_json import has_more_tokens
 from protocol.walk import is_deeper
 from protocol.widgets import Widget
 

@@ -37,7 +37,7 @@ from copilot_admin.errors import (
     RunError,
 )
 from protocol.json import Json
-from protocol.strict_json import has_more_tokens
+from protocol.json_tokens import has_more_tokens
 
 OPENAI = "https://api.openai.com/v1"
 # Of a host name that no resolver is asked for, since a part of it is empty or too long.

@@ -3,7 +3,7 @@
 import json
 
 from protocol.json import Json
-from protocol.strict_json import has_more_tokens
+from protocol.json_tokens import has_more_tokens
 
 # Brackets, braces, commas and colons: as many as a whole call of a component may have, so that
 # rows in a text are no way around its limit. 5 million characters can hold 2.5 million values.
