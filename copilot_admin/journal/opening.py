@@ -25,8 +25,8 @@ from copilot_admin.models import (
 )
 from copilot_admin.redaction.redactor import redacted
 from copilot_admin.storage import blobs
-from copilot_admin.storage.blobs import Packed, pack
 from copilot_admin.storage.held_back import InOrder, Place
+from copilot_admin.storage.packing import Packed, pack
 from copilot_admin.storage.statements import Insert, Update
 from copilot_admin.threads.attaching import Attached, PreparedMessages, attach
 from copilot_admin.threads.chain import Chain, Link

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from copilot_admin.journal.sealing import Sealed
-from copilot_admin.storage.blobs import BIG, Packed, dumped, pack
+from copilot_admin.storage.packing import BIG, Packed, dumped, pack
 from copilot_admin.threads.content import NO_CONTENT, StoredContent, content_of
 
 

@@ -1,6 +1,6 @@
 """How rows reach the database: statements, the writing thread, spool, blobs.
 
 In come jobs and values; out come results, after their commit. What a row means is known by the rooms
-above. Doors: `writer`, `database_thread`, `statements`, `selects`, `many`, `blobs`, `cut_values`,
+above. Doors: `writer`, `database_thread`, `statements`, `selects`, `many`, `blobs`, `packing`, `cut_values`,
 `empty_handed`, `folders`, `folding`, `full_disk`, `held_back`, `postgresql_codes`, `refused_texts`, `rights`, `spool`, `same_file`, `schema`, `damage`, `replica`.
 """

@@ -25,7 +25,8 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from django.db import connection, transaction
 
-from copilot_admin.storage.blobs import Packed, save
+from copilot_admin.storage.blobs import save
+from copilot_admin.storage.packing import Packed
 
 Place: TypeAlias = tuple[Any, ...]  # of a row: first its table, then its key
 Work: TypeAlias = Callable[[], object]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import json
 from typing import assert_never, cast
 
-from copilot_admin.storage.blobs import BIG, Packed, dumped, pack
+from copilot_admin.storage.packing import BIG, Packed, dumped, pack
 from copilot_admin.threads.left_out import without_images
 from protocol.json import Json, JsonObject
 from protocol.messages import (

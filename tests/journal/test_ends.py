@@ -25,7 +25,7 @@ from copilot_admin.models import (
     Turn,
     TurnState,
 )
-from copilot_admin.storage.blobs import BIG, dumped
+from copilot_admin.storage.packing import BIG, dumped
 from protocol.events import StatusUpdate
 from tests.databases import IS_POSTGRESQL
 from tests.journal.journaling import (

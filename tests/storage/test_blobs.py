@@ -4,21 +4,13 @@ from itertools import pairwise
 
 from django.db import OperationalError
 from hypothesis import given
-from hypothesis import strategies as st
 import pytest
 
 from copilot_admin.models import Blob, BlobPart
 from copilot_admin.storage import blobs
 from copilot_admin.storage.cut_values import CutList, CutText
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(st.sampled_from(["a", "$blob", "$list", "$$x", "$"]), inner, max_size=4)
-    ),
-    max_leaves=12,
-)
+from copilot_admin.storage.packing import pack
+from tests.storage.any_json import JSON
 
 
 def widgets(count: int, *, size: int = 300) -> list[dict[str, object]]:
@@ -26,7 +18,7 @@ def widgets(count: int, *, size: int = 300) -> list[dict[str, object]]:
 
 
 def stored(value):
-    packed = blobs.pack(value)
+    packed = pack(value)
     blobs.save([packed])
     return packed.sha
 
@@ -71,32 +63,6 @@ def test_any_json_survives(value):
     assert blobs.load([sha])[sha] == big
 
 
-@given(JSON, st.integers(0, 60))
-def test_what_is_big_is_what_takes_more_bytes_as_json(value, bound):
-    assert blobs._is_big(value, bound) == (len(blobs.dumped(value)) > bound)
-
-
-@pytest.mark.parametrize("depth", [1, 7])
-@pytest.mark.parametrize(
-    "big", ["x" * 100_000, {"k" * 100_000: 1}, {str(number): "" for number in range(20_000)}]
-)
-def test_a_big_value_is_written_down_as_often_however_deep_it_lies(monkeypatch, depth, big):
-    sizes: list[int] = []
-
-    def counted(value: object) -> bytes:
-        data: bytes = write(value)
-        sizes.append(len(data))
-        return data
-
-    write = blobs.dumped
-    monkeypatch.setattr(blobs, "dumped", counted)
-    value: object = big
-    for _ in range(depth):
-        value = {"deeper": value}
-    blobs.pack(value)
-    assert sum(size >= 100_000 for size in sizes) == 2  # to look for dollars, and to keep it
-
-
 @pytest.mark.database
 @pytest.mark.django_db
 def test_a_change_beside_big_parts_stores_only_the_change():
@@ -129,22 +95,6 @@ def test_a_list_that_grows_costs_what_is_new():
     steps = [after - before for before, after in pairwise(sizes)]
     assert max(steps[10:]) < 3 * max(steps[:5])
     assert rows[-1] < 40 * len(rows)
-
-
-@pytest.mark.parametrize("element", [7, 0.25, "word", True, [1], {"a": 1}])
-def test_many_small_elements_cost_few_parts(element):
-    packed = blobs.pack({"rows": [element] * 50_000 + [*range(50_000)]})
-    bytes_of_parts = sum(len(data) for data, _ in packed.parts.values())
-    assert len(packed.parts) <= bytes_of_parts / 1000
-
-
-@pytest.mark.django_db
-def test_of_small_elements_too_a_list_that_grows_costs_what_is_new():
-    numbers = [number / 8 for number in range(50_000)]
-    before = blobs.pack({"rows": numbers})
-    after = blobs.pack({"rows": [*numbers, 1.5]})
-    new = after.parts.keys() - before.parts.keys()
-    assert sum(len(after.parts[sha][0]) for sha in new) < 4 * blobs.LONGEST_SMALL_RUN
 
 
 @pytest.mark.database

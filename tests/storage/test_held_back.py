@@ -13,7 +13,7 @@ from copilot_admin.copilots.users import AskingUser
 from copilot_admin.journal.usage import CountedRun, UsageKey, count
 from copilot_admin.journal.users import written
 from copilot_admin.models import DailyTotal, EndUser, Outcome
-from copilot_admin.storage.blobs import Packed, load, pack, save
+from copilot_admin.storage.blobs import load, save
 from copilot_admin.storage.held_back import (
     FirstThen,
     InOrder,
@@ -25,6 +25,7 @@ from copilot_admin.storage.held_back import (
     hold_sum,
     holding_back,
 )
+from copilot_admin.storage.packing import Packed, pack
 from copilot_admin.storage.writer import Writer
 from tests.factories import make_published
 from tests.storage.test_writer import at_once

@@ -15,7 +15,8 @@ import pytest
 from copilot_admin.management.commands import sweep as command
 from copilot_admin.models import Blob, BlobPart, Conversation, Node, NodeKind, NodeRole
 from copilot_admin.storage import blobs
-from copilot_admin.storage.blobs import load, pack
+from copilot_admin.storage.blobs import load
+from copilot_admin.storage.packing import pack
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.upkeep import sweeping
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch, without_referrer

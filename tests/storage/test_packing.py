@@ -1,0 +1,49 @@
+"""Big JSON is cut where it is big, into parts that stay the same when the rest changes."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
+
+from copilot_admin.storage import packing
+from tests.storage.any_json import JSON
+
+
+@given(JSON, st.integers(0, 60))
+def test_what_is_big_is_what_takes_more_bytes_as_json(value, bound):
+    assert packing._is_big(value, bound) == (len(packing.dumped(value)) > bound)
+
+
+@pytest.mark.parametrize("depth", [1, 7])
+@pytest.mark.parametrize(
+    "big", ["x" * 100_000, {"k" * 100_000: 1}, {str(number): "" for number in range(20_000)}]
+)
+def test_a_big_value_is_written_down_as_often_however_deep_it_lies(monkeypatch, depth, big):
+    sizes: list[int] = []
+
+    def counted(value: object) -> bytes:
+        data: bytes = write(value)
+        sizes.append(len(data))
+        return data
+
+    write = packing.dumped
+    monkeypatch.setattr(packing, "dumped", counted)
+    value: object = big
+    for _ in range(depth):
+        value = {"deeper": value}
+    packing.pack(value)
+    assert sum(size >= 100_000 for size in sizes) == 2  # to look for dollars, and to keep it
+
+
+@pytest.mark.parametrize("element", [7, 0.25, "word", True, [1], {"a": 1}])
+def test_many_small_elements_cost_few_parts(element):
+    packed = packing.pack({"rows": [element] * 50_000 + [*range(50_000)]})
+    bytes_of_parts = sum(len(data) for data, _ in packed.parts.values())
+    assert len(packed.parts) <= bytes_of_parts / 1000
+
+
+def test_of_small_elements_too_a_list_that_grows_costs_what_is_new():
+    numbers = [number / 8 for number in range(50_000)]
+    before = packing.pack({"rows": numbers})
+    after = packing.pack({"rows": [*numbers, 1.5]})
+    new = after.parts.keys() - before.parts.keys()
+    assert sum(len(after.parts[sha][0]) for sha in new) < 4 * packing.LONGEST_SMALL_RUN
