@@ -82,6 +82,11 @@ class Sealed:
         object.__setattr__(self, "usage_source", usage.source.value if self.usages else "")
 
     @property
+    def tokens_in_all(self) -> int:
+        """What the models read and wrote."""
+        return self.tokens["input_tokens"] + self.tokens["output_tokens"]
+
+    @property
     def is_call(self) -> bool:
         """Whether the run ended in a function call to the client."""
         return bool(self.replies) and self.replies[-1].kind is Kind.CALL

@@ -10,7 +10,7 @@ import pytest
 
 from copilot_admin.engine.values.engine_input import FileRead
 from copilot_admin.engine.values.model_call import Finish, Usage, UsageSource
-from copilot_admin.journal import finishing
+from copilot_admin.journal import finishing, open_runs
 from copilot_admin.journal.reaping import reap
 from copilot_admin.models import (
     Blob,
@@ -243,7 +243,7 @@ def test_the_day_counts_a_run_whose_version_is_gone():
 
 def test_two_processes_do_not_end_a_run_at_the_same_time(monkeypatch):
     monkeypatch.setattr(connection.features, "has_select_for_update", True)
-    statement = finishing._LOCK_RUN._build(connection)
+    statement = open_runs._LOCK_RUN._build(connection)
     assert statement.endswith(' FOR NO KEY UPDATE OF "copilot_admin_run"')
 
 
@@ -268,8 +268,8 @@ def test_a_conversation_is_told_to_have_files_when_an_answer_read_one():
 def test_an_end_that_meets_another_run_is_not_taken_as_stored(monkeypatch):
     """A clean end was told, and the run said later that it was interrupted."""
     asked, other = Client().ask("Hi"), Client().ask("Ho")
-    lock = finishing._LOCK_RUN
-    monkeypatch.setattr(finishing, "_LOCK_RUN", lambda id: lock(id=other.run_id))
+    lock = open_runs._LOCK_RUN
+    monkeypatch.setattr(open_runs, "_LOCK_RUN", lambda id: lock(id=other.run_id))
     with pytest.raises(OperationalError, match="another run"):
         asked.answer("Hello.")
     assert row(other, "outcome") == {"outcome": Outcome.RUNNING}
@@ -281,13 +281,13 @@ def test_a_run_that_is_open_though_it_is_told_to_have_ended_is_not_taken_as_stor
 ):
     """A clean end was told of an answer that was not kept, or a spooled one was thrown away."""
     asked = Client().ask("Hi")
-    lock = finishing._LOCK_RUN
+    lock = open_runs._LOCK_RUN
 
     def ended(id):
         return outcome and (id, outcome, *lock(id=id)[2:])
 
     with monkeypatch.context() as patch, pytest.raises(OperationalError, match="has not"):
-        patch.setattr(finishing, "_LOCK_RUN", ended)
+        patch.setattr(open_runs, "_LOCK_RUN", ended)
         asked.answer("Hello.")
     assert row(asked, "outcome") == {"outcome": Outcome.RUNNING}
     asked.answer("Hello.")
