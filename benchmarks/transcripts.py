@@ -18,7 +18,8 @@ from copilot_admin.engine.values.model_call import Finish, Usage
 from copilot_admin.journal import Opening
 from copilot_admin.journal.finishing import finish
 from copilot_admin.journal.opening import accept, prepare
-from copilot_admin.journal.recorder import Ending, Record, Recorder
+from copilot_admin.journal.record import Ending, Record
+from copilot_admin.journal.recorder import Recorder
 from copilot_admin.journal.sealing import seal
 from copilot_admin.models import (
     Conversation,

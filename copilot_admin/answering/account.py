@@ -10,7 +10,8 @@ from copilot_admin.engine.values.engine_input import Output
 from copilot_admin.engine.values.model_call import Finish
 from copilot_admin.engine.warning_events import warning_events
 from copilot_admin.errors import ClientTooSlow
-from copilot_admin.journal.recorder import Ending, Record, Recorder
+from copilot_admin.journal.record import Ending, Record
+from copilot_admin.journal.recorder import Recorder
 from copilot_admin.models import Outcome
 from copilot_admin.telemetry.run_watch import RunWatch
 from protocol.events import Event, FunctionCall, MessageChunk

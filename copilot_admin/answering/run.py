@@ -24,7 +24,8 @@ from copilot_admin.engine.values.engine_input import Recollection
 from copilot_admin.engine.values.model_call import Usage
 from copilot_admin.errors import ClientTooSlow, NotReady, RunError, Unavailable, without_frames
 from copilot_admin.journal import JOURNAL, Accepted
-from copilot_admin.journal.recorder import Ending, sum_of
+from copilot_admin.journal.record import Ending
+from copilot_admin.journal.token_sums import sum_of
 from copilot_admin.journal.unkept import DELIVERED, NOT_KEPT, NOT_KEPT_CODE
 from copilot_admin.limits.admission import Admission
 from copilot_admin.models import Logging, Outcome

@@ -2,7 +2,7 @@
 
 In come openings, outputs and endings; out come what is remembered of a conversation, and rows.
 How an output is kept stands in `contents`. Doors: what is named here; `recorder`, which folds
-outputs; `unkept` for the sentence of an answer that was not kept; for `reading` `checkpoints`,
+outputs, `record`, which they become, and `token_sums`; `unkept` for the sentence of an answer that was not kept; for `reading` `checkpoints`,
 `sealing` and `reaping`; `search_index` and `seen` for who searches, `votes` and
 `second_judges` for who judges, and with `usage` for what fills them for old turns; `users` and `usage` for `privacy`, which
 has people forgotten, and for calls of components.

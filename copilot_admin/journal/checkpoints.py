@@ -11,7 +11,7 @@ import zlib
 from copilot_admin.config.encryption import SealedPlace, seal, unseal
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.journal.heartbeat import beat
-from copilot_admin.journal.recorder import Piece
+from copilot_admin.journal.record import Piece
 from copilot_admin.models import Checkpoint
 from copilot_admin.storage.statements import Insert
 

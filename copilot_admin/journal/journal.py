@@ -18,7 +18,8 @@ from django.utils import timezone
 from copilot_admin.journal import checkpoints, finishing, opening
 from copilot_admin.journal.older_messages import with_older
 from copilot_admin.journal.probing import probe
-from copilot_admin.journal.recorder import Piece, Record, are_large, without_content
+from copilot_admin.journal.record import Piece, Record, without_content
+from copilot_admin.journal.recorder import are_large
 from copilot_admin.journal.sealed_contents import SealedContents
 from copilot_admin.journal.sealing import Sealed, seal, to_json
 from copilot_admin.journal.unkept import Unkept

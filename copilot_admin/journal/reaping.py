@@ -16,7 +16,8 @@ from copilot_admin.errors import ConfigurationError
 from copilot_admin.journal.checkpoints import pieces_of
 from copilot_admin.journal.finishing import finish
 from copilot_admin.journal.heartbeat import SILENCE
-from copilot_admin.journal.recorder import Ending, Piece, from_pieces
+from copilot_admin.journal.record import Ending, Piece
+from copilot_admin.journal.recorder import from_pieces
 from copilot_admin.journal.sealing import seal
 from copilot_admin.journal.values import BOOT_ID
 from copilot_admin.models import Outcome, Run, Turn, TurnState

@@ -12,7 +12,8 @@ from uuid import UUID
 
 from copilot_admin.engine.values.model_call import Usage, UsageSource
 from copilot_admin.journal.keys import hash_key
-from copilot_admin.journal.recorder import Entry, Record, sum_of
+from copilot_admin.journal.record import Entry, Record
+from copilot_admin.journal.token_sums import sum_of
 from copilot_admin.models import Outcome
 from copilot_admin.redaction.redactor import redacted, told
 from copilot_admin.redaction.rules import NO_RULES, Rules

@@ -11,7 +11,8 @@ from django.db.models.functions import RowNumber
 
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.journal.checkpoints import piece_of
-from copilot_admin.journal.recorder import Ending, Piece, Record, from_pieces
+from copilot_admin.journal.record import Ending, Piece, Record
+from copilot_admin.journal.recorder import from_pieces
 from copilot_admin.journal.sealing import without_personal_data
 from copilot_admin.models import (
     OTHER_EVENT,

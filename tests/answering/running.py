@@ -16,7 +16,7 @@ from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.live import Answerer, LiveCopilot
 from copilot_admin.ids import Ids
 from copilot_admin.journal import Accepted, Kept, Opening, Refusal
-from copilot_admin.journal.recorder import Ending, Piece, Record
+from copilot_admin.journal.record import Ending, Piece, Record
 from copilot_admin.models import Logging, Outcome
 from copilot_admin.prices.cost import Cost
 from copilot_admin.storage.database_thread import Patience

@@ -18,7 +18,8 @@ from copilot_admin.engine.values.engine_input import Thought
 from copilot_admin.engine.values.model_call import Finish
 from copilot_admin.errors import ProviderBroke
 from copilot_admin.journal import Accepted, Kept
-from copilot_admin.journal.recorder import LARGE, Entry, Piece
+from copilot_admin.journal.record import Entry, Piece
+from copilot_admin.journal.recorder import LARGE
 from copilot_admin.journal.unkept import NOT_KEPT
 from copilot_admin.models import EventType, Logging, Outcome
 from copilot_admin.redaction.rules import NO_RULES

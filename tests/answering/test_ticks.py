@@ -11,7 +11,7 @@ from copilot_admin.answering.announce import TurnChange
 from copilot_admin.answering.run import RUNNING, ActiveRun
 from copilot_admin.engine.values.model_call import Finish
 from copilot_admin.journal import JOURNAL
-from copilot_admin.journal.recorder import Piece
+from copilot_admin.journal.record import Piece
 from copilot_admin.journal.values import Accepted
 from protocol.events import MessageChunk
 from tests.factories import make_published

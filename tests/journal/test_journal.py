@@ -35,7 +35,8 @@ from copilot_admin.journal.checkpoints import pieces_of
 from copilot_admin.journal.checkpoints import store as store_pieces
 from copilot_admin.journal.finishing import finish
 from copilot_admin.journal.opening import accept, prepare, refuse
-from copilot_admin.journal.recorder import Piece, Recorder
+from copilot_admin.journal.record import Piece
+from copilot_admin.journal.recorder import Recorder
 from copilot_admin.journal.sealing import LARGEST_INTEGER, from_json, seal, to_json
 from copilot_admin.journal.usage import CountedRun, UsageKey, count
 from copilot_admin.models import (
@@ -708,7 +709,8 @@ settings.configure(
 django.setup()
 from copilot_admin.models import CopilotVersion
 from copilot_admin.journal import JOURNAL
-from copilot_admin.journal.recorder import Piece, Recorder
+from copilot_admin.journal.record import Piece
+from copilot_admin.journal.recorder import Recorder
 from protocol.events import MessageChunk
 from tests.journal.journaling import Client, ending
 from django.test.utils import CaptureQueriesContext

@@ -9,7 +9,7 @@ import pytest
 
 from copilot_admin.journal import Journal
 from copilot_admin.journal.opening import acceptance, prepare
-from copilot_admin.journal.recorder import Piece
+from copilot_admin.journal.record import Piece
 from copilot_admin.models import Checkpoint, Conversation, Node, NodeRole, Run
 from copilot_admin.storage.held_back import FirstThen, InOrder, in_order
 from copilot_admin.storage.spool import Spool

@@ -10,17 +10,8 @@ import pytest
 from copilot_admin.engine.values.engine_input import DataSeen, FileRead, ServerTool, Thought
 from copilot_admin.engine.values.model_call import Alive, Finish, Usage, UsageSource
 from copilot_admin.journal import recorder as recording
-from copilot_admin.journal.recorder import (
-    CLEANED,
-    LARGE,
-    Entry,
-    Piece,
-    Record,
-    Recorder,
-    are_large,
-    fit_json,
-    from_pieces,
-)
+from copilot_admin.journal.record import CLEANED, Entry, Piece, Record, fit_json
+from copilot_admin.journal.recorder import LARGE, Recorder, are_large, from_pieces
 from copilot_admin.models import OTHER_EVENT, EventType, Outcome
 from protocol.events import (
     ArtifactType,

@@ -13,7 +13,7 @@ from copilot_admin.errors import Unavailable
 from copilot_admin.journal import checkpoints, reap
 from copilot_admin.journal.finishing import finish
 from copilot_admin.journal.journal import Journal
-from copilot_admin.journal.recorder import Piece
+from copilot_admin.journal.record import Piece
 from copilot_admin.journal.sealing import from_json, seal, to_json
 from copilot_admin.models import Conversation, Event, Logging, Node, Run, TurnText
 from copilot_admin.reading import read_tree, read_turns

@@ -10,7 +10,7 @@ from copilot_admin.engine.values.engine_input import ComponentCalled
 from copilot_admin.engine.values.model_call import Usage, UsageSource
 from copilot_admin.journal.contents import content_of
 from copilot_admin.journal.keys import hash_key
-from copilot_admin.journal.recorder import Entry, Record
+from copilot_admin.journal.record import Entry, Record
 from copilot_admin.journal.sealing import (
     LARGEST_INTEGER,
     Sealed,

@@ -16,7 +16,7 @@ from copilot_admin.errors import Unavailable
 from copilot_admin.journal import Journal, Kept
 from copilot_admin.journal import journal as journal_module
 from copilot_admin.journal.probing import probe
-from copilot_admin.journal.recorder import Piece
+from copilot_admin.journal.record import Piece
 from copilot_admin.journal.sealing import Sealed, seal, to_json
 from copilot_admin.journal.unkept import MOST_BYTES, MOST_RUNS, NOT_KEPT, Unkept, as_told
 from copilot_admin.models import Blob, Logging, Node, Outcome, Run, TurnState

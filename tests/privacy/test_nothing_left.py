@@ -17,7 +17,7 @@ from copilot_admin.admin.copilots.copies import duplicate
 from copilot_admin.alerts.plain import one_line
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.journal.checkpoints import store
-from copilot_admin.journal.recorder import Piece
+from copilot_admin.journal.record import Piece
 from copilot_admin.journal.sealing import seal, to_json
 from copilot_admin.journal.seen import note_seen
 from copilot_admin.privacy.finding import user_meant

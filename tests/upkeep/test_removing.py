@@ -10,7 +10,7 @@ import pytest
 from copilot_admin import models
 from copilot_admin.journal.checkpoints import store
 from copilot_admin.journal.finishing import finish
-from copilot_admin.journal.recorder import Piece
+from copilot_admin.journal.record import Piece
 from copilot_admin.journal.replay import replay_spool
 from copilot_admin.journal.sealing import seal, to_json
 from copilot_admin.models import Conversation, Removal, RemovalState, Run

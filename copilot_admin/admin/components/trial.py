@@ -13,7 +13,8 @@ from copilot_admin.engine.component_runs.events import ComponentEvents
 from copilot_admin.engine.component_runs.run import ComponentRun
 from copilot_admin.engine.server_tools import title_of, told_of
 from copilot_admin.errors import BadArguments, ComponentError, WrongArguments
-from copilot_admin.journal.recorder import Ending, Recorder
+from copilot_admin.journal.record import Ending
+from copilot_admin.journal.recorder import Recorder
 from copilot_admin.models import Outcome
 from copilot_admin.reading import CallView, EventView
 from copilot_admin.rendering.text import pretty_json, shortened
