@@ -27,7 +27,7 @@ from copilot_admin.storage.selects import member
 from copilot_admin.studio.question_queue import UNFINISHED
 from copilot_admin.studio.replay_decisions import GOING_ON, Wish
 from copilot_admin.studio.replay_reading import ReplayView, replay_views
-from copilot_admin.upkeep import removing
+from copilot_admin.upkeep import removals
 
 MOST_SHOWN = 100  # of each kind; more of them are counted
 UNDER_WAY = (*GOING_ON, ReplayState.PAUSED, ReplayState.COST_BOUND)
@@ -208,7 +208,7 @@ def _deletions() -> Iterator[Work]:
 
 
 def _removals() -> Iterator[Work]:
-    for row in removing.unfinished().order_by("pk")[:MOST_SHOWN]:
+    for row in removals.unfinished().order_by("pk")[:MOST_SHOWN]:
         yield Work(
             kind=WorkKind.REMOVAL,
             name=f"{row.get_cause_display()}: {row.get_state_display()}",

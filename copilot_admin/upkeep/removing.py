@@ -16,7 +16,6 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from copilot_admin.journal import SILENCE
 from copilot_admin.models import (
     Cause,
     Conversation,
@@ -36,7 +35,6 @@ from copilot_admin.models import (
 from copilot_admin.models.privacy import ERASED
 from copilot_admin.privacy import users
 from copilot_admin.privacy.counting import (
-    begun_with,
     caller_days,
     component_calls,
     loose_runs,
@@ -55,6 +53,7 @@ from copilot_admin.privacy.spooled import forget_spooled, remember
 from copilot_admin.privacy.told_words import forget_told
 from copilot_admin.storage.held_back import do_held
 from copilot_admin.storage.many import delete_rows
+from copilot_admin.upkeep.removals import unfinished
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
 
 CONVERSATIONS = 20  # of one batch; one with more rows than a batch takes several
@@ -71,50 +70,6 @@ class RemovalStep(StrEnum):
     GONE = "gone"
 
 
-def begin(
-    scope: PrivacyScope, *, reason: str = "", by_id: int | None = None, with_questions: bool = True
-) -> Removal:
-    """Stores that something is to be erased.
-
-    Raises:
-        ValueError: The scope says nothing: nobody erases everything by an empty form.
-    """
-    if not scope:
-        raise ValueError(
-            "Say what is to be erased: a conversation, a user, a caller, a copilot or a period."
-        )
-    return Removal.objects.create(
-        cause=Cause.ERASURE,
-        conversation=scope.conversation,
-        user=scope.user,
-        principal=scope.principal,
-        copilot=scope.copilot,
-        since=scope.since,
-        until=scope.until,
-        reason=reason,
-        asked_by_id=by_id,
-        with_questions=with_questions,
-        total=begun_with(scope, with_trials=True),
-        moved_at=timezone.now(),
-    )
-
-
-def unfinished() -> QuerySet[Removal]:
-    """The removals that are not done."""
-    return Removal.objects.exclude(state=RemovalState.DONE)
-
-
-def claim_stalled() -> list[int]:
-    """Removals that nobody goes on with; each is handed to one caller only."""
-    now = timezone.now()
-    stalled = unfinished().filter(Q(moved_at=None) | Q(moved_at__lt=now - SILENCE))
-    return [
-        pk
-        for pk in stalled.values_list("pk", flat=True)
-        if stalled.filter(pk=pk).update(moved_at=now)
-    ]
-
-
 def remove_batch(removal_id: int) -> RemovalStep:
     """Removes some rows, and then contents that nothing refers to any more."""
     do_held()  # who asked would be noted anew after he is gone
@@ -126,27 +81,6 @@ def remove_batch(removal_id: int) -> RemovalStep:
     step = _did(removal)
     removal.save()
     return step
-
-
-def forget_who(removal_id: int) -> bool:
-    """Takes user and caller out of the row of a removal that has nothing more to delete.
-
-    Returns:
-        Whether it is an erasure, of which nothing may stay in the files.
-    """
-    removal = unfinished().filter(pk=removal_id, state=RemovalState.SCRUB).first()
-    if removal is None:
-        return False
-    unfinished().filter(pk=removal_id).update(principal="", user=None, moved_at=timezone.now())
-    return removal.cause == Cause.ERASURE
-
-
-def finish(removal_id: int) -> None:
-    """Says that nothing is left."""
-    now = timezone.now()
-    unfinished().filter(pk=removal_id, state=RemovalState.SCRUB).update(
-        state=RemovalState.DONE, moved_at=now, done_at=now
-    )
 
 
 def _did(removal: Removal) -> RemovalStep:

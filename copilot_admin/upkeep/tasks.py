@@ -29,7 +29,7 @@ from copilot_admin.privacy.leftovers import (
 )
 from copilot_admin.storage.database_thread import leave_connections
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.upkeep import filling, removing
+from copilot_admin.upkeep import filling, removals, removing
 from copilot_admin.upkeep.background import pause
 from copilot_admin.upkeep.deletion import DeletionStep, claim_stalled, delete_batch, mark
 from copilot_admin.upkeep.filling import fill_batch
@@ -103,10 +103,10 @@ def _clear_files(removal_id: int) -> None:
         return
     try:
         WRITER.submit(partial(forget_reasons, unused_reasons())).result()
-        if WRITER.submit(partial(removing.forget_who, removal_id)).result():
+        if WRITER.submit(partial(removals.forget_who, removal_id)).result():
             vacuum()
         if empty_log():
-            WRITER.submit(partial(removing.finish, removal_id)).result()
+            WRITER.submit(partial(removals.finish, removal_id)).result()
             _merging.discard(removal_id)
     except (db.Error, Unavailable) as error:
         logger.warning("removal %d is not finished yet: %s", removal_id, type(error).__name__)
@@ -129,7 +129,7 @@ def _merged(removal_id: int) -> bool:
 
 def resume_removals() -> None:
     """Takes up the removals that have stopped, unless they wait for a worker."""
-    take_up(remove, removing.claim_stalled())
+    take_up(remove, removals.claim_stalled())
 
 
 @task

@@ -33,7 +33,7 @@ from copilot_admin.review.figures import Counts, figures_of
 from copilot_admin.review.periods import Period, Span
 from copilot_admin.review.queues import claim, finish, make_queue, set_closed
 from copilot_admin.review.verdicts import Judged, save_verdict
-from copilot_admin.upkeep import removing
+from copilot_admin.upkeep import removals, removing
 from copilot_admin.upkeep.filling import fill_batch
 from tests.factories import make_copilot, make_user, make_version
 from tests.journal.full_count import full_count, rollups
@@ -150,7 +150,7 @@ class World:
             return
         self.running = [one for one in self.running if one.accepted.conversation_id != talk.pk]
         before = full_count()
-        removal = removing.begin(PrivacyScope(conversation=talk.pk))
+        removal = removals.begin(PrivacyScope(conversation=talk.pk))
         while removing.remove_batch(removal.pk) is removing.RemovalStep.MOVED:
             pass
         after = full_count()

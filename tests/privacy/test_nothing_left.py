@@ -24,7 +24,7 @@ from copilot_admin.privacy.finding import user_meant
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.studio.replay_queue import begin
-from copilot_admin.upkeep import background, removing, tasks
+from copilot_admin.upkeep import background, removals, tasks
 from copilot_admin.upkeep.background import BACKGROUND
 from protocol.events import ArtifactType, MessageArtifact
 from tests.factories import make_call, make_key, make_saved, make_user, make_version
@@ -199,7 +199,7 @@ def erase(scope):
     """Has something erased as a server does it, and waits for the end."""
     background.start()
     with transaction.atomic():
-        removal = removing.begin(scope)
+        removal = removals.begin(scope)
     tasks.remove.enqueue(removal.pk)
     while True:
         assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)

@@ -22,7 +22,8 @@ from copilot_admin.privacy.finding import user_meant
 from copilot_admin.privacy.forgetting import Forgetting
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.upkeep.deletion import DeletionStep, delete_batch, mark
-from copilot_admin.upkeep.removing import RemovalStep, begin, remove_batch
+from copilot_admin.upkeep.removals import begin
+from copilot_admin.upkeep.removing import RemovalStep, remove_batch
 from tests.factories import make_call, make_key, make_version
 from tests.journal.journaling import START, Client, ai
 from tests.upkeep.test_removing import learnt, remove

@@ -13,7 +13,8 @@ import pytest
 from copilot_admin import models
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.upkeep.deletion import DeletionStep, delete_batch, mark
-from copilot_admin.upkeep.removing import RemovalStep, begin, remove_batch
+from copilot_admin.upkeep.removals import begin
+from copilot_admin.upkeep.removing import RemovalStep, remove_batch
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
 from tests.databases import forget_sizes
 from tests.factories import make_version

@@ -19,9 +19,10 @@ from copilot_admin.privacy.counting import Count, count
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.studio import running
-from copilot_admin.upkeep import removing
+from copilot_admin.upkeep import removals
 from copilot_admin.upkeep.deletion import DeletionStep, delete_batch, mark
-from copilot_admin.upkeep.removing import RemovalStep, begin, claim_stalled, remove_batch
+from copilot_admin.upkeep.removals import begin, claim_stalled
+from copilot_admin.upkeep.removing import RemovalStep, remove_batch
 from tests.factories import make_call, make_key, make_saved, make_user, make_version
 from tests.journal.journaling import START, Client, ai, record_of
 from tests.upkeep.test_deletion import everything, fill
@@ -37,8 +38,8 @@ def remove(scope=None, removal=None, **options):
             step = remove_batch(removal.pk)
         if step is not RemovalStep.MOVED:
             assert step is RemovalStep.LAST
-            removing.forget_who(removal.pk)
-            removing.finish(removal.pk)
+            removals.forget_who(removal.pk)
+            removals.finish(removal.pk)
             removal.refresh_from_db()
             return removal
     raise AssertionError("it does not end")
@@ -267,8 +268,8 @@ def test_a_removal_that_stopped_is_taken_up_once():
 
 def test_who_erased_is_not_needed_to_finish():
     removal = begin(PrivacyScope(principal="a"))
-    assert not removing.forget_who(removal.pk)  # it is not that far
-    removing.finish(removal.pk)
+    assert not removals.forget_who(removal.pk)  # it is not that far
+    removals.finish(removal.pk)
     removal.refresh_from_db()
     assert removal.state == RemovalState.ROWS
 

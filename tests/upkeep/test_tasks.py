@@ -18,7 +18,7 @@ from copilot_admin.storage.writer import WRITER
 from copilot_admin.upkeep import background, tasks
 from copilot_admin.upkeep.background import BACKGROUND
 from copilot_admin.upkeep.deletion import mark
-from copilot_admin.upkeep.removing import begin
+from copilot_admin.upkeep.removals import begin
 from tests.factories import make_published
 from tests.waiting import HANGS_SECONDS
 

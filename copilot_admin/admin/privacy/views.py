@@ -31,7 +31,7 @@ from copilot_admin.privacy.trail import record_hold, record_release, record_remo
 from copilot_admin.redaction.kinds import LABELS
 from copilot_admin.redaction.rules import not_stored, server_rules
 from copilot_admin.storage.database_thread import was_cut
-from copilot_admin.upkeep import removing
+from copilot_admin.upkeep import removals
 from copilot_admin.upkeep.tasks import remove
 
 HOLD = "copilot_admin.hold_data"
@@ -146,7 +146,7 @@ class PrivacyViews(ComponentViews):
 
     def _erase(self, request: HttpRequest, form: EraseForm) -> HttpResponse:
         with transaction.atomic():
-            removal = removing.begin(
+            removal = removals.begin(
                 form.scope,
                 reason=form.cleaned_data["reason"],
                 by_id=request.user.pk,

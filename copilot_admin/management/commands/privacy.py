@@ -31,7 +31,7 @@ from copilot_admin.privacy.leftovers import (
 from copilot_admin.privacy.retention import begin_now, scope_of_copilot
 from copilot_admin.privacy.spooled import clean_spool
 from copilot_admin.privacy.trail import record_hold, record_release, record_removal
-from copilot_admin.upkeep import removing
+from copilot_admin.upkeep import removals, removing
 from copilot_admin.upkeep.half_pace import at_half_pace
 
 TRIES = 20  # of a step for which somebody else has to end first, a second apart
@@ -93,7 +93,7 @@ class Command(PlainCommand):
             self._dry()
             return
         with transaction.atomic():
-            removal = removing.begin(scope, reason=reason, with_questions=not keep_questions)
+            removal = removals.begin(scope, reason=reason, with_questions=not keep_questions)
             record_removal(removal, by=Actor.command())
         self._remove(removal)
 
@@ -176,12 +176,12 @@ class Command(PlainCommand):
         while not at_half_pace(partial(_merged, first=first)):
             first = False
         forget_reasons(unused_reasons())
-        if removing.forget_who(removal.pk):
+        if removals.forget_who(removal.pk):
             vacuum()
         clean_spool()
         if not _until(empty_log):
             raise CommandError("Somebody reads the database for long. The server tries it again.")
-        removing.finish(removal.pk)
+        removals.finish(removal.pk)
         removal.refresh_from_db()
         gone = ", ".join(f"{number} {name}" for name, number in sorted(removal.counts.items()))
         self.stdout.write(f"Removed: {gone or 'nothing'}.")

@@ -28,7 +28,7 @@ from copilot_admin.studio.replay_queue import begin
 from copilot_admin.studio.replay_targets import Wanted, replay_of
 from copilot_admin.studio.running import WorkKind, running
 from copilot_admin.upkeep.deletion import mark
-from copilot_admin.upkeep.removing import begin as begin_removal
+from copilot_admin.upkeep.removals import begin as begin_removal
 from tests.factories import make_copilot, make_saved, make_user
 
 pytestmark = pytest.mark.django_db

@@ -22,7 +22,7 @@ from copilot_admin.models import (
     TranscriptExport,
 )
 from copilot_admin.privacy.scopes import PrivacyScope
-from copilot_admin.upkeep import removing
+from copilot_admin.upkeep import removals
 from tests.alerts.alerting import make_rule, make_webhook
 from tests.factories import make_key, make_user, make_version
 from tests.journal.journaling import Client, ending
@@ -68,7 +68,7 @@ def rows(boss: Any) -> Iterator[str]:
     yield from ("figures/?days=30", f"figures/?days=30&user={TEXT}", "running/", "")
     yield from (f"{ROOM}endpointkey/", f"{ROOM}provider/")
     yield from alerts()
-    removing.begin(PrivacyScope(conversation=talk.pk), reason=TEXT)
+    removals.begin(PrivacyScope(conversation=talk.pk), reason=TEXT)
     export = finished(owner=boss)
     TranscriptExport.objects.update(words=TEXT, error=TEXT, state="failed", format=TEXT[:20])
     yield from (

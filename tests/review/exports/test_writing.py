@@ -23,7 +23,7 @@ from copilot_admin.review.exports.keeping import Refusal, discard, stop, sweep_e
 from copilot_admin.review.exports.tasks import export_in_background, resume_exports
 from copilot_admin.review.exports.writing import Writing, WritingStep
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.upkeep import background, removing
+from copilot_admin.upkeep import background, removals, removing
 from copilot_admin.upkeep.background import BACKGROUND
 from tests.databases import end_all_others, on_postgresql
 from tests.factories import make_user, make_version
@@ -195,7 +195,7 @@ def test_what_is_erased_while_it_is_written_is_in_no_part_of_it(monkeypatch):
     running = Writing(export.pk, export.claim)
     while len(parts_of(export)) < 2:
         assert running.batch() is WritingStep.MOVED
-    removal = removing.begin(PrivacyScope(conversation=ids[2]))
+    removal = removals.begin(PrivacyScope(conversation=ids[2]))
     step = removing.RemovalStep.MOVED
     while step is removing.RemovalStep.MOVED:
         with transaction.atomic():
