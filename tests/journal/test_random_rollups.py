@@ -29,9 +29,10 @@ from copilot_admin.models import (
     Verdict,
 )
 from copilot_admin.privacy.scopes import PrivacyScope
-from copilot_admin.review.figures import Counts, figures_of
+from copilot_admin.review.figures import Counts
 from copilot_admin.review.periods import Period, Span
 from copilot_admin.review.queues import claim, finish, make_queue, set_closed
+from copilot_admin.review.rollup_figures import figures_of
 from copilot_admin.review.verdicts import Judged, save_verdict
 from copilot_admin.upkeep import removals, removing
 from copilot_admin.upkeep.filling import fill_batch

@@ -29,9 +29,9 @@ from copilot_admin.models import (
 from copilot_admin.models.usage import TTFT_LIMITS
 from copilot_admin.review.chosen import read_filters
 from copilot_admin.review.counted import Counted, counted_condition, read_counted
-from copilot_admin.review.figures import figures_of
 from copilot_admin.review.first_token import PER_CENT, FirstToken, percentile
 from copilot_admin.review.periods import HOUR, Period, Resolution, Span, read_period
+from copilot_admin.review.rollup_figures import figures_of
 from copilot_admin.review.verdicts import Judged, save_verdict
 from tests.databases import IS_POSTGRESQL, forget_sizes
 from tests.factories import make_copilot, make_user, make_version

@@ -27,10 +27,11 @@ from copilot_admin.models import (
 from copilot_admin.review.agreement import agreement_in
 from copilot_admin.review.counted import counted_condition
 from copilot_admin.review.exports.format import all_formats
-from copilot_admin.review.figures import Figures, figures_of
+from copilot_admin.review.figures import Figures
 from copilot_admin.review.filters import BY_NAME
 from copilot_admin.review.periods import Period, Span
 from copilot_admin.review.queues import claim, finish, make_queue, set_closed
+from copilot_admin.review.rollup_figures import figures_of
 from copilot_admin.review.user_figures import figures_of_users
 from copilot_admin.review.verdicts import Judged, save_verdict
 from copilot_admin.settings import BASE_DIR

@@ -8,8 +8,9 @@ import pytest
 from copilot_admin.answering.feedback import Judgement, keep
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import Criterion, EndUser, Outcome
-from copilot_admin.review.figures import Counts, Figures, figures_of
+from copilot_admin.review.figures import Counts, Figures
 from copilot_admin.review.periods import Period, read_period
+from copilot_admin.review.rollup_figures import figures_of
 from copilot_admin.review.user_figures import figures_of_users
 from copilot_admin.review.verdicts import Judged, save_verdict
 from tests.factories import make_user

@@ -24,9 +24,10 @@ from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.copilots.tags import known_tags
 from copilot_admin.models import Action, Copilot
-from copilot_admin.review.figures import MOST_ROWS, Figures, figures_of
+from copilot_admin.review.figures import MOST_ROWS, Figures
 from copilot_admin.review.filtering.days import PERIODS
 from copilot_admin.review.periods import WEEK, Resolution
+from copilot_admin.review.rollup_figures import figures_of
 from copilot_admin.review.user_figures import figures_of_users
 
 VIEW = "copilot_admin.view_conversation"
