@@ -48,6 +48,7 @@ from copilot_admin.engine.files import wanted as wanted_files
 from copilot_admin.engine.llm import (
     data_lines,
     fragments,
+    given_blocks,
     http_refusals,
     rehearsal_script,
     suggestions,
@@ -321,8 +322,8 @@ DOORS = (
         ),
     ),
     Door(
-        rehearsal_script,
-        lambda text: list(rehearsal_script._given(text)),
+        given_blocks,
+        lambda text: list(given_blocks.blocks_in(text)),
         (
             ("", '<data source="a">\n', ""),
             ("", '<data source="', ""),

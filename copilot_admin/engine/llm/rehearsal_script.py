@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import json
 import re
 
+from copilot_admin.engine.llm.given_blocks import Given, Row, blocks_in, listed_in
 from copilot_admin.engine.tools.chart import MAX_SERIES
 from copilot_admin.engine.values.model_call import (
     ModelCall,
@@ -18,36 +19,13 @@ from protocol.json import Json, JsonObject
 from protocol.shapes import is_number
 
 OPENING = "This is a rehearsal: no language model was asked."
-# Possessive, and only where a line begins: no character of a text is looked at twice.
-_BLOCK_START = re.compile(r'<data source=("(?:[^"\\\n]|\\.)*+")[^\n]*+(?<=>)\n')
-_BEGINS = "<data source="
-_BLOCK_END = "\n</data>"
 _CHART_TYPES = ("line", "scatter", "pie", "donut", "bar")
 _ONE_JOINT = str.maketrans("- ", "__")
 _ANY_CASE = re.IGNORECASE | re.DOTALL
-_MAX_ROWS = 200
 _EXCERPT = 300  # characters
 _LONGEST_QUESTION = 100_000  # characters; nobody rehearses with more
 _MOST_TOLD = 100  # pieces of data that are told one by one, or results of tools
 _MOST_NAMES = 500  # tools or skills that are looked for in a question; each is one look through it
-
-Row = Mapping[str, str | int | float | bool | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """A block of data that the model was given."""
-
-    source: str
-    body: str
-
-    @property
-    def rows(self) -> Sequence[Row]:
-        """The rows of the block, if it is a table; what is nested in them becomes text."""
-        value = _parsed(self.body)
-        if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
-            return ()
-        return [{key: _cell(cell) for key, cell in row.items()} for row in value[:_MAX_ROWS]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +73,9 @@ def _scene(call: ModelCall) -> Scene:
     return Scene(
         role=next((line for line in system.splitlines() if line.strip()), ""),
         question=asked.partition("\n\n<data ")[0][:_LONGEST_QUESTION],
-        widgets=_listed(system, for_tool=GET_WIDGET_DATA, key="id"),
-        skills=_listed(system, for_tool=GET_SKILL_CONTENT, key="slug"),
-        given=[given for text in texts for given in _given(text)],
+        widgets=listed_in(system, for_tool=GET_WIDGET_DATA, key="id"),
+        skills=listed_in(system, for_tool=GET_SKILL_CONTENT, key="slug"),
+        given=[given for text in texts for given in blocks_in(text)],
         used=frozenset(one.name for message in turn for one in message.tool_calls),
         told=[text for text in results if not text.startswith("<data ")],
         tools=call.tools,
@@ -251,53 +229,6 @@ def _turn(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
         if messages[number].role is ModelRole.USER:
             return messages[number:]
     return ()
-
-
-def _listed(system: str, *, for_tool: str, key: str) -> Sequence[JsonObject]:
-    """What the prompt lists for a tool, a line each; its source names the tool."""
-    lists = (given for given in _given(system) if for_tool in given.source)
-    found = [_parsed(line) for given in lists for line in given.body.splitlines()]
-    return [one for one in found if isinstance(one, dict) and key in one]
-
-
-def _given(text: str) -> Iterator[Given]:
-    """The blocks of data in a text; a block that never ends is none, and neither is what follows."""
-    start = 0
-    while opening := _opening(text, start):
-        end = text.find(_BLOCK_END, opening.end())
-        if end < 0:
-            return
-        source = _parsed(opening[1])
-        if isinstance(source, str):
-            yield Given(source, text[opening.end() : end])
-        start = end + len(_BLOCK_END)
-
-
-def _opening(text: str, start: int) -> re.Match[str] | None:
-    """The next beginning of a block, where a line begins.
-
-    It is looked for as a text: an expression takes 0.2 s for 20 MB, and no thread runs meanwhile.
-    """
-    while (found := text.find(_BEGINS, start)) >= 0:
-        begins_line = found == 0 or text[found - 1] == "\n"
-        if begins_line and (opening := _BLOCK_START.match(text, found)):
-            return opening
-        start = found + 1
-    return None
-
-
-def _parsed(text: str) -> Json:
-    try:
-        value: Json = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value
-
-
-def _cell(value: Json) -> str | int | float | bool | None:
-    if isinstance(value, str | int | float) or value is None:
-        return value
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _numeric_columns(rows: Sequence[Row]) -> list[str]:
