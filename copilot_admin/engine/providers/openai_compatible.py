@@ -5,58 +5,35 @@ the chunk together.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
-from datetime import UTC, datetime
 from typing import ClassVar
 
-from aiohttp import ClientError, ClientResponse, ClientTimeout, InvalidURL
+from aiohttp import ClientResponse, ClientTimeout
 
-from copilot_admin.engine.fetching.addresses import ForbiddenAddress, check_base_url
+from copilot_admin.engine.fetching.addresses import check_base_url
 from copilot_admin.engine.fetching.packing import is_strange
 from copilot_admin.engine.fetching.pieces import next_piece
-from copilot_admin.engine.llm.chat_chunks import ChunkReader, StreamError, leniently_parsed
+from copilot_admin.engine.llm import listed_models
+from copilot_admin.engine.llm.chat_chunks import ChunkReader, StreamError
 from copilot_admin.engine.llm.chat_request import request_body
 from copilot_admin.engine.llm.data_lines import EitherForm
-from copilot_admin.engine.llm.foreign_answers import (
-    broke_off,
-    names_web_page,
-    strangely_packed,
-    web_page,
-)
-from copilot_admin.engine.llm.http_refusals import refusal, seconds_to_wait
+from copilot_admin.engine.llm.foreign_answers import names_web_page, strangely_packed, web_page
 from copilot_admin.engine.llm.provider_bodies import blocks_of_answer, first_bytes
+from copilot_admin.engine.llm.provider_faults import CONNECTION_ERRORS, ProviderFaults
 from copilot_admin.engine.llm.provider_sessions import Connection, aclose_sessions, connection_for
 from copilot_admin.engine.llm.ticker import SharedSleep, Turns
 from copilot_admin.engine.values.model_call import ALIVE, Alive, Delta, ModelCall, ServerReply
 from copilot_admin.engine.values.spec import ProviderSpec
-from copilot_admin.errors import (
-    NotReady,
-    ProviderBroke,
-    ProviderUnavailable,
-    RunError,
-)
-from protocol.json import Json
-from protocol.json_tokens import has_more_tokens
+from copilot_admin.errors import NotReady, RunError
 
 OPENAI = "https://api.openai.com/v1"
-# Of a host name that no resolver is asked for, since a part of it is empty or too long.
-_NO_HOST = UnicodeError
-_CONNECTION_ERRORS = (ClientError, OSError, _NO_HOST)
 # The end of the body usually lies behind the end of the answer; a connection read to it is used
 # again, and this is how long that is worth waiting for, in seconds.
 _DRAIN_SECONDS = 0.05
 # What stands behind the end of an answer, the tokens that it took, follows at once.
 _LAST_WORDS_SECONDS = 5.0
-_DETAIL_CHARACTERS = 500
 _MOST_ERROR_BYTES = 64 * 1024
-_MOST_MODELS_BYTES = 8 * 1024 * 1024  # OpenRouter lists some hundred models in less than 1 MB
-# Counted as those of a body are: a few for each of what is said of a model. Eight megabytes of nothing but
-# brackets take 300 MB, and hold the interpreter for most of a second.
-_MOST_MODELS_VALUES = 500_000
-_MOST_MODELS = 10_000  # a page offers them all
-_LONGEST_MODEL = 200  # characters, as many as a copilot has room for
-_TOO_MANY_MODELS = "The address lists more models than can be read. Enter the model."
 # A model says a word every 10 to 20 ms; text that grows 20 times a second grows smoothly. Taking what came
 # meanwhile in one read, of all streams in one turn of the loop, halves what a word costs.
 _READING = SharedSleep(1 / 20)
@@ -67,15 +44,6 @@ _MUCH = 400
 # within one tick is less, however fast a model is.
 _LONG = 4 * 1024
 _LONG_READING = Turns()
-_STATUS_NUMBERS = frozenset(map(str, range(400, 600)))
-_STATUS_WORDS = {
-    "rate_limit": 429,
-    "insufficient_quota": 402,
-    "overloaded": 503,
-    "server_error": 500,
-    "authentication": 401,
-    "context_length_exceeded": 413,
-}
 
 
 class OpenAICompatible:
@@ -97,6 +65,7 @@ class OpenAICompatible:
 
     def __init__(self, spec: ProviderSpec) -> None:
         self._spec = spec
+        self._faults = ProviderFaults(spec)
         connect = spec.timeouts.connect
         # Silence after the connection is watched by the engine.
         self._timeout = ClientTimeout(total=None, connect=connect, sock_connect=connect)
@@ -135,7 +104,7 @@ class OpenAICompatible:
             await _turn(body.held, loop)
             for delta in reader.read_last(() if reader.done else body.end()):
                 yield delta
-        except (StreamError, RunError, *_CONNECTION_ERRORS) as error:
+        except (StreamError, RunError, *CONNECTION_ERRORS) as error:
             # The body keeps its error, and that would keep this frame: all that the model was told.
             error.__traceback__ = None
             for delta in reader.rest():
@@ -160,12 +129,13 @@ class OpenAICompatible:
                 connection = await self._connection()
                 response = await self._send(connection, "GET", connection.models)
                 said = await _why_refused(response, soon=soon)
-                body = await first_bytes(response, most=_MOST_MODELS_BYTES) if said is None else b""
-        except _CONNECTION_ERRORS as error:  # a timeout is an OSError
-            raise self._translated(error) from error
+                most = listed_models.MOST_BYTES
+                body = await first_bytes(response, most=most) if said is None else b""
+        except CONNECTION_ERRORS as error:  # a timeout is an OSError
+            raise self._faults.before_head(error) from error
         if said is not None:
-            raise self._refused(response, said)
-        return _model_ids(body)
+            raise self._faults.refused(response, said)
+        return listed_models.model_ids(body)
 
     @classmethod
     async def aclose_shared(cls) -> None:
@@ -184,10 +154,10 @@ class OpenAICompatible:
                 self._without_usage.add(address)
                 response = await self._post(call, with_usage=False)
                 said = await _why_refused(response, soon=soon)
-        except _CONNECTION_ERRORS as error:
-            raise self._translated(error) from error
+        except CONNECTION_ERRORS as error:
+            raise self._faults.before_head(error) from error
         if said is not None:
-            raise self._refused(response, said)
+            raise self._faults.refused(response, said)
         if names_web_page(response.headers.get("Content-Type", "")):
             response.close()
             raise web_page()
@@ -239,57 +209,10 @@ class OpenAICompatible:
         if reader.said_why:
             return None
         if isinstance(error, StreamError):
-            return self._in_stream(error.error, started=started or reader.began)
+            return self._faults.in_stream(error.error, started=started or reader.began)
         if isinstance(error, RunError):
             return error
-        return None if started else broke_off(self._causes_of(error))
-
-    def _refused(self, response: ClientResponse, said: str) -> RunError:
-        """What a status other than success means."""
-        return refusal(
-            response.status,
-            said,
-            provider=self._spec.name,
-            detail=self._detail(said),
-            retry_after=seconds_to_wait(response.headers.get("Retry-After"), now=datetime.now(UTC)),
-        )
-
-    def _translated(self, error: Exception) -> RunError:
-        """What went wrong before the head."""
-        name = self._spec.name
-        for cause in _causes(error):
-            if isinstance(cause, ForbiddenAddress):
-                return NotReady(str(cause))
-            if isinstance(cause, InvalidURL | _NO_HOST):
-                return NotReady(f"The address of the provider {name!r} is no URL. Correct it.")
-        return ProviderUnavailable(
-            f"The provider {name!r} could not be reached. Ask again in a moment; if it stays so, "
-            "whoever manages this copilot should check that the model server runs.",
-            detail=self._causes_of(error),
-        )
-
-    def _causes_of(self, error: Exception) -> str:
-        """What an operator may read of a connection that broke."""
-        causes = _causes(error)
-        return self._detail(" <- ".join(f"{type(one).__name__}: {one}" for one in causes))
-
-    def _in_stream(self, error: Json, *, started: bool) -> RunError:
-        """An error object that came with HTTP 200."""
-        said = _in_words(error)
-        detail = self._detail(said)
-        status = _status(error)
-        if not started and status is not None:
-            return refusal(status, said, provider=self._spec.name, detail=detail)
-        return ProviderBroke(
-            f"The provider {self._spec.name!r} reported an error while it answered. Ask again.",
-            detail=detail,
-        )
-
-    def _detail(self, text: str) -> str:
-        """What an operator may read: without the key, which some servers repeat."""
-        key = self._spec.api_key.strip()
-        text = text.replace(key, "[key]") if key else text
-        return text[:_DETAIL_CHARACTERS]
+        return None if started else self._faults.amid_answer(error)
 
 
 async def _why_refused(response: ClientResponse, *, soon: float) -> str | None:
@@ -316,54 +239,3 @@ async def _drain(response: ClientResponse) -> None:
         async with asyncio.timeout(_DRAIN_SECONDS):
             while await next_piece(response):
                 pass
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
-
-
-def _in_words(error: Json) -> str:
-    try:
-        return str(error)
-    except RecursionError:
-        return "an error that is nested too deep to be written down"
-
-
-def _status(error: Json) -> int | None:
-    """The HTTP status that an error object names, in a number or in words."""
-    if not isinstance(error, dict):
-        return None
-    for key in ("code", "status", "status_code"):
-        value = error.get(key)
-        if isinstance(value, str) and value in _STATUS_NUMBERS:
-            return int(value)
-        if isinstance(value, int) and 400 <= value < 600:
-            return value
-    words = " ".join(str(error[key]) for key in ("type", "code") if isinstance(error.get(key), str))
-    return next((status for word, status in _STATUS_WORDS.items() if word in words), None)
-
-
-def _model_ids(body: bytes) -> tuple[str, ...]:
-    if len(body) == _MOST_MODELS_BYTES or has_more_tokens(body, _MOST_MODELS_VALUES):
-        raise ProviderBroke(_TOO_MANY_MODELS)
-    try:
-        listed = leniently_parsed(body)
-    except ValueError:
-        listed = None
-    rows = listed.get("data") or listed.get("models") if isinstance(listed, dict) else listed
-    if not isinstance(rows, list):
-        raise ProviderBroke(
-            "The address answers, but not with a list of models. Check that it ends where the API "
-            "begins, often in /v1."
-        )
-    named = (row.get("id") or row.get("name") for row in rows if isinstance(row, dict))
-    names = {name for name in named if isinstance(name, str) and _may_be_chosen(name)}
-    if len(names) > _MOST_MODELS:
-        raise ProviderBroke(_TOO_MANY_MODELS)
-    return tuple(sorted(names))
-
-
-def _may_be_chosen(name: str) -> bool:
-    return len(name) <= _LONGEST_MODEL and name.isprintable()

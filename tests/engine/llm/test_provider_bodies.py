@@ -9,6 +9,7 @@ import zlib
 import pytest
 
 from copilot_admin.engine.fetching import packing
+from copilot_admin.engine.llm import listed_models
 from copilot_admin.engine.llm.provider_bodies import blocks_of
 from copilot_admin.engine.providers import openai_compatible
 from copilot_admin.engine.values.model_call import ModelCall, ModelMessage, ModelRole
@@ -161,7 +162,7 @@ def test_a_refusal_is_read_up_to_64_kilobytes():
 
 @pytest.mark.parametrize("body", ["plain", "gzip", "gzip twice"])
 def test_a_huge_list_of_models_is_given_up(body, monkeypatch):
-    monkeypatch.setattr(openai_compatible, "_MOST_MODELS_BYTES", 2 * MEGABYTE)
+    monkeypatch.setattr(listed_models, "MOST_BYTES", 2 * MEGABYTE)
     error, peak = failed(answering(200, *BODIES[body]), list_models)
     assert isinstance(error, ProviderBroke)
     assert error.public == "The address lists more models than can be read. Enter the model."
