@@ -180,7 +180,7 @@ async def _asked(
                     yield estimated_usage(call, written=sum(map(len, leg.reply.round_text)))
                     break
     except RunError:
-        for output in leg.held_back():
+        for output in leg.words.held_back():
             yield output
         raise
 
@@ -241,7 +241,7 @@ async def _after_round(
         leg.done = True
         for fact in leg.after_data(function_call):
             yield fact
-        for shown in leg.before_call(function_call):
+        for shown in leg.words.before_call(function_call):
             yield shown
         yield function_call
         return

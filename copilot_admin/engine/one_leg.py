@@ -15,11 +15,11 @@ from copilot_admin.engine.client.call_size import told_to_user
 from copilot_admin.engine.client.widget_data import DataPlan
 from copilot_admin.engine.client_functions.registry import function_named
 from copilot_admin.engine.client_tools import ClientTools
+from copilot_admin.engine.leg_words import LegWords
 from copilot_admin.engine.llm.endings import EMPTY_ANSWER, TOO_LONG, truncation
 from copilot_admin.engine.prompt.conversation import model_messages
-from copilot_admin.engine.reply import ReplyText
 from copilot_admin.engine.server_tools import Cited, ServerTools, ToolOutput
-from copilot_admin.engine.steps import steps_at_end, steps_before_call, steps_before_words
+from copilot_admin.engine.steps import steps_at_end
 from copilot_admin.engine.toolkits.told_names import listed, quoted
 from copilot_admin.engine.tools.mistakes import Mistakes
 from copilot_admin.engine.tools.registry import ToolResult
@@ -45,20 +45,15 @@ from copilot_admin.engine.values.model_call import (
     Usage,
 )
 from copilot_admin.engine.values.spec import CitationMode
-from copilot_admin.engine.warning_events import warning_events
 from protocol.events import (
     Citation,
     Event,
     FunctionCall,
     MessageChunk,
-    StatusLevel,
-    StatusUpdate,
 )
-from protocol.generations import Generation
 from protocol.query import Query
 
 MAX_ROUNDS = 8  # a table, a chart, a few mistakes; a model that needs more goes in circles
-THINKING = "Thinking about the question"
 
 
 class Leg:
@@ -75,14 +70,12 @@ class Leg:
         problems: Sequence[str] = (),
         is_heavy: bool = False,
     ) -> None:
-        self.reply = ReplyText(max_bytes=engine_input.max_answer_bytes)
         self.done = False
         self.is_heavy = is_heavy  # what is made of the request takes so long that others would wait
         self._calls: list[ToolCall] = []
         self._finish = Finish(None)
         self._engine_input = engine_input
         self._query = query
-        self._plan = plan
         self._tools = tools
         self._tools_offered = True
         self._cited: list[Citation] = []  # by components
@@ -93,10 +86,6 @@ class Leg:
             engine_input, query=query, plan=plan, taken=tools.names, mistakes=self._mistakes
         )
         self._taken_up = False  # what is called was written in the leg before
-        self._opened = False
-        self._worded = False  # the client has words of this leg
-        self._owed: list[str] = []  # refusals that nobody but the model was told of
-        self._thoughts: list[str] = []  # since the last words; only where they are shown
         self._round = 0
         self._made = 0
         self._id = uuid5(NAMESPACE_URL, f"{engine_input.trace_id} {engine_input.now.isoformat()}")
@@ -111,8 +100,14 @@ class Leg:
             cuts=cuts,
         )
         left_over = (told_to_user(plan.left_over),) if plan.left_over else ()
-        # Files that could not be read, data that did not fit or was not asked for.
-        self._problems = (*problems, *left_over, *cuts)
+        self.words = LegWords(
+            engine_input.spec,
+            query=query,
+            plan=plan,
+            problems=(*problems, *left_over, *cuts),
+            max_bytes=engine_input.max_answer_bytes,
+        )
+        self.reply = self.words.reply
 
     def next_call(self) -> ModelCall:
         """Begins a round; the last one offers no tools, so that it ends in an answer."""
@@ -146,76 +141,17 @@ class Leg:
         """The Data messages that the model is shown."""
         return tuple(message.text for message in self._messages if message.is_data)
 
-    def opening(self) -> Iterator[Event]:
-        """What stands before the first words: once, and only in a leg that answers."""
-        if self._opened:
-            return
-        self._opened = True
-        begins = self._plan.budget.in_all == 0
-        yield from steps_before_words(self._engine_input.spec, query=self._query, begins=begins)
-        for problem in self._problems:
-            yield from self._told(problem)
-        if self._plan.missing:
-            yield from warning_events(self._plan.refusal)
-            yield MessageChunk("\n\n")
-
-    def _told(self, problem: str) -> Iterator[Event]:
-        """What the answer does without; where there are no steps it is a paragraph before it."""
-        if self._query.generation is Generation.ONE:
-            yield MessageChunk(f"{problem}\n\n")
-        else:
-            yield StatusUpdate(message=problem, level=StatusLevel.WARNING)
-
-    def say(self, text: str) -> Iterator[Event]:
-        """The events that show a piece of text to the client."""
-        yield from self.opening()
-        if text and self._owed:
-            yield from self._pay()
-        if text and self._thoughts:
-            thought = "".join(self._thoughts).strip()
-            self._thoughts = []
-            yield StatusUpdate(message=THINKING, details=({"Thought": thought},))
-        if text:
-            self._worded = True
-            yield MessageChunk(text)
-
-    def _pay(self) -> Iterator[Event]:
-        """What the user is owed, in a paragraph of its own."""
-        owed, self._owed = self._owed, []
-        if self._worded:
-            yield MessageChunk("\n\n")
-        for sentence in owed:
-            yield from warning_events(sentence)
-            yield MessageChunk("\n\n")
-
-    def before_call(self, call: FunctionCall) -> Iterator[Event]:
-        """What is shown before a call of the client: steps, and never words."""
-        begins = self._plan.budget.in_all == 0 and not self._opened
-        yield from steps_before_call(
-            call, self._engine_input.spec, query=self._query, begins=begins
-        )
-        for sentence in self._owed:
-            yield StatusUpdate(message=sentence, level=StatusLevel.WARNING)
-
-    def warn(self, sentence: str) -> Iterator[Event]:
-        """The events that show a warning, apart from the text before it."""
-        yield from self.say(self.reply.release())
-        yield from self.say("\n\n" if self.reply.shown else "")
-        yield from warning_events(sentence)
-
     def outputs(self, delta: Delta) -> Sequence[Output]:
         """What a delta of the model means to the client and the transcript; often one event."""
         match delta:
             case TextDelta(text):
                 sendable = self.reply.take(text)
-                if self._worded and sendable and not (self._thoughts or self._owed):
+                words = self.words
+                if words.begun and sendable and not (words.thoughts or words.owed):
                     return (MessageChunk(sendable),)
-                return tuple(self.say(sendable)) if sendable else ()
-            case ReasoningDelta(words):
-                text = self.reply.think(words)
-                if self._engine_input.spec.reasoning_steps and self._engine_input.spec.show_steps:
-                    self._thoughts.append(text)
-                return (Thought(text),)
+                return tuple(words.say(sendable)) if sendable else ()
+            case ReasoningDelta(text):
+                return (Thought(self.words.think(text)),)
             case Usage():
                 return (delta,)
             case ToolCall():
@@ -225,12 +161,6 @@ class Leg:
             case _:
                 assert_never(delta)
         return ()
-
-    def held_back(self) -> Iterator[Event]:
-        """The events of words that were held back for a call that did not come."""
-        text = self.reply.release()
-        if text:
-            yield from self.say(text)
 
     @property
     def said(self) -> Sequence[ModelMessage]:
@@ -316,19 +246,12 @@ class Leg:
             case Cited(citations):
                 self._cited += citations
             case ToolResult(events=events):
-                yield from self._behind_words(events)
+                yield from self.words.behind_words([*map(self._names.named, events)])
                 yield step
             case Event():
-                yield from self._behind_words((step,))
+                yield from self.words.behind_words([self._names.named(step)])
             case _:  # a fact for the transcript
                 yield step
-
-    def _behind_words(self, events: Sequence[Event]) -> Iterator[Event]:
-        if events:
-            yield from self.say(self.reply.release())
-            said = any(not isinstance(event, StatusUpdate) for event in events)
-            self.reply.shown = self.reply.shown or said
-            yield from map(self._names.named, events)
 
     def end_round(self, results: Sequence[ToolResult]) -> Iterator[Event]:
         """Tells the model the results, and the user what went wrong for good."""
@@ -350,15 +273,13 @@ class Leg:
 
     def closing(self) -> Iterator[Output]:
         """Everything after the last words: warnings, citations, end steps and the finish."""
-        yield from self.held_back()
-        if self._owed:
-            yield from self._pay()
+        yield from self.words.let_out()
         finish = TOO_LONG if self.reply.full else self._finish
         cut = truncation(finish)
         if cut is not None:
-            yield from self.warn(cut)
+            yield from self.words.warn(cut)
         elif not self.reply.shown:
-            yield from self.warn(EMPTY_ANSWER)
+            yield from self.words.warn(EMPTY_ANSWER)
         if self._engine_input.spec.citations is not CitationMode.OFF:
             with_boxes = self._engine_input.spec.citations is CitationMode.DOCUMENTS
             answer = "".join(self.reply.round_text) if with_boxes else ""
@@ -370,10 +291,10 @@ class Leg:
 
     def _explanations(self) -> Iterator[Event]:
         refused = self._client.end_round()
-        if self._client.may_be_called:  # where a call may follow, words would be in its way
-            self._owed += (one for one in refused if one not in self._owed)
+        if self._client.may_be_called:
+            self.words.owe(refused)
             refused = ()
         for sentence in (*refused, self._mistakes.end_round()):
             if sentence:
-                yield from self.warn(sentence)
+                yield from self.words.warn(sentence)
                 yield MessageChunk("\n\n")  # the answer goes on in a paragraph of its own
