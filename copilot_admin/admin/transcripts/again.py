@@ -4,7 +4,8 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.urls import URLPattern, path
 
 from copilot_admin.admin.transcripts.judging import JudgingViews
-from copilot_admin.admin.transcripts.views import number_in, read_only, request_of
+from copilot_admin.admin.transcripts.run_views import RunViews, request_of
+from copilot_admin.admin.transcripts.views import number_in, read_only
 from copilot_admin.edge.public_address import base_url
 from copilot_admin.reading import read_request, read_tree, read_turns
 from copilot_admin.review.curl import curl_of
@@ -12,7 +13,7 @@ from copilot_admin.review.learning import path_to
 from copilot_admin.review.replay import question_of
 
 
-class AskingAgainViews(JudgingViews):
+class AskingAgainViews(JudgingViews, RunViews):
     """What a reviewer takes along to ask the same once more."""
 
     def get_urls(self) -> list[URLPattern]:

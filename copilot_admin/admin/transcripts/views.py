@@ -1,4 +1,4 @@
-"""The pages of one conversation: the whole, a turn, a run as it was, one piece of data."""
+"""The pages of one conversation: the whole, a turn, one piece of data."""
 
 from typing import Any
 
@@ -19,7 +19,6 @@ from copilot_admin.admin.transcripts.keys import turn_of_key
 from copilot_admin.admin.transcripts.page import EXTENT, MOST_HISTORY, page_of, parts_of
 from copilot_admin.admin.transcripts.pieces import artifact_by_key, content_by_key
 from copilot_admin.admin.transcripts.plan import TURNS_AT_ONCE, plan_of, shown_at_once
-from copilot_admin.admin.transcripts.raw import MOST_SHOWN, raw_events, raw_messages
 from copilot_admin.admin.transcripts.review_panel import panel_of
 from copilot_admin.admin.transcripts.verdict_form import VerdictForm
 from copilot_admin.admin.transcripts.way import Way, way_in
@@ -30,28 +29,20 @@ from copilot_admin.models import Action, Conversation
 from copilot_admin.privacy.holds import holds_of
 from copilot_admin.reading import (
     WHOLE,
-    ConversationView,
     Extent,
-    RunView,
     Tree,
     TurnView,
     read_messages,
     read_outline,
-    read_request,
     read_tree,
     read_turns,
 )
-from copilot_admin.rendering.text import pretty_json
-from copilot_admin.review.learning import path_to
 from copilot_admin.review.phrases import read_typed
 from copilot_admin.review.reviews import Verdicts, turn_reviews, verdicts_on
 from copilot_admin.storage.replica import is_read_from_replica
 
 FOLDER = "admin/copilot_admin/conversation"
 VIEW, JUDGE = "copilot_admin.view_conversation", "copilot_admin.change_conversation"
-
-# A page of so many events is drawn in a second; an export has more of them.
-RAW_EXTENT = Extent(events=1_000)
 
 read_only = method_decorator([require_safe, never_cache])
 
@@ -73,8 +64,6 @@ class TranscriptViews(ConversationModelAdmin):
                 name=name("history_before"),
             ),
             path("<str:pk>/state/", wrap(self.state_view), name=name("state")),
-            path("<str:pk>/runs/<str:run>/", wrap(self.run_view), name=name("run")),
-            path("<str:pk>/runs/<str:run>/request/", wrap(self.request_view), name=name("request")),
             path("<str:pk>/parts/<str:key>/", wrap(self.part_view), name=name("part")),
         ]
         return own + super().get_urls()
@@ -175,36 +164,6 @@ class TranscriptViews(ConversationModelAdmin):
 
     @read_only
     @from_replica
-    def run_view(self, request: HttpRequest, pk: str, run: str) -> HttpResponse:
-        """A run as it was: request and events."""
-        conversation = self.conversation(request, pk, view="run", of=run)
-        view, asked = self.run_of(conversation, run)
-        whole = pretty_json(request_of(view, asked))
-        context = {
-            "run": asked,
-            "events": list(raw_events(asked)),
-            "request_text": whole[:MOST_SHOWN],
-            "request_is_cut": len(whole) > MOST_SHOWN,
-        }
-        if "fragment" in request.GET:
-            context["conversation"] = conversation
-            return render(request, f"{FOLDER}/raw.html", context)
-        return self.page(request, "run.html", conversation, **context)
-
-    @read_only
-    @from_replica
-    def request_view(self, request: HttpRequest, pk: str, run: str) -> HttpResponse:
-        """The whole request of a run as a file."""
-        conversation = self.conversation(request, pk, view="request", of=run)
-        view, asked = self.run_of(conversation, run)
-        response = HttpResponse(
-            pretty_json(request_of(view, asked)), content_type="application/json"
-        )
-        response["Content-Disposition"] = f'attachment; filename="request-{asked.id}.json"'
-        return response
-
-    @read_only
-    @from_replica
     def part_view(self, request: HttpRequest, pk: str, key: str) -> HttpResponse:
         """All of a piece of data that the page shows the beginning of."""
         conversation = self.conversation(request, pk, view="data")
@@ -244,22 +203,6 @@ class TranscriptViews(ConversationModelAdmin):
 
     def _verdicts(self, request: HttpRequest, conversation: Conversation) -> Verdicts:
         return verdicts_on(conversation, request.user, is_judge=request.user.has_perm(JUDGE))
-
-    def run_of(self, conversation: Conversation, run: str) -> tuple[ConversationView, RunView]:
-        """A run by its id, and the conversation on the way to it.
-
-        Raises:
-            Http404: It is none of this conversation.
-        """
-        tree = read_tree(conversation)
-        turn = turn_of_key(conversation, tree, f"r{run.replace('-', '')}")
-        path = path_to(tree, turn) if turn is not None else []
-        read = read_turns(conversation, tree, path, extent=RAW_EXTENT)
-        asked = [one for turn in read.values() for one in turn.runs if str(one.id) == run]
-        if not asked:
-            raise Http404
-        turns = tuple(read[one] for one in path)
-        return ConversationView(id=conversation.pk, turns=turns, history=()), asked[0]
 
     def about(self, request: HttpRequest, conversation: Conversation) -> dict[str, object]:
         """What a turn of an open page shows of its conversation."""
@@ -304,13 +247,6 @@ def number_in(text: str) -> int | None:
     """An id out of an address; None when it cannot be one."""
     # 18 digits fit into the 64 bits of both databases.
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
-
-
-def request_of(view: ConversationView, run: RunView) -> Any:
-    """A request as it is kept: its messages, and what came with them."""
-    env = read_request(run.id) if run.has_request else None
-    rest = env if isinstance(env, dict) else {}
-    return {"messages": raw_messages(view, run), **rest}
 
 
 def _phrases(request: HttpRequest) -> tuple[str, ...]:
