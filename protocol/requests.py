@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from protocol.generations import Generation
 from protocol.json import Json, JsonObject
+from protocol.messages import Message
 from protocol.query import Query
 from protocol.reading.context import read_context
 from protocol.reading.data_messages import (
@@ -66,21 +67,12 @@ def read(
     notes = Notes()
     request = _request(body, notes)
     raw = _messages(request, max_messages)
-    if has_more_pieces(raw, request.get("context")):
-        raise _too_many_pieces()
-    check_encoded_calls(raw)
-    messages = read_messages(raw, notes=notes)
-    if names_more_sources(messages):
-        raise _too_many_pieces()
+    messages = _read_messages(raw, request, notes)
     schemas = SchemaChecks()
     among = data_among(raw)
     data = read_data_messages(among, notes=notes, schemas=schemas)
     if not messages:
-        fault = "The messages are data alone" if data else "None of the messages can be read"
-        raise UnusableQuery(
-            f'{fault}. Send at least one {{"role": "human", "content": "..."}}.',
-            code="no-usable-message",
-        )
+        raise _nothing_asked(data)
     fields = Fields(request, path="", notes=notes)
     state = redact(fields.object("workspace_state"))
     return Query(
@@ -99,6 +91,17 @@ def read(
         env=_env(request, among.values(), state=state),
         notes=notes.sentences(),
     )
+
+
+def _read_messages(raw: Sequence[Json], request: JsonObject, notes: Notes) -> tuple[Message, ...]:
+    """The messages that can be read, where neither they nor the context have too many pieces."""
+    if has_more_pieces(raw, request.get("context")):
+        raise _too_many_pieces()
+    check_encoded_calls(raw)
+    messages = read_messages(raw, notes=notes)
+    if names_more_sources(messages):
+        raise _too_many_pieces()
+    return messages
 
 
 def _request(body: bytes | JsonObject, notes: Notes) -> JsonObject:
@@ -135,6 +138,14 @@ def _messages(request: JsonObject, most: int) -> list[Json] | tuple[Json, ...]:
             code="too-many-messages",
         )
     return raw
+
+
+def _nothing_asked(data: Sequence[object]) -> UnusableQuery:
+    fault = "The messages are data alone" if data else "None of the messages can be read"
+    return UnusableQuery(
+        f'{fault}. Send at least one {{"role": "human", "content": "..."}}.',
+        code="no-usable-message",
+    )
 
 
 def _too_many_pieces() -> UnusableQuery:

@@ -118,9 +118,7 @@ def alert_message(
             "alert": alert.pk,
             "rule": {"id": rule.pk, "name": name, "kind": rule.kind},
             "sentence": sentence,
-            "value": None if alert.value is None else float(alert.value),
-            "threshold": float(rule.threshold),
-            "unit": str(kind.unit),
+            **_numbers_of(alert, kind),
             "copilots": dict(scope.filters),
             "opened_at": alert.opened_at.astimezone(UTC).isoformat(),
             "closed_at": alert.closed_at.astimezone(UTC).isoformat() if alert.closed_at else None,
@@ -128,6 +126,15 @@ def alert_message(
             "url": url,
         },
     )
+
+
+def _numbers_of(alert: Alert, kind: RuleKind) -> dict[str, object]:
+    """What was measured, and from when on the rule tells."""
+    return {
+        "value": None if alert.value is None else float(alert.value),
+        "threshold": float(alert.rule.threshold),
+        "unit": str(kind.unit),
+    }
 
 
 def trial_message(name: str, at: datetime) -> Message:

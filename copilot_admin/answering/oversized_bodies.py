@@ -9,8 +9,9 @@ from django import db
 from django.conf import settings
 from django.utils.datastructures import CaseInsensitiveMapping
 
+from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.door import credentials_in, user_of
-from copilot_admin.copilots.live import admit
+from copilot_admin.copilots.live import LiveCopilot, admit
 from copilot_admin.copilots.user_words import named
 from copilot_admin.edge.asgi_types import Scope, is_query
 from copilot_admin.edge.ids import SCOPE_KEY
@@ -53,17 +54,19 @@ async def record_oversized(scope: Scope, error: BodyTooLarge) -> None:
         has_row=True,
     )
     with suppress(RequestError, db.Error):
-        await JOURNAL.refuse(
-            Refusal(
-                run_id=ids.run_id,
-                copilot_id=live.id,
-                version_id=live.version_id,
-                version_number=live.version_number,
-                logging=live.logging,
-                principal=caller.principal,
-                started_at=datetime.now(UTC),
-                error=error.public,
-                error_code=error.code,
-                user=caller.user,
-            )
-        )
+        await JOURNAL.refuse(_refusal(error, ids=ids, live=live, caller=caller))
+
+
+def _refusal(error: BodyTooLarge, *, ids: Ids, live: LiveCopilot, caller: Caller) -> Refusal:
+    return Refusal(
+        run_id=ids.run_id,
+        copilot_id=live.id,
+        version_id=live.version_id,
+        version_number=live.version_number,
+        logging=live.logging,
+        principal=caller.principal,
+        started_at=datetime.now(UTC),
+        error=error.public,
+        error_code=error.code,
+        user=caller.user,
+    )

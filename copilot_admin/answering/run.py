@@ -31,6 +31,7 @@ from copilot_admin.limits.admission import Admission
 from copilot_admin.models import Logging, Outcome
 from copilot_admin.prices.bill import bill_of
 from copilot_admin.prices.cost import Cost
+from copilot_admin.telemetry.ended_run import RunEnd
 from protocol.weights import is_heavy
 
 logger = logging.getLogger(__name__)
@@ -171,13 +172,15 @@ class ActiveRun:
     def _tell_ended(self, ending: Ending, usage: Usage | None, cost: Cost | None) -> None:
         """Tells those who watch the server."""
         self._watch.ended(
-            ending.outcome,
-            error_code=ending.error_code,
-            ms=ending.ms,
-            first_ms=ending.ttft_ms,
-            usage=usage,
-            cost=cost.amount if cost else None,
-            cost_confidence=cost.confidence if cost else None,
+            RunEnd(
+                outcome=ending.outcome,
+                error_code=ending.error_code,
+                ms=ending.ms,
+                first_ms=ending.ttft_ms,
+                usage=usage,
+                cost=cost.amount if cost else None,
+                cost_confidence=cost.confidence if cost else None,
+            )
         )
 
     async def _was_accepted(self) -> bool:

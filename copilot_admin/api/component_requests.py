@@ -11,7 +11,7 @@ from copilot_admin.api.component_answers import Envelope, Status, answers, code_
 from copilot_admin.api.component_bodies import for_run, read_body
 from copilot_admin.api.credentials import key_and_user
 from copilot_admin.api.query import ids_of
-from copilot_admin.component_calls.access import find, grant, identify_with_key
+from copilot_admin.component_calls.access import Grant, find, grant, identify_with_key
 from copilot_admin.component_calls.call import AdmittedCall, Call, open_call
 from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.users import AskingUser
@@ -58,14 +58,7 @@ async def carry_out(
     if action == RUN:
         body = for_run(body, parameters=granted.component.parameters().get("properties") or ())  # type: ignore[arg-type]  # a schema's
     ids = ids_of(request)
-    asking = Asking(
-        copilot_id=granted.lender.id if granted.lender else None,
-        key_id=caller.key_id,
-        user=caller.user_id,
-        address=network_of(request.META.get("REMOTE_ADDR", "")),
-        is_answered=False,
-    )
-    await admit_asking(asking, id=str(ids.run_id), patience=patience)
+    await admit_asking(_asking(request, caller, granted), id=str(ids.run_id), patience=patience)
     asked = AdmittedCall(
         granted=granted,
         parameters=body.parameters,
@@ -79,6 +72,17 @@ async def carry_out(
     except ComponentError as error:
         refused = code_of(error) == BadCall.code
         raise (BadCall if refused else CallFailed)(error.public) from error
+
+
+def _asking(request: HttpRequest, caller: Caller, granted: Grant) -> Asking:
+    """Whose limits a call counts towards."""
+    return Asking(
+        copilot_id=granted.lender.id if granted.lender else None,
+        key_id=caller.key_id,
+        user=caller.user_id,
+        address=network_of(request.META.get("REMOTE_ADDR", "")),
+        is_answered=False,
+    )
 
 
 async def _streamed(call: Call) -> EventStreamResponse:

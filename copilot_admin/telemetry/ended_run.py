@@ -41,6 +41,28 @@ class ClientCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunEnd:
+    """How a run ended, as whoever answered it knows.
+
+    Attributes:
+        error_code: What kind of failure it was; empty if it was none.
+        ms: How long it took, without what the journal took at its end.
+        first_ms: How long until the first words; None without any.
+        usage: The tokens of all its calls of models.
+        cost: In US dollars; None: nobody knows.
+        cost_confidence: How well that is known.
+    """
+
+    outcome: Outcome
+    error_code: str
+    ms: int
+    first_ms: int | None
+    usage: Usage | None
+    cost: Decimal | None
+    cost_confidence: CostConfidence | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EndedRun:
     """Everything that may be told of a run: what nobody knows is empty.
 

@@ -20,9 +20,61 @@ from copilot_admin.telemetry.gauges import Reading
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # set: figures of all processes are files in it
 NS = 1e-9
-_ANSWER_SECONDS = (0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600)
-_FIRST_SECONDS = (0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60)
-_WRITE_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+# Names, what they say, and labels.
+_REQUESTS = (
+    "copilot_http_requests",
+    "Requests that were answered. Status 'none': the client left before.",
+    ("method", "path", "status"),
+)
+_BEGIN_SECONDS = (
+    "copilot_http_response_start_seconds",
+    "Time until an answer began; of a stream, until its head was sent.",
+    ("path",),
+)
+_RUNS = (
+    "copilot_runs",
+    "Questions that were answered, or refused by a limit, by how that ended.",
+    ("copilot", "outcome"),
+)
+_RUN_SECONDS = (
+    "copilot_run_seconds",
+    "Time from the admission of a question to the end of its answer.",
+    ("outcome",),
+)
+_FIRST_SECONDS = (
+    "copilot_first_token_seconds",
+    "Time from the admission of a question to its first words or step.",
+    ("copilot",),
+)
+_TOKENS = (
+    "copilot_tokens",
+    "Tokens of models, counted by the provider or estimated.",
+    ("copilot", "kind"),
+)
+_REFUSALS = (
+    "copilot_refusals",
+    "Requests of the API that were refused, by the code that the client was told.",
+    ("code",),
+)
+_MODEL_SECONDS = (
+    "copilot_model_call_seconds",
+    "Time that calls of models took, with all tries.",
+    ("provider",),
+)
+_PROVIDER_ERRORS = (
+    "copilot_provider_errors",
+    "Tries to ask a model that failed, by class of error.",
+    ("provider", "error"),
+)
+_JOURNAL_SECONDS = (
+    "copilot_journal_seconds",
+    "How long a run waited for the journal, when it was accepted and when it ended.",
+    ("step",),
+)
+# Bounds in seconds of what is timed.
+_ANSWER_BOUNDS = (0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600)
+_FIRST_BOUNDS = (0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60)
+_WRITE_BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
 
 class ServerFigures:
@@ -30,71 +82,16 @@ class ServerFigures:
 
     def __init__(self) -> None:
         self._registry = made = CollectorRegistry()
-        self._requests = Counter(
-            "copilot_http_requests",
-            "Requests that were answered. Status 'none': the client left before.",
-            ("method", "path", "status"),
-            registry=made,
-        )
-        self._begin_seconds = Histogram(
-            "copilot_http_response_start_seconds",
-            "Time until an answer began; of a stream, until its head was sent.",
-            ("path",),
-            registry=made,
-            buckets=_FIRST_SECONDS,
-        )
-        self._runs = Counter(
-            "copilot_runs",
-            "Questions that were answered, or refused by a limit, by how that ended.",
-            ("copilot", "outcome"),
-            registry=made,
-        )
-        self._run_seconds = Histogram(
-            "copilot_run_seconds",
-            "Time from the admission of a question to the end of its answer.",
-            ("outcome",),
-            registry=made,
-            buckets=_ANSWER_SECONDS,
-        )
-        self._first_seconds = Histogram(
-            "copilot_first_token_seconds",
-            "Time from the admission of a question to its first words or step.",
-            ("copilot",),
-            registry=made,
-            buckets=_FIRST_SECONDS,
-        )
-        self._tokens = Counter(
-            "copilot_tokens",
-            "Tokens of models, counted by the provider or estimated.",
-            ("copilot", "kind"),
-            registry=made,
-        )
-        self._refusals = Counter(
-            "copilot_refusals",
-            "Requests of the API that were refused, by the code that the client was told.",
-            ("code",),
-            registry=made,
-        )
-        self._model_seconds = Histogram(
-            "copilot_model_call_seconds",
-            "Time that calls of models took, with all tries.",
-            ("provider",),
-            registry=made,
-            buckets=_ANSWER_SECONDS,
-        )
-        self._provider_errors = Counter(
-            "copilot_provider_errors",
-            "Tries to ask a model that failed, by class of error.",
-            ("provider", "error"),
-            registry=made,
-        )
-        self._journal_seconds = Histogram(
-            "copilot_journal_seconds",
-            "How long a run waited for the journal, when it was accepted and when it ended.",
-            ("step",),
-            registry=made,
-            buckets=_WRITE_SECONDS,
-        )
+        self._requests = Counter(*_REQUESTS, registry=made)
+        self._begin_seconds = Histogram(*_BEGIN_SECONDS, registry=made, buckets=_FIRST_BOUNDS)
+        self._runs = Counter(*_RUNS, registry=made)
+        self._run_seconds = Histogram(*_RUN_SECONDS, registry=made, buckets=_ANSWER_BOUNDS)
+        self._first_seconds = Histogram(*_FIRST_SECONDS, registry=made, buckets=_FIRST_BOUNDS)
+        self._tokens = Counter(*_TOKENS, registry=made)
+        self._refusals = Counter(*_REFUSALS, registry=made)
+        self._model_seconds = Histogram(*_MODEL_SECONDS, registry=made, buckets=_ANSWER_BOUNDS)
+        self._provider_errors = Counter(*_PROVIDER_ERRORS, registry=made)
+        self._journal_seconds = Histogram(*_JOURNAL_SECONDS, registry=made, buckets=_WRITE_BOUNDS)
         self._gauges: dict[str, Gauge] = {}
 
     def count_request(self, method: str, path: str, status: str) -> None:

@@ -3,15 +3,12 @@
 import asyncio
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from time import monotonic_ns
 from typing import Any
 
-from copilot_admin.engine.values.model_call import Usage
 from copilot_admin.engine.values.witness import Fact, Witness
 from copilot_admin.ids import Ids
-from copilot_admin.models import CostConfidence, Outcome
-from copilot_admin.telemetry.ended_run import ClientCall, EndedRun, Moments
+from copilot_admin.telemetry.ended_run import ClientCall, EndedRun, Moments, RunEnd
 from copilot_admin.telemetry.tracing import wants_words
 from copilot_admin.telemetry.watchers import tell
 from protocol.json import JsonObject
@@ -68,63 +65,44 @@ class RunWatch:
         call = ClientCall(function=function, arguments=arguments, at=monotonic_ns())
         self._client_calls.append(call)
 
-    def ended(
-        self,
-        outcome: Outcome,
-        *,
-        error_code: str,
-        ms: int,
-        first_ms: int | None,
-        usage: Usage | None,
-        cost: Decimal | None,
-        cost_confidence: CostConfidence | None,
-    ) -> None:
-        """The run has ended; everybody is told.
-
-        Args:
-            outcome: How it ended.
-            error_code: What kind of failure it was; empty if it was none.
-            ms: How long it took, without what the journal took at its end.
-            first_ms: How long until the first words.
-            usage: The tokens of all its calls of models.
-            cost: In US dollars; None: nobody knows.
-            cost_confidence: How well that is known.
-        """
-        run = self._run
+    def ended(self, end: RunEnd) -> None:
+        """The run has ended; everybody is told."""
         moments = Moments(
-            came=run.came,
+            came=self._run.came,
             admitted=self._admitted,
             accepted=self._accepted,
             finishing=self._finishing,
             ended=monotonic_ns(),
         )
-        tell(
-            EndedRun(
-                run_id=run.ids.run_id,
-                trace_id=run.ids.trace_id,
-                chat_id=run.ids.chat_id,
-                copilot=run.copilot,
-                version=run.version,
-                caller=run.caller,
-                user=run.user,
-                is_trial=run.is_trial,
-                generation=run.generation,
-                outcome=outcome,
-                error_code=error_code,
-                started_at=run.started_at,
-                ms=ms,
-                first_ms=first_ms,
-                provider=run.provider,
-                provider_kind=run.provider_kind,
-                provider_address=run.provider_address,
-                model=run.model,
-                usage=usage,
-                cost=cost,
-                cost_confidence=cost_confidence,
-                moments=moments,
-                facts=tuple(self._facts),
-                client_calls=tuple(self._client_calls),
-                keeps_content=run.keeps_content,
-                traceparent=run.ids.traceparent,
-            )
+        tell(self._ended_run(end, moments))
+
+    def _ended_run(self, end: RunEnd, moments: Moments) -> EndedRun:
+        run = self._run
+        return EndedRun(
+            run_id=run.ids.run_id,
+            trace_id=run.ids.trace_id,
+            chat_id=run.ids.chat_id,
+            copilot=run.copilot,
+            version=run.version,
+            caller=run.caller,
+            user=run.user,
+            is_trial=run.is_trial,
+            generation=run.generation,
+            outcome=end.outcome,
+            error_code=end.error_code,
+            started_at=run.started_at,
+            ms=end.ms,
+            first_ms=end.first_ms,
+            provider=run.provider,
+            provider_kind=run.provider_kind,
+            provider_address=run.provider_address,
+            model=run.model,
+            usage=end.usage,
+            cost=end.cost,
+            cost_confidence=end.cost_confidence,
+            moments=moments,
+            facts=tuple(self._facts),
+            client_calls=tuple(self._client_calls),
+            keeps_content=run.keeps_content,
+            traceparent=run.ids.traceparent,
         )

@@ -113,15 +113,7 @@ class ExportAdmin(GuardedLookups, ExportModelAdmin):
         query = frozen_query(given)
         selection = read_selection(query)
         if form.is_valid() and not selection.chosen.unknown:
-            with transaction.atomic():
-                export = export_in_background(
-                    _id_of(request),
-                    given=given,
-                    name=form.cleaned_data["format"],
-                    options=form.options,
-                )
-                if isinstance(export, TranscriptExport):
-                    self._log_export(request, export, given)
+            export = self._begun(request, form, given)
             if isinstance(export, TranscriptExport):
                 return HttpResponseRedirect(_address("change", export))
             messages.error(request, _words(export))
@@ -137,6 +129,21 @@ class ExportAdmin(GuardedLookups, ExportModelAdmin):
             "days": KEPT_FOR.days,
         }
         return TemplateResponse(request, f"{FOLDER}/make.html", context)
+
+    def _begun(
+        self, request: HttpRequest, form: ExportForm, given: dict[str, str]
+    ) -> TranscriptExport | Refusal:
+        """The export that a form asks for, which is noted where it is made; or why there is none."""
+        with transaction.atomic():
+            export = export_in_background(
+                _id_of(request),
+                given=given,
+                name=form.cleaned_data["format"],
+                options=form.options,
+            )
+            if isinstance(export, TranscriptExport):
+                self._log_export(request, export, given)
+        return export
 
     def change_view(
         self,

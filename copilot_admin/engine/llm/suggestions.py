@@ -48,13 +48,7 @@ async def suggestions(
     """
     if not _are_wanted(engine_input):
         return
-    wish = ModelMessage(role=ModelRole.USER, text=_WISH)
-    call = ModelCall(
-        model=model,
-        messages=(*said, wish),
-        parameters=engine_input.spec.parameters,
-        user=engine_input.told_user,
-    )
+    call = _wish(engine_input, said, model=model)
     texts: list[str] = []
     left = _MOST_CHARACTERS
     try:
@@ -83,6 +77,15 @@ async def suggestions(
     questions = _questions("".join(texts))
     if questions:
         yield PromptSuggestions(questions)
+
+
+def _wish(engine_input: EngineInput, said: Sequence[ModelMessage], *, model: str) -> ModelCall:
+    return ModelCall(
+        model=model,
+        messages=(*said, ModelMessage(role=ModelRole.USER, text=_WISH)),
+        parameters=engine_input.spec.parameters,
+        user=engine_input.told_user,
+    )
 
 
 def _are_wanted(engine_input: EngineInput) -> bool:

@@ -166,15 +166,12 @@ def _history(
             )
         elif isinstance(message, ResultMessage):
             album.add(pictures_in(message.data))
+            # What is newer takes its room first.
             called = call_and_result(
                 message, number=number, query=query, room=room, noted=noted, names=names
             )
-            parts.append(
-                (
-                    *done_before(message, number=number, engine_input=engine_input, room=room),
-                    *called,
-                )
-            )
+            before = done_before(message, number=number, engine_input=engine_input, room=room)
+            parts.append((*before, *called))
         else:
             parts.append(_said(message))
     if question is None:
