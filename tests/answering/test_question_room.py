@@ -213,8 +213,8 @@ def test_a_page_asks_with_room_from_the_reading_on(monkeypatch):
         assert room.taken == weight.staying
         del owner
         assert room.taken == 0
-        async with room_for(b'"x"'):
-            assert room.taken == 0
+        async with room_for(b'"x"') as share:
+            assert (room.taken, share.size) == (0, 0)
 
     asyncio.run(scenario())
 
@@ -249,3 +249,20 @@ def test_a_page_that_asks_too_much_is_refused_in_words(monkeypatch):
 )
 def test_a_question_of_many_small_values_counts_like_a_longer_one(body: bytes, size: int):
     assert size_of(body) == size
+
+
+def test_a_page_may_ask_what_takes_all_of_the_room(monkeypatch):
+    room = QuestionRoom(SIZE, seconds=0)
+    monkeypatch.setattr(question_room, "QUESTION_ROOM", room)
+    monkeypatch.setattr(question_room, "MOST_BYTES", SIZE)
+    monkeypatch.setattr(question_room, "LARGE", 0)
+
+    async def asked(reading: int) -> int:
+        weight = Weight(reading=reading, staying=reading)
+        monkeypatch.setattr(question_room, "weight_of", lambda body: weight)
+        async with room_for(b""):
+            return room.taken
+
+    assert asyncio.run(asked(SIZE)) == SIZE
+    with pytest.raises(BodyTooLarge):
+        asyncio.run(asked(SIZE + 1))

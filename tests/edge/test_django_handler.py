@@ -113,6 +113,18 @@ def test_the_limit_of_texts_in_forms_is_none_of_other_bodies(settings):
     assert app.given == [({}, 0, b"x" * 1000)]
 
 
+def test_the_limit_of_texts_in_forms_holds_for_pages(settings):
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 10
+    with pytest.raises(RequestDataTooBig):
+        posted(Seen(), "/admin/", b"x" * 1000, content_type="application/json")
+
+
+def test_a_handler_has_the_middleware_of_the_settings(settings):
+    settings.MIDDLEWARE = ["no.such.middleware"]
+    with pytest.raises(ImportError, match="no"):
+        Handler()
+
+
 @pytest.mark.parametrize("content_type", [TYPE, "application/x-www-form-urlencoded"])
 def test_a_form_is_read_no_further_than_its_page_may_show_again(monkeypatch, content_type):
     monkeypatch.setattr(django_handler, "MOST_SHOWN_BYTES", 40_000)

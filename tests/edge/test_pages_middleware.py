@@ -172,6 +172,13 @@ class TestOutages:
         made = PageOutages(_view).process_exception(RequestFactory().get("/admin/"), away)
         assert self.is_page(made, away, caplog)
 
+    def test_whose_turn_it_is_stands_in_the_log_behind_the_sentence(self, caplog):
+        error = Unavailable("Too many at once.")
+        error.add_note("a log-in of 192.0.2.7")
+        PageOutages(_view).process_exception(RequestFactory().get("/admin/"), error)
+        (line,) = caplog.records
+        assert line.getMessage() == "a page was put off: Too many at once.; a log-in of 192.0.2.7"
+
     def test_a_view_that_takes_no_more_at_the_moment_becomes_one_too(self, caplog):
         """Left to Django it would be the same page, and a traceback for each of a flood of log-ins."""
         error = Unavailable("Too many people log in at once.")

@@ -227,3 +227,11 @@ def test_the_rollups_of_a_filled_journal_say_what_a_full_count_says(turns):
     assert Turn.objects.count() >= turns
     assert Run.objects.filter(started_at__lt=timezone.now()).exists()
     assert rollups() == full_count()
+
+
+def test_a_verdict_that_was_counted_says_so_itself():
+    """What is told of it, as in the audit trail, is read from the row at hand."""
+    asked = Client(trace_id="chat").ask("Price?").answer("42")
+    judged = Judged(rating="good", comment="", marks={})
+    verdict = save_verdict(asked.conversation, make_user(), judged)
+    assert verdict.is_counted

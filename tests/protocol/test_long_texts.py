@@ -6,6 +6,7 @@ import json
 
 from hypothesis import given
 from hypothesis import strategies as st
+import orjson
 import pytest
 
 from protocol import canonical, long_texts, strict_json
@@ -92,12 +93,21 @@ def test_an_escape_that_cannot_be_stored_is_found_at_the_end_of_a_piece(monkeypa
         assert parse(body).value == {"a": " " * blanks + "\ufffd"}
 
 
+def test_a_text_that_is_not_long_stays_where_it_is():
+    with small():
+        body = b'{"a": "%b", "b": "%b\\n", "c": "\\n%b"}' % (b"x" * 20, b"y" * 20, b"z" * 10)
+        assert list(long_texts.split(body).texts.values()) == ["x" * 20, "y" * 20 + "\n"]
+
+
 def test_no_call_reads_or_writes_a_long_text_whole(monkeypatch):
     rows = json.dumps([{"day": "Mon", "close": 1.5}] * 100_000)
-    sizes = []
-    loads, dumps = json.loads, json.dumps
+    sizes, pieces = [], []
+    loads, dumps, quickly = json.loads, json.dumps, orjson.loads
     monkeypatch.setattr(
         json, "loads", lambda text, **given: sizes.append(len(text)) or loads(text, **given)
+    )
+    monkeypatch.setattr(
+        orjson, "loads", lambda quoted: pieces.append(len(quoted)) or quickly(quoted)
     )
     monkeypatch.setattr(
         json,
@@ -109,7 +119,7 @@ def test_no_call_reads_or_writes_a_long_text_whole(monkeypatch):
     ]
     result = ResultMessage("get_widget_data", {}, (SourceData((DataItem(content=content),)),))
     said = canonical.canonical(result)
-    assert max(sizes) < 1_000 and content == rows
+    assert max(sizes) < 1_000 and max(pieces) <= long_texts._PIECE + 2 and content == rows
     assert loads(said[said.index(b"{") :])["data"] == [[rows]]
 
 

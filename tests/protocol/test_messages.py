@@ -306,6 +306,10 @@ ROWS_JSON = '[{"date":"2025-01-09","rate":0.0444}]'
                 )
             ),
         ),
+        (  # a `type` beside the words of generation 3 is a key like any other
+            {"data": [{"items": [{"content": "x", "data_format": {**TEXT, "type": "csv"}}]}]},
+            one(DataItem(content="x", data_format={**TEXT, "type": "csv"})),
+        ),
         ({"data": [{"items": ["x", 5, {}, {"content": None}]}]}, one(DataItem(content="x"))),
         ({"data": [{"items": {"content": "x"}}]}, one(DataItem(content="x"))),
         ({"data": [{"items": "x"}]}, one(DataItem(content="x"))),

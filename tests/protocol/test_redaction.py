@@ -97,6 +97,41 @@ def test_signatures_leave_urls(url: str, unsigned: str):
 
 
 @pytest.mark.parametrize(
+    "name",
+    [
+        "auth",
+        "cookie",
+        "credentials",
+        "password",
+        "api_key",
+        "secret_key",
+        "signingKey",
+        "jwt",
+        "session_token",
+        "X-Amz-Date",
+        "X-Goog-Date",
+        "sig",
+        "signature",
+        "sign",
+        "hmac",
+        "policy",
+        "Key-Pair-Id",
+        "AWSAccessKeyId",
+        "GoogleAccessId",
+        "expires",
+        "expiry",
+        "expiration",
+        "key",
+        "apikey",
+        "sas_token",
+        "sastoken",
+    ],
+)
+def test_a_parameter_of_each_name_that_signs_leaves_an_address(name: str):
+    assert redact_url(f"https://x.example/a?p=1&{name}=canary") == "https://x.example/a?p=1"
+
+
+@pytest.mark.parametrize(
     ("text", "unsigned"),
     [
         ("see https://x.example/a?sig=canary for more", "see https://x.example/a for more"),

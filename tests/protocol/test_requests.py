@@ -110,13 +110,25 @@ def test_wrong_field_is_left_out_with_a_note_or_taken(name: str, value: Any):
 
 
 def test_a_note_says_which_field_and_what_was_wanted():
-    read_query = query(timezone=5, urls="x", tools=[5], workspace_options={"a": 5, "b": "x"})
+    read_query = query(
+        timezone=5,
+        urls="x",
+        tools=[5],
+        workspace_options={"a": 5, "b": "x"},
+        widgets={"primary": [{"uuid": "u", "columns": ["day", 5]}]},
+    )
     assert set(read_query.notes) == {
         "`timezone` is not text and was left out.",
         "`urls` is not a list and was left out.",
         "`tools[0]` is not an object and was left out.",
         "`workspace_options.a` is not true or text and was left out.",
+        "`widgets.primary[0].columns[1]` is not the name of a column and was left out.",
     }
+
+
+def test_of_a_list_of_texts_each_other_element_is_noted():
+    notes = query(urls=["https://openbb.co", 5]).notes
+    assert notes == ("`urls[1]` is not text and was left out.",)
 
 
 def test_notes_are_said_once_and_have_an_end():

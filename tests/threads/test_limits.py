@@ -10,7 +10,7 @@ import pytest
 from copilot_admin.models import Conversation, Node
 from copilot_admin.threads.chain import PUBLIC_KEY, Chain, digest_of
 from copilot_admin.threads.finding import find
-from copilot_admin.threads.similarity import COMPARED, likeness
+from copilot_admin.threads.similarity import COMPARED, Compared, likeness
 from protocol.messages import AiMessage, HumanMessage, Message
 from protocol.pieces import PIECE
 from tests.journal.journaling import Client
@@ -106,3 +106,9 @@ def test_a_long_answer_of_short_words_is_recognised_in_little_memory():
         tracemalloc.stop()
     assert digest == digest_of(AiMessage("ab" * (8 * PIECE)), key=PUBLIC_KEY)
     assert peak < 3 * len(text)  # as words it takes fifteen times as much
+
+
+def test_whether_two_long_texts_say_the_same_to_their_ends_is_not_known():
+    text = "a" * (COMPARED - 1)
+    assert Compared(text).says_the_same(Compared(text))
+    assert not Compared(text + "a").says_the_same(Compared(text + "a"))

@@ -5,7 +5,7 @@ import contextlib
 import json
 import threading
 
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 import pytest
 
@@ -706,6 +706,15 @@ def test_a_conversation_that_another_process_makes_meanwhile_is_joined(monkeypat
     second = client.ask("Hi", ai("Hello"), "And?")
     assert second.conversation == first.conversation
     assert [row[0] for row in shape(first.conversation)] == [0, 1, 2]
+
+
+@pytest.mark.database
+def test_a_conversation_that_is_made_and_taken_away_meanwhile_is_an_outage(monkeypatch):
+    client = Client(trace_id="chat")
+    client.ask("Hi").answer("Hello")
+    monkeypatch.setattr(attaching, "find", lambda *args, **options: finding.Found())
+    with pytest.raises(OperationalError, match="and not found"):
+        client.ask("Hi", ai("Hello"), "And?")
 
 
 @pytest.mark.database
