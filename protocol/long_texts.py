@@ -134,7 +134,7 @@ def _between_characters(body: bytes, start: int, stop: int) -> int:
     while body[stop] & 0xC0 == 0x80:
         stop -= 1
     stop -= odd_backslashes(body, start, stop)
-    for back in range(1, _LONGEST_ESCAPE):
+    for back in range(2, _LONGEST_ESCAPE):  # one back there is no backslash any more
         if _is_escape(body, start, stop - back, b"\\u"):
             stop -= back
             break

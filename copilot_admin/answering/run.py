@@ -97,9 +97,7 @@ class ActiveRun:
             self._loop.call_soon_threadsafe(self.stop, reason)
 
     def announce(self, change: TurnChange) -> None:
-        """Tells whoever watches the conversation that it changed."""
-        if not self.acceptance.done():
-            return
+        """Tells whoever watches the conversation that it changed; the journal has it by then."""
         accepted = self.acceptance.result()
         if accepted.conversation_id is None or accepted.turn_id is None:
             return
