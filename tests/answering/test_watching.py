@@ -433,7 +433,8 @@ def test_pages_of_other_processes_may_watch_whatever_there_is():
     assert may_be_watched(7)
 
 
-def test_without_a_layer_nobody_is_told():
+def test_without_a_layer_nobody_is_told(caplog):
     with override_settings(CHANNEL_LAYERS={}):
         assert not may_be_watched(7)
         asyncio.run(announce(7, turn_id=1, kind=TurnChange.STARTED))
+    assert caplog.messages == []

@@ -12,6 +12,7 @@ from copilot_admin.errors import Unavailable
 from tests.engine.virtual_time import run_at_once
 
 LARGEST, MOST = 10, 20
+IN_USE = shared_room.MOST_WAITING, shared_room.PACE_SECONDS, shared_room.PACE_BYTES
 
 
 @pytest.fixture(autouse=True)
@@ -299,3 +300,7 @@ def test_a_form_weighs_more_than_its_bytes_and_at_most_as_the_largest_body():
             assert room.taken == LARGEST
 
     assert shared(scenario).taken == 0
+
+
+def test_two_hundred_may_wait_while_who_has_room_comes_at_a_quarter_of_a_megabit():
+    assert IN_USE == (200, 2.0, 65_536)

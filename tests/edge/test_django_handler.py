@@ -17,7 +17,7 @@ import pytest
 from copilot_admin.edge import django_handler
 from copilot_admin.edge.asgi_types import App, Message
 from copilot_admin.edge.bodies import BodyLimits
-from copilot_admin.edge.django_handler import Handler, Request, forget_body
+from copilot_admin.edge.django_handler import Handler, Request, forget_body, most_together
 from tests.edge.asgi_client import call, scope
 from tests.edge.test_form_bodies import TYPE, form
 from tests.edge.test_form_bodies import part as part_of_form
@@ -117,6 +117,15 @@ def test_the_limit_of_texts_in_forms_holds_for_pages(settings):
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 10
     with pytest.raises(RequestDataTooBig):
         posted(Seen(), "/admin/", b"x" * 1000, content_type="application/json")
+
+
+@pytest.mark.parametrize(("limit", "most"), [(10, 10), (None, 40_000), (50_000, 40_000)])
+def test_texts_of_a_form_take_no_more_than_the_setting_says_and_a_page_shows(
+    settings, monkeypatch, limit, most
+):
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = limit
+    monkeypatch.setattr(django_handler, "MOST_SHOWN_BYTES", 40_000)
+    assert most_together() == most
 
 
 def test_a_handler_has_the_middleware_of_the_settings(settings):

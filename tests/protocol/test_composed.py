@@ -21,6 +21,12 @@ def test_a_text_in_pieces_is_composed_as_the_whole_is(text, piece):
         assert composed(text) == unicodedata.normalize("NFC", text)
 
 
+def test_letters_among_accents_keep_their_places():
+    """A block beyond the basic plane has both: only accents that stand together are put in order."""
+    text = "\U00011005\U00011046" * 40  # a letter of Brahmi, and what takes its vowel away
+    assert composed(text) == text == unicodedata.normalize("NFC", text)
+
+
 def test_every_sign_that_may_become_one_with_the_sign_before_it_joins_it():
     """By the data of this Python: what is second where a sign is two."""
     several = filter(None, map(unicodedata.decomposition, map(chr, range(sys.maxunicode + 1))))

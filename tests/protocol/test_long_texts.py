@@ -99,6 +99,13 @@ def test_a_text_that_is_not_long_stays_where_it_is():
         assert list(long_texts.split(body).texts.values()) == ["x" * 20, "y" * 20 + "\n"]
 
 
+def test_a_long_text_is_seen_though_a_look_begins_within_an_escape():
+    with small():
+        body = b'{"a": "\\"\\n%b"}' % (b"x" * 20)
+        assert body[8:10] == b'"\\'  # where it is looked at
+        assert list(long_texts.split(body).texts.values()) == ['"\n' + "x" * 20]
+
+
 def test_no_call_reads_or_writes_a_long_text_whole(monkeypatch):
     rows = json.dumps([{"day": "Mon", "close": 1.5}] * 100_000)
     sizes, pieces = [], []

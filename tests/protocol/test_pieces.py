@@ -85,3 +85,16 @@ def test_json_is_written_in_parts_as_if_it_were_one(monkeypatch):
         one = value(4)
         expected = json.dumps(one, ensure_ascii=False, separators=(",", ":"))
         assert as_text(one) == (one if isinstance(one, str) else expected)
+
+
+def test_no_call_writes_more_than_some_of_a_long_list(monkeypatch):
+    monkeypatch.setattr(fields, "_AT_ONCE", 3)
+    written, dumps = [], json.dumps
+
+    def noted(value: Any, **options: Any) -> str:
+        written.append(dumps(value, **options))
+        return written[-1]
+
+    monkeypatch.setattr(fields.json, "dumps", noted)
+    assert as_text([*range(7), [*range(7)]]) == "[0,1,2,3,4,5,6,[0,1,2,3,4,5,6]]"
+    assert written == ["[0,1,2]", "[3,4,5]", "6", "[0,1,2]", "[3,4,5]", "[6]"]

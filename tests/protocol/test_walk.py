@@ -3,7 +3,7 @@
 import pytest
 
 from protocol.json import Json
-from protocol.walk import finite, is_deeper, rebuild, weighs_more
+from protocol.walk import finite, is_deeper, rebuild, values_in, weighs_more
 
 DEEP = 100_000
 
@@ -28,6 +28,13 @@ def test_how_deep_a_value_is_is_told_without_recursion():
     assert is_deeper(nested(DEEP), than=40)
     assert is_deeper({"a": nested(39)}, than=40)
     assert not is_deeper({"a": nested(38)}, than=40)
+
+
+@pytest.mark.parametrize(
+    ("value", "number"), [(7, 1), ("text", 1), ([], 1), ([1, (2, 3)], 5), ({"a": [1, {"b": 2}]}, 5)]
+)
+def test_all_values_in_a_value_are_counted(value: Json, number: int):
+    assert values_in(value) == number
 
 
 @pytest.mark.parametrize("scalar", ["text", 7, 1.5, True, None])

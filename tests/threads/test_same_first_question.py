@@ -235,3 +235,11 @@ def test_the_number_of_queries_does_not_depend_on_the_chats(django_assert_max_nu
 )
 def test_numbers_are_compared_where_the_same_stands_around_them(one, other, contradicts):
     assert Compared(one).contradicts(Compared(other)) is contradicts
+
+
+@pytest.mark.parametrize(
+    ("beginning", "contradicts"), [("ales", False), ("Sales", False), ("Costs", True), ("", False)]
+)
+def test_a_text_that_was_cut_within_its_first_word_says_the_same(beginning, contradicts):
+    whole, cut = Compared("Sales rose by far in Asia"), Compared(f"{beginning} rose by far in Asia")
+    assert whole.contradicts(cut) is cut.contradicts(whole) is contradicts
