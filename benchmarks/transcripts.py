@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from benchmarks.planning import analyze
-from copilot_admin.answering.feedback import Judged, Judgement, record
+from copilot_admin.answering.feedback import GivenFeedback, JudgedAnswer, record
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.engine.values.engine_input import FileRead
 from copilot_admin.engine.values.model_call import Finish, Usage
@@ -31,7 +31,7 @@ from copilot_admin.models import (
     ReviewState,
 )
 from copilot_admin.review.states import set_state
-from copilot_admin.review.verdicts import Judged as Thought
+from copilot_admin.review.verdicts import GivenVerdict as Thought
 from copilot_admin.review.verdicts import save_verdict
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
 from protocol.generations import Generation
@@ -169,13 +169,13 @@ class Filler:
         *,
         user: AskingUser | None,
     ) -> None:
-        judgement = Judgement(
+        judgement = GivenFeedback(
             vote=self.chance.choice(("thumbs_down", "thumbs_up")),
             tags=[self.chance.choice(REASONS)],
             ai_response=answer,
             trace_id=trace_id,
         )
-        judged = Judged(
+        judged = JudgedAnswer(
             copilot_id=version.copilot_id,
             principal=principal,
             logging=Logging.EVERYTHING,

@@ -10,7 +10,7 @@ from typing import assert_never
 
 from protocol.composed import composed
 from protocol.json import Json
-from protocol.long_texts import Writer
+from protocol.long_texts import LongTextWriter
 from protocol.markers import strip_markers
 from protocol.messages import (
     AiMessage,
@@ -32,7 +32,7 @@ from protocol.walk import Scalar, rebuild
 _SAFE_INTEGER = 2**53  # beyond it a double is no exact integer any more
 
 
-class Role(StrEnum):
+class CanonicalRole(StrEnum):
     """Who speaks in a canonical message."""
 
     HUMAN = "human"
@@ -48,11 +48,11 @@ class Kind(StrEnum):
     RESULT = "result"
 
 
-_ROLES: Mapping[type[Message], Role] = {
-    HumanMessage: Role.HUMAN,  # an orchestrator's task, too
-    AiMessage: Role.AI,
-    CallMessage: Role.AI,
-    ResultMessage: Role.TOOL,
+_ROLES: Mapping[type[Message], CanonicalRole] = {
+    HumanMessage: CanonicalRole.HUMAN,  # an orchestrator's task, too
+    AiMessage: CanonicalRole.AI,
+    CallMessage: CanonicalRole.AI,
+    ResultMessage: CanonicalRole.TOOL,
 }
 _KINDS: Mapping[type[Message], Kind] = {
     HumanMessage: Kind.TEXT,
@@ -66,7 +66,7 @@ _HEADS: Mapping[type[Message], bytes] = {
 }
 
 
-def role_of(message: Message) -> Role:
+def role_of(message: Message) -> CanonicalRole:
     """Who speaks; an orchestrator's task counts as the human."""
     return _ROLES[type(message)]
 
@@ -120,7 +120,7 @@ def _item(item: DataItem | FileReference) -> Json:
 
 
 def _dumped(value: Json) -> str:
-    writer = Writer()
+    writer = LongTextWriter()
     value = rebuild(value, scalar=lambda one: writer.scalar(_as_in_javascript(one)))
     return _normalised(writer.dumped(value, sort_keys=True, separators=(",", ":")))
 

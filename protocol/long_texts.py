@@ -58,7 +58,7 @@ def split(body: bytes) -> Split:
     return Split(b"".join((*parts, body[at:])), texts)
 
 
-class Writer:
+class LongTextWriter:
     """Writes JSON with long texts, which it is shown before.
 
     Attributes:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from copilot_admin.admin.logins.sessions import Source, Vouching
+from copilot_admin.admin.logins.sessions import LoginSource, Vouching
 from copilot_admin.config.figure_readers import FigureReaders
 from copilot_admin.copilots.door import credentials_in
 from copilot_admin.engine.llm.provider_sessions import aclose_sessions, connection_for
@@ -28,7 +28,7 @@ async def connection() -> str:
         credentials_in({"Authorization": f"Bearer {SECRET}"}),
         FigureReaders(token=SECRET),
         FirstLogin("admin", SECRET, Path("login")),
-        Vouching(source=Source.OIDC, at=0, id_token=SECRET),
+        Vouching(source=LoginSource.OIDC, at=0, id_token=SECRET),
     ],
 )
 def test_a_value_does_not_tell_its_secret(value: object):

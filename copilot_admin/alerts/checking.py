@@ -14,7 +14,7 @@ from copilot_admin.alerts.digests import send_due_digests
 from copilot_admin.alerts.kind import Watched, all_kinds
 from copilot_admin.alerts.scope import scope_of
 from copilot_admin.alerts.settling import RuleFinding, settle
-from copilot_admin.alerts.windows import Window
+from copilot_admin.alerts.windows import AlertWindow
 from copilot_admin.models import Alert, AlertRule
 from copilot_admin.storage.writer import WRITER
 
@@ -61,5 +61,7 @@ def found(rule: AlertRule, at: datetime) -> RuleFinding | None:
     if kind is None or rule.window not in kind.windows:
         return None
     scope = scope_of(rule)
-    watched = Watched(scope=scope, window=Window(rule.window), at=at, with_words=rule.with_words)
+    watched = Watched(
+        scope=scope, window=AlertWindow(rule.window), at=at, with_words=rule.with_words
+    )
     return RuleFinding(rule=rule, kind=kind, scope=scope, measured=kind.measure(watched))

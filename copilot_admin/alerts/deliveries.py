@@ -16,7 +16,7 @@ from django.utils import timezone
 import orjson
 
 from copilot_admin.alerts.addresses import check_address, typed_addresses
-from copilot_admin.alerts.messages import Message
+from copilot_admin.alerts.messages import AlertMessage
 from copilot_admin.alerts.plain import one_line
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import (
@@ -41,7 +41,7 @@ LONGEST_ANSWER = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class DeliveryResult:
     """What came of a try.
 
     Attributes:
@@ -57,7 +57,7 @@ class Result:
 
 
 def make(
-    message: Message,
+    message: AlertMessage,
     *,
     mails: str,
     webhook: AlertWebhook | None,
@@ -90,7 +90,7 @@ def _mail(to: str, row: AlertDelivery) -> AlertDelivery:
 
 
 def make_for(
-    told: AlertRule | AlertDigest, message: Message, *, alert: Alert | None = None
+    told: AlertRule | AlertDigest, message: AlertMessage, *, alert: Alert | None = None
 ) -> list[AlertDelivery]:
     """Stores a message for those whom a rule or a digest tells."""
     digest = told if isinstance(told, AlertDigest) else None
@@ -128,7 +128,7 @@ def taken_up(delivery_id: UUID, number: int) -> AlertDelivery | None:
     return _claimed(delivery_id, number).select_related("webhook").first()
 
 
-def ended(delivery_id: UUID, number: int, result: Result, at: datetime) -> None:
+def ended(delivery_id: UUID, number: int, result: DeliveryResult, at: datetime) -> None:
     """Keeps what came of a try, and when the next one is."""
     row = _claimed(delivery_id, number).first()
     if row is None:

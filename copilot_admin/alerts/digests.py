@@ -8,8 +8,8 @@ from decimal import Decimal
 from django.utils.translation import gettext as _
 
 from copilot_admin.alerts.deliveries import make_for
-from copilot_admin.alerts.kind import Unit, shown
-from copilot_admin.alerts.messages import Message, figures_url, subject
+from copilot_admin.alerts.kind import FigureUnit, shown
+from copilot_admin.alerts.messages import AlertMessage, figures_url, subject
 from copilot_admin.alerts.plain import one_line
 from copilot_admin.alerts.rollups import Number, sums_of_days
 from copilot_admin.alerts.scope import AlertScope, scope_of
@@ -69,11 +69,11 @@ def week_of(scope: AlertScope, at: datetime) -> Week:
     )
 
 
-def digest_message(name: str, scope: AlertScope, week: Week, at: datetime) -> Message:
+def digest_message(name: str, scope: AlertScope, week: Week, at: datetime) -> AlertMessage:
     """The digest in words, and as a program reads it."""
     days = f"{week.span.first:%Y-%m-%d} – {week.span.last_day:%Y-%m-%d}"  # noqa: RUF001  # a dash
     url = figures_url(scope, week.span)
-    return Message(
+    return AlertMessage(
         event=DeliveryEvent.DIGEST,
         subject=subject(_("%(name)s: the week %(days)s") % {"name": name, "days": days}),
         lines=[
@@ -103,15 +103,15 @@ def _table(week: Week) -> Sequence[str]:
         if week.now[one.value] or week.before[one.value]
     ]
     rows += [(_("Thumbs up"), "up"), (_("Thumbs down"), "down")]
-    lines = [f"{label}: {_figure(week, name, Unit.NUMBER)}" for label, name in rows]
+    lines = [f"{label}: {_figure(week, name, FigureUnit.NUMBER)}" for label, name in rows]
     lines.append(f"{_('Cost')}: {_beside(_cost(week.now), _cost(week.before))}")
     if week.now["unpriced"] or week.before["unpriced"]:
         unknown = _("Requests of unknown cost")
-        lines.append(f"{unknown}: {_figure(week, 'unpriced', Unit.NUMBER)}")
+        lines.append(f"{unknown}: {_figure(week, 'unpriced', FigureUnit.NUMBER)}")
     return lines
 
 
-def _figure(week: Week, name: str, unit: Unit) -> str:
+def _figure(week: Week, name: str, unit: FigureUnit) -> str:
     return _beside(shown(unit, Decimal(week.now[name])), shown(unit, Decimal(week.before[name])))
 
 
@@ -122,10 +122,10 @@ def _beside(now: str, before: str) -> str:
 def _cost(counts: Mapping[str, Number]) -> str:
     """What is known of a cost; nothing known is not 0."""
     if not counts["unpriced"]:
-        return shown(Unit.DOLLARS, Decimal(counts["cost"]))
+        return shown(FigureUnit.DOLLARS, Decimal(counts["cost"]))
     if not counts["cost"]:
         return _("unknown")
-    return _("at least %(amount)s") % {"amount": shown(Unit.DOLLARS, Decimal(counts["cost"]))}
+    return _("at least %(amount)s") % {"amount": shown(FigureUnit.DOLLARS, Decimal(counts["cost"]))}
 
 
 def _plain(counts: Mapping[str, Number]) -> dict[str, float | int | None]:

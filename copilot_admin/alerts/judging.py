@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 
-from copilot_admin.alerts.kind import Measured, RuleKind
+from copilot_admin.alerts.kind import MeasuredFigure, RuleKind
 
 REMINDED_AFTER = timedelta(days=1)
 # A figure that goes up and down about its threshold would open and close an alert every minute.
@@ -33,7 +33,7 @@ class AlertStep(StrEnum):
 
 
 def verdict_of(
-    kind: RuleKind, measured: Measured, *, threshold: Decimal, minimum: int
+    kind: RuleKind, measured: MeasuredFigure, *, threshold: Decimal, minimum: int
 ) -> FigureVerdict:
     """Whether a figure is bad; nothing to measure is good."""
     if measured.value is None or not kind.is_bad(measured.value, threshold):
@@ -43,7 +43,7 @@ def verdict_of(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class RuleStanding:
     """How it stands with a rule.
 
     Attributes:
@@ -59,7 +59,7 @@ class Standing:
     is_muted: bool = False
 
 
-def next_step(verdict: FigureVerdict, standing: Standing, *, at: datetime) -> AlertStep:
+def next_step(verdict: FigureVerdict, standing: RuleStanding, *, at: datetime) -> AlertStep:
     """What follows of a verdict now; one that is undecided neither opens nor closes.
 
     Args:

@@ -14,11 +14,11 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.alerts import kinds
 from copilot_admin.alerts.scope import AlertScope
-from copilot_admin.alerts.windows import Window, span_of
+from copilot_admin.alerts.windows import AlertWindow, span_of
 from copilot_admin.review.periods import Span
 
 
-class Unit(StrEnum):
+class FigureUnit(StrEnum):
     """What a figure counts."""
 
     NUMBER = "number"
@@ -35,7 +35,7 @@ class Watched:
     """
 
     scope: AlertScope
-    window: Window
+    window: AlertWindow
     at: datetime
     with_words: bool = False
 
@@ -46,7 +46,7 @@ class Watched:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class MeasuredFigure:
     """What a rule found: its figure, and the words that tell of it.
 
     Attributes:
@@ -82,9 +82,9 @@ class RuleKind:
     name: str
     label: str | Promise
     help: str | Promise
-    unit: Unit
-    measure: Callable[[Watched], Measured]
-    windows: tuple[Window, ...]
+    unit: FigureUnit
+    measure: Callable[[Watched], MeasuredFigure]
+    windows: tuple[AlertWindow, ...]
     threshold: Decimal
     minimum: int = 0
     minimum_label: str | Promise = ""
@@ -96,13 +96,13 @@ class RuleKind:
         return value <= threshold if self.is_low_bad else value >= threshold
 
 
-def shown(unit: Unit, value: Decimal) -> str:
+def shown(unit: FigureUnit, value: Decimal) -> str:
     """A figure as people read it, with its unit."""
     plain = f"{value:,.2f}".removesuffix(".00")
     match unit:
-        case Unit.PER_CENT:
+        case FigureUnit.PER_CENT:
             return _("%(share)s %%") % {"share": plain}
-        case Unit.DOLLARS:
+        case FigureUnit.DOLLARS:
             return f"${value:,.2f}"
     return plain
 

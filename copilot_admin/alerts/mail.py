@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 from django.utils.translation import gettext as _
 
-from copilot_admin.alerts.deliveries import Result
+from copilot_admin.alerts.deliveries import DeliveryResult
 from copilot_admin.config.mail import DROPS
 from copilot_admin.models import AlertDelivery
 from copilot_admin.people.mailing import hand_over
@@ -20,17 +20,17 @@ def is_possible() -> bool:
     return bool(settings.EMAIL_BACKEND != DROPS)
 
 
-async def mail(delivery: AlertDelivery) -> Result:
+async def mail(delivery: AlertDelivery) -> DeliveryResult:
     """Tries once to send a message by mail."""
     if not is_possible():
         sentence = _("No mail server is named. Set EMAIL_HOST and EMAIL_FROM.")
-        return Result(is_taken=False, is_final=True, answer=sentence)
+        return DeliveryResult(is_taken=False, is_final=True, answer=sentence)
     try:
         async with asyncio.timeout(SECONDS):
             why = await asyncio.wrap_future(hand_over(message_of(delivery)))
     except TimeoutError:
-        return Result(is_taken=False, answer=_("The mail server took too long."))
-    return Result(is_taken=not why, answer=why)
+        return DeliveryResult(is_taken=False, answer=_("The mail server took too long."))
+    return DeliveryResult(is_taken=not why, answer=why)
 
 
 def message_of(delivery: AlertDelivery) -> EmailMessage:

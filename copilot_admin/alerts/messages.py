@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from copilot_admin.alerts.kind import RuleKind, shown
 from copilot_admin.alerts.plain import one_line
 from copilot_admin.alerts.scope import AlertScope
-from copilot_admin.alerts.windows import WINDOWS, Window
+from copilot_admin.alerts.windows import WINDOWS, AlertWindow
 from copilot_admin.models import Alert, AlertRule, DeliveryEvent
 from copilot_admin.models.alerts import LONGEST_SUBJECT
 from copilot_admin.review.periods import Span
@@ -24,7 +24,7 @@ LIST = "admin:copilot_admin_conversation_changelist"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class AlertMessage:
     """One thing that is told.
 
     Attributes:
@@ -78,7 +78,7 @@ def rule_words(kind: RuleKind, rule: AlertRule) -> str:
     form = _("at %(threshold)s or less within %(window)s") if kind.is_low_bad else ""
     form = form or _("from %(threshold)s on within %(window)s")
     threshold = shown(kind.unit, rule.threshold)
-    window = WINDOWS.get(member(Window, rule.window), rule.window)
+    window = WINDOWS.get(member(AlertWindow, rule.window), rule.window)
     words = form % {"threshold": threshold, "window": window}
     if not kind.minimum_label:
         return words
@@ -88,7 +88,7 @@ def rule_words(kind: RuleKind, rule: AlertRule) -> str:
 
 def alert_message(
     event: DeliveryEvent, alert: Alert, *, kind: RuleKind, scope: AlertScope, at: datetime
-) -> Message:
+) -> AlertMessage:
     """That an alert opened, is still open, or closed."""
     rule, url = alert.rule, list_url(alert.query)
     name = one_line(rule.name, most=100)
@@ -109,7 +109,7 @@ def alert_message(
         _quoted(alert.words),
         _("The conversations: %(url)s") % {"url": url},
     ]
-    return Message(
+    return AlertMessage(
         event=event,
         subject=subject(heads[event] % of),
         lines=lines,
@@ -137,10 +137,10 @@ def _numbers_of(alert: Alert, kind: RuleKind) -> dict[str, object]:
     }
 
 
-def trial_message(name: str, at: datetime) -> Message:
+def trial_message(name: str, at: datetime) -> AlertMessage:
     """A message that says only that it arrives."""
     said = _("This is a test: messages of “%(name)s” arrive.") % {"name": one_line(name, most=100)}
-    return Message(
+    return AlertMessage(
         event=DeliveryEvent.TEST,
         subject=subject(_("Test: %(name)s") % {"name": name}),
         lines=[said],

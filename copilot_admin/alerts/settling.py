@@ -10,8 +10,8 @@ from datetime import datetime
 from django.db import transaction
 
 from copilot_admin.alerts.deliveries import make_for
-from copilot_admin.alerts.judging import AlertStep, Standing, next_step, verdict_of
-from copilot_admin.alerts.kind import Measured, RuleKind
+from copilot_admin.alerts.judging import AlertStep, RuleStanding, next_step, verdict_of
+from copilot_admin.alerts.kind import MeasuredFigure, RuleKind
 from copilot_admin.alerts.messages import alert_message, list_query
 from copilot_admin.alerts.scope import AlertScope
 from copilot_admin.models import Alert, AlertRule, DeliveryEvent
@@ -24,7 +24,7 @@ class RuleFinding:
     rule: AlertRule
     kind: RuleKind
     scope: AlertScope
-    measured: Measured
+    measured: MeasuredFigure
 
     def is_muted(self, at: datetime) -> bool:
         """Whether nobody is to be told for now."""
@@ -53,7 +53,7 @@ def _step(finding: RuleFinding, alert: Alert | None, at: datetime) -> AlertStep:
     verdict = verdict_of(
         finding.kind, finding.measured, threshold=rule.threshold, minimum=rule.minimum
     )
-    standing = Standing(
+    standing = RuleStanding(
         is_open=alert is not None,
         told_at=alert.told_at if alert else None,
         good_since=alert.good_since if alert else None,

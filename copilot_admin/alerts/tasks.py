@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 from django_tasks import task
 
-from copilot_admin.alerts.deliveries import Result, claim_due, ended, sweep, taken_up
+from copilot_admin.alerts.deliveries import DeliveryResult, claim_due, ended, sweep, taken_up
 from copilot_admin.alerts.mail import mail
 from copilot_admin.alerts.webhooks import post_signed
 from copilot_admin.answering.tasks import spawn
@@ -48,7 +48,7 @@ def send_due() -> None:
     sweep(now)
 
 
-async def _sent(delivery: AlertDelivery) -> Result:
+async def _sent(delivery: AlertDelivery) -> DeliveryResult:
     if delivery.webhook is not None:
         return await post_signed(delivery, delivery.webhook, timezone.now())
     return await mail(delivery)

@@ -12,7 +12,7 @@ import secrets
 
 from django.conf import settings
 
-from copilot_admin.alerts.deliveries import Result
+from copilot_admin.alerts.deliveries import DeliveryResult
 from copilot_admin.config import logs
 from copilot_admin.config.encryption import SealedPlace, seal, unseal
 from copilot_admin.engine.fetching.egress import Egress
@@ -56,7 +56,9 @@ def signed(secret: str, *, message_id: str, at: datetime, body: bytes) -> Mappin
     }
 
 
-async def post_signed(delivery: AlertDelivery, webhook: AlertWebhook, at: datetime) -> Result:
+async def post_signed(
+    delivery: AlertDelivery, webhook: AlertWebhook, at: datetime
+) -> DeliveryResult:
     """Tries once to send a message to a webhook, signed."""
     body = delivery.body.encode()
     try:
@@ -66,10 +68,10 @@ async def post_signed(delivery: AlertDelivery, webhook: AlertWebhook, at: dateti
         egress = Egress(settings.FETCH_ALLOW)
         posted = await post(webhook.url, body, headers=headers, egress=egress)
     except ConfigurationError as error:
-        return Result(is_taken=False, is_final=True, answer=error.public)
+        return DeliveryResult(is_taken=False, is_final=True, answer=error.public)
     except PostFailed as error:
-        return Result(is_taken=False, is_final=error.is_final, answer=error.public)
-    return Result(is_taken=posted.is_taken, status=posted.status, answer=posted.head)
+        return DeliveryResult(is_taken=False, is_final=error.is_final, answer=error.public)
+    return DeliveryResult(is_taken=posted.is_taken, status=posted.status, answer=posted.head)
 
 
 def _place(webhook: AlertWebhook) -> SealedPlace:

@@ -62,7 +62,7 @@ def _tags(value: object) -> list[str]:
 Text = Annotated[str, BeforeValidator(_text)]
 
 
-class Judgement(BaseModel):
+class GivenFeedback(BaseModel):
     """What Workspace sends; of a field that is no text nothing is kept."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -84,7 +84,7 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class JudgedAnswer:
     """Who judges an answer of which copilot, in which chat if that is known.
 
     Attributes:
@@ -98,18 +98,18 @@ class Judged:
     user_id: str | None = None
 
 
-def without_personal_data(judgement: Judgement, rules: Rules) -> Judgement:
+def without_personal_data(judgement: GivenFeedback, rules: Rules) -> GivenFeedback:
     """A judgement with what rules name taken out of all its texts."""
     kept = redacted([judgement.model_dump()], rules)
-    return Judgement.model_validate({**kept[0], "vote": judgement.vote})
+    return GivenFeedback.model_validate({**kept[0], "vote": judgement.vote})
 
 
-def words_of(judgement: Judgement) -> Words:
+def words_of(judgement: GivenFeedback) -> Words:
     """Its words without markers and blanks; of megabytes it takes too long for the writer's thread."""
     return Words(_bare(judgement.ai_response), _bare(judgement.user_prompt))
 
 
-def record(judgement: Judgement, *, judged: Judged, words: Words | None = None) -> None:
+def record(judgement: GivenFeedback, *, judged: JudgedAnswer, words: Words | None = None) -> None:
     """Stores a judgement, instead of an earlier one of the same turn.
 
     Args:
@@ -128,7 +128,7 @@ def record(judgement: Judgement, *, judged: Judged, words: Words | None = None) 
     keep(judgement, turn=run.turn, with_comment=judged.logging is Logging.EVERYTHING)
 
 
-def keep(judgement: Judgement, *, turn: Turn, with_comment: bool = True) -> None:
+def keep(judgement: GivenFeedback, *, turn: Turn, with_comment: bool = True) -> None:
     """Puts a judgement to a turn, instead of an earlier one, and counts its conversation anew."""
     comment = redact_text(judgement.user_comment)[:LONGEST_COMMENT] if with_comment else ""
     with transaction.atomic():
@@ -148,7 +148,7 @@ def keep(judgement: Judgement, *, turn: Turn, with_comment: bool = True) -> None
     _count(turn.conversation_id)
 
 
-def _run_of(judgement: Judgement, judged: Judged, words: Words) -> Run | None:
+def _run_of(judgement: GivenFeedback, judged: JudgedAnswer, words: Words) -> Run | None:
     """The run that gave the answer: of the chat if it is known, and the newest if several did."""
     runs = Run.objects.filter(
         copilot_id=judged.copilot_id, principal=judged.principal, turn__isnull=False

@@ -109,7 +109,7 @@ def _has(body: bytes, sign: re.Pattern[bytes]) -> bool:
     return False
 
 
-class Share:
+class QuestionShare:
     """What one question takes of the room; may be given back in any thread, and at any moment."""
 
     def __init__(self, room: "QuestionRoom", size: int) -> None:
@@ -161,7 +161,7 @@ class QuestionRoom:
         self._lock = RLock()
 
     @asynccontextmanager
-    async def share(self, size: int) -> AsyncGenerator[Share, None]:
+    async def share(self, size: int) -> AsyncGenerator[QuestionShare, None]:
         """A share; nothing is left of it behind the block unless it is kept for somebody.
 
         Raises:
@@ -174,15 +174,15 @@ class QuestionRoom:
             if not share.is_kept:
                 share.shrink(0)
 
-    def shrink(self, share: Share, size: int) -> None:
-        """Makes a share smaller; see `Share`."""
+    def shrink(self, share: QuestionShare, size: int) -> None:
+        """Makes a share smaller; see `QuestionShare`."""
         with self._lock:
             size = min(size, share.size)
             self.taken += size - share.size
             share.size = size
             self._wake()
 
-    async def _awaited(self, size: int) -> Share:
+    async def _awaited(self, size: int) -> QuestionShare:
         waiting = _Waiting(asyncio.get_running_loop(), asyncio.Event())
         with self._lock:
             self._waiting.append(waiting)
@@ -199,7 +199,7 @@ class QuestionRoom:
                 self._wake()  # those who stood behind
         return share
 
-    def _taken(self, size: int, *, by: _Waiting | None = None) -> Share | None:
+    def _taken(self, size: int, *, by: _Waiting | None = None) -> QuestionShare | None:
         with self._lock:
             before = self._waiting if by is None else self._waiting[: self._waiting.index(by)]
             if self.taken and self.taken + size > self._most:
@@ -209,7 +209,7 @@ class QuestionRoom:
             for one in before:
                 one.overtaken += size
             self.taken += size
-            return Share(self, size)
+            return QuestionShare(self, size)
 
     def _wake(self) -> None:
         for waiting in self._waiting:
@@ -228,7 +228,7 @@ QUESTION_ROOM = QuestionRoom(MOST_BYTES, seconds=settings.DATABASE_WAIT_SECONDS)
 
 
 @asynccontextmanager
-async def room_for(body: bytes) -> AsyncGenerator[Share, None]:
+async def room_for(body: bytes) -> AsyncGenerator[QuestionShare, None]:
     """Room for a question that a page asks, from before it is read; where it is small, none is needed.
 
     Raises:
@@ -239,7 +239,7 @@ async def room_for(body: bytes) -> AsyncGenerator[Share, None]:
     if weight.reading > MOST_BYTES:
         raise BodyTooLarge(TOO_WIDE)
     if not weight.is_large:
-        yield Share(QUESTION_ROOM, 0)
+        yield QuestionShare(QUESTION_ROOM, 0)
         return
     try:
         async with QUESTION_ROOM.share(weight.reading) as share:

@@ -9,8 +9,8 @@ from ninja import Router
 from pydantic import ValidationError
 
 from copilot_admin.answering.feedback import (
-    Judged,
-    Judgement,
+    GivenFeedback,
+    JudgedAnswer,
     Words,
     record,
     without_personal_data,
@@ -73,7 +73,7 @@ async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
         is_answered=False,
     )
     await admit_asking(asking, id=str(ids.run_id), patience=patience)
-    judged = Judged(
+    judged = JudgedAnswer(
         copilot_id=live.id,
         principal=caller.principal,
         user_id=caller.user.id if caller.user else None,
@@ -86,23 +86,23 @@ async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
     return {"status": "ok"}
 
 
-async def _made_ready(body: bytes, rules: Rules) -> tuple[Judgement, Words]:
+async def _made_ready(body: bytes, rules: Rules) -> tuple[GivenFeedback, Words]:
     """A judgement, and its words: of a long one beside the event loop and the writer's thread."""
     is_short = len(body) <= READ_INLINE_BYTES and not rules
     making = partial(_make_ready, body, rules)
     return making() if is_short else await asyncio.to_thread(making)
 
 
-def _make_ready(body: bytes, rules: Rules) -> tuple[Judgement, Words]:
+def _make_ready(body: bytes, rules: Rules) -> tuple[GivenFeedback, Words]:
     judgement = _read(body)
     if rules:  # compared with what is stored, and stored
         judgement = without_personal_data(judgement, rules)
     return judgement, words_of(judgement)
 
 
-def _read(body: bytes) -> Judgement:
+def _read(body: bytes) -> GivenFeedback:
     try:
-        return Judgement.model_validate(parse(body).value)
+        return GivenFeedback.model_validate(parse(body).value)
     except MalformedJson as error:
         raise MalformedBody(error.public, code=error.code) from error
     except ValidationError as error:

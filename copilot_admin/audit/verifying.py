@@ -40,7 +40,7 @@ SENTENCES: Mapping[Fault, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BrokenChain:
     """The first place at which a chain is broken.
 
     Attributes:
@@ -86,7 +86,7 @@ def first_break(
     head: Anchor,
     keys: Mapping[str, AuditKey],
     anchors: Sequence[Anchor] = (),
-) -> Broken | None:
+) -> BrokenChain | None:
     """The first place at which the chain is broken; None: it is whole.
 
     Args:
@@ -101,7 +101,7 @@ def first_break(
     for entry in entries:
         broken = _broken(entry, place, head=head, keys=keys)
         if broken is None and named.pop(entry.sequence, entry.hash) != entry.hash:
-            broken = Broken(Fault.NO_ANCHOR, entry.sequence)
+            broken = BrokenChain(Fault.NO_ANCHOR, entry.sequence)
         if broken is not None:
             return broken
         wanted.discard(entry.hash)
@@ -111,20 +111,20 @@ def first_break(
 
 def _broken(
     entry: AuditEntry, place: _Place, *, head: Anchor, keys: Mapping[str, AuditKey]
-) -> Broken | None:
+) -> BrokenChain | None:
     if not is_number(entry.sequence):
-        return Broken(Fault.EDITED, entry.sequence)
+        return BrokenChain(Fault.EDITED, entry.sequence)
     if entry.sequence != place.sequence + 1:
-        return Broken(Fault.MISSING, place.sequence + 1, entry.sequence)
+        return BrokenChain(Fault.MISSING, place.sequence + 1, entry.sequence)
     if entry.sequence > head.sequence:
-        return Broken(Fault.BEYOND_HEAD, entry.sequence)
+        return BrokenChain(Fault.BEYOND_HEAD, entry.sequence)
     key = keys.get(entry.key_id)
     if key is None:
-        return Broken(Fault.UNKNOWN_KEY, entry.sequence)
+        return BrokenChain(Fault.UNKNOWN_KEY, entry.sequence)
     if not is_as_hashed(entry, key):
-        return Broken(Fault.EDITED, entry.sequence)
+        return BrokenChain(Fault.EDITED, entry.sequence)
     if entry.previous != place.hash:
-        return Broken(Fault.UNLINKED, entry.sequence)
+        return BrokenChain(Fault.UNLINKED, entry.sequence)
     return None
 
 
@@ -138,15 +138,15 @@ def is_as_hashed(entry: AuditEntry, key: AuditKey) -> bool:
 
 def _broken_end(
     place: _Place, head: Anchor, named: Mapping[int, str], wanted: set[str]
-) -> Iterator[Broken]:
+) -> Iterator[BrokenChain]:
     if place.sequence != head.sequence:
-        yield Broken(Fault.CUT, place.sequence + 1)
+        yield BrokenChain(Fault.CUT, place.sequence + 1)
     elif place.hash != head.hash:
-        yield Broken(Fault.EDITED, place.sequence)
+        yield BrokenChain(Fault.EDITED, place.sequence)
     if named:
-        yield Broken(Fault.CUT, place.sequence + 1)
+        yield BrokenChain(Fault.CUT, place.sequence + 1)
     if wanted:
-        yield Broken(Fault.NO_ANCHOR, place.sequence)
+        yield BrokenChain(Fault.NO_ANCHOR, place.sequence)
 
 
 def head_of_trail() -> Anchor:
@@ -155,7 +155,7 @@ def head_of_trail() -> Anchor:
     return Anchor(head.sequence, head.hash) if head else Anchor(0, "")
 
 
-def check(anchors: Sequence[Anchor] = ()) -> tuple[Anchor, Broken | None]:
+def check(anchors: Sequence[Anchor] = ()) -> tuple[Anchor, BrokenChain | None]:
     """Goes through the trail of the database, while others may add to it.
 
     Returns:
@@ -168,4 +168,4 @@ def check(anchors: Sequence[Anchor] = ()) -> tuple[Anchor, Broken | None]:
         entries = entries_after(None, up_to=up_to)
         return head, first_break(entries, head=head, keys=known_keys(), anchors=anchors)
     except UnreadableEntry as error:
-        return head, Broken(Fault.EDITED, error.sequence)
+        return head, BrokenChain(Fault.EDITED, error.sequence)

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.copilot_file.faults import MOST_TOLD, BadCopilotFile, FileFault
 from copilot_admin.copilot_file.import_changes import ImportedChange
-from copilot_admin.copilot_file.import_rights import Wish
+from copilot_admin.copilot_file.import_rights import ImportWish
 from copilot_admin.copilot_file.importing import begun, carry_out
 from copilot_admin.copilot_file.loading import MOST_BYTES, load
 from copilot_admin.copilot_file.validation import TRIAL_SECONDS, validate
@@ -103,7 +103,9 @@ def read_files(sent: Iterable[NamedFile]) -> list[ReadFile]:
     return found
 
 
-def import_files(files: Sequence[ReadFile], wish: Wish, *, dry_run: bool) -> tuple[FileChange, ...]:
+def import_files(
+    files: Sequence[ReadFile], wish: ImportWish, *, dry_run: bool
+) -> tuple[FileChange, ...]:
     """Carries out what files say, all of it or nothing.
 
     Args:

@@ -10,7 +10,7 @@ from copilot_admin.models import Copilot, Provider, SavedQuestion
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownToImport:
     """What is here, before and while an import is carried out.
 
     Attributes:
@@ -39,7 +39,7 @@ class Known:
         return self.providers.get(name.lower())
 
 
-def known_to(slugs: Collection[str]) -> Known:
+def known_to(slugs: Collection[str]) -> KnownToImport:
     """Reads what an import has to know; five queries, in the transaction of the import."""
     rows = Copilot.objects.filter(slug__in=slugs).select_related("provider", "live")
     copilots = {row.slug: row for row in rows.select_for_update(of=("self",))}
@@ -48,7 +48,7 @@ def known_to(slugs: Collection[str]) -> Known:
         questions[saved.copilot_id].append(row_of(saved))
     made = SavedQuestion.objects.exclude(origin=None).order_by("origin")
     origins = {digest: origin for digest, origin in made.values_list("digest", "origin") if origin}
-    return Known(
+    return KnownToImport(
         slugs=frozenset(slugs),
         copilots=copilots,
         names={name.lower(): slug for name, slug in Copilot.objects.values_list("name", "slug")},

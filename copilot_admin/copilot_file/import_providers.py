@@ -7,13 +7,13 @@ from django.utils.translation import gettext as _
 from copilot_admin.copilot_file.exporting import provider_entry
 from copilot_admin.copilot_file.faults import FileFault
 from copilot_admin.copilot_file.import_changes import ImportedChange, compared
-from copilot_admin.copilot_file.import_known import Known
+from copilot_admin.copilot_file.import_known import KnownToImport
 from copilot_admin.copilot_file.schema import ProviderEntry
 from copilot_admin.copilots.providers import forget_key_if_moved
 from copilot_admin.models import Provider
 
 
-def fault_of_stranger(entry: ProviderEntry, known: Known, *, index: int) -> list[FileFault]:
+def fault_of_stranger(entry: ProviderEntry, known: KnownToImport, *, index: int) -> list[FileFault]:
     """What is told to somebody who may not change providers: a file would, unless it is here so."""
     row = known.provider(entry.name)
     is_here = row is not None and provider_entry(row) == _as_written(entry)
@@ -39,7 +39,7 @@ def _filled(row: Provider, entry: ProviderEntry) -> Provider:
     return row
 
 
-def take_provider(entry: ProviderEntry, known: Known) -> ImportedChange:
+def take_provider(entry: ProviderEntry, known: KnownToImport) -> ImportedChange:
     """Makes a provider what a file says."""
     row = known.provider(entry.name)
     before = provider_entry(row) if row else {}

@@ -13,7 +13,7 @@ from copilot_admin.models import Access, Copilot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class ImportWish:
     """How files are to be imported.
 
     Attributes:
@@ -48,7 +48,7 @@ class Wish:
 
 
 def faults_of_rights(
-    entry: CopilotEntry, here: Copilot, wish: Wish, *, path: str
+    entry: CopilotEntry, here: Copilot, wish: ImportWish, *, path: str
 ) -> list[FileFault]:
     """What whoever imports may not do to a copilot that is here."""
     if not wish.reaches(here):

@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from copilot_admin.copilot_file import images
 from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault
 from copilot_admin.copilot_file.import_changes import ImportedChange, compared
-from copilot_admin.copilot_file.import_known import Known, known_to
+from copilot_admin.copilot_file.import_known import KnownToImport, known_to
 from copilot_admin.copilot_file.import_providers import fault_of_stranger, take_provider
-from copilot_admin.copilot_file.import_rights import Wish, faults_of_rights
+from copilot_admin.copilot_file.import_rights import ImportWish, faults_of_rights
 from copilot_admin.copilot_file.loading import load
 from copilot_admin.copilot_file.questions import keep_questions
 from copilot_admin.copilot_file.schema import CopilotEntry, CopilotFile
@@ -37,8 +37,8 @@ def usual_access() -> Access:
 class Import:
     """One import on its way, in a transaction: what is here, and the pictures to store."""
 
-    wish: Wish
-    known: Known
+    wish: ImportWish
+    known: KnownToImport
     pictures: dict[str, bytes] = field(default_factory=dict)
 
     def keep_pictures(self) -> None:
@@ -86,7 +86,7 @@ def import_values(
 ) -> tuple[ImportedChange, ...]:
     """Like `import_file`, for a file that has been read into plain values."""
     file = validate(values)
-    wish = Wish(default_access=default_access, publishing=publishing, user=user)
+    wish = ImportWish(default_access=default_access, publishing=publishing, user=user)
     with transaction.atomic():
         work = begun([file], wish)
         changes = carry_out(file, work)
@@ -96,7 +96,7 @@ def import_values(
     return changes
 
 
-def begun(files: Iterable[CopilotFile], wish: Wish) -> Import:
+def begun(files: Iterable[CopilotFile], wish: ImportWish) -> Import:
     """An import of some files, which are carried out one after the other; call it in a transaction."""
     return Import(wish, known_to([entry.slug for file in files for entry in file.copilots]))
 

@@ -31,7 +31,7 @@ class UnusableTemplate(ConfigurationError):
     """No copilot can be made like this; the text says what would do."""
 
 
-class Group(StrEnum):
+class TemplateGroup(StrEnum):
     """Where the gallery shows a template."""
 
     READS = "reads"  # what the user has: widgets, files
@@ -71,7 +71,7 @@ class Template:
     switched_model: str = ""
     model_picker: bool = False
     icon: str = "copilot"
-    group: Group = Group.WORKS
+    group: TemplateGroup = TemplateGroup.WORKS
     more_needs: tuple[str, ...] = ()
     sample: SampleAnswer | None = None
 
@@ -225,7 +225,7 @@ def _read(path: Path) -> Template:
         switched_model=str(values.get("switched_model", "")),
         model_picker=values.get("model_picker") is True,
         icon=str(values.get("icon", "copilot")),
-        group=Group(values.get("group", Group.WORKS)),
+        group=TemplateGroup(values.get("group", TemplateGroup.WORKS)),
         more_needs=tuple(values.get("needs", ())),
         sample=_sample(values.get("sample")),
     )

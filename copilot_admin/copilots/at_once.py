@@ -13,7 +13,7 @@ from copilot_admin.storage.selects import member
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Switched:
+class SwitchStates:
     """How the switches stand that no version holds.
 
     Attributes:
@@ -41,16 +41,16 @@ class Switched:
         return (who[self.access], kept[self.logging])
 
 
-def switched(copilot: Copilot) -> Switched:
+def switched(copilot: Copilot) -> SwitchStates:
     """How the switches of a copilot stand."""
-    return Switched(
+    return SwitchStates(
         enabled=copilot.enabled,
         access=member(Access, copilot.access),
         logging=member(Logging, copilot.logging),
     )
 
 
-def is_opened(before: Switched, after: Switched) -> bool:
+def is_opened(before: SwitchStates, after: SwitchStates) -> bool:
     """Whether everybody may ask afterwards who needed a key before."""
     return after.access is Access.OPEN is not before.access
 
@@ -72,7 +72,7 @@ def keys_of_each(ids: Iterable[int]) -> Mapping[int, int]:
     return {pk: for_all + counts[pk] for pk in wanted}
 
 
-def consequences(before: Switched, after: Switched, *, keys: int) -> tuple[str, ...]:
+def consequences(before: SwitchStates, after: SwitchStates, *, keys: int) -> tuple[str, ...]:
     """What happens to a published copilot when its switches are turned, a sentence each.
 
     Args:
@@ -83,7 +83,7 @@ def consequences(before: Switched, after: Switched, *, keys: int) -> tuple[str, 
     return tuple(_consequences(before, after, keys=keys))
 
 
-def _consequences(before: Switched, after: Switched, *, keys: int) -> Iterator[str]:
+def _consequences(before: SwitchStates, after: SwitchStates, *, keys: int) -> Iterator[str]:
     if before.enabled and not after.enabled:
         yield _(
             "It goes out of the list that Workspace reads, and whoever asks is told that there is "

@@ -10,7 +10,7 @@ import json
 import time
 
 from copilot_admin.engine.processes.places import Busy
-from copilot_admin.engine.processes.workers import OrderFailed, Workers
+from copilot_admin.engine.processes.workers import ModuleWorkers, OrderFailed
 from protocol.json import Json
 from protocol.json_schema import data_faults
 from protocol.walk import values_in
@@ -22,7 +22,7 @@ _ENDLESS = ('"pattern"', '"patternProperties"', '"$ref"', '"$dynamicRef"')
 # Looks that were given up within a minute, after which none is begun: a copilot may have a hundred notes.
 MOST_LOST = 3
 REST_SECONDS = 60.0
-WORKERS = Workers("copilot_admin.copilots.data_fit_worker")
+WORKERS = ModuleWorkers("copilot_admin.copilots.data_fit_worker")
 _lost: deque[float] = deque(maxlen=MOST_LOST)
 
 

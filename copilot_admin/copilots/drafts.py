@@ -8,7 +8,7 @@ from typing import Any
 
 from copilot_admin.copilots.checklist.facts import facts_of
 from copilot_admin.copilots.checklist.finding import Finding
-from copilot_admin.copilots.checklist.subject import Facts
+from copilot_admin.copilots.checklist.subject import DraftFacts
 from copilot_admin.copilots.fields.table import BY_KEY, IN_FORM
 from copilot_admin.copilots.fields.words import in_words, words_of
 from copilot_admin.copilots.providers import provider_spec
@@ -68,7 +68,7 @@ def drafts_of(copilots: Sequence[Copilot]) -> list[Draft]:
     return [_draft_of(copilot, facts) for copilot, facts in known]
 
 
-def _draft_of(copilot: Copilot, facts: Facts) -> Draft:
+def _draft_of(copilot: Copilot, facts: DraftFacts) -> Draft:
     document = document_of(copilot)
     return Draft(
         copilot=copilot,

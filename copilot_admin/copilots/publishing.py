@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from copilot_admin.copilots.checklist.draft_checks import checked
 from copilot_admin.copilots.checklist.facts import facts_of
 from copilot_admin.copilots.checklist.finding import Finding, error
-from copilot_admin.copilots.checklist.subject import Facts
+from copilot_admin.copilots.checklist.subject import DraftFacts
 from copilot_admin.copilots.fields.table import VERSIONED
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.copilots.switched_providers import keep, up_to_date
@@ -98,7 +98,7 @@ def check_known(version: CopilotVersion) -> None:
         raise ConfigurationError(f"{sentence} {more}") from error
 
 
-def checklist(copilot: Copilot, facts: Facts | None = None) -> tuple[Finding, ...]:
+def checklist(copilot: Copilot, facts: DraftFacts | None = None) -> tuple[Finding, ...]:
     """What a builder should know before a draft is published, the gravest first.
 
     Args:

@@ -10,9 +10,9 @@ from copilot_admin.errors import TooManyRequests
 from copilot_admin.limits.book import BOOK
 from copilot_admin.limits.closed_rates import CLOSED_RATES
 from copilot_admin.limits.counting import COUNTING
-from copilot_admin.limits.demand import Charge, Demand, Entry, demand_of
+from copilot_admin.limits.demand import Charge, Demand, DemandAnswer, demand_of
 from copilot_admin.limits.near_limits import NEAR_LIMITS
-from copilot_admin.limits.rules import Measure, Rule
+from copilot_admin.limits.rules import LimitMeasure, LimitRule
 from copilot_admin.limits.sentences import refusal, seconds_until
 from copilot_admin.limits.spent import spent
 from copilot_admin.limits.subjects import Asking
@@ -32,7 +32,7 @@ class LimitExceeded(TooManyRequests):
         rule: Which one.
     """
 
-    def __init__(self, rule: Rule, *, now: datetime, again: datetime | None) -> None:
+    def __init__(self, rule: LimitRule, *, now: datetime, again: datetime | None) -> None:
         super().__init__(
             refusal(rule, now=now, again=again, zone=budget_zone()),
             retry_after=seconds_until(again, now) if again else _RETRY_SECONDS,
@@ -60,7 +60,7 @@ class Admission:
     def counts_money(self) -> bool:
         """Whether anybody wants to know what it costs."""
         budgets = self.demand.budgets if self.demand else ()
-        return any(one.rule.kind.measure is Measure.USD for one in budgets)
+        return any(one.rule.kind.measure is LimitMeasure.USD for one in budgets)
 
     async def end(self, charge: Charge | None = None) -> None:
         """Gives back what it held, and charges what it took; a second time does nothing."""
@@ -135,9 +135,9 @@ async def _look(demand: Demand, used: Mapping[str, int]) -> None:
     await NEAR_LIMITS.look({budgets[key]: n for key, n in used.items() if key in budgets})
 
 
-async def _entered(demand: Demand, patience: Patience) -> Entry:
+async def _entered(demand: Demand, patience: Patience) -> DemandAnswer:
     """What the counters say; they are told of budgets that they know nothing of."""
-    entry = Entry()
+    entry = DemandAnswer()
     for _ in range(_TRIES):
         entry = await COUNTING.enter(demand)
         if not entry.missing:
@@ -162,7 +162,7 @@ async def _take_rates(demand: Demand, now: datetime) -> None:
         raise LimitExceeded(rule, now=now, again=again)
 
 
-def _room_at(rule: Rule, now: datetime) -> datetime | None:
+def _room_at(rule: LimitRule, now: datetime) -> datetime | None:
     if rule.kind.period is None:
         return None
     return window_at(rule.kind.period, now, budget_zone()).ends

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 from django.conf import settings
 from django.db import transaction
 
-from copilot_admin.limits.rules import Rule, rules_of
-from copilot_admin.limits.subjects import Asking, Subject
+from copilot_admin.limits.rules import LimitRule, rules_of
+from copilot_admin.limits.subjects import Asking, LimitSubject
 from copilot_admin.limits.taken_away import forget, taken_away
 from copilot_admin.models import Copilot, LimitScope, SubjectLimits
 from copilot_admin.storage.selects import member
@@ -36,13 +36,13 @@ class Book:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._read_at = -inf
-        self._limits: Mapping[Subject, Limits] = {}
-        self._rules: dict[Subject, tuple[Rule, ...]] = {}
+        self._limits: Mapping[LimitSubject, Limits] = {}
+        self._rules: dict[LimitSubject, tuple[LimitRule, ...]] = {}
         self._taken_away: frozenset[str] = frozenset()  # counters that are to be forgotten
 
-    def rules_for(self, asking: Asking) -> tuple[Rule, ...]:
+    def rules_for(self, asking: Asking) -> tuple[LimitRule, ...]:
         """What holds for a request, the narrowest first."""
-        rules: list[Rule] = []
+        rules: list[LimitRule] = []
         for subject in asking.subjects:
             found = self._rules.get(subject)
             if found is None:
@@ -50,12 +50,12 @@ class Book:
             rules += found
         return tuple(rule for rule in rules if _is_for(rule, asking)) if rules else ()
 
-    def limits_of(self, subject: Subject, *, is_anonymous: bool = False) -> Limits:
+    def limits_of(self, subject: LimitSubject, *, is_anonymous: bool = False) -> Limits:
         """The limits of a subject: its own, and for what it has none those of all of its kind."""
         own = self._limits.get(subject, _NOTHING)
         if subject.scope is LimitScope.ADDRESS and not is_anonymous:
             return own
-        everyone = self._limits.get(Subject(subject.scope), _NOTHING)
+        everyone = self._limits.get(LimitSubject(subject.scope), _NOTHING)
         if subject.scope is LimitScope.ADDRESS:
             everyone = {**settings.ANONYMOUS_LIMITS, **everyone}
         return {**everyone, **own}
@@ -70,10 +70,11 @@ class Book:
         self._read_at = self._clock()
         rows = SubjectLimits.objects.values_list("scope", "subject", "limits")
         found = {
-            Subject(member(LimitScope, scope), subject): limits for scope, subject, limits in rows
+            LimitSubject(member(LimitScope, scope), subject): limits
+            for scope, subject, limits in rows
         }
         copilots = Copilot.objects.exclude(limits={}).values_list("pk", "limits")
-        found |= {Subject(LimitScope.COPILOT, str(pk)): limits for pk, limits in copilots}
+        found |= {LimitSubject(LimitScope.COPILOT, str(pk)): limits for pk, limits in copilots}
         if found != self._limits:
             self._taken_away |= taken_away(self._limits, found)
             self._limits = found
@@ -94,7 +95,7 @@ class Book:
         self._limits, self._rules, self._read_at = {}, {}, inf
         self._taken_away = frozenset()
 
-    def _make(self, subject: Subject, *, is_anonymous: bool) -> tuple[Rule, ...]:
+    def _make(self, subject: LimitSubject, *, is_anonymous: bool) -> tuple[LimitRule, ...]:
         """The rules of a subject; kept only for those with a row, since of addresses there is no end."""
         made = rules_of(subject, self.limits_of(subject, is_anonymous=is_anonymous))
         if subject.scope is not LimitScope.ADDRESS and subject.scope is not LimitScope.USER:
@@ -102,7 +103,7 @@ class Book:
         return made
 
 
-def _is_for(rule: Rule, asking: Asking) -> bool:
+def _is_for(rule: LimitRule, asking: Asking) -> bool:
     """Whether a rule holds for a request: a trial is no use of a copilot, but costs as much."""
     if rule.is_seat or rule.counts_requests:
         return not asking.is_trial and (asking.is_answered or rule.counts_requests)

@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from datetime import datetime
 
-from copilot_admin.limits.rules import Rule
+from copilot_admin.limits.rules import LimitRule
 
 _MOST = 10_000  # that are remembered; a megabyte or two
 
@@ -12,9 +12,9 @@ class ClosedRates:
     """When rates have room again."""
 
     def __init__(self) -> None:
-        self._until: OrderedDict[Rule, datetime] = OrderedDict()  # noted last is last
+        self._until: OrderedDict[LimitRule, datetime] = OrderedDict()  # noted last is last
 
-    def until(self, rule: Rule, now: datetime) -> datetime | None:
+    def until(self, rule: LimitRule, now: datetime) -> datetime | None:
         """When a rate has room again; None: it may have some now."""
         until = self._until.get(rule)
         if until is None or until > now:
@@ -22,7 +22,7 @@ class ClosedRates:
         del self._until[rule]
         return None
 
-    def close(self, rule: Rule, *, until: datetime) -> None:
+    def close(self, rule: LimitRule, *, until: datetime) -> None:
         """Notes that a rate has none; of too many the oldest is forgotten, and the counters say it."""
         self._until[rule] = until
         self._until.move_to_end(rule)

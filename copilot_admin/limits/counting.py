@@ -15,10 +15,10 @@ from django.conf import settings
 from limits.util import WindowStats
 
 from copilot_admin.config.redis_faults import REDIS_FAULTS
-from copilot_admin.limits.demand import Budget, Demand, Entry
+from copilot_admin.limits.demand import Budget, Demand, DemandAnswer
 from copilot_admin.limits.process_counters import ProcessCounters
 from copilot_admin.limits.redis_counters import RedisCounters
-from copilot_admin.limits.rules import Rule
+from copilot_admin.limits.rules import LimitRule
 
 SECONDS = 2.0  # for an answer of Redis, which takes a fraction of a millisecond; a busy loop hears it late
 AWAY = "limits are counted for each worker alone: Redis does not answer"
@@ -42,7 +42,7 @@ class Counting:
             WeakKeyDictionary()
         )
         self._is_away = False
-        self._held: dict[str, tuple[Rule, ...]] = {}  # seats by the id of their request
+        self._held: dict[str, tuple[LimitRule, ...]] = {}  # seats by the id of their request
         self._giving_back: set[asyncio.Task[None]] = set()
         self._owed: Counter[str] = Counter()  # what Redis was not told while it was away
 
@@ -51,7 +51,7 @@ class Counting:
         """Why limits may be exceeded at the moment; empty while they are kept."""
         return AWAY if self._is_away else ""
 
-    async def enter(self, demand: Demand) -> Entry:
+    async def enter(self, demand: Demand) -> DemandAnswer:
         """Takes what a request takes by beginning, if there is room for all of it."""
         entry = await self._asked(lambda shared: shared.enter(demand))
         if entry is None:
@@ -63,7 +63,7 @@ class Counting:
         return entry
 
     async def leave(
-        self, id: str, *, seats: Collection[Rule], added: Mapping[str, int]
+        self, id: str, *, seats: Collection[LimitRule], added: Mapping[str, int]
     ) -> Mapping[str, int]:
         """Gives seats back and adds to budgets that are known; says what is used of those."""
         self._held.pop(id, None)
@@ -75,7 +75,7 @@ class Counting:
             used = await self.own.leave(id, seats=(), added=added)
         return used
 
-    def abandon(self, id: str, seats: Collection[Rule]) -> None:
+    def abandon(self, id: str, seats: Collection[LimitRule]) -> None:
         """Gives back seats that somebody may have, who waits for nothing any more.
 
         The shared ones would run out by themselves, after half a minute in which others miss them.
@@ -92,12 +92,12 @@ class Counting:
         if await self._asked(lambda shared: _done(shared.begin(used))) is None:
             await self.own.begin(used)
 
-    async def hit(self, rule: Rule) -> bool:
+    async def hit(self, rule: LimitRule) -> bool:
         """Counts a request of a rate, if there is room."""
         hit = await self._asked(lambda shared: shared.hit(rule))
         return await self.own.hit(rule) if hit is None else hit
 
-    async def rate(self, rule: Rule) -> WindowStats:
+    async def rate(self, rule: LimitRule) -> WindowStats:
         """When a rate has room again, and how much there is."""
         stats = await self._asked(lambda shared: shared.rate(rule))
         return await self.own.rate(rule) if stats is None else stats
@@ -134,7 +134,7 @@ class Counting:
         self._owed.clear()
         self._is_away = False
 
-    async def _give_back(self, id: str, seats: Collection[Rule]) -> None:
+    async def _give_back(self, id: str, seats: Collection[LimitRule]) -> None:
         await self._asked(lambda shared: shared.leave(id, seats=seats, added={}))
 
     async def _asked(self, ask: Callable[[RedisCounters], Awaitable[T]]) -> T | None:

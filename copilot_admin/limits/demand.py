@@ -6,16 +6,16 @@ from datetime import datetime, tzinfo
 
 from limits import RateLimitItem, RateLimitItemPerMinute
 
-from copilot_admin.limits.rules import Measure, Rule
-from copilot_admin.limits.windows import Period, Window, window_at
+from copilot_admin.limits.rules import LimitMeasure, LimitRule
+from copilot_admin.limits.windows import BudgetPeriod, LimitWindow, window_at
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
     """A rule in one window of the calendar."""
 
-    rule: Rule
-    window: Window
+    rule: LimitRule
+    window: LimitWindow
 
     @property
     def key(self) -> str:
@@ -35,15 +35,15 @@ class Budget:
     @property
     def is_lasting(self) -> bool:
         """Whether what was used is looked up when the counters have lost it."""
-        return self.rule.kind.period is not Period.MINUTE
+        return self.rule.kind.period is not BudgetPeriod.MINUTE
 
 
-def seat_key(rule: Rule) -> str:
+def seat_key(rule: LimitRule) -> str:
     """The name of the counter of what goes on at once."""
     return f"seats:{rule.subject.counter}"
 
 
-def rate_item(rule: Rule) -> RateLimitItem:
+def rate_item(rule: LimitRule) -> RateLimitItem:
     """A rate as the library that counts it calls it; a changed rate begins anew."""
     return RateLimitItemPerMinute(rule.most)
 
@@ -54,8 +54,8 @@ class Demand:
 
     id: str
     budgets: tuple[Budget, ...] = ()
-    seats: tuple[Rule, ...] = ()
-    rates: tuple[Rule, ...] = ()
+    seats: tuple[LimitRule, ...] = ()
+    rates: tuple[LimitRule, ...] = ()
 
     @property
     def taken(self) -> Mapping[str, int]:
@@ -63,7 +63,7 @@ class Demand:
         return {one.key: one.takes for one in self.budgets if one.takes}
 
 
-def demand_of(id: str, rules: tuple[Rule, ...], *, now: datetime, zone: tzinfo) -> Demand:
+def demand_of(id: str, rules: tuple[LimitRule, ...], *, now: datetime, zone: tzinfo) -> Demand:
     """What a request asks of the counters.
 
     Args:
@@ -85,7 +85,7 @@ def demand_of(id: str, rules: tuple[Rule, ...], *, now: datetime, zone: tzinfo) 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class DemandAnswer:
     """What the counters say to a demand.
 
     Attributes:
@@ -94,9 +94,9 @@ class Entry:
         used: How much is used of each rule now, with this request.
     """
 
-    full: Rule | None = None
+    full: LimitRule | None = None
     missing: tuple[Budget, ...] = ()
-    used: Mapping[Rule, int] = field(default_factory=dict)
+    used: Mapping[LimitRule, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,11 +113,11 @@ class Charge:
     def on(self, budget: Budget) -> tuple[str, int]:
         """The counter that it adds to, and how much."""
         match budget.rule.kind.measure:
-            case Measure.TOKENS:
+            case LimitMeasure.TOKENS:
                 return budget.key, self.tokens
-            case Measure.USD if self.nano_usd is None:
+            case LimitMeasure.USD if self.nano_usd is None:
                 return budget.unpriced_key, 1
-            case Measure.USD:
+            case LimitMeasure.USD:
                 return budget.key, self.nano_usd or 0
             case _:
                 return budget.key, 0

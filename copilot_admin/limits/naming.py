@@ -4,14 +4,14 @@ from ipaddress import ip_address
 
 from django.utils.translation import gettext as _
 
-from copilot_admin.limits.subjects import Subject
+from copilot_admin.limits.subjects import LimitSubject
 from copilot_admin.models import Copilot, EndpointKey, LimitScope
 from copilot_admin.models.limits import LONGEST_SUBJECT
 
 LONGEST_NUMBER = 18  # digits of a row's id
 
 
-def subject_in(text: str) -> Subject | None:
+def subject_in(text: str) -> LimitSubject | None:
     """Whom a text names; None: nobody. Reads no database.
 
     Args:
@@ -31,10 +31,10 @@ def subject_in(text: str) -> Subject | None:
             is_one = id == id.strip()
         case LimitScope.ADDRESS:
             is_one = not id or _is_address(id)
-    return Subject(LimitScope(scope), id) if is_one else None
+    return LimitSubject(LimitScope(scope), id) if is_one else None
 
 
-def name_of(subject: Subject) -> str | None:
+def name_of(subject: LimitSubject) -> str | None:
     """Whom limits are of, for people; None: a copilot or key that is gone. Reads the database."""
     match subject.scope:
         case LimitScope.SERVER:

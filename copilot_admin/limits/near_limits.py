@@ -11,8 +11,8 @@ import time
 from typing import TypeAlias
 
 from copilot_admin.limits.counting import COUNTING
-from copilot_admin.limits.rules import Rule
-from copilot_admin.limits.windows import Period, window_at
+from copilot_admin.limits.rules import LimitRule
+from copilot_admin.limits.windows import BudgetPeriod, window_at
 from copilot_admin.limits.zone import budget_zone
 
 SHARE = 0.8
@@ -28,7 +28,7 @@ class NearLimit:
         ends: When its window ends.
     """
 
-    rule: Rule
+    rule: LimitRule
     used: int
     ends: datetime
 
@@ -52,15 +52,15 @@ class NearLimits:
 
     def __init__(self) -> None:
         self._said: set[str] = set()
-        self._looked: dict[Rule, float] = {}
+        self._looked: dict[LimitRule, float] = {}
 
-    async def look(self, used: Mapping[Rule, int]) -> None:
+    async def look(self, used: Mapping[LimitRule, int]) -> None:
         """Tells of each rule of which 80 % are used, unless it was told."""
         for rule, number in used.items():
             if number >= SHARE * rule.most:
                 await self._tell(rule, number)
 
-    async def look_at_rate(self, rule: Rule) -> None:
+    async def look_at_rate(self, rule: LimitRule) -> None:
         """The same of a rate; looks once a second at most."""
         now = time.monotonic()
         if now - self._looked.get(rule, -_LOOK_AFTER_SECONDS) < _LOOK_AFTER_SECONDS:
@@ -76,9 +76,9 @@ class NearLimits:
         self._said.clear()
         self._looked.clear()
 
-    async def _tell(self, rule: Rule, used: int) -> None:
+    async def _tell(self, rule: LimitRule, used: int) -> None:
         now = datetime.now(UTC)
-        window = window_at(rule.kind.period or Period.MINUTE, now, budget_zone())
+        window = window_at(rule.kind.period or BudgetPeriod.MINUTE, now, budget_zone())
         key = f"{rule.subject.counter}:{rule.kind.key}:{rule.most}:{window.name}"
         if key in self._said:
             return

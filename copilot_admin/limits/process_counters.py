@@ -7,9 +7,9 @@ import time
 from limits.aio.strategies import MovingWindowRateLimiter
 from limits.util import WindowStats
 
-from copilot_admin.limits.demand import Budget, Demand, Entry, rate_item, seat_key
+from copilot_admin.limits.demand import Budget, Demand, DemandAnswer, rate_item, seat_key
 from copilot_admin.limits.moving_window import ProcessWindows
-from copilot_admin.limits.rules import Rule
+from copilot_admin.limits.rules import LimitRule
 from copilot_admin.models.limits import LimitScope
 
 _SWEEP_AFTER = 1000  # entries: budgets of windows that are over are let go of
@@ -33,13 +33,13 @@ class ProcessCounters:
         self._of_addresses: dict[str, None] = {}  # keys of the former; noted first is first
         self._until_sweep = _SWEEP_AFTER
 
-    async def enter(self, demand: Demand) -> Entry:
+    async def enter(self, demand: Demand) -> DemandAnswer:
         """Takes what a request takes by beginning, if there is room for all of it."""
         with self._lock:
             return self._entered(demand)
 
     async def leave(
-        self, id: str, *, seats: Collection[Rule], added: Mapping[str, int]
+        self, id: str, *, seats: Collection[LimitRule], added: Mapping[str, int]
     ) -> Mapping[str, int]:
         """Gives seats back and adds to budgets that are known; says what is used of those."""
         with self._lock:
@@ -66,11 +66,11 @@ class ProcessCounters:
                 del self._of_addresses[oldest]
                 self._used.pop(oldest, None)
 
-    async def hit(self, rule: Rule) -> bool:
+    async def hit(self, rule: LimitRule) -> bool:
         """Counts a request of a rate, if there is room."""
         return await self._rates.hit(rate_item(rule), rule.subject.counter)
 
-    async def rate(self, rule: Rule) -> WindowStats:
+    async def rate(self, rule: LimitRule) -> WindowStats:
         """When a rate has room again, and how much there is."""
         return await self._rates.get_window_stats(rate_item(rule), rule.subject.counter)
 
@@ -78,7 +78,7 @@ class ProcessCounters:
         """Whether this is the first to say something; of one process it always is."""
         return True
 
-    async def renew(self, seats: Mapping[str, Collection[Rule]]) -> None:
+    async def renew(self, seats: Mapping[str, Collection[LimitRule]]) -> None:
         """Does nothing: seats in memory end with their process, so none has to be renewed."""
 
     def known(self, keys: Collection[str]) -> Mapping[str, int]:
@@ -90,16 +90,16 @@ class ProcessCounters:
             if key in self._used and self._used[key][1] > now
         }
 
-    def taken(self, rule: Rule) -> int:
+    def taken(self, rule: LimitRule) -> int:
         """How many seats are taken."""
         return len(self._seats.get(seat_key(rule), ()))
 
-    def sit_down(self, id: str, seats: Collection[Rule]) -> None:
+    def sit_down(self, id: str, seats: Collection[LimitRule]) -> None:
         """Takes seats without asking: another counter has let the request in."""
         for rule in seats:
             self._seats.setdefault(seat_key(rule), set()).add(id)
 
-    def stand_up(self, id: str, seats: Collection[Rule]) -> None:
+    def stand_up(self, id: str, seats: Collection[LimitRule]) -> None:
         """Gives back the seats that an answer held."""
         for rule in seats:
             key = seat_key(rule)
@@ -124,24 +124,24 @@ class ProcessCounters:
         clock = self._clock
         self.__init__(clock)  # type: ignore[misc]  # nothing else refers to its parts
 
-    def _entered(self, demand: Demand) -> Entry:
+    def _entered(self, demand: Demand) -> DemandAnswer:
         self._sweep()
         known = self.known([budget.key for budget in demand.budgets])
         for budget in demand.budgets:
             if known.get(budget.key, 0) >= budget.rule.most:
-                return Entry(full=budget.rule)
+                return DemandAnswer(full=budget.rule)
         for rule in demand.seats:
             if self.taken(rule) >= rule.most:
-                return Entry(full=rule)
+                return DemandAnswer(full=rule)
         missing = tuple(one for one in demand.budgets if one.key not in known)
         if missing:
-            return Entry(missing=missing)
+            return DemandAnswer(missing=missing)
         for budget in demand.budgets:
             number, until = self._used[budget.key]
             self._used[budget.key] = (number + budget.takes, until)
         self.sit_down(demand.id, demand.seats)
         used = {one.rule: known[one.key] + one.takes for one in demand.budgets}
-        return Entry(used=used | {rule: self.taken(rule) for rule in demand.seats})
+        return DemandAnswer(used=used | {rule: self.taken(rule) for rule in demand.seats})
 
     def _sweep(self) -> None:
         self._until_sweep -= 1

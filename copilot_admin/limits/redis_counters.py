@@ -14,8 +14,8 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import InvalidResponse
 
-from copilot_admin.limits.demand import Budget, Demand, Entry, rate_item, seat_key
-from copilot_admin.limits.rules import Rule
+from copilot_admin.limits.demand import Budget, Demand, DemandAnswer, rate_item, seat_key
+from copilot_admin.limits.rules import LimitRule
 
 PREFIX = "copilot-limits:"
 LEASE_SECONDS = 30  # six renewals: a worker that is busy for some seconds keeps its seats
@@ -110,11 +110,11 @@ class RedisCounters:
         self._leave = self._redis.register_script(_LEAVE)
         self._renew = self._redis.register_script(_RENEW)
 
-    async def enter(self, demand: Demand) -> Entry:
+    async def enter(self, demand: Demand) -> DemandAnswer:
         """Takes what a request takes by beginning, if there is room for all of it."""
         rules = [*(one.rule for one in demand.budgets), *demand.seats]
         if not rules:
-            return Entry()
+            return DemandAnswer()
         keys = [one.key for one in demand.budgets] + [seat_key(one) for one in demand.seats]
         numbers = [number for one in demand.budgets for number in (one.rule.most, one.takes)]
         numbers += [rule.most for rule in demand.seats]
@@ -124,16 +124,16 @@ class RedisCounters:
         )
         match said:
             case [b"missing", *indexes]:
-                return Entry(missing=tuple(demand.budgets[index - 1] for index in indexes))
+                return DemandAnswer(missing=tuple(demand.budgets[index - 1] for index in indexes))
             case [b"full", index]:
-                return Entry(full=rules[index - 1])
+                return DemandAnswer(full=rules[index - 1])
             case [b"in", *used]:
-                return Entry(used=dict(zip(rules, used, strict=True)))
+                return DemandAnswer(used=dict(zip(rules, used, strict=True)))
             case _:
                 raise InvalidResponse("no reply to what was asked")
 
     async def leave(
-        self, id: str, *, seats: Collection[Rule], added: Mapping[str, int]
+        self, id: str, *, seats: Collection[LimitRule], added: Mapping[str, int]
     ) -> Mapping[str, int]:
         """Gives seats back and adds to budgets that are known; says what is used of those."""
         keys = [*map(seat_key, seats), *added]
@@ -153,11 +153,11 @@ class RedisCounters:
                 pipeline.set(PREFIX + budget.key, number, nx=True, exat=until)
             await pipeline.execute()
 
-    async def hit(self, rule: Rule) -> bool:
+    async def hit(self, rule: LimitRule) -> bool:
         """Counts a request of a rate, if there is room."""
         return await self._rates.hit(rate_item(rule), rule.subject.counter)
 
-    async def rate(self, rule: Rule) -> WindowStats:
+    async def rate(self, rule: LimitRule) -> WindowStats:
         """When a rate has room again, and how much there is."""
         return await self._rates.get_window_stats(rate_item(rule), rule.subject.counter)
 
@@ -165,7 +165,7 @@ class RedisCounters:
         """Whether this is the first of all workers to say something."""
         return bool(await self._redis.set(f"{PREFIX}said:{key}", 1, nx=True, ex=seconds))
 
-    async def renew(self, seats: Mapping[str, Collection[Rule]]) -> None:
+    async def renew(self, seats: Mapping[str, Collection[LimitRule]]) -> None:
         """Keeps the seats of this process for another while."""
         held = [(PREFIX + seat_key(rule), id) for id, rules in seats.items() for rule in rules]
         for first in range(0, len(held), _RENEWED_AT_ONCE):

@@ -6,13 +6,13 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
-from copilot_admin.limits.subjects import Subject
-from copilot_admin.limits.windows import Period
+from copilot_admin.limits.subjects import LimitSubject
+from copilot_admin.limits.windows import BudgetPeriod
 
 NANO = 1_000_000_000  # of a dollar: an answer of a small model costs some ten thousands of them
 
 
-class Measure(StrEnum):
+class LimitMeasure(StrEnum):
     """What a limit counts."""
 
     REQUESTS = "requests"
@@ -31,44 +31,46 @@ class LimitKind:
     """
 
     key: str
-    measure: Measure
-    period: Period | None = None
+    measure: LimitMeasure
+    period: BudgetPeriod | None = None
 
 
 KINDS: Mapping[str, LimitKind] = {
     kind.key: kind
     for kind in (
-        LimitKind("concurrent", Measure.CONCURRENT),
+        LimitKind("concurrent", LimitMeasure.CONCURRENT),
         *(
             LimitKind(f"{measure.value}_per_{period.value}", measure, period)
-            for measure in (Measure.REQUESTS, Measure.TOKENS, Measure.USD)
-            for period in Period
+            for measure in (LimitMeasure.REQUESTS, LimitMeasure.TOKENS, LimitMeasure.USD)
+            for period in BudgetPeriod
         ),
     )
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class LimitRule:
     """How much of something a subject may have.
 
     Attributes:
         most: Requests, answers or tokens; of money billionths of a dollar.
     """
 
-    subject: Subject
+    subject: LimitSubject
     kind: LimitKind
     most: int
 
     @property
     def is_rate(self) -> bool:
         """Whether it is of any 60 seconds, however they lie."""
-        return self.kind.measure is Measure.REQUESTS and self.kind.period is Period.MINUTE
+        return (
+            self.kind.measure is LimitMeasure.REQUESTS and self.kind.period is BudgetPeriod.MINUTE
+        )
 
     @property
     def is_seat(self) -> bool:
         """Whether it is of what goes on at once."""
-        return self.kind.measure is Measure.CONCURRENT
+        return self.kind.measure is LimitMeasure.CONCURRENT
 
     @property
     def is_budget(self) -> bool:
@@ -78,13 +80,13 @@ class Rule:
     @property
     def counts_requests(self) -> bool:
         """Whether every request takes one of it."""
-        return self.kind.measure is Measure.REQUESTS
+        return self.kind.measure is LimitMeasure.REQUESTS
 
 
-def rules_of(subject: Subject, limits: Mapping[str, Any]) -> tuple[Rule, ...]:
+def rules_of(subject: LimitSubject, limits: Mapping[str, Any]) -> tuple[LimitRule, ...]:
     """The rules that limits make, as a file or a row has them; what is not set makes none."""
     return tuple(
-        Rule(subject, kind, _most(kind, limits[key]))
+        LimitRule(subject, kind, _most(kind, limits[key]))
         for key, kind in KINDS.items()
         if limits.get(key) is not None
     )
@@ -96,4 +98,4 @@ def nano(dollars: Decimal) -> int:
 
 
 def _most(kind: LimitKind, number: Any) -> int:
-    return nano(Decimal(str(number))) if kind.measure is Measure.USD else int(number)
+    return nano(Decimal(str(number))) if kind.measure is LimitMeasure.USD else int(number)

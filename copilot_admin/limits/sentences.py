@@ -3,8 +3,8 @@
 from datetime import datetime, tzinfo
 from math import ceil
 
-from copilot_admin.limits.rules import Measure, Rule
-from copilot_admin.limits.windows import Period
+from copilot_admin.limits.rules import LimitMeasure, LimitRule
+from copilot_admin.limits.windows import BudgetPeriod
 from copilot_admin.models.limits import LimitScope
 
 WHOSE = {
@@ -16,10 +16,14 @@ WHOSE = {
 }
 _ASKED = (LimitScope.SERVER, LimitScope.COPILOT)  # requests come to them, the others send them
 _COUNTED_DOWN = 120  # seconds that somebody may wait for; what is later has a time of day
-_WINDOWS = {Period.MINUTE: "this minute", Period.DAY: "today", Period.MONTH: "this month"}
+_WINDOWS = {
+    BudgetPeriod.MINUTE: "this minute",
+    BudgetPeriod.DAY: "today",
+    BudgetPeriod.MONTH: "this month",
+}
 
 
-def refusal(rule: Rule, *, now: datetime, again: datetime | None, zone: tzinfo) -> str:
+def refusal(rule: LimitRule, *, now: datetime, again: datetime | None, zone: tzinfo) -> str:
     """What a client is told who has reached a limit.
 
     Args:
@@ -38,18 +42,18 @@ def seconds_until(again: datetime, now: datetime) -> int:
     return max(1, ceil((again - now).total_seconds()))
 
 
-def _limit(rule: Rule) -> str:
+def _limit(rule: LimitRule) -> str:
     """Which limit it is; how much of money and tokens there was is not for strangers."""
     whose, kind = WHOSE[rule.subject.scope], rule.kind
-    if kind.measure is Measure.CONCURRENT:
+    if kind.measure is LimitMeasure.CONCURRENT:
         noun = "answer" if rule.most == 1 else "answers"
         return f"{whose} may have {rule.most:,} {noun} running at once, and has."
     assert kind.period is not None  # noqa: S101  # all others have one
-    if kind.measure is Measure.REQUESTS:
+    if kind.measure is LimitMeasure.REQUESTS:
         noun = "request" if rule.most == 1 else "requests"
         may, has = ("may be sent", "was") if rule.subject.scope in _ASKED else ("may send", "has")
         return f"{whose} {may} {rule.most:,} {noun} a {kind.period.value}, and {has}."
-    what = "tokens" if kind.measure is Measure.TOKENS else "money"
+    what = "tokens" if kind.measure is LimitMeasure.TOKENS else "money"
     return f"{whose} has used up its {what} of {_WINDOWS[kind.period]}."
 
 

@@ -14,9 +14,9 @@ from django.contrib.auth import get_user_model
 from django.db.models import Count, F, Q, QuerySet, Sum
 
 from copilot_admin.limits.demand import Budget
-from copilot_admin.limits.rules import Measure, nano
-from copilot_admin.limits.subjects import Subject
-from copilot_admin.limits.windows import Window
+from copilot_admin.limits.rules import LimitMeasure, nano
+from copilot_admin.limits.subjects import LimitSubject
+from copilot_admin.limits.windows import LimitWindow
 from copilot_admin.models import DailyTotal, HourlyUsage, Outcome, Run
 from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.models.limits import LimitScope
@@ -61,7 +61,7 @@ def spent(budgets: Iterable[Budget]) -> Mapping[Budget, tuple[int, int]]:
     return used
 
 
-def _found_in(subject: Subject, window: Window, *, with_trials: bool) -> _Found:
+def _found_in(subject: LimitSubject, window: LimitWindow, *, with_trials: bool) -> _Found:
     match subject.scope:
         case scope if scope in _IN_ROLLUPS:
             found = _sum_of_rollups(window, subject)
@@ -74,7 +74,7 @@ def _found_in(subject: Subject, window: Window, *, with_trials: bool) -> _Found:
             return _Found()
 
 
-def _sum_of_rollups(window: Window, subject: Subject) -> _Found:
+def _sum_of_rollups(window: LimitWindow, subject: LimitSubject) -> _Found:
     begins, ends = window.begins, window.ends
     rows: QuerySet[Any]
     if begins.hour or begins.minute or ends.hour or ends.minute:
@@ -93,11 +93,11 @@ def _sum_of_rollups(window: Window, subject: Subject) -> _Found:
     return _Found(**found)
 
 
-def _runs(window: Window) -> QuerySet[Run]:
+def _runs(window: LimitWindow) -> QuerySet[Run]:
     return Run.objects.filter(started_at__gte=window.begins, started_at__lt=window.ends)
 
 
-def _trials(window: Window, subject: Subject) -> QuerySet[Run]:
+def _trials(window: LimitWindow, subject: LimitSubject) -> QuerySet[Run]:
     """Runs of builders, which are in no rollup; found by their names, of which there is an index."""
     builders = get_user_model().objects.values_list("pk", flat=True)
     runs = _runs(window).filter(principal__in=[f"{PLAYGROUND}{pk}" for pk in builders])
@@ -115,11 +115,11 @@ def _sum_of_runs(runs: QuerySet[Run]) -> _Found:
     return _Found(**found)
 
 
-def _number(measure: Measure, found: _Found) -> int:
+def _number(measure: LimitMeasure, found: _Found) -> int:
     match measure:
-        case Measure.TOKENS:
+        case LimitMeasure.TOKENS:
             return found.tokens
-        case Measure.USD:
+        case LimitMeasure.USD:
             return nano(found.cost)
         case _:
             return found.runs

@@ -14,7 +14,7 @@ _DIGEST_DIGITS = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class LimitSubject:
     """Whom or what a limit is of.
 
     Attributes:
@@ -70,7 +70,7 @@ class Asking:
         return self.key_id is None and not self.user and not self.is_trial
 
     @property
-    def subjects(self) -> tuple[Subject, ...]:
+    def subjects(self) -> tuple[LimitSubject, ...]:
         """Everything that it counts for, the narrowest first: who is told should know whose it is."""
         named = (
             (LimitScope.ADDRESS, self.address),
@@ -78,8 +78,8 @@ class Asking:
             (LimitScope.KEY, self.key_id),
             (LimitScope.COPILOT, self.copilot_id),
         )
-        known = (Subject(scope, str(one)) for scope, one in named if one not in (None, ""))
-        return (*known, Subject(LimitScope.SERVER))
+        known = (LimitSubject(scope, str(one)) for scope, one in named if one not in (None, ""))
+        return (*known, LimitSubject(LimitScope.SERVER))
 
 
 def _digest(id: str) -> str:

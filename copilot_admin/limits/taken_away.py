@@ -15,20 +15,21 @@ from copilot_admin.config.redis_faults import REDIS_FAULTS
 from copilot_admin.limits.counting import COUNTING, SECONDS
 from copilot_admin.limits.redis_counters import PREFIX
 from copilot_admin.limits.rules import KINDS
-from copilot_admin.limits.subjects import Subject
-from copilot_admin.limits.windows import Period
+from copilot_admin.limits.subjects import LimitSubject
+from copilot_admin.limits.windows import BudgetPeriod
 from copilot_admin.models import LimitScope
 
 _AT_ONCE = 1000  # keys that Redis looks through, and that are deleted, in one step
 _LASTING = frozenset(
-    kind.key for kind in KINDS.values() if kind.period in (Period.DAY, Period.MONTH)
+    kind.key for kind in KINDS.values() if kind.period in (BudgetPeriod.DAY, BudgetPeriod.MONTH)
 )
 
 logger = logging.getLogger(__name__)
 
 
 def taken_away(
-    before: Mapping[Subject, Mapping[str, Any]], after: Mapping[Subject, Mapping[str, Any]]
+    before: Mapping[LimitSubject, Mapping[str, Any]],
+    after: Mapping[LimitSubject, Mapping[str, Any]],
 ) -> frozenset[str]:
     """The patterns of the counters of budgets that there were before, and are not any more.
 
@@ -65,7 +66,7 @@ def _unlink(client: "redis.Redis", pattern: str) -> None:
         client.unlink(*keys[first : first + _AT_ONCE])
 
 
-def _pattern(subject: Subject, kind: str) -> str:
+def _pattern(subject: LimitSubject, kind: str) -> str:
     """Matches the counters of a budget; of one for every key or user, those of all of them."""
     is_every = not subject.id and subject.scope is not LimitScope.SERVER
     whose = f"{subject.scope.value}:*" if is_every else subject.counter

@@ -15,13 +15,13 @@ from copilot_admin.config.redis_faults import REDIS_FAULTS
 from copilot_admin.limits.counting import COUNTING, SECONDS
 from copilot_admin.limits.demand import Demand, demand_of, rate_item, seat_key
 from copilot_admin.limits.redis_counters import PREFIX
-from copilot_admin.limits.rules import Rule
+from copilot_admin.limits.rules import LimitRule
 from copilot_admin.limits.spent import spent
 from copilot_admin.limits.zone import budget_zone
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class LimitUse:
     """How much of a rule is used.
 
     Attributes:
@@ -32,7 +32,7 @@ class Use:
     unpriced: int = 0
 
 
-def use_of(rules: Collection[Rule]) -> Mapping[Rule, Use]:
+def use_of(rules: Collection[LimitRule]) -> Mapping[LimitRule, LimitUse]:
     """How much of each rule is used; reads the counters, and the database for what they do not know."""
     demand = demand_of("", tuple(rules), now=datetime.now(UTC), zone=budget_zone())
     if settings.REDIS_URL:
@@ -43,14 +43,16 @@ def use_of(rules: Collection[Rule]) -> Mapping[Rule, Use]:
     return _of(demand, *_own(demand))
 
 
-def _of(demand: Demand, known: Mapping[str, int], others: Mapping[Rule, int]) -> Mapping[Rule, Use]:
-    found = {rule: Use(number) for rule, number in others.items()}
+def _of(
+    demand: Demand, known: Mapping[str, int], others: Mapping[LimitRule, int]
+) -> Mapping[LimitRule, LimitUse]:
+    found = {rule: LimitUse(number) for rule, number in others.items()}
     forgotten = spent(budget for budget in demand.budgets if budget.key not in known)
     for budget in demand.budgets:
         if budget in forgotten:
-            found[budget.rule] = Use(*forgotten[budget])
+            found[budget.rule] = LimitUse(*forgotten[budget])
         else:
-            found[budget.rule] = Use(known[budget.key], known.get(budget.unpriced_key, 0))
+            found[budget.rule] = LimitUse(known[budget.key], known.get(budget.unpriced_key, 0))
     return found
 
 
@@ -58,13 +60,13 @@ def _keys(demand: Demand) -> list[str]:
     return [key for one in demand.budgets for key in (one.key, one.unpriced_key)]
 
 
-def _own(demand: Demand) -> tuple[Mapping[str, int], Mapping[Rule, int]]:
+def _own(demand: Demand) -> tuple[Mapping[str, int], Mapping[LimitRule, int]]:
     own = COUNTING.own
     rates = {rule: rule.most - async_to_sync(own.rate)(rule).remaining for rule in demand.rates}
     return own.known(_keys(demand)), rates | {rule: own.taken(rule) for rule in demand.seats}
 
 
-def _shared(demand: Demand) -> tuple[Mapping[str, int], Mapping[Rule, int]]:
+def _shared(demand: Demand) -> tuple[Mapping[str, int], Mapping[LimitRule, int]]:
     options = {"socket_timeout": SECONDS, "socket_connect_timeout": SECONDS}
     with redis.Redis.from_url(settings.REDIS_URL, **options) as client:
         keys = _keys(demand)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 
 
-class Period(StrEnum):
+class BudgetPeriod(StrEnum):
     """How long a budget lasts."""
 
     MINUTE = "minute"
@@ -14,7 +14,7 @@ class Period(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class LimitWindow:
     """One minute, day or month.
 
     Attributes:
@@ -31,7 +31,7 @@ class Window:
         return f"{self.begins:%Y%m%d%H%M}"
 
 
-def window_at(period: Period, now: datetime, zone: tzinfo) -> Window:
+def window_at(period: BudgetPeriod, now: datetime, zone: tzinfo) -> LimitWindow:
     """The window in which a moment lies.
 
     Args:
@@ -41,16 +41,16 @@ def window_at(period: Period, now: datetime, zone: tzinfo) -> Window:
     """
     minute = now.astimezone(zone).replace(second=0, microsecond=0)
     match period:
-        case Period.MINUTE:
+        case BudgetPeriod.MINUTE:
             begins = now.astimezone(UTC).replace(second=0, microsecond=0)
-            return Window(begins, begins + timedelta(minutes=1))
-        case Period.DAY:
+            return LimitWindow(begins, begins + timedelta(minutes=1))
+        case BudgetPeriod.DAY:
             first = _midnight(minute)
             following = _midnight(first + timedelta(days=1))
-        case Period.MONTH:
+        case BudgetPeriod.MONTH:
             first = _midnight(minute.replace(day=1))
             following = _midnight((first + timedelta(days=32)).replace(day=1))
-    return Window(first.astimezone(UTC), following.astimezone(UTC))
+    return LimitWindow(first.astimezone(UTC), following.astimezone(UTC))
 
 
 def _midnight(moment: datetime) -> datetime:

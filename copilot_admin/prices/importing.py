@@ -14,7 +14,7 @@ from copilot_admin.audit.subject import Subject
 from copilot_admin.models import Action, ModelPrice, Provider
 from copilot_admin.prices.book import price_of, prices_changed
 from copilot_admin.prices.cost import Price
-from copilot_admin.prices.litellm import FileEntry, PriceFile, Skipped
+from copilot_admin.prices.litellm import PriceEntry, PriceFile, Skipped
 
 _TAKEN = ("input", "cached", "output", "reasoning", "exact_up_to")
 
@@ -60,7 +60,7 @@ def chosen(
         vendor: Only of this seller, as LiteLLM names it; empty: of all.
         free: Also what is said to cost nothing. LiteLLM says so, too, where it knows no price.
     """
-    taken: dict[str, FileEntry] = {}
+    taken: dict[str, PriceEntry] = {}
     skipped = list(file.skipped)
     for entry in file.entries:
         name, reason = _name_for(entry, listed=listed, vendor=vendor)
@@ -140,7 +140,7 @@ def _told(price: Price) -> Mapping[str, object]:
     return {name: getattr(price, name) for name in _TAKEN}
 
 
-def _name_for(entry: FileEntry, *, listed: Collection[str] | None, vendor: str) -> tuple[str, str]:
+def _name_for(entry: PriceEntry, *, listed: Collection[str] | None, vendor: str) -> tuple[str, str]:
     """What the provider calls the model, or why it is not taken."""
     if vendor and entry.vendor != vendor:
         return "", _("It is not of %(vendor)s.") % {"vendor": vendor}

@@ -47,7 +47,7 @@ class _BadEntry(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileEntry:
+class PriceEntry:
     """The price of one model in a file; `vendor` is who sells it, as LiteLLM says."""
 
     key: str
@@ -85,7 +85,7 @@ class Skipped:
 class PriceFile:
     """The entries of a price file, and what of it was skipped."""
 
-    entries: tuple[FileEntry, ...]
+    entries: tuple[PriceEntry, ...]
     skipped: tuple[Skipped, ...]
 
     @property
@@ -100,7 +100,7 @@ def read_prices(data: bytes) -> PriceFile:
     Raises:
         BadPriceFile: It is no such file; of single entries it is said why they are skipped.
     """
-    entries: list[FileEntry] = []
+    entries: list[PriceEntry] = []
     skipped: list[Skipped] = []
     for key, value in _models(data).items():
         try:
@@ -143,7 +143,7 @@ def _models(data: bytes) -> Mapping[str, Any]:
     return models
 
 
-def _entry(key: str, value: object) -> FileEntry:
+def _entry(key: str, value: object) -> PriceEntry:
     if key == _EXAMPLE:
         raise _BadEntry(_("It is the example in the file."))
     if not key.strip() or len(key) > LONGEST_MODEL or not key.isprintable():
@@ -154,7 +154,7 @@ def _entry(key: str, value: object) -> FileEntry:
     if mode is not None and not (isinstance(mode, str) and mode in _MODES):
         raise _BadEntry(_("It is not for text (mode %(mode)s).") % {"mode": _shown(str(mode)[:40])})
     vendor = value.get("litellm_provider")
-    return FileEntry(
+    return PriceEntry(
         key=key,
         vendor=_shown(vendor[:LONGEST_MODEL]) if isinstance(vendor, str) else "",
         price=_price(value),

@@ -5,9 +5,9 @@ from uuid import UUID
 
 from copilot_admin.models import Conversation, Feedback, FeedbackSource, Run
 from copilot_admin.reading.extent import WHOLE, Extent
-from copilot_admin.reading.rows import Rows, read_rows, read_rows_of
+from copilot_admin.reading.rows import StoredRows, read_rows, read_rows_of
 from copilot_admin.reading.runs import message_view, run_view
-from copilot_admin.reading.tree import Place, Tree, read_tree, read_trees, state_of
+from copilot_admin.reading.tree import Tree, TurnPlace, read_tree, read_trees, state_of
 from copilot_admin.reading.views import ConversationView, FeedbackView, MessageView, TurnView
 from copilot_admin.storage import blobs
 from protocol.json import Json
@@ -73,7 +73,7 @@ class Together:
         return _views(tree, rows, turns)
 
 
-def _views(tree: Tree, rows: Rows, turns: Collection[int]) -> Mapping[int, TurnView]:
+def _views(tree: Tree, rows: StoredRows, turns: Collection[int]) -> Mapping[int, TurnView]:
     return {
         place.turn.pk: _turn_view(place, rows) for place in tree.places if place.turn.pk in turns
     }
@@ -95,7 +95,7 @@ def read_request(run_id: UUID) -> Json:
     return blobs.load([sha]).get(sha) if sha else None
 
 
-def _turn_view(place: Place, rows: Rows) -> TurnView:
+def _turn_view(place: TurnPlace, rows: StoredRows) -> TurnView:
     turn = place.turn
     question = rows.nodes.get(turn.human_node_id) if turn.human_node_id is not None else None
     return TurnView(

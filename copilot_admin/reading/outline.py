@@ -8,7 +8,7 @@ from django.db.models import Value
 from django.db.models.functions import Coalesce, Left, Length
 
 from copilot_admin.models import Conversation, Feedback, Outcome, Run, Turn
-from copilot_admin.reading.tree import Place, Tree, state_of
+from copilot_admin.reading.tree import Tree, TurnPlace, state_of
 from copilot_admin.reading.views import OutlineView, TurnOutline
 
 HEAD = 200  # characters of a question
@@ -46,7 +46,9 @@ class _Runs:
     outcomes: list[str] = field(default_factory=list)
 
 
-def _outline(place: Place, head: tuple[str, int], runs: _Runs, thumbs: list[int]) -> TurnOutline:
+def _outline(
+    place: TurnPlace, head: tuple[str, int], runs: _Runs, thumbs: list[int]
+) -> TurnOutline:
     return TurnOutline(
         id=place.turn.pk,
         parent_id=place.parent_id,

@@ -40,7 +40,7 @@ _STILL_RUNNING = Ending(outcome=Outcome.RUNNING, ms=0, ttft_ms=None)
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class StoredRows:
     """Everything stored of one conversation or of several; lists in the order stored."""
 
     nodes: dict[int, Node]
@@ -67,7 +67,7 @@ class Rows:
 
     def with_contents(
         self, tree: Tree | None = None, turns: Collection[int] = (), *, most: int | None
-    ) -> "Rows":
+    ) -> "StoredRows":
         """The same rows with what is big in them.
 
         Args:
@@ -96,7 +96,7 @@ def read_rows(
     turns: Collection[int] | None = None,
     nodes: Collection[int] = (),
     extent: Extent = WHOLE,
-) -> Rows:
+) -> StoredRows:
     """Reads a conversation with about ten queries, however long it is.
 
     Args:
@@ -113,7 +113,7 @@ def read_rows(
     return rows.with_contents(most=extent.characters)
 
 
-def read_rows_of(conversations: Collection[int]) -> Rows:
+def read_rows_of(conversations: Collection[int]) -> StoredRows:
     """Reads several conversations at once, as one would be, without what is big in them."""
     return _rows(conversations, _runs(conversations, None), _nodes(conversations, None), None)
 
@@ -125,13 +125,13 @@ def _rows(
     turns: Collection[int] | None,
     *,
     extent: Extent = WHOLE,
-) -> Rows:
+) -> StoredRows:
     children: dict[int, list[Node]] = defaultdict(list)
     for node in nodes.values():
         if node.parent_id is not None:
             children[node.parent_id].append(node)
     events = _events(conversations, turns, runs=_all(runs), extent=extent)
-    return Rows(
+    return StoredRows(
         nodes=nodes,
         children=children,
         runs=runs,

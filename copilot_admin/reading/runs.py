@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from copilot_admin.models import Event, Node, NodeKind, NodeRole, Run
-from copilot_admin.reading.rows import Rows
+from copilot_admin.reading.rows import StoredRows
 from copilot_admin.reading.views import (
     CallView,
     CostView,
@@ -14,7 +14,7 @@ from copilot_admin.reading.views import (
 )
 
 
-def message_view(node: Node, rows: Rows) -> MessageView:
+def message_view(node: Node, rows: StoredRows) -> MessageView:
     """A stored message as a plain value."""
     is_text = node.kind == NodeKind.TEXT
     return MessageView(
@@ -30,7 +30,7 @@ def message_view(node: Node, rows: Rows) -> MessageView:
     )
 
 
-def run_view(run: Run, rows: Rows) -> RunView:
+def run_view(run: Run, rows: StoredRows) -> RunView:
     """A run with its answer, and what it received and asked for."""
     answer, call = _replies(run, rows)
     running = rows.running.get(run.pk)
@@ -62,7 +62,7 @@ def run_view(run: Run, rows: Rows) -> RunView:
     )
 
 
-def _replies(run: Run, rows: Rows) -> tuple[Node | None, Node | None]:
+def _replies(run: Run, rows: StoredRows) -> tuple[Node | None, Node | None]:
     """The answer and the call that a run wrote; text may stand before a call."""
     last = rows.nodes.get(run.output_node_id) if run.output_node_id is not None else None
     if last is None or last.kind == NodeKind.TEXT:
@@ -72,18 +72,18 @@ def _replies(run: Run, rows: Rows) -> tuple[Node | None, Node | None]:
     return (before if wrote_before else None), last
 
 
-def _received(run: Run, rows: Rows) -> list[Node]:
+def _received(run: Run, rows: StoredRows) -> list[Node]:
     return list(reversed(list(_results_above(run, rows))))
 
 
-def _results_above(run: Run, rows: Rows) -> Iterator[Node]:
+def _results_above(run: Run, rows: StoredRows) -> Iterator[Node]:
     node = rows.nodes.get(run.input_leaf_id) if run.input_leaf_id is not None else None
     while node is not None and node.role == NodeRole.TOOL:
         yield node
         node = rows.parent(node)
 
 
-def _call(node: Node, rows: Rows) -> CallView:
+def _call(node: Node, rows: StoredRows) -> CallView:
     data = rows.data(node) or {}
     arguments = data.get("input_arguments")
     return CallView(
@@ -118,11 +118,11 @@ def _cost(run: Run) -> CostView:
     )
 
 
-def _events(run: Run, rows: Rows) -> tuple[EventView, ...]:
+def _events(run: Run, rows: StoredRows) -> tuple[EventView, ...]:
     return tuple(_event_view(event, rows) for event in rows.events.get(run.pk, ()))
 
 
-def _event_view(event: Event, rows: Rows) -> EventView:
+def _event_view(event: Event, rows: StoredRows) -> EventView:
     return EventView(
         ord=event.ord,
         type=event.type,
@@ -132,7 +132,7 @@ def _event_view(event: Event, rows: Rows) -> EventView:
     )
 
 
-def _running_events(run: Run, rows: Rows) -> tuple[EventView, ...]:
+def _running_events(run: Run, rows: StoredRows) -> tuple[EventView, ...]:
     record = rows.running.get(run.pk)
     return tuple(
         EventView(

@@ -27,7 +27,7 @@ class Tree:
     parents: Mapping[int, int | None]
     foreign: Collection[int]
     asked: Mapping[int, int]
-    places: list["Place"] = field(default_factory=list)
+    places: list["TurnPlace"] = field(default_factory=list)
 
     def above(self, node_id: int | None) -> Iterator[int]:
         """The messages that a message follows, the nearest first."""
@@ -46,7 +46,7 @@ class Tree:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TurnPlace:
     """A turn, the turn above it, and the foreign messages between them."""
 
     turn: Turn
@@ -96,18 +96,18 @@ def _tree(listed: list[Turn], rows: Sequence[_Link]) -> Tree:
     return replace(tree, places=_places(tree))
 
 
-def _places(tree: Tree) -> list[Place]:
+def _places(tree: Tree) -> list[TurnPlace]:
     parents = {turn.pk: _parent_of(turn, tree) for turn in tree.turns}
     siblings: dict[int | None, list[Turn]] = defaultdict(list)
     for turn in tree.turns:
         siblings[parents[turn.pk]].append(turn)
     levels: dict[int | None, int] = {None: -1}
-    below: dict[int | None, list[Place]] = defaultdict(list)
+    below: dict[int | None, list[TurnPlace]] = defaultdict(list)
     for turn in tree.turns:  # a turn is stored after the one it follows
         parent_id = parents[turn.pk]
         levels[turn.pk] = levels.get(parent_id, -1) + 1
         below[parent_id].append(
-            Place(
+            TurnPlace(
                 turn=turn,
                 parent_id=parent_id,
                 level=levels[turn.pk],
@@ -141,7 +141,7 @@ def _history(turn: Turn, tree: Tree) -> tuple[int, ...]:
     return tuple(reversed(history))
 
 
-def _in_tree_order(below: Mapping[int | None, list[Place]]) -> Iterator[Place]:
+def _in_tree_order(below: Mapping[int | None, list[TurnPlace]]) -> Iterator[TurnPlace]:
     waiting = list(reversed(below.get(None, ())))
     while waiting:
         place = waiting.pop()

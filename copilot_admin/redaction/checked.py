@@ -11,7 +11,7 @@ import warnings
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.redaction.own import NotFound, finds_nothing_as_well
+from copilot_admin.redaction.own import SearchNotEnded, finds_nothing_as_well
 from copilot_admin.redaction.rules import LONGEST_EXPRESSION
 
 _QUICK_SECONDS = 0.1  # what takes no longer counts for nothing: a file may have hundreds of them
@@ -80,7 +80,7 @@ def _tried(expression: str) -> str | Promise:
     try:
         if finds_nothing_as_well(expression):
             return _("It finds nothing as well: every text would be full of it.")
-    except NotFound:
+    except SearchNotEnded:
         return _(
             "On an empty text it does not come to an end within a second. Repeat less in it, or "
             "try again."

@@ -7,7 +7,7 @@ import logging
 import time
 
 from copilot_admin.engine.processes.places import Busy
-from copilot_admin.engine.processes.workers import OrderFailed, Workers
+from copilot_admin.engine.processes.workers import ModuleWorkers, OrderFailed
 from copilot_admin.redaction.kinds import Span
 from protocol.json import Json
 
@@ -20,13 +20,13 @@ RESTED_SECONDS = 600.0
 LOST_IN_A_ROW = (
     3  # times, one after the other; a machine that is busy for a moment is no fault of theirs
 )
-WORKERS = Workers("copilot_admin.redaction.worker", at_once=4)
+WORKERS = ModuleWorkers("copilot_admin.redaction.worker", at_once=4)
 
 logger = logging.getLogger(__name__)
 _failures: dict[tuple[str, ...], tuple[int, float]] = {}  # in a row, and when the last was
 
 
-class NotFound(Exception):
+class SearchNotEnded(Exception):
     """Nobody knows whether the expressions are in the texts: looking did not come to its end."""
 
 
@@ -41,7 +41,7 @@ def finds_nothing_as_well(expression: str) -> bool:
         asyncio.run(_ordered((expression,), json.dumps([""]), replies, LEAST_SECONDS, trial=True))
         return replies == [[[[0, 0]]]]
     except (OrderFailed, TimeoutError, Busy) as error:
-        raise NotFound from error
+        raise SearchNotEnded from error
 
 
 def spans_of(expressions: tuple[str, ...], texts: Sequence[str]) -> list[list[Span]]:
@@ -51,7 +51,7 @@ def spans_of(expressions: tuple[str, ...], texts: Sequence[str]) -> list[list[Sp
         NotFound: Looking took too long, or broke.
     """
     if _rests(expressions):
-        raise NotFound
+        raise SearchNotEnded
     body = json.dumps(list(texts))
     seconds = min(MOST_SECONDS, LEAST_SECONDS + SECONDS_OF_MEGABYTE * len(body) / 1_000_000)
     replies: list[Json] = []
@@ -60,9 +60,9 @@ def spans_of(expressions: tuple[str, ...], texts: Sequence[str]) -> list[list[Sp
         found = [[(int(a), int(b)) for a, b in spans] for spans in replies[0]]  # type: ignore[union-attr, arg-type, misc]  # as the worker writes it
     except (OrderFailed, TimeoutError, IndexError) as error:
         _note_failure(expressions)
-        raise NotFound from error
+        raise SearchNotEnded from error
     except Busy as error:
-        raise NotFound from error
+        raise SearchNotEnded from error
     _failures.pop(expressions, None)
     return found
 

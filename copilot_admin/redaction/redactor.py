@@ -16,7 +16,7 @@ from copilot_admin.redaction.kinds import (
     is_account_number,
     names_account,
 )
-from copilot_admin.redaction.own import NotFound, spans_of
+from copilot_admin.redaction.own import SearchNotEnded, spans_of
 from copilot_admin.redaction.rules import Rules
 from copilot_admin.redaction.spellings import folded
 from protocol.json import Json
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RedactedText:
     """A text as it may be stored.
 
     Attributes:
@@ -66,12 +66,12 @@ class Told:
         return start + before if offset < end else offset + self.shifts[place - 1]
 
 
-def told(texts: Iterable[str], rules: Rules) -> Mapping[str, Told]:
+def told(texts: Iterable[str], rules: Rules) -> Mapping[str, RedactedText]:
     """Each of some texts as it may be stored; own expressions are looked for in all of them at once."""
     each = list(dict.fromkeys(texts))
     try:
         return _all_told(each, rules)
-    except NotFound:
+    except SearchNotEnded:
         return {text: _unseen(text) for text in each}
 
 
@@ -90,7 +90,7 @@ def redacted(values: Sequence[T], rules: Rules) -> list[T]:
         _mapped(value, note, accounts=accounts)
     try:
         known = _all_told(list(texts), rules)
-    except NotFound:
+    except SearchNotEnded:
         return [cast(T, _unstored(value)) for value in values]
 
     def stored(text: str) -> str:
@@ -99,7 +99,7 @@ def redacted(values: Sequence[T], rules: Rules) -> list[T]:
     return [cast(T, _mapped(value, stored, accounts=accounts)) for value in values]
 
 
-def _all_told(texts: Sequence[str], rules: Rules) -> Mapping[str, Told]:
+def _all_told(texts: Sequence[str], rules: Rules) -> Mapping[str, RedactedText]:
     """Each of some texts, of which none is there twice.
 
     Raises:
@@ -111,8 +111,8 @@ def _all_told(texts: Sequence[str], rules: Rules) -> Mapping[str, Told]:
     return {text: _told(text, rules, spans) for text, spans in zip(texts, own, strict=True)}
 
 
-def _unseen(text: str) -> Told:
-    return Told(NOT_STORED, is_stored=False) if text else Told("")
+def _unseen(text: str) -> RedactedText:
+    return RedactedText(NOT_STORED, is_stored=False) if text else RedactedText("")
 
 
 def _unstored(value: Any) -> Any:
@@ -122,9 +122,9 @@ def _unstored(value: Any) -> Any:
     return _mapped(value, lambda text: _unseen(text).text)
 
 
-def _told(text: str, rules: Rules, own: Iterable[Span]) -> Told:
+def _told(text: str, rules: Rules, own: Iterable[Span]) -> RedactedText:
     if _is_file(text):
-        return Told(
+        return RedactedText(
             f"[a file of {len(text):,} characters in base64; it is not kept]", is_stored=False
         )
     found = [(start, end, OWN_WORDS) for start, end in own]
@@ -135,7 +135,7 @@ def _told(text: str, rules: Rules, own: Iterable[Span]) -> Told:
             spans = find(kind, seen.text, start, start + PIECE)
             found += [(*seen.origin(span), WORDS[kind]) for span in spans]
     cuts = tuple(_side_by_side(sorted(found)))
-    return Told(_without(text, cuts), cuts) if cuts else Told(text)
+    return RedactedText(_without(text, cuts), cuts) if cuts else RedactedText(text)
 
 
 def _is_file(text: str) -> bool:

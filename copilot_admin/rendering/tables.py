@@ -15,7 +15,7 @@ MOST_CELL = 300  # characters
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class DrawnCell:
     """A cell; numbers are set against the far edge, so that digits stand under each other."""
 
     text: str
@@ -23,7 +23,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class DrawnTable:
     """A table, or its beginning.
 
     Attributes:
@@ -35,16 +35,16 @@ class Table:
 
     columns: tuple[str, ...]
     numeric: tuple[bool, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[DrawnCell, ...], ...]
     total_rows: int
     hidden_columns: int
     first: int = 0
     goes_on: bool = False
 
     @property
-    def heads(self) -> tuple[Cell, ...]:
+    def heads(self) -> tuple[DrawnCell, ...]:
         """The column heads, aligned as their columns."""
-        return tuple(map(Cell, self.columns, self.numeric))
+        return tuple(map(DrawnCell, self.columns, self.numeric))
 
     @property
     def is_cut(self) -> bool:
@@ -96,7 +96,7 @@ def table_of(
     columns: Sequence[str] | None = None,
     first: int = 0,
     goes_on: bool = False,
-) -> Table:
+) -> DrawnTable:
     """Makes a table of rows.
 
     Args:
@@ -112,7 +112,7 @@ def table_of(
         columns or dict.fromkeys(name for row in rows[: first + most_rows] for name in row)
     )
     shown = names[:MOST_COLUMNS]
-    return Table(
+    return DrawnTable(
         columns=tuple(shown),
         numeric=tuple(_is_numeric(kept, name) for name in shown),
         rows=tuple(tuple(_cell(row.get(name), most_cell) for name in shown) for row in kept),
@@ -128,5 +128,5 @@ def _is_numeric(rows: Sequence[JsonObject], name: str) -> bool:
     return bool(values) and all(is_number(value) for value in values)
 
 
-def _cell(value: Json, most: int) -> Cell:
-    return Cell(shortened(cell_text(value), most=most), is_number(value))
+def _cell(value: Json, most: int) -> DrawnCell:
+    return DrawnCell(shortened(cell_text(value), most=most), is_number(value))

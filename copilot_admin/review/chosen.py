@@ -9,15 +9,15 @@ from typing import Any
 from django.db.models import Q
 
 from copilot_admin.models.conversations import PLAYGROUND
-from copilot_admin.review.filter import Filter, Index, Indexed, NoSuchValue
+from copilot_admin.review.filter import Index, Indexed, NoSuchValue, TranscriptFilter
 from copilot_admin.review.filters import BY_NAME, FILTERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class ChosenPart:
     """A filter with the value that was asked for, and what a conversation has to be for it."""
 
-    filter: Filter
+    filter: TranscriptFilter
     text: str
     condition: Q
 
@@ -26,7 +26,7 @@ class Part:
         """How the database finds what it leaves."""
         return self.filter.index_of(self.text, self.condition)
 
-    def ends_before(self, beginning: "Part") -> bool:
+    def ends_before(self, beginning: "ChosenPart") -> bool:
         """Whether nothing lies between two bounds."""
         (lookup, last), (_, first) = _bound(self.condition), _bound(beginning.condition)
         return bool(last <= first if lookup.endswith("__lt") else last < first)
@@ -45,8 +45,8 @@ class Chosen:
 
     values: Mapping[str, str]
     always: Q
-    unknown: Sequence[Filter] = ()
-    parts: Sequence[Part] = ()
+    unknown: Sequence[TranscriptFilter] = ()
+    parts: Sequence[ChosenPart] = ()
 
     @property
     def condition(self) -> Q:
@@ -59,7 +59,7 @@ class Chosen:
         return _all((*asked, self.always))
 
     @property
-    def turned_round(self) -> Sequence[Filter]:
+    def turned_round(self) -> Sequence[TranscriptFilter]:
         """The ends that lie before their beginnings, so that nothing is found."""
         bounds = {part.filter.name: part for part in self.parts}
         pairs = ((part, bounds.get(part.filter.begins_at)) for part in self.parts)
@@ -99,7 +99,7 @@ def read_filters(given: Mapping[str, str]) -> Chosen:
     for name, text in values.items():
         one = BY_NAME[name]
         try:
-            parts.append(Part(filter=one, text=text, condition=one.condition(text)))
+            parts.append(ChosenPart(filter=one, text=text, condition=one.condition(text)))
         except NoSuchValue:
             unknown.append(one)
     always = Q(pk__in=()) if unknown else Q()

@@ -11,14 +11,16 @@ AROUND = 70  # characters before the first hit, and after it
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ExcerptPiece:
     """A part of an excerpt."""
 
     text: str
     is_hit: bool = False
 
 
-def excerpts(turn_ids: Collection[int], phrases: Sequence[str]) -> dict[int, tuple[Piece, ...]]:
+def excerpts(
+    turn_ids: Collection[int], phrases: Sequence[str]
+) -> dict[int, tuple[ExcerptPiece, ...]]:
     """For each turn the words that were found in it; two queries, whatever their number."""
     texts = _texts(turn_ids)
     return {
@@ -27,7 +29,7 @@ def excerpts(turn_ids: Collection[int], phrases: Sequence[str]) -> dict[int, tup
     }
 
 
-def excerpt(text: str, phrases: Sequence[str]) -> tuple[Piece, ...]:
+def excerpt(text: str, phrases: Sequence[str]) -> tuple[ExcerptPiece, ...]:
     """The first phrase in a text with what is around it; empty if there is none."""
     begins, ends = _looked_at(text, phrases)
     spans = [
@@ -37,14 +39,17 @@ def excerpt(text: str, phrases: Sequence[str]) -> tuple[Piece, ...]:
         return ()
     start = max(0, spans[0][0] - AROUND)
     end = min(len(text), spans[0][1] + AROUND)
-    pieces = [Piece("…")] if start else []
+    pieces = [ExcerptPiece("…")] if start else []
     place = start
     for first, last in spans:
         if first >= end:
             break
-        pieces += [Piece(text[place:first]), Piece(text[first : min(last, end)], is_hit=True)]
+        pieces += [
+            ExcerptPiece(text[place:first]),
+            ExcerptPiece(text[first : min(last, end)], is_hit=True),
+        ]
         place = min(last, end)
-    pieces += [Piece(text[place:end]), *([Piece("…")] if end < len(text) else [])]
+    pieces += [ExcerptPiece(text[place:end]), *([ExcerptPiece("…")] if end < len(text) else [])]
     return tuple(piece for piece in pieces if piece.text)
 
 

@@ -10,7 +10,7 @@ from copilot_admin.journal.usage import COUNTED
 from copilot_admin.models import Copilot, Criterion
 from copilot_admin.models.usage import TTFT_COLUMNS
 from copilot_admin.review.first_token import FirstToken, percentile
-from copilot_admin.review.periods import Period, Span
+from copilot_admin.review.periods import FiguresPeriod, Span
 
 Number = int | Decimal
 MOST_ROWS = 200  # of models, versions and kinds of errors
@@ -54,7 +54,7 @@ class Marked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class FiguresPart:
     """The counts of one model, or of one version of a copilot."""
 
     counts: Counts
@@ -75,7 +75,7 @@ class Figures:
         is_being_filled: What was there before the rollups, or is told by now, is still being counted.
     """
 
-    period: Period
+    period: FiguresPeriod
     now: Counts
     before: Counts
     series: Sequence[tuple[Span, Counts]]
@@ -84,8 +84,8 @@ class Figures:
     people_of: Mapping[date, int]
     errors: Sequence[tuple[str, int, int]]
     marks: Sequence[Marked]
-    models: Sequence[Part]
-    versions: Sequence[Part]
+    models: Sequence[FiguresPart]
+    versions: Sequence[FiguresPart]
     is_being_filled: bool
 
 
@@ -93,7 +93,7 @@ def _share(part: Number, whole: Number) -> float | None:
     return float(part) / float(whole) if whole else None
 
 
-def in_steps(period: Period, found: Mapping[datetime, Counts]) -> list[tuple[Span, Counts]]:
+def in_steps(period: FiguresPeriod, found: Mapping[datetime, Counts]) -> list[tuple[Span, Counts]]:
     """Each step of a period with what was found that begins with it."""
     return [(span, found.get(span.first, Counts())) for span in period.steps]
 
@@ -120,17 +120,18 @@ def marked(
     ]
 
 
-def with_copilots(rows: Iterable[tuple[tuple[Any, ...], Counts]]) -> list[Part]:
+def with_copilots(rows: Iterable[tuple[tuple[Any, ...], Counts]]) -> list[FiguresPart]:
     """The versions that were asked most, by the ids of their copilots and their numbers."""
     found = sorted(rows, key=lambda row: -row[1]["runs"])[:MOST_ROWS]
     copilots = Copilot.objects.in_bulk([key[0] for key, _ in found])
     parts = [
-        Part(copilot=copilots.get(key[0]), version=key[1], counts=counts) for key, counts in found
+        FiguresPart(copilot=copilots.get(key[0]), version=key[1], counts=counts)
+        for key, counts in found
     ]
     return most_asked(parts)
 
 
-def most_asked(parts: Sequence[Part]) -> list[Part]:
+def most_asked(parts: Sequence[FiguresPart]) -> list[FiguresPart]:
     """The models, or whatever the parts are, that were asked, the most asked first."""
     named = (one for one in parts if one.counts["runs"])
     return sorted(named, key=lambda one: (-one.counts["runs"], one.model))[:MOST_ROWS]

@@ -19,7 +19,7 @@ class NoSuchValue(ValueError):
     """A filter was asked for something that it does not know."""
 
 
-class Widget(StrEnum):
+class FilterControl(StrEnum):
     """How a filter is asked."""
 
     CHOICE = "choice"
@@ -61,7 +61,7 @@ Newest = Callable[[str, int], Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
+class TranscriptFilter:
     """One way to narrow the list of transcripts.
 
     Attributes:
@@ -80,7 +80,7 @@ class Filter:
 
     name: str
     label: Label
-    widget: Widget
+    widget: FilterControl
     condition: Callable[[str], Q]
     choices: Callable[[], Choices] = tuple
     hint: Label = ""

@@ -7,7 +7,7 @@ page, its form, saved views and the plan tests take it from here.
 
 from collections.abc import Mapping
 
-from copilot_admin.review.filter import Filter
+from copilot_admin.review.filter import TranscriptFilter
 from copilot_admin.review.filtering.amounts import AMOUNTS
 from copilot_admin.review.filtering.answerers import ANSWERERS
 from copilot_admin.review.filtering.askers import ASKERS, TRIALS
@@ -17,7 +17,7 @@ from copilot_admin.review.filtering.figures import COUNTED
 from copilot_admin.review.filtering.judgements import OF_REVIEWERS, OF_USERS
 from copilot_admin.review.filtering.traits import TRAITS
 
-FILTERS: tuple[Filter, ...] = (
+FILTERS: tuple[TranscriptFilter, ...] = (
     *ANSWERERS,
     *ASKERS,
     *DAYS,
@@ -29,4 +29,4 @@ FILTERS: tuple[Filter, ...] = (
     COUNTED,
     TRIALS,
 )
-BY_NAME: Mapping[str, Filter] = {one.name: one for one in FILTERS}
+BY_NAME: Mapping[str, TranscriptFilter] = {one.name: one for one in FILTERS}

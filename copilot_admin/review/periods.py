@@ -38,7 +38,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Period:
+class FiguresPeriod:
     """What figures are about.
 
     Attributes:
@@ -91,7 +91,7 @@ class Period:
         return max(day - day.weekday() * DAY, self.now.first)
 
 
-def read_period(given: Mapping[str, str], *, at: datetime) -> Period:
+def read_period(given: Mapping[str, str], *, at: datetime) -> FiguresPeriod:
     """The period that an address asks for: `days`, or dates `since` and `until`, both included; `by`."""
     today = at.astimezone(UTC).date()
     since, until = given.get("since", "").strip(), given.get("until", "").strip()
@@ -109,7 +109,7 @@ def read_period(given: Mapping[str, str], *, at: datetime) -> Period:
     return replace(usual, by=by)
 
 
-def _of_dates(since: str, until: str, *, at: datetime) -> Period | None:
+def _of_dates(since: str, until: str, *, at: datetime) -> FiguresPeriod | None:
     today = at.astimezone(UTC).date()
     try:
         last = min(date.fromisoformat(until), today) if until else today
@@ -121,12 +121,14 @@ def _of_dates(since: str, until: str, *, at: datetime) -> Period | None:
         return None
 
 
-def _period(name: str, first: date, last: date, *, at: datetime, is_wrong: bool = False) -> Period:
+def _period(
+    name: str, first: date, last: date, *, at: datetime, is_wrong: bool = False
+) -> FiguresPeriod:
     now = Span(_midnight(first), _midnight(last) + DAY)
     length = now.end - now.first
     so_far = at.astimezone(UTC).replace(minute=0, second=0, microsecond=0) + HOUR
     before = Span(now.first - length, min(now.end, so_far) - length)
-    return Period(name=name, now=now, before=before, is_wrong=is_wrong)
+    return FiguresPeriod(name=name, now=now, before=before, is_wrong=is_wrong)
 
 
 def _midnight(day: date) -> datetime:

@@ -28,7 +28,7 @@ TRIES = 50  # for a free seat, while others take those that were found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class QueueProgress:
     """How far a queue has come, in readings."""
 
     total: int
@@ -174,11 +174,11 @@ def judges_of(conversation: int) -> set[int]:
     return set(both.values_list("reviewer", flat=True))
 
 
-def progress_of(queue: ReviewQueue, *, now: datetime) -> Progress:
+def progress_of(queue: ReviewQueue, *, now: datetime) -> QueueProgress:
     """Counts the readings of a queue."""
     seats = Seat.objects.filter(queue=queue)
     unfinished = seats.filter(done_at=None)
-    return Progress(
+    return QueueProgress(
         total=seats.count(),
         done=seats.exclude(done_at=None).count(),
         taken=unfinished.filter(reviewer__isnull=False, claimed_at__gte=now - CLAIM_FOR).count(),

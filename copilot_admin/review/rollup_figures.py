@@ -26,15 +26,15 @@ from copilot_admin.models import (
 from copilot_admin.review.figures import (
     Counts,
     Figures,
+    FiguresPart,
     Marked,
-    Part,
     in_steps,
     marked,
     most_asked,
     most_frequent,
     with_copilots,
 )
-from copilot_admin.review.periods import Period, Resolution, Span
+from copilot_admin.review.periods import FiguresPeriod, Resolution, Span
 
 Row = TypeVar("Row", bound=Model)
 
@@ -46,7 +46,7 @@ _PEOPLE = (
 _SUMS = {f"sum_{name}": Sum(name) for name in COUNTED}
 
 
-def figures_of(period: Period, copilots: Sequence[int] | None = None) -> Figures:
+def figures_of(period: FiguresPeriod, copilots: Sequence[int] | None = None) -> Figures:
     """The figures of a period.
 
     Args:
@@ -97,7 +97,7 @@ def _total(span: Span, of: Q) -> Counts:
     )
 
 
-def _series(period: Period, of: Q) -> list[tuple[Span, Counts]]:
+def _series(period: FiguresPeriod, of: Q) -> list[tuple[Span, Counts]]:
     if period.is_hourly:
         hours = _by(_hours(HourlyUsage.objects.all(), period.now, of), "hour")
         return in_steps(period, {key[0]: counts for key, counts in hours})
@@ -105,7 +105,7 @@ def _series(period: Period, of: Q) -> list[tuple[Span, Counts]]:
     return in_steps(period, {_start(period, key[0]): counts for key, counts in days})
 
 
-def _begun(rows: "QuerySet[Any]", period: Period) -> "QuerySet[Any]":
+def _begun(rows: "QuerySet[Any]", period: FiguresPeriod) -> "QuerySet[Any]":
     """Rows of days with the day on which their day or week begins."""
     begun = _WeekOf("day") if period.resolution is Resolution.WEEK else F("day")
     found: QuerySet[Any] = rows.annotate(begun=begun)
@@ -127,7 +127,7 @@ class _WeekOf(Func):
         return self.as_sql(compiler, connection, template=template, **options)
 
 
-def _start(period: Period, day: date) -> datetime:
+def _start(period: FiguresPeriod, day: date) -> datetime:
     """The beginning of a step that begins with a day, or has begun with it before the period."""
     return period.step_of(datetime.combine(day, time.min, period.now.first.tzinfo))
 
@@ -142,7 +142,7 @@ def _people(span: Span, of: Q) -> int:
     return _callers(span, of).values("principal").distinct().count()
 
 
-def _people_of(period: Period, of: Q) -> tuple[int, Mapping[date, int]]:
+def _people_of(period: FiguresPeriod, of: Q) -> tuple[int, Mapping[date, int]]:
     """How many asked in all, and on each day or in each week.
 
     PostgreSQL sorts all rows for a COUNT(DISTINCT), those of a quarter for a quarter of a second; what is
@@ -166,7 +166,7 @@ def _people_of(period: Period, of: Q) -> tuple[int, Mapping[date, int]]:
     return people, {_start(period, day).date(): number for day, number in days}
 
 
-def _errors(period: Period, of: Q) -> list[tuple[str, int, int]]:
+def _errors(period: FiguresPeriod, of: Q) -> list[tuple[str, int, int]]:
     def counted(span: Span) -> dict[str, int]:
         rows = _hours(ErrorUsage.objects.all(), span, of).values_list("code")
         return dict(rows.annotate(times=Sum("number")).filter(times__gt=0))
@@ -174,7 +174,7 @@ def _errors(period: Period, of: Q) -> list[tuple[str, int, int]]:
     return most_frequent(counted(period.now), counted(period.before))
 
 
-def _marks(period: Period, of: Q) -> list[Marked]:
+def _marks(period: FiguresPeriod, of: Q) -> list[Marked]:
     def counted(span: Span) -> dict[int, tuple[int, int]]:
         rows = _hours(CriterionUsage.objects.all(), span, of).values_list("criterion")
         sums = rows.annotate(times=Sum("number"), points=Sum("total"))
@@ -183,10 +183,10 @@ def _marks(period: Period, of: Q) -> list[Marked]:
     return marked(counted(period.now), counted(period.before))
 
 
-def _models(span: Span, of: Q) -> list[Part]:
+def _models(span: Span, of: Q) -> list[FiguresPart]:
     rows = _by(_days(DailyUsage.objects.all(), span, of), "model")
-    return most_asked([Part(model=key[0], counts=counts) for key, counts in rows])
+    return most_asked([FiguresPart(model=key[0], counts=counts) for key, counts in rows])
 
 
-def _versions(span: Span, of: Q) -> list[Part]:
+def _versions(span: Span, of: Q) -> list[FiguresPart]:
     return with_copilots(_by(_days(DailyTotal.objects.all(), span, of), "copilot_id", "version"))

@@ -21,14 +21,14 @@ from copilot_admin.models.usage import TTFT_COLUMNS, TTFT_LIMITS
 from copilot_admin.review.figures import (
     Counts,
     Figures,
-    Part,
+    FiguresPart,
     in_steps,
     marked,
     most_asked,
     most_frequent,
     with_copilots,
 )
-from copilot_admin.review.periods import Period, Span
+from copilot_admin.review.periods import FiguresPeriod, Span
 
 Key: TypeAlias = tuple[datetime, int, int, str]  # an hour, a copilot, a version, a model
 Rows: TypeAlias = Iterable[tuple[Key, Counts]]
@@ -41,7 +41,7 @@ _IS_QUESTION = _BEGINS_TURN | (Q(turn=None) & ~Q(outcome=Outcome.REFUSED))
 
 
 def figures_of_users(
-    period: Period, users: Collection[int], copilots: Sequence[int] | None = None
+    period: FiguresPeriod, users: Collection[int], copilots: Sequence[int] | None = None
 ) -> Figures:
     """The figures of what some users asked.
 
@@ -65,7 +65,9 @@ def figures_of_users(
         people_of={} if period.is_hourly else asked.people_of(period),
         errors=most_frequent(asked.errors(period.now), asked.errors(period.before)),
         marks=marked(asked.marks(period.now), asked.marks(period.before)),
-        models=most_asked([Part(model=name, counts=counts) for name, counts in models.items()]),
+        models=most_asked(
+            [FiguresPart(model=name, counts=counts) for name, counts in models.items()]
+        ),
         versions=with_copilots(versions.items()),
         is_being_filled=False,
     )
@@ -91,7 +93,7 @@ class _Asked:
         rows = self._runs(span).exclude(outcome=Outcome.REFUSED)
         return set(rows.values_list("user_id", flat=True).distinct())
 
-    def people_of(self, period: Period) -> Mapping[date, int]:
+    def people_of(self, period: FiguresPeriod) -> Mapping[date, int]:
         """How many of them asked on each day, or in each week."""
         rows = self._runs(period.now).exclude(outcome=Outcome.REFUSED)
         hours = rows.annotate(hour=TruncHour("started_at", tzinfo=UTC))

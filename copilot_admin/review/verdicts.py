@@ -14,7 +14,7 @@ Person = AbstractBaseUser | AnonymousUser
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class GivenVerdict:
     """A verdict as somebody gave it.
 
     Attributes:
@@ -42,7 +42,7 @@ def verdict_of(
 
 
 def save_verdict(
-    conversation: Conversation, author: Person, judged: Judged, *, turn: int | None = None
+    conversation: Conversation, author: Person, judged: GivenVerdict, *, turn: int | None = None
 ) -> Verdict:
     """Keeps a verdict in place of the one that its author gave before.
 

@@ -11,7 +11,7 @@ from copilot_admin.component_calls.call import CALLS, MOST_CALLS
 from copilot_admin.journal import JOURNAL
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
-from copilot_admin.telemetry.gauges import Reading
+from copilot_admin.telemetry.gauges import GaugeReading
 from copilot_admin.telemetry.metrics import counting
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ LIMITS: Mapping[str, Limit] = {
 }
 
 
-def readings() -> dict[str, Reading]:
+def readings() -> dict[str, GaugeReading]:
     """Everything that is read off this process; looks into the folder of the spool."""
     return dict(_readings())
 
@@ -40,11 +40,11 @@ def refresh() -> None:
         figures.gauge(readings())
 
 
-def _readings() -> Iterator[tuple[str, Reading]]:
-    yield "copilot_streams", Reading(help="Answers being given.", values={"": len(RUNNING)})
+def _readings() -> Iterator[tuple[str, GaugeReading]]:
+    yield "copilot_streams", GaugeReading(help="Answers being given.", values={"": len(RUNNING)})
     yield (
         "copilot_journal_lag_seconds",
-        Reading(
+        GaugeReading(
             help="How long the oldest write has waited that is not done yet.",
             values={"": WRITER.lag_seconds(monotonic())},
             is_shared=True,
@@ -52,26 +52,26 @@ def _readings() -> Iterator[tuple[str, Reading]]:
     )
     yield (
         "copilot_journal_unkept_runs",
-        Reading(help="Ends of runs that wait in memory.", values={"": JOURNAL.unkept}),
+        GaugeReading(help="Ends of runs that wait in memory.", values={"": JOURNAL.unkept}),
     )
     yield from _spool()
     yield from _limits()
     yield from _pool()
 
 
-def _spool() -> Iterator[tuple[str, Reading]]:
+def _spool() -> Iterator[tuple[str, GaugeReading]]:
     files, size = SPOOL.size()
     yield (
         "copilot_spool_files",
-        Reading(help="Ends of runs in the spool.", values={"": files}, is_shared=True),
+        GaugeReading(help="Ends of runs in the spool.", values={"": files}, is_shared=True),
     )
     yield (
         "copilot_spool_bytes",
-        Reading(help="Size of what waits in the spool.", values={"": size}, is_shared=True),
+        GaugeReading(help="Size of what waits in the spool.", values={"": size}, is_shared=True),
     )
     yield (
         "copilot_spool_set_aside_files",
-        Reading(
+        GaugeReading(
             help="Files of the spool that cannot be stored.",
             values={"": SPOOL.set_aside_files()},
             is_shared=True,
@@ -79,11 +79,11 @@ def _spool() -> Iterator[tuple[str, Reading]]:
     )
 
 
-def _limits() -> Iterator[tuple[str, Reading]]:
+def _limits() -> Iterator[tuple[str, GaugeReading]]:
     used = {name: limit() for name, limit in LIMITS.items()}
     yield (
         "copilot_limit_used",
-        Reading(
+        GaugeReading(
             help="What is used of a limit, in the process that uses most.",
             label="limit",
             values={name: part for name, (part, _) in used.items()},
@@ -92,7 +92,7 @@ def _limits() -> Iterator[tuple[str, Reading]]:
     )
     yield (
         "copilot_limit",
-        Reading(
+        GaugeReading(
             help="How much a limit is, in each process.",
             label="limit",
             values={name: whole for name, (_, whole) in used.items()},
@@ -101,7 +101,7 @@ def _limits() -> Iterator[tuple[str, Reading]]:
     )
 
 
-def _pool() -> Iterator[tuple[str, Reading]]:
+def _pool() -> Iterator[tuple[str, GaugeReading]]:
     pool: ConnectionPool | None = getattr(connections["default"], "pool", None)
     if pool is None:
         return
@@ -109,7 +109,7 @@ def _pool() -> Iterator[tuple[str, Reading]]:
     idle = stats.get("pool_available", 0)
     yield (
         "copilot_database_connections",
-        Reading(
+        GaugeReading(
             help="Connections to PostgreSQL.",
             label="state",
             values={"idle": idle, "used": stats.get("pool_size", 0) - idle},
@@ -117,7 +117,7 @@ def _pool() -> Iterator[tuple[str, Reading]]:
     )
     yield (
         "copilot_database_waiting",
-        Reading(
+        GaugeReading(
             help="Threads that wait for a connection.",
             values={"": stats.get("requests_waiting", 0)},
         ),

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.copilots.drafts import FieldChange, changes_between
 from copilot_admin.models.copilots import LONGEST_NOTE
-from copilot_admin.studio.differences import Part, differences, shortened
+from copilot_admin.studio.differences import TextPart, differences, shortened
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +16,7 @@ class MarkedChange:
     """A field that differs, as one text with what went and what came."""
 
     label: str
-    parts: tuple[Part, ...]
+    parts: tuple[TextPart, ...]
 
 
 def marked_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[MarkedChange, ...]:

@@ -30,7 +30,7 @@ class PartKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TextPart:
     """A piece of text, and what became of it.
 
     Attributes:
@@ -63,7 +63,7 @@ class _Effort:
     left: int = EFFORT
 
 
-def differences(before: str, after: str) -> tuple[Part, ...]:
+def differences(before: str, after: str) -> tuple[TextPart, ...]:
     """The parts of two texts; those that are the same or went give `before`, the others `after`.
 
     Args:
@@ -86,8 +86,8 @@ def differences(before: str, after: str) -> tuple[Part, ...]:
 
 
 def shortened(
-    parts: Sequence[Part], *, context: int = CONTEXT, longest: int = LONGEST
-) -> tuple[Part, ...]:
+    parts: Sequence[TextPart], *, context: int = CONTEXT, longest: int = LONGEST
+) -> tuple[TextPart, ...]:
     """The parts without what need not be read to know the differences.
 
     Args:
@@ -116,13 +116,13 @@ def shortened(
     )
 
 
-def _without_middle(part: Part, *, head: int, tail: int, room: int) -> Iterator[Part]:
+def _without_middle(part: TextPart, *, head: int, tail: int, room: int) -> Iterator[TextPart]:
     end = len(part.text) - tail
     if end - head <= room:
         yield part
         return
     yield from _part(part.kind, part.text[:head])
-    yield Part(PartKind.LEFT_OUT, part.text[head:end], within=part.kind)
+    yield TextPart(PartKind.LEFT_OUT, part.text[head:end], within=part.kind)
     yield from _part(part.kind, part.text[end:])
 
 
@@ -212,7 +212,7 @@ def _without_islands(hunks: Iterable[_Hunk]) -> list[_Hunk]:
     return found
 
 
-def _parts(hunks: Iterable[_Hunk]) -> Iterator[Part]:
+def _parts(hunks: Iterable[_Hunk]) -> Iterator[TextPart]:
     """The hunks as parts; neighbours that are the same in both texts are one."""
     same: list[str] = []
     for hunk in hunks:
@@ -225,6 +225,6 @@ def _parts(hunks: Iterable[_Hunk]) -> Iterator[Part]:
     yield from _part(PartKind.SAME, "".join(same))
 
 
-def _part(kind: PartKind, text: str) -> Iterator[Part]:
+def _part(kind: PartKind, text: str) -> Iterator[TextPart]:
     if text:
-        yield Part(kind, text)
+        yield TextPart(kind, text)

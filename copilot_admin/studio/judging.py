@@ -42,7 +42,7 @@ stands in the answer.
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgingOutcome:
     """What became of an answer, and the tokens that it took to find out."""
 
     verdict: AnswerVerdict
@@ -71,7 +71,7 @@ class Judged:
 
 async def judge(
     asked: AskingResult, expected: Expectation | None, answerer: Answerer | None
-) -> Judged:
+) -> JudgingOutcome:
     """Finds out what became of an answer.
 
     Args:
@@ -80,14 +80,16 @@ async def judge(
         answerer: Whose model judges, where one has to.
     """
     if asked.failure:
-        return Judged(AnswerVerdict(Judgement.UNDECIDED, asked.failure))
+        return JudgingOutcome(AnswerVerdict(Judgement.UNDECIDED, asked.failure))
     if expected is None:
-        return Judged(AnswerVerdict(Judgement.ANSWERED, ""))
+        return JudgingOutcome(AnswerVerdict(Judgement.ANSWERED, ""))
     verdict = verdict_on(expected, asked.answer)
     if verdict is not None:
-        return Judged(verdict)
+        return JudgingOutcome(verdict)
     if answerer is None:
-        return Judged(AnswerVerdict(Judgement.UNDECIDED, _("There is no model that could judge.")))
+        return JudgingOutcome(
+            AnswerVerdict(Judgement.UNDECIDED, _("There is no model that could judge."))
+        )
     door = _door(answerer)
     verdict = await _verdict_through(door, expected.text, asked.answer.text)
     read, written = (door.usage.get(key, 0) for key in ("prompt_tokens", "completion_tokens"))
@@ -95,7 +97,7 @@ async def judge(
     find = partial(price_at, spec.provider.name, spec.model, timezone.now())
     usage = Usage(input_tokens=read, output_tokens=written) if read or written else None
     cost = at_best_estimated(cost_of(usage, await READER.run(find)))
-    return Judged(verdict, read, written, cost)
+    return JudgingOutcome(verdict, read, written, cost)
 
 
 def _door(answerer: Answerer) -> ModelDoor:

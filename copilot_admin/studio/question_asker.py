@@ -23,7 +23,13 @@ from copilot_admin.journal import beat
 from copilot_admin.storage.database_thread import OUTAGES
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.studio.question_queue import Claimed, claim, give_back, keep, sign_of_life
-from copilot_admin.studio.question_runs import Result, result_of, target_of, trying, without_answer
+from copilot_admin.studio.question_runs import (
+    QuestionResult,
+    result_of,
+    target_of,
+    trying,
+    without_answer,
+)
 from copilot_admin.upkeep.background import beside, in_loop, is_server
 from copilot_admin.upkeep.tasks import TURN_SECONDS
 
@@ -240,5 +246,5 @@ class QuestionDesk:
         await _keep(job, without_answer(CRASHED))
 
 
-async def _keep(claimed: Claimed, result: Result) -> None:
+async def _keep(claimed: Claimed, result: QuestionResult) -> None:
     await WRITER.run(partial(keep, claimed, result.asked, result.verdict, result.source))

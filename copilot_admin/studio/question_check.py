@@ -16,7 +16,7 @@ from copilot_admin.journal import HEARTBEAT_SECONDS, beat
 from copilot_admin.models import Copilot, Judgement, SavedQuestion, Side
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.studio.question_runs import (
-    Result,
+    QuestionResult,
     Target,
     result_of,
     target_of,
@@ -29,7 +29,7 @@ from protocol.json import JsonObject
 AT_ONCE = 4  # questions; the servers of models take a few from one caller
 LONGEST_LINE = 100  # characters of a question in a line
 
-Checked: TypeAlias = tuple[SavedQuestion, Result]
+Checked: TypeAlias = tuple[SavedQuestion, QuestionResult]
 
 
 def check_questions(copilot: Copilot, side: Side) -> list[Checked]:
@@ -70,7 +70,7 @@ def told(
     }
 
 
-def _told(saved: SavedQuestion, result: Result) -> JsonObject:
+def _told(saved: SavedQuestion, result: QuestionResult) -> JsonObject:
     figures = result.asked.figures
     return {
         "question": saved.question,
@@ -86,10 +86,10 @@ def _told(saved: SavedQuestion, result: Result) -> JsonObject:
 
 async def _results(
     questions: Sequence[SavedQuestion], target: Target, caller: Caller
-) -> list[Result]:
+) -> list[QuestionResult]:
     places = asyncio.Semaphore(AT_ONCE)
 
-    async def ask(saved: SavedQuestion) -> Result:
+    async def ask(saved: SavedQuestion) -> QuestionResult:
         async with places:
             try:
                 whole = await READER.run(partial(SavedQuestion.objects.get, pk=saved.pk))

@@ -32,7 +32,7 @@ class Claimed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class AnswerSource:
     """Whose answer it is: the number of a live version, or the digest of a draft."""
 
     version_number: int = 0
@@ -40,7 +40,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class AskingProgress:
     """How far asking has come, in answers of a copilot."""
 
     total: int
@@ -110,7 +110,9 @@ def claim(copilot_id: int, *, at_once: int) -> Claimed | None:
     return None
 
 
-def keep(claimed: Claimed, asked: AskingResult, verdict: AnswerVerdict, source: Source) -> bool:
+def keep(
+    claimed: Claimed, asked: AskingResult, verdict: AnswerVerdict, source: AnswerSource
+) -> bool:
     """Stores an answer, unless somebody has stopped it.
 
     Returns:
@@ -188,12 +190,12 @@ def claim_stalled() -> list[int]:
     ]
 
 
-def progress_of(copilot_id: int) -> Progress:
+def progress_of(copilot_id: int) -> AskingProgress:
     """How far asking has come."""
     counts = SavedAnswer.objects.filter(question__copilot_id=copilot_id).aggregate(
         total=Count("id"), unfinished=Count("id", filter=Q(state__in=UNFINISHED))
     )
-    return Progress(**counts)
+    return AskingProgress(**counts)
 
 
 def outcome_of(judgements: Collection[str]) -> Judgement:

@@ -9,7 +9,7 @@ from django.db.models.functions import Left
 from copilot_admin.copilot_file.questions import read_expectation
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import AnswerState, Copilot, SavedAnswer, SavedQuestion, Side
-from copilot_admin.studio.differences import Part, differences, shortened
+from copilot_admin.studio.differences import TextPart, differences, shortened
 from copilot_admin.studio.question_fares import Sources, sources_of, that_differ
 
 SHOWN = 2000  # characters of an answer in the list
@@ -91,7 +91,7 @@ def question_rows(
         )
 
 
-def answer_differences(saved: SavedQuestion) -> tuple[Part, ...]:
+def answer_differences(saved: SavedQuestion) -> tuple[TextPart, ...]:
     """What the draft says otherwise than what is live; nothing unless both have answered whole."""
     answers = SavedAnswer.objects.filter(question=saved, answered_at__isnull=False, failed=False)
     texts = dict(answers.values_list("side", "text"))

@@ -23,27 +23,27 @@ from copilot_admin.studio.asking import AskingResult, ask
 from copilot_admin.studio.expectations import AnswerVerdict, GivenAnswer
 from copilot_admin.studio.judging import judge
 from copilot_admin.studio.playground import draft_in_trial
-from copilot_admin.studio.question_queue import Source
+from copilot_admin.studio.question_queue import AnswerSource
 
-NOBODY = Source()
+NOBODY = AnswerSource()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """Who is asked; `problem` says why nobody can be."""
 
-    source: Source = NOBODY
+    source: AnswerSource = NOBODY
     live: LiveCopilot | None = None
     problem: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class QuestionResult:
     """An answer, what became of it, and whose it is."""
 
     asked: AskingResult
     verdict: AnswerVerdict
-    source: Source
+    source: AnswerSource
 
 
 def trying(user_id: int | None) -> Caller:
@@ -59,16 +59,16 @@ def trying(user_id: int | None) -> Caller:
 def target_of(copilot: Copilot, side: Side) -> Target:
     """The draft as it is saved, or what is live; reads the database."""
     if side is Side.DRAFT:
-        source = Source(digest=digest_of_draft(copilot))
+        source = AnswerSource(digest=digest_of_draft(copilot))
         if problem := problem_of_draft(copilot):
             return Target(source=source, problem=problem)
         return Target(source=source, live=draft_in_trial(copilot, tell=lambda call: None))
     found = live_copilots([copilot.pk])
     if not found:
-        source = Source(version_number=copilot.live.number if copilot.live else 0)
+        source = AnswerSource(version_number=copilot.live.number if copilot.live else 0)
         problem = _("Nothing is live: publish the copilot and switch it on.")
         return Target(source=source, problem=problem)
-    return Target(source=Source(version_number=found[0].version_number), live=found[0])
+    return Target(source=AnswerSource(version_number=found[0].version_number), live=found[0])
 
 
 def problem_of_draft(copilot: Copilot) -> str:
@@ -85,7 +85,7 @@ def digest_of_draft(copilot: Copilot) -> str:
     return hashlib.sha256(json.dumps(whole, sort_keys=True, default=_plain).encode()).hexdigest()
 
 
-async def result_of(saved: SavedQuestion, target: Target, caller: Caller) -> Result:
+async def result_of(saved: SavedQuestion, target: Target, caller: Caller) -> QuestionResult:
     """Asks a question and judges its answer.
 
     Raises:
@@ -103,13 +103,15 @@ async def result_of(saved: SavedQuestion, target: Target, caller: Caller) -> Res
     judged = await judge(asked, expected, target.live.answerer)
     await charge_trial(target.live.id, judged.charge)
     asked = replace(asked, figures=judged.added_to(asked.figures))
-    return Result(asked=asked, verdict=judged.verdict, source=target.source)
+    return QuestionResult(asked=asked, verdict=judged.verdict, source=target.source)
 
 
-def without_answer(problem: str, source: Source = NOBODY) -> Result:
+def without_answer(problem: str, source: AnswerSource = NOBODY) -> QuestionResult:
     """What becomes of a question that could not be asked."""
     asked = AskingResult(answer=GivenAnswer(text=""), trace_id="", failure=problem)
-    return Result(asked=asked, verdict=AnswerVerdict(Judgement.UNDECIDED, problem), source=source)
+    return QuestionResult(
+        asked=asked, verdict=AnswerVerdict(Judgement.UNDECIDED, problem), source=source
+    )
 
 
 def _plain(value: object) -> object:

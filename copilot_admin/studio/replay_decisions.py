@@ -14,7 +14,7 @@ from copilot_admin.prices.money import dollars
 SLOWER = 2  # times as long as before
 
 
-class Wish(StrEnum):
+class ReplayWish(StrEnum):
     """What somebody wants of a replay."""
 
     PAUSE = "pause"
@@ -22,20 +22,20 @@ class Wish(StrEnum):
     STOP = "stop"
 
 
-MOVES: Mapping[tuple[str, Wish], ReplayState] = {
-    (ReplayState.WAITING, Wish.PAUSE): ReplayState.PAUSED,
-    (ReplayState.RUNNING, Wish.PAUSE): ReplayState.PAUSED,
-    (ReplayState.PAUSED, Wish.RESUME): ReplayState.WAITING,
-    (ReplayState.COST_BOUND, Wish.RESUME): ReplayState.WAITING,
-    (ReplayState.WAITING, Wish.STOP): ReplayState.STOPPED,
-    (ReplayState.RUNNING, Wish.STOP): ReplayState.STOPPED,
-    (ReplayState.PAUSED, Wish.STOP): ReplayState.STOPPED,
-    (ReplayState.COST_BOUND, Wish.STOP): ReplayState.STOPPED,
+MOVES: Mapping[tuple[str, ReplayWish], ReplayState] = {
+    (ReplayState.WAITING, ReplayWish.PAUSE): ReplayState.PAUSED,
+    (ReplayState.RUNNING, ReplayWish.PAUSE): ReplayState.PAUSED,
+    (ReplayState.PAUSED, ReplayWish.RESUME): ReplayState.WAITING,
+    (ReplayState.COST_BOUND, ReplayWish.RESUME): ReplayState.WAITING,
+    (ReplayState.WAITING, ReplayWish.STOP): ReplayState.STOPPED,
+    (ReplayState.RUNNING, ReplayWish.STOP): ReplayState.STOPPED,
+    (ReplayState.PAUSED, ReplayWish.STOP): ReplayState.STOPPED,
+    (ReplayState.COST_BOUND, ReplayWish.STOP): ReplayState.STOPPED,
 }
 GOING_ON = (ReplayState.WAITING, ReplayState.RUNNING)
 
 
-def after(state: str, wish: Wish) -> ReplayState | None:
+def after(state: str, wish: ReplayWish) -> ReplayState | None:
     """The state after a wish; None where it cannot be granted."""
     return MOVES.get((state, wish))
 

@@ -31,12 +31,12 @@ from copilot_admin.models import (
 )
 from copilot_admin.models.replays import LONGEST_HEAD
 from copilot_admin.studio.question_queue import UNFINISHED, answered
-from copilot_admin.studio.question_runs import Result
+from copilot_admin.studio.question_runs import QuestionResult
 from copilot_admin.studio.replay_decisions import (
     GOING_ON,
     Next,
+    ReplayWish,
     Spent,
-    Wish,
     after,
     is_slower,
     next_question,
@@ -151,7 +151,7 @@ def spent_of(replay_id: int) -> Spent:
     return Spent(**{**found, "known": found["known"] or Decimal(0)})
 
 
-def keep(claimed: ClaimedReplay, result: Result) -> bool:
+def keep(claimed: ClaimedReplay, result: QuestionResult) -> bool:
     """Stores an answer beside the one before, unless somebody has stopped the replay.
 
     Returns:
@@ -222,7 +222,7 @@ def sign_of_life(replay_id: int, answer_ids: Sequence[int]) -> frozenset[int]:
     return frozenset(wanted.values_list("pk", flat=True))
 
 
-def grant(replay_id: int, wish: Wish) -> bool:
+def grant(replay_id: int, wish: ReplayWish) -> bool:
     """Pauses a replay, lets it go on, or stops it.
 
     Returns:
@@ -235,9 +235,9 @@ def grant(replay_id: int, wish: Wish) -> bool:
         if replay is None or state is None:
             return False
         replay.state, replay.moved_at = state, now
-        replay.finished_at = now if wish is Wish.STOP else None
+        replay.finished_at = now if wish is ReplayWish.STOP else None
         replay.save(update_fields=["state", "moved_at", "finished_at"])
-        if wish is Wish.STOP:
+        if wish is ReplayWish.STOP:
             rows = ReplayAnswer.objects.filter(replay=replay_id, state=AnswerState.ASKING)
             rows.update(state=AnswerState.WAITING, claimed_at=None)
     return True

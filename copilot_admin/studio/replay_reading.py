@@ -18,7 +18,7 @@ from copilot_admin.models import (
     ReplayState,
     ReplayTarget,
 )
-from copilot_admin.studio.differences import Part, differences, shortened
+from copilot_admin.studio.differences import TextPart, differences, shortened
 from copilot_admin.studio.question_queue import UNFINISHED
 from copilot_admin.studio.replay_decisions import Spent, Tally, bound_sentence, summary
 
@@ -129,7 +129,7 @@ def pairs_of(replay_id: int, which: str = Which.ALL) -> QuerySet[ReplayAnswer]:
     )
 
 
-def pair_differences(answer: ReplayAnswer) -> tuple[Part, ...]:
+def pair_differences(answer: ReplayAnswer) -> tuple[TextPart, ...]:
     """What an answer says otherwise than the one before; nothing unless there are both."""
     if answer.baseline == Baseline.NONE or answer.is_changed is None:
         return ()

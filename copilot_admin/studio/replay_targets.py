@@ -9,12 +9,12 @@ from copilot_admin.copilots.publishing import apply_document, document_of
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, CopilotVersion, Provider, Replay, ReplayTarget
 from copilot_admin.studio.playground import draft_in_trial, version_in_trial
-from copilot_admin.studio.question_queue import Source
+from copilot_admin.studio.question_queue import AnswerSource
 from copilot_admin.studio.question_runs import Target, digest_of_draft, problem_of_draft
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class WantedTarget:
     """What somebody wants replayed against.
 
     Attributes:
@@ -31,7 +31,7 @@ class Wanted:
     most_cost: Decimal | None = None
 
 
-def replay_of(copilot: Copilot, wanted: Wanted) -> Replay:
+def replay_of(copilot: Copilot, wanted: WantedTarget) -> Replay:
     """A replay that is not stored yet.
 
     Raises:
@@ -63,7 +63,7 @@ def target_of_replay(replay: Replay) -> Target:
         version = _version(replay.copilot, replay.version_number)
         if version is None:
             return Target(problem=_("The version that was asked is gone."))
-        source = Source(version_number=version.number)
+        source = AnswerSource(version_number=version.number)
         return Target(source=source, live=version_in_trial(version, tell=lambda call: None))
     if replay.provider is None:
         return Target(problem=_("The provider that was asked is gone."))
@@ -75,7 +75,7 @@ def target_of_replay(replay: Replay) -> Target:
         return Target(problem=problem)
     is_other = replay.target == ReplayTarget.MODEL
     live = draft_in_trial(copilot, tell=lambda call: None, is_model_fixed=is_other)
-    return Target(source=Source(digest=digest_of_draft(copilot)), live=live)
+    return Target(source=AnswerSource(digest=digest_of_draft(copilot)), live=live)
 
 
 def _version(copilot: Copilot, number: int) -> CopilotVersion | None:

@@ -10,8 +10,8 @@ from copilot_admin.answering.stops import CRASHED
 from copilot_admin.models import Replay, SavedQuestion
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.studio.question_asker import AT_ONCE, Asker
-from copilot_admin.studio.question_runs import Result, result_of, trying, without_answer
-from copilot_admin.studio.replay_decisions import Wish
+from copilot_admin.studio.question_runs import QuestionResult, result_of, trying, without_answer
+from copilot_admin.studio.replay_decisions import ReplayWish
 from copilot_admin.studio.replay_queue import (
     ClaimedReplay,
     begin,
@@ -82,11 +82,11 @@ def replay_here(replay_id: int) -> None:
     in_loop(Asker(ReplayDesk(replay_id)).ask_waiting())
 
 
-def wish(replay_id: int, wanted: Wish) -> bool:
+def wish(replay_id: int, wanted: ReplayWish) -> bool:
     """Pauses a replay, lets it go on, or stops it; says whether it could be."""
     with transaction.atomic():
         is_granted = grant(replay_id, wanted)
-        if is_granted and wanted is Wish.RESUME:
+        if is_granted and wanted is ReplayWish.RESUME:
             transaction.on_commit(partial(ask_replay.enqueue, replay_id))
     return is_granted
 
@@ -96,5 +96,5 @@ def resume_replays() -> None:
     take_up(ask_replay, claim_stalled())
 
 
-async def _keep(claimed: ClaimedReplay, result: Result) -> None:
+async def _keep(claimed: ClaimedReplay, result: QuestionResult) -> None:
     await WRITER.run(partial(keep, claimed, result))

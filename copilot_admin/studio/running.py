@@ -25,7 +25,7 @@ from copilot_admin.models import (
 from copilot_admin.privacy.counting import COUNTED
 from copilot_admin.storage.selects import member
 from copilot_admin.studio.question_queue import UNFINISHED
-from copilot_admin.studio.replay_decisions import GOING_ON, Wish
+from copilot_admin.studio.replay_decisions import GOING_ON, ReplayWish
 from copilot_admin.studio.replay_reading import ReplayView, replay_views
 from copilot_admin.upkeep import removals
 
@@ -78,13 +78,13 @@ class Work:
     moved_at: datetime | None = None
     done: int = 0
     total: int | None = None
-    wishes: tuple[Wish, ...] = ()
+    wishes: tuple[ReplayWish, ...] = ()
 
     @property
     def is_moving(self) -> bool:
         """Whether it goes on without anybody doing anything."""
         return self.kind is not WorkKind.IMPORT and (
-            self.kind is not WorkKind.REPLAY or Wish.PAUSE in self.wishes
+            self.kind is not WorkKind.REPLAY or ReplayWish.PAUSE in self.wishes
         )
 
     @property
@@ -153,9 +153,11 @@ def _replays() -> Iterator[Work]:
 
 def _replay(view: ReplayView) -> Work:
     replay = view.replay
-    first = Wish.PAUSE if replay.state in GOING_ON else Wish.RESUME
+    first = ReplayWish.PAUSE if replay.state in GOING_ON else ReplayWish.RESUME
     # A bound on cost is raised on the page of the replay.
-    wishes = (Wish.STOP,) if replay.state == ReplayState.COST_BOUND else (first, Wish.STOP)
+    wishes = (
+        (ReplayWish.STOP,) if replay.state == ReplayState.COST_BOUND else (first, ReplayWish.STOP)
+    )
     return Work(
         kind=WorkKind.REPLAY,
         of=replay.pk,
@@ -192,7 +194,7 @@ def _questions() -> Iterator[Work]:
             moved_at=moved,
             done=total - unfinished,
             total=total,
-            wishes=(Wish.STOP,),
+            wishes=(ReplayWish.STOP,),
         )
 
 

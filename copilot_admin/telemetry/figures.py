@@ -16,7 +16,7 @@ from copilot_admin.engine.values.witness import ModelAsked
 from copilot_admin.errors import RequestError
 from copilot_admin.models import Outcome
 from copilot_admin.telemetry.ended_run import EndedRun
-from copilot_admin.telemetry.gauges import Reading
+from copilot_admin.telemetry.gauges import GaugeReading
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # set: figures of all processes are files in it
 NS = 1e-9
@@ -122,7 +122,7 @@ class ServerFigures:
         if moments.finishing is not None:
             self._time_journal("finish", moments.ended - moments.finishing)
 
-    def gauge(self, readings: Mapping[str, Reading]) -> None:
+    def gauge(self, readings: Mapping[str, GaugeReading]) -> None:
         """Sets what stands at the moment in this process."""
         for name, reading in readings.items():
             gauge = self._gauges.get(name)

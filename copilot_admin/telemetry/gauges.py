@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class GaugeReading:
     """A figure that goes up and down.
 
     Attributes:

@@ -16,10 +16,10 @@ from copilot_admin.storage.selects import Select
 from copilot_admin.storage.statements import Insert, Row
 from copilot_admin.threads.chain import Chain, Link
 from copilot_admin.threads.content import NO_CONTENT, StoredContent, content_of
-from copilot_admin.threads.finding import LOOKED_UP, Found, Known, find
+from copilot_admin.threads.finding import LOOKED_UP, Found, KnownConversation, find
 from copilot_admin.threads.inserting import chained, insert
 from copilot_admin.threads.tree import Seen
-from protocol.canonical import Role
+from protocol.canonical import CanonicalRole
 from protocol.messages import HumanMessage
 
 TITLE_CHARACTERS = 300
@@ -119,7 +119,9 @@ def attach(incoming: PreparedMessages) -> Attached:
     )
 
 
-def _conversation(found: Found, incoming: PreparedMessages) -> tuple[Found, Known, bool]:
+def _conversation(
+    found: Found, incoming: PreparedMessages
+) -> tuple[Found, KnownConversation, bool]:
     """The conversation found, or a new one; when two requests make it, the second finds it."""
     if found.conversation is None:
         conversation = _new_conversation(incoming)
@@ -133,7 +135,7 @@ def _conversation(found: Found, incoming: PreparedMessages) -> tuple[Found, Know
     return found, found.conversation, False
 
 
-def _new_conversation(incoming: PreparedMessages) -> Known | None:
+def _new_conversation(incoming: PreparedMessages) -> KnownConversation | None:
     row = _INSERT_CONVERSATION(
         copilot_id=incoming.chain.copilot_id,
         principal=incoming.chain.principal,
@@ -146,10 +148,10 @@ def _new_conversation(incoming: PreparedMessages) -> Known | None:
         n_runs=1,
         n_turns=1,
     )
-    return Known(_id(row), incoming.trace_id) if row else None
+    return KnownConversation(_id(row), incoming.trace_id) if row else None
 
 
-def _named(found: Found, conversation: Known, incoming: PreparedMessages) -> Found:
+def _named(found: Found, conversation: KnownConversation, incoming: PreparedMessages) -> Found:
     """Gives a conversation that was found by its words the trace id it goes by from now on."""
     try:
         with transaction.atomic():
@@ -161,14 +163,16 @@ def _named(found: Found, conversation: Known, incoming: PreparedMessages) -> Fou
 
 def _title(incoming: PreparedMessages) -> str:
     for link in incoming.links:
-        if link.role is Role.HUMAN:
+        if link.role is CanonicalRole.HUMAN:
             question = cast(HumanMessage, link.message)
             beginning = replace(question, text=question.text.lstrip()[:_TITLE_SOURCE])
             return " ".join(content_of(beginning).text.split())[:TITLE_CHARACTERS]
     return ""
 
 
-def _insert(conversation: Known, found: Found, incoming: PreparedMessages) -> list[Seen]:
+def _insert(
+    conversation: KnownConversation, found: Found, incoming: PreparedMessages
+) -> list[Seen]:
     """Stores the new messages, each under the one before."""
     contents = incoming.contents(start=found.place.used)
     blobs.save(content.packed for content in contents if content.packed)
@@ -182,7 +186,7 @@ def _insert(conversation: Known, found: Found, incoming: PreparedMessages) -> li
 
 
 def _turn(
-    conversation: Known, found: Found, new: Sequence[Seen], incoming: PreparedMessages
+    conversation: KnownConversation, found: Found, new: Sequence[Seen], incoming: PreparedMessages
 ) -> tuple[int, bool]:
     """The turn of the nearest question above the leaf; results without one share a turn."""
     human_id = _question_id(conversation, found, new, incoming.links)
@@ -201,7 +205,7 @@ def _turn(
     return turn_id, False
 
 
-def _turn_of(conversation: Known, human_id: int | None) -> int | None:
+def _turn_of(conversation: KnownConversation, human_id: int | None) -> int | None:
     turns = Turn.objects.filter(human_node_id=human_id)
     if human_id is None:
         turns = turns.filter(conversation_id=conversation.id)
@@ -209,16 +213,16 @@ def _turn_of(conversation: Known, human_id: int | None) -> int | None:
 
 
 def _question_id(
-    conversation: Known, found: Found, new: Sequence[Seen], links: Sequence[Link]
+    conversation: KnownConversation, found: Found, new: Sequence[Seen], links: Sequence[Link]
 ) -> int | None:
     for node in reversed(new):
-        if node.role is Role.HUMAN:
+        if node.role is CanonicalRole.HUMAN:
             return node.id
     place = found.place.node
     anchor = found.tree.anchor(place) if place else None
     if anchor is not None:
         return anchor.id
-    hashes = [link.chain_hash for link in links if link.role is Role.HUMAN]
+    hashes = [link.chain_hash for link in links if link.role is CanonicalRole.HUMAN]
     asked = Node.objects.filter(conversation_id=conversation.id, chain_hash__in=hashes[-1:])
     return asked.values_list("pk", flat=True).first()
 
@@ -239,10 +243,14 @@ def _path(found: Found, new: Sequence[Seen], links: Sequence[Link]) -> frozenset
 
 
 def _has_siblings(new: Sequence[Seen]) -> bool:
-    if not new or new[0].role is not Role.HUMAN:
+    if not new or new[0].role is not CanonicalRole.HUMAN:
         return False
     first = new[0]
-    beside = {"conversation_id": first.conversation_id, "role": Role.HUMAN.value, "id": first.id}
+    beside = {
+        "conversation_id": first.conversation_id,
+        "role": CanonicalRole.HUMAN.value,
+        "id": first.id,
+    }
     if first.parent_id is None:
         return _BESIDE_FIRST(**beside, depth=0) is not None
     return _BESIDE(**beside, parent_id=first.parent_id) is not None

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from itertools import groupby
 
 from copilot_admin.threads.shortening import shortened
-from protocol.canonical import Kind, Role, canonical, kind_of, role_of
+from protocol.canonical import CanonicalRole, Kind, canonical, kind_of, role_of
 from protocol.messages import AiMessage, Message, ResultMessage
 from protocol.pieces import PIECE, pieces_of
 
@@ -30,7 +30,7 @@ class Link:
     client_hash: str
 
     @property
-    def role(self) -> Role:
+    def role(self) -> CanonicalRole:
         """Who wrote the message."""
         return role_of(self.message)
 
@@ -76,7 +76,7 @@ class Chain:
         for message in messages:
             digest = digest_of(message, key=self.key)
             chain_hash = self.after(chain_hash, digest)
-            if role_of(message) is not Role.AI:
+            if role_of(message) is not CanonicalRole.AI:
                 client_hash = self.after(client_hash, digest)
             yield Link(message, digest, chain_hash, client_hash)
 

@@ -16,9 +16,9 @@ from copilot_admin.storage.statements import Row
 from copilot_admin.threads.chain import Chain, Link
 from copilot_admin.threads.ranking import most_alike
 from copilot_admin.threads.similarity import COMPARED
-from copilot_admin.threads.tree import Seen, Tree
+from copilot_admin.threads.tree import MessageTree, Seen
 from copilot_admin.threads.walk import NOWHERE, AttachPoint, Walk
-from protocol.canonical import Kind, Role
+from protocol.canonical import CanonicalRole, Kind
 
 LOOKED_UP = 1000  # newest messages of a request whose hashes are looked up
 NEAR = 16  # stored messages around the place; a turn has at most 4 calls, hence 10 messages
@@ -58,7 +58,7 @@ _DEEPEST = SelectMany(
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownConversation:
     """A stored conversation; `trace_id` is "" as long as the client gave none."""
 
     id: int
@@ -69,9 +69,9 @@ class Known:
 class Found:
     """A conversation (None: there is none yet), the place in it, and the messages around it."""
 
-    conversation: Known | None = None
+    conversation: KnownConversation | None = None
     place: AttachPoint = NOWHERE
-    tree: Tree = field(default_factory=lambda: Tree(()))
+    tree: MessageTree = field(default_factory=lambda: MessageTree(()))
 
 
 def find(
@@ -88,8 +88,8 @@ def find(
     if trace_id:
         row = _row_of_trace(chain, trace_id, user_id)
         if row is not None:
-            return _place_in(Known(*row), chain, links)
-    if not any(link.role is Role.AI for link in links):
+            return _place_in(KnownConversation(*row), chain, links)
+    if not any(link.role is CanonicalRole.AI for link in links):
         return Found()  # the same first words are no reason to join
     nodes = Node.objects.filter(conversation__trace_id="") if trace_id else Node.objects.all()
     return _by_hash(nodes, chain, links) or _by_client(nodes, chain, links) or Found()
@@ -101,14 +101,14 @@ def _row_of_trace(chain: Chain, trace_id: str, user_id: int | None) -> Row | Non
     return _OF_TRACE(**of) if user_id is None else _OF_USERS_TRACE(**of, user_id=user_id)
 
 
-def _place_in(conversation: Known, chain: Chain, links: Sequence[Link]) -> Found:
+def _place_in(conversation: KnownConversation, chain: Chain, links: Sequence[Link]) -> Found:
     hashes = {link.chain_hash: index for index, link in enumerate(links)}
     near = [_as_seen(row) for row in _DEEPEST.all(_newest(hashes), conversation_id=conversation.id)]
     place = _exact_place(near, hashes)
     if _is_certain(place, links):
-        return Found(conversation, place, Tree(near))
+        return Found(conversation, place, MessageTree(near))
     nodes = Node.objects.filter(conversation_id=conversation.id).order_by("-id")
-    tree = Tree(_seen(nodes[:LOADED]))
+    tree = MessageTree(_seen(nodes[:LOADED]))
     walk = Walk(tree, chain, strict=False)
     place = walk.follow(links, place)
     if place.used == 0 and len(links) > 1:
@@ -118,7 +118,7 @@ def _place_in(conversation: Known, chain: Chain, links: Sequence[Link]) -> Found
 
 def _by_hash(nodes: QuerySet[Node], chain: Chain, links: Sequence[Link]) -> Found | None:
     """Finds it by the deepest hash; an answer has to be in it, or the first words alone would join."""
-    first_answer = next(i for i, link in enumerate(links) if link.role is Role.AI)
+    first_answer = next(i for i, link in enumerate(links) if link.role is CanonicalRole.AI)
     hashes = {link.chain_hash: i for i, link in enumerate(links) if i >= first_answer}
     rows = _seen(_deepest(nodes, hashes).order_by("-depth", "-conversation__last_at")[:NEAR])
     if not rows:
@@ -129,7 +129,7 @@ def _by_hash(nodes: QuerySet[Node], chain: Chain, links: Sequence[Link]) -> Foun
         tips = _childless_first(tips)
     if _is_certain(place, links):
         conversation = _locked(tips[0].conversation_id, chain)
-        around = Tree(row for row in rows if row.conversation_id == tips[0].conversation_id)
+        around = MessageTree(row for row in rows if row.conversation_id == tips[0].conversation_id)
         return (
             Found(conversation, AttachPoint(tips[0], place.used), around) if conversation else None
         )
@@ -159,14 +159,14 @@ def _most_alike(
         only: Messages that are known of one conversation each, if more is known than its questions.
         strict: Accept an altered answer only if it is alike.
     """
-    hashes = dict.fromkeys(link.client_hash for link in links if link.role is Role.AI)
-    answers = nodes.filter(client_hash__in=_newest(hashes), role=Role.AI.value)
+    hashes = dict.fromkeys(link.client_hash for link in links if link.role is CanonicalRole.AI)
+    answers = nodes.filter(client_hash__in=_newest(hashes), role=CanonicalRole.AI.value)
     rows = _seen(answers.order_by("-depth", "-id")[:RANKED])
     ids = _conversation_ids(only)
     chosen = ids[0] if len(ids) == 1 else most_alike(rows, links, complete=len(rows) < RANKED)
     if chosen is None:
         return None
-    tree = Tree(_seen(Node.objects.filter(conversation_id=chosen).order_by("-id")[:LOADED]))
+    tree = MessageTree(_seen(Node.objects.filter(conversation_id=chosen).order_by("-id")[:LOADED]))
     place = Walk(tree, chain, strict=strict).follow(links)
     conversation = _locked(chosen, chain) if place.answers else None
     return Found(conversation, place, tree) if conversation else None
@@ -179,7 +179,7 @@ def _is_certain(place: AttachPoint, links: Sequence[Link]) -> bool:
         return True
     if len(remaining) > 1:
         return False
-    if remaining[0].role is Role.HUMAN:
+    if remaining[0].role is CanonicalRole.HUMAN:
         return place.node is None or place.node.is_answer
     return place.node is not None and place.node.kind is Kind.CALL
 
@@ -212,10 +212,10 @@ def _conversation_ids(rows: Iterable[Seen]) -> list[int]:
     return list(dict.fromkeys(row.conversation_id for row in rows))
 
 
-def _locked(conversation_id: int, chain: Chain) -> Known | None:
+def _locked(conversation_id: int, chain: Chain) -> KnownConversation | None:
     """The conversation, kept from other processes until the commit."""
     row = _OF_ID(id=conversation_id, principal=chain.principal)
-    return Known(*row) if row is not None else None
+    return KnownConversation(*row) if row is not None else None
 
 
 def _seen(nodes: QuerySet[Node]) -> list[Seen]:
@@ -225,4 +225,4 @@ def _seen(nodes: QuerySet[Node]) -> list[Seen]:
 
 def _as_seen(row: Row) -> Seen:
     *before, role, kind, text = row
-    return Seen(*[*before, member(Role, role), member(Kind, kind), text])
+    return Seen(*[*before, member(CanonicalRole, role), member(Kind, kind), text])

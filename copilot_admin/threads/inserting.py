@@ -10,7 +10,7 @@ from copilot_admin.storage.statements import Insert, Row
 from copilot_admin.threads.chain import Chain, Link
 from copilot_admin.threads.content import StoredContent
 from copilot_admin.threads.tree import Seen
-from protocol.canonical import Role
+from protocol.canonical import CanonicalRole
 
 _INSERT_NEWEST = Insert(Node, returning=("id",), or_existing=("conversation_id", "chain_hash"))
 _INSERT_OLDER = InsertMany(
@@ -50,7 +50,7 @@ def chained(
     first = before.depth + 1 if before else 0
     for depth, (link, content) in enumerate(messages, start=first):
         chain_hash = chain.after(chain_hash, link.digest)
-        if link.role is not Role.AI:
+        if link.role is not CanonicalRole.AI:
             client_hash = chain.after(client_hash, link.digest)
         yield NewMessage(link, content, depth, chain_hash, client_hash)
 

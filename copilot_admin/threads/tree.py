@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.db import OperationalError
 
-from protocol.canonical import Kind, Role
+from protocol.canonical import CanonicalRole, Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +20,14 @@ class Seen:
     chain_hash: str
     client_hash: str
     from_history: bool
-    role: Role
+    role: CanonicalRole
     kind: Kind
     text: str = ""
 
     @property
     def is_answer(self) -> bool:
         """Whether an agent wrote this text."""
-        return self.role is Role.AI and self.kind is Kind.TEXT
+        return self.role is CanonicalRole.AI and self.kind is Kind.TEXT
 
 
 def check_follows(node_id: int, parent_id: int | None) -> None:
@@ -44,7 +44,7 @@ def check_follows(node_id: int, parent_id: int | None) -> None:
         raise OperationalError("a message follows one that came after it")
 
 
-class Tree:
+class MessageTree:
     """Stored messages by parent and hash."""
 
     def __init__(self, nodes: Iterable[Seen]) -> None:
@@ -76,7 +76,7 @@ class Tree:
     def anchor(self, node: Seen) -> Seen | None:
         """The question to which a message belongs; the message itself if it is one."""
         above: Seen | None = node
-        while above is not None and above.role is not Role.HUMAN:
+        while above is not None and above.role is not CanonicalRole.HUMAN:
             above = self.parent(above)
         return above
 
@@ -86,4 +86,6 @@ class Tree:
         while waiting:
             one = waiting.pop()
             yield one
-            waiting.extend(child for child in self.children(one) if child.role is not Role.HUMAN)
+            waiting.extend(
+                child for child in self.children(one) if child.role is not CanonicalRole.HUMAN
+            )

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from copilot_admin.threads.chain import Chain, Link
 from copilot_admin.threads.similarity import Compared, likeness
-from copilot_admin.threads.tree import Seen, Tree
-from protocol.canonical import Kind, Role
+from copilot_admin.threads.tree import MessageTree, Seen
+from protocol.canonical import CanonicalRole, Kind
 from protocol.messages import AiMessage
 
 ALIKE = 0.5  # below it, two answers have nothing but common words in common
@@ -42,7 +42,7 @@ NOWHERE = AttachPoint()
 class Walk:
     """One walk; `strict` accepts an altered answer only if it is alike."""
 
-    def __init__(self, tree: Tree, chain: Chain, *, strict: bool) -> None:
+    def __init__(self, tree: MessageTree, chain: Chain, *, strict: bool) -> None:
         self._tree = tree
         self._chain = chain
         self._strict = strict
@@ -59,7 +59,7 @@ class Walk:
         best = AttachPoint()
         for start, link in enumerate(links[:STARTS]):
             for node in self._same(link, self._tree.nodes.values()):
-                began = AttachPoint(node, start + 1, answers=int(node.role is Role.AI))
+                began = AttachPoint(node, start + 1, answers=int(node.role is CanonicalRole.AI))
                 place = self._go(links, began)
                 exact = place.answers > len(place.differing)
                 if exact and (place.used, _id(place)) > (best.used, _id(best)):
@@ -95,11 +95,11 @@ class Walk:
         region = list(self._tree.region(anchor or place.node))
         is_last = place.used == len(links) - 1
         match link.role, link.kind:
-            case Role.HUMAN, _:
+            case CanonicalRole.HUMAN, _:
                 if place.node.is_answer and not loose:
                     return None  # exactly this answer, and another question after it: an edit
                 return self._same_question(link, place, region)
-            case Role.AI, Kind.TEXT:
+            case CanonicalRole.AI, Kind.TEXT:
                 return self._same_answer(link, place, region)
             case _:
                 return self._same_exchange(link, place, region, is_last=is_last)
@@ -108,7 +108,7 @@ class Walk:
         self, link: Link, place: AttachPoint, region: list[Seen]
     ) -> AttachPoint | None:
         asked = [child for node in region for child in self._tree.children(node)]
-        same = [node for node in self._same(link, asked) if node.role is Role.HUMAN]
+        same = [node for node in self._same(link, asked) if node.role is CanonicalRole.HUMAN]
         return _moved(place, max(same, key=_node_id), link) if same else None
 
     def _same_answer(
@@ -128,7 +128,7 @@ class Walk:
 
     def _skipped(self, place: AttachPoint, region: list[Seen]) -> AttachPoint | None:
         """The answer to our question is not stored (yet): this is the client's copy of it."""
-        if region[0].role is Role.HUMAN and not region[0].from_history:
+        if region[0].role is CanonicalRole.HUMAN and not region[0].from_history:
             return AttachPoint(place.node, place.used + 1, place.differing, place.answers)
         return None
 
@@ -159,7 +159,9 @@ class Walk:
 
 def _moved(place: AttachPoint, node: Seen, link: Link, *, differs: bool = False) -> AttachPoint:
     differing = place.differing | {node.id} if differs else place.differing
-    return AttachPoint(node, place.used + 1, differing, place.answers + (link.role is Role.AI))
+    return AttachPoint(
+        node, place.used + 1, differing, place.answers + (link.role is CanonicalRole.AI)
+    )
 
 
 def _node_id(node: Seen) -> int:

@@ -4,7 +4,12 @@ Source: the guide to contributing components of baidubce/app-builder (Qianfan Ap
 translated; where it is silent, what its SDK does. Doors: what is named here, `contract`, `manifests`.
 """
 
-from protocol.components.contract import ComponentClass, ContractFinding, Rule, static_findings
+from protocol.components.contract import (
+    ComponentClass,
+    ContractFinding,
+    ContractRule,
+    static_findings,
+)
 from protocol.components.manifests import manifest_from
 from protocol.components.merging import (
     collect,
@@ -38,10 +43,10 @@ __all__ = [
     "ContentType",
     "ContractBreach",
     "ContractFinding",
+    "ContractRule",
     "Message",
     "OutputRole",
     "Payload",
-    "Rule",
     "VisibleScope",
     "collect",
     "create_output",

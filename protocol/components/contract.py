@@ -21,7 +21,7 @@ _OF_THE_EXAMPLE = frozenset({"model", "secret_key", "gateway", "lazy_certificati
 VERSION = re.compile(r"[a-zA-Z0-9._-]{1,40}")
 
 
-class Rule(StrEnum):
+class ContractRule(StrEnum):
     """A rule of the contract, by the name that its SDK gives it."""
 
     MANIFEST_VALID = "ManifestValidRule"
@@ -36,7 +36,7 @@ class Rule(StrEnum):
 class ContractFinding:
     """Where a component breaks a rule; `detail` says what would be right."""
 
-    rule: Rule
+    rule: ContractRule
     detail: str
 
 
@@ -53,7 +53,7 @@ def manifest_is_valid(component: ComponentClass) -> Iterator[ContractFinding]:
     """The manifest has a name, descriptions and a JSON Schema, and says what calls need."""
 
     def found(detail: str) -> ContractFinding:
-        return ContractFinding(Rule.MANIFEST_VALID, detail)
+        return ContractFinding(ContractRule.MANIFEST_VALID, detail)
 
     name, version = (getattr(component, key, "") for key in ("name", "version"))
     if not (isinstance(name, str) and TOOL_NAME.fullmatch(name)):
@@ -78,7 +78,7 @@ def manifest_matches_tool_eval(component: ComponentClass) -> Iterator[ContractFi
     """The manifest's parameters are those of `tool_eval`, and required where it has no default."""
 
     def found(detail: str) -> ContractFinding:
-        return ContractFinding(Rule.MANIFEST_MATCHES, detail)
+        return ContractFinding(ContractRule.MANIFEST_MATCHES, detail)
 
     properties, schema = _properties(component), _parameters(component)
     signature = {parameter.name: parameter for parameter in _taken(component)}
@@ -105,19 +105,19 @@ def input_names_are_free(component: ComponentClass) -> Iterator[ContractFinding]
     for name in sorted(names | set(_properties(component))):
         if is_reserved(name):
             detail = f"the name {name!r} is reserved for what the system passes. Take another."
-            yield ContractFinding(Rule.INPUT_NAMES, detail)
+            yield ContractFinding(ContractRule.INPUT_NAMES, detail)
 
 
 def tool_eval_takes_kwargs(component: ComponentClass) -> Iterator[ContractFinding]:
     """`tool_eval` takes `**kwargs`, in which the system inputs come."""
     if not _takes_kwargs(getattr(component, "tool_eval", None)):
-        yield ContractFinding(Rule.TOOL_EVAL_KWARGS, "tool_eval must end with **kwargs.")
+        yield ContractFinding(ContractRule.TOOL_EVAL_KWARGS, "tool_eval must end with **kwargs.")
 
 
 def init_takes_kwargs(component: ComponentClass) -> Iterator[ContractFinding]:
     """`__init__` takes `**kwargs`, or what that of the contract's own example takes."""
     if not _takes_kwargs(component.__init__) and not _is_as_in_the_example(component.__init__):
-        yield ContractFinding(Rule.INIT_KWARGS, "__init__ must end with **kwargs.")
+        yield ContractFinding(ContractRule.INIT_KWARGS, "__init__ must end with **kwargs.")
 
 
 def outputs_are_json(
@@ -134,7 +134,7 @@ def outputs_are_json(
     if not listed or not any(getattr(output, "content", True) for output in listed):
         faults.append("a run must give at least one content item.")
     for fault in dict.fromkeys(faults):
-        yield ContractFinding(Rule.OUTPUT_JSON, fault)
+        yield ContractFinding(ContractRule.OUTPUT_JSON, fault)
 
 
 STATIC_RULES: tuple[Callable[[ComponentClass], Iterator[ContractFinding]], ...] = (

@@ -8,7 +8,7 @@ from copilot_admin.alerts.checking import claim_due, found
 from copilot_admin.alerts.judging import AlertStep
 from copilot_admin.alerts.settling import settle
 from copilot_admin.alerts.webhooks import issue_secret
-from copilot_admin.answering.feedback import Judgement, keep
+from copilot_admin.answering.feedback import GivenFeedback, keep
 from copilot_admin.models import (
     AlertRule,
     AlertWebhook,
@@ -84,5 +84,5 @@ def thumb(
     vote = "thumbs_up" if up else "thumbs_down"
     turn = asked.run.turn
     assert turn is not None
-    keep(Judgement(vote=vote, user_comment=comment, tags=list(tags)), turn=turn)
+    keep(GivenFeedback(vote=vote, user_comment=comment, tags=list(tags)), turn=turn)
     turn.feedback.update(created_at=at)

@@ -5,7 +5,7 @@ from typing import Any
 
 from asgiref.sync import async_to_sync, sync_to_async
 
-from copilot_admin.alerts.deliveries import Result, make
+from copilot_admin.alerts.deliveries import DeliveryResult, make
 from copilot_admin.alerts.messages import trial_message
 from copilot_admin.alerts.webhooks import post_signed
 from copilot_admin.models import AlertDelivery, AlertWebhook
@@ -45,7 +45,9 @@ def delivery_to(url: str) -> tuple[AlertDelivery, AlertWebhook, str]:
     return delivery, webhook, secret
 
 
-def posted(handler: Handler, *, path: str = "/hook") -> tuple[Result, Server, AlertDelivery, str]:
+def posted(
+    handler: Handler, *, path: str = "/hook"
+) -> tuple[DeliveryResult, Server, AlertDelivery, str]:
     """Tries a message at a receiver once."""
     found: list[Any] = []
 

@@ -15,7 +15,7 @@ from copilot_admin.alerts.deliveries import (
     AT_ONCE,
     LEASE,
     PAUSES,
-    Result,
+    DeliveryResult,
     claim_due,
     ended,
     make_for,
@@ -30,8 +30,8 @@ from copilot_admin.models import Alert, AlertDelivery, DeliveryState
 from tests.alerts.alerting import HOUR, MINUTE, NOON, make_rule
 
 pytestmark = pytest.mark.django_db
-TAKEN = Result(is_taken=True, status=204)
-NO = Result(is_taken=False, status=500, answer="Sorry\r\nX: y")
+TAKEN = DeliveryResult(is_taken=True, status=204)
+NO = DeliveryResult(is_taken=False, status=500, answer="Sorry\r\nX: y")
 DAY = timedelta(days=1)
 
 
@@ -45,7 +45,7 @@ def made(at=NOON) -> AlertDelivery:
     return delivery
 
 
-def tried(delivery: AlertDelivery, at, result: Result) -> AlertDelivery:
+def tried(delivery: AlertDelivery, at, result: DeliveryResult) -> AlertDelivery:
     [(_, claim)] = claim_due(at, nobody)
     assert taken_up(delivery.pk, claim) == delivery
     ended(delivery.pk, claim, result, at)
@@ -80,7 +80,7 @@ def test_pauses_end_after_the_last():
 
 
 def test_what_no_try_would_change_is_given_up_at_once():
-    delivery = tried(made(), NOON, Result(is_taken=False, is_final=True, answer="Private"))
+    delivery = tried(made(), NOON, DeliveryResult(is_taken=False, is_final=True, answer="Private"))
     assert (delivery.state, delivery.answer) == (DeliveryState.FAILED, "Private")
 
 
@@ -120,7 +120,7 @@ def test_some_are_tried_in_a_round():
 
 
 def test_what_was_given_up_is_sent_again_on_wish():
-    delivery = tried(made(), NOON, Result(is_taken=False, is_final=True))
+    delivery = tried(made(), NOON, DeliveryResult(is_taken=False, is_final=True))
     assert send_again(delivery)
     assert not send_again(delivery)  # a second click on the same page
     delivery.refresh_from_db()
@@ -153,7 +153,7 @@ def test_old_messages_and_alerts_go_and_what_is_open_or_waits_stays():
 class TestMail:
     def test_a_mail_goes_to_its_address_alone(self, settings):
         settings.DEFAULT_FROM_EMAIL = "copilots@example.com"
-        assert async_to_sync(mailing.mail)(made()) == Result(is_taken=True)
+        assert async_to_sync(mailing.mail)(made()) == DeliveryResult(is_taken=True)
         (sent,) = mail.outbox
         assert (sent.to, sent.cc, sent.bcc) == (["desk@example.com"], [], [])
         assert (sent.subject, sent.from_email) == (
@@ -163,7 +163,7 @@ class TestMail:
 
     def test_without_a_mail_server_it_is_said_and_not_tried_again(self, settings):
         settings.EMAIL_BACKEND = DROPS
-        assert async_to_sync(mailing.mail)(made()) == Result(
+        assert async_to_sync(mailing.mail)(made()) == DeliveryResult(
             is_taken=False,
             is_final=True,
             answer="No mail server is named. Set EMAIL_HOST and EMAIL_FROM.",
@@ -183,7 +183,7 @@ class TestMail:
 
         monkeypatch.setattr("django.core.mail.EmailMessage.send", fails)
         result = async_to_sync(mailing.mail)(made())
-        assert result == Result(is_taken=False, answer=answer)
+        assert result == DeliveryResult(is_taken=False, answer=answer)
 
     def test_a_mail_server_that_takes_for_ever_is_left(self, monkeypatch):
         left = Event()
@@ -191,7 +191,7 @@ class TestMail:
         monkeypatch.setattr(mailing, "SECONDS", 0.05)
         result = async_to_sync(mailing.mail)(made())
         left.set()
-        assert result == Result(is_taken=False, answer="The mail server took too long.")
+        assert result == DeliveryResult(is_taken=False, answer="The mail server took too long.")
 
 
 def test_a_message_that_is_gone_is_nobodys():

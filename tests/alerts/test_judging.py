@@ -5,8 +5,14 @@ from decimal import Decimal
 
 import pytest
 
-from copilot_admin.alerts.judging import AlertStep, FigureVerdict, Standing, next_step, verdict_of
-from copilot_admin.alerts.kind import Measured, all_kinds
+from copilot_admin.alerts.judging import (
+    AlertStep,
+    FigureVerdict,
+    RuleStanding,
+    next_step,
+    verdict_of,
+)
+from copilot_admin.alerts.kind import MeasuredFigure, all_kinds
 from tests.alerts.alerting import HOUR, MINUTE, NOON
 
 BAD, GOOD, UNDECIDED = FigureVerdict.BAD, FigureVerdict.GOOD, FigureVerdict.UNDECIDED
@@ -29,7 +35,7 @@ DAY = timedelta(days=1)
     ],
 )
 def test_a_figure_is_bad_at_its_threshold_and_with_enough_below_it(kind, value, basis, verdict):
-    measured = Measured(value=value and Decimal(value), basis=basis, sentence="")
+    measured = MeasuredFigure(value=value and Decimal(value), basis=basis, sentence="")
     found = verdict_of(all_kinds()[kind], measured, threshold=Decimal(3), minimum=5)
     assert found is verdict
 
@@ -37,24 +43,28 @@ def test_a_figure_is_bad_at_its_threshold_and_with_enough_below_it(kind, value, 
 @pytest.mark.parametrize(
     ("verdict", "standing", "step"),
     [
-        (GOOD, Standing(), AlertStep.NOTHING),
-        (UNDECIDED, Standing(), AlertStep.NOTHING),
-        (BAD, Standing(), AlertStep.OPEN),
-        (BAD, Standing(is_muted=True), AlertStep.OPEN),
-        (BAD, Standing(is_open=True), AlertStep.TELL),
-        (BAD, Standing(is_open=True, is_muted=True), AlertStep.NOTHING),
-        (BAD, Standing(is_open=True, told_at=NOON - DAY + MINUTE), AlertStep.NOTHING),
-        (BAD, Standing(is_open=True, told_at=NOON - DAY), AlertStep.REMIND),
-        (BAD, Standing(is_open=True, told_at=NOON - DAY, is_muted=True), AlertStep.NOTHING),
+        (GOOD, RuleStanding(), AlertStep.NOTHING),
+        (UNDECIDED, RuleStanding(), AlertStep.NOTHING),
+        (BAD, RuleStanding(), AlertStep.OPEN),
+        (BAD, RuleStanding(is_muted=True), AlertStep.OPEN),
+        (BAD, RuleStanding(is_open=True), AlertStep.TELL),
+        (BAD, RuleStanding(is_open=True, is_muted=True), AlertStep.NOTHING),
+        (BAD, RuleStanding(is_open=True, told_at=NOON - DAY + MINUTE), AlertStep.NOTHING),
+        (BAD, RuleStanding(is_open=True, told_at=NOON - DAY), AlertStep.REMIND),
+        (BAD, RuleStanding(is_open=True, told_at=NOON - DAY, is_muted=True), AlertStep.NOTHING),
         # A clock that was set back.
-        (BAD, Standing(is_open=True, told_at=NOON + HOUR), AlertStep.NOTHING),
-        (BAD, Standing(is_open=True, told_at=NOON + DAY), AlertStep.REMIND),
-        (BAD, Standing(is_open=True, told_at=NOON, good_since=NOON - MINUTE), AlertStep.RELAPSE),
-        (GOOD, Standing(is_open=True, told_at=NOON), AlertStep.CALM),
-        (GOOD, Standing(is_open=True, good_since=NOON - 14 * MINUTE), AlertStep.NOTHING),
-        (GOOD, Standing(is_open=True, good_since=NOON - 15 * MINUTE), AlertStep.CLOSE),
-        (GOOD, Standing(is_open=True, good_since=NOON + HOUR), AlertStep.CLOSE),
-        (UNDECIDED, Standing(is_open=True, good_since=NOON - HOUR), AlertStep.NOTHING),
+        (BAD, RuleStanding(is_open=True, told_at=NOON + HOUR), AlertStep.NOTHING),
+        (BAD, RuleStanding(is_open=True, told_at=NOON + DAY), AlertStep.REMIND),
+        (
+            BAD,
+            RuleStanding(is_open=True, told_at=NOON, good_since=NOON - MINUTE),
+            AlertStep.RELAPSE,
+        ),
+        (GOOD, RuleStanding(is_open=True, told_at=NOON), AlertStep.CALM),
+        (GOOD, RuleStanding(is_open=True, good_since=NOON - 14 * MINUTE), AlertStep.NOTHING),
+        (GOOD, RuleStanding(is_open=True, good_since=NOON - 15 * MINUTE), AlertStep.CLOSE),
+        (GOOD, RuleStanding(is_open=True, good_since=NOON + HOUR), AlertStep.CLOSE),
+        (UNDECIDED, RuleStanding(is_open=True, good_since=NOON - HOUR), AlertStep.NOTHING),
     ],
 )
 def test_what_follows(verdict, standing, step):

@@ -10,11 +10,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 import pytest
 
-from copilot_admin.alerts.kind import Measured, Watched, all_kinds
+from copilot_admin.alerts.kind import MeasuredFigure, Watched, all_kinds
 from copilot_admin.alerts.kinds import failing_provider
 from copilot_admin.alerts.scope import AlertScope
-from copilot_admin.alerts.windows import Window
-from copilot_admin.answering.feedback import Judgement, keep
+from copilot_admin.alerts.windows import AlertWindow
+from copilot_admin.answering.feedback import GivenFeedback, keep
 from copilot_admin.models import Conversation, Copilot, DailyTotal, Feedback, Outcome, Run, Turn
 from copilot_admin.review.chosen import read_filters
 from tests.alerts.alerting import HOUR, NOON, count, thumb
@@ -27,11 +27,13 @@ MOST_QUERIES = 30
 WEEK = timedelta(days=7)
 
 
-def measured(name: str, window: str = "", scope: AlertScope | None = None, **changes) -> Measured:
+def measured(
+    name: str, window: str = "", scope: AlertScope | None = None, **changes
+) -> MeasuredFigure:
     kind = KINDS[name]
     watched = Watched(
         scope=scope or AlertScope(),
-        window=Window(window) if window else kind.windows[0],
+        window=AlertWindow(window) if window else kind.windows[0],
         at=NOON,
         with_words=True,
     )
@@ -80,7 +82,7 @@ def failed(text: str, code: str = "ProviderUnavailable"):
     return ending(Outcome.FAILED, error=text, error_code=code, ttft_ms=None)
 
 
-def listed(found: Measured) -> list[int]:
+def listed(found: MeasuredFigure) -> list[int]:
     rows = Conversation.objects.filter(read_filters(found.query).condition)
     return sorted(rows.values_list("pk", flat=True))
 
@@ -114,7 +116,7 @@ def test_a_thumb_that_comes_days_later_is_seen_when_it_comes():
 def test_a_judgement_that_is_given_again_is_given_now():
     asked = Client(version=make_version()).ask("Why?").answer("So")
     thumb(asked, up=True, at=NOON - timedelta(days=20))
-    keep(Judgement(vote="thumbs_down"), turn=Turn.objects.get())
+    keep(GivenFeedback(vote="thumbs_down"), turn=Turn.objects.get())
     assert Feedback.objects.get().created_at > timezone.now() - timedelta(minutes=1)
 
 
@@ -124,7 +126,7 @@ def test_the_error_rate_is_that_of_all_requests_and_says_what_callers_were_told(
     for n in range(3):
         Client(version=version, trace_id=f"t{n}").ask("Why?").answer("So")
     found = measured("error_rate")
-    assert found == Measured(
+    assert found == MeasuredFigure(
         value=Decimal(25),
         basis=4,
         sentence="1 of 4 requests ended in an error",

@@ -8,10 +8,10 @@ import pytest
 
 from copilot_admin.alerts import plain
 from copilot_admin.alerts.addresses import mail_addresses, webhook_url
-from copilot_admin.alerts.kind import Unit, shown
+from copilot_admin.alerts.kind import FigureUnit, shown
 from copilot_admin.alerts.kinds.silence import usual_of
 from copilot_admin.alerts.plain import one_line
-from copilot_admin.alerts.windows import WINDOWS, Window, span_of
+from copilot_admin.alerts.windows import WINDOWS, AlertWindow, span_of
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.review.periods import Span
 from tests.alerts.alerting import NOON
@@ -24,12 +24,12 @@ def day(number: int, hour: int = 0, month: int = 11) -> datetime:
 @pytest.mark.parametrize(
     ("window", "first", "end"),
     [
-        (Window.ONE_HOUR, day(20, 11), day(20, 13)),
-        (Window.THREE_HOURS, day(20, 9), day(20, 13)),
-        (Window.ONE_DAY, day(19, 12), day(20, 13)),
-        (Window.ONE_WEEK, day(13, 12), day(20, 13)),
-        (Window.TODAY, day(20), day(21)),
-        (Window.MONTH, day(1), day(1, month=12)),
+        (AlertWindow.ONE_HOUR, day(20, 11), day(20, 13)),
+        (AlertWindow.THREE_HOURS, day(20, 9), day(20, 13)),
+        (AlertWindow.ONE_DAY, day(19, 12), day(20, 13)),
+        (AlertWindow.ONE_WEEK, day(13, 12), day(20, 13)),
+        (AlertWindow.TODAY, day(20), day(21)),
+        (AlertWindow.MONTH, day(1), day(1, month=12)),
     ],
 )
 def test_a_window_has_its_full_hours_and_the_one_that_runs(window, first, end):
@@ -37,11 +37,11 @@ def test_a_window_has_its_full_hours_and_the_one_that_runs(window, first, end):
 
 
 def test_every_window_has_a_name():
-    assert set(WINDOWS) == set(Window)
+    assert set(WINDOWS) == set(AlertWindow)
 
 
 def test_a_month_ends_where_the_next_begins_also_in_december():
-    assert span_of(Window.MONTH, datetime(2026, 12, 31, 23, 59, tzinfo=UTC)).end == datetime(
+    assert span_of(AlertWindow.MONTH, datetime(2026, 12, 31, 23, 59, tzinfo=UTC)).end == datetime(
         2027, 1, 1, tzinfo=UTC
     )
 
@@ -49,10 +49,10 @@ def test_a_month_ends_where_the_next_begins_also_in_december():
 @pytest.mark.parametrize(
     ("unit", "value", "text"),
     [
-        (Unit.NUMBER, "1234", "1,234"),
-        (Unit.PER_CENT, "12.5", "12.50 %"),
-        (Unit.PER_CENT, "10.00", "10 %"),
-        (Unit.DOLLARS, "1234.5", "$1,234.50"),
+        (FigureUnit.NUMBER, "1234", "1,234"),
+        (FigureUnit.PER_CENT, "12.5", "12.50 %"),
+        (FigureUnit.PER_CENT, "10.00", "10 %"),
+        (FigureUnit.DOLLARS, "1234.5", "$1,234.50"),
     ],
 )
 def test_figures_as_they_are_read(unit, value, text):

@@ -10,7 +10,7 @@ from typing import Any
 from asgiref.sync import async_to_sync
 import pytest
 
-from copilot_admin.alerts.deliveries import Result, make
+from copilot_admin.alerts.deliveries import DeliveryResult, make
 from copilot_admin.alerts.messages import trial_message
 from copilot_admin.alerts.webhooks import issue_secret, post_signed, secret_of, signed
 from copilot_admin.engine.fetching.posting import post
@@ -41,7 +41,7 @@ def receiver_of_the_docs() -> Any:
 
 def test_a_receiver_gets_the_message_and_can_check_it():
     result, server, delivery, secret = posted(answering(body=b"thanks"))
-    assert result == Result(is_taken=True, status=200, answer="thanks")
+    assert result == DeliveryResult(is_taken=True, status=200, answer="thanks")
     (request,) = server.requests
     assert (request.method, request.path) == ("POST", "/hook")
     assert request.json["type"] == "alert.test"
@@ -89,24 +89,26 @@ def test_the_secret_is_sealed_for_its_row_and_shown_once():
 @pytest.mark.parametrize("status", [300, 400, 404, 410, 500, 503])
 def test_an_answer_that_is_no_yes_is_tried_again(status):
     result = posted(answering(status, b"<b>no</b>\r\nX: y"))[0]
-    assert result == Result(is_taken=False, status=status, answer="<b>no</b>\r\nX: y")
+    assert result == DeliveryResult(is_taken=False, status=status, answer="<b>no</b>\r\nX: y")
 
 
 def test_a_redirect_is_not_followed():
     handler = answering(302, b"", Location="http://169.254.169.254/latest/meta-data")
     result, server, *_ = posted(handler)
-    assert result == Result(is_taken=False, status=302, answer="")
+    assert result == DeliveryResult(is_taken=False, status=302, answer="")
     assert len(server.requests) == 1
 
 
 def test_who_never_answers_is_left(monkeypatch):
     monkeypatch.setattr(post, "__kwdefaults__", {"seconds": 0.05})
-    assert posted(silent)[0] == Result(is_taken=False, answer="No answer came within 0.05 seconds.")
+    assert posted(silent)[0] == DeliveryResult(
+        is_taken=False, answer="No answer came within 0.05 seconds."
+    )
 
 
 def test_of_an_answer_without_end_the_head_is_read():
     result = posted(endless)[0]
-    assert result == Result(is_taken=True, status=200, answer="x" * 1000)
+    assert result == DeliveryResult(is_taken=True, status=200, answer="x" * 1000)
 
 
 def test_what_is_packed_stays_packed():

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 import pytest
 
 from copilot_admin.answering import feedback
-from copilot_admin.answering.feedback import Judgement
+from copilot_admin.answering.feedback import GivenFeedback
 from copilot_admin.api.feedback import READ_INLINE_BYTES
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation, DailyUsage, Feedback, FeedbackSource, Logging
@@ -166,8 +166,8 @@ def test_of_a_judgement_so_much_is_kept():
 
 
 def test_what_is_no_text_is_empty_and_a_judgement_does_not_change():
-    read = Judgement.model_validate({"vote": "thumbs_up", "tags": [1, "a\0"], "ai_response": 2})
-    assert read == Judgement(vote="thumbs_up", tags=["a\ufffd"])
+    read = GivenFeedback.model_validate({"vote": "thumbs_up", "tags": [1, "a\0"], "ai_response": 2})
+    assert read == GivenFeedback(vote="thumbs_up", tags=["a\ufffd"])
     assert read.model_dump() == {
         "vote": "thumbs_up",
         "tags": ["a\ufffd"],
@@ -183,11 +183,11 @@ def test_what_is_no_text_is_empty_and_a_judgement_does_not_change():
 def test_personal_data_is_taken_out_of_all_texts_of_a_judgement():
     mail, kept = "ann@bank.example", "[e-mail address]"
     texts = ("user_comment", "ai_response", "user_prompt", "trace_id")
-    given = Judgement(vote="thumbs_up", tags=[mail], **dict.fromkeys(texts, mail))
-    assert feedback.without_personal_data(given, Rules((DataKind.EMAIL,))) == Judgement(
+    given = GivenFeedback(vote="thumbs_up", tags=[mail], **dict.fromkeys(texts, mail))
+    assert feedback.without_personal_data(given, Rules((DataKind.EMAIL,))) == GivenFeedback(
         vote="thumbs_up", tags=[kept], **dict.fromkeys(texts, kept)
     )
-    named = Judgement(vote="thumbs_up")
+    named = GivenFeedback(vote="thumbs_up")
     assert feedback.without_personal_data(named, Rules(expressions=("thumbs_up",))) == named
 
 

@@ -11,7 +11,7 @@ from copilot_admin.answering.question_room import (
     BYTES_PER_TOKEN,
     LARGE,
     QuestionRoom,
-    Share,
+    QuestionShare,
     Weight,
     room_for,
     size_of,
@@ -154,7 +154,7 @@ def test_who_gives_up_lets_those_behind_him_go_on():
     asyncio.run(scenario())
 
 
-async def held(room: QuestionRoom, size: int) -> Share:
+async def held(room: QuestionRoom, size: int) -> QuestionShare:
     async with room.share(size) as share:
         share.is_kept = True
         return share
@@ -260,8 +260,8 @@ def test_a_page_may_ask_what_takes_all_of_the_room(monkeypatch):
     async def asked(reading: int) -> int:
         weight = Weight(reading=reading, staying=reading)
         monkeypatch.setattr(question_room, "weight_of", lambda body: weight)
-        async with room_for(b""):
-            return room.taken
+        async with room_for(b"") as share:
+            return share.size
 
     assert asyncio.run(asked(SIZE)) == SIZE
     with pytest.raises(BodyTooLarge):

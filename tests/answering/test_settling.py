@@ -13,7 +13,7 @@ from copilot_admin.engine.values.model_call import Usage
 from copilot_admin.limits.admission import Admission
 from copilot_admin.limits.demand import Charge, Demand, demand_of
 from copilot_admin.limits.rules import rules_of
-from copilot_admin.limits.subjects import Subject
+from copilot_admin.limits.subjects import LimitSubject
 from copilot_admin.models import CostConfidence, LimitScope
 from copilot_admin.prices.bill import Bill
 from copilot_admin.prices.cost import NOTHING, UNKNOWN, Cost
@@ -35,7 +35,7 @@ class Charged(Admission):
 
 
 def of(**limits: int) -> Demand:
-    rules = rules_of(Subject(LimitScope.SERVER), limits)
+    rules = rules_of(LimitSubject(LimitScope.SERVER), limits)
     return demand_of("a", rules, now=datetime(2026, 1, 1, tzinfo=UTC), zone=UTC)
 
 

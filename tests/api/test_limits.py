@@ -15,7 +15,7 @@ from copilot_admin.journal import JOURNAL
 from copilot_admin.limits import counting
 from copilot_admin.limits.book import BOOK
 from copilot_admin.limits.counting import AWAY, COUNTING
-from copilot_admin.limits.subjects import Subject
+from copilot_admin.limits.subjects import LimitSubject
 from copilot_admin.models import (
     Copilot,
     DailyTotal,
@@ -54,8 +54,8 @@ def posted(path: str, body: Any, **headers: str) -> tuple[int, Any, dict[str, st
     return async_to_sync(send)()
 
 
-def of(copilot: Copilot) -> Subject:
-    return Subject(LimitScope.COPILOT, str(copilot.pk))
+def of(copilot: Copilot) -> LimitSubject:
+    return LimitSubject(LimitScope.COPILOT, str(copilot.pk))
 
 
 def test_whoever_streams_and_whoever_does_not_read_the_same_refusal(monkeypatch):
@@ -203,7 +203,7 @@ def test_feedback_and_calls_of_components_are_requests(monkeypatch):
         status, said, headers = posted(path, vote)
         assert (status, said["code"]) == (429, "limit-reached")
         assert 0 < int(headers["Retry-After"]) <= 60
-    with limited({Subject(LimitScope.KEY, str(key.pk)): {"requests_per_minute": 1}}):
+    with limited({LimitSubject(LimitScope.KEY, str(key.pk)): {"requests_per_minute": 1}}):
         path, sum_ = "/v2/components/calculator", {"expression": "1 + 1"}
         assert posted(path, {"parameters": sum_}, authorization=f"Bearer {text_of_key}")[0] == 200
         status, said, headers = posted(

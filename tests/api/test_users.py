@@ -13,7 +13,7 @@ from copilot_admin.config.asking_users import Naming, ProxyRules
 from copilot_admin.config.networks import networks
 from copilot_admin.copilots.door import forget_keys
 from copilot_admin.edge.proxy_users import ProxyUsers
-from copilot_admin.limits.subjects import Subject
+from copilot_admin.limits.subjects import LimitSubject
 from copilot_admin.models import (
     Access,
     ComponentCall,
@@ -296,7 +296,7 @@ def test_a_user_whose_row_was_erased_is_written_anew(service_url):
 
 def test_feedback_and_calls_of_components_are_the_users(service_url):
     key = make_key()[1]
-    with limited({Subject(LimitScope.USER, "ada"): {"requests_per_minute": 2}}):
+    with limited({LimitSubject(LimitScope.USER, "ada"): {"requests_per_minute": 2}}):
         vote, call = {"vote": "thumbs_up"}, {"parameters": {"expression": "1 + 1"}}
         feedback, calculator = "/v1/copilots/news/feedback", "/v2/components/calculator"
         named = {"X_User_Id": "ada"}

@@ -20,7 +20,7 @@ from copilot_admin.audit.chain import hash_of
 from copilot_admin.audit.keys import audit_key, signing_key
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
-from copilot_admin.audit.verifying import Anchor, Broken, Fault, check, first_break
+from copilot_admin.audit.verifying import Anchor, BrokenChain, Fault, check, first_break
 from copilot_admin.models.audit import Action, AuditEntry
 from tests.emptying import without_triggers
 
@@ -117,21 +117,21 @@ def empty() -> None:
 @pytest.mark.parametrize(
     ("crime", "expected"),
     [
-        (edit, Broken(Fault.EDITED, 3)),
-        (take_out, Broken(Fault.MISSING, 3, 5)),
-        (take_out_and_renumber, Broken(Fault.EDITED, 3)),
-        (cut, Broken(Fault.CUT, 5)),
-        (swap, Broken(Fault.EDITED, 2)),
-        (swap_whole, Broken(Fault.EDITED, 2)),
-        (put_in, Broken(Fault.EDITED, 4)),
-        (cut_and_move_the_head_back, Broken(Fault.EDITED, 4)),
-        (empty, Broken(Fault.CUT, 1)),
-        (move_the_time, Broken(Fault.EDITED, 1)),
-        (copy_to_the_end, Broken(Fault.BEYOND_HEAD, 7)),
+        (edit, BrokenChain(Fault.EDITED, 3)),
+        (take_out, BrokenChain(Fault.MISSING, 3, 5)),
+        (take_out_and_renumber, BrokenChain(Fault.EDITED, 3)),
+        (cut, BrokenChain(Fault.CUT, 5)),
+        (swap, BrokenChain(Fault.EDITED, 2)),
+        (swap_whole, BrokenChain(Fault.EDITED, 2)),
+        (put_in, BrokenChain(Fault.EDITED, 4)),
+        (cut_and_move_the_head_back, BrokenChain(Fault.EDITED, 4)),
+        (empty, BrokenChain(Fault.CUT, 1)),
+        (move_the_time, BrokenChain(Fault.EDITED, 1)),
+        (copy_to_the_end, BrokenChain(Fault.BEYOND_HEAD, 7)),
     ],
 )
 def test_the_first_broken_entry_is_named(
-    trail: list[AuditEntry], crime: Callable[[], None], expected: Broken
+    trail: list[AuditEntry], crime: Callable[[], None], expected: BrokenChain
 ) -> None:
     assert check() == (Anchor(6, trail[-1].hash), None)
     crime()
@@ -155,13 +155,13 @@ def test_an_entry_with_a_number_before_the_first_was_put_in(
     trail: list[AuditEntry], number: int
 ) -> None:
     put_in_before_the_first(number)()
-    assert check()[1] == Broken(Fault.EDITED, number)
+    assert check()[1] == BrokenChain(Fault.EDITED, number)
 
 
 def test_a_time_that_no_calendar_has_was_put_in(trail: list[AuditEntry]) -> None:
     forever = "infinity" if connection.vendor == "postgresql" else "2026-13-45 00:00:00"
     run("UPDATE copilot_admin_auditentry SET at = %s WHERE sequence = 4", forever)
-    assert check()[1] == Broken(Fault.EDITED, 4)
+    assert check()[1] == BrokenChain(Fault.EDITED, 4)
     lines = StringIO()
     with pytest.raises(CommandError, match="1 entries cannot be read, the first of them is 4"):
         call_command("audit", "export", stdout=lines)
@@ -177,7 +177,7 @@ def test_an_entry_with_values_that_no_column_has_is_named(
     trail: list[AuditEntry], column: str, value: str
 ) -> None:
     run(f"UPDATE copilot_admin_auditentry SET {column} = {value} WHERE sequence = 4")  # noqa: S608
-    assert check()[1] == Broken(Fault.EDITED, 4)
+    assert check()[1] == BrokenChain(Fault.EDITED, 4)
     with pytest.raises(CommandError, match="Entry 4 was edited"):
         call_command("audit", "verify")
 
@@ -186,13 +186,17 @@ def test_an_entry_with_values_that_no_column_has_is_named(
 @pytest.mark.parametrize("number", ["zero", 3.5])
 def test_a_number_that_is_none_is_named(trail: list[AuditEntry], number: object) -> None:
     run("UPDATE copilot_admin_auditentry SET sequence = %s WHERE sequence = 6", number)
-    expected = Broken(Fault.EDITED, 3.5) if number == 3.5 else Broken(Fault.EDITED, "zero")  # type: ignore[arg-type]  # what a column of SQLite may hold
+    expected = (
+        BrokenChain(Fault.EDITED, 3.5) if number == 3.5 else BrokenChain(Fault.EDITED, "zero")
+    )  # type: ignore[arg-type]  # what a column of SQLite may hold
     assert check()[1] == expected
 
 
-@pytest.mark.parametrize(("sequence", "expected"), [(3, None), (7, Broken(Fault.BEYOND_HEAD, 7))])
+@pytest.mark.parametrize(
+    ("sequence", "expected"), [(3, None), (7, BrokenChain(Fault.BEYOND_HEAD, 7))]
+)
 def test_a_file_of_rows_changes_no_entry_and_what_it_adds_is_found(
-    trail: list[AuditEntry], tmp_path: Path, sequence: int, expected: Broken | None
+    trail: list[AuditEntry], tmp_path: Path, sequence: int, expected: BrokenChain | None
 ) -> None:
     """`loaddata` asks no model."""
     [row] = json.loads(serialize("json", [trail[2]]))
@@ -233,14 +237,14 @@ def test_a_trail_that_was_cut_with_its_head_lacks_what_was_noted(
             "UPDATE copilot_admin_audithead SET sequence = 4, hash = %s", [trail[3].hash]
         )
     assert check() == (Anchor(4, trail[3].hash), None)
-    assert check(list(kept_anchors(noted)))[1] == Broken(Fault.CUT, 5)
-    assert check([Anchor(0, trail[5].hash)])[1] == Broken(Fault.NO_ANCHOR, 4)
-    assert check([Anchor(2, trail[5].hash)])[1] == Broken(Fault.NO_ANCHOR, 2)
+    assert check(list(kept_anchors(noted)))[1] == BrokenChain(Fault.CUT, 5)
+    assert check([Anchor(0, trail[5].hash)])[1] == BrokenChain(Fault.NO_ANCHOR, 4)
+    assert check([Anchor(2, trail[5].hash)])[1] == BrokenChain(Fault.NO_ANCHOR, 2)
 
 
 def test_a_head_that_names_another_hash_is_no_head_of_the_trail(trail: list[AuditEntry]) -> None:
     run("UPDATE copilot_admin_audithead SET hash = 'x'")
-    assert check()[1] == Broken(Fault.EDITED, 6)
+    assert check()[1] == BrokenChain(Fault.EDITED, 6)
 
 
 def test_entries_of_two_chains_do_not_follow_each_other(trail: list[AuditEntry]) -> None:
@@ -249,7 +253,7 @@ def test_entries_of_two_chains_do_not_follow_each_other(trail: list[AuditEntry])
     trail[3].hash = hash_of(trail[3], key)
     head = Anchor(6, trail[5].hash)
     found = first_break(trail, head=head, keys={key.id: key})
-    assert found == Broken(Fault.UNLINKED, 4)
+    assert found == BrokenChain(Fault.UNLINKED, 4)
 
 
 def test_entries_of_an_earlier_key_are_right_as_long_as_it_is_known(
@@ -257,7 +261,7 @@ def test_entries_of_an_earlier_key_are_right_as_long_as_it_is_known(
 ) -> None:
     old, settings.SECRET_KEY = settings.SECRET_KEY, "another secret key"
     record(Action.READ, by=Actor.server(), on=Subject("copilot"))
-    assert check()[1] == Broken(Fault.UNKNOWN_KEY, 1)
+    assert check()[1] == BrokenChain(Fault.UNKNOWN_KEY, 1)
     settings.AUDIT_KEYS = (old,)
     assert check()[1] is None
     assert signing_key() == audit_key(old)

@@ -43,7 +43,7 @@ from copilot_admin.models import (
 from copilot_admin.models.audit import ActorKind
 from copilot_admin.review.queues import make_queue
 from copilot_admin.studio.replay_queue import begin
-from copilot_admin.studio.replay_targets import Wanted, replay_of
+from copilot_admin.studio.replay_targets import WantedTarget, replay_of
 from tests.alerts.alerting import make_rule, thumb
 from tests.browser.visits import Visit, visit
 from tests.factories import make_copilot, make_saved, make_user, make_version
@@ -124,7 +124,7 @@ def learnt(texts: Sequence[str], copilot: Copilot) -> Replay:
             question=saved, conversation=1, turn=1, text=text, failure=text, model=text[:100],
             answered_at=timezone.now(),
         )  # fmt: skip
-    replay = begin(replay_of(copilot, Wanted()), SavedQuestion.objects.all())
+    replay = begin(replay_of(copilot, WantedTarget()), SavedQuestion.objects.all())
     for answer, text in zip(ReplayAnswer.objects.all(), texts, strict=True):
         ReplayAnswer.objects.filter(pk=answer.pk).update(
             state=AnswerState.DONE, answered_at=timezone.now(), text=f"Now {text}", reason=text,

@@ -15,12 +15,12 @@ from copilot_admin.copilot_file import bundles, importing
 from copilot_admin.copilot_file.bundles import NamedFile, import_files, read_files
 from copilot_admin.copilot_file.faults import MOST_TOLD, BadCopilotFile
 from copilot_admin.copilot_file.import_changes import Effect
-from copilot_admin.copilot_file.import_rights import Wish
+from copilot_admin.copilot_file.import_rights import ImportWish
 from copilot_admin.copilot_file.loading import MOST_BYTES, as_json
 from copilot_admin.copilot_file.validation import MOST_VALUES_OF_ROW, validate
 from copilot_admin.models import Copilot, Provider
 from copilot_admin.redaction import checked
-from copilot_admin.redaction.own import NotFound
+from copilot_admin.redaction.own import SearchNotEnded
 from tests.factories import make_provider
 
 
@@ -48,7 +48,7 @@ def faults_of(*sent: NamedFile) -> list[str]:
 
 def imported(*sent: NamedFile, dry_run: bool = False, **changes: Any) -> Any:
     return import_files(
-        read_files(sent), Wish(**{"default_access": "key", **changes}), dry_run=dry_run
+        read_files(sent), ImportWish(**{"default_access": "key", **changes}), dry_run=dry_run
     )
 
 
@@ -276,7 +276,7 @@ def test_expressions_are_tried_for_so_long_in_all_files_together(monkeypatch: py
 
     def never(expression: str) -> bool:
         tried.append(expression)
-        raise NotFound
+        raise SearchNotEnded
 
     clock = SimpleNamespace(monotonic=lambda: float(len(tried)))
     monkeypatch.setattr(checked, "finds_nothing_as_well", never)

@@ -11,7 +11,7 @@ import pytest
 from copilot_admin.copilot_file.exporting import export_file
 from copilot_admin.copilot_file.faults import BadCopilotFile
 from copilot_admin.copilot_file.import_changes import Difference, Effect, ImportedChange
-from copilot_admin.copilot_file.import_rights import Wish
+from copilot_admin.copilot_file.import_rights import ImportWish
 from copilot_admin.copilot_file.importing import begun, carry_out, import_file
 from copilot_admin.copilot_file.loading import as_json
 from copilot_admin.copilot_file.validation import validate
@@ -378,7 +378,7 @@ def test_a_builders_file_leaves_limits_as_operators_have_set_them():
     _import(_one(limits={"concurrent": 2}))
     file = validate(_one(description="new"))
     with transaction.atomic():
-        wish = Wish(default_access="key", may_change_limits=False)
+        wish = ImportWish(default_access="key", may_change_limits=False)
         carry_out(file, begun([file], wish))
     row = Copilot.objects.get()
     assert (row.description, row.limits) == ("new", {"concurrent": 2})
@@ -389,7 +389,7 @@ def test_a_builders_file_leaves_limits_as_operators_have_set_them():
 def _by_a_builder(**changes: Any) -> None:
     file = validate(_one(**changes))
     with transaction.atomic():
-        wish = Wish(default_access="open", may_change_keeping=False, may_publish=False)
+        wish = ImportWish(default_access="open", may_change_keeping=False, may_publish=False)
         carry_out(file, begun([file], wish))
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from copilot_admin.copilot_file.template_needs import needs_of
-from copilot_admin.copilot_file.templates import Group, Template, templates
+from copilot_admin.copilot_file.templates import Template, TemplateGroup, templates
 from copilot_admin.copilots.questions.entry import QuestionEntry
 from copilot_admin.models import Judgement
 from copilot_admin.settings import BASE_DIR
@@ -91,7 +91,7 @@ def test_a_template_without_these_words_is_one_all_the_same() -> None:
     bare = Template(slug="a", summary="", entry=entry)
     assert (bare.icon, bare.group, bare.sample, needs_of(bare)) == (
         "copilot",
-        Group.WORKS,
+        TemplateGroup.WORKS,
         None,
         (),
     )

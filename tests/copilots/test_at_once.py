@@ -7,11 +7,11 @@ from typing import Any
 from django.utils import timezone
 import pytest
 
-from copilot_admin.copilots.at_once import Switched, consequences, keys_of, switched
+from copilot_admin.copilots.at_once import SwitchStates, consequences, keys_of, switched
 from copilot_admin.models import Access, EndpointKey, Logging
 from tests.factories import make_copilot, make_key
 
-USUAL = Switched(enabled=True, access=Access.OPEN, logging=Logging.EVERYTHING)
+USUAL = SwitchStates(enabled=True, access=Access.OPEN, logging=Logging.EVERYTHING)
 NO_KEY = (
     "Questions without a key are refused from now on, and there is no key yet that opens it: "
     "nobody can ask before one is made."

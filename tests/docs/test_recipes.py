@@ -21,7 +21,7 @@ from copilot_admin.engine.client_functions.samples import FULL_QUERY
 from copilot_admin.engine.components import registry as components
 from copilot_admin.engine.documents import registry as documents
 from copilot_admin.engine.files import file_processes
-from copilot_admin.engine.processes.workers import Workers
+from copilot_admin.engine.processes.workers import ModuleWorkers
 from copilot_admin.engine.providers import registry as providers
 from copilot_admin.engine.tools import registry as tools
 from copilot_admin.models import Event, EventType
@@ -85,7 +85,7 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         "main()\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    workers = Workers("worker_with_recipe")
+    workers = ModuleWorkers("worker_with_recipe")
     monkeypatch.setattr(file_processes, "WORKERS", workers)
     _scan_again()
     yield

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 import pytest
 
-from copilot_admin.answering.feedback import Judgement, keep
+from copilot_admin.answering.feedback import GivenFeedback, keep
 from copilot_admin.journal.reaping import reap
 from copilot_admin.models import (
     Conversation,
@@ -30,10 +30,10 @@ from copilot_admin.models import (
 )
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.review.figures import Counts
-from copilot_admin.review.periods import Period, Span
+from copilot_admin.review.periods import FiguresPeriod, Span
 from copilot_admin.review.queues import claim, finish, make_queue, set_closed
 from copilot_admin.review.rollup_figures import figures_of
-from copilot_admin.review.verdicts import Judged, save_verdict
+from copilot_admin.review.verdicts import GivenVerdict, save_verdict
 from copilot_admin.upkeep import removals, removing
 from copilot_admin.upkeep.filling import fill_batch
 from tests.factories import make_copilot, make_user, make_version
@@ -112,7 +112,7 @@ class World:
     def thumb(self) -> None:
         if turn := self._some(Turn):
             vote = self.random.choice(["thumbs_up", "thumbs_down"])
-            keep(Judgement.model_validate({"vote": vote}), turn=turn)
+            keep(GivenFeedback.model_validate({"vote": vote}), turn=turn)
 
     def judge(self) -> None:
         if not (talk := self._some(Conversation)):
@@ -121,7 +121,7 @@ class World:
         marks = {self.label.pk: 1, self.score.pk: self.random.randint(1, 5)}
         kept = {pk: value for pk, value in marks.items() if self.random.random() < 0.6}
         rating = self.random.choice(["good", "mixed", "bad"])
-        judged = Judged(rating=rating, comment="", marks=kept)
+        judged = GivenVerdict(rating=rating, comment="", marks=kept)
         turn = Turn.objects.filter(conversation=talk).order_by("pk").first()
         if turn and self.random.random() < 0.5:
             save_verdict(talk, author, judged, turn=turn.pk)
@@ -207,7 +207,7 @@ def check_figures(expected: dict[str, dict[Any, Counter[str]]], random: Random) 
     copilots = random.choice(
         [None, [random.choice(list(Copilot.objects.values_list("pk", flat=True)))]]
     )
-    figures = figures_of(Period(name="own", now=now, before=before), copilots)
+    figures = figures_of(FiguresPeriod(name="own", now=now, before=before), copilots)
     hours = {
         key: numbers
         for key, numbers in expected["HourlyUsage"].items()

@@ -153,7 +153,7 @@ def test_a_piece_that_is_damaged_costs_its_text_and_not_the_run(caplog, data):
 
 def test_expressions_that_fail_cost_the_text_and_not_the_run(monkeypatch):
     def fails(*_):
-        raise own.NotFound
+        raise own.SearchNotEnded
 
     monkeypatch.setattr("copilot_admin.redaction.redactor.spans_of", fails)
     rules = Rules((), ("x",))

@@ -10,7 +10,7 @@ from django.utils import timezone
 import pytest
 
 from benchmarks.transcripts import filler
-from copilot_admin.answering.feedback import Judgement, keep
+from copilot_admin.answering.feedback import GivenFeedback, keep
 from copilot_admin.journal import Refusal, usage
 from copilot_admin.journal.opening import refuse
 from copilot_admin.journal.reaping import reap
@@ -33,7 +33,7 @@ from copilot_admin.models import (
     Turn,
     Verdict,
 )
-from copilot_admin.review.verdicts import Judged, save_verdict
+from copilot_admin.review.verdicts import GivenVerdict, save_verdict
 from copilot_admin.upkeep import filling
 from copilot_admin.upkeep.filling import fill_batch
 from tests.factories import make_key, make_user, make_version
@@ -46,7 +46,7 @@ ROLLUPS = (DailyTotal, DailyUsage, HourlyUsage, ErrorUsage, CriterionUsage, Call
 
 
 def thumb(turn_id: int, vote: str) -> None:
-    keep(Judgement.model_validate({"vote": vote}), turn=Turn.objects.get(pk=turn_id))
+    keep(GivenFeedback.model_validate({"vote": vote}), turn=Turn.objects.get(pk=turn_id))
 
 
 def all_kinds() -> None:
@@ -96,8 +96,8 @@ def judge_all_kinds() -> None:
         (other, "bad", {label.pk: 1}),
         (one, "mixed", {score.pk: 2}),
     ):
-        save_verdict(talk, author, Judged(rating=rating, comment="", marks=marks))
-    save_verdict(talk, one, Judged(rating="bad", comment="", marks={score.pk: 1}), turn=turn)
+        save_verdict(talk, author, GivenVerdict(rating=rating, comment="", marks=marks))
+    save_verdict(talk, one, GivenVerdict(rating="bad", comment="", marks={score.pk: 1}), turn=turn)
 
 
 def test_the_rollups_say_what_a_full_count_says():
@@ -190,7 +190,7 @@ def test_what_was_there_before_is_counted_in_the_background_and_nothing_twice(mo
     thumb(old.turn_id, "thumbs_down")
     talk = Conversation.objects.get(title="Price?")
     author = Verdict.objects.filter(turn=None).earliest("pk").author
-    save_verdict(talk, author, Judged(rating="good", comment="", marks={}))
+    save_verdict(talk, author, GivenVerdict(rating="good", comment="", marks={}))
     while not fill_batch("usage"):
         pass
     assert rollups() == full_count()
@@ -222,8 +222,8 @@ def test_the_rollups_of_a_filled_journal_say_what_a_full_count_says(turns):
     author = make_user()
     with transaction.atomic():
         for talk in Conversation.objects.order_by("pk")[:: max(1, turns // 200)]:
-            save_verdict(talk, author, Judged(rating="good", comment="", marks={}))
-            save_verdict(talk, author, Judged(rating="bad", comment="", marks={}))
+            save_verdict(talk, author, GivenVerdict(rating="good", comment="", marks={}))
+            save_verdict(talk, author, GivenVerdict(rating="bad", comment="", marks={}))
     assert Turn.objects.count() >= turns
     assert Run.objects.filter(started_at__lt=timezone.now()).exists()
     assert rollups() == full_count()
@@ -232,6 +232,6 @@ def test_the_rollups_of_a_filled_journal_say_what_a_full_count_says(turns):
 def test_a_verdict_that_was_counted_says_so_itself():
     """What is told of it, as in the audit trail, is read from the row at hand."""
     asked = Client(trace_id="chat").ask("Price?").answer("42")
-    judged = Judged(rating="good", comment="", marks={})
+    judged = GivenVerdict(rating="good", comment="", marks={})
     verdict = save_verdict(asked.conversation, make_user(), judged)
     assert verdict.is_counted

@@ -9,13 +9,13 @@ from unittest.mock import patch
 from copilot_admin.limits.admission import Admission, admit_asking
 from copilot_admin.limits.book import BOOK
 from copilot_admin.limits.demand import Demand, demand_of
-from copilot_admin.limits.rules import Rule, rules_of
-from copilot_admin.limits.subjects import Asking, Subject
+from copilot_admin.limits.rules import LimitRule, rules_of
+from copilot_admin.limits.subjects import Asking, LimitSubject
 from copilot_admin.models import LimitScope
 from copilot_admin.storage.database_thread import Patience
 
-SERVER = Subject(LimitScope.SERVER)
-COPILOT = Subject(LimitScope.COPILOT, "3")
+SERVER = LimitSubject(LimitScope.SERVER)
+COPILOT = LimitSubject(LimitScope.COPILOT, "3")
 FAR = datetime(2100, 1, 1, tzinfo=UTC)  # Redis keeps no counter of a window that is over
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
@@ -30,21 +30,21 @@ class Clock:
         return self.seconds
 
 
-def rules(subject: Subject = COPILOT, **limits: Any) -> tuple[Rule, ...]:
+def rules(subject: LimitSubject = COPILOT, **limits: Any) -> tuple[LimitRule, ...]:
     return rules_of(subject, limits)
 
 
-def rule(subject: Subject = COPILOT, **limits: Any) -> Rule:
+def rule(subject: LimitSubject = COPILOT, **limits: Any) -> LimitRule:
     [one] = rules(subject, **limits)
     return one
 
 
-def demand(id: str = "a", *some: Rule, now: datetime = NOON) -> Demand:
+def demand(id: str = "a", *some: LimitRule, now: datetime = NOON) -> Demand:
     return demand_of(id, some, now=now, zone=UTC)
 
 
 @contextmanager
-def limited(limits: dict[Subject, dict[str, Any]]) -> Iterator[None]:
+def limited(limits: dict[LimitSubject, dict[str, Any]]) -> Iterator[None]:
     """Lets the book hold these limits."""
     with patch.object(BOOK, "_limits", limits), patch.object(BOOK, "_rules", {}):
         yield

@@ -17,16 +17,16 @@ from copilot_admin.limits import near_limits
 from copilot_admin.limits.admission import Admission, LimitExceeded, charge_trial
 from copilot_admin.limits.book import BOOK, Book, limits_changed
 from copilot_admin.limits.counting import COUNTING
-from copilot_admin.limits.demand import Budget, Charge, Entry
-from copilot_admin.limits.rules import NANO, Rule
+from copilot_admin.limits.demand import Budget, Charge, DemandAnswer
+from copilot_admin.limits.rules import NANO, LimitRule
 from copilot_admin.limits.spent import spent
-from copilot_admin.limits.subjects import Asking, Subject
-from copilot_admin.limits.windows import Period, window_at
+from copilot_admin.limits.subjects import Asking, LimitSubject
+from copilot_admin.limits.windows import BudgetPeriod, window_at
 from copilot_admin.models import Copilot, EndUser, LimitScope, Outcome, Run, SubjectLimits
 from tests.factories import make_copilot, make_user
 from tests.limits.limiting import COPILOT, SERVER, ask, limited, rule
 
-KEY = Subject(LimitScope.KEY, "7")
+KEY = LimitSubject(LimitScope.KEY, "7")
 
 
 def refused(**asking: object) -> LimitExceeded:
@@ -56,10 +56,10 @@ def test_a_seat_is_free_again_when_the_answer_has_ended():
 
 
 def test_a_rate_that_refuses_gives_back_what_was_taken_and_is_not_asked_again(monkeypatch):
-    asked: list[Rule] = []
+    asked: list[LimitRule] = []
     hit = COUNTING.hit
 
-    async def noted(one: Rule) -> object:
+    async def noted(one: LimitRule) -> object:
         asked.append(one)
         return await hit(one)
 
@@ -73,14 +73,14 @@ def test_a_rate_that_refuses_gives_back_what_was_taken_and_is_not_asked_again(mo
 
 
 def test_a_seat_is_given_back_whose_taker_did_not_wait_for_the_answer(monkeypatch):
-    async def scenario() -> list[tuple[str, tuple[Rule, ...]]]:
+    async def scenario() -> list[tuple[str, tuple[LimitRule, ...]]]:
         asked = asyncio.Event()
-        abandoned: list[tuple[str, tuple[Rule, ...]]] = []
+        abandoned: list[tuple[str, tuple[LimitRule, ...]]] = []
 
-        async def never(_: object) -> Entry:
+        async def never(_: object) -> DemandAnswer:
             asked.set()
             await asyncio.get_running_loop().create_future()
-            return Entry()
+            return DemandAnswer()
 
         monkeypatch.setattr(COUNTING, "enter", never)
         monkeypatch.setattr(COUNTING, "abandon", lambda id, seats: abandoned.append((id, seats)))
@@ -99,7 +99,7 @@ def test_whoever_leaves_while_he_is_let_in_keeps_no_seat(monkeypatch):
     async def scenario() -> None:
         asked = asyncio.Event()
 
-        async def never(one: Rule) -> bool:
+        async def never(one: LimitRule) -> bool:
             asked.set()
             await asyncio.get_running_loop().create_future()
             return True
@@ -130,7 +130,7 @@ class TestBudgets:
             async_to_sync(admission.end)(Charge(tokens=1))
             error = refused(id="c")
         now = datetime.now(UTC)
-        midnight = window_at(Period.DAY, now, UTC).ends
+        midnight = window_at(BudgetPeriod.DAY, now, UTC).ends
         assert error.rule.kind.key == "tokens_per_day"
         assert abs(error.retry_after - (midnight - now).total_seconds()) < 60
         assert "used up its tokens of today. Ask again " in error.public
@@ -165,7 +165,7 @@ class TestBudgets:
     def test_a_restart_gives_no_new_budget(self):
         copilot = make_copilot()
         used_by(copilot, tokens=100, cost=Decimal("0.5"))
-        with limited({Subject(LimitScope.COPILOT, str(copilot.pk)): {"tokens_per_day": 100}}):
+        with limited({LimitSubject(LimitScope.COPILOT, str(copilot.pk)): {"tokens_per_day": 100}}):
             assert refused(id="a", copilot_id=copilot.pk).rule.kind.key == "tokens_per_day"
 
 
@@ -176,7 +176,7 @@ def used_by(copilot: Copilot, at: datetime | None = None, **counted: object) -> 
     count(asked, CountedRun(outcome=Outcome.COMPLETED, **counted))  # type: ignore[arg-type]
 
 
-def budget_of(subject: Subject, at: datetime, zone: object = UTC, **limits: object) -> Budget:
+def budget_of(subject: LimitSubject, at: datetime, zone: object = UTC, **limits: object) -> Budget:
     one = rule(subject, **limits)
     return Budget(one, window_at(one.kind.period, at, zone))  # type: ignore[arg-type]
 
@@ -197,7 +197,7 @@ def spent_of(budget: Budget) -> tuple[int, int]:
 @pytest.mark.django_db
 def test_what_budgets_of_one_user_have_in_common_is_read_once(django_assert_num_queries):
     day = datetime(2026, 3, 10, 9, tzinfo=UTC)
-    anna = Subject(LimitScope.USER, "anna")
+    anna = LimitSubject(LimitScope.USER, "anna")
     kinds = ("tokens_per_day", "usd_per_day", "requests_per_day", "tokens_per_minute")
     budgets = [budget_of(anna, day, **{kind: 1}) for kind in kinds]
     with django_assert_num_queries(1):
@@ -221,13 +221,13 @@ def test_what_was_used_is_found_in_the_figures_and_the_runs():
     run_of(first, "key:7", day, cost=0, outcome=Outcome.REFUSED)
     run_of(first, "key:7", day - timedelta(days=1), input_tokens=1, cost=Decimal(2))
     run_of(first, "key:8", day, input_tokens=1, cost=Decimal(2))
-    of_first = Subject(LimitScope.COPILOT, str(first.pk))
+    of_first = LimitSubject(LimitScope.COPILOT, str(first.pk))
     anna = EndUser.objects.create(identifier="anna", source="token", first_at=day, last_at=day)
     run_of(second, "key:8", day, input_tokens=1000, cost=Decimal(5), user=anna)
     run_of(second, "anonymous", day, output_tokens=1, cost=Decimal(1), user=anna)
     run_of(second, "anonymous", day - timedelta(days=1), output_tokens=2, user=anna)
     users = {
-        key: spent_of(budget_of(Subject(LimitScope.USER, "anna"), day, **{key: 1}))
+        key: spent_of(budget_of(LimitSubject(LimitScope.USER, "anna"), day, **{key: 1}))
         for key in ("tokens_per_day", "usd_per_day", "requests_per_day")
     }
     assert users == {
@@ -235,7 +235,7 @@ def test_what_was_used_is_found_in_the_figures_and_the_runs():
         "usd_per_day": (6 * NANO, 0),
         "requests_per_day": (2, 0),
     }
-    assert spent_of(budget_of(Subject(LimitScope.USER, "an"), day, tokens_per_day=1)) == (0, 0)
+    assert spent_of(budget_of(LimitSubject(LimitScope.USER, "an"), day, tokens_per_day=1)) == (0, 0)
 
     found = {
         (subject.name.split(":")[0], key): spent_of(budget_of(subject, day, **{key: 1}))
@@ -260,7 +260,10 @@ def test_what_was_used_is_found_in_the_figures_and_the_runs():
     following = day + timedelta(days=1)
     assert spent_of(budget_of(of_first, following, berlin, requests_per_day=1)) == (1, 1)
     assert spent_of(budget_of(of_first, day, tokens_per_minute=1)) == (0, 0)
-    assert spent_of(budget_of(Subject(LimitScope.ADDRESS, "::1"), day, tokens_per_day=1)) == (0, 0)
+    assert spent_of(budget_of(LimitSubject(LimitScope.ADDRESS, "::1"), day, tokens_per_day=1)) == (
+        0,
+        0,
+    )
 
 
 @pytest.mark.django_db
@@ -322,7 +325,7 @@ def test_four_fifths_of_a_limit_are_told_once(told, caplog):
 @pytest.mark.parametrize("user", ["anna", "5501"])
 def test_the_log_names_no_user_and_no_address(told, caplog, user):
     caplog.set_level(logging.WARNING, "copilot_admin.limits.near_limits")
-    with limited({Subject(LimitScope.USER, user): {"concurrent": 1}}):
+    with limited({LimitSubject(LimitScope.USER, user): {"concurrent": 1}}):
         async_to_sync(ask)(user=user)
     assert [one.getMessage() for one in caplog.records] == [
         "limit concurrent of user: 100 % are used"

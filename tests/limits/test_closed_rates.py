@@ -3,17 +3,17 @@
 from datetime import UTC, datetime, timedelta
 
 from copilot_admin.limits.closed_rates import _MOST, ClosedRates
-from copilot_admin.limits.rules import KINDS, Rule
-from copilot_admin.limits.subjects import Subject
+from copilot_admin.limits.rules import KINDS, LimitRule
+from copilot_admin.limits.subjects import LimitSubject
 from copilot_admin.models.limits import LimitScope
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 LATER = NOW + timedelta(seconds=30)
 
 
-def rule_of(number: int) -> Rule:
-    return Rule(
-        Subject(LimitScope.ADDRESS, f"2001:db8:{number:x}::"), KINDS["requests_per_minute"], 1
+def rule_of(number: int) -> LimitRule:
+    return LimitRule(
+        LimitSubject(LimitScope.ADDRESS, f"2001:db8:{number:x}::"), KINDS["requests_per_minute"], 1
     )
 
 

@@ -9,10 +9,10 @@ import pytest
 import redis.asyncio
 
 from copilot_admin.limits import process_counters, redis_counters
-from copilot_admin.limits.demand import Entry
+from copilot_admin.limits.demand import DemandAnswer
 from copilot_admin.limits.process_counters import ProcessCounters
 from copilot_admin.limits.redis_counters import PREFIX, RedisCounters
-from copilot_admin.limits.subjects import Subject
+from copilot_admin.limits.subjects import LimitSubject
 from copilot_admin.models import LimitScope
 from tests.limits.limiting import FAR, SERVER, Clock, demand, rule, rules
 from tests.services import REDIS_URL
@@ -56,14 +56,14 @@ def test_a_budget_that_nobody_knows_is_told_once_and_then_counted(tried):
     async def scenario(counters: Any) -> None:
         wanted = demand("a", TOKENS, DAILY, now=FAR)
         tokens, daily = wanted.budgets
-        assert await counters.enter(wanted) == Entry(missing=(tokens, daily))
+        assert await counters.enter(wanted) == DemandAnswer(missing=(tokens, daily))
         await counters.begin({tokens: (40, 2), daily: (1, 0)})
         await counters.begin({tokens: (0, 0), daily: (0, 0)})  # another was faster
-        assert await counters.enter(wanted) == Entry(used={TOKENS: 40, DAILY: 2})
+        assert await counters.enter(wanted) == DemandAnswer(used={TOKENS: 40, DAILY: 2})
         assert await counters.leave("a", seats=(), added={tokens.key: 59}) == {tokens.key: 99}
-        assert await counters.enter(wanted) == Entry(used={TOKENS: 99, DAILY: 3})
+        assert await counters.enter(wanted) == DemandAnswer(used={TOKENS: 99, DAILY: 3})
         assert await counters.leave("a", seats=(), added={tokens.key: 5}) == {tokens.key: 104}
-        assert await counters.enter(demand("b", TOKENS, now=FAR)) == Entry(full=TOKENS)
+        assert await counters.enter(demand("b", TOKENS, now=FAR)) == DemandAnswer(full=TOKENS)
 
     tried(scenario)
 
@@ -74,13 +74,13 @@ def test_a_request_takes_from_all_of_its_limits_or_from_none(tried):
         await counters.begin({wanted.budgets[0]: (0, 0)})
         for number, id in enumerate("ab", 1):
             entry = await counters.enter(demand(id, DAILY, SEAT, now=FAR))
-            assert entry == Entry(used={DAILY: number, SEAT: number})
-        assert await counters.enter(demand("c", DAILY, SEAT, now=FAR)) == Entry(full=SEAT)
+            assert entry == DemandAnswer(used={DAILY: number, SEAT: number})
+        assert await counters.enter(demand("c", DAILY, SEAT, now=FAR)) == DemandAnswer(full=SEAT)
         await counters.leave("a", seats=(SEAT,), added={})
         entry = await counters.enter(demand("c", DAILY, SEAT, now=FAR))
-        assert entry == Entry(used={DAILY: 3, SEAT: 2})
+        assert entry == DemandAnswer(used={DAILY: 3, SEAT: 2})
         await counters.leave("b", seats=(SEAT,), added={})
-        assert await counters.enter(demand("d", DAILY, SEAT, now=FAR)) == Entry(full=DAILY)
+        assert await counters.enter(demand("d", DAILY, SEAT, now=FAR)) == DemandAnswer(full=DAILY)
 
     tried(scenario)
 
@@ -89,10 +89,10 @@ def test_what_is_full_is_told_before_anything_is_looked_up(tried):
     async def scenario(counters: Any) -> None:
         for id in "ab":
             await counters.enter(demand(id, SEAT, now=FAR))
-        assert await counters.enter(demand("c", TOKENS, SEAT, now=FAR)) == Entry(full=SEAT)
+        assert await counters.enter(demand("c", TOKENS, SEAT, now=FAR)) == DemandAnswer(full=SEAT)
         wanted = demand("d", TOKENS, DAILY, now=FAR)
         await counters.begin({wanted.budgets[1]: (3, 0)})
-        assert await counters.enter(wanted) == Entry(full=DAILY)
+        assert await counters.enter(wanted) == DemandAnswer(full=DAILY)
 
     tried(scenario)
 
@@ -102,7 +102,7 @@ def test_what_is_charged_to_a_counter_that_is_not_there_is_left_to_the_journal(t
         budget = demand("a", TOKENS, now=FAR).budgets[0]
         assert await counters.leave("a", seats=(), added={budget.key: 5}) == {}
         assert await counters.leave("a", seats=(), added={}) == {}
-        assert await counters.enter(demand("a", TOKENS, now=FAR)) == Entry(missing=(budget,))
+        assert await counters.enter(demand("a", TOKENS, now=FAR)) == DemandAnswer(missing=(budget,))
 
     tried(scenario)
 
@@ -111,11 +111,11 @@ def test_seats_are_of_everybody_that_a_request_belongs_to(tried):
     async def scenario(counters: Any) -> None:
         for id in "ab":
             await counters.enter(demand(id, SEAT, WIDE_SEAT))
-        other = rule(Subject(LimitScope.COPILOT, "4"), concurrent=2)
-        assert await counters.enter(demand("c", other, WIDE_SEAT)) == Entry(
+        other = rule(LimitSubject(LimitScope.COPILOT, "4"), concurrent=2)
+        assert await counters.enter(demand("c", other, WIDE_SEAT)) == DemandAnswer(
             used={other: 1, WIDE_SEAT: 3}
         )
-        assert await counters.enter(demand("d", other, WIDE_SEAT)) == Entry(full=WIDE_SEAT)
+        assert await counters.enter(demand("d", other, WIDE_SEAT)) == DemandAnswer(full=WIDE_SEAT)
 
     tried(scenario)
 
@@ -172,7 +172,7 @@ def test_a_process_forgets_what_is_over():
         await counters.begin({wanted.budgets[0]: (4, 0)})
         assert await counters.hit(rule(requests_per_minute=5))
         clock.seconds += 60
-        assert await counters.enter(wanted) == Entry(missing=wanted.budgets)
+        assert await counters.enter(wanted) == DemandAnswer(missing=wanted.budgets)
         for number in range(1000):
             await counters.enter(demand(str(number)))
             await counters.hit(rule(SERVER, requests_per_minute=2000))
@@ -189,7 +189,7 @@ def test_seats_of_a_worker_that_died_run_out(monkeypatch):
             key = f"{PREFIX}seats:{SEAT.subject.counter}"
             await dead.enter(demand("a", SEAT))
             await dead.enter(demand("b", SEAT))
-            assert await dead.enter(demand("c", SEAT)) == Entry(full=SEAT)
+            assert await dead.enter(demand("c", SEAT)) == DemandAnswer(full=SEAT)
             found: Any = await client.zrange(key, 0, -1, withscores=True)
             until = found[0][1]
             seconds, micros = await client.time()  # type: ignore[misc]
@@ -199,8 +199,8 @@ def test_seats_of_a_worker_that_died_run_out(monkeypatch):
             # As if the lease had passed, while another worker renewed what it has.
             await client.zadd(key, {b"a": 1, b"b": 1})
             await dead.renew({"b": (SEAT,)})
-            assert await dead.enter(demand("c", SEAT)) == Entry(used={SEAT: 2})
-            assert await dead.enter(demand("d", SEAT)) == Entry(full=SEAT)
+            assert await dead.enter(demand("c", SEAT)) == DemandAnswer(used={SEAT: 2})
+            assert await dead.enter(demand("d", SEAT)) == DemandAnswer(full=SEAT)
             assert sorted(await client.zrange(key, 0, -1)) == [b"b", b"c"]
 
     asyncio.run(scenario())
@@ -221,7 +221,7 @@ def test_counters_in_redis_end_after_their_window():
 def test_budgets_of_addresses_are_bounded_and_others_stay(monkeypatch):
     monkeypatch.setattr(process_counters, "_MOST_OF_ADDRESSES", 6)
     counters = ProcessCounters(Clock())
-    addresses = [Subject(LimitScope.ADDRESS, f"2001:db8:0:{number}::") for number in range(5)]
+    addresses = [LimitSubject(LimitScope.ADDRESS, f"2001:db8:0:{number}::") for number in range(5)]
     kept = demand("a", *rules(SERVER, tokens_per_month=9)).budgets
     theirs = [demand("a", *rules(one, tokens_per_month=9)).budgets for one in addresses]
 
@@ -238,7 +238,7 @@ def test_budgets_of_addresses_are_bounded_and_others_stay(monkeypatch):
 def test_nothing_in_redis_names_a_user_or_an_address():
     canary, address = "canary-5d1e", "192.0.2.77"
     limits = {"concurrent": 9, "requests_per_minute": 9, "requests_per_day": 9, "usd_per_month": 9}
-    subjects = (Subject(LimitScope.USER, canary), Subject(LimitScope.ADDRESS, address))
+    subjects = (LimitSubject(LimitScope.USER, canary), LimitSubject(LimitScope.ADDRESS, address))
     some = [one for subject in subjects for one in rules(subject, **limits)]
 
     async def scenario() -> list[bytes]:

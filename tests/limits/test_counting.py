@@ -11,7 +11,7 @@ from redis.exceptions import ConnectionError as RedisAway
 
 from copilot_admin.limits import counting
 from copilot_admin.limits.counting import AWAY, Counting
-from copilot_admin.limits.demand import Entry
+from copilot_admin.limits.demand import DemandAnswer
 from copilot_admin.limits.redis_counters import RedisCounters
 from tests.babbling import REPLIES, babbling
 from tests.limits.limiting import FAR, demand, rule
@@ -66,7 +66,7 @@ def test_a_redis_that_is_away_is_asked_once_and_then_by_housekeeping(away, caplo
         assert (await counts.enter(demand("a", SEAT))).used == {SEAT: 1}
         assert counts.problem == AWAY
         assert (await counts.enter(demand("b", SEAT))).used == {SEAT: 2}
-        assert await counts.enter(demand("c", SEAT)) == Entry(full=SEAT)
+        assert await counts.enter(demand("c", SEAT)) == DemandAnswer(full=SEAT)
         assert await counts.hit(RATE)
         assert await counts.claim("x", seconds=5)
         await counts.begin({budget: (10, 0)})
@@ -196,8 +196,8 @@ def test_seats_that_redis_gave_are_known_here_when_it_goes_away(away):
         counts = Counting("redis://there")
         away.is_there = True
 
-        async def let_in(wanted: Any) -> Entry:
-            return Entry(used={SEAT: 1})
+        async def let_in(wanted: Any) -> DemandAnswer:
+            return DemandAnswer(used={SEAT: 1})
 
         shared: Any = counts._of_this_loop()
         shared.enter = let_in
@@ -205,7 +205,7 @@ def test_seats_that_redis_gave_are_known_here_when_it_goes_away(away):
         await counts.enter(demand("b", SEAT))
         del shared.enter
         away.is_there = False
-        assert await counts.enter(demand("c", SEAT)) == Entry(full=SEAT)
+        assert await counts.enter(demand("c", SEAT)) == DemandAnswer(full=SEAT)
         counts.abandon("a", (SEAT,))
         assert (await counts.enter(demand("c", SEAT))).used == {SEAT: 2}
 

@@ -10,10 +10,10 @@ import pytest
 from copilot_admin.limits import admission, near_limits
 from copilot_admin.limits.admission import LimitExceeded
 from copilot_admin.limits.demand import Charge
-from copilot_admin.limits.rules import KINDS, NANO, LimitKind, Measure
+from copilot_admin.limits.rules import KINDS, NANO, LimitKind, LimitMeasure
 from copilot_admin.limits.sentences import WHOSE
-from copilot_admin.limits.subjects import Subject
-from copilot_admin.limits.windows import Period, window_at
+from copilot_admin.limits.subjects import LimitSubject
+from copilot_admin.limits.windows import BudgetPeriod, window_at
 from copilot_admin.models import LimitScope
 from tests.limits.limiting import ask, limited
 
@@ -26,16 +26,16 @@ OTHER = {
     LimitScope.ADDRESS: {"address": "192.0.2.8"},
 }
 SUBJECTS = {
-    LimitScope.SERVER: Subject(LimitScope.SERVER),
-    LimitScope.COPILOT: Subject(LimitScope.COPILOT, "3"),
-    LimitScope.KEY: Subject(LimitScope.KEY, "7"),
-    LimitScope.USER: Subject(LimitScope.USER, "ada"),
-    LimitScope.ADDRESS: Subject(LimitScope.ADDRESS, "192.0.2.7"),
+    LimitScope.SERVER: LimitSubject(LimitScope.SERVER),
+    LimitScope.COPILOT: LimitSubject(LimitScope.COPILOT, "3"),
+    LimitScope.KEY: LimitSubject(LimitScope.KEY, "7"),
+    LimitScope.USER: LimitSubject(LimitScope.USER, "ada"),
+    LimitScope.ADDRESS: LimitSubject(LimitScope.ADDRESS, "192.0.2.7"),
 }
 MOST = 5
 ONE = {
-    Measure.TOKENS: Charge(tokens=1),
-    Measure.USD: Charge(nano_usd=NANO),
+    LimitMeasure.TOKENS: Charge(tokens=1),
+    LimitMeasure.USD: Charge(nano_usd=NANO),
 }
 
 
@@ -61,7 +61,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def take(kind: LimitKind, number: int, **asking: object) -> None:
     """One of what a kind counts; an answer that is counted by its end has ended."""
     let_in = async_to_sync(ask)(f"{number}-{asking}", **{**ALIKE, **asking})
-    if kind.measure is not Measure.CONCURRENT:
+    if kind.measure is not LimitMeasure.CONCURRENT:
         async_to_sync(let_in.end)(ONE.get(kind.measure, Charge()))
 
 
@@ -71,7 +71,7 @@ def take(kind: LimitKind, number: int, **asking: object) -> None:
 def test_a_limit_refuses_at_its_end_and_tells_before(
     scope: LimitScope, kind: LimitKind, told: list[int]
 ):
-    unit = NANO if kind.measure is Measure.USD else 1
+    unit = NANO if kind.measure is LimitMeasure.USD else 1
     with limited({SUBJECTS[scope]: {kind.key: MOST}}):
         for number in range(MOST - 1):
             take(kind, number)
@@ -87,7 +87,7 @@ def test_a_limit_refuses_at_its_end_and_tells_before(
     assert error.public.startswith(WHOSE[scope]) and "Ask again" in error.public
     ends = window_at(kind.period, now, UTC).ends if kind.period else now
     # A rate is counted by another clock, which does not stand still: a second more.
-    longest = {None: 5, Period.MINUTE: 61}.get(kind.period, (ends - now).total_seconds() + 60)
+    longest = {None: 5, BudgetPeriod.MINUTE: 61}.get(kind.period, (ends - now).total_seconds() + 60)
     assert 1 <= error.retry_after <= longest
 
 
@@ -100,7 +100,7 @@ def test_a_limit_that_is_changed_while_it_counts_holds_at_once(kind: LimitKind):
         for number in range(3):
             take(kind, number)
     with limited({subject: {kind.key: 3}}):
-        if kind.measure is Measure.REQUESTS and kind.period is Period.MINUTE:
+        if kind.measure is LimitMeasure.REQUESTS and kind.period is BudgetPeriod.MINUTE:
             take(kind, 3)
         else:
             with pytest.raises(LimitExceeded):
@@ -139,7 +139,7 @@ def test_windows_follow_each_other_without_a_gap_wherever_midnight_is(name: str)
         datetime(2024, m, 1, tzinfo=UTC) + timedelta(hours=h) for m in (1, 3) for h in (-14, 14)
     ]
     for now in moments:
-        for period in Period:
+        for period in BudgetPeriod:
             window = window_at(period, now, zone)
             assert window.begins <= now < window.ends, (now, period)
             assert window_at(period, window.ends, zone).begins == window.ends

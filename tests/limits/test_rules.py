@@ -8,12 +8,12 @@ from copilot_admin.limits.book import BOOK
 from copilot_admin.limits.demand import Charge, demand_of
 from copilot_admin.limits.rules import KINDS, NANO
 from copilot_admin.limits.sentences import refusal, seconds_until
-from copilot_admin.limits.subjects import Asking, Subject
+from copilot_admin.limits.subjects import Asking, LimitSubject
 from copilot_admin.models import LimitScope
 from tests.limits.limiting import COPILOT, NOON, SERVER, limited, rule, rules
 
-KEY = Subject(LimitScope.KEY, "7")
-EVERY = {scope: Subject(scope) for scope in LimitScope}
+KEY = LimitSubject(LimitScope.KEY, "7")
+EVERY = {scope: LimitSubject(scope) for scope in LimitScope}
 
 
 def held(**asking: object) -> list[tuple[str, str, int]]:
@@ -40,8 +40,8 @@ def test_what_is_not_set_is_no_limit(settings):
 
 def test_all_that_a_request_belongs_to_limits_it_the_narrowest_first():
     of_each = {
-        Subject(LimitScope.ADDRESS, "1.2.3.4"): {"concurrent": 1},
-        Subject(LimitScope.USER, "anna"): {"concurrent": 2},
+        LimitSubject(LimitScope.ADDRESS, "1.2.3.4"): {"concurrent": 1},
+        LimitSubject(LimitScope.USER, "anna"): {"concurrent": 2},
         KEY: {"concurrent": 3},
         COPILOT: {"concurrent": 4},
         SERVER: {"concurrent": 5},
@@ -73,7 +73,7 @@ def test_strangers_have_limits_by_their_address(settings):
     assert held(address="1.2.3.4", is_trial=True) == []
     with limited({EVERY[LimitScope.ADDRESS]: {"concurrent": 2}}):
         assert held(address="1.2.3.4") == [("address:1.2.3.4", "concurrent", 2)]
-    with limited({Subject(LimitScope.ADDRESS, "1.2.3.4"): {"concurrent": 1}}):
+    with limited({LimitSubject(LimitScope.ADDRESS, "1.2.3.4"): {"concurrent": 1}}):
         assert held(address="1.2.3.4", key_id=7) == [("address:1.2.3.4", "concurrent", 1)]
 
 
@@ -118,13 +118,13 @@ def test_an_unknown_cost_is_not_zero():
          "This copilot may have 20 answers running at once, and has. Ask again when one has ended."),
         (SERVER, {"concurrent": 1}, None,
          "This server may have 1 answer running at once, and has. Ask again when one has ended."),
-        (Subject(LimitScope.ADDRESS, "::1"), {"requests_per_minute": 1200}, 6.2,
+        (LimitSubject(LimitScope.ADDRESS, "::1"), {"requests_per_minute": 1200}, 6.2,
          "This address may send 1,200 requests a minute, and has. Ask again in 7 seconds."),
         (SERVER, {"requests_per_minute": 30}, 57,
          "This server may be sent 30 requests a minute, and was. Ask again in 57 seconds."),
         (KEY, {"requests_per_day": 1}, 1,
          "This endpoint key may send 1 request a day, and has. Ask again in one second."),
-        (Subject(LimitScope.USER, "anna"), {"tokens_per_day": 5}, 3600,
+        (LimitSubject(LimitScope.USER, "anna"), {"tokens_per_day": 5}, 3600,
          "This user has used up its tokens of today. Ask again after 10 March 2026, 13:00 UTC."),
         (COPILOT, {"usd_per_month": 5}, 86400,
          "This copilot has used up its money of this month. Ask again after 11 March 2026, 12:00 UTC."),
@@ -149,7 +149,7 @@ def test_the_log_names_a_subject_by_what_tells_it_apart_and_people_not_at_all():
         SERVER,
         COPILOT,
         KEY,
-        Subject(LimitScope.USER, "anna"),
-        Subject(LimitScope.ADDRESS, "::1"),
+        LimitSubject(LimitScope.USER, "anna"),
+        LimitSubject(LimitScope.ADDRESS, "::1"),
     )
     assert [one.told for one in subjects] == ["server", COPILOT.name, KEY.name, "user", "address"]

@@ -10,7 +10,7 @@ import redis.asyncio
 from copilot_admin.limits.book import BOOK
 from copilot_admin.limits.counting import COUNTING
 from copilot_admin.limits.redis_counters import PREFIX, RedisCounters
-from copilot_admin.limits.subjects import Subject
+from copilot_admin.limits.subjects import LimitSubject
 from copilot_admin.limits.taken_away import forget, taken_away
 from copilot_admin.models import LimitScope, SubjectLimits
 from tests.factories import make_copilot
@@ -18,18 +18,18 @@ from tests.limits.limiting import FAR, SERVER, ask, demand, rules
 from tests.limits.test_admission import refused, used_by
 from tests.services import REDIS_URL
 
-ANNA, EVERY_USER = Subject(LimitScope.USER, "anna"), Subject(LimitScope.USER)
+ANNA, EVERY_USER = LimitSubject(LimitScope.USER, "anna"), LimitSubject(LimitScope.USER)
 
 
 def test_only_lasting_budgets_that_are_gone_are_forgotten_and_none_of_an_address():
-    before: dict[Subject, dict[str, Any]] = {
+    before: dict[LimitSubject, dict[str, Any]] = {
         SERVER: {"tokens_per_day": 9, "requests_per_day": 9, "usd_per_month": 1},
-        Subject(LimitScope.COPILOT, "3"): {"concurrent": 2, "requests_per_minute": 3},
-        Subject(LimitScope.ADDRESS, "192.0.2.7"): {"tokens_per_day": 9},
+        LimitSubject(LimitScope.COPILOT, "3"): {"concurrent": 2, "requests_per_minute": 3},
+        LimitSubject(LimitScope.ADDRESS, "192.0.2.7"): {"tokens_per_day": 9},
         EVERY_USER: {"tokens_per_month": 9},
         ANNA: {"tokens_per_month": 9},
     }
-    after: dict[Subject, dict[str, Any]] = {SERVER: {"tokens_per_day": 8}, ANNA: {}}
+    after: dict[LimitSubject, dict[str, Any]] = {SERVER: {"tokens_per_day": 8}, ANNA: {}}
     assert taken_away(before, after) == {
         "budget:server::requests_per_day:*",
         "budget:server::usd_per_month:*",
@@ -70,7 +70,7 @@ def test_what_redis_could_not_be_told_is_told_the_next_time(settings, caplog, mo
 def test_redis_forgets_what_is_meant_and_nothing_else(settings):
     settings.REDIS_URL = REDIS_URL
     limits = {"tokens_per_day": 9, "tokens_per_month": 9}
-    subjects = (SERVER, ANNA, Subject(LimitScope.USER, "ben"))
+    subjects = (SERVER, ANNA, LimitSubject(LimitScope.USER, "ben"))
     budgets = demand(
         "a", *(one for who in subjects for one in rules(who, **limits)), now=FAR
     ).budgets

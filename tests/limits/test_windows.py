@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from copilot_admin.limits.windows import Period, Window, window_at
+from copilot_admin.limits.windows import BudgetPeriod, LimitWindow, window_at
 
 BERLIN, KOLKATA = ZoneInfo("Europe/Berlin"), ZoneInfo("Asia/Kolkata")
 
@@ -35,13 +35,13 @@ def utc(*parts: int) -> datetime:
     ],
 )
 def test_a_moment_lies_in_one_window(period, zone, now, begins, ends):
-    window = window_at(Period(period), now, zone)
-    assert window == Window(begins, ends)
+    window = window_at(BudgetPeriod(period), now, zone)
+    assert window == LimitWindow(begins, ends)
     assert begins <= now < ends
-    assert window_at(Period(period), ends, zone).begins == ends
+    assert window_at(BudgetPeriod(period), ends, zone).begins == ends
 
 
 def test_windows_have_names_of_their_own():
-    first = window_at(Period.DAY, utc(2026, 1, 5), UTC)
+    first = window_at(BudgetPeriod.DAY, utc(2026, 1, 5), UTC)
     assert first.name == "202601050000"
-    assert window_at(Period.DAY, first.ends, UTC).name == "202601060000"
+    assert window_at(BudgetPeriod.DAY, first.ends, UTC).name == "202601060000"

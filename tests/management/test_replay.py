@@ -12,7 +12,7 @@ import pytest
 from copilot_admin.errors import ProviderRefused
 from copilot_admin.management.commands import replay as command
 from copilot_admin.models import Copilot, RecordedAnswer, Replay, ReplayState, SavedQuestion
-from copilot_admin.studio.replay_decisions import Wish
+from copilot_admin.studio.replay_decisions import ReplayWish
 from copilot_admin.studio.replay_queue import grant
 from copilot_admin.upkeep.deletion import DeletionStep, delete_batch, mark
 from tests.engine.scripted import broken, text
@@ -146,8 +146,8 @@ def test_what_is_deleted_meanwhile_is_said_in_a_line(monkeypatch, meanwhile, sen
 @pytest.mark.parametrize(
     ("wish", "said"),
     [
-        (Wish.PAUSE, "Paused. Go on with it in the admin.\n"),
-        (Wish.STOP, "Somebody stopped it in the admin.\n"),
+        (ReplayWish.PAUSE, "Paused. Go on with it in the admin.\n"),
+        (ReplayWish.STOP, "Somebody stopped it in the admin.\n"),
         (None, "Nothing could be asked now. A server goes on with it.\n"),
     ],
 )

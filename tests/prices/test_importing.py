@@ -14,7 +14,7 @@ from copilot_admin.prices.importing import (
     plan_of,
     reasons,
 )
-from copilot_admin.prices.litellm import FileEntry, PriceFile, Skipped
+from copilot_admin.prices.litellm import PriceEntry, PriceFile, Skipped
 from tests.factories import make_provider
 from tests.prices.pricing import make_price, price
 
@@ -22,11 +22,11 @@ ONE, TWO = price("1", "1"), price("2", "2")
 DAY = date(2026, 6, 1)
 
 
-def entry(key: str, value: object = ONE, vendor: str = "") -> FileEntry:
-    return FileEntry(key=key, vendor=vendor, price=value)
+def entry(key: str, value: object = ONE, vendor: str = "") -> PriceEntry:
+    return PriceEntry(key=key, vendor=vendor, price=value)
 
 
-def file(*entries: FileEntry) -> PriceFile:
+def file(*entries: PriceEntry) -> PriceFile:
     return PriceFile(entries, (Skipped("old", "Why."),))
 
 

@@ -9,7 +9,7 @@ import pytest
 from copilot_admin.prices import litellm
 from copilot_admin.prices.litellm import (
     BadPriceFile,
-    FileEntry,
+    PriceEntry,
     PriceFile,
     Skipped,
     read_prices,
@@ -85,8 +85,8 @@ def test_an_entry_is_a_price_of_a_million_tokens():
     }
     assert read(**{"openai/gpt": entry}) == PriceFile(
         (
-            FileEntry(key="good", vendor="", price=price("2", "8")),
-            FileEntry(
+            PriceEntry(key="good", vendor="", price=price("2", "8")),
+            PriceEntry(
                 key="openai/gpt",
                 vendor="openai",
                 price=price("2", "8", cached="0.5", reasoning="10", exact_up_to=128_000),

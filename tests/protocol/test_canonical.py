@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from protocol.canonical import Kind, Role, canonical, kind_of, role_of
+from protocol.canonical import CanonicalRole, Kind, canonical, kind_of, role_of
 from protocol.messages import (
     AiMessage,
     CallMessage,
@@ -37,14 +37,14 @@ RESULT = ResultMessage(
 @pytest.mark.parametrize(
     ("message", "role", "kind"),
     [
-        (HUMAN, Role.HUMAN, Kind.TEXT),
-        (AiMessage("a"), Role.AI, Kind.TEXT),
-        (CALL, Role.AI, Kind.CALL),
-        (RESULT, Role.TOOL, Kind.RESULT),
-        (HumanMessage("task", agent_id="openbb-copilot"), Role.HUMAN, Kind.TEXT),
+        (HUMAN, CanonicalRole.HUMAN, Kind.TEXT),
+        (AiMessage("a"), CanonicalRole.AI, Kind.TEXT),
+        (CALL, CanonicalRole.AI, Kind.CALL),
+        (RESULT, CanonicalRole.TOOL, Kind.RESULT),
+        (HumanMessage("task", agent_id="openbb-copilot"), CanonicalRole.HUMAN, Kind.TEXT),
     ],
 )
-def test_messages_have_a_role_and_a_kind(message: Message, role: Role, kind: Kind):
+def test_messages_have_a_role_and_a_kind(message: Message, role: CanonicalRole, kind: Kind):
     assert (role_of(message), kind_of(message)) == (role, kind)
     assert canonical(message).startswith(f"{role}\n{kind}\n".encode())
 

@@ -14,7 +14,7 @@ from protocol.components import (
     manifest_from,
     static_findings,
 )
-from protocol.components.contract import ContractFinding, Rule, outputs_are_json
+from protocol.components.contract import ContractFinding, ContractRule, outputs_are_json
 from protocol.components.manifests import argument_descriptions
 
 QUERY = {"type": "string", "description": "What to look for."}
@@ -251,7 +251,7 @@ def test_a_component_gives_something_of_what_it_declares():
     secret = create_output("text", "x", raw_data={"a": object()})
     (detail,) = details(secret)
     assert detail.startswith("an output is no JSON of the contract: ")
-    assert {finding.rule for finding in outputs_are_json(Good, [])} == {Rule.OUTPUT_JSON}
+    assert {finding.rule for finding in outputs_are_json(Good, [])} == {ContractRule.OUTPUT_JSON}
 
 
 class Unit(StrEnum):

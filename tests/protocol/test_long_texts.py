@@ -134,7 +134,7 @@ def test_no_call_reads_or_writes_a_long_text_whole(monkeypatch):
 def test_what_is_written_is_what_one_call_writes(texts):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(long_texts, "LONG", 16)
-        writer = long_texts.Writer()
+        writer = long_texts.LongTextWriter()
         value = {f"k{number}": writer.scalar(text) for number, text in enumerate(texts)}
         plain = {f"k{number}": text for number, text in enumerate(texts)}
         options = {"sort_keys": True, "separators": (",", ":")}

@@ -89,7 +89,8 @@ def test_json_is_written_in_parts_as_if_it_were_one(monkeypatch):
 
 def test_no_call_writes_more_than_some_of_a_long_list(monkeypatch):
     monkeypatch.setattr(fields, "_AT_ONCE", 3)
-    written, dumps = [], json.dumps
+    written: list[str] = []
+    dumps = json.dumps
 
     def noted(value: Any, **options: Any) -> str:
         written.append(dumps(value, **options))

@@ -7,7 +7,7 @@ import pytest
 from copilot_admin.redaction import own
 from copilot_admin.redaction.checked import expression_fault
 from copilot_admin.redaction.kinds import LONGEST, DataKind
-from copilot_admin.redaction.redactor import NOT_STORED, Told, redacted, told
+from copilot_admin.redaction.redactor import NOT_STORED, RedactedText, redacted, told
 from copilot_admin.redaction.rules import (
     NO_RULES,
     Rules,
@@ -241,7 +241,7 @@ def test_places_move_with_the_text_around_them(text, offset):
     found = told([text], ALL)[text]
     offset = min(offset, len(text))
     before = told([text[:offset]], NO_RULES)[text[:offset]]
-    assert before == Told(text[:offset])
+    assert before == RedactedText(text[:offset])
     inside = any(start < offset < end for start, end, _ in found.cuts)
     rest = sum(end - start - len(words) for start, end, words in found.cuts if start >= offset)
     if not inside:
@@ -270,7 +270,10 @@ def test_an_expression_that_never_ends_stores_a_sentence_and_is_left_alone(monke
             7,
         ]
     monkeypatch.setattr(own.WORKERS, "carry_out", None)  # it is not asked any more
-    assert told([text, ""], rules) == {text: Told(NOT_STORED, is_stored=False), "": Told("")}
+    assert told([text, ""], rules) == {
+        text: RedactedText(NOT_STORED, is_stored=False),
+        "": RedactedText(""),
+    }
     assert told([text], rules)[text].moved(5) == 0
     assert len(caplog.records) == own.LOST_IN_A_ROW
     own._failures.clear()

@@ -15,7 +15,7 @@ from copilot_admin.rendering.charts.scales import Scale, number_of, round_ticks,
 from copilot_admin.rendering.charts.scene import (
     HEIGHT,
     WIDTH,
-    Chart,
+    DrawnChart,
     LegendEntry,
     ShapeKind,
     line_path,
@@ -25,13 +25,13 @@ from copilot_admin.rendering.charts.scene import (
 ROWS = [{"day": f"d{n}", "close": 10.0 + n, "volume": n * 100} for n in range(5)]
 
 
-def drawn(kind: str, rows=ROWS, *y: str, x: str = "day") -> Chart:
+def drawn(kind: str, rows=ROWS, *y: str, x: str = "day") -> DrawnChart:
     chart = chart_of({"chartType": kind, "xKey": x, "yKey": list(y or ("close",))}, rows)
     assert chart is not None
     return chart
 
 
-def ring(kind: str, rows) -> Chart | None:
+def ring(kind: str, rows) -> DrawnChart | None:
     params = {"chartType": kind, "angleKey": "volume", "calloutLabelKey": "day"}
     return chart_of(params, rows)
 

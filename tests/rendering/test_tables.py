@@ -2,7 +2,7 @@
 
 import pytest
 
-from copilot_admin.rendering.tables import MOST_COLUMNS, Cell, are_rows, table_of
+from copilot_admin.rendering.tables import MOST_COLUMNS, DrawnCell, are_rows, table_of
 from copilot_admin.rendering.text import (
     cell_text,
     duration,
@@ -17,8 +17,8 @@ def test_rows_become_columns_in_the_order_in_which_they_are_named():
     assert table.columns == ("b", "a", "c")
     assert table.numeric == (True, False, False)
     assert table.rows == (
-        (Cell("1", True), Cell("x", False), Cell("", False)),
-        (Cell("", False), Cell("2.5", True), Cell("", False)),
+        (DrawnCell("1", True), DrawnCell("x", False), DrawnCell("", False)),
+        (DrawnCell("", False), DrawnCell("2.5", True), DrawnCell("", False)),
     )
     assert [head.text for head in table.heads] == ["b", "a", "c"]
     assert not table.is_cut
@@ -36,12 +36,12 @@ def test_a_wide_table_leaves_columns_out():
 
 def test_only_the_wanted_columns_are_shown():
     assert table_of([{"a": 1, "b": 2}], columns=("b", "z")).rows == (
-        (Cell("2", True), Cell("", False)),
+        (DrawnCell("2", True), DrawnCell("", False)),
     )
 
 
 def test_a_long_cell_is_shortened():
-    assert table_of([{"a": "x" * 50}], most_cell=5).rows == ((Cell("xxxx…", False),),)
+    assert table_of([{"a": "x" * 50}], most_cell=5).rows == ((DrawnCell("xxxx…", False),),)
 
 
 @pytest.mark.parametrize(

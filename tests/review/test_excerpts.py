@@ -2,7 +2,7 @@
 
 import pytest
 
-from copilot_admin.review.excerpts import AROUND, Piece, excerpt, excerpts
+from copilot_admin.review.excerpts import AROUND, ExcerptPiece, excerpt, excerpts
 from tests.journal.journaling import Client
 
 
@@ -10,19 +10,19 @@ def test_an_excerpt_begins_before_the_first_hit_and_ends_after_it():
     text = "a" * 100 + " Почему? " + "b" * 100
     pieces = excerpt(text, ["почему"])
     assert pieces == (
-        Piece("…"),
-        Piece("a" * (AROUND - 1) + " "),
-        Piece("Почему", is_hit=True),
-        Piece("? " + "b" * (AROUND - 2)),
-        Piece("…"),
+        ExcerptPiece("…"),
+        ExcerptPiece("a" * (AROUND - 1) + " "),
+        ExcerptPiece("Почему", is_hit=True),
+        ExcerptPiece("? " + "b" * (AROUND - 2)),
+        ExcerptPiece("…"),
     )
 
 
 def test_all_words_within_the_excerpt_are_marked():
     assert excerpt("Bonds and <b>", ["<b>", "bonds"]) == (
-        Piece("Bonds", is_hit=True),
-        Piece(" and "),
-        Piece("<b>", is_hit=True),
+        ExcerptPiece("Bonds", is_hit=True),
+        ExcerptPiece(" and "),
+        ExcerptPiece("<b>", is_hit=True),
     )
 
 
@@ -35,8 +35,10 @@ def test_the_question_comes_before_its_answers(django_assert_num_queries):
     asked = Client().ask("Bonds?").answer("Bonds and shares")
     turn = asked.accepted.turn_id
     with django_assert_num_queries(2):
-        assert excerpts([turn], ["bonds"]) == {turn: (Piece("Bonds", is_hit=True), Piece("?"))}
-    shares = (Piece("Bonds and "), Piece("shares", is_hit=True))
+        assert excerpts([turn], ["bonds"]) == {
+            turn: (ExcerptPiece("Bonds", is_hit=True), ExcerptPiece("?"))
+        }
+    shares = (ExcerptPiece("Bonds and "), ExcerptPiece("shares", is_hit=True))
     assert excerpts([turn], ["shares"]) == {turn: shares}
     assert excerpts([turn], ["oil"]) == {turn: ()}
     assert excerpts([], ["oil"]) == {}

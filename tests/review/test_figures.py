@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import pytest
 
 from copilot_admin.admin.figures.running import running_now
-from copilot_admin.answering.feedback import Judgement, keep
+from copilot_admin.answering.feedback import GivenFeedback, keep
 from copilot_admin.models import (
     CallerDay,
     Conversation,
@@ -30,9 +30,9 @@ from copilot_admin.models.usage import TTFT_LIMITS
 from copilot_admin.review.chosen import read_filters
 from copilot_admin.review.counted import Counted, counted_condition, read_counted
 from copilot_admin.review.first_token import PER_CENT, FirstToken, percentile
-from copilot_admin.review.periods import HOUR, Period, Resolution, Span, read_period
+from copilot_admin.review.periods import HOUR, FiguresPeriod, Resolution, Span, read_period
 from copilot_admin.review.rollup_figures import figures_of
-from copilot_admin.review.verdicts import Judged, save_verdict
+from copilot_admin.review.verdicts import GivenVerdict, save_verdict
 from tests.databases import IS_POSTGRESQL, forget_sizes
 from tests.factories import make_copilot, make_user, make_version
 from tests.journal.journaling import START, Client, ai, call_echo, call_event, ending, result
@@ -69,7 +69,9 @@ class TestPeriods:
     ):
         period = read_period(given, at=NOW)
         name, first, end, before, before_end = expected
-        assert period == Period(name=name, now=Span(first, end), before=Span(before, before_end))
+        assert period == FiguresPeriod(
+            name=name, now=Span(first, end), before=Span(before, before_end)
+        )
 
     @pytest.mark.parametrize(
         "given",
@@ -212,13 +214,13 @@ class TestBehindFigures:
         Client(version=version).ask("running")
         Run.objects.filter(pk=second.run_id).update(model="other", cost=1)
         keep(
-            Judgement.model_validate({"vote": "thumbs_down"}),
+            GivenFeedback.model_validate({"vote": "thumbs_down"}),
             turn=Turn.objects.get(pk=second.accepted.turn_id),
         )
         label = Criterion.objects.create(name="Wrong")
-        judged = Judged(rating="good", comment="", marks={label.pk: 1})
+        judged = GivenVerdict(rating="good", comment="", marks={label.pk: 1})
         save_verdict(asked.conversation, make_user(), judged)
-        bad = Judged(rating="bad", comment="", marks={})
+        bad = GivenVerdict(rating="bad", comment="", marks={})
         save_verdict(second.conversation, make_user(), bad)  # it began the day before
         assert behind("requests") == {"one", "two"}
         assert behind("questions") == {"one", "two"}

@@ -22,7 +22,7 @@ from copilot_admin.models import (
     SeenValue,
 )
 from copilot_admin.review.chosen import read_filters
-from copilot_admin.review.filter import NoSuchValue, Widget
+from copilot_admin.review.filter import FilterControl, NoSuchValue
 from copilot_admin.review.filters import BY_NAME, FILTERS
 from tests.databases import IS_POSTGRESQL
 from tests.factories import make_copilot, make_key, make_version
@@ -278,7 +278,7 @@ def test_choices_come_from_small_tables():
     assert listed["model"] == [("m-1", "m-1")]
     assert listed["label"] == [(str(label.pk), "Wrong")]
     assert listed["error"] == []
-    assert all(listed[one.name] for one in FILTERS if one.widget is Widget.CHOICE)
+    assert all(listed[one.name] for one in FILTERS if one.widget is FilterControl.CHOICE)
 
 
 def test_values_of_the_log_are_noted_when_they_are_written():

@@ -14,7 +14,7 @@ from copilot_admin.review.agreement import agreement_in
 from copilot_admin.review.queues import (
     CLAIM_FOR,
     MOST_QUEUED,
-    Progress,
+    QueueProgress,
     claim,
     drawn,
     finish,
@@ -26,7 +26,7 @@ from copilot_admin.review.queues import (
     take_back_left,
 )
 from copilot_admin.review.states import state_after_verdict
-from copilot_admin.review.verdicts import Judged, save_verdict
+from copilot_admin.review.verdicts import GivenVerdict, save_verdict
 from tests.factories import make_copilot, make_user
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -86,7 +86,7 @@ def test_two_people_never_get_the_same_one():
     assert third.conversation_id not in (first.conversation_id, second.conversation_id)
     finish(third.conversation_id, ada, now=NOON)
     assert claim(queue, ada, now=NOON) is None
-    assert progress_of(queue, now=NOON) == Progress(total=3, done=2, taken=1)
+    assert progress_of(queue, now=NOON) == QueueProgress(total=3, done=2, taken=1)
     assert progress_of(queue, now=NOON).free == 0
     states = Conversation.objects.order_by("id").values_list("review_state", flat=True)
     assert sorted(states) == ["done", "done", "in_review"]
@@ -103,7 +103,7 @@ def test_a_claim_expires_and_its_verdict_then_counts_for_nobody():
     assert claim(queue, bob, now=later).pk == seat.pk
     assert not holds(queue, seat.conversation_id, ada)
     finish(seat.conversation_id, ada, now=later)
-    assert progress_of(queue, now=later) == Progress(total=1, done=0, taken=1)
+    assert progress_of(queue, now=later) == QueueProgress(total=1, done=0, taken=1)
 
 
 @pytest.mark.database
@@ -305,10 +305,10 @@ def test_agreement_counts_what_two_readers_of_the_queue_said():
         for pk, rating in zip(ids, ratings, strict=True):
             claim(queue, person, now=NOON)
             marks = {wrong.pk: 1} if rating == "bad" else {tone.pk: 4}
-            judged = Judged(rating=rating, comment="", marks=marks)
+            judged = GivenVerdict(rating=rating, comment="", marks=marks)
             save_verdict(Conversation.objects.get(pk=pk), person, judged)
             finish(pk, person, now=NOON)
-    other = Judged(rating="mixed", comment="", marks={})
+    other = GivenVerdict(rating="mixed", comment="", marks={})
     save_verdict(Conversation.objects.get(pk=ids[0]), stranger, other)
     found = {one.name: one.agreement for one in agreement_in(queue)}
     assert {name: (one.number, one.same) for name, one in found.items()} == {

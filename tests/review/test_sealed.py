@@ -29,11 +29,11 @@ from copilot_admin.review.counted import counted_condition
 from copilot_admin.review.exports.format import all_formats
 from copilot_admin.review.figures import Figures
 from copilot_admin.review.filters import BY_NAME
-from copilot_admin.review.periods import Period, Span
+from copilot_admin.review.periods import FiguresPeriod, Span
 from copilot_admin.review.queues import claim, finish, make_queue, set_closed
 from copilot_admin.review.rollup_figures import figures_of
 from copilot_admin.review.user_figures import figures_of_users
-from copilot_admin.review.verdicts import Judged, save_verdict
+from copilot_admin.review.verdicts import GivenVerdict, save_verdict
 from copilot_admin.settings import BASE_DIR
 from copilot_admin.upkeep.filling import fill_batch
 from tests.factories import make_user, make_version
@@ -82,7 +82,7 @@ def judge(queue: ReviewQueue, label: Criterion) -> None:
     person = make_user(Role.REVIEWERS)
     seat = claim(queue, person, now=timezone.now())
     assert isinstance(seat, Seat)
-    judged = Judged(rating="bad", comment="No source", marks={label.pk: 1})
+    judged = GivenVerdict(rating="bad", comment="No source", marks={label.pk: 1})
     turn = Turn.objects.get(conversation=seat.conversation_id)
     save_verdict(seat.conversation, person, judged, turn=turn.pk)
     finish(seat.conversation_id, person, now=timezone.now())
@@ -93,7 +93,7 @@ def told(talk: Conversation, label: Criterion) -> dict[str, bool]:
     """By the way to hear of it: whether it is told that somebody called an answer bad, and wrong."""
     day = talk.first_at.replace(hour=0, minute=0, second=0, microsecond=0)
     span = Span(day, day + timedelta(days=1))
-    period = Period(name="own", now=span, before=Span(day - timedelta(days=1), day))
+    period = FiguresPeriod(name="own", now=span, before=Span(day - timedelta(days=1), day))
     ways = {
         "label": BY_NAME["label"].condition(str(label.pk)),
         "counted rating": counted_condition(f"bad {day:%Y-%m-%d} {day:%Y-%m-%d}"),
@@ -180,7 +180,7 @@ def test_two_who_judge_at_the_same_instant_while_a_third_closes_the_queue_count_
     version, judges = make_version(), [make_user(Role.REVIEWERS) for _ in range(2)]
     talks = [Client(version=version).ask(f"Why {n}?").answer("So.").conversation for n in range(4)]
     make_queue(queue := ReviewQueue(name="Week", judges=2), [talk.pk for talk in talks])
-    judged = Judged(rating="bad", comment="", marks={label.pk: 1})
+    judged = GivenVerdict(rating="bad", comment="", marks={label.pk: 1})
 
     def judge_all(person: User) -> None:
         for talk in talks:

@@ -5,14 +5,14 @@ from datetime import timedelta
 
 import pytest
 
-from copilot_admin.answering.feedback import Judgement, keep
+from copilot_admin.answering.feedback import GivenFeedback, keep
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import Criterion, EndUser, Outcome
 from copilot_admin.review.figures import Counts, Figures
-from copilot_admin.review.periods import Period, read_period
+from copilot_admin.review.periods import FiguresPeriod, read_period
 from copilot_admin.review.rollup_figures import figures_of
 from copilot_admin.review.user_figures import figures_of_users
-from copilot_admin.review.verdicts import Judged, save_verdict
+from copilot_admin.review.verdicts import GivenVerdict, save_verdict
 from tests.factories import make_user
 from tests.journal.journaling import START, Client, ai, ending
 
@@ -35,14 +35,14 @@ def a_day_of(name: str, *, votes: tuple[str, str] = ("thumbs_up", "thumbs_down")
     for one, vote in zip((first, last), votes, strict=True):
         turn = one.run.turn
         assert turn is not None
-        keep(Judgement.model_validate({"vote": vote}), turn=turn)
+        keep(GivenFeedback.model_validate({"vote": vote}), turn=turn)
         save_verdict(
             one.conversation,
             make_user(),
-            Judged(rating="good", comment="", marks={score.pk: 4}),
+            GivenVerdict(rating="good", comment="", marks={score.pk: 4}),
             turn=turn.pk,
         )
-    save_verdict(last.conversation, make_user(), Judged(rating="bad", comment="", marks={}))
+    save_verdict(last.conversation, make_user(), GivenVerdict(rating="bad", comment="", marks={}))
     return client
 
 
@@ -67,7 +67,7 @@ def normal(figures: Figures) -> Figures:
 
 
 @pytest.mark.parametrize("period", PERIODS)
-def test_those_of_all_users_are_those_of_the_rollups(period: Period) -> None:
+def test_those_of_all_users_are_those_of_the_rollups(period: FiguresPeriod) -> None:
     client = a_day_of("ada")
     a_day_of("bob")
     everybody = users("ada", "bob")

@@ -16,8 +16,14 @@ from copilot_admin.models import (
 )
 from copilot_admin.studio import asking, judging
 from copilot_admin.studio.expectations import AnswerVerdict
-from copilot_admin.studio.question_queue import Source
-from copilot_admin.studio.question_runs import Result, digest_of_draft, result_of, target_of, trying
+from copilot_admin.studio.question_queue import AnswerSource
+from copilot_admin.studio.question_runs import (
+    QuestionResult,
+    digest_of_draft,
+    result_of,
+    target_of,
+    trying,
+)
 from copilot_admin.upkeep.background import in_loop
 from tests.engine.scripted import Step, broken, call, stalled, text
 from tests.factories import make_copilot, make_published, make_saved
@@ -26,7 +32,7 @@ from tests.studio.questions import PRICES, script
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def asked(saved: SavedQuestion, side: Side = Side.DRAFT) -> Result:
+def asked(saved: SavedQuestion, side: Side = Side.DRAFT) -> QuestionResult:
     target = target_of(Copilot.objects.select_related("provider").get(), side)
     return in_loop(result_of(saved, target, trying(7)))
 
@@ -36,7 +42,7 @@ def test_a_draft_reads_its_widget_and_cites_it_without_a_dashboard():
     saved = make_saved(copilot, body={"widgets": [PRICES]}, expectation={"cites": "prices"})
     result = asked(saved)
     assert result.verdict == AnswerVerdict(Judgement.AS_EXPECTED, "The widget is cited.")
-    assert result.source == Source(digest=digest_of_draft(copilot))
+    assert result.source == AnswerSource(digest=digest_of_draft(copilot))
     assert result.asked.answer.called == {"get_widget_data"}
     assert result.asked.figures.input_tokens > 0
     assert Run.objects.count() == 2
@@ -62,7 +68,7 @@ def test_what_is_live_answers_for_itself(monkeypatch):
     provider = script(monkeypatch, text("It is 106."))
     result = asked(make_saved(copilot, expectation={"number": 106}), Side.LIVE)
     assert result.verdict.judgement == Judgement.AS_EXPECTED
-    assert result.source == Source(version_number=1)
+    assert result.source == AnswerSource(version_number=1)
     assert provider.calls[0].messages[0].text.startswith("Old")
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.studio.differences import Part, PartKind, differences, shortened
+from copilot_admin.studio.differences import PartKind, TextPart, differences, shortened
 
 MARKS = {
     PartKind.SAME: "{}",
@@ -16,7 +16,7 @@ MARKS = {
 }
 
 
-def drawn(parts: tuple[Part, ...]) -> str:
+def drawn(parts: tuple[TextPart, ...]) -> str:
     return "".join(MARKS[part.kind].format(part.text) for part in parts)
 
 
@@ -56,7 +56,10 @@ def test_the_parts_give_both_texts(before, after):
 def test_texts_that_have_nothing_in_common_are_told_apart_as_a_whole():
     before = "\n".join(f"a{number}" for number in range(2_000))
     after = "\n".join(f"b{number}" for number in range(2_000))
-    assert differences(before, after) == (Part(PartKind.GONE, before), Part(PartKind.NEW, after))
+    assert differences(before, after) == (
+        TextPart(PartKind.GONE, before),
+        TextPart(PartKind.NEW, after),
+    )
 
 
 def test_what_both_have_is_shown_beside_a_difference_alone():
@@ -66,12 +69,16 @@ def test_what_both_have_is_shown_beside_a_difference_alone():
 
 
 def test_a_long_text_between_two_differences_is_left_out_in_its_middle():
-    parts = (Part(PartKind.NEW, "a"), Part(PartKind.SAME, "0123456789"), Part(PartKind.NEW, "b"))
+    parts = (
+        TextPart(PartKind.NEW, "a"),
+        TextPart(PartKind.SAME, "0123456789"),
+        TextPart(PartKind.NEW, "b"),
+    )
     assert drawn(shortened(parts, context=3)) == "{+a+}012<3456>789{+b+}"
     assert shortened(parts, context=4) == parts
 
 
 def test_of_what_came_or_went_beginning_and_end_are_shown():
-    [head, middle, tail] = shortened((Part(PartKind.NEW, "x" * 5_000),), longest=1_000)
-    assert (head, tail) == (Part(PartKind.NEW, "x" * 500), Part(PartKind.NEW, "x" * 500))
-    assert middle == Part(PartKind.LEFT_OUT, "x" * 4_000, within=PartKind.NEW)
+    [head, middle, tail] = shortened((TextPart(PartKind.NEW, "x" * 5_000),), longest=1_000)
+    assert (head, tail) == (TextPart(PartKind.NEW, "x" * 500), TextPart(PartKind.NEW, "x" * 500))
+    assert middle == TextPart(PartKind.LEFT_OUT, "x" * 4_000, within=PartKind.NEW)

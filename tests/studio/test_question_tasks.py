@@ -26,9 +26,9 @@ from copilot_admin.storage.database_thread import DatabaseThread
 from copilot_admin.storage.writer import WRITER, Writer
 from copilot_admin.studio import question_asker, question_runs
 from copilot_admin.studio.expectations import AnswerVerdict
-from copilot_admin.studio.judging import Judged
+from copilot_admin.studio.judging import JudgingOutcome
 from copilot_admin.studio.question_queue import (
-    Progress,
+    AskingProgress,
     claim,
     outcome_of,
     progress_of,
@@ -70,7 +70,7 @@ def test_every_question_is_asked_of_both_sides_and_the_answers_are_kept():
     assert ask(copilot, BOTH) == 10
     idle()
     rows = SavedAnswer.objects.filter(question__copilot=copilot)
-    assert progress_of(copilot.pk) == Progress(total=10, unfinished=0)
+    assert progress_of(copilot.pk) == AskingProgress(total=10, unfinished=0)
     assert progress_of(copilot.pk).done == 10
     assert {row.side: row.version_number for row in rows} == {"draft": 0, "live": 1}
     assert all(row.text and row.trace_id and row.answered_at for row in rows)
@@ -172,7 +172,7 @@ def test_what_breaks_is_said_of_its_question_alone(monkeypatch, caplog):
     async def judge(asked, expected, answerer):
         if "breaks" in asked.answer.text:
             raise KeyError
-        return Judged(AnswerVerdict(Judgement.ANSWERED, ""))
+        return JudgingOutcome(AnswerVerdict(Judgement.ANSWERED, ""))
 
     monkeypatch.setattr(question_runs, "judge", judge)
     ask(copilot)
@@ -190,7 +190,7 @@ def test_what_the_judge_took_is_charged(monkeypatch):
 
     async def judge(asked, expected, answerer):
         cost = Cost(Decimal("0.25"), CostConfidence.ESTIMATED)
-        return Judged(AnswerVerdict(Judgement.ANSWERED, ""), 30, 12, cost)
+        return JudgingOutcome(AnswerVerdict(Judgement.ANSWERED, ""), 30, 12, cost)
 
     async def charge(*what):
         charged.append(what)
@@ -234,7 +234,7 @@ def test_after_a_hiccup_it_is_asked_again_by_itself(monkeypatch, failing):
     monkeypatch.setattr(Writer, "submit", DatabaseThread.submit)  # it tries by itself as well
     ask(copilot)
     idle()
-    assert progress_of(copilot.pk) == Progress(total=2, unfinished=0)
+    assert progress_of(copilot.pk) == AskingProgress(total=2, unfinished=0)
     assert set(SavedAnswer.objects.values_list("judgement", flat=True)) == {Judgement.ANSWERED}
 
 
@@ -278,7 +278,7 @@ def test_what_cannot_even_be_given_back_is_given_back_later(monkeypatch):
     monkeypatch.setattr(Writer, "submit", DatabaseThread.submit)
     ask(copilot)
     idle()
-    assert progress_of(copilot.pk) == Progress(total=1, unfinished=0)
+    assert progress_of(copilot.pk) == AskingProgress(total=1, unfinished=0)
 
 
 def test_a_draft_that_breaks_the_asking_is_said_of_its_questions(monkeypatch):

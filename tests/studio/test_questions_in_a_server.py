@@ -4,7 +4,7 @@ import pytest
 
 from copilot_admin.models import SavedQuestion, Side
 from copilot_admin.studio import question_asker
-from copilot_admin.studio.question_queue import Progress, progress_of, stop
+from copilot_admin.studio.question_queue import AskingProgress, progress_of, stop
 from copilot_admin.studio.question_tasks import ask_in_background
 from copilot_admin.upkeep.background import BACKGROUND
 from tests.engine.scripted import stalled, text
@@ -28,9 +28,9 @@ def test_a_slow_question_holds_neither_the_next_ones_nor_another_copilot(monkeyp
     make_saved(other)
     provider = script(monkeypatch, stalled("It "), *[text("Done.")] * 6)
     ask(slow)
-    assert eventually(lambda: progress_of(slow.pk) == Progress(total=6, unfinished=1))
+    assert eventually(lambda: progress_of(slow.pk) == AskingProgress(total=6, unfinished=1))
     ask(other)
-    assert eventually(lambda: progress_of(other.pk) == Progress(total=1, unfinished=0))
+    assert eventually(lambda: progress_of(other.pk) == AskingProgress(total=1, unfinished=0))
     assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
     assert provider.open == 1
     stop(slow.pk)

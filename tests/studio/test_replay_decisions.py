@@ -7,9 +7,9 @@ import pytest
 from copilot_admin.models import ReplayState
 from copilot_admin.studio.replay_decisions import (
     Next,
+    ReplayWish,
     Spent,
     Tally,
-    Wish,
     after,
     bound_sentence,
     cost_sentence,
@@ -32,9 +32,9 @@ W, R, P, D, S, C = (
 @pytest.mark.parametrize(
     ("wish", "states"),
     [
-        (Wish.PAUSE, {W: P, R: P, P: None, D: None, S: None, C: None}),
-        (Wish.RESUME, {W: None, R: None, P: W, D: None, S: None, C: W}),
-        (Wish.STOP, {W: S, R: S, P: S, D: None, S: None, C: S}),
+        (ReplayWish.PAUSE, {W: P, R: P, P: None, D: None, S: None, C: None}),
+        (ReplayWish.RESUME, {W: None, R: None, P: W, D: None, S: None, C: W}),
+        (ReplayWish.STOP, {W: S, R: S, P: S, D: None, S: None, C: S}),
     ],
 )
 def test_every_wish_in_every_state(wish, states):

@@ -28,11 +28,11 @@ from copilot_admin.models import (
     Side,
 )
 from copilot_admin.studio import question_asker, replay_queue
-from copilot_admin.studio.differences import Part, PartKind
-from copilot_admin.studio.replay_decisions import Wish
+from copilot_admin.studio.differences import PartKind, TextPart
+from copilot_admin.studio.replay_decisions import ReplayWish
 from copilot_admin.studio.replay_queue import begin, claim, claim_stalled, grant
 from copilot_admin.studio.replay_reading import ReplayView, pair_differences, pairs_of, replay_views
-from copilot_admin.studio.replay_targets import Wanted, replay_of, target_of_replay
+from copilot_admin.studio.replay_targets import WantedTarget, replay_of, target_of_replay
 from copilot_admin.studio.replay_tasks import (
     replay_here,
     replay_in_background,
@@ -72,7 +72,7 @@ def recorded(saved: SavedQuestion, said: str = "Before.", **changes: Any) -> Rec
 
 
 def replay(copilot: Copilot, **wanted: Any) -> Replay:
-    made = replay_of(copilot, Wanted(**wanted))
+    made = replay_of(copilot, WantedTarget(**wanted))
     made.asked_by = make_user()
     return replay_in_background(made, SavedQuestion.objects.filter(copilot=copilot))
 
@@ -104,8 +104,8 @@ def test_a_replay_asks_each_question_and_says_what_changed(monkeypatch):
     assert [row.baseline for row in rows] == ["recorded", "recorded", "none"]
     assert [row.question for row in rows] == [same, other, new]
     assert rows[2].judgement == Judgement.ANSWERED
-    assert pair_differences(rows[0]) == (Part(PartKind.SAME, "Now."),)
-    assert Part(PartKind.GONE, "Then <b>") in pair_differences(rows[1])
+    assert pair_differences(rows[0]) == (TextPart(PartKind.SAME, "Now."),)
+    assert TextPart(PartKind.GONE, "Then <b>") in pair_differences(rows[1])
     assert pair_differences(rows[2]) == ()
     assert [row.head for row in pairs_of(made.pk, "changed")] == ["Other?"]
 
@@ -124,7 +124,7 @@ def test_a_replay_is_a_trial_that_no_figure_counts(monkeypatch):
 def test_the_draft_is_asked_as_it_stood_at_the_start(monkeypatch):
     copilot = make_copilot(system_prompt="Be short.")
     make_saved(copilot)
-    made = replay_of(copilot, Wanted())
+    made = replay_of(copilot, WantedTarget())
     Copilot.objects.update(system_prompt="Be long.")
     begin(made, SavedQuestion.objects.all())
     provider = script(monkeypatch, text("Now."))
@@ -157,14 +157,14 @@ def test_a_version_and_another_model_are_asked(monkeypatch):
 def test_what_cannot_be_asked_is_refused_in_words():
     copilot = make_copilot()
     for wanted, words in (
-        (Wanted(target=ReplayTarget.VERSION, version_number=7), "no version 7"),
-        (Wanted(target=ReplayTarget.MODEL), "which model"),
+        (WantedTarget(target=ReplayTarget.VERSION, version_number=7), "no version 7"),
+        (WantedTarget(target=ReplayTarget.MODEL), "which model"),
     ):
         with pytest.raises(ConfigurationError) as error:
             replay_of(copilot, wanted)
         assert words in error.value.public
     with pytest.raises(ConfigurationError, match="no such question"):
-        begin(replay_of(copilot, Wanted()), SavedQuestion.objects.all())
+        begin(replay_of(copilot, WantedTarget()), SavedQuestion.objects.all())
 
 
 def test_a_replay_is_of_a_thousand_questions_at_most(monkeypatch):
@@ -173,14 +173,14 @@ def test_a_replay_is_of_a_thousand_questions_at_most(monkeypatch):
     make_saved(copilot)
     monkeypatch.setattr(replay_queue, "MOST_REPLAYED", 1)
     with pytest.raises(ConfigurationError, match="1 questions at most"):
-        begin(replay_of(copilot, Wanted()), SavedQuestion.objects.all())
+        begin(replay_of(copilot, WantedTarget()), SavedQuestion.objects.all())
     assert not Replay.objects.exists()
 
 
 def test_a_target_that_is_gone_says_so_of_each_question():
     copilot = make_published()
     make_saved(copilot)
-    made = begin(replay_of(copilot, Wanted()), SavedQuestion.objects.all())
+    made = begin(replay_of(copilot, WantedTarget()), SavedQuestion.objects.all())
     Replay.objects.update(provider=None)
     made.refresh_from_db()
     assert target_of_replay(made).problem == "The provider that was asked is gone."
@@ -232,7 +232,9 @@ def test_a_bound_on_cost_stops_it_with_a_sentence_and_a_higher_one_lets_it_go_on
     copilot = make_copilot()
     for number in range(4):
         make_saved(copilot, f"{number}?")
-    made = begin(replay_of(copilot, Wanted(most_cost=Decimal("0.15"))), SavedQuestion.objects.all())
+    made = begin(
+        replay_of(copilot, WantedTarget(most_cost=Decimal("0.15"))), SavedQuestion.objects.all()
+    )
     script(monkeypatch, *[text("Now.")] * 4)
     whole = replay_queue.keep
 
@@ -248,7 +250,7 @@ def test_a_bound_on_cost_stops_it_with_a_sentence_and_a_higher_one_lets_it_go_on
     assert view.tally.done == 2
     assert view.why.startswith("It stopped at its bound of $0.15.")
     Replay.objects.update(most_cost=Decimal(9))
-    assert wish(made.pk, Wish.RESUME)
+    assert wish(made.pk, ReplayWish.RESUME)
     idle()
     assert view_of(made).replay.state == ReplayState.DONE
 
@@ -258,27 +260,27 @@ def test_a_replay_is_paused_goes_on_and_is_stopped_at_will(monkeypatch):
     copilot = make_copilot()
     for number in range(5):
         make_saved(copilot, f"{number}?")
-    made = begin(replay_of(copilot, Wanted()), SavedQuestion.objects.all())
-    assert grant(made.pk, Wish.PAUSE)
+    made = begin(replay_of(copilot, WantedTarget()), SavedQuestion.objects.all())
+    assert grant(made.pk, ReplayWish.PAUSE)
     assert claim(made.pk, at_once=9) is None
-    assert not grant(made.pk, Wish.PAUSE)
+    assert not grant(made.pk, ReplayWish.PAUSE)
     provider = script(monkeypatch, *[stalled("It ")] * 5)
-    assert wish(made.pk, Wish.RESUME)
+    assert wish(made.pk, ReplayWish.RESUME)
     assert eventually(lambda: provider.open == 3)
     assert view_of(made).tally.spent.under_way == 3
-    assert wish(made.pk, Wish.STOP)
+    assert wish(made.pk, ReplayWish.STOP)
     idle()
     view = view_of(made)
     assert (view.replay.state, view.tally.done, view.is_going_on) == ("stopped", 0, False)
-    assert not wish(made.pk, Wish.RESUME)
-    assert not wish(10**9, Wish.STOP)
+    assert not wish(made.pk, ReplayWish.RESUME)
+    assert not wish(10**9, ReplayWish.STOP)
 
 
 def test_each_question_is_claimed_once_and_those_of_the_dead_are_asked_again():
     copilot = make_copilot()
     for number in range(3):
         make_saved(copilot, f"{number}?")
-    made = begin(replay_of(copilot, Wanted()), SavedQuestion.objects.all())
+    made = begin(replay_of(copilot, WantedTarget()), SavedQuestion.objects.all())
     first = claim(made.pk, at_once=2)
     second = claim(made.pk, at_once=2)
     assert first
@@ -296,7 +298,7 @@ def test_each_question_is_claimed_once_and_those_of_the_dead_are_asked_again():
 def test_a_replay_that_nobody_goes_on_with_is_taken_up_by_one(monkeypatch):
     copilot = make_copilot()
     make_saved(copilot)
-    made = begin(replay_of(copilot, Wanted()), SavedQuestion.objects.all())
+    made = begin(replay_of(copilot, WantedTarget()), SavedQuestion.objects.all())
     assert claim_stalled() == []
     Replay.objects.update(moved_at=timezone.now() - timedelta(minutes=1))
     assert claim_stalled() == [made.pk]
@@ -311,7 +313,7 @@ def test_a_replay_that_nobody_goes_on_with_is_taken_up_by_one(monkeypatch):
 def test_a_question_that_is_deleted_meanwhile_is_said_and_its_answer_stays(monkeypatch):
     copilot = make_copilot()
     kept, gone = make_saved(copilot, "Kept?"), make_saved(copilot, "Gone?")
-    made = begin(replay_of(copilot, Wanted()), SavedQuestion.objects.all())
+    made = begin(replay_of(copilot, WantedTarget()), SavedQuestion.objects.all())
     gone.delete()
     script(monkeypatch, text("Now."))
     replay_here(made.pk)
@@ -327,7 +329,7 @@ def test_a_question_that_is_deleted_meanwhile_is_said_and_its_answer_stays(monke
 def test_a_copilot_is_deleted_with_its_replays():
     copilot = make_copilot()
     recorded(make_saved(copilot))
-    made = begin(replay_of(copilot, Wanted()), SavedQuestion.objects.all())
+    made = begin(replay_of(copilot, WantedTarget()), SavedQuestion.objects.all())
     mark([copilot.pk])
     assert claim(made.pk, at_once=9) is None
     step = DeletionStep.MOVED
@@ -343,5 +345,5 @@ def test_what_questions_bring_is_read_one_at_a_time(monkeypatch, django_assert_m
     for number in range(3):
         make_saved(copilot, f"{number}?", body={"widgets": [{"id": "w", "text": "x" * 1000}]})
     with django_assert_max_num_queries(6) as queries:
-        begin(replay_of(copilot, Wanted()), SavedQuestion.objects.all())
+        begin(replay_of(copilot, WantedTarget()), SavedQuestion.objects.all())
     assert not any('"body"' in query["sql"] for query in queries.captured_queries)

@@ -18,7 +18,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.studio import versions
 from copilot_admin.studio.changes import in_a_line, marked_changes, proposed_note
-from copilot_admin.studio.differences import Part, PartKind
+from copilot_admin.studio.differences import PartKind, TextPart
 from copilot_admin.studio.versions import VersionFigures, version_of, version_page
 from tests.factories import make_copilot, make_published
 
@@ -128,9 +128,9 @@ def test_a_field_is_one_text_with_what_went_and_came():
     [change] = marked_changes({"name": "Old desk"}, {"name": "New desk"})
     assert change.label == "Name"
     assert change.parts == (
-        Part(PartKind.GONE, "Old"),
-        Part(PartKind.NEW, "New"),
-        Part(PartKind.SAME, " desk"),
+        TextPart(PartKind.GONE, "Old"),
+        TextPart(PartKind.NEW, "New"),
+        TextPart(PartKind.SAME, " desk"),
     )
 
 

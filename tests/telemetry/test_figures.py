@@ -12,7 +12,7 @@ from copilot_admin.models import Outcome
 from copilot_admin.settings import BASE_DIR
 from copilot_admin.telemetry.ended_run import Moments
 from copilot_admin.telemetry.figures import ServerFigures
-from copilot_admin.telemetry.gauges import Reading
+from copilot_admin.telemetry.gauges import GaugeReading
 from tests.telemetry.ended import SECOND, asked, ended_run, ran
 
 
@@ -124,8 +124,10 @@ def test_readings_replace_those_before():
     for number in (3, 2):
         figures.gauge(
             {
-                "copilot_streams": Reading(help="Answers.", values={"": number}),
-                "copilot_limit": Reading(help="Limits.", label="limit", values={"calls": number}),
+                "copilot_streams": GaugeReading(help="Answers.", values={"": number}),
+                "copilot_limit": GaugeReading(
+                    help="Limits.", label="limit", values={"calls": number}
+                ),
             }
         )
     assert lines(figures) == {"copilot_streams": 2, 'copilot_limit{limit="calls"}': 2}

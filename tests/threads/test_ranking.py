@@ -7,7 +7,7 @@ import pytest
 from copilot_admin.threads.chain import PUBLIC_KEY, Chain, Link
 from copilot_admin.threads.ranking import most_alike
 from copilot_admin.threads.tree import Seen
-from protocol.canonical import Kind, Role
+from protocol.canonical import CanonicalRole, Kind
 from protocol.messages import AiMessage, HumanMessage
 
 CHAIN = Chain(key=PUBLIC_KEY, copilot_id=1, principal="anonymous")
@@ -17,7 +17,7 @@ LINKS = CHAIN.links([HumanMessage("Why?"), AiMessage(TOLD), HumanMessage("And no
 
 def stored(conversation: int, text: str, *, to: Link = LINKS[1], **more: Any) -> Seen:
     """An answer to what was asked before a message."""
-    written = {"role": Role.AI, "kind": Kind.TEXT, "client_hash": to.client_hash, **more}
+    written = {"role": CanonicalRole.AI, "kind": Kind.TEXT, "client_hash": to.client_hash, **more}
     return Seen(
         id=1, conversation_id=conversation, parent_id=None, depth=1,
         chain_hash="", from_history=False, text=text, **written,
@@ -41,7 +41,7 @@ def stored(conversation: int, text: str, *, to: Link = LINKS[1], **more: Any) ->
         ([stored(7, "xxxx zzzz"), stored(7, TOLD), stored(8, TOLD[:20])], True, 7),
         # A call is no answer, and neither is one to a question that was not asked.
         ([stored(7, TOLD, kind=Kind.CALL), stored(8, TOLD[:20])], True, 8),
-        ([stored(7, TOLD, role=Role.HUMAN), stored(8, TOLD[:20])], True, 8),
+        ([stored(7, TOLD, role=CanonicalRole.HUMAN), stored(8, TOLD[:20])], True, 8),
         ([stored(7, TOLD, client_hash="another"), stored(8, TOLD[:20])], True, 8),
     ],
 )

@@ -6,20 +6,20 @@ import pytest
 from copilot_admin.models import Node
 from copilot_admin.reading.tree import read_tree
 from copilot_admin.threads.finding import _exact_place
-from copilot_admin.threads.tree import Seen, Tree
-from protocol.canonical import Kind, Role
+from copilot_admin.threads.tree import MessageTree, Seen
+from protocol.canonical import CanonicalRole, Kind
 from tests.journal.journaling import Client, ai
 
 
 def message(id: int, parent_id: int | None) -> Seen:
-    return Seen(id, 1, parent_id, 0, f"hash-{id}", "", False, Role.AI, Kind.TEXT)
+    return Seen(id, 1, parent_id, 0, f"hash-{id}", "", False, CanonicalRole.AI, Kind.TEXT)
 
 
 @pytest.mark.parametrize("parents", [(1, None), (2, 1), (None, 3, 2)])
 def test_messages_in_a_circle_are_an_outage(parents):
     """Whoever looked for their question never arrived: the thread that writes stood still."""
     with pytest.raises(OperationalError, match="came after"):
-        Tree(message(id, parent) for id, parent in enumerate(parents, 1))
+        MessageTree(message(id, parent) for id, parent in enumerate(parents, 1))
 
 
 def test_a_message_that_was_not_asked_for_is_an_outage():

@@ -29,7 +29,7 @@ from copilot_admin.admin.common.audited import AuditedAdmin
 from copilot_admin.admin.common.generics import PersonModelAdmin
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.no_popups import NoPopups
-from copilot_admin.admin.common.widgets import Switches, Text
+from copilot_admin.admin.common.widgets import SwitchesWidget, Text
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.logins.log_in_rows import carried_out, rows_of
 from copilot_admin.audit.snapshot import Snapshot
@@ -131,7 +131,7 @@ class PersonAdmin(GuardedLookups, NoPopups, PersonModelAdmin):
         if db_field.name == "groups":
             groups = groups_within(_own(request)).order_by("name")
             told = {str(group.pk): _ROLE_WORDS.get(group.name, "") for group in groups}
-            options |= {"queryset": groups, "widget": Switches(told)}
+            options |= {"queryset": groups, "widget": SwitchesWidget(told)}
         if db_field.name == "user_permissions":
             options["form_class"] = RightsField
         return super().formfield_for_manytomany(db_field, request, **options)

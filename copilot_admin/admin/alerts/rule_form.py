@@ -8,15 +8,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.alerts.told_form import HELP, ToldForm
-from copilot_admin.alerts.kind import RuleKind, Unit
+from copilot_admin.alerts.kind import FigureUnit, RuleKind
 from copilot_admin.alerts.windows import WINDOWS
 from copilot_admin.models import AlertRule
 from copilot_admin.prices.money import plain
 
-UNITS: dict[Unit, str | Promise] = {
-    Unit.NUMBER: gettext_lazy("number"),
-    Unit.PER_CENT: gettext_lazy("per cent"),
-    Unit.DOLLARS: gettext_lazy("US dollars"),
+UNITS: dict[FigureUnit, str | Promise] = {
+    FigureUnit.NUMBER: gettext_lazy("number"),
+    FigureUnit.PER_CENT: gettext_lazy("per cent"),
+    FigureUnit.DOLLARS: gettext_lazy("US dollars"),
 }
 
 
@@ -92,6 +92,6 @@ class RuleForm(ToldForm):
             return threshold
         if not threshold and not kind.is_low_bad:
             raise forms.ValidationError(_("At 0 it would always tell. Enter more."))
-        if kind.unit is Unit.PER_CENT and threshold > 100:
+        if kind.unit is FigureUnit.PER_CENT and threshold > 100:
             raise forms.ValidationError(_("More than 100 per cent is never reached."))
         return threshold

@@ -7,7 +7,7 @@ from typing import Protocol
 from uuid import UUID
 
 from copilot_admin import models
-from copilot_admin.admin.blocks.contents import ON_THE_PAGE, DataExcerpt, Room, content_of
+from copilot_admin.admin.blocks.contents import ON_THE_PAGE, DataExcerpt, ShownRoom, content_of
 from copilot_admin.admin.blocks.fields import (
     list_in,
     number_in,
@@ -70,7 +70,9 @@ class Said(Protocol):
         """The client function call that it ended in."""
 
 
-def blocks_of(run: Said, *, room: Room = ON_THE_PAGE, formatted: bool = True) -> Iterator[Block]:
+def blocks_of(
+    run: Said, *, room: ShownRoom = ON_THE_PAGE, formatted: bool = True
+) -> Iterator[Block]:
     """What a run put out, text and everything else in the order in which the user saw it."""
     said = 0
     for offset, events in groupby(_shown(run), key=lambda event: event.text_offset):
@@ -109,7 +111,7 @@ def _text(text: str, formatted: bool) -> Iterator[TextBlock]:
         yield TextBlock(text, formatted)
 
 
-def _events(run: Said, events: list[EventView], room: Room) -> Iterator[Block]:
+def _events(run: Said, events: list[EventView], room: ShownRoom) -> Iterator[Block]:
     """Steps, files and Data messages that follow each other are one block."""
     for kind, group in groupby(events, key=lambda event: event.type):
         if kind == EventType.STATUS:
@@ -127,7 +129,7 @@ def _key(run: Said, event: EventView) -> str:
     return f"r{run.id.hex}-{event.ord}"
 
 
-def _block(event: EventView, key: str, room: Room) -> Iterator[Block]:
+def _block(event: EventView, key: str, room: ShownRoom) -> Iterator[Block]:
     payload = event.payload or {}
     match event.type:
         case EventType.ARTIFACT:
@@ -159,13 +161,13 @@ def _block(event: EventView, key: str, room: Room) -> Iterator[Block]:
             yield OtherBlock(key=key, type=other, content=content_of(payload, key=key, room=room))
 
 
-def _seen(event: EventView, key: str, room: Room) -> SeenData:
+def _seen(event: EventView, key: str, room: ShownRoom) -> SeenData:
     kind, instance, rest = taken_apart(text_in(event.payload or {}, "text"))
     content = content_of(rest, key=key, room=room)
     return SeenData(key=key, kind=kind, instance=instance, content=content)
 
 
-def _component(payload: JsonObject, key: str, room: Room) -> ComponentBlock:
+def _component(payload: JsonObject, key: str, room: ShownRoom) -> ComponentBlock:
     def content(name: str) -> DataExcerpt:
         return content_of(payload.get(name), key=f"{key}-{name}", room=room)
 
@@ -183,7 +185,7 @@ def _component(payload: JsonObject, key: str, room: Room) -> ComponentBlock:
     )
 
 
-def _step(event: EventView, key: str, room: Room) -> StepLine:
+def _step(event: EventView, key: str, room: ShownRoom) -> StepLine:
     payload = event.payload or {}
     details = [
         content_of(detail, key=f"{key}-d{index}", room=room)
@@ -206,7 +208,7 @@ def _joined_rows(details: Sequence[Json]) -> Sequence[Json]:
     return [details] if are_rows(details) else details
 
 
-def _artifact(payload: JsonObject, key: str, room: Room) -> ArtifactBlock:
+def _artifact(payload: JsonObject, key: str, room: ShownRoom) -> ArtifactBlock:
     raw, kind = payload.get("content"), text_in(payload, "type")
     chart, source = None, ""
     content = content_of(raw, key=key, room=room)
@@ -239,7 +241,7 @@ def _artifact(payload: JsonObject, key: str, room: Room) -> ArtifactBlock:
     )
 
 
-def _sources(payload: JsonObject, key: str, room: Room) -> Iterator[Source]:
+def _sources(payload: JsonObject, key: str, room: ShownRoom) -> Iterator[Source]:
     for index, citation in enumerate(objects_in(payload, "citations")[: room.pieces]):
         info = object_in(citation, "source_info")
         arguments = object_in(object_in(info, "metadata"), "input_args")
@@ -258,7 +260,7 @@ def _pairs(arguments: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
         yield name, cell_text(value)
 
 
-def _call(run: Said, call: CallView, room: Room) -> CallBlock:
+def _call(run: Said, call: CallView, room: ShownRoom) -> CallBlock:
     return CallBlock(
         key=f"r{run.id.hex}-call",
         call=call,
@@ -268,7 +270,7 @@ def _call(run: Said, call: CallView, room: Room) -> CallBlock:
     )
 
 
-def some_answered(messages: Iterable[MessageView], *, room: Room) -> Iterator[Answered]:
+def some_answered(messages: Iterable[MessageView], *, room: ShownRoom) -> Iterator[Answered]:
     """Function results, source by source, until there is no room for more pieces."""
     left = room.pieces
     for message in messages:

@@ -9,7 +9,7 @@ from copilot_admin.rendering.tables import (
     MOST_CELL,
     MOST_ROWS,
     ROWS_OF_A_PIECE,
-    Table,
+    DrawnTable,
     are_rows,
     table_of,
 )
@@ -26,7 +26,7 @@ MOST_PARSED = 5_000_000  # characters of text that are tried as JSON: a big widg
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
+class ShownRoom:
     """How much of one thing is shown; a table from its row `first` on.
 
     Attributes:
@@ -40,8 +40,8 @@ class Room:
     pieces: int = MOST_PIECES
 
 
-ON_THE_PAGE = Room(rows=MOST_ROWS, cell=MOST_CELL, text=4_000)
-ALONE = Room(rows=ROWS_OF_A_PIECE, cell=5_000, text=1_000_000)
+ON_THE_PAGE = ShownRoom(rows=MOST_ROWS, cell=MOST_CELL, text=4_000)
+ALONE = ShownRoom(rows=ROWS_OF_A_PIECE, cell=5_000, text=1_000_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class DataExcerpt:
     """
 
     key: str
-    table: Table | None = None
+    table: DrawnTable | None = None
     text: str = ""
     is_code: bool = False
     is_cut: bool = False
@@ -67,7 +67,7 @@ class DataExcerpt:
         return self.table is None and not self.text
 
 
-def content_of(value: Json, *, key: str, room: Room = ON_THE_PAGE) -> DataExcerpt:
+def content_of(value: Json, *, key: str, room: ShownRoom = ON_THE_PAGE) -> DataExcerpt:
     """Makes data readable.
 
     Args:

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 from copilot_admin.admin.blocks.contents import DataExcerpt
 from copilot_admin.admin.blocks.results import SourceResult
 from copilot_admin.reading import CallView, MessageView
-from copilot_admin.rendering.charts import Chart
+from copilot_admin.rendering.charts import DrawnChart
 from copilot_admin.rendering.markdown import safe_html
 
 FOLDER = "admin/copilot_admin/conversation/blocks"
@@ -60,7 +60,7 @@ class ArtifactBlock:
     name: str
     description: str
     content: DataExcerpt
-    chart: Chart | None
+    chart: DrawnChart | None
     is_later: bool  # a chart of more data than the page reads at first
     source: str  # of an HTML artifact, as it was sent
 

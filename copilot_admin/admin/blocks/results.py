@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from copilot_admin.admin.blocks.contents import ON_THE_PAGE, DataExcerpt, Room, content_of
+from copilot_admin.admin.blocks.contents import ON_THE_PAGE, DataExcerpt, ShownRoom, content_of
 from copilot_admin.admin.blocks.fields import (
     list_in,
     object_in,
@@ -41,12 +41,12 @@ class SourceResult:
         return bool(self.error_type or self.error) or self.status == "error"
 
 
-def results_of(message: MessageView, *, room: Room = ON_THE_PAGE) -> Iterator[SourceResult]:
+def results_of(message: MessageView, *, room: ShownRoom = ON_THE_PAGE) -> Iterator[SourceResult]:
     """What came back, in the order in which it was asked for; as many pieces as there is room for."""
     return islice(_all_results(message, room), room.pieces)
 
 
-def _all_results(message: MessageView, room: Room) -> Iterator[SourceResult]:
+def _all_results(message: MessageView, room: ShownRoom) -> Iterator[SourceResult]:
     data = message.data or {}
     asked = objects_in(object_in(data, "input_arguments"), "data_sources")
     for index, raw in enumerate(list_in(data, "data")):
@@ -54,7 +54,7 @@ def _all_results(message: MessageView, room: Room) -> Iterator[SourceResult]:
         yield from _results(object_of(raw), name, f"n{message.node_id}-{index}", room)
 
 
-def _results(raw: JsonObject, name: str, key: str, room: Room) -> Iterator[SourceResult]:
+def _results(raw: JsonObject, name: str, key: str, room: ShownRoom) -> Iterator[SourceResult]:
     if "error_type" in raw:
         yield SourceResult(
             name=name, error_type=text_in(raw, "error_type"), error=text_in(raw, "content")
@@ -77,7 +77,7 @@ def _told(raw: JsonObject) -> Json:
     return about if about.keys() - {"data"} else raw.get("data")
 
 
-def _item(item: JsonObject, name: str, key: str, room: Room) -> SourceResult:
+def _item(item: JsonObject, name: str, key: str, room: ShownRoom) -> SourceResult:
     file_name = text_in(object_in(item, "data_format"), "filename")
     if "url" in item:
         return SourceResult(name=file_name or name, file=text_in(item, "url"))

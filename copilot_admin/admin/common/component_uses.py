@@ -8,7 +8,7 @@ from copilot_admin.people.members import Person, reachable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
+class DraftWithComponent:
     """A copilot whose draft has a component switched on."""
 
     copilot_id: int
@@ -16,12 +16,12 @@ class Use:
     version: str
 
 
-def uses(user: Person) -> Mapping[str, Sequence[Use]]:
+def uses(user: Person) -> Mapping[str, Sequence[DraftWithComponent]]:
     """The copilots of somebody that use a component, by its name, without the archive; one query."""
-    found: dict[str, list[Use]] = defaultdict(list)
+    found: dict[str, list[DraftWithComponent]] = defaultdict(list)
     rows = reachable(user).in_use().by_name().values_list("pk", "name", "components")
     for pk, name, components in rows.exclude(components=[]):
         for row in components:
-            use = Use(copilot_id=pk, copilot=name, version=row["version"])
+            use = DraftWithComponent(copilot_id=pk, copilot=name, version=row["version"])
             found[row["name"]].append(use)
     return found

@@ -31,7 +31,7 @@ else:
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedText:
     """What somebody typed into a field."""
 
     label: str
@@ -100,14 +100,14 @@ class GoneRows(_Admin):
         }
         return TemplateResponse(request, TEMPLATE, context, status=status)
 
-    def _typed(self, request: HttpRequest) -> list[Typed]:
+    def _typed(self, request: HttpRequest) -> list[TypedText]:
         found = []
         for name, field in self.get_form(request, None, change=True).base_fields.items():
             if isinstance(field.widget, _NO_TEXTS):
                 continue
             value = field.widget.value_from_datadict(request.POST, request.FILES, name)
             if text := _text_of(value):
-                found.append(Typed(str(field.label or name), text))
+                found.append(TypedText(str(field.label or name), text))
         return found
 
 

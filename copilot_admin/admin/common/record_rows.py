@@ -7,7 +7,7 @@ from django.core.validators import RegexValidator
 from pydantic.fields import FieldInfo
 
 from copilot_admin.admin.common.rows import RowForm
-from copilot_admin.copilots.fields.shape import Record, Shape
+from copilot_admin.copilots.fields.shape import Shape, StoredRecord
 from copilot_admin.copilots.fields.shown import Shown, constraints_of, shown_in
 
 
@@ -18,7 +18,7 @@ class RecordRow(RowForm):
         record: What one row is.
     """
 
-    record: ClassVar[type[Record]]
+    record: ClassVar[type[StoredRecord]]
 
     def __init_subclass__(cls) -> None:
         """Adds the record's inputs before Django collects those that the class declares."""

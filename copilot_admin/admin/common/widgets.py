@@ -75,7 +75,7 @@ class DescribedRadio(PageWidget, forms.RadioSelect):
         return option
 
 
-class Switches(DescribedRadio, forms.CheckboxSelectMultiple):
+class SwitchesWidget(DescribedRadio, forms.CheckboxSelectMultiple):
     """Things that are on or off, each explained."""
 
 

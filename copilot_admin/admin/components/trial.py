@@ -7,7 +7,7 @@ from typing import ClassVar
 from uuid import UUID, uuid4
 
 from copilot_admin.admin.blocks.blocks import blocks_of
-from copilot_admin.admin.blocks.contents import Room
+from copilot_admin.admin.blocks.contents import ShownRoom
 from copilot_admin.admin.blocks.kinds import Block
 from copilot_admin.engine.component_runs.events import ComponentEvents
 from copilot_admin.engine.component_runs.run import ComponentRun
@@ -23,7 +23,7 @@ from protocol.events import CitationCollection, Event
 from protocol.json import JsonObject
 from protocol.storable import clean_text
 
-ROOM = Room(rows=200, cell=1_000, text=100_000)  # nothing else is on the page
+ROOM = ShownRoom(rows=200, cell=1_000, text=100_000)  # nothing else is on the page
 MOST_RAW = 4_000  # characters of one output
 MOST_LISTED = 200  # outputs
 DEVELOPERS = {"content": {"__all__": {"raw_data"}}}  # shown to nobody else

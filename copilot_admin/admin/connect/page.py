@@ -21,7 +21,7 @@ from copilot_admin.models import Access, Copilot
 from copilot_admin.people.members import reachable
 from copilot_admin.studio.connection.setup import problem_of
 from copilot_admin.studio.connection.steps import TITLES, StepName
-from copilot_admin.studio.connection.values import Result, StepVerdict
+from copilot_admin.studio.connection.values import StepResult, StepVerdict
 
 VIEW = "copilot_admin.view_copilot"
 CHANGE = "copilot_admin.change_copilot"
@@ -38,11 +38,11 @@ LABELS: Mapping[StepVerdict, str | Promise] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepRow:
+class ConnectionStepRow:
     """A step on the page; without a result before it was done."""
 
     name: StepName
-    result: Result | None = None
+    result: StepResult | None = None
 
     @property
     def title(self) -> str | Promise:
@@ -98,7 +98,7 @@ def page_context(
     *,
     origin: AskedOrigin = AskedOrigin(),
     wanted: AskedOrigin = AskedOrigin(),
-    results: Mapping[StepName, Result] | None = None,
+    results: Mapping[StepName, StepResult] | None = None,
 ) -> dict[str, Any]:
     """What the template of the page needs.
 
@@ -132,7 +132,7 @@ def page_context(
         "wanted": wanted,
         "cors_line": cors_line(origins, wanted if wanted.text else origin),
         "origin": origin,
-        "rows": [StepRow(name=name, result=found.get(name)) for name in StepName],
+        "rows": [ConnectionStepRow(name=name, result=found.get(name)) for name in StepName],
         "counts": _counts(found.values()) if found else None,
     }
 
@@ -143,6 +143,6 @@ def cors_line(origins: tuple[str, ...], origin: AskedOrigin) -> str:
     return f"CORS_ORIGINS={','.join(dict.fromkeys((*origins, wanted)))}"
 
 
-def _counts(results: Iterable[Result]) -> dict[str, int]:
+def _counts(results: Iterable[StepResult]) -> dict[str, int]:
     verdicts = [result.verdict for result in results]
     return {verdict.value: verdicts.count(verdict) for verdict in StepVerdict}

@@ -21,7 +21,7 @@ from copilot_admin.admin.connect.page import (
     FOLDER,
     MAKE_KEY,
     VIEW,
-    StepRow,
+    ConnectionStepRow,
     asked_origin,
     copilot_for,
     page_context,
@@ -33,7 +33,7 @@ from copilot_admin.storage.empty_handed import wait_for
 from copilot_admin.studio.connection.asking import asking, may_be_asked
 from copilot_admin.studio.connection.setup import setup_of
 from copilot_admin.studio.connection.steps import StepName, run_step
-from copilot_admin.studio.connection.values import Result, Setup
+from copilot_admin.studio.connection.values import Setup, StepResult
 
 LONGEST_NAME = 100  # of a key
 
@@ -96,16 +96,18 @@ def _told(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     return context
 
 
-def _row(wanted: str, setup: Setup, *, is_own: bool) -> StepRow:
+def _row(wanted: str, setup: Setup, *, is_own: bool) -> ConnectionStepRow:
     try:
         name = StepName(wanted)
     except ValueError as error:
         raise Http404 from error
     results = wait_for(_run)((name,), setup, is_own=is_own)
-    return StepRow(name=name, result=results[name])
+    return ConnectionStepRow(name=name, result=results[name])
 
 
-async def _run(names: Iterable[StepName], setup: Setup, *, is_own: bool) -> dict[StepName, Result]:
+async def _run(
+    names: Iterable[StepName], setup: Setup, *, is_own: bool
+) -> dict[StepName, StepResult]:
     """Does steps side by side, so that together they take no longer than the longest."""
     wanted = tuple(names)
     async with asking(setup.base, is_own=is_own) as ask:

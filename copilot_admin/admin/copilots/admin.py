@@ -27,7 +27,7 @@ from copilot_admin.admin.copilots.draft_inputs import AT_ONCE, sections
 from copilot_admin.admin.copilots.exports import ExportViews
 from copilot_admin.admin.copilots.filters import StateFilter, TagFilter
 from copilot_admin.admin.copilots.form import CopilotForm
-from copilot_admin.admin.copilots.imports import ImportViews
+from copilot_admin.admin.copilots.imports import CopilotImportViews
 from copilot_admin.admin.copilots.kept_copy import forget_copy
 from copilot_admin.admin.copilots.members import MemberViews
 from copilot_admin.admin.copilots.model_views import ModelViews
@@ -75,7 +75,7 @@ class CopilotAdmin(
     ArchiveViews,
     TagViews,
     MemberViews,
-    ImportViews,
+    CopilotImportViews,
     ExportViews,
     TemplateViews,
     ModelViews,

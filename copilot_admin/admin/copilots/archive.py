@@ -19,7 +19,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from copilot_admin.admin.common.use import Use, use_of_the_week
+from copilot_admin.admin.common.use import WeekUse, use_of_the_week
 from copilot_admin.admin.copilots.views import CopilotViews, page_of
 from copilot_admin.copilots.archive import bring_back, put_away
 from copilot_admin.models import Action, Copilot
@@ -32,7 +32,7 @@ class Leaving:
     """A copilot on the page that asks whether to put it away."""
 
     copilot: Copilot
-    use: Use
+    use: WeekUse
 
     @property
     def is_noticed(self) -> bool:
@@ -70,7 +70,7 @@ class ArchiveViews(CopilotViews):
         use = use_of_the_week([copilot.pk for copilot in copilots])
         context = {
             **self.page_context(request, _("Archive")),
-            "leaving": [Leaving(copilot=one, use=use.get(one.pk, Use())) for one in copilots],
+            "leaving": [Leaving(copilot=one, use=use.get(one.pk, WeekUse())) for one in copilots],
         }
         return render(request, f"{FOLDER}/archive.html", context)
 

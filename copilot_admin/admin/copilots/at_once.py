@@ -22,7 +22,7 @@ from copilot_admin.admin.copilots.draft_inputs import (
     labels,
 )
 from copilot_admin.admin.copilots.views import CopilotViews
-from copilot_admin.copilots.at_once import Switched, consequences, is_opened, keys_of, switched
+from copilot_admin.copilots.at_once import SwitchStates, consequences, is_opened, keys_of, switched
 from copilot_admin.copilots.drafts import standing_of
 from copilot_admin.copilots.tags import known_tags
 from copilot_admin.models import Action, Copilot, Logging
@@ -80,7 +80,7 @@ class AtOnceViews(CopilotViews):
         messages.success(request, panel["done"])
         return HttpResponseRedirect(self.change_url(copilot))
 
-    def _turn(self, request: HttpRequest, copilot: Copilot, stored: Switched) -> dict[str, Any]:
+    def _turn(self, request: HttpRequest, copilot: Copilot, stored: SwitchStates) -> dict[str, Any]:
         form = AtOnceForm(request.POST, instance=copilot)
         is_valid = form.is_valid()
         wanted = switched(copilot) if is_valid else stored
@@ -144,16 +144,16 @@ def _kept_sentences(copilot: Copilot) -> tuple[str, ...]:
     return tuple(filter(None, (retention_sentence(copilot), redacted)))
 
 
-def _put(copilot: Copilot, switches: Switched) -> None:
+def _put(copilot: Copilot, switches: SwitchStates) -> None:
     for name, value in asdict(switches).items():
         setattr(copilot, name, value)
 
 
-def stamp(switches: Switched) -> str:
+def stamp(switches: SwitchStates) -> str:
     """How the switches stood when somebody looked, as the form carries it."""
     return "/".join(str(value) for value in asdict(switches).values())
 
 
-def _labels_of(before: Switched, after: Switched) -> list[str]:
+def _labels_of(before: SwitchStates, after: SwitchStates) -> list[str]:
     names = [name for name, value in asdict(after).items() if asdict(before)[name] != value]
     return [str(AtOnceForm.base_fields[name].label) for name in names]

@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.common.widgets import Switches
+from copilot_admin.admin.common.widgets import SwitchesWidget
 from copilot_admin.engine.components.registry import LATEST, registry
 from copilot_admin.engine.server_tools import title_of
 
@@ -30,7 +30,7 @@ class ComponentsField(forms.MultipleChoiceField):
             for component in registry().all()
         }
         helps |= {pin: _help_of(pin) for pin in pins_of(stored) if pin not in helps}
-        self.widget = Switches(helps)
+        self.widget = SwitchesWidget(helps)
         self.choices = [(pin, _label_of(pin)) for pin in helps]
 
     def clean(self, value: Any) -> list[dict[str, Any]]:

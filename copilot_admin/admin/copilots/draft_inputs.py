@@ -13,7 +13,7 @@ from copilot_admin.admin.common.widgets import (
     BoundedText,
     DatalistInput,
     DescribedRadio,
-    Switches,
+    SwitchesWidget,
 )
 from copilot_admin.admin.copilots.components_field import ComponentsField
 from copilot_admin.admin.copilots.data_rows import DataNoteRow
@@ -28,10 +28,10 @@ from copilot_admin.copilots.fields import controls, draft_field, records
 from copilot_admin.copilots.fields.draft_field import DraftField, Input, Line, Option
 from copilot_admin.copilots.fields.lengths import LONGEST_DESCRIPTION
 from copilot_admin.copilots.fields.sections import ACCESS_AND_LOGGING, SECTIONS
-from copilot_admin.copilots.fields.shape import Record
+from copilot_admin.copilots.fields.shape import StoredRecord
 from copilot_admin.copilots.fields.table import IN_FORM, in_section
 
-ROW_FORMS: Mapping[type[Record], type[RowForm]] = {
+ROW_FORMS: Mapping[type[StoredRecord], type[RowForm]] = {
     records.ModelEntry: ModelChoiceRow,
     controls.CustomFeatureEntry: CustomFeatureRow,
     records.CallLimitEntry: CallLimitRow,
@@ -50,7 +50,7 @@ class SwitchesField(forms.MultipleChoiceField):
         super().__init__(
             required=False,
             choices=[(one.value, one.label) for one in switches],
-            widget=Switches({one.value: one.help for one in switches}),
+            widget=SwitchesWidget({one.value: one.help for one in switches}),
             **options,
         )
         self.switches = switches

@@ -35,7 +35,7 @@ WRITERS = {"yaml": write_yaml, "json": as_json}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class ExportWish:
     """What somebody wants to take along.
 
     Attributes:
@@ -85,7 +85,7 @@ class ExportViews(CopilotViews):
         return response
 
     def _export_page(
-        self, request: HttpRequest, *, fault: str = "", wish: Wish | None = None
+        self, request: HttpRequest, *, fault: str = "", wish: ExportWish | None = None
     ) -> HttpResponseBase:
         mine = reachable(request.user)
         in_use = mine.in_use()
@@ -117,9 +117,9 @@ def _found(rows: CopilotQuerySet, *, asked: str, tag: str) -> CopilotQuerySet:
     return tagged(rows, tag) if tag else rows
 
 
-def _wish(request: HttpRequest) -> Wish:
+def _wish(request: HttpRequest) -> ExportWish:
     suffix = request.POST.get("format", "yaml")
-    return Wish(
+    return ExportWish(
         slugs=tuple(request.POST.getlist("slug")),
         live=request.POST.get("what") == "live",
         suffix=suffix if suffix in WRITERS else "yaml",
@@ -127,7 +127,7 @@ def _wish(request: HttpRequest) -> Wish:
     )
 
 
-def _fault_of(wish: Wish) -> str:
+def _fault_of(wish: ExportWish) -> str:
     if not wish.slugs:
         return _("Choose at least one copilot.")
     if wish.suffix == "yaml" and len(wish.slugs) > MOST_AS_YAML:
@@ -136,14 +136,14 @@ def _fault_of(wish: Wish) -> str:
     return ""
 
 
-def _fault_of_reach(wish: Wish, request: HttpRequest) -> str:
+def _fault_of_reach(wish: ExportWish, request: HttpRequest) -> str:
     here = Copilot.objects.filter(slug__in=wish.slugs)
     if here.count() == reachable(request.user, here).count():
         return ""
     return _("One of them is not there any more. Choose again.")
 
 
-def _download(wish: Wish, *, with_providers: bool) -> HttpResponse:
+def _download(wish: ExportWish, *, with_providers: bool) -> HttpResponse:
     """The file that somebody wants.
 
     Raises:

@@ -16,7 +16,7 @@ from copilot_admin.admin.common.newlines import with_plain_newlines
 from copilot_admin.admin.common.rows import RowsField
 from copilot_admin.admin.common.unturned import unturned
 from copilot_admin.admin.common.uploads import UploadField
-from copilot_admin.admin.common.widgets import DatalistInput, Switches
+from copilot_admin.admin.common.widgets import DatalistInput, SwitchesWidget
 from copilot_admin.admin.copilots.components_field import ComponentsField
 from copilot_admin.admin.copilots.data_rows import SCHEMA_BUTTON, with_schema
 from copilot_admin.admin.copilots.draft_inputs import (
@@ -252,7 +252,7 @@ class CopilotForm(TableInputs, EditLock, VersionImage, CopilotModelForm):
         field = self.fields["tools"]
         # The first sentence says what it does; those after it are for the model.
         helps = {tool.schema.name: first_sentence(tool.schema.description) for tool in tools}
-        field.widget = Switches(helps)
+        field.widget = SwitchesWidget(helps)
         field.choices = [  # type: ignore[attr-defined]  # it is a MultipleChoiceField
             (name, gettext(name.capitalize())) for name in helps
         ]

@@ -28,7 +28,7 @@ from copilot_admin.copilot_file.bundles import (
 from copilot_admin.copilot_file.fault_places import in_words
 from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault
 from copilot_admin.copilot_file.import_changes import Effect
-from copilot_admin.copilot_file.import_rights import Wish
+from copilot_admin.copilot_file.import_rights import ImportWish
 from copilot_admin.copilot_file.import_trail import record_import
 from copilot_admin.copilot_file.importing import usual_access
 from copilot_admin.copilots.providers import unset_keys
@@ -54,7 +54,7 @@ class ImportForm(forms.Form):
     )
 
 
-class ImportViews(CopilotViews):
+class CopilotImportViews(CopilotViews):
     """The pages of the import; for whoever may add and change copilots."""
 
     def import_urls(self) -> list[URLPattern]:
@@ -164,7 +164,7 @@ class ImportViews(CopilotViews):
         may_change_providers = request.user.has_perms(
             ["copilot_admin.add_provider", "copilot_admin.change_provider"]
         )
-        wish = Wish(
+        wish = ImportWish(
             default_access=usual_access(),
             publishing=publishing,
             user=person_of(request),

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from copilot_admin.models import Copilot, Provider, ReplayTarget, SavedQuestion
 from copilot_admin.models.prices import COST_DIGITS
-from copilot_admin.studio.replay_targets import Wanted
+from copilot_admin.studio.replay_targets import WantedTarget
 
 ALL = "all"
 LABEL = "label:"
@@ -60,10 +60,10 @@ class ReplayForm(forms.Form):
         newest = [(str(one), str(one)) for one in numbers[:MOST_VERSIONS]]
         fields["version"].choices = [("", "–"), *newest]  # noqa: RUF001  # a dash
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> WantedTarget:
         """What the form asks a replay to do."""
         given = self.cleaned_data
-        return Wanted(
+        return WantedTarget(
             target=ReplayTarget(given["target"]),
             version_number=int(given["version"] or 0),
             provider=given["provider"],

@@ -21,7 +21,7 @@ from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Action, Copilot, Replay, ReplayAnswer, ReplayState
-from copilot_admin.studio.replay_decisions import Wish, cost_sentence
+from copilot_admin.studio.replay_decisions import ReplayWish, cost_sentence
 from copilot_admin.studio.replay_reading import Which, pair_differences, pairs_of, replay_views
 from copilot_admin.studio.replay_targets import replay_of
 from copilot_admin.studio.replay_tasks import replay_in_background, wish
@@ -118,7 +118,7 @@ class ReplayViews(QuestionViews):
         copilot = self.looked_at(request, pk, changing=True)
         replay = get_object_or_404(Replay, copilot=copilot, pk=number)
         try:
-            wanted = Wish(request.POST.get("wish", ""))
+            wanted = ReplayWish(request.POST.get("wish", ""))
         except ValueError as error:
             raise Http404 from error
         words = _said(wanted) if self._raised(request, replay, wanted) else ""
@@ -139,7 +139,7 @@ class ReplayViews(QuestionViews):
         """Deletes a replay; the questions stay."""
         copilot = self.looked_at(request, pk, changing=True)
         replay = get_object_or_404(Replay, copilot=copilot, pk=number)
-        wish(number, Wish.STOP)
+        wish(number, ReplayWish.STOP)
         with transaction.atomic():
             replay.delete()
             on, facts = Subject("replay", str(number)), {"copilot": copilot.slug}
@@ -147,9 +147,9 @@ class ReplayViews(QuestionViews):
         messages.success(request, _("The replay is deleted."))
         return HttpResponseRedirect(reverse(LIST, args=[pk]))
 
-    def _raised(self, request: HttpRequest, replay: Replay, wanted: Wish) -> bool:
+    def _raised(self, request: HttpRequest, replay: Replay, wanted: ReplayWish) -> bool:
         """Takes another bound where one is needed; False: it is none, or not higher."""
-        if wanted is not Wish.RESUME or replay.state != ReplayState.COST_BOUND:
+        if wanted is not ReplayWish.RESUME or replay.state != ReplayState.COST_BOUND:
             return True
         form = ReplayForm(replay.copilot, request.POST)
         form.is_valid()
@@ -184,13 +184,13 @@ class ReplayViews(QuestionViews):
         }
 
 
-def _said(wanted: Wish) -> str:
+def _said(wanted: ReplayWish) -> str:
     match wanted:
-        case Wish.PAUSE:
+        case ReplayWish.PAUSE:
             return _("It pauses. Questions under way are still answered.")
-        case Wish.RESUME:
+        case ReplayWish.RESUME:
             return _("It goes on.")
-        case Wish.STOP:
+        case ReplayWish.STOP:
             return _("It has stopped. The answers that there are stay.")
 
 

@@ -14,7 +14,7 @@ from copilot_admin.models import Copilot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class TabPart:
     """A section as the page draws it.
 
     Attributes:
@@ -34,7 +34,7 @@ class PageTab:
 
     key: str
     title: str | Promise
-    parts: tuple[Part, ...]
+    parts: tuple[TabPart, ...]
 
     @property
     def faults(self) -> int:
@@ -53,7 +53,7 @@ def tabs_of(
         problems: What must be mended before publishing, under the name of the input.
     """
     drawn = {fieldset.name: fieldset for fieldset in adminform}  # type: ignore[attr-defined]  # it has
-    found: dict[str, list[Part]] = {}
+    found: dict[str, list[TabPart]] = {}
     titles = {section.tab.key: section.tab.title for section in SECTIONS}
     for section in SECTIONS:
         if section.title in drawn:
@@ -71,11 +71,11 @@ def _part(
     form: BaseForm,
     copilot: Copilot,
     problems: Mapping[str, tuple[str, ...]],
-) -> Part:
+) -> TabPart:
     names = tuple(_names(fieldset.fields))  # type: ignore[attr-defined]  # it has
     faults = sum(len(form.errors.get(name, ())) + len(problems.get(name, ())) for name in names)
     touched = form.is_bound and not set(names).isdisjoint(form.changed_data)
-    return Part(
+    return TabPart(
         fieldset=fieldset,
         is_folded=section.is_folded,
         is_open=section.is_folded and (bool(faults) or touched or _is_set(section, copilot)),

@@ -24,9 +24,9 @@ from copilot_admin.copilot_file.faults import BadCopilotFile
 from copilot_admin.copilot_file.template_needs import needs_of
 from copilot_admin.copilot_file.templates import (
     REHEARSAL,
-    Group,
     Switched,
     Template,
+    TemplateGroup,
     UnusableTemplate,
     make_copilot,
     templates,
@@ -35,16 +35,18 @@ from copilot_admin.copilot_file.templates import (
 from copilot_admin.copilots.model_lists import known_models
 from copilot_admin.copilots.slugs import free_slug
 from copilot_admin.models import Access, Copilot, Provider
-from copilot_admin.rendering.charts import Chart, chart_of
+from copilot_admin.rendering.charts import DrawnChart, chart_of
 from copilot_admin.rendering.markdown import safe_html
 
 FOLDER = "admin/copilot_admin/copilot"
 
 
-GROUPS: Mapping[Group, str | Promise] = {
-    Group.READS: gettext_lazy("Answers from what the user has"),
-    Group.SHOWS: gettext_lazy("Shows answers in a form of their own"),
-    Group.WORKS: gettext_lazy("Works with options, tools and skills, or with a question alone"),
+GROUPS: Mapping[TemplateGroup, str | Promise] = {
+    TemplateGroup.READS: gettext_lazy("Answers from what the user has"),
+    TemplateGroup.SHOWS: gettext_lazy("Shows answers in a form of their own"),
+    TemplateGroup.WORKS: gettext_lazy(
+        "Works with options, tools and skills, or with a question alone"
+    ),
 }
 
 
@@ -61,7 +63,7 @@ class ShownTemplate:
     template: Template
     needs: tuple[str, ...]
     answer: SafeString | None = None
-    chart: Chart | None = None
+    chart: DrawnChart | None = None
 
 
 def shown_template(template: Template) -> ShownTemplate:

@@ -44,7 +44,7 @@ NAME = "admin:copilot_admin_copilot"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class ComparedSide:
     """One of two things that are compared: the draft, or a version."""
 
     value: str
@@ -176,12 +176,12 @@ class VersionViews(CopilotViews):
         return render(request, f"{FOLDER}/{name}.html", common | context)
 
 
-def _side(copilot: Copilot, wanted: str) -> Side:
+def _side(copilot: Copilot, wanted: str) -> ComparedSide:
     if wanted == DRAFT:
         label: str | Promise = gettext_lazy("The draft")
-        return Side(value=DRAFT, label=label, document=document_of(copilot))
+        return ComparedSide(value=DRAFT, label=label, document=document_of(copilot))
     version = _version(copilot, number_in(wanted))
-    return Side(value=wanted, label=_name(version.number), document=document_today(version))
+    return ComparedSide(value=wanted, label=_name(version.number), document=document_today(version))
 
 
 def _version(copilot: Copilot, number: int) -> CopilotVersion:

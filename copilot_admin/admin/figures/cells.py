@@ -16,7 +16,7 @@ Raw = int | float | Decimal | str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class FigureCell:
     """One figure: as it is shown, where it leads, and as a file has it."""
 
     text: str
@@ -26,7 +26,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tile:
+class FigureTile:
     """A figure of the whole period beside that of the period before.
 
     Attributes:
@@ -35,17 +35,17 @@ class Tile:
     """
 
     label: str
-    cell: Cell
+    cell: FigureCell
     before: str
     before_url: str = ""
     change: str = ""
     hint: str = ""
 
 
-def number(value: float | Decimal, url: str = "") -> Cell:
+def number(value: float | Decimal, url: str = "") -> FigureCell:
     """A whole number; nothing is behind 0."""
     text = _grouped(int(value), get_language())
-    return Cell(text=text, raw=int(value), url=url if value else "")
+    return FigureCell(text=text, raw=int(value), url=url if value else "")
 
 
 @lru_cache(maxsize=4096)  # a page has thousands of numbers, and most of them are small
@@ -53,16 +53,16 @@ def _grouped(value: int, _language: str | None) -> str:
     return number_format(value, force_grouping=True)
 
 
-def words(text: str, url: str = "") -> Cell:
+def words(text: str, url: str = "") -> FigureCell:
     """A cell with a text instead of a number."""
-    return Cell(text=text or NONE, raw=text, url=url, is_number=False)
+    return FigureCell(text=text or NONE, raw=text, url=url, is_number=False)
 
 
-def share(value: float | None, url: str = "") -> Cell:
+def share(value: float | None, url: str = "") -> FigureCell:
     """A part of all, in per cent."""
     if value is None:
-        return Cell(text=NONE, raw=None)
-    return Cell(text=per_cent(value), raw=round(100 * value, 2), url=url)
+        return FigureCell(text=NONE, raw=None)
+    return FigureCell(text=per_cent(value), raw=round(100 * value, 2), url=url)
 
 
 def per_cent(value: float) -> str:
@@ -73,29 +73,29 @@ def per_cent(value: float) -> str:
     }
 
 
-def money(value: float | Decimal, url: str = "") -> Cell:
+def money(value: float | Decimal, url: str = "") -> FigureCell:
     """Dollars: cents where they are enough."""
     amount = Decimal(value)
     places = 2 if amount >= 1 or not amount else 4
     if 0 < amount < Decimal("0.0001"):
-        return Cell(text="< $0.0001", raw=amount, url=url)
+        return FigureCell(text="< $0.0001", raw=amount, url=url)
     text = f"${number_format(round(amount, places), places, force_grouping=True)}"
-    return Cell(text=text, raw=amount, url=url if amount else "")
+    return FigureCell(text=text, raw=amount, url=url if amount else "")
 
 
-def cost(known: float | Decimal, unpriced: float | Decimal, url: str = "") -> Cell:
+def cost(known: float | Decimal, unpriced: float | Decimal, url: str = "") -> FigureCell:
     """What is known of a cost; nothing known is not 0."""
     if unpriced and not known:
-        return Cell(text=_("unknown"), raw=None)
+        return FigureCell(text=_("unknown"), raw=None)
     return money(known, url)
 
 
-def time_to(found: FirstToken | None, url: str = "") -> Cell:
+def time_to(found: FirstToken | None, url: str = "") -> FigureCell:
     """A time to the first token."""
     if found is None:
-        return Cell(text=NONE, raw=None)
+        return FigureCell(text=NONE, raw=None)
     sign = f"{found.sign} " if found.sign else ""
-    return Cell(text=f"{sign}{duration(found.ms)}", raw=found.ms, url=url)
+    return FigureCell(text=f"{sign}{duration(found.ms)}", raw=found.ms, url=url)
 
 
 def change(now: Raw, before: Raw) -> str:

@@ -4,13 +4,15 @@ from collections.abc import Sequence
 
 from django.http import HttpResponse
 
-from copilot_admin.admin.figures.cells import Cell
+from copilot_admin.admin.figures.cells import FigureCell
 from copilot_admin.rendering.no_formula import csv_lines
 
 _MARK = "\ufeff"  # so that spreadsheets read it as UTF-8
 
 
-def csv_response(name: str, columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> HttpResponse:
+def csv_response(
+    name: str, columns: Sequence[str], rows: Sequence[Sequence[FigureCell]]
+) -> HttpResponse:
     """A table to be saved as a file."""
     text = csv_lines([columns, *([cell.raw for cell in row] for row in rows)])
     return HttpResponse(

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from copilot_admin.admin.figures import tables
-from copilot_admin.admin.figures.tables import P50, P95, Table
-from copilot_admin.rendering.charts import Chart, chart_of
+from copilot_admin.admin.figures.tables import P50, P95, FiguresTable
+from copilot_admin.rendering.charts import DrawnChart, chart_of
 from copilot_admin.review.figures import Figures
 from protocol.json import JsonObject
 
@@ -20,8 +20,8 @@ class Exhibit:
 
     key: str
     title: str
-    table: Table
-    chart: Chart | None = None
+    table: FiguresTable
+    chart: DrawnChart | None = None
     note: str = ""
     is_wide: bool = False
     is_folded: bool = False
@@ -29,7 +29,7 @@ class Exhibit:
 
 def chart_along(
     figures: Figures, kind: str, series: dict[str, Sequence[float | None]]
-) -> Chart | None:
+) -> DrawnChart | None:
     """A chart along the time; None when all of it is nothing."""
     if not any(value for values in series.values() for value in values):
         return None
@@ -50,7 +50,7 @@ def along(figures: Figures, name: str) -> list[float | None]:
     return [float(counts[name]) for _span, counts in figures.series]
 
 
-def speed_chart(figures: Figures) -> Chart | None:
+def speed_chart(figures: Figures) -> DrawnChart | None:
     """How long it took until the first token, along the time."""
 
     def waited(part: float) -> list[float | None]:

@@ -12,7 +12,7 @@ from copilot_admin.copilots.tags import tagged
 from copilot_admin.models import Copilot
 from copilot_admin.review.counted import Counted
 from copilot_admin.review.filtering.askers import users_called
-from copilot_admin.review.periods import OWN, Period, Span, read_period
+from copilot_admin.review.periods import OWN, FiguresPeriod, Span, read_period
 
 MOST_CHOSEN = 50  # copilots of one address
 _PERIOD = ("days", "since", "until", "by")
@@ -32,7 +32,7 @@ class FiguresScope:
     """
 
     list_address: str
-    period: Period
+    period: FiguresPeriod
     ids: tuple[int, ...] | None
     slugs: tuple[str, ...] = ()
     tag: str = ""

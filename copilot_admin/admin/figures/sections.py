@@ -8,8 +8,8 @@ from django.utils.translation import gettext as _
 from copilot_admin.admin.figures import tables
 from copilot_admin.admin.figures.cells import (
     NONE,
-    Cell,
-    Tile,
+    FigureCell,
+    FigureTile,
     change,
     change_of_share,
     cost,
@@ -21,23 +21,25 @@ from copilot_admin.admin.figures.exhibits import Exhibit, along, chart_along, sp
 from copilot_admin.admin.figures.scope import FiguresScope
 from copilot_admin.admin.figures.tables import OUTCOMES, P50, P95
 from copilot_admin.models import Outcome
-from copilot_admin.review.figures import Counts, Figures, Part
+from copilot_admin.review.figures import Counts, Figures, FiguresPart
 from copilot_admin.review.first_token import PER_CENT
 
 MOST_SHOWN = 50  # models and versions of the page; its files have all that are read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class FiguresSection:
     """One question about the copilots, and its answer."""
 
     key: str
     title: str
-    tiles: Sequence[Tile]
+    tiles: Sequence[FigureTile]
     exhibits: Sequence[Exhibit] = field(default_factory=tuple)
 
 
-def sections_of(figures: Figures, scope: FiguresScope, *, most: int = MOST_SHOWN) -> list[Section]:
+def sections_of(
+    figures: Figures, scope: FiguresScope, *, most: int = MOST_SHOWN
+) -> list[FiguresSection]:
     """All parts of the page; `most` models and versions are in their tables."""
     return [
         _used(figures, scope),
@@ -50,11 +52,11 @@ def sections_of(figures: Figures, scope: FiguresScope, *, most: int = MOST_SHOWN
 
 def _counted(
     label: str, name: str, figures: Figures, scope: FiguresScope, *, behind: str = ""
-) -> Tile:
+) -> FigureTile:
     """A number that was counted, beside that of the period before."""
     now, before = figures.now[name], figures.before[name]
     what = behind or name
-    return Tile(
+    return FigureTile(
         label=label,
         cell=number(now, scope.link(what, figures.period.now)),
         before=number(before).text,
@@ -63,9 +65,9 @@ def _counted(
     )
 
 
-def _used(figures: Figures, scope: FiguresScope) -> Section:
+def _used(figures: Figures, scope: FiguresScope) -> FiguresSection:
     now, before = figures.period.now, figures.period.before
-    people = Tile(
+    people = FigureTile(
         label=_("People"),
         cell=number(figures.people, scope.link("questions", now)),
         before=number(figures.people_before).text,
@@ -94,11 +96,11 @@ def _used(figures: Figures, scope: FiguresScope) -> Section:
         _counted(questions, "questions", figures, scope),
         people,
     ]
-    return Section(key="used", title=_("Is it used?"), tiles=tiles, exhibits=[exhibit])
+    return FiguresSection(key="used", title=_("Is it used?"), tiles=tiles, exhibits=[exhibit])
 
 
-def _works(figures: Figures, scope: FiguresScope) -> Section:
-    failed = Tile(
+def _works(figures: Figures, scope: FiguresScope) -> FiguresSection:
+    failed = FigureTile(
         label=_("Requests that failed"),
         cell=share(figures.now.failed, scope.link("errors", figures.period.now)),
         before=share(figures.before.failed).text,
@@ -129,7 +131,7 @@ def _works(figures: Figures, scope: FiguresScope) -> Section:
         ),
         Exhibit(key="errors", title=_("Errors by kind"), table=tables.error_table(figures, scope)),
     ]
-    return Section(key="works", title=_("Does it work?"), tiles=tiles, exhibits=exhibits)
+    return FiguresSection(key="works", title=_("Does it work?"), tiles=tiles, exhibits=exhibits)
 
 
 def _outcomes(figures: Figures, scope: FiguresScope) -> Exhibit:
@@ -151,11 +153,11 @@ def _outcomes(figures: Figures, scope: FiguresScope) -> Exhibit:
     )
 
 
-def _outcome(outcome: Outcome, figures: Figures, scope: FiguresScope) -> Tile:
+def _outcome(outcome: Outcome, figures: Figures, scope: FiguresScope) -> FigureTile:
     tile = _counted(str(outcome.label), outcome.value, figures, scope)
     if outcome is not Outcome.REFUSED:
         return tile
-    return Tile(
+    return FigureTile(
         label=tile.label,
         cell=number(figures.now[outcome.value]),
         before=tile.before,
@@ -164,7 +166,7 @@ def _outcome(outcome: Outcome, figures: Figures, scope: FiguresScope) -> Tile:
     )
 
 
-def _first_token(label: str, part: float, figures: Figures, scope: FiguresScope) -> Tile:
+def _first_token(label: str, part: float, figures: Figures, scope: FiguresScope) -> FigureTile:
     now, before = figures.now.first_token(part), figures.before.first_token(part)
 
     def link(counts: Counts, at: object) -> str:
@@ -172,7 +174,7 @@ def _first_token(label: str, part: float, figures: Figures, scope: FiguresScope)
         span = figures.period.now if at == "now" else figures.period.before
         return scope.link("slower", span, detail=str(found.above)) if found else ""
 
-    return Tile(
+    return FigureTile(
         label=label,
         cell=time_to(now, link(figures.now, "now")),
         before=time_to(before).text,
@@ -181,10 +183,10 @@ def _first_token(label: str, part: float, figures: Figures, scope: FiguresScope)
     )
 
 
-def _liked(figures: Figures, scope: FiguresScope) -> Section:
+def _liked(figures: Figures, scope: FiguresScope) -> FiguresSection:
     now, before = figures.now, figures.before
     tiles = [
-        Tile(
+        FigureTile(
             label=_("Thumbs that are up"),
             cell=share(now.liked, scope.link("up", figures.period.now) if now["up"] else ""),
             before=share(before.liked).text,
@@ -214,13 +216,13 @@ def _liked(figures: Figures, scope: FiguresScope) -> Section:
         ),
         Exhibit(key="labels", title=_("Labels and scores"), table=marks),
     ]
-    return Section(key="liked", title=_("Is it liked?"), tiles=tiles, exhibits=exhibits)
+    return FiguresSection(key="liked", title=_("Is it liked?"), tiles=tiles, exhibits=exhibits)
 
 
-def _costs(figures: Figures, scope: FiguresScope) -> Section:
+def _costs(figures: Figures, scope: FiguresScope) -> FiguresSection:
     now, before = figures.now, figures.before
     tiles = [
-        Tile(
+        FigureTile(
             label=_("Known cost"),
             cell=cost(now["cost"], now["unpriced"], scope.link("priced", figures.period.now)),
             before=cost(before["cost"], before["unpriced"]).text,
@@ -230,7 +232,7 @@ def _costs(figures: Figures, scope: FiguresScope) -> Section:
             ),
         ),
         _counted(_("Requests of unknown cost"), "unpriced", figures, scope),
-        Tile(
+        FigureTile(
             label=_("Known cost of a question"),
             cell=_mean_cost(now, scope.link("priced", figures.period.now)),
             before=_mean_cost(before, "").text,
@@ -246,17 +248,19 @@ def _costs(figures: Figures, scope: FiguresScope) -> Section:
         is_folded=True,
         chart=chart_along(figures, "bar", {_("Known cost (USD)"): along(figures, "cost")}),
     )
-    return Section(key="costs", title=_("What does it cost?"), tiles=tiles, exhibits=[exhibit])
+    return FiguresSection(
+        key="costs", title=_("What does it cost?"), tiles=tiles, exhibits=[exhibit]
+    )
 
 
-def _mean_cost(counts: Counts, url: str) -> Cell:
+def _mean_cost(counts: Counts, url: str) -> FigureCell:
     if not counts["questions"]:
-        return Cell(text=NONE, raw=None)
+        return FigureCell(text=NONE, raw=None)
     return cost(counts["cost"] / counts["questions"], counts["unpriced"], url)
 
 
-def _compared(figures: Figures, scope: FiguresScope, most: int) -> Section:
-    def note(parts: Sequence[Part]) -> str:
+def _compared(figures: Figures, scope: FiguresScope, most: int) -> FiguresSection:
+    def note(parts: Sequence[FiguresPart]) -> str:
         if len(parts) <= most:
             return _("Those that were asked most come first.")
         said = _("The %(most)d that were asked most; the file has %(number)d.")
@@ -278,4 +282,4 @@ def _compared(figures: Figures, scope: FiguresScope, most: int) -> Section:
             note=note(figures.versions),
         ),
     ]
-    return Section(key="compared", title=_("Which do best?"), tiles=[], exhibits=exhibits)
+    return FiguresSection(key="compared", title=_("Which do best?"), tiles=[], exhibits=exhibits)

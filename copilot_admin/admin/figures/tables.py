@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from copilot_admin.admin.figures.cells import Cell, cost, number, share, time_to, words
+from copilot_admin.admin.figures.cells import FigureCell, cost, number, share, time_to, words
 from copilot_admin.admin.figures.scope import FiguresScope
 from copilot_admin.admin.figures.table_body import body_of
 from copilot_admin.models import Outcome
-from copilot_admin.review.figures import Counts, Figures, Part
-from copilot_admin.review.periods import Period, Resolution, Span
+from copilot_admin.review.figures import Counts, Figures, FiguresPart
+from copilot_admin.review.periods import FiguresPeriod, Resolution, Span
 
 P50, P95 = 0.5, 0.95
 OUTCOMES = tuple(one for one in Outcome if one is not Outcome.RUNNING)
@@ -19,11 +19,11 @@ Link = Callable[..., str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class FiguresTable:
     """Rows of figures; the first cell of a row names it."""
 
     columns: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
+    rows: Sequence[Sequence[FigureCell]]
 
     @property
     def body(self) -> SafeString:
@@ -36,7 +36,7 @@ def time_name(span: Span, *, is_hourly: bool) -> str:
     return f"{span.first:%H}:00" if is_hourly else f"{span.first:%Y-%m-%d}"
 
 
-def time_column(period: Period) -> str:
+def time_column(period: FiguresPeriod) -> str:
     """What the steps of a period are, as a column and an axis say it."""
     match period.resolution:
         case Resolution.HOUR:
@@ -50,8 +50,8 @@ def _by_time(
     figures: Figures,
     scope: FiguresScope,
     columns: Sequence[str],
-    cells: Callable[[Span, Counts, Link], list[Cell]],
-) -> Table:
+    cells: Callable[[Span, Counts, Link], list[FigureCell]],
+) -> FiguresTable:
     is_hourly = figures.period.is_hourly
     rows = []
     for span, counts in figures.series:
@@ -61,15 +61,15 @@ def _by_time(
 
         name = time_name(span, is_hourly=is_hourly)
         raw = f"{span.first:%Y-%m-%dT%H:00Z}" if is_hourly else name
-        rows.append([Cell(text=name, raw=raw, is_number=False), *cells(span, counts, link)])
-    return Table(columns=[time_column(figures.period), *columns], rows=rows)
+        rows.append([FigureCell(text=name, raw=raw, is_number=False), *cells(span, counts, link)])
+    return FiguresTable(columns=[time_column(figures.period), *columns], rows=rows)
 
 
-def use_table(figures: Figures, scope: FiguresScope) -> Table:
+def use_table(figures: Figures, scope: FiguresScope) -> FiguresTable:
     """Questions, conversations and, of days and weeks, people."""
     with_people = not figures.period.is_hourly
 
-    def cells(span: Span, counts: Counts, link: Link) -> list[Cell]:
+    def cells(span: Span, counts: Counts, link: Link) -> list[FigureCell]:
         found = [
             number(counts["questions"], link("questions")),
             number(counts["conversations"], link("conversations")),
@@ -82,10 +82,10 @@ def use_table(figures: Figures, scope: FiguresScope) -> Table:
     return _by_time(figures, scope, columns, cells)
 
 
-def outcome_table(figures: Figures, scope: FiguresScope) -> Table:
+def outcome_table(figures: Figures, scope: FiguresScope) -> FiguresTable:
     """The table of how requests ended."""
 
-    def cells(_span: Span, counts: Counts, link: Link) -> list[Cell]:
+    def cells(_span: Span, counts: Counts, link: Link) -> list[FigureCell]:
         ends = [number(counts[one.value], _behind(one, link)) for one in OUTCOMES]
         return [number(counts["runs"], link("requests")), *ends]
 
@@ -98,37 +98,37 @@ def _behind(outcome: Outcome, link: Link) -> str:
     return "" if outcome is Outcome.REFUSED else link(outcome.value)
 
 
-def speed_table(figures: Figures, scope: FiguresScope) -> Table:
+def speed_table(figures: Figures, scope: FiguresScope) -> FiguresTable:
     """Times to the first token."""
 
-    def cells(_span: Span, counts: Counts, link: Link) -> list[Cell]:
+    def cells(_span: Span, counts: Counts, link: Link) -> list[FigureCell]:
         return list(first_tokens(counts, link))
 
     return _by_time(figures, scope, ["p50", "p95"], cells)
 
 
-def first_tokens(counts: Counts, link: Link) -> Iterator[Cell]:
+def first_tokens(counts: Counts, link: Link) -> Iterator[FigureCell]:
     """The middle time, and that of the slow ones; each leads to what was slower."""
     for part in (P50, P95):
         found = counts.first_token(part)
         yield time_to(found, link("slower", detail=str(found.above)) if found else "")
 
 
-def liked_table(figures: Figures, scope: FiguresScope) -> Table:
+def liked_table(figures: Figures, scope: FiguresScope) -> FiguresTable:
     """Thumbs of users, and ratings of reviewers."""
     names = ("up", "down", "good", "mixed", "bad")
 
-    def cells(_span: Span, counts: Counts, link: Link) -> list[Cell]:
+    def cells(_span: Span, counts: Counts, link: Link) -> list[FigureCell]:
         return [number(counts[name], link(name)) for name in names]
 
     columns = [_("Thumbs up"), _("Thumbs down"), _("Good"), _("Mixed"), _("Bad")]
     return _by_time(figures, scope, columns, cells)
 
 
-def cost_table(figures: Figures, scope: FiguresScope) -> Table:
+def cost_table(figures: Figures, scope: FiguresScope) -> FiguresTable:
     """Known cost, requests of unknown cost, tokens."""
 
-    def cells(_span: Span, counts: Counts, link: Link) -> list[Cell]:
+    def cells(_span: Span, counts: Counts, link: Link) -> list[FigureCell]:
         return [
             cost(counts["cost"], counts["unpriced"], link("priced")),
             number(counts["unpriced"], link("unpriced")),
@@ -139,7 +139,7 @@ def cost_table(figures: Figures, scope: FiguresScope) -> Table:
     return _by_time(figures, scope, columns, cells)
 
 
-def error_table(figures: Figures, scope: FiguresScope) -> Table:
+def error_table(figures: Figures, scope: FiguresScope) -> FiguresTable:
     """Kinds of errors, the most frequent first."""
     now, before = figures.period.now, figures.period.before
     rows = [
@@ -150,10 +150,10 @@ def error_table(figures: Figures, scope: FiguresScope) -> Table:
         ]
         for code, times, times_before in figures.errors
     ]
-    return Table(columns=[_("Kind of error"), _("Requests"), _("Before")], rows=rows)
+    return FiguresTable(columns=[_("Kind of error"), _("Requests"), _("Before")], rows=rows)
 
 
-def mark_table(figures: Figures, scope: FiguresScope) -> Table:
+def mark_table(figures: Figures, scope: FiguresScope) -> FiguresTable:
     """Labels and scores that reviewers gave."""
     now, before = figures.period.now, figures.period.before
     rows = []
@@ -164,12 +164,12 @@ def mark_table(figures: Figures, scope: FiguresScope) -> Table:
             [
                 words(one.criterion.name, scope.link("label", now, detail=key)),
                 number(one.number, scope.link("label", now, detail=key)),
-                Cell(text="–" if mean is None else str(mean), raw=mean),  # noqa: RUF001  # a dash
+                FigureCell(text="–" if mean is None else str(mean), raw=mean),  # noqa: RUF001  # a dash
                 number(one.before, scope.link("label", before, detail=key)),
             ]
         )
     columns = [_("Label or score"), _("Given"), _("Mean score"), _("Given before")]
-    return Table(columns=columns, rows=rows)
+    return FiguresTable(columns=columns, rows=rows)
 
 
 def part_columns() -> list[str]:
@@ -189,7 +189,7 @@ def part_columns() -> list[str]:
     ]
 
 
-def _part_cells(counts: Counts, link: Link) -> list[Cell]:
+def _part_cells(counts: Counts, link: Link) -> list[FigureCell]:
     return [
         number(counts["questions"], link("questions")),
         number(counts["runs"], link("requests")),
@@ -204,24 +204,24 @@ def _part_cells(counts: Counts, link: Link) -> list[Cell]:
     ]
 
 
-def model_table(figures: Figures, scope: FiguresScope, most: int) -> Table:
+def model_table(figures: Figures, scope: FiguresScope, most: int) -> FiguresTable:
     """What was counted of the models that were asked most."""
 
-    def row(part: Part) -> list[Cell]:
+    def row(part: FiguresPart) -> list[FigureCell]:
         def link(what: str, detail: str = "") -> str:
             return scope.link(what, figures.period.now, detail=detail, model=part.model)
 
         return [words(part.model, link("requests")), *_part_cells(part.counts, link)]
 
-    return Table(
+    return FiguresTable(
         columns=[_("Model"), *part_columns()], rows=[row(one) for one in figures.models[:most]]
     )
 
 
-def version_table(figures: Figures, scope: FiguresScope, most: int) -> Table:
+def version_table(figures: Figures, scope: FiguresScope, most: int) -> FiguresTable:
     """What was counted of the versions of copilots that were asked most."""
 
-    def row(part: Part) -> list[Cell]:
+    def row(part: FiguresPart) -> list[FigureCell]:
         def link(what: str, detail: str = "") -> str:
             return scope.link(
                 what,
@@ -240,4 +240,4 @@ def version_table(figures: Figures, scope: FiguresScope, most: int) -> Table:
         ]
 
     columns = [_("Copilot"), _("Version"), *part_columns()]
-    return Table(columns=columns, rows=[row(one) for one in figures.versions[:most]])
+    return FiguresTable(columns=columns, rows=[row(one) for one in figures.versions[:most]])

@@ -17,7 +17,7 @@ from copilot_admin.admin.components.catalogue import ComponentViews
 from copilot_admin.admin.figures.csv_file import csv_response
 from copilot_admin.admin.figures.running import running_now
 from copilot_admin.admin.figures.scope import FiguresScope, read_scope
-from copilot_admin.admin.figures.sections import Section, sections_of
+from copilot_admin.admin.figures.sections import FiguresSection, sections_of
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.reads import mark_of
 from copilot_admin.audit.recording import record
@@ -98,7 +98,9 @@ def _figures(scope: FiguresScope) -> Figures:
     return figures_of_users(scope.period, scope.users, scope.ids)
 
 
-def _file(request: HttpRequest, sections: list[Section], scope: FiguresScope) -> HttpResponse:
+def _file(
+    request: HttpRequest, sections: list[FiguresSection], scope: FiguresScope
+) -> HttpResponse:
     wanted = request.GET.get("table", "")
     exhibits = {one.key: one for section in sections for one in section.exhibits}
     if request.GET["format"] != "csv" or wanted not in exhibits:

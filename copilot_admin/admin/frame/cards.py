@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db.models import OuterRef, Subquery
 from django.urls import reverse
 
-from copilot_admin.admin.common.use import Use, use_of_the_week
+from copilot_admin.admin.common.use import WeekUse, use_of_the_week
 from copilot_admin.copilots.drafts import standing_of
 from copilot_admin.copilots.fields.codecs import image_of
 from copilot_admin.copilots.remote_images import stored_image
@@ -29,7 +29,7 @@ UNFINISHED = (CopilotState.CHANGED, CopilotState.DRAFT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tile:
+class CopilotTile:
     """A copilot on the start page.
 
     Attributes:
@@ -55,7 +55,7 @@ class Overview:
         standings: How each of all stands.
     """
 
-    tiles: Sequence[Tile] = ()
+    tiles: Sequence[CopilotTile] = ()
     standings: Sequence[tuple[Copilot, Standing]] = ()
 
     def in_state(self, state: CopilotState) -> list[tuple[Copilot, Standing]]:
@@ -73,7 +73,7 @@ def overview_of(copilots: CopilotQuerySet) -> Overview:
         questions={pk: found.questions for pk, found in use.items()},
     )
     asked = _last_asked(chosen)
-    tiles = [_tile(*standings[pk], use.get(pk, Use()), asked.get(pk)) for pk in chosen]
+    tiles = [_tile(*standings[pk], use.get(pk, WeekUse()), asked.get(pk)) for pk in chosen]
     return Overview(tiles=tiles, standings=list(standings.values()))
 
 
@@ -112,9 +112,11 @@ def _last_asked(ids: Sequence[int]) -> dict[int, datetime]:
     return {pk: asked for pk, asked in rows.values_list("pk", "asked") if asked}
 
 
-def _tile(copilot: Copilot, standing: Standing, use: Use, last_at: datetime | None) -> Tile:
+def _tile(
+    copilot: Copilot, standing: Standing, use: WeekUse, last_at: datetime | None
+) -> CopilotTile:
     image = stored_image(image_of(copilot))
-    return Tile(
+    return CopilotTile(
         copilot=copilot,
         standing=standing,
         url=reverse("admin:copilot_admin_copilot_change", args=[copilot.pk]),

@@ -14,7 +14,7 @@ from copilot_admin.models import Alert, AlertRule, Copilot, EndpointKey, Provide
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class AdminPlace:
     """A place of the admin, with a sentence of how it stands there."""
 
     title: str | Promise
@@ -32,15 +32,15 @@ class _Kind:
     sentence: Callable[[], str]
 
 
-def looked_after(user: object) -> list[Place]:
+def looked_after(user: object) -> list[AdminPlace]:
     """The places of those who keep the server in order; a query or two each."""
     return list(_places(user)) if isinstance(user, PermissionsMixin) else []
 
 
-def _places(user: PermissionsMixin) -> Iterator[Place]:
+def _places(user: PermissionsMixin) -> Iterator[AdminPlace]:
     for kind in _KINDS:
         if user.has_perm(kind.permission):
-            yield Place(title=kind.title, sentence=kind.sentence(), url=reverse(kind.url))
+            yield AdminPlace(title=kind.title, sentence=kind.sentence(), url=reverse(kind.url))
 
 
 def _providers() -> str:

@@ -18,7 +18,7 @@ from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.models import Action
 from copilot_admin.studio.question_queue import stop
-from copilot_admin.studio.replay_decisions import Wish
+from copilot_admin.studio.replay_decisions import ReplayWish
 from copilot_admin.studio.replay_tasks import wish
 from copilot_admin.studio.running import MOST_SHOWN, WorkKind, queued_tasks, running
 
@@ -104,12 +104,12 @@ def _granted(kind: str | None, number: int, wanted: str | None) -> bool:
         Http404: There is no such thing to want.
     """
     try:
-        one = Wish(wanted or "")
+        one = ReplayWish(wanted or "")
     except ValueError as error:
         raise Http404 from error
     if kind == WorkKind.REPLAY:
         return wish(number, one)
-    if kind == WorkKind.QUESTIONS and one is Wish.STOP:
+    if kind == WorkKind.QUESTIONS and one is ReplayWish.STOP:
         stop(number)
         return True
     raise Http404

@@ -8,8 +8,8 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.widgets import SearchedOne
 from copilot_admin.copilots.fields.options import LIMITS
-from copilot_admin.limits.rules import KINDS, Measure
-from copilot_admin.limits.subjects import Subject
+from copilot_admin.limits.rules import KINDS, LimitMeasure
+from copilot_admin.limits.subjects import LimitSubject
 from copilot_admin.models import EndpointKey, LimitScope
 from copilot_admin.models.limits import MOST_DOLLARS, MOST_OF_A_LIMIT
 
@@ -46,7 +46,7 @@ class WhomForm(forms.Form):
         ]
 
 
-def note_on(subject: Subject) -> str:
+def note_on(subject: LimitSubject) -> str:
     """What somebody should know who sets limits of this kind."""
     notes = {
         LimitScope.SERVER: _("All questions together, whoever asks."),
@@ -65,7 +65,7 @@ def note_on(subject: Subject) -> str:
 
 def _field(key: str) -> forms.Field:
     label = str(LIMITS[key])
-    if KINDS[key].measure is Measure.USD:
+    if KINDS[key].measure is LimitMeasure.USD:
         return forms.FloatField(
             label=label,
             required=False,

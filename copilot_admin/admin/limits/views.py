@@ -27,7 +27,7 @@ from copilot_admin.limits.book import limits_changed
 from copilot_admin.limits.counting import COUNTING
 from copilot_admin.limits.naming import name_of, subject_in
 from copilot_admin.limits.rules import rules_of
-from copilot_admin.limits.subjects import Subject
+from copilot_admin.limits.subjects import LimitSubject
 from copilot_admin.limits.use import use_of
 from copilot_admin.models import Action, Copilot, EndpointKey, LimitScope, SubjectLimits
 from copilot_admin.storage.selects import member
@@ -38,10 +38,10 @@ FOLDER = "admin/copilot_admin/limits"
 MOST_SHOWN = 100  # subjects on the page, each with its bars; others are found by their name
 MOST_CHOICES = 1000
 _EVERY = (
-    Subject(LimitScope.SERVER),
-    Subject(LimitScope.KEY),
-    Subject(LimitScope.USER),
-    Subject(LimitScope.ADDRESS),
+    LimitSubject(LimitScope.SERVER),
+    LimitSubject(LimitScope.KEY),
+    LimitSubject(LimitScope.USER),
+    LimitSubject(LimitScope.ADDRESS),
 )
 
 
@@ -134,30 +134,33 @@ def _check(request: HttpRequest) -> None:
         raise PermissionDenied
 
 
-def _asked(request: HttpRequest) -> Subject | None:
+def _asked(request: HttpRequest) -> LimitSubject | None:
     """Whom the address names: by kind and id from a form with two fields, or as one text."""
     kind, typed = request.GET.get("kind", ""), request.GET.get("id", "").strip()
     if kind and not typed:
         return None
     subject = subject_in(f"{kind}:{typed}" if kind else request.GET.get("whom", ""))
     if subject is not None and subject.scope is LimitScope.ADDRESS and subject.id:
-        return Subject(LimitScope.ADDRESS, network_of(subject.id))
+        return LimitSubject(LimitScope.ADDRESS, network_of(subject.id))
     return subject
 
 
-def _stored() -> dict[Subject, Mapping[str, Any]]:
+def _stored() -> dict[LimitSubject, Mapping[str, Any]]:
     """All limits that are set, the server first."""
     rows = SubjectLimits.objects.exclude(limits={}).values_list("scope", "subject", "limits")
-    found = {Subject(member(LimitScope, scope), id): limits for scope, id, limits in rows}
+    found = {LimitSubject(member(LimitScope, scope), id): limits for scope, id, limits in rows}
     copilots = Copilot.objects.exclude(limits={}).by_name().values_list("pk", "limits")
-    of_copilots = {Subject(LimitScope.COPILOT, str(pk)): limits for pk, limits in copilots}
+    of_copilots = {LimitSubject(LimitScope.COPILOT, str(pk)): limits for pk, limits in copilots}
     order = list(LimitScope)
     together = {**of_copilots, **found}
     return dict(sorted(together.items(), key=lambda one: order.index(one[0].scope)))
 
 
 def _rows(
-    subjects: Iterable[Subject], stored: Mapping[Subject, Mapping[str, Any]], *, address: str
+    subjects: Iterable[LimitSubject],
+    stored: Mapping[LimitSubject, Mapping[str, Any]],
+    *,
+    address: str,
 ) -> Iterable[LimitedRow]:
     for subject in subjects:
         name = name_of(subject)
@@ -171,13 +174,13 @@ def _rows(
             )
 
 
-def _shown(subject: Subject, limits: Mapping[str, Any]) -> Mapping[str, Any]:
+def _shown(subject: LimitSubject, limits: Mapping[str, Any]) -> Mapping[str, Any]:
     """The limits that hold: for the address of any stranger the settings have some too."""
-    is_every_address = subject == Subject(LimitScope.ADDRESS)
+    is_every_address = subject == LimitSubject(LimitScope.ADDRESS)
     return {**settings.ANONYMOUS_LIMITS, **limits} if is_every_address else limits
 
 
-def _bars(subject: Subject, limits: Mapping[str, Any]) -> tuple[Bar, ...]:
+def _bars(subject: LimitSubject, limits: Mapping[str, Any]) -> tuple[Bar, ...]:
     """A bar for each limit of a subject."""
     rules = rules_of(subject, limits)
     if subject in _EVERY[1:]:
@@ -187,7 +190,7 @@ def _bars(subject: Subject, limits: Mapping[str, Any]) -> tuple[Bar, ...]:
 
 
 @transaction.atomic
-def _keep(request: HttpRequest, subject: Subject, limits: Mapping[str, int | float]) -> None:
+def _keep(request: HttpRequest, subject: LimitSubject, limits: Mapping[str, int | float]) -> None:
     before = {"limits": _stored().get(subject, {})}
     if subject.scope is LimitScope.COPILOT:
         Copilot.objects.filter(pk=subject.id).update(limits=limits)
@@ -201,7 +204,7 @@ def _keep(request: HttpRequest, subject: Subject, limits: Mapping[str, int | flo
         record(Action.CHANGED, by=by, on=on, before=before, after={"limits": limits})
 
 
-def _audited(subject: Subject) -> Audited:
+def _audited(subject: LimitSubject) -> Audited:
     """What the audit trail calls it: a copilot as the copilot, all else by whom it limits."""
     if subject.scope is LimitScope.COPILOT:
         return Audited("copilot", subject.id, name_of(subject) or "")

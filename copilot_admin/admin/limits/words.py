@@ -9,8 +9,8 @@ from django.utils.translation import ngettext
 
 from copilot_admin.copilots.fields.options import LIMITS
 from copilot_admin.limits.near_limits import SHARE
-from copilot_admin.limits.rules import NANO, Measure, Rule
-from copilot_admin.limits.use import Use
+from copilot_admin.limits.rules import NANO, LimitMeasure, LimitRule
+from copilot_admin.limits.use import LimitUse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Bar:
     note: str = ""
 
 
-def bar_of(rule: Rule, use: Use) -> Bar:
+def bar_of(rule: LimitRule, use: LimitUse) -> Bar:
     """How much of a limit is used, as a bar with its words."""
     used, most = _amount(rule, use.used), _amount(rule, rule.most)
     return Bar(
@@ -39,11 +39,11 @@ def bar_of(rule: Rule, use: Use) -> Bar:
         per_cent=min(100, 100 * use.used // rule.most),
         is_near=SHARE * rule.most <= use.used < rule.most,
         is_full=use.used >= rule.most,
-        note=_not_counted(use.unpriced) if rule.kind.measure is Measure.USD else "",
+        note=_not_counted(use.unpriced) if rule.kind.measure is LimitMeasure.USD else "",
     )
 
 
-def bar_of_each(rule: Rule) -> Bar:
+def bar_of_each(rule: LimitRule) -> Bar:
     """What each of several may have."""
     most = _amount(rule, rule.most)
     return Bar(label=str(LIMITS[rule.kind.key]), text=_("%(most)s each") % {"most": most})
@@ -61,8 +61,8 @@ def _not_counted(answers: int) -> str:
     ) % {"count": answers}
 
 
-def _amount(rule: Rule, number: int) -> str:
-    if rule.kind.measure is not Measure.USD:
+def _amount(rule: LimitRule, number: int) -> str:
+    if rule.kind.measure is not LimitMeasure.USD:
         return number_format(number, force_grouping=True)
     dollars = Decimal(number) / NANO
     places = 2 if dollars >= 1 or not dollars else 6

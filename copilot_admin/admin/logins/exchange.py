@@ -23,7 +23,7 @@ _NOT_BELIEVED = gettext_noop("What your firm's log-in sent cannot be believed. L
 _NOT_DONE = gettext_noop("The log-in was not completed. Log in again.")
 
 
-class Exchange(OIDCAuthenticationBackend):  # type: ignore[misc]  # it has no types
+class CodeExchange(OIDCAuthenticationBackend):  # type: ignore[misc]  # it has no types
     """The client of mozilla-django-oidc, set up by our settings, which checks every claim."""
 
     def __init__(self, provider: OidcProvider, endpoints: Endpoints) -> None:

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
 
 from copilot_admin.admin.logins.oidc_views import refused
-from copilot_admin.admin.logins.sessions import Source, let_in, vouching_of
+from copilot_admin.admin.logins.sessions import LoginSource, let_in, vouching_of
 from copilot_admin.config.firm_log_in import FirmLogIn
 from copilot_admin.edge.log_in_proxy import PERSON_KEY, ProxyPerson
 from copilot_admin.edge.pages_middleware import _PagesOnly
@@ -76,7 +76,7 @@ def _by_proxy(request: HttpRequest, firm: FirmLogIn) -> HttpResponse | None:
     except Forbidden as error:
         auth.logout(request)
         return refused(request, error)
-    let_in(request, user, source=Source.PROXY, mark=mark)
+    let_in(request, user, source=LoginSource.PROXY, mark=mark)
     return None
 
 
@@ -88,7 +88,7 @@ def _renewed(request: HttpRequest, firm: FirmLogIn) -> HttpResponse | None:
     vouching = vouching_of(request)
     if vouching is None or request.path.startswith(reverse("firm:start").removesuffix("start/")):
         return None
-    if vouching.source is not Source.OIDC or not firm.oidc.is_there:
+    if vouching.source is not LoginSource.OIDC or not firm.oidc.is_there:
         auth.logout(request)  # the setting that it came by is gone
         return None
     age = age_of(vouching.at)

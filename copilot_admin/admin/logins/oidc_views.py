@@ -25,7 +25,7 @@ from mozilla_django_oidc.views import get_next_url
 
 from copilot_admin.admin.logins.addresses import client_address
 from copilot_admin.admin.logins.counted import within
-from copilot_admin.admin.logins.sessions import Source, let_in
+from copilot_admin.admin.logins.sessions import LoginSource, let_in
 from copilot_admin.config.firm_log_in import OidcProvider
 from copilot_admin.edge.public_address import base_url
 from copilot_admin.errors import Forbidden, RequestError, Unauthorized
@@ -114,7 +114,7 @@ def _let_in(
         RequestError: He is not let in.
     """
     from copilot_admin.admin.logins.discovery import endpoints_of
-    from copilot_admin.admin.logins.exchange import Exchange
+    from copilot_admin.admin.logins.exchange import CodeExchange
 
     fault = request.GET.get("error", "")
     if begun["silent"] and fault in HAS_TO_ASK:
@@ -124,14 +124,14 @@ def _let_in(
         raise Forbidden(
             _("Your firm's log-in let nobody in. Log in again, or ask an administrator.")
         )
-    vouched, token = Exchange(provider, endpoints_of(provider)).person(
+    vouched, token = CodeExchange(provider, endpoints_of(provider)).person(
         request.GET.get("code", ""),
         redirect_uri=_redirect_uri(request),
         verifier=begun["code_verifier"],
         nonce=begun["nonce"],
     )
     user = account_of(vouched, provider.map)
-    let_in(request, user, source=Source.OIDC, id_token=token)
+    let_in(request, user, source=LoginSource.OIDC, id_token=token)
     return None
 
 

@@ -14,7 +14,7 @@ from copilot_admin.people.vouching import KEY, OIDC
 LONGEST_TOKEN = 8_000  # characters; a longer one is not given back when logging out
 
 
-class Source(StrEnum):
+class LoginSource(StrEnum):
     """Who vouched for somebody."""
 
     OIDC = OIDC
@@ -31,7 +31,7 @@ class Vouching:
         id_token: For the provider, when its session is to end too.
     """
 
-    source: Source
+    source: LoginSource
     at: float
     mark: str = ""
     id_token: str = field(default="", repr=False)
@@ -43,7 +43,7 @@ def vouching_of(request: HttpRequest) -> Vouching | None:
     if not isinstance(kept, dict):
         return None
     return Vouching(
-        source=Source(kept["source"]),
+        source=LoginSource(kept["source"]),
         at=kept["at"],
         mark=kept["mark"],
         id_token=kept["id_token"],
@@ -61,7 +61,7 @@ def _with_new_rights(request: HttpRequest, user: User) -> None:
 
 
 def let_in(
-    request: HttpRequest, user: User, *, source: Source, mark: str = "", id_token: str = ""
+    request: HttpRequest, user: User, *, source: LoginSource, mark: str = "", id_token: str = ""
 ) -> None:
     """Logs somebody in, or notes that he was vouched for again: then his forms stay valid."""
     if request.user.pk != user.pk or vouching_of(request) is None:

@@ -25,7 +25,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from copilot_admin.admin.logins.forms import EmergencyForm
 from copilot_admin.admin.logins.log_in_rows import carried_out, rows_of
 from copilot_admin.admin.logins.oidc_views import label_of, log_out_address
-from copilot_admin.admin.logins.sessions import Source, vouching_of
+from copilot_admin.admin.logins.sessions import LoginSource, vouching_of
 from copilot_admin.config.firm_log_in import FirmLogIn
 
 _View = TypeVar("_View", bound=Callable[..., HttpResponseBase])
@@ -108,7 +108,7 @@ class LogInViews(AdminSite):
         The page leads there by itself: a form may only lead to this server.
         """
         vouching = vouching_of(request)
-        by_oidc = vouching is not None and vouching.source is Source.OIDC
+        by_oidc = vouching is not None and vouching.source is LoginSource.OIDC
         address = log_out_address(request, vouching.id_token) if vouching and by_oidc else ""
         auth.logout(request)
         context = {**self.each_context(request), "title": _("Logged out"), "onward": address}

@@ -5,7 +5,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.playground.builders import may_build
-from copilot_admin.answering.feedback import Judgement, keep
+from copilot_admin.answering.feedback import GivenFeedback, keep
 from copilot_admin.models import Turn
 from copilot_admin.studio.playground import builder
 
@@ -22,7 +22,7 @@ def judge(request: HttpRequest, pk: int) -> JsonResponse:
         return _said(_("Choose thumbs up or thumbs down."), status=422)
     if turn is None:
         return _said(_("This answer is not kept any more."), status=404)
-    keep(Judgement.model_validate({"vote": vote}), turn=turn)
+    keep(GivenFeedback.model_validate({"vote": vote}), turn=turn)
     return _said(_("Thumbs up is kept.") if vote == VOTES[0] else _("Thumbs down is kept."))
 
 

@@ -16,7 +16,7 @@ from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.no_popups import NoPopups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.prices.form import PRICES, PriceForm, today
-from copilot_admin.admin.prices.import_views import FOLDER, ImportViews
+from copilot_admin.admin.prices.import_views import FOLDER, PriceImportViews
 from copilot_admin.models import ModelPrice
 from copilot_admin.prices.in_use import unpriced_models
 from copilot_admin.prices.money import plain
@@ -52,7 +52,7 @@ class StandingFilter(admin.SimpleListFilter):
 
 
 @admin.register(ModelPrice, site=site)
-class ModelPriceAdmin(GuardedLookups, NoPopups, ImportViews):
+class ModelPriceAdmin(GuardedLookups, NoPopups, PriceImportViews):
     """The pages of prices."""
 
     form = PriceForm

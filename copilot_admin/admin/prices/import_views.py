@@ -33,7 +33,7 @@ MOST_SHOWN = 200  # lines of a plan; the others are counted
 NAMED = 30  # entries that are named for each reason to skip them
 
 
-class ImportViews(PriceModelAdmin):
+class PriceImportViews(PriceModelAdmin):
     """The page of the import; whoever may add and change prices may import them."""
 
     def import_urls(self) -> list[URLPattern]:

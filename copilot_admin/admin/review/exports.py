@@ -35,7 +35,13 @@ from copilot_admin.audit.reads import told_filters
 from copilot_admin.models import Action, TranscriptExport
 from copilot_admin.review.exports.downloading import file_name, media_type, pieces, pieces_in_loop
 from copilot_admin.review.exports.format import all_formats
-from copilot_admin.review.exports.keeping import KEPT_FOR, MOST_RUNNING, Refusal, discard, stop
+from copilot_admin.review.exports.keeping import (
+    KEPT_FOR,
+    MOST_RUNNING,
+    ExportRefusal,
+    discard,
+    stop,
+)
 from copilot_admin.review.exports.selection import (
     COUNTED,
     counted,
@@ -99,7 +105,7 @@ class ExportAdmin(GuardedLookups, ExportModelAdmin):
             raise PermissionDenied
         filters = filters_in((request.POST or request.GET).get(LIST, ""))
         if filters is None:
-            messages.error(request, _words(Refusal.LONG))
+            messages.error(request, _words(ExportRefusal.LONG))
             return HttpResponseRedirect(reverse("admin:copilot_admin_conversation_changelist"))
         if (refused := refused_page(request, filters)) is not None:
             return refused
@@ -132,7 +138,7 @@ class ExportAdmin(GuardedLookups, ExportModelAdmin):
 
     def _begun(
         self, request: HttpRequest, form: ExportForm, given: dict[str, str]
-    ) -> TranscriptExport | Refusal:
+    ) -> TranscriptExport | ExportRefusal:
         """The export that a form asks for, which is noted where it is made; or why there is none."""
         with transaction.atomic():
             export = export_in_background(
@@ -265,13 +271,13 @@ def _id_of(request: HttpRequest) -> int:
     return int(request.user.pk or 0)  # somebody: the site asks for a log-in first
 
 
-def _words(refusal: Refusal) -> str:
+def _words(refusal: ExportRefusal) -> str:
     words = {
-        Refusal.MANY: _(
+        ExportRefusal.MANY: _(
             "%(most)d of your exports are being written. Wait for one, or stop one, then export again."
         )
         % {"most": MOST_RUNNING},
-        Refusal.LONG: _("The filters are too long. Choose less in them, then export again."),
+        ExportRefusal.LONG: _("The filters are too long. Choose less in them, then export again."),
     }
     return words[refusal]
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from copilot_admin.admin.transcripts.words import ShownWords, outcome_words
 from copilot_admin.models import Conversation, EndUser, ReviewState
 from copilot_admin.rendering.text import shortened
-from copilot_admin.review.excerpts import Piece
+from copilot_admin.review.excerpts import ExcerptPiece
 from copilot_admin.review.row_notes import Reason
 
 NONE = "–"  # noqa: RUF001  # a dash
@@ -33,7 +33,7 @@ def box_cell(conversation: Conversation) -> SafeString:
 
 
 def question_cell(
-    conversation: Conversation, excerpt: Iterable[Piece], *, turns: int, by_id: bool
+    conversation: Conversation, excerpt: Iterable[ExcerptPiece], *, turns: int, by_id: bool
 ) -> SafeString:
     """The title, in its own direction of writing, and where the words are that were searched for.
 

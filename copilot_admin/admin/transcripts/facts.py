@@ -16,7 +16,7 @@ NEWS_FOR = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class ConversationFacts:
     """The head of a conversation's page.
 
     Attributes:
@@ -32,9 +32,9 @@ class Facts:
     is_recent: bool
 
 
-def facts_of(conversation: Conversation) -> Facts:
+def facts_of(conversation: Conversation) -> ConversationFacts:
     """Reads what the head needs; the conversation comes with its copilot."""
-    return Facts(
+    return ConversationFacts(
         conversation=conversation,
         caller=_caller(conversation.principal),
         outcome=outcome_words(conversation.last_outcome),

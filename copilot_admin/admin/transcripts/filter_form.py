@@ -7,7 +7,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from copilot_admin.review.chosen import Chosen
-from copilot_admin.review.filter import Filter, Label, Widget
+from copilot_admin.review.filter import FilterControl, Label, TranscriptFilter
 from copilot_admin.review.filters import FILTERS
 
 
@@ -15,7 +15,7 @@ from copilot_admin.review.filters import FILTERS
 class Field:
     """One filter in the form."""
 
-    filter: Filter
+    filter: TranscriptFilter
     value: str
     choices: Sequence[tuple[str, Label]]
     is_unknown: bool
@@ -29,7 +29,7 @@ class Field:
     @property
     def options(self) -> SafeString:
         """The choices as HTML: there may be thousands, and a template takes long for each."""
-        is_list = self.filter.widget is Widget.TYPED
+        is_list = self.filter.widget is FilterControl.TYPED
         return SafeString("".join(self._option(*one, is_list=is_list) for one in self.choices))
 
     def _option(self, value: str, label: Label, *, is_list: bool) -> str:
@@ -58,4 +58,4 @@ def chips_of(fields: Sequence[Field]) -> Mapping[str, Field]:
     return {field.filter.name: field for field in fields if field.value}
 
 
-_LISTED = frozenset({Widget.CHOICE, Widget.TYPED})
+_LISTED = frozenset({FilterControl.CHOICE, FilterControl.TYPED})

@@ -31,7 +31,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.review.notes import LONGEST, add_note, own_note
 from copilot_admin.review.queues import finish, set_by_hand, skip
-from copilot_admin.review.verdicts import Judged, active_criteria, save_verdict, verdict_of
+from copilot_admin.review.verdicts import GivenVerdict, active_criteria, save_verdict, verdict_of
 
 post_only = method_decorator(require_POST)
 form_page = method_decorator(require_http_methods(["GET", "HEAD", "POST"]))
@@ -195,7 +195,7 @@ class JudgingViews(TranscriptViews):
         self,
         request: HttpRequest,
         conversation: Conversation,
-        judged: Judged,
+        judged: GivenVerdict,
         *,
         turn: int | None = None,
     ) -> None:

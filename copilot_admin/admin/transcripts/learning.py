@@ -40,7 +40,7 @@ MOST_TOLD = 100  # turns that were not saved and are named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class ChosenTurns:
     """What somebody wants saved.
 
     Attributes:
@@ -132,7 +132,7 @@ class LearningViews(ConversationModelAdmin):
         if saved:
             record(Action.ADDED, by=by, on=Subject("savedquestion"), after={"ids": saved})
 
-    def _selection(self, request: HttpRequest) -> Selection:
+    def _selection(self, request: HttpRequest) -> ChosenTurns:
         chosen = _chosen(request)
         if not chosen:
             rows = rows_of_list(self, request, _sent(request).get(LIST, ""))
@@ -141,7 +141,7 @@ class LearningViews(ConversationModelAdmin):
         chosen = list(in_order(chosen, mine)) if settings.MEMBERS else chosen
         only_bad = _sent(request).get("which") == ONLY_BAD
         turns = turns_of(chosen, only_bad=only_bad)
-        return Selection(
+        return ChosenTurns(
             conversations=chosen,
             turns=turns[:MOST_AT_ONCE],
             only_bad=only_bad,

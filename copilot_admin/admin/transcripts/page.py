@@ -12,7 +12,7 @@ from copilot_admin.admin.transcripts.paths import (
     children_of,
     siblings_of,
 )
-from copilot_admin.admin.transcripts.plan import Plan
+from copilot_admin.admin.transcripts.plan import PagePlan
 from copilot_admin.admin.transcripts.said_once import without_sentence
 from copilot_admin.models import Outcome, TurnState
 from copilot_admin.reading import (
@@ -153,7 +153,7 @@ class ConversationPage:
 
 
 def page_of(
-    plan: Plan,
+    plan: PagePlan,
     turns: Mapping[int, TurnView],
     *,
     history: tuple[MessageView, ...] = (),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 
 from copilot_admin.admin.blocks.blocks import blocks_of, some_answered
-from copilot_admin.admin.blocks.contents import ALONE, DataExcerpt, Room
+from copilot_admin.admin.blocks.contents import ALONE, DataExcerpt, ShownRoom
 from copilot_admin.admin.blocks.kinds import ArtifactBlock
 from copilot_admin.reading import RunView, TurnView
 
@@ -24,7 +24,7 @@ def artifact_by_key(turn: TurnView, key: str) -> ArtifactBlock | None:
     return next((one for one in blocks if isinstance(one, ArtifactBlock) and one.key == key), None)
 
 
-def _alone(turn: TurnView, key: str, room: Room) -> Iterator[object]:
+def _alone(turn: TurnView, key: str, room: ShownRoom) -> Iterator[object]:
     for run in turn.runs:
         if _may_hold(run, key):
             yield tuple(blocks_of(run, room=room, formatted=False))

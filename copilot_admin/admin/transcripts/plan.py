@@ -13,7 +13,7 @@ MOST_PARTS = 200  # turns and placeholders; of longer conversations a link leads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class PagePlan:
     """Which turns a page has, and which of them it shows at once.
 
     Attributes:
@@ -31,7 +31,7 @@ class Plan:
 
 def plan_of(
     outline: OutlineView, *, through: int | None = None, all_branches: bool = False
-) -> Plan:
+) -> PagePlan:
     """Decides what the page of a conversation shows, before anything of it is read.
 
     Args:
@@ -42,7 +42,7 @@ def plan_of(
     path = outline.turns if all_branches else chosen_path(outline.turns, through=through)
     named = next((place for place, turn in enumerate(path) if turn.id == through), 0)
     start = max(0, min(named - MOST_PARTS // 2, len(path) - MOST_PARTS))
-    return Plan(
+    return PagePlan(
         outline=outline,
         path=path,
         start=start,

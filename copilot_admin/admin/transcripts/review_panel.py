@@ -9,7 +9,7 @@ from copilot_admin.admin.transcripts.beside import place_of
 from copilot_admin.admin.transcripts.verdict_form import VerdictForm
 from copilot_admin.admin.transcripts.way import Way
 from copilot_admin.models import Conversation, ReviewQueue, ReviewState
-from copilot_admin.review.queues import Progress, holds, progress_of
+from copilot_admin.review.queues import QueueProgress, holds, progress_of
 from copilot_admin.review.reviews import Verdicts, VerdictView
 from copilot_admin.review.verdicts import Person, active_criteria, verdict_of
 
@@ -35,7 +35,7 @@ class Panel:
     hides_others: bool
     way: Way
     queue: ReviewQueue | None
-    progress: Progress | None
+    progress: QueueProgress | None
     left: bool
 
 

@@ -8,7 +8,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models import Criterion, CriterionKind, Rating, Verdict
-from copilot_admin.review.verdicts import Judged
+from copilot_admin.review.verdicts import GivenVerdict
 
 LONGEST_COMMENT = 20_000  # characters
 LABEL_KEYS = "4567890"  # of the keyboard; those before are of the rating
@@ -67,10 +67,10 @@ class VerdictForm(forms.Form):
         chosen = [one for one in self._criteria if one.kind == CriterionKind.SCORE]
         return [self[_name(one)] for one in chosen]
 
-    def judged(self) -> Judged:
+    def judged(self) -> GivenVerdict:
         """The verdict of a valid form."""
         values = {one.pk: self.cleaned_data[_name(one)] for one in self._criteria}
-        return Judged(
+        return GivenVerdict(
             rating=self.cleaned_data["rating"],
             comment=self.cleaned_data["comment"],
             marks={pk: int(value) for pk, value in values.items() if value not in (False, None)},

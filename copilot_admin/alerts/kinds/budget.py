@@ -5,16 +5,16 @@ from decimal import Decimal
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from copilot_admin.alerts.kind import Measured, RuleKind, Unit, Watched, shown
+from copilot_admin.alerts.kind import FigureUnit, MeasuredFigure, RuleKind, Watched, shown
 from copilot_admin.alerts.rollups import sums_of_days
-from copilot_admin.alerts.windows import Window
+from copilot_admin.alerts.windows import AlertWindow
 from copilot_admin.review.counted import Counted
 
 
-def _measure(watched: Watched) -> Measured:
+def _measure(watched: Watched) -> MeasuredFigure:
     counted = sums_of_days(watched.scope, watched.span, "cost", "unpriced")
     cost, unpriced = Decimal(counted["cost"]), int(counted["unpriced"])
-    said = _("Answers cost %(cost)s") % {"cost": shown(Unit.DOLLARS, cost)}
+    said = _("Answers cost %(cost)s") % {"cost": shown(FigureUnit.DOLLARS, cost)}
     if unpriced:
         more = ngettext(
             "the cost of %(number)d request more is unknown",
@@ -23,15 +23,15 @@ def _measure(watched: Watched) -> Measured:
         )
         said = f"{said}; {more % {'number': unpriced}}"
     query = {"counted": str(Counted(what="priced", span=watched.span))}
-    return Measured(value=cost, sentence=said, query=query)
+    return MeasuredFigure(value=cost, sentence=said, query=query)
 
 
 BUDGET = RuleKind(
     name="budget",
     label=gettext_lazy("A budget"),
     help=gettext_lazy("What answers cost, in US dollars, as far as prices are known."),
-    unit=Unit.DOLLARS,
+    unit=FigureUnit.DOLLARS,
     measure=_measure,
-    windows=(Window.MONTH, Window.TODAY),
+    windows=(AlertWindow.MONTH, AlertWindow.TODAY),
     threshold=Decimal(100),
 )

@@ -12,7 +12,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from copilot_admin.alerts.kind import Measured, RuleKind, Unit, Watched
+from copilot_admin.alerts.kind import FigureUnit, MeasuredFigure, RuleKind, Watched
 from copilot_admin.alerts.rollups import most_failing
 from copilot_admin.alerts.windows import SHORT
 from copilot_admin.alerts.words import few
@@ -39,11 +39,11 @@ class _Provider:
         return Decimal(100 * len(self.failed)) / self.asked
 
 
-def _measure(watched: Watched) -> Measured:
+def _measure(watched: Watched) -> MeasuredFigure:
     copilots = most_failing(watched.scope, watched.span, most=COPILOTS)
     providers = [one for one in _counted(copilots, watched.span) if one.failed]
     if not providers:
-        return Measured(value=None, sentence=_("No provider failed"))
+        return MeasuredFigure(value=None, sentence=_("No provider failed"))
     worst = max(providers, key=lambda one: (one.share, len(one.failed)))
     said = _("The provider %(name)s failed %(failed)d of %(asked)d requests") % {
         "name": worst.name,
@@ -55,7 +55,9 @@ def _measure(watched: Watched) -> Measured:
         "counted": str(Counted(what="faults", span=watched.span, detail=worst.name)),
     }
     words = _words(worst.failed) if watched.with_words else ()
-    return Measured(value=worst.share, basis=worst.asked, sentence=said, query=query, words=words)
+    return MeasuredFigure(
+        value=worst.share, basis=worst.asked, sentence=said, query=query, words=words
+    )
 
 
 def _counted(copilots: Sequence[int], span: Span) -> list[_Provider]:
@@ -89,7 +91,7 @@ FAILING_PROVIDER = RuleKind(
         "Requests that a provider did not answer, refused or broke off, in per cent of those it got; "
         "the worst provider counts."
     ),
-    unit=Unit.PER_CENT,
+    unit=FigureUnit.PER_CENT,
     measure=_measure,
     windows=SHORT,
     threshold=Decimal(20),

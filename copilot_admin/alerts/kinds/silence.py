@@ -8,9 +8,9 @@ from statistics import median_low
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from copilot_admin.alerts.kind import Measured, RuleKind, Unit, Watched
+from copilot_admin.alerts.kind import FigureUnit, MeasuredFigure, RuleKind, Watched
 from copilot_admin.alerts.rollups import sums_of_hours
-from copilot_admin.alerts.windows import SHORT, Window
+from copilot_admin.alerts.windows import SHORT, AlertWindow
 from copilot_admin.models import Copilot
 from copilot_admin.review.counted import Counted
 from copilot_admin.review.periods import HOUR, Span
@@ -31,18 +31,18 @@ def usual_of(weeks: Sequence[int]) -> int | None:
     return median_low(known) if len(known) >= FEWEST_WEEKS else None
 
 
-def _measure(watched: Watched) -> Measured:
+def _measure(watched: Watched) -> MeasuredFigure:
     now = watched.span
     # Of the hour that runs only so much counts as there is: in earlier weeks it does not count.
     earlier = [Span(now.first - n * WEEK, now.end - HOUR - n * WEEK) for n in range(1, WEEKS + 1)]
     # One statement each: over several spans at once, SQLite reads the whole table.
     usual = usual_of([_asked(watched, span) for span in earlier])
     if usual is None or not usual or not _can_be_asked(watched):
-        return Measured(value=None, sentence=_("It is not known how much is usual"))
+        return MeasuredFigure(value=None, sentence=_("It is not known how much is usual"))
     asked = _asked(watched, now)
     said = _("%(asked)d questions were asked; usually it is %(usual)d")
     last_week = Span(earlier[0].first, earlier[0].end)
-    return Measured(
+    return MeasuredFigure(
         value=Decimal(100 * asked) / usual,
         basis=usual,
         sentence=said % {"asked": asked, "usual": usual},
@@ -69,9 +69,12 @@ SILENCE = RuleKind(
         "Questions in per cent of what is usual: the middle of the same hours of the last four weeks. "
         "0: nobody asks at all."
     ),
-    unit=Unit.PER_CENT,
+    unit=FigureUnit.PER_CENT,
     measure=_measure,
-    windows=(Window.THREE_HOURS, *(one for one in SHORT if one is not Window.THREE_HOURS)),
+    windows=(
+        AlertWindow.THREE_HOURS,
+        *(one for one in SHORT if one is not AlertWindow.THREE_HOURS),
+    ),
     threshold=Decimal(0),
     minimum=10,
     minimum_label=gettext_lazy("questions that are usual"),

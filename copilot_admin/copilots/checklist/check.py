@@ -8,17 +8,17 @@ from pkgutil import iter_modules
 
 from copilot_admin.copilots.checklist import checks
 from copilot_admin.copilots.checklist.finding import Finding
-from copilot_admin.copilots.checklist.subject import DraftContent, Facts
+from copilot_admin.copilots.checklist.subject import DraftContent, DraftFacts
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
     """A pure function that finds what is wrong in one regard; use it as a decorator."""
 
-    find: Callable[[DraftContent, Facts], Iterator[Finding]]
+    find: Callable[[DraftContent, DraftFacts], Iterator[Finding]]
 
 
-def findings_in(content: DraftContent, facts: Facts) -> tuple[Finding, ...]:
+def findings_in(content: DraftContent, facts: DraftFacts) -> tuple[Finding, ...]:
     """All that the checks find, the gravest first, in the order of the form."""
     found = (one for check in all_checks() for one in check.find(content, facts))
     return tuple(sorted(found, key=lambda one: one.rank))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from copilot_admin.copilots.checklist.check import findings_in
 from copilot_admin.copilots.checklist.finding import Finding, error
-from copilot_admin.copilots.checklist.subject import DraftContent, Facts
+from copilot_admin.copilots.checklist.subject import DraftContent, DraftFacts
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.engine.providers.registry import make_provider
 from copilot_admin.engine.values.document import spec_from_document
@@ -16,7 +16,9 @@ from protocol.json import Json
 from protocol.shapes import list_of, text_of
 
 
-def checked(copilot: Copilot, document: Mapping[str, Json], facts: Facts) -> tuple[Finding, ...]:
+def checked(
+    copilot: Copilot, document: Mapping[str, Json], facts: DraftFacts
+) -> tuple[Finding, ...]:
     """What there is to say of a document that is to become a version of a copilot.
 
     Args:
@@ -36,7 +38,7 @@ def checked(copilot: Copilot, document: Mapping[str, Json], facts: Facts) -> tup
 
 
 def _without_provider(
-    copilot: Copilot, document: Mapping[str, Json], facts: Facts
+    copilot: Copilot, document: Mapping[str, Json], facts: DraftFacts
 ) -> tuple[Finding, ...]:
     row = copilot.provider
     bare = ProviderSpec(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from copilot_admin.copilots.at_once import keys_of_each
-from copilot_admin.copilots.checklist.subject import Facts
+from copilot_admin.copilots.checklist.subject import DraftFacts
 from copilot_admin.copilots.fields.codecs import image_of
 from copilot_admin.copilots.model_lists import known_models_of
 from copilot_admin.copilots.remote_images import is_kept
@@ -12,7 +12,7 @@ from copilot_admin.models import Access, Copilot, Provider
 from copilot_admin.storage.selects import member
 
 
-def facts_of(copilots: Sequence[Copilot]) -> list[Facts]:
+def facts_of(copilots: Sequence[Copilot]) -> list[DraftFacts]:
     """What is known about each; their providers should be loaded with them. Asks no network."""
     names = {name for one in copilots for name in named_in(one.custom_features)}
     others = found_by(names)
@@ -20,7 +20,7 @@ def facts_of(copilots: Sequence[Copilot]) -> list[Facts]:
     models = _models_of({**others, **own})
     keys = keys_of_each(one.pk for one in copilots if one.access == Access.KEY)
     return [
-        Facts(
+        DraftFacts(
             enabled=copilot.enabled,
             access=member(Access, copilot.access),
             keys=keys.get(copilot.pk, 0),

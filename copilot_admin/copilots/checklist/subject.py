@@ -17,7 +17,7 @@ class DraftContent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class DraftFacts:
     """What is known about a draft without asking anybody else.
 
     Attributes:

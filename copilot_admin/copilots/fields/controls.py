@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import JsonValue, StringConstraints, model_validator
 
 from copilot_admin.copilots.fields.records import Line
-from copilot_admin.copilots.fields.shape import Record, fault, refuse_repeated, stored
+from copilot_admin.copilots.fields.shape import StoredRecord, fault, refuse_repeated, stored
 from copilot_admin.copilots.fields.shown import Shown
 from protocol.features import FEATURE_KEYS
 
@@ -21,7 +21,7 @@ class Only:
     type: str
 
 
-class States(Record):
+class States(StoredRecord):
     """What `{{ options.<key>.state }}` says for a toggle."""
 
     on: Annotated[
@@ -38,14 +38,14 @@ class States(Record):
     )
 
 
-class OptionEntry(Record):
+class OptionEntry(StoredRecord):
     """A choice of a select."""
 
     label: Line
     value: Line
 
 
-class CustomFeatureEntry(Record):
+class CustomFeatureEntry(StoredRecord):
     """A control of the builder's own."""
 
     key: Annotated[

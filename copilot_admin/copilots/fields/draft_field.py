@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 from django.db import models
 from django.utils.functional import Promise
 
-from copilot_admin.copilots.fields.shape import Record
+from copilot_admin.copilots.fields.shape import StoredRecord
 from copilot_admin.models import Copilot
 
 Text: TypeAlias = str | Promise
@@ -16,7 +16,7 @@ Line: TypeAlias = str | tuple[str, ...]  # names of inputs that stand side by si
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tab:
+class FormTab:
     """A page of the form; `key` names it in addresses."""
 
     key: str
@@ -32,7 +32,7 @@ class Section:
     """
 
     title: Text
-    tab: Tab
+    tab: FormTab
     description: Text = ""
     is_folded: bool = False
 
@@ -78,7 +78,7 @@ class Switches:
 class Rows:
     """A list of records; the values of `unique` must differ."""
 
-    record: type[Record]
+    record: type[StoredRecord]
     add_label: Text
     unique: str = ""
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from django.utils.translation import gettext_lazy as _
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_validator
 
-from copilot_admin.copilots.fields.shape import Record, fault
+from copilot_admin.copilots.fields.shape import StoredRecord, fault
 from copilot_admin.copilots.fields.shown import Shown
 from copilot_admin.engine.client_functions.registry import labels
 from copilot_admin.engine.components.registry import LATEST, registry
@@ -16,7 +16,7 @@ from protocol.json_schema import schema_fault
 Line = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 
 
-class ModelEntry(Record):
+class ModelEntry(StoredRecord):
     """A model of the client's picker."""
 
     id: Annotated[str, StringConstraints(min_length=1, max_length=200), Shown(label=_("Model"))]
@@ -38,7 +38,7 @@ def _usable_schema(schema: JsonValue) -> JsonValue:
     return schema
 
 
-class ComponentEntry(Record):
+class ComponentEntry(StoredRecord):
     """A component that the model is offered; "calculator@v1" says the same in short."""
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=64)]
@@ -78,7 +78,7 @@ def short_forms(rows: Sequence[Mapping[str, Any]]) -> list[str | Mapping[str, An
     return [row if row.get("config") else f"{row['name']}@{row['version']}" for row in rows]
 
 
-class DataNoteEntry(Record):
+class DataNoteEntry(StoredRecord):
     """A note of data that the model always sees.
 
     `data` may be null, which is not the same as absent. Data that does not fit its schema is no
@@ -115,7 +115,7 @@ def _known_function(name: str) -> str:
     return name
 
 
-class CallLimitEntry(Record):
+class CallLimitEntry(StoredRecord):
     """How often one function of Workspace may be called for a question."""
 
     function: Annotated[
@@ -126,7 +126,7 @@ class CallLimitEntry(Record):
     most: Annotated[int, Field(ge=1, le=HIGHEST_CALL_LIMIT), Shown(label=_("Most often"))]
 
 
-class StepEntry(Record):
+class StepEntry(StoredRecord):
     """A fixed status update."""
 
     at: Annotated[

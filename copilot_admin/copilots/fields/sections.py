@@ -2,13 +2,13 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.copilots.fields.draft_field import Section, Tab
+from copilot_admin.copilots.fields.draft_field import FormTab, Section
 
-BASICS = Tab("basics", _("Basics"))
-FEATURES_TAB = Tab("features", _("Features"))
-DATA_TAB = Tab("data", _("Data and tools"))
-CONVERSATION = Tab("conversation", _("Steps and starters"))
-ACCESS_TAB = Tab("access", _("Access"))
+BASICS = FormTab("basics", _("Basics"))
+FEATURES_TAB = FormTab("features", _("Features"))
+DATA_TAB = FormTab("data", _("Data and tools"))
+CONVERSATION = FormTab("conversation", _("Steps and starters"))
+ACCESS_TAB = FormTab("access", _("Access"))
 
 IDENTITY = Section(_("Identity"), BASICS)
 INSTRUCTIONS = Section(_("Instructions"), BASICS)

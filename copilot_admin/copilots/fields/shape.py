@@ -14,7 +14,7 @@ class Shape(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, protected_namespaces=())
 
 
-class Record(Shape):
+class StoredRecord(Shape):
     """A record that a draft stores in another form than a file has it."""
 
     def row(self) -> dict[str, Any]:
@@ -25,7 +25,7 @@ class Record(Shape):
 def stored(value: Any) -> Any:
     """What a draft stores of a value of a file."""
     match value:
-        case Record():
+        case StoredRecord():
             return value.row()
         case list():
             return [stored(each) for each in value]

@@ -16,7 +16,7 @@ from copilot_admin.copilots.fields.lengths import (
     prompt_length_fault,
 )
 from copilot_admin.copilots.fields.records import CallLimitEntry, ComponentEntry, ModelEntry
-from copilot_admin.copilots.fields.shape import Record, fault, refuse_repeated
+from copilot_admin.copilots.fields.shape import StoredRecord, fault, refuse_repeated
 from copilot_admin.engine.llm.parameters import RESERVED_PARAMETERS
 from copilot_admin.engine.tools.registry import tool_names
 from copilot_admin.engine.values.spec import (
@@ -129,7 +129,7 @@ def _always(value: bool) -> bool:
     return value
 
 
-class _Features(Record):
+class _Features(StoredRecord):
     """A switch for every feature of the protocol."""
 
     streaming: Annotated[bool, AfterValidator(_always)] = True
@@ -139,7 +139,7 @@ class _Features(Record):
         return self.model_dump(by_alias=True, exclude={"streaming"})
 
 
-class _DataMessages(Record):
+class _DataMessages(StoredRecord):
     """Which contents become Data messages."""
 
     def row(self) -> dict[str, Any]:
@@ -151,7 +151,7 @@ _Count = Annotated[int, Field(ge=1, le=MOST_OF_A_LIMIT)]
 _Dollars = Annotated[float, Field(gt=0, le=MOST_DOLLARS, allow_inf_nan=False)]
 
 
-class LimitsEntry(Record):
+class LimitsEntry(StoredRecord):
     """How much may be asked, of a copilot or of whatever else is limited; None: as much as comes."""
 
     requests_per_minute: _Count | None = None
@@ -170,7 +170,7 @@ class LimitsEntry(Record):
         return self.model_dump(exclude_none=True)
 
 
-def _switches(name: str, base: type[Record], switches: dict[str, bool]) -> Any:
+def _switches(name: str, base: type[StoredRecord], switches: dict[str, bool]) -> Any:
     """A record with a switch for each name."""
     described: dict[str, Any] = {
         key.replace("-", "_"): (bool, Field(default, alias=key))

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from pydantic.fields import FieldInfo
 
 from copilot_admin.copilots.fields.draft_field import Choice, DraftField, Option, Rows, Switches
-from copilot_admin.copilots.fields.shape import Record
+from copilot_admin.copilots.fields.shape import StoredRecord
 from copilot_admin.copilots.fields.shown import Shown, shown_in
 
 
@@ -54,7 +54,7 @@ def _switched_on(options: Iterable[Option], stored: Mapping[str, Any]) -> str:
     return "\n".join(map(str, on))
 
 
-def _row_in_words(record: type[Record], row: object) -> str:
+def _row_in_words(record: type[StoredRecord], row: object) -> str:
     if not isinstance(row, Mapping):
         return in_words(row)
     fields = {info.alias or name: info for name, info in record.model_fields.items()}
@@ -77,10 +77,10 @@ def _shown_for(info: FieldInfo | None, value: object) -> Shown | None:
     return next(iter([*fitting, *found]), None)
 
 
-def _record_in(info: FieldInfo | None) -> type[Record] | None:
+def _record_in(info: FieldInfo | None) -> type[StoredRecord] | None:
     """The record that a key holds, or may hold."""
     kinds = (info.annotation, *get_args(info.annotation)) if info else ()
-    records = (one for one in kinds if isinstance(one, type) and issubclass(one, Record))
+    records = (one for one in kinds if isinstance(one, type) and issubclass(one, StoredRecord))
     return next(records, None)
 
 

@@ -14,7 +14,7 @@ from pydantic import (
     model_validator,
 )
 
-from copilot_admin.copilots.fields.shape import Record, Shape, fault, refuse_repeated
+from copilot_admin.copilots.fields.shape import Shape, StoredRecord, fault, refuse_repeated
 from copilot_admin.copilots.questions.expectation import ExpectationEntry
 from copilot_admin.models.questions import LONGEST_LABEL
 from protocol.redaction import redact
@@ -102,7 +102,7 @@ class FileEntry(Shape):
     content: str
 
 
-class QuestionEntry(Record):
+class QuestionEntry(StoredRecord):
     """A question, what comes with it, and what its answer shall be."""
 
     question: Annotated[

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from pydantic import PlainValidator, StringConstraints, model_validator
 
-from copilot_admin.copilots.fields.shape import Record, fault
+from copilot_admin.copilots.fields.shape import StoredRecord, fault
 
 LONGEST_EXPECTED = 2000  # characters; a sentence for a judge has some dozens
 
@@ -110,7 +110,7 @@ _Number = Annotated[int | float, PlainValidator(_number)]
 _Distance = Annotated[int | float, PlainValidator(_not_negative)]
 
 
-class ExpectationEntry(Record):
+class ExpectationEntry(StoredRecord):
     """What the answer shall be; one key besides the tolerance of a number."""
 
     contains: _Text | None = None

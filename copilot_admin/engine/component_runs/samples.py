@@ -12,7 +12,7 @@ from copilot_admin.engine.providers.rehearsal import MODEL as REHEARSAL
 from copilot_admin.engine.providers.rehearsal import Rehearsal
 from copilot_admin.engine.values.spec import ProviderSpec, Timeouts
 from copilot_admin.errors import ComponentError
-from protocol.components import ContractFinding, Rule, is_reserved
+from protocol.components import ContractFinding, ContractRule, is_reserved
 from protocol.components.contract import outputs_are_json
 from protocol.json import JsonObject
 
@@ -20,7 +20,7 @@ from protocol.json import JsonObject
 async def sample_findings(component: type[Component]) -> tuple[ContractFinding, ...]:
     """What is wrong with what a component gives of its samples; empty when nothing is."""
     if not component.samples:
-        return (ContractFinding(Rule.OUTPUT_JSON, "there is no sample to run it with."),)
+        return (ContractFinding(ContractRule.OUTPUT_JSON, "there is no sample to run it with."),)
     found: list[ContractFinding] = []
     for number, sample in enumerate(component.samples, 1):
         found += await _findings_of(component, sample, number)
@@ -45,7 +45,7 @@ async def _findings_of(
                 pass
     except ComponentError as error:
         detail = f"its sample {number} gives no whole result: {error.public}"
-        return iter((ContractFinding(Rule.OUTPUT_JSON, detail),))
+        return iter((ContractFinding(ContractRule.OUTPUT_JSON, detail),))
     return outputs_are_json(component, run.outputs)
 
 

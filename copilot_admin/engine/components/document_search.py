@@ -8,7 +8,7 @@ from pydantic import Field
 
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.inputs import DOCUMENTS, SourceDocument, documents_in
-from copilot_admin.engine.components.passages import Hit, search
+from copilot_admin.engine.components.passages import PassageHit, search
 from protocol.components import ComponentOutput, ContentType
 
 MOST_PASSAGES = 20
@@ -125,7 +125,7 @@ def _listed(documents: Sequence[SourceDocument], *, words: str = "There are") ->
     return f"{words}: {', '.join(document.name for document in documents)}."
 
 
-def _reference(hit: Hit, number: int, *, origin: str) -> dict[str, Any]:
+def _reference(hit: PassageHit, number: int, *, origin: str) -> dict[str, Any]:
     passage = hit.passage
     return {
         "type": "doc",

@@ -43,7 +43,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class PassageHit:
     """A passage that fits a question, and how well."""
 
     passage: Passage
@@ -64,7 +64,9 @@ def passages(document: SourceDocument) -> Iterator[Passage]:
             yield Passage(document.name, label, piece)
 
 
-def search(question: str, documents: Sequence[SourceDocument], *, most: int) -> tuple[Hit, ...]:
+def search(
+    question: str, documents: Sequence[SourceDocument], *, most: int
+) -> tuple[PassageHit, ...]:
     """The passages that fit a question best, best first; equals in the order of the documents.
 
     The name of a document and the label of a page count as words of their passages. A passage in
@@ -78,7 +80,7 @@ def search(question: str, documents: Sequence[SourceDocument], *, most: int) -> 
     pieces = [piece for document in documents for piece in passages(document)]
     texts = [f"{piece.document} {piece.label} {piece.text}" for piece in pieces]
     found = [
-        Hit(piece, score)
+        PassageHit(piece, score)
         for piece, score in zip(pieces, scores(_essence(question), texts), strict=True)
         if score > 0
     ]

@@ -12,7 +12,7 @@ from typing import TypeGuard
 from copilot_admin.engine import components
 from copilot_admin.engine.components.base import Component
 from copilot_admin.errors import ConfigurationError
-from protocol.components import ContractFinding, Rule, static_findings
+from protocol.components import ContractFinding, ContractRule, static_findings
 
 LATEST = "latest"
 _NUMBERS = re.compile(r"(\d+)")
@@ -75,10 +75,10 @@ class Registry:
         findings = list(static_findings(component))
         if component.version in self._versions.get(component.name, {}):
             detail = f"there are two components {component.name} {component.version}."
-            findings.append(ContractFinding(Rule.MANIFEST_VALID, detail))
+            findings.append(ContractFinding(ContractRule.MANIFEST_VALID, detail))
         if component.version == LATEST:
             detail = "the version 'latest' is a name for the newest one."
-            findings.append(ContractFinding(Rule.MANIFEST_VALID, detail))
+            findings.append(ContractFinding(ContractRule.MANIFEST_VALID, detail))
         self.faults += [ComponentFault(component, finding) for finding in findings]
         if not findings:
             self._versions.setdefault(component.name, {})[component.version] = component

@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import WithJsonSchema
 
 from copilot_admin.engine.components.base import Component
-from copilot_admin.engine.toolkits.returns import Measure, measured
+from copilot_admin.engine.toolkits.returns import ReturnMeasure, measured
 from protocol.components import ComponentOutput, ContentType
 
 SHOWN_ROWS = 5_000  # to the user
@@ -16,7 +16,7 @@ SeriesArgument: TypeAlias = Annotated[
     WithJsonSchema({"type": ["array", "object", "string"], "items": {}}),
 ]
 MeasureArgument: TypeAlias = Annotated[
-    str, WithJsonSchema({"type": "string", "enum": list(map(str, Measure))})
+    str, WithJsonSchema({"type": "string", "enum": list(map(str, ReturnMeasure))})
 ]
 
 _PRICES = [

@@ -29,7 +29,7 @@ from copilot_admin.engine.fetching.connecting import BoundedConnector
 from copilot_admin.engine.fetching.names import OF_LINKS
 from copilot_admin.engine.fetching.packing import is_strange, layers_of, unpacked
 from copilot_admin.engine.fetching.pieces import chunks_of
-from copilot_admin.engine.fetching.room import Held, NoRoom, Room
+from copilot_admin.engine.fetching.room import FetchRoom, Held, NoRoom
 from copilot_admin.engine.fetching.sizes import MOST_BYTES
 from copilot_admin.errors import CopilotError
 
@@ -51,7 +51,7 @@ _LEAST_PIECE = 64  # bytes
 _Network: TypeAlias = IPv4Network | IPv6Network
 # Gets the bytes behind an address; they are counted until the end of the block.
 Fetch: TypeAlias = Callable[[str], AbstractAsyncContextManager[bytes]]
-ROOM = Room(MOST_IN_MEMORY, seconds=ROOM_SECONDS)
+ROOM = FetchRoom(MOST_IN_MEMORY, seconds=ROOM_SECONDS)
 
 
 class FetchFailed(CopilotError):
@@ -71,7 +71,7 @@ class Egress:
         *,
         seconds: float | None = None,
         most_bytes: int | None = None,
-        room: Room = ROOM,
+        room: FetchRoom = ROOM,
         keeps_https: bool = False,
     ) -> None:
         """Prepares fetching.

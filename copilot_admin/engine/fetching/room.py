@@ -25,7 +25,7 @@ class _Waiting:
     waiter: Waiter = field(default_factory=Waiter)
 
 
-class Room:
+class FetchRoom:
     """So many bytes, for all who fetch.
 
     Args:
@@ -105,7 +105,7 @@ class Room:
 class Held:
     """What one file takes of the room."""
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: FetchRoom) -> None:
         self._room = room
         self.size = 0
 

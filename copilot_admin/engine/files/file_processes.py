@@ -21,7 +21,7 @@ from copilot_admin.engine.files.orders import FileReply, Job, Order
 from copilot_admin.engine.files.pictures import Picture, TooManyPixels
 from copilot_admin.engine.processes.losses import Loss
 from copilot_admin.engine.processes.places import Busy
-from copilot_admin.engine.processes.workers import OrderFailed, Workers
+from copilot_admin.engine.processes.workers import ModuleWorkers, OrderFailed
 
 BUSY = "The server is reading as many files as it can. Ask again in a minute."
 DAMAGED = "It is damaged. Save it anew with the program that made it, and attach that."
@@ -37,7 +37,7 @@ _BEHIND = {  # pages that were read: why no more were; where nobody knows it, as
 }
 SMALLER = "Scale it down, or save it anew."
 TURN_SECONDS = 2.0  # of a file, while those of others wait; nearly every file takes less
-WORKERS = Workers("copilot_admin.engine.files.worker", turn=TURN_SECONDS)
+WORKERS = ModuleWorkers("copilot_admin.engine.files.worker", turn=TURN_SECONDS)
 
 FileBody: TypeAlias = bytes | str  # its bytes, or base64 as it came
 

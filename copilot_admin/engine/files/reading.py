@@ -28,7 +28,7 @@ from copilot_admin.engine.files.wanted import (
     LONGEST_NAME,
     Item,
     Key,
-    Wanted,
+    WantedFile,
     is_read,
     is_text_already,
     wanted_in,
@@ -66,9 +66,9 @@ class _Reading:
         self.files: list[FileRead] = []
         self.counted: list[FileRead] = []
 
-    async def read(self, wanted: Iterable[Wanted]) -> None:
+    async def read(self, wanted: Iterable[WantedFile]) -> None:
         """Reads files, a few at the same time; what stands first has precedence."""
-        running: deque[tuple[Wanted, asyncio.Task[FileOutcome | None]]] = deque()
+        running: deque[tuple[WantedFile, asyncio.Task[FileOutcome | None]]] = deque()
         async with asyncio.TaskGroup() as group:
             for one in wanted:
                 if len(running) >= AT_ONCE:
@@ -77,7 +77,7 @@ class _Reading:
             while running:
                 await self._keep(*running.popleft())
 
-    async def _outcome(self, wanted: Wanted) -> FileOutcome | None:
+    async def _outcome(self, wanted: WantedFile) -> FileOutcome | None:
         """What becomes of a file; nothing where it is text already."""
         if wanted.origin not in self._rules.origins:
             return unwanted(wanted.file, wanted.origin)
@@ -99,7 +99,7 @@ class _Reading:
                 f"All files of a question may take {MOST_SECONDS:g} seconds. Attach fewer.",
             )
 
-    async def _keep(self, wanted: Wanted, task: "asyncio.Task[FileOutcome | None]") -> None:
+    async def _keep(self, wanted: WantedFile, task: "asyncio.Task[FileOutcome | None]") -> None:
         """Keeps what came of a file, if there is room for it."""
         outcome = await task
         if outcome is None:
@@ -118,7 +118,7 @@ class _Reading:
         (self.files if is_told else self.counted).append(file)
         return is_told
 
-    def _is_known(self, wanted: Wanted, file: FileRead) -> bool:
+    def _is_known(self, wanted: WantedFile, file: FileRead) -> bool:
         """Whether the user was told of a file already; of a dead link once, whatever it is called."""
         if not wanted.is_new:
             return True

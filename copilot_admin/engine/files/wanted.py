@@ -23,7 +23,7 @@ Key: TypeAlias = tuple[str, Origin, str]  # kind, origin, and the content or add
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class WantedFile:
     """A file of a query, with the name under which it came first."""
 
     key: Key
@@ -37,9 +37,9 @@ class Wanted:
         return self.key[1]
 
 
-def wanted_in(query: Query) -> tuple[Wanted, ...]:
+def wanted_in(query: Query) -> tuple[WantedFile, ...]:
     """The files of a query, the newest first, each once."""
-    found: dict[Key, Wanted] = {}
+    found: dict[Key, WantedFile] = {}
     for item, origin, is_new in _items(query):
         if wanted := wanted_of(item, origin, is_new=is_new):
             found.setdefault(wanted.key, wanted)
@@ -59,7 +59,7 @@ def _items(query: Query) -> Iterator[tuple[Item, Origin, bool]]:
                     yield from ((item, origin, number < new) for item in result.items)
 
 
-def wanted_of(item: Item, origin: Origin, *, is_new: bool = True) -> Wanted | None:
+def wanted_of(item: Item, origin: Origin, *, is_new: bool = True) -> WantedFile | None:
     """The file that an item is; None if it is none."""
     kind = str(item.data_format.get("data_type") or "").lower()
     if not _is_file(item, kind):
@@ -69,7 +69,7 @@ def wanted_of(item: Item, origin: Origin, *, is_new: bool = True) -> Wanted | No
     unnamed = name_of_link(source) if kind in OPEN_TYPES else f"without a name ({kind})"
     name = str(item.data_format.get("filename") or unnamed)[:LONGEST_NAME]
     file = FileRead(name=name, kind=kind)
-    return Wanted(key=(kind, origin, source), item=item, file=file, is_new=is_new)
+    return WantedFile(key=(kind, origin, source), item=item, file=file, is_new=is_new)
 
 
 def _is_file(item: Item, kind: str) -> bool:
@@ -84,7 +84,7 @@ def is_read(kind: str) -> bool:
     return kind in OPEN_TYPES or kind in IMAGE_TYPES or kind in data_types()
 
 
-async def is_text_already(wanted: Wanted) -> bool:
+async def is_text_already(wanted: WantedFile) -> bool:
     """Whether a file of a format that is text came as it is instead of in base64."""
     form = format_of(wanted.file.kind)
     if form is None or not form.is_text or isinstance(wanted.item, FileReference):

@@ -142,7 +142,7 @@ class DataLines:
             raise ProviderBroke(_NOTHING_SAID)
 
 
-class WholeBody:
+class WholeAnswer:
     """Reads a body that is one piece of data, from a server that does not stream."""
 
     def __init__(self) -> None:
@@ -180,7 +180,7 @@ class EitherForm:
     """
 
     def __init__(self) -> None:
-        self._body: DataLines | WholeBody = DataLines()
+        self._body: DataLines | WholeAnswer = DataLines()
         self._is_clear = False
 
     @property
@@ -197,7 +197,7 @@ class EitherForm:
         if not self._is_clear and (begins := block.lstrip(_BEFORE_ALL)):
             self._is_clear = True
             if begins.startswith((b"{", b"[")):
-                self._body, block = WholeBody(), begins
+                self._body, block = WholeAnswer(), begins
         return self._body.feed(block)
 
     def check(self) -> None:

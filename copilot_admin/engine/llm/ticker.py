@@ -55,7 +55,7 @@ class SharedSleep:
         await next_tick
 
 
-class Turns:
+class LoopTurns:
     """Lets what takes long go one after the other, each in a turn of the event loop of its own.
 
     Many streams that read a lot at the same tick would keep everybody else waiting for all of them.

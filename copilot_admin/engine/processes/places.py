@@ -19,7 +19,7 @@ class Busy(Exception):
 
 
 @dataclass(slots=True, eq=False)
-class Place:
+class ProcessPlace:
     """A place, from when it is wanted until it is given back.
 
     Attributes:
@@ -33,7 +33,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Waiting:
-    place: Place
+    place: ProcessPlace
     waiter: Waiter = field(default_factory=Waiter)
 
 
@@ -51,13 +51,13 @@ class Places:
         self._most_waiting = waiting
         self._seconds = seconds
         self._waiting: list[_Waiting] = []
-        self._held: list[Place] = []  # those held for longest come first
+        self._held: list[ProcessPlace] = []  # those held for longest come first
         self._lock = Lock()
 
     @asynccontextmanager
     async def one(
         self, asker: object | None = None, *, is_long: bool = False
-    ) -> AsyncGenerator[Place, None]:
+    ) -> AsyncGenerator[ProcessPlace, None]:
         """A place, for as long as the block lasts.
 
         Args:
@@ -67,14 +67,14 @@ class Places:
         Raises:
             Busy: Too many wait already, or it took too long.
         """
-        place = Place(object() if asker is None else asker, is_long)
+        place = ProcessPlace(object() if asker is None else asker, is_long)
         await self._take(place)
         try:
             yield place
         finally:
             self._give_back(place)
 
-    def is_wanted(self, place: Place) -> bool:
+    def is_wanted(self, place: ProcessPlace) -> bool:
         """Whether a place that is held for long should be given back: all are, and others wait.
 
         The one that is held for longest never should, so that what is done there comes to its end.
@@ -87,7 +87,7 @@ class Places:
                 all_long and not is_oldest and any(not one.place.is_long for one in self._waiting)
             )
 
-    async def _take(self, place: Place) -> None:
+    async def _take(self, place: ProcessPlace) -> None:
         waiting = self._queued(place)
         if waiting is None:
             return
@@ -95,7 +95,7 @@ class Places:
         if not await waiting.waiter.turn(self._seconds, leave=leave):
             raise Busy
 
-    def _queued(self, place: Place) -> _Waiting | None:
+    def _queued(self, place: ProcessPlace) -> _Waiting | None:
         """The entry of who has to wait; None for who has a place at once."""
         with self._lock:
             if self._free:
@@ -115,7 +115,7 @@ class Places:
                 return
         self._give_back(waiting.place)  # it came in the same moment
 
-    def _give_back(self, place: Place) -> None:
+    def _give_back(self, place: ProcessPlace) -> None:
         with self._lock:
             if place not in self._held:
                 return  # its event loop had ended before it came

@@ -18,7 +18,7 @@ import time
 
 from copilot_admin.engine.processes.exchange import TooLong, replies_from, send_order
 from copilot_admin.engine.processes.losses import Loss
-from copilot_admin.engine.processes.places import Busy, Place, Places
+from copilot_admin.engine.processes.places import Busy, Places, ProcessPlace
 from protocol.json import Json
 
 AT_ONCE = 2  # processes; each may take a gigabyte
@@ -70,7 +70,7 @@ class _Replies:
         self._seen = 0
 
 
-class Workers:
+class ModuleWorkers:
     """The processes of one module, which calls `fork_server.serve`.
 
     Args:
@@ -127,7 +127,7 @@ class Workers:
             is_long = True
         raise Busy
 
-    async def _has_ended(self, place: Place, work: Coroutine[None, None, None]) -> bool:
+    async def _has_ended(self, place: ProcessPlace, work: Coroutine[None, None, None]) -> bool:
         """Does the work of an order; False if others should have the place before it is done."""
         if self._turn is None:
             await work

@@ -2,13 +2,13 @@
 
 import json
 
-from copilot_admin.engine.prompt.room import Room
+from copilot_admin.engine.prompt.room import DataRoom
 from protocol.json import Json
 
 OLD_DATA = "[left out: older data that no longer fits]"
 
 
-def block(text: str, *, room: Room, source: str, **about: Json) -> str:
+def block(text: str, *, room: DataRoom, source: str, **about: Json) -> str:
     """Data between marks that it cannot fake, with where it is from."""
     notes = {"source": source, **{key: value for key, value in about.items() if value}}
     marks = " ".join(f"{key}={json.dumps(note, ensure_ascii=False)}" for key, note in notes.items())

@@ -13,7 +13,7 @@ from copilot_admin.engine.client_functions.registry import (
 )
 from copilot_admin.engine.prompt.blocks import OLD_DATA, block
 from copilot_admin.engine.prompt.data_messages import instance_of, is_widget_data
-from copilot_admin.engine.prompt.room import Room
+from copilot_admin.engine.prompt.room import DataRoom
 from copilot_admin.engine.tools.tool_arguments import tool_name
 from copilot_admin.engine.values.engine_input import EngineInput
 from copilot_admin.engine.values.model_call import ModelMessage, ModelRole, ToolCall
@@ -31,7 +31,7 @@ def call_and_result(
     *,
     number: int,
     query: Query,
-    room: Room,
+    room: DataRoom,
     noted: frozenset[str] | None,
     names: Names,
 ) -> tuple[ModelMessage, ...]:
@@ -63,7 +63,7 @@ def call_and_result(
 
 
 def done_before(
-    message: ResultMessage, *, number: int, engine_input: EngineInput, room: Room
+    message: ResultMessage, *, number: int, engine_input: EngineInput, room: DataRoom
 ) -> Iterator[ModelMessage]:
     """What ran on the server before the client was called; the client carried it here."""
     memory = memory_in(message, engine_input=engine_input)
@@ -97,7 +97,7 @@ def _wanted(fetched: Fetched) -> JsonObject:
     return wanted
 
 
-def _result_block(fetched: Fetched, *, name: str, message: ResultMessage, room: Room) -> str:
+def _result_block(fetched: Fetched, *, name: str, message: ResultMessage, room: DataRoom) -> str:
     function = function_named(message.function)
     said = function.result_text(fetched.result) if function else None
     if said is not None:

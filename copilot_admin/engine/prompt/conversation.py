@@ -17,7 +17,7 @@ from copilot_admin.engine.prompt.data_messages import (
     data_blocks,
 )
 from copilot_admin.engine.prompt.placeholders import fill
-from copilot_admin.engine.prompt.room import Room
+from copilot_admin.engine.prompt.room import DataRoom
 from copilot_admin.engine.values.engine_input import EngineInput
 from copilot_admin.engine.values.model_call import ModelImage, ModelMessage, ModelRole
 from copilot_admin.engine.values.spec import CopilotSpec, DataMessagePolicy
@@ -72,7 +72,7 @@ def model_messages(
     policy = engine_input.spec.data_messages
     limit = _data_limit(engine_input.spec)
     blocks = data_blocks(engine_input.spec, query, limit=limit)
-    room = Room(limit)
+    room = DataRoom(limit)
     plain = _left_plain(query, policy)
     history = [*_history(engine_input, plain, blocks, names or {}, room=room)]
     if cuts is not None:
@@ -146,7 +146,7 @@ def _history(
     blocks: DataBlocks,
     names: Names,
     *,
-    room: Room,
+    room: DataRoom,
 ) -> Iterator[ModelMessage]:
     """The messages, oldest first; the room for data is given out from the newest on."""
     question = query.question
@@ -193,7 +193,7 @@ def _said(message: AiMessage | CallMessage) -> tuple[ModelMessage, ...]:
 
 
 def _asked(
-    question: HumanMessage, *, query: Query, room: Room, images: tuple[ModelImage, ...]
+    question: HumanMessage, *, query: Query, room: DataRoom, images: tuple[ModelImage, ...]
 ) -> ModelMessage:
     """The latest question, with what the client sent along with it."""
     skills = (_skill_text(skill) for skill in query.selected_skills)
@@ -202,7 +202,7 @@ def _asked(
     return ModelMessage(role=ModelRole.USER, text=text, images=images)
 
 
-def _context_block(item: ContextItem, *, room: Room) -> str:
+def _context_block(item: ContextItem, *, room: DataRoom) -> str:
     source = item.name or item.uuid or "context"
     text = room.told(item.data, source=source)
     return block(text, room=room, source=source, description=item.description)

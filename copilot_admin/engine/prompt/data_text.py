@@ -25,7 +25,7 @@ EMPTY = "(nothing: the source returned no data)"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToldData:
     """Data as text for a model.
 
     Attributes:
@@ -42,7 +42,7 @@ class Told:
     goes_on: bool = False
 
 
-def told_of(result: SourceResult, *, limit: int) -> Told:
+def told_of(result: SourceResult, *, limit: int) -> ToldData:
     """The result as text of at most about `limit` characters.
 
     Only whole rows are left out, unless one of them would take most of the room: of that the
@@ -52,11 +52,11 @@ def told_of(result: SourceResult, *, limit: int) -> Told:
         case SourceData(items):
             return _joined(items, limit=limit)
         case SourceError(error_type, content):
-            return Told(f"(error {error_type}: {content or 'no reason given'})")
+            return ToldData(f"(error {error_type}: {content or 'no reason given'})")
         case CommandResult(status, message, data, about):
             said = {**data, **about}
             details = json.dumps(said, ensure_ascii=False) if said else ""
-            return Told(" ".join(filter(None, (f"({status})", message, details))))
+            return ToldData(" ".join(filter(None, (f"({status})", message, details))))
     assert_never(result)
 
 
@@ -69,9 +69,9 @@ def shortened(text: str, *, limit: int) -> str:
     return _cut(text, limit=limit).text
 
 
-def _cut(text: str, *, limit: int) -> Told:
+def _cut(text: str, *, limit: int) -> ToldData:
     if len(text) <= limit:
-        return Told(text)
+        return ToldData(text)
     rows = first_rows(text, limit=limit)
     left_out, begun = rows.number - len(rows.texts), 1 if rows.beginning else 0
     told = list(rows.texts)
@@ -82,10 +82,10 @@ def _cut(text: str, *, limit: int) -> Told:
         more = "more than " if rows.goes_on else ""
         number = f"{more}{left_out - begun} of {more}{rows.number}"
         told.append(f"[{number} rows left out: too much data]")
-    return Told("\n".join(told), rows.number, left_out, begun, rows.goes_on)
+    return ToldData("\n".join(told), rows.number, left_out, begun, rows.goes_on)
 
 
-def _joined(items: Iterable[DataItem | FileReference], *, limit: int) -> Told:
+def _joined(items: Iterable[DataItem | FileReference], *, limit: int) -> ToldData:
     texts: list[str] = []
     rows = left_out = begun = 0
     goes_on = False
@@ -96,7 +96,7 @@ def _joined(items: Iterable[DataItem | FileReference], *, limit: int) -> Told:
         rows, left_out = rows + told.rows, left_out + told.left_out
         begun, goes_on = begun + told.begun, goes_on or told.goes_on
         texts += filter(None, (note if told.text else "", told.text))
-    return Told("\n".join(texts) or EMPTY, rows, left_out, begun, goes_on)
+    return ToldData("\n".join(texts) or EMPTY, rows, left_out, begun, goes_on)
 
 
 def item_text(item: DataItem | FileReference) -> str:

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, field
 
-from copilot_admin.engine.prompt.data_text import Told, told_of
+from copilot_admin.engine.prompt.data_text import ToldData, told_of
 from protocol.messages import SourceResult
 
 
 @dataclass(slots=True)
-class Room:
+class DataRoom:
     """How many characters of data still fit, and what did not; the newest comes first."""
 
     left: int
@@ -27,7 +27,7 @@ class Room:
         return told.text
 
 
-def _cut_sentence(told: Told, *, source: str) -> str:
+def _cut_sentence(told: ToldData, *, source: str) -> str:
     more = "more than " if told.goes_on else ""
     kept = f"{told.rows - told.left_out:,} of {more}{told.rows:,} rows"
     if told.begun:

@@ -22,7 +22,7 @@ from copilot_admin.engine.llm.foreign_answers import names_web_page, strangely_p
 from copilot_admin.engine.llm.provider_bodies import blocks_of_answer, first_bytes
 from copilot_admin.engine.llm.provider_faults import CONNECTION_ERRORS, ProviderFaults
 from copilot_admin.engine.llm.provider_sessions import Connection, aclose_sessions, connection_for
-from copilot_admin.engine.llm.ticker import SharedSleep, Turns
+from copilot_admin.engine.llm.ticker import LoopTurns, SharedSleep
 from copilot_admin.engine.values.model_call import ALIVE, Alive, Delta, ModelCall, ServerReply
 from copilot_admin.engine.values.spec import ProviderSpec
 from copilot_admin.errors import NotReady, RunError
@@ -43,7 +43,7 @@ _MUCH = 400
 # Bytes that take a millisecond to read where they are small events, or one of many values. What comes
 # within one tick is less, however fast a model is.
 _LONG = 4 * 1024
-_LONG_READING = Turns()
+_LONG_READING = LoopTurns()
 
 
 class OpenAICompatible:

@@ -12,7 +12,7 @@ from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.registry import Registry, registry
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.management.plain_command import PlainCommand
-from protocol.components import ContractFinding, Rule
+from protocol.components import ContractFinding, ContractRule
 
 
 class Command(PlainCommand):
@@ -61,11 +61,11 @@ def _lines(
     component: type[Component], findings: Iterable[ContractFinding], *, was_run: bool
 ) -> Iterator[str]:
     found = list(findings)
-    for rule in Rule:
+    for rule in ContractRule:
         head = f"{component.name} {component.version} {rule}:"
         details = [finding.detail for finding in found if finding.rule is rule]
         for detail in details:
             yield f"{head} {detail}"
         if not details:
-            waits = rule is Rule.OUTPUT_JSON and not was_run
+            waits = rule is ContractRule.OUTPUT_JSON and not was_run
             yield f"{head} {'not run before the others are mended' if waits else 'kept'}"

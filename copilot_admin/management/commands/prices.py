@@ -54,7 +54,7 @@ def day(text: str) -> date:
 
 
 @dataclass(slots=True)
-class Tally:
+class PricedTally:
     """What became of the requests of one model.
 
     Attributes:
@@ -107,8 +107,8 @@ class Command(PlainCommand):
     def _fill(self, *, provider: str, yes: bool, **_: Any) -> None:
         """Says of each model what its requests cost, and writes it where that is wanted."""
         name = _row_of(provider).name if provider else ""
-        tallies: defaultdict[tuple[str, str], Tally] = defaultdict(Tally)
-        untold: defaultdict[tuple[str, str], Tally] = defaultdict(Tally)
+        tallies: defaultdict[tuple[str, str], PricedTally] = defaultdict(PricedTally)
+        untold: defaultdict[tuple[str, str], PricedTally] = defaultdict(PricedTally)
         try:
             for number, found in enumerate(
                 filled_costs(provider=name) if yes else unknown_costs(provider=name), 1
@@ -186,7 +186,7 @@ def _row_of(name: str) -> Provider:
     return row
 
 
-def _record_fill(tallies: Mapping[tuple[str, str], Tally]) -> None:
+def _record_fill(tallies: Mapping[tuple[str, str], PricedTally]) -> None:
     """Says in the audit trail how many requests of each provider and model got a cost."""
     rows = {row.name: row for row in Provider.objects.all()}
     for (provider, model), tally in sorted(tallies.items()):
@@ -199,7 +199,7 @@ def _record_fill(tallies: Mapping[tuple[str, str], Tally]) -> None:
                 )
 
 
-def _told(tallies: Mapping[tuple[str, str], Tally]) -> Iterable[str]:
+def _told(tallies: Mapping[tuple[str, str], PricedTally]) -> Iterable[str]:
     if not tallies:
         yield "The cost of every request is known."
     for (provider, model), tally in sorted(tallies.items()):

@@ -25,11 +25,11 @@ from copilot_admin.models import (
     ReplayTarget,
     SavedQuestion,
 )
-from copilot_admin.studio.replay_decisions import Wish, cost_sentence
+from copilot_admin.studio.replay_decisions import ReplayWish, cost_sentence
 from copilot_admin.studio.replay_queue import begin, grant
 from copilot_admin.studio.replay_reading import ReplayView, pairs_of, replay_views
 from copilot_admin.studio.replay_reading import told as told_of
-from copilot_admin.studio.replay_targets import Wanted, replay_of
+from copilot_admin.studio.replay_targets import WantedTarget, replay_of
 from copilot_admin.studio.replay_tasks import replay_here
 
 SAME, CHANGED, NOT_RUN = 0, 1, 2  # exit statuses
@@ -88,7 +88,7 @@ class Command(PlainCommand):
         try:
             replay_here(replay.pk)
         except KeyboardInterrupt:
-            grant(replay.pk, Wish.PAUSE)
+            grant(replay.pk, ReplayWish.PAUSE)
         view = _view_of(replay.pk, known)
         if sentence := _UNFINISHED.get(view.replay.state, ""):
             self.stderr.write(sentence)
@@ -127,7 +127,7 @@ def exit_of(view: ReplayView) -> int:
     return CHANGED if tally.changed or tally.not_as_expected else SAME
 
 
-def _wanted(options: dict[str, Any]) -> Wanted:
+def _wanted(options: dict[str, Any]) -> WantedTarget:
     target = ReplayTarget.DRAFT
     if options["number"] is not None:
         target = ReplayTarget.VERSION
@@ -135,7 +135,7 @@ def _wanted(options: dict[str, Any]) -> Wanted:
         target = ReplayTarget.MODEL
     if options["provider"] and target is not ReplayTarget.MODEL:
         raise ConfigurationError("A provider needs its --model.")
-    return Wanted(
+    return WantedTarget(
         target=target,
         version_number=options["number"] or 0,
         provider=_provider(options["provider"]),

@@ -27,7 +27,7 @@ from copilot_admin.review.exports.selection import (
     read_selection,
     words_of,
 )
-from copilot_admin.review.exports.walking import Passed, Walk, whole
+from copilot_admin.review.exports.walking import ExportWalk, Passed, whole
 from copilot_admin.review.filters import BY_NAME
 from copilot_admin.review.saved_views import SEARCHED
 
@@ -84,7 +84,7 @@ class Command(PlainCommand):
         named = {name: options[name] for name in ("copilot", "since", "until") if options[name]}
         given = {SEARCHED: options["search"], **dict(options["filters"]), **named}
         query = frozen_query(given)
-        walk = Walk(
+        walk = ExportWalk(
             selection=_selection(query),
             format=all_formats()[options["format"]],
             options=ExportOptions(
@@ -119,7 +119,7 @@ def _selection(query: str) -> Selection:
     return selection
 
 
-def _write(file: BinaryIO, walk: Walk, about: About) -> tuple[int, int]:
+def _write(file: BinaryIO, walk: ExportWalk, about: About) -> tuple[int, int]:
     """Writes a whole export, and says how many conversations and questions are in it."""
     conversations = turns = 0
     for piece in whole(walk, about, borders()[1] + 1):

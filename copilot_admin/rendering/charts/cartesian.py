@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from copilot_admin.rendering.charts.plot import X_LABELS, Plot, plot_of, point_text
 from copilot_admin.rendering.charts.scales import Scale, are_whole, extent, number_of, round_ticks
 from copilot_admin.rendering.charts.scene import (
-    Chart,
-    Shape,
+    DrawnChart,
+    DrawnShape,
     ShapeKind,
     Tick,
     bar_path,
@@ -23,24 +23,24 @@ FEW_POINTS = 40  # up to here every point of a line is marked
 
 def lines(
     rows: Sequence[JsonObject], *, x_key: str, y_keys: Sequence[str], from_zero: bool = False
-) -> Chart | None:
+) -> DrawnChart | None:
     """A line for each series, over the rows in their order."""
     plot = plot_of(rows, x_key=x_key, y_keys=y_keys, most=MOST_POINTS, from_zero=from_zero)
     if plot is None:
         return None
     places = plot.evenly()
-    shapes: list[Shape] = []
+    shapes: list[DrawnShape] = []
     for series in plot.series:
         path = line_path(plot.points(places, series))
         shapes.append(
-            Shape(kind=ShapeKind.LINE, path=path, colour=series.colour, label=series.name)
+            DrawnShape(kind=ShapeKind.LINE, path=path, colour=series.colour, label=series.name)
         )
         if len(places) <= FEW_POINTS:
             shapes += plot.dots(places, series, radius=2.5)
     return plot.chart("line", shapes, x_ticks=plot.named_ticks(places))
 
 
-def bars(rows: Sequence[JsonObject], *, x_key: str, y_keys: Sequence[str]) -> Chart | None:
+def bars(rows: Sequence[JsonObject], *, x_key: str, y_keys: Sequence[str]) -> DrawnChart | None:
     """A group of bars for each row, all from zero."""
     most = max(1, MOST_BARS // len(y_keys))
     plot = plot_of(rows, x_key=x_key, y_keys=y_keys, most=most, from_zero=True)
@@ -53,7 +53,7 @@ def bars(rows: Sequence[JsonObject], *, x_key: str, y_keys: Sequence[str]) -> Ch
     return plot.chart("bar", shapes, x_ticks=plot.named_ticks(places))
 
 
-def scatter(rows: Sequence[JsonObject], *, x_key: str, y_keys: Sequence[str]) -> Chart | None:
+def scatter(rows: Sequence[JsonObject], *, x_key: str, y_keys: Sequence[str]) -> DrawnChart | None:
     """A point for each row and series; along a number line when every x is a number."""
     plot = plot_of(rows, x_key=x_key, y_keys=y_keys, most=MOST_POINTS)
     if plot is None:
@@ -63,7 +63,7 @@ def scatter(rows: Sequence[JsonObject], *, x_key: str, y_keys: Sequence[str]) ->
     return plot.chart("scatter", shapes, x_ticks=x_ticks)
 
 
-def _bars(plot: Plot, places: Sequence[float], *, width: float) -> Iterator[Shape]:
+def _bars(plot: Plot, places: Sequence[float], *, width: float) -> Iterator[DrawnShape]:
     zero, middle = plot.y_scale.place(0.0), len(plot.series) / 2
     for series in plot.series:
         for place, label, value in zip(places, plot.labels, series.values, strict=True):
@@ -75,7 +75,7 @@ def _bars(plot: Plot, places: Sequence[float], *, width: float) -> Iterator[Shap
                     end=plot.y_scale.place(value),
                 )
                 text = point_text(label, series.name, value)
-                yield Shape(kind=ShapeKind.BAR, path=path, colour=series.colour, label=text)
+                yield DrawnShape(kind=ShapeKind.BAR, path=path, colour=series.colour, label=text)
 
 
 def _along_numbers(plot: Plot) -> tuple[list[float], tuple[Tick, ...]] | None:

@@ -5,7 +5,7 @@ from functools import partial
 
 from copilot_admin.rendering.charts.cartesian import bars, lines, scatter
 from copilot_admin.rendering.charts.circular import ring
-from copilot_admin.rendering.charts.scene import Chart
+from copilot_admin.rendering.charts.scene import DrawnChart
 from protocol.json import Json, JsonObject
 from protocol.shapes import text_of
 
@@ -14,7 +14,7 @@ KINDS = {"line": lines, "bar": bars, "scatter": scatter}
 
 def chart_of(
     params: JsonObject, rows: Sequence[JsonObject], *, from_zero: bool = False
-) -> Chart | None:
+) -> DrawnChart | None:
     """Draws a chart.
 
     Args:

@@ -8,9 +8,9 @@ from copilot_admin.rendering.charts.scales import number_of
 from copilot_admin.rendering.charts.scene import (
     HEIGHT,
     WIDTH,
-    Chart,
+    DrawnChart,
+    DrawnShape,
     LegendEntry,
-    Shape,
     ShapeKind,
     colour_of,
     slice_path,
@@ -26,7 +26,7 @@ MOST_LABEL = 40
 
 def ring(
     rows: Sequence[JsonObject], *, label_key: str, value_key: str, is_donut: bool
-) -> Chart | None:
+) -> DrawnChart | None:
     """A pie or donut of the positive values; None when there is none."""
     values = [
         (shortened(cell_text(row.get(label_key)), most=MOST_LABEL) or "?", value)
@@ -48,10 +48,12 @@ def ring(
             centre=(WIDTH / 2, HEIGHT / 2),
             radii=(HOLE if is_donut else 0.0, OUTER),
         )
-        shapes.append(Shape(kind=ShapeKind.SLICE, path=path, colour=_colour(index), label=text))
+        shapes.append(
+            DrawnShape(kind=ShapeKind.SLICE, path=path, colour=_colour(index), label=text)
+        )
         legend.append(LegendEntry(label=text, colour=_colour(index)))
         start += share
-    return Chart(
+    return DrawnChart(
         kind="donut" if is_donut else "pie",
         shapes=tuple(shapes),
         legend=tuple(legend),

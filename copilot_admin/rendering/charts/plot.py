@@ -17,10 +17,10 @@ from copilot_admin.rendering.charts.scales import (
 from copilot_admin.rendering.charts.scene import (
     HEIGHT,
     WIDTH,
-    Chart,
+    DrawnChart,
+    DrawnShape,
     Frame,
     LegendEntry,
-    Shape,
     ShapeKind,
     Tick,
     colour_of,
@@ -41,7 +41,7 @@ Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Series:
+class PlottedSeries:
     """One key of the rows as numbers; `index` is its place among the series."""
 
     index: int
@@ -60,7 +60,7 @@ class Plot:
 
     x_key: str
     labels: tuple[str, ...]
-    series: tuple[Series, ...]
+    series: tuple[PlottedSeries, ...]
     y_scale: Scale
     y_ticks: tuple[Tick, ...]
     note: str
@@ -83,29 +83,33 @@ class Plot:
         scale = Scale(low=0, high=last, start=frame.left, end=frame.right)
         return [scale.place(index) for index in range(len(self.labels))]
 
-    def points(self, places: Sequence[float], series: Series) -> list[Point | None]:
+    def points(self, places: Sequence[float], series: PlottedSeries) -> list[Point | None]:
         """Where the values of a series are; None where there is none."""
         return [
             None if value is None else (place, self.y_scale.place(value))
             for place, value in zip(places, series.values, strict=True)
         ]
 
-    def dots(self, places: Sequence[float], series: Series, *, radius: float) -> Iterator[Shape]:
+    def dots(
+        self, places: Sequence[float], series: PlottedSeries, *, radius: float
+    ) -> Iterator[DrawnShape]:
         """A disc for each value of a series."""
         points = self.points(places, series)
         for point, label, value in zip(points, self.labels, series.values, strict=True):
             if point is not None and value is not None:
-                yield Shape(
+                yield DrawnShape(
                     kind=ShapeKind.DOT,
                     path=dot_path(x=point[0], y=point[1], radius=radius),
                     colour=series.colour,
                     label=point_text(label, series.name, value),
                 )
 
-    def chart(self, kind: str, shapes: Sequence[Shape], *, x_ticks: tuple[Tick, ...]) -> Chart:
+    def chart(
+        self, kind: str, shapes: Sequence[DrawnShape], *, x_ticks: tuple[Tick, ...]
+    ) -> DrawnChart:
         """The chart with its axes, legend and shapes."""
         scale = self.y_scale
-        return Chart(
+        return DrawnChart(
             kind=kind,
             shapes=tuple(shapes),
             legend=tuple(LegendEntry(label=one.name, colour=one.colour) for one in self.series),
@@ -145,7 +149,7 @@ def plot_of(
     """
     kept = [rows[index] for index in thinned(len(rows), most=most)]
     series = tuple(
-        Series(index=index, name=key, values=tuple(number_of(row.get(key)) for row in kept))
+        PlottedSeries(index=index, name=key, values=tuple(number_of(row.get(key)) for row in kept))
         for index, key in enumerate(y_keys[:MOST_SERIES])
     )
     numbers = [value for one in series for value in one.values if value is not None]

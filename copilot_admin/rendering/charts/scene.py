@@ -22,7 +22,7 @@ class ShapeKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class DrawnShape:
     """A path; `label` is what pointing at it says."""
 
     kind: ShapeKind
@@ -58,7 +58,7 @@ class LegendEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chart:
+class DrawnChart:
     """A chart ready to be written as SVG.
 
     Attributes:
@@ -69,7 +69,7 @@ class Chart:
     """
 
     kind: str
-    shapes: tuple[Shape, ...]
+    shapes: tuple[DrawnShape, ...]
     legend: tuple[LegendEntry, ...]
     frame: Frame | None = None
     x_ticks: tuple[Tick, ...] = ()
@@ -90,7 +90,7 @@ class Chart:
         return SafeString("\n".join(map(_drawn, self.shapes)))
 
 
-def _drawn(shape: Shape) -> str:
+def _drawn(shape: DrawnShape) -> str:
     painted = f'class="ca-{shape.kind} ca-colour-{shape.colour}"'
     return f'<path {painted} d="{escape(shape.path)}"><title>{escape(shape.label)}</title></path>'
 

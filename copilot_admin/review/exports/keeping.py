@@ -25,7 +25,7 @@ SWEPT_AT_ONCE = 20  # parts of one batch, some 100 kB each
 LONGEST_QUERY = 8_000
 
 
-class Refusal(StrEnum):
+class ExportRefusal(StrEnum):
     """Why an export was not begun."""
 
     MANY = "many"
@@ -33,7 +33,7 @@ class Refusal(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class ExportProgress:
     """How far an export has come.
 
     Attributes:
@@ -51,7 +51,7 @@ class Progress:
 
 def begin(
     owner_id: int, *, given: dict[str, str], name: str, options: ExportOptions
-) -> TranscriptExport | Refusal:
+) -> TranscriptExport | ExportRefusal:
     """Stores an export that is to be written.
 
     Args:
@@ -62,10 +62,10 @@ def begin(
     """
     running = TranscriptExport.objects.kept().filter(owner=owner_id, state=ExportState.RUNNING)
     if running.count() >= MOST_RUNNING:
-        return Refusal.MANY
+        return ExportRefusal.MANY
     query = frozen_query(given)
     if len(query) > LONGEST_QUERY:
-        return Refusal.LONG
+        return ExportRefusal.LONG
     form = all_formats()[name]
     bottom, top = borders()
     now = timezone.now()
@@ -110,14 +110,19 @@ def keep_part(export_id: int, number: int, order: int, data: bytes) -> bool:
 
 
 def advance(
-    export_id: int, number: int, progress: Progress, *, part: bytes = b"", is_done: bool = False
+    export_id: int,
+    number: int,
+    progress: ExportProgress,
+    *,
+    part: bytes = b"",
+    is_done: bool = False,
 ) -> bool:
     """Says that everything is whole down to a place, with the last part that leads there.
 
     Returns:
         False: the claim is lost.
     """
-    values = {field: getattr(progress, field) for field in Progress.__slots__}
+    values = {field: getattr(progress, field) for field in ExportProgress.__slots__}
     state = {"state": ExportState.DONE} if is_done else {}
     if not _claimed(export_id, number).update(moved_at=timezone.now(), **values, **state):
         return False

@@ -22,22 +22,22 @@ from protocol.json import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SaidPiece:
     """A piece of a turn: who says what it is, and a text in which every sign may stand."""
 
     who: str
     text: str
 
 
-def parts_of(turn: ExportedTurn, *, with_data: bool) -> Iterator[Said]:
+def parts_of(turn: ExportedTurn, *, with_data: bool) -> Iterator[SaidPiece]:
     """Question, answer, calls, data and verdicts of a turn, in their order."""
     if not turn.is_kept:
-        yield Said("Question", NOT_KEPT)
-        yield Said("Answer", NOT_KEPT)
+        yield SaidPiece("Question", NOT_KEPT)
+        yield SaidPiece("Answer", NOT_KEPT)
     else:
-        yield from (Said("Earlier message", one.text) for one in turn.view.history if one.text)
+        yield from (SaidPiece("Earlier message", one.text) for one in turn.view.history if one.text)
         if turn.view.question is not None:
-            yield Said("Question", turn.question)
+            yield SaidPiece("Question", turn.question)
         for run in turn.last:
             yield from _of_run(run, with_data=with_data)
     yield from _judged(turn)
@@ -72,28 +72,28 @@ def facts_of_turn(turn: ExportedTurn) -> str:
     return " · ".join(filter(None, facts))
 
 
-def _of_run(run: RunView, *, with_data: bool) -> Iterator[Said]:
+def _of_run(run: RunView, *, with_data: bool) -> Iterator[SaidPiece]:
     for event in run.events:
         if event.type == EventType.TOOL and event.payload is not None:
             payload = event.payload
-            yield Said(f"Tool {payload.get('name', '')}", data_text(payload.get("arguments")))
-            yield Said("What the tool gave", _data(payload.get("result"), with_data=with_data))
+            yield SaidPiece(f"Tool {payload.get('name', '')}", data_text(payload.get("arguments")))
+            yield SaidPiece("What the tool gave", _data(payload.get("result"), with_data=with_data))
     if run.answer:
-        yield Said("Answer", run.answer)
+        yield SaidPiece("Answer", run.answer)
     for event in run.events:
         if event.type == EventType.ARTIFACT:
-            yield Said(artifact_name(event), _data(_content(event), with_data=with_data))
+            yield SaidPiece(artifact_name(event), _data(_content(event), with_data=with_data))
     if run.call is not None:
-        yield Said(f"Call of {run.call.function}", data_text(run.call.arguments))
+        yield SaidPiece(f"Call of {run.call.function}", data_text(run.call.arguments))
         for result in run.call.results[-1:]:
-            yield Said(
+            yield SaidPiece(
                 "What the client sent back",
                 _data((result.data or {}).get("data"), with_data=with_data),
             )
     if run.unread_events:
-        yield Said("Left out", f"{run.unread_events:,} more events")
+        yield SaidPiece("Left out", f"{run.unread_events:,} more events")
     if run.error:
-        yield Said("Error", run.error)
+        yield SaidPiece("Error", run.error)
 
 
 def _content(event: EventView) -> Json:
@@ -104,11 +104,11 @@ def _data(value: Json, *, with_data: bool) -> str:
     return data_text(value) if with_data else LEFT_OUT
 
 
-def _judged(turn: ExportedTurn) -> Iterator[Said]:
+def _judged(turn: ExportedTurn) -> Iterator[SaidPiece]:
     up, down = thumbs_of(turn.view)
     if up or down:
         words = [*reasons_of(turn.view), *feedback_comments(turn.view)]
-        yield Said("Thumbs", "\n".join([f"{up} up, {down} down", *words]))
+        yield SaidPiece("Thumbs", "\n".join([f"{up} up, {down} down", *words]))
     if turn.verdicts:
         words = [*labels_of(turn.verdicts), *comments_of(turn.verdicts)]
-        yield Said("Reviewers", "\n".join([", ".join(ratings_of(turn.verdicts)), *words]))
+        yield SaidPiece("Reviewers", "\n".join([", ".join(ratings_of(turn.verdicts)), *words]))

@@ -44,7 +44,7 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
+class ExportWindow:
     """Some conversations side by side, newest first.
 
     Attributes:
@@ -95,7 +95,7 @@ def borders() -> tuple[int, int]:
     return found["lowest"] or 0, found["highest"] or 0
 
 
-def next_window(selection: Selection, below: int) -> Window | None:
+def next_window(selection: Selection, below: int) -> ExportWindow | None:
     """The next conversations; None at the end.
 
     Args:
@@ -110,7 +110,7 @@ def next_window(selection: Selection, below: int) -> Window | None:
     found = {pk for pk in ids if pk in selection.named}
     if not selection.is_only_named:
         found |= _found(selection, here)
-    return Window(ids=[pk for pk in ids if pk in found], below=ids[-1])
+    return ExportWindow(ids=[pk for pk in ids if pk in found], below=ids[-1])
 
 
 def counted(selection: Selection) -> int | None:

@@ -7,7 +7,7 @@ from django_tasks import task
 
 from copilot_admin.models import TranscriptExport
 from copilot_admin.review.exports.conversations import ExportOptions
-from copilot_admin.review.exports.keeping import Refusal, begin, take_over
+from copilot_admin.review.exports.keeping import ExportRefusal, begin, take_over
 from copilot_admin.review.exports.writing import Writing, WritingStep
 from copilot_admin.upkeep.tasks import in_turns, waits_for_worker
 
@@ -22,7 +22,7 @@ def write_export(export_id: int, claim: int) -> None:
 
 def export_in_background(
     owner_id: int, *, given: dict[str, str], name: str, options: ExportOptions
-) -> TranscriptExport | Refusal:
+) -> TranscriptExport | ExportRefusal:
     """Has transcripts written into a file."""
     with transaction.atomic():
         export = begin(owner_id, given=given, name=name, options=options)

@@ -13,7 +13,7 @@ READ_AT_ONCE = 50  # rows of conversations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Walk:
+class ExportWalk:
     """What is written, and how."""
 
     selection: Selection
@@ -36,7 +36,7 @@ class Passed:
     may_rest: bool = True
 
 
-def written(walk: Walk, below: int) -> Iterator[str | Passed]:
+def written(walk: ExportWalk, below: int) -> Iterator[str | Passed]:
     """The texts of the conversations below an id, and after each how far it has come."""
     while (window := next_window(walk.selection, below)) is not None:
         below = window.below
@@ -47,7 +47,7 @@ def written(walk: Walk, below: int) -> Iterator[str | Passed]:
         yield Passed(below)
 
 
-def whole(walk: Walk, about: About, below: int) -> Iterator[str | Passed]:
+def whole(walk: ExportWalk, about: About, below: int) -> Iterator[str | Passed]:
     """A whole file from its head to its end."""
     yield from walk.format.begin(about)
     yield from written(walk, below)

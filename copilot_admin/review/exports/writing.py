@@ -17,9 +17,9 @@ from copilot_admin.models import TranscriptExport
 from copilot_admin.people.members import reachable, reaches_all
 from copilot_admin.review.exports.conversations import ExportOptions
 from copilot_admin.review.exports.format import About, all_formats
-from copilot_admin.review.exports.keeping import Progress, advance, claim, fail, keep_part
+from copilot_admin.review.exports.keeping import ExportProgress, advance, claim, fail, keep_part
 from copilot_admin.review.exports.selection import read_selection
-from copilot_admin.review.exports.walking import Passed, Walk, written
+from copilot_admin.review.exports.walking import ExportWalk, Passed, written
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.upkeep.free_space import full_folder
 
@@ -112,11 +112,11 @@ class Writing:
             with_prompts=export.with_prompts,
             prompts_of=_known_to(export),
         )
-        walk = Walk(selection=read_selection(export.query), format=form, options=options)
+        walk = ExportWalk(selection=read_selection(export.query), format=form, options=options)
         self._pieces = self._from_here(export, walk)
         return True
 
-    def _from_here(self, export: TranscriptExport, walk: Walk) -> Iterator[str | Passed]:
+    def _from_here(self, export: TranscriptExport, walk: ExportWalk) -> Iterator[str | Passed]:
         if not export.n_parts:
             yield from walk.format.begin(About(words=export.words, made_at=export.made_at))
         yield from written(walk, export.position)
@@ -151,7 +151,7 @@ class Writing:
     def _store(self, *, is_done: bool = False) -> bool:
         part = self._taken() if self._texts else b""
         self._n_parts += bool(part)
-        progress = Progress(
+        progress = ExportProgress(
             position=self._position,
             n_parts=self._n_parts,
             n_conversations=self._n_conversations,

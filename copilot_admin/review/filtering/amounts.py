@@ -6,7 +6,7 @@ from math import ceil, floor
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.review.filter import Filter, NoSuchValue, Widget
+from copilot_admin.review.filter import FilterControl, NoSuchValue, TranscriptFilter
 from copilot_admin.review.filtering.choices import LARGEST, whole_number
 
 MS_PER_SECOND = 1000
@@ -38,44 +38,44 @@ def _amount(text: str) -> Decimal:
     return amount
 
 
-AMOUNTS: tuple[Filter, ...] = (
-    Filter(
+AMOUNTS: tuple[TranscriptFilter, ...] = (
+    TranscriptFilter(
         name="tokens-from",
         label=_("Tokens from"),
-        widget=Widget.NUMBER,
+        widget=FilterControl.NUMBER,
         condition=lambda text: Q(tokens__gte=whole_number(text)),
     ),
-    Filter(
+    TranscriptFilter(
         name="tokens-to",
         begins_at="tokens-from",
         label=_("Tokens to"),
-        widget=Widget.NUMBER,
+        widget=FilterControl.NUMBER,
         condition=lambda text: Q(tokens__lte=whole_number(text)),
     ),
-    Filter(
+    TranscriptFilter(
         name="cost-from",
         label=_("Cost from ($)"),
-        widget=Widget.NUMBER,
+        widget=FilterControl.NUMBER,
         condition=lambda text: Q(cost__gte=_dollars(text)),
     ),
-    Filter(
+    TranscriptFilter(
         name="cost-to",
         begins_at="cost-from",
         label=_("Cost to ($)"),
-        widget=Widget.NUMBER,
+        widget=FilterControl.NUMBER,
         condition=lambda text: Q(cost__lte=_dollars(text)),
     ),
-    Filter(
+    TranscriptFilter(
         name="ttft-from",
         label=_("First token from (s)"),
-        widget=Widget.NUMBER,
+        widget=FilterControl.NUMBER,
         condition=lambda text: Q(ttft_ms__gte=ceil(_milliseconds(text))),
     ),
-    Filter(
+    TranscriptFilter(
         name="ttft-to",
         begins_at="ttft-from",
         label=_("First token to (s)"),
-        widget=Widget.NUMBER,
+        widget=FilterControl.NUMBER,
         condition=lambda text: Q(ttft_ms__lte=floor(_milliseconds(text))),
     ),
 )

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.copilots.tags import known_tags, tagged
 from copilot_admin.models import Copilot, Provider, Run, SeenKind
-from copilot_admin.review.filter import Choices, Filter, Index, NoSuchValue, Widget
+from copilot_admin.review.filter import Choices, FilterControl, Index, NoSuchValue, TranscriptFilter
 from copilot_admin.review.filtering.choices import MOST_CHOICES, seen, whole_number
 from copilot_admin.review.filtering.entries import (
     newest_of,
@@ -67,40 +67,40 @@ def _providers() -> Choices:
     return [(name, name) for name in names]
 
 
-ANSWERERS: tuple[Filter, ...] = (
-    Filter(
+ANSWERERS: tuple[TranscriptFilter, ...] = (
+    TranscriptFilter(
         name="copilot",
         label=_("Copilot"),
-        widget=Widget.TYPED,
+        widget=FilterControl.TYPED,
         condition=_copilot,
         choices=_copilots,
         hint=_("Any; type a name"),
         index=Index.ORDER,
         is_cheap=True,
     ),
-    Filter(
+    TranscriptFilter(
         name="tag",
         label=_("Tag"),
-        widget=Widget.TYPED,
+        widget=FilterControl.TYPED,
         condition=_tag,
         choices=_tags,
         hint=_("Any"),
         index=Index.ORDER,
     ),
-    Filter(
+    TranscriptFilter(
         name="version",
         label=_("Version"),
-        widget=Widget.NUMBER,
+        widget=FilterControl.NUMBER,
         condition=lambda text: _run(copilot_version__number=whole_number(text)),
         hint=_("Any"),
         index=Index.IDS,
         entries=of_version,
         newest=newest_of_version,
     ),
-    Filter(
+    TranscriptFilter(
         name="model",
         label=_("Model"),
-        widget=Widget.TYPED,
+        widget=FilterControl.TYPED,
         condition=lambda text: _run(model=text),
         choices=seen(SeenKind.MODEL),
         hint=_("Any"),
@@ -108,10 +108,10 @@ ANSWERERS: tuple[Filter, ...] = (
         entries=of_model,
         newest=newest_of(of_model),
     ),
-    Filter(
+    TranscriptFilter(
         name="provider",
         label=_("Provider"),
-        widget=Widget.TYPED,
+        widget=FilterControl.TYPED,
         condition=lambda text: _run(provider=text),
         choices=_providers,
         hint=_("Any"),

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.models import EndpointKey, EndUser
 from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.privacy.finding import called
-from copilot_admin.review.filter import Choices, Filter, Index, NoSuchValue, Widget
+from copilot_admin.review.filter import Choices, FilterControl, Index, NoSuchValue, TranscriptFilter
 from copilot_admin.review.filtering.choices import MOST_CHOICES, one_of, whole_number
 
 MOST_USERS = 100  # of one name
@@ -40,20 +40,20 @@ def _users() -> Choices:
     return [(known, name or email or known) for known, name, email in rows[:MOST_CHOICES]]
 
 
-ASKERS: tuple[Filter, ...] = (
-    Filter(
+ASKERS: tuple[TranscriptFilter, ...] = (
+    TranscriptFilter(
         name="caller",
         label=_("Key"),
-        widget=Widget.CHOICE,
+        widget=FilterControl.CHOICE,
         condition=_caller,
         choices=_callers,
         index=Index.ORDER,
         is_cheap=True,
     ),
-    Filter(
+    TranscriptFilter(
         name="user",
         label=_("User"),
-        widget=Widget.TYPED,
+        widget=FilterControl.TYPED,
         condition=_user,
         choices=_users,
         hint=_("Any; an id, address or name"),
@@ -61,10 +61,10 @@ ASKERS: tuple[Filter, ...] = (
         is_cheap=True,
     ),
 )
-TRIALS = Filter(
+TRIALS = TranscriptFilter(
     name="playground",
     label=_("Playground"),
-    widget=Widget.CHOICE,
+    widget=FilterControl.CHOICE,
     condition=one_of(**{"with": Q(), "only": Q(principal__startswith=PLAYGROUND)}),
     choices=lambda: [("with", _("Shown as well")), ("only", _("Alone"))],
     is_cheap=True,

@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.review.filter import Filter, Index, Label, NoSuchValue, Widget
+from copilot_admin.review.filter import FilterControl, Index, Label, NoSuchValue, TranscriptFilter
 
 PERIODS: Mapping[str, Label] = {
     "1": _("Today"),
@@ -33,29 +33,29 @@ def _midnight(text: str, *, after: int = 0) -> datetime:
     return day + timedelta(days=after) if day.date() < last.date() else last
 
 
-DAYS: tuple[Filter, ...] = (
-    Filter(
+DAYS: tuple[TranscriptFilter, ...] = (
+    TranscriptFilter(
         name="days",
         label=_("Period"),
-        widget=Widget.CHOICE,
+        widget=FilterControl.CHOICE,
         condition=_days,
         choices=PERIODS.items,
         index=Index.SPAN,
         is_cheap=True,
     ),
-    Filter(
+    TranscriptFilter(
         name="since",
         label=_("From"),
-        widget=Widget.DATE,
+        widget=FilterControl.DATE,
         condition=lambda text: Q(last_at__gte=_midnight(text)),
         index=Index.SPAN,
         is_cheap=True,
     ),
-    Filter(
+    TranscriptFilter(
         name="until",
         begins_at="since",
         label=_("To"),
-        widget=Widget.DATE,
+        widget=FilterControl.DATE,
         condition=lambda text: Q(last_at__lt=_midnight(text, after=1)),
         index=Index.SPAN,
         is_cheap=True,

@@ -4,15 +4,15 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models import Outcome, Run, SeenKind
-from copilot_admin.review.filter import Filter, Index, Widget
+from copilot_admin.review.filter import FilterControl, Index, TranscriptFilter
 from copilot_admin.review.filtering.choices import one_of, seen
 from copilot_admin.review.filtering.entries import newest_of, of_error
 
-ENDS: tuple[Filter, ...] = (
-    Filter(
+ENDS: tuple[TranscriptFilter, ...] = (
+    TranscriptFilter(
         name="outcome",
         label=_("Outcome"),
-        widget=Widget.CHOICE,
+        widget=FilterControl.CHOICE,
         condition=one_of(
             **{one.value: Q(last_outcome=one.value) for one in Outcome},
             **{"any-failed": Q(has_error=True)},
@@ -22,10 +22,10 @@ ENDS: tuple[Filter, ...] = (
         common=frozenset({Outcome.COMPLETED.value}),
         is_cheap=True,
     ),
-    Filter(
+    TranscriptFilter(
         name="error",
         label=_("Kind of error"),
-        widget=Widget.TYPED,
+        widget=FilterControl.TYPED,
         condition=lambda text: Q(
             Exists(
                 Run.objects.filter(~Q(error_code=""), conversation=OuterRef("pk"), error_code=text)

@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.review.counted import counted_condition
 from copilot_admin.review.counted_words import counted_words
-from copilot_admin.review.filter import Filter, Index, NoSuchValue, Widget
+from copilot_admin.review.filter import FilterControl, Index, NoSuchValue, TranscriptFilter
 
 
 def _counted(text: str) -> Q:
@@ -16,10 +16,10 @@ def _counted(text: str) -> Q:
         raise NoSuchValue(text) from error
 
 
-COUNTED = Filter(
+COUNTED = TranscriptFilter(
     name="counted",
     label=_("Counted"),
-    widget=Widget.LINKED,
+    widget=FilterControl.LINKED,
     condition=_counted,
     in_words=counted_words,
     index=Index.OWN,

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.journal.second_judges import sealed
 from copilot_admin.models import Feedback, Mark, ReviewState, SeenKind
-from copilot_admin.review.filter import Filter, Index, Widget
+from copilot_admin.review.filter import FilterControl, Index, TranscriptFilter
 from copilot_admin.review.filtering.choices import one_of, seen, whole_number
 from copilot_admin.review.verdicts import labels
 
@@ -34,42 +34,42 @@ def _label(text: str) -> Q:
     return Q(pk__in=told.values("verdict__conversation"))
 
 
-OF_USERS: tuple[Filter, ...] = (
-    Filter(
+OF_USERS: tuple[TranscriptFilter, ...] = (
+    TranscriptFilter(
         name="judged",
         label=_("Thumbs"),
-        widget=Widget.CHOICE,
+        widget=FilterControl.CHOICE,
         condition=one_of(down=Q(n_down__gt=0), up=Q(n_up__gt=0), none=Q(n_down=0, n_up=0)),
         choices=lambda: [("down", _("Down")), ("up", _("Up")), ("none", _("None"))],
         index=Index.ORDER,
         common=frozenset({"none"}),
         is_cheap=True,
     ),
-    Filter(
+    TranscriptFilter(
         name="reason",
         label=_("Reason"),
-        widget=Widget.TYPED,
+        widget=FilterControl.TYPED,
         condition=_reason,
         choices=seen(SeenKind.REASON),
         hint=_("Any"),
         index=Index.IDS,
     ),
 )
-OF_REVIEWERS: tuple[Filter, ...] = (
-    Filter(
+OF_REVIEWERS: tuple[TranscriptFilter, ...] = (
+    TranscriptFilter(
         name="state",
         label=_("Review"),
-        widget=Widget.CHOICE,
+        widget=FilterControl.CHOICE,
         condition=one_of(**{one.value: Q(review_state=one.value) for one in ReviewState}),
         choices=lambda: ReviewState.choices,
         index=Index.ORDER,
         common=frozenset({ReviewState.NEW.value}),
         is_cheap=True,
     ),
-    Filter(
+    TranscriptFilter(
         name="label",
         label=_("Label"),
-        widget=Widget.CHOICE,
+        widget=FilterControl.CHOICE,
         condition=_label,
         choices=lambda: [(str(label.pk), label.name) for label in labels()],
         index=Index.IDS,

@@ -3,14 +3,14 @@
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.review.filter import Filter, Index, Widget
+from copilot_admin.review.filter import FilterControl, Index, TranscriptFilter
 from copilot_admin.review.filtering.choices import one_of
 
-TRAITS: tuple[Filter, ...] = tuple(
-    Filter(
+TRAITS: tuple[TranscriptFilter, ...] = tuple(
+    TranscriptFilter(
         name=name,
         label=label,
-        widget=Widget.CHOICE,
+        widget=FilterControl.CHOICE,
         condition=one_of(yes=Q(**{f"has_{name}": True}), no=Q(**{f"has_{name}": False})),
         choices=lambda: [("yes", _("Yes")), ("no", _("No"))],
         index=Index.ORDER,

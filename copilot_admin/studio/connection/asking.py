@@ -50,7 +50,7 @@ def may_be_asked(base: str, *, public_url: str, server_port: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class ConnectionAsker:
     """Asks one server with a session that keeps no cookies and follows no redirects."""
 
     base: str
@@ -104,7 +104,7 @@ class Asker:
 
 
 @asynccontextmanager
-async def asking(base: str, *, is_own: bool) -> AsyncGenerator[Asker, None]:
+async def asking(base: str, *, is_own: bool) -> AsyncGenerator[ConnectionAsker, None]:
     """A way to ask the server at an address.
 
     Args:
@@ -114,7 +114,7 @@ async def asking(base: str, *, is_own: bool) -> AsyncGenerator[Asker, None]:
     async with ClientSession(
         connector=BoundedConnector(OF_RECEIVERS), cookie_jar=DummyCookieJar(), trust_env=False
     ) as session:
-        yield Asker(base if is_own else "", session)
+        yield ConnectionAsker(base if is_own else "", session)
 
 
 def is_within(address: str, base: str) -> bool:

@@ -7,8 +7,8 @@ from django.utils.translation import ngettext
 
 from copilot_admin.studio.connection import workspace_words
 from copilot_admin.studio.connection.documents import (
-    Place,
-    Refused,
+    DocumentPlace,
+    RefusedDocument,
     check_status,
     conflicts,
     document,
@@ -17,8 +17,8 @@ from copilot_admin.studio.connection.documents import (
 )
 from copilot_admin.studio.connection.values import (
     Ask,
-    Result,
     Setup,
+    StepResult,
     StepVerdict,
     Unreached,
     good,
@@ -28,17 +28,17 @@ _ALIVE = b'{"status": "alive"}'
 _HERE = ("localhost", "127.0.0.1", "::1")
 
 
-async def address(setup: Setup, ask: Ask) -> Result:
+async def address(setup: Setup, ask: Ask) -> StepResult:
     """Whether this server answers under its address, and pages over https may ask it."""
     try:
         answer = await ask("GET", f"{setup.base}/healthz")
         check_status(answer)
     except Unreached as error:
         return _away(setup, error)
-    except Refused as refused:
+    except RefusedDocument as refused:
         return refused.result
     if answer.body != _ALIVE:
-        return Result(
+        return StepResult(
             verdict=StepVerdict.BAD,
             sentence=_("Another server answers under this address."),
             mend=_("Set PUBLIC_URL to the address of this one."),
@@ -49,25 +49,25 @@ async def address(setup: Setup, ask: Ask) -> Result:
     )
 
 
-async def agents(setup: Setup, ask: Ask) -> Result:
+async def agents(setup: Setup, ask: Ask) -> StepResult:
     """Whether `/agents.json` can be had and read, and holds the copilot."""
-    return await _listed(setup, ask, Place.AGENTS)
+    return await _listed(setup, ask, DocumentPlace.AGENTS)
 
 
-async def copilots(setup: Setup, ask: Ask) -> Result:
+async def copilots(setup: Setup, ask: Ask) -> StepResult:
     """The same for `/copilots.json`, which older versions ask for, and others where it fails."""
-    return await _listed(setup, ask, Place.COPILOTS)
+    return await _listed(setup, ask, DocumentPlace.COPILOTS)
 
 
-async def names(setup: Setup, ask: Ask) -> Result:
+async def names(setup: Setup, ask: Ask) -> StepResult:
     """Whether Workspace can tell all copilots of the server apart."""
     try:
-        found = [(await document(setup, ask, place))[0] for place in Place]
-    except Refused as refused:
+        found = [(await document(setup, ask, place))[0] for place in DocumentPlace]
+    except RefusedDocument as refused:
         return refused.result
     alike = tuple(dict.fromkeys(one for each in found for one in conflicts(each)))
     if alike:
-        return Result(
+        return StepResult(
             verdict=StepVerdict.BAD,
             sentence=_("Two copilots have one id or one name; Workspace takes only the first."),
             workspace=workspace_words.CONFLICT,
@@ -80,16 +80,16 @@ async def names(setup: Setup, ask: Ask) -> Result:
     )
 
 
-async def _listed(setup: Setup, ask: Ask, place: Place) -> Result:
+async def _listed(setup: Setup, ask: Ask, place: DocumentPlace) -> StepResult:
     try:
         found, answer = await document(setup, ask, place)
         await entry(setup, ask, place)
-    except Refused as refused:
+    except RefusedDocument as refused:
         return refused.result
     count = ngettext("%(count)d agent found", "%(count)d agents found", len(found))
     said = count % {"count": len(found)}
     if answer.kind != "application/json":
-        return Result(
+        return StepResult(
             verdict=StepVerdict.WARN,
             sentence=_("It came as “%(kind)s”, not as JSON.") % {"kind": answer.kind[:100]},
             mend=_("Let the proxy pass on the Content-Type of this server."),
@@ -98,9 +98,9 @@ async def _listed(setup: Setup, ask: Ask, place: Place) -> Result:
     return good(_("It is there, is JSON, and holds this copilot."), said)
 
 
-def _away(setup: Setup, error: Unreached) -> Result:
+def _away(setup: Setup, error: Unreached) -> StepResult:
     text = _("%(base)s is not reached from this machine. %(why)s")
-    return Result(
+    return StepResult(
         verdict=StepVerdict.BAD,
         sentence=text % {"base": setup.base, "why": error.public},
         workspace=workspace_words.NETWORK,
@@ -111,13 +111,13 @@ def _away(setup: Setup, error: Unreached) -> Result:
     )
 
 
-def _in_the_clear(setup: Setup) -> Result | None:
+def _in_the_clear(setup: Setup) -> StepResult | None:
     """What speaks against plain http in a browser; None over https, or where nothing does."""
     parts = urlsplit(setup.base)
     if parts.scheme == "https":
         return None
     if parts.hostname in _HERE:
-        return Result(
+        return StepResult(
             verdict=StepVerdict.WARN,
             sentence=_("Only a browser on this very machine reaches %(base)s.")
             % {"base": setup.base},
@@ -128,7 +128,7 @@ def _in_the_clear(setup: Setup) -> Result | None:
         )
     if not any(origin.startswith("https:") for origin in setup.origins):
         return None
-    return Result(
+    return StepResult(
         verdict=StepVerdict.BAD,
         sentence=_("Pages over https, as Workspace is, may not ask a server over plain http."),
         workspace=workspace_words.NETWORK,

@@ -12,8 +12,8 @@ from copilot_admin.studio.connection import workspace_words
 from copilot_admin.studio.connection.values import (
     Answer,
     Ask,
-    Result,
     Setup,
+    StepResult,
     StepVerdict,
     Unreached,
 )
@@ -57,22 +57,22 @@ MOST_SHOWN = 300  # characters of an answer
 SCHEMA: Mapping[str, Any] = {"type": "object", "additionalProperties": _ENTRY}
 
 
-class Place(StrEnum):
+class DocumentPlace(StrEnum):
     """Where a document is: Workspace asks for the first, older ones for the second."""
 
     AGENTS = "/agents.json"
     COPILOTS = "/copilots.json"
 
 
-class Refused(Exception):
+class RefusedDocument(Exception):
     """A document that Workspace would not take."""
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: StepResult) -> None:
         super().__init__(result.sentence)
         self.result = result
 
 
-async def document(setup: Setup, ask: Ask, place: Place) -> tuple[dict[str, Any], Answer]:
+async def document(setup: Setup, ask: Ask, place: DocumentPlace) -> tuple[dict[str, Any], Answer]:
     """A document of the server, and the answer in which it came.
 
     Raises:
@@ -81,12 +81,12 @@ async def document(setup: Setup, ask: Ask, place: Place) -> tuple[dict[str, Any]
     try:
         answer = await ask("GET", setup.base + place, headers={"X-API-Key": setup.key})
     except Unreached as error:
-        raise Refused(_unreached(error)) from error
+        raise RefusedDocument(_unreached(error)) from error
     check_status(answer)
     return read(answer, base=setup.base), answer
 
 
-async def entry(setup: Setup, ask: Ask, place: Place) -> dict[str, Any]:
+async def entry(setup: Setup, ask: Ask, place: DocumentPlace) -> dict[str, Any]:
     """What a document says of the copilot; its addresses are whole.
 
     Raises:
@@ -94,7 +94,7 @@ async def entry(setup: Setup, ask: Ask, place: Place) -> dict[str, Any]:
     """
     found, _answer = await document(setup, ask, place)
     if setup.slug not in found:
-        raise Refused(_not_listed(setup, found))
+        raise RefusedDocument(_not_listed(setup, found))
     return dict(found[setup.slug])
 
 
@@ -105,12 +105,12 @@ def check_status(answer: Answer) -> None:
         Refused: It is not.
     """
     if 300 <= answer.status < 400:
-        raise Refused(_redirected(answer))
+        raise RefusedDocument(_redirected(answer))
     if answer.status == 200:
         return
     text = _("The server answered %(status)d, not 200.")
-    raise Refused(
-        Result(
+    raise RefusedDocument(
+        StepResult(
             verdict=StepVerdict.BAD,
             sentence=text % {"status": answer.status},
             workspace=workspace_words.of_status(answer.status),
@@ -132,8 +132,8 @@ def read(answer: Answer, *, base: str) -> dict[str, Any]:
     try:
         found = loads(answer.body)
     except MalformedJson as error:
-        raise Refused(
-            Result(
+        raise RefusedDocument(
+            StepResult(
                 verdict=StepVerdict.BAD,
                 sentence=_("What came is no JSON."),
                 workspace=workspace_words.NO_JSON,
@@ -143,8 +143,8 @@ def read(answer: Answer, *, base: str) -> dict[str, Any]:
         ) from error
     faults = data_faults(found, SCHEMA) or _address_faults(found, base)
     if faults:
-        raise Refused(
-            Result(
+        raise RefusedDocument(
+            StepResult(
                 verdict=StepVerdict.BAD,
                 sentence=_("The document has not the shape that Workspace wants."),
                 workspace=workspace_words.SCHEMA,
@@ -211,8 +211,8 @@ def _is_web_address(address: str, base: str) -> bool:
         return False
 
 
-def _unreached(error: Unreached) -> Result:
-    return Result(
+def _unreached(error: Unreached) -> StepResult:
+    return StepResult(
         verdict=StepVerdict.BAD,
         sentence=_("The server did not reach itself. %(why)s") % {"why": error.public},
         workspace=workspace_words.NETWORK,
@@ -223,9 +223,9 @@ def _unreached(error: Unreached) -> Result:
     )
 
 
-def _redirected(answer: Answer) -> Result:
+def _redirected(answer: Answer) -> StepResult:
     where = answer.headers.get("location", "")
-    return Result(
+    return StepResult(
         verdict=StepVerdict.BAD,
         sentence=_("The server sends browsers on to another address: %(where)s")
         % {"where": where[:300]},
@@ -237,8 +237,8 @@ def _redirected(answer: Answer) -> Result:
     )
 
 
-def _not_listed(setup: Setup, found: Mapping[str, Any]) -> Result:
-    return Result(
+def _not_listed(setup: Setup, found: Mapping[str, Any]) -> StepResult:
+    return StepResult(
         verdict=StepVerdict.BAD,
         sentence=_("The document does not hold this copilot: Workspace would not show it."),
         mend=setup.problem or _why_not_listed(setup),

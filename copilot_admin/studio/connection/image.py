@@ -9,11 +9,11 @@ from copilot_admin.copilots.uploaded_images import MOST_BYTES, harmless_png
 from copilot_admin.engine.fetching.egress import Egress, FetchFailed
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.studio.connection.asking import is_within
-from copilot_admin.studio.connection.documents import Place, Refused, entry
+from copilot_admin.studio.connection.documents import DocumentPlace, RefusedDocument, entry
 from copilot_admin.studio.connection.values import (
     Ask,
-    Result,
     Setup,
+    StepResult,
     StepVerdict,
     Unreached,
     good,
@@ -22,11 +22,11 @@ from copilot_admin.studio.connection.values import (
 SECONDS = 8.0
 
 
-async def image(setup: Setup, ask: Ask) -> Result:
+async def image(setup: Setup, ask: Ask) -> StepResult:
     """Whether the image loads, and is one."""
     try:
-        address = str((await entry(setup, ask, Place.AGENTS)).get("image", ""))
-    except Refused as refused:
+        address = str((await entry(setup, ask, DocumentPlace.AGENTS)).get("image", ""))
+    except RefusedDocument as refused:
         return refused.result
     if not address:
         return good(_("It has no image; Workspace shows a letter in its place."))
@@ -34,7 +34,7 @@ async def image(setup: Setup, ask: Ask) -> Result:
         data = await _loaded(address, setup, ask)
         await asyncio.to_thread(harmless_png, data)
     except (Unreached, FetchFailed, ConfigurationError) as error:
-        return Result(
+        return StepResult(
             verdict=StepVerdict.WARN,
             sentence=_("The image does not load. %(why)s") % {"why": error.public},
             mend=_("Upload an image, or correct its address, and publish. All else works."),

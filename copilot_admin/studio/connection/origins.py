@@ -7,12 +7,12 @@ from http import HTTPStatus
 from django.utils.translation import gettext as _
 
 from copilot_admin.studio.connection import workspace_words
-from copilot_admin.studio.connection.documents import Place
+from copilot_admin.studio.connection.documents import DocumentPlace
 from copilot_admin.studio.connection.values import (
     Answer,
     Ask,
-    Result,
     Setup,
+    StepResult,
     StepVerdict,
     Unreached,
     good,
@@ -23,13 +23,13 @@ SENT = ("content-type", "x-trace-id", "x-api-key", "authorization")
 EXPOSED = ("x-trace-id", "x-completion-id")
 
 
-async def origins(setup: Setup, ask: Ask) -> Result:
+async def origins(setup: Setup, ask: Ask) -> StepResult:
     """Whether the pages that are allowed get what they ask for, and a stranger does not."""
     wanted = dict.fromkeys((*setup.origins, *filter(None, [setup.extra_origin])))
     found = await asyncio.gather(*(_faults_of(origin, setup, ask) for origin in wanted))
     bad = tuple(f"{origin}: {fault}" for origin, fault in zip(wanted, found, strict=True) if fault)
     if bad:
-        return Result(
+        return StepResult(
             verdict=StepVerdict.BAD,
             sentence=_("Not every page may ask this server."),
             workspace=workspace_words.CORS,
@@ -37,7 +37,7 @@ async def origins(setup: Setup, ask: Ask) -> Result:
             details=bad,
         )
     if not await _faults_of(STRANGER, setup, ask):
-        return Result(
+        return StepResult(
             verdict=StepVerdict.WARN,
             sentence=_("Pages of any origin may ask this server."),
             mend=_("Let the proxy add no Access-Control headers of its own."),
@@ -59,7 +59,7 @@ def _mend(setup: Setup) -> str:
 
 async def _faults_of(origin: str, setup: Setup, ask: Ask) -> str:
     """The first thing that a page of an origin may not do; "" when there is none."""
-    agents = f"{setup.base}{Place.AGENTS}"
+    agents = f"{setup.base}{DocumentPlace.AGENTS}"
     query = f"{setup.base}/v1/copilots/{setup.slug}/query"
     try:
         for address, method in ((agents, "GET"), (query, "POST")):

@@ -8,13 +8,19 @@ from uuid import uuid4
 
 from django.utils.translation import gettext as _
 
-from copilot_admin.studio.connection.documents import MOST_SHOWN, Place, Refused, entry, seen_in
+from copilot_admin.studio.connection.documents import (
+    MOST_SHOWN,
+    DocumentPlace,
+    RefusedDocument,
+    entry,
+    seen_in,
+)
 from copilot_admin.studio.connection.values import (
     Answer,
     Ask,
     ConnectionStep,
-    Result,
     Setup,
+    StepResult,
     StepVerdict,
     Unreached,
     good,
@@ -40,10 +46,10 @@ EVENTS = {
 def question(generation: Generation) -> ConnectionStep:
     """The step that asks in a generation."""
 
-    async def step(setup: Setup, ask: Ask) -> Result:
+    async def step(setup: Setup, ask: Ask) -> StepResult:
         try:
             answer = await _asked(generation, setup, ask)
-        except Refused as refused:
+        except RefusedDocument as refused:
             return refused.result
         except Unreached as error:
             return _bad(
@@ -79,7 +85,7 @@ def body_of(generation: Generation) -> bytes:
 
 async def _asked(generation: Generation, setup: Setup, ask: Ask) -> Answer:
     """Asks where the document of the generation says."""
-    place = Place.AGENTS if generation is Generation.THREE else Place.COPILOTS
+    place = DocumentPlace.AGENTS if generation is Generation.THREE else DocumentPlace.COPILOTS
     found = await entry(setup, ask, place)
     headers = {
         "Content-Type": "application/json",
@@ -95,7 +101,7 @@ async def _asked(generation: Generation, setup: Setup, ask: Ask) -> Answer:
     )
 
 
-def _no_stream(answer: Answer, setup: Setup) -> Result | None:
+def _no_stream(answer: Answer, setup: Setup) -> StepResult | None:
     """What is wrong before the first event."""
     if answer.status != HTTPStatus.OK:
         return _bad(
@@ -116,7 +122,7 @@ def _no_stream(answer: Answer, setup: Setup) -> Result | None:
     return None
 
 
-def _unreadable(answer: Answer, generation: Generation) -> Result | None:
+def _unreadable(answer: Answer, generation: Generation) -> StepResult | None:
     """What Workspace would choke on."""
     try:
         events = decode(answer.body)
@@ -147,7 +153,7 @@ def _unreadable(answer: Answer, generation: Generation) -> Result | None:
     return None
 
 
-async def _ended(answer: Answer, generation: Generation, setup: Setup) -> Result:
+async def _ended(answer: Answer, generation: Generation, setup: Setup) -> StepResult:
     """How the answer ended, as the journal has it too: Workspace is told of failures in words."""
     names = [name for name, _text in decode(answer.body)]
     details = (_measured(answer, names), *_words(answer))
@@ -171,7 +177,7 @@ async def _ended(answer: Answer, generation: Generation, setup: Setup) -> Result
             details=details,
         )
     if _was_held_back(answer):
-        return Result(
+        return StepResult(
             verdict=StepVerdict.WARN,
             sentence=_("The answer came all at once, when it was complete."),
             mend=_(
@@ -208,7 +214,7 @@ def _field(value: Any, name: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _bad(sentence: str, *, mend: str, details: tuple[str, ...] = ()) -> Result:
-    return Result(
+def _bad(sentence: str, *, mend: str, details: tuple[str, ...] = ()) -> StepResult:
+    return StepResult(
         verdict=StepVerdict.BAD, sentence=sentence, mend=mend, details=tuple(filter(None, details))
     )

@@ -12,7 +12,7 @@ from copilot_admin.copilots.trial_passes import new_trial_pass
 from copilot_admin.edge.allowed_origins import ALLOWED_ORIGINS
 from copilot_admin.models import Access, Copilot, Run
 from copilot_admin.models.conversations import PLAYGROUND
-from copilot_admin.studio.connection.values import Kept, Setup
+from copilot_admin.studio.connection.values import KeptQuestion, Setup
 
 _GOT = (CopilotState.PUBLISHED, CopilotState.CHANGED)
 
@@ -46,7 +46,7 @@ def problem_of(copilot: Copilot) -> str:
     return "" if standing.state in _GOT else standing.sentence
 
 
-def _kept(completion_id: str) -> Kept | None:
+def _kept(completion_id: str) -> KeptQuestion | None:
     try:
         key = UUID(completion_id)
     except ValueError:
@@ -54,4 +54,4 @@ def _kept(completion_id: str) -> Kept | None:
     run = Run.objects.filter(pk=key, principal__startswith=PLAYGROUND).first()
     if run is None:
         return None
-    return Kept(outcome=run.outcome, error=run.error, generation=run.generation)
+    return KeptQuestion(outcome=run.outcome, error=run.error, generation=run.generation)

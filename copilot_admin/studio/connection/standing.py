@@ -3,13 +3,13 @@
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from copilot_admin.studio.connection.values import Ask, Result, Setup, StepVerdict, good
+from copilot_admin.studio.connection.values import Ask, Setup, StepResult, StepVerdict, good
 
 
-async def live(setup: Setup, ask: Ask) -> Result:
+async def live(setup: Setup, ask: Ask) -> StepResult:
     """Whether the copilot is published, on and able to answer."""
     if setup.problem:
-        return Result(
+        return StepResult(
             verdict=StepVerdict.BAD,
             sentence=_("Nobody gets this copilot now. %(why)s") % {"why": setup.problem},
             mend=_("Publish it, switch it on, or mend what its page names. Then test again."),
@@ -17,12 +17,12 @@ async def live(setup: Setup, ask: Ask) -> Result:
     return good(_("It is published and switched on."))
 
 
-async def key(setup: Setup, ask: Ask) -> Result:
+async def key(setup: Setup, ask: Ask) -> StepResult:
     """Whether there is a key that opens it, if it wants one."""
     if not setup.needs_key:
         return good(_("It answers everybody: no key is needed."))
     if not setup.keys:
-        return Result(
+        return StepResult(
             verdict=StepVerdict.BAD,
             sentence=_("It wants a key, and there is none that opens it."),
             mend=_("Make a key above, or ask an operator for one."),

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.studio.connection import discovery, image, origins, standing
 from copilot_admin.studio.connection.questions import question
-from copilot_admin.studio.connection.values import Ask, ConnectionStep, Result, Setup
+from copilot_admin.studio.connection.values import Ask, ConnectionStep, Setup, StepResult
 from protocol.generations import Generation
 
 
@@ -56,6 +56,6 @@ _STEPS: Mapping[StepName, ConnectionStep] = {
 }
 
 
-async def run_step(name: StepName, setup: Setup, ask: Ask) -> Result:
+async def run_step(name: StepName, setup: Setup, ask: Ask) -> StepResult:
     """Does one step."""
     return await _STEPS[name](setup, ask)

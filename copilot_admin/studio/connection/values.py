@@ -17,7 +17,7 @@ class StepVerdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class StepResult:
     """How a step ended, in words.
 
     Attributes:
@@ -33,9 +33,9 @@ class Result:
     details: tuple[str, ...] = ()
 
 
-def good(sentence: str, *details: str) -> Result:
+def good(sentence: str, *details: str) -> StepResult:
     """A result without a fault."""
-    return Result(verdict=StepVerdict.GOOD, sentence=sentence, details=details)
+    return StepResult(verdict=StepVerdict.GOOD, sentence=sentence, details=details)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,7 @@ class Ask(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class KeptQuestion:
     """What the journal has of a question: how it ended, and the generation it was read in."""
 
     outcome: str
@@ -116,7 +116,7 @@ class Setup:
     origins: tuple[str, ...]
     extra_origin: str
     headers: tuple[str, ...]
-    kept: "Callable[[str], Awaitable[Kept | None]]"
+    kept: "Callable[[str], Awaitable[KeptQuestion | None]]"
 
 
-ConnectionStep: TypeAlias = Callable[[Setup, Ask], Awaitable[Result]]
+ConnectionStep: TypeAlias = Callable[[Setup, Ask], Awaitable[StepResult]]

@@ -31,7 +31,7 @@ DAMAGED = (
 )
 
 
-class Writer:
+class ArchiveWriter:
     """Adds members to an archive and remembers what they were."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
@@ -54,7 +54,7 @@ class Writer:
 
 
 @contextmanager
-def new_archive(path: Path) -> Iterator[Writer]:
+def new_archive(path: Path) -> Iterator[ArchiveWriter]:
     """A backup that gets its name when it is whole and on the disk; only its owner may read it.
 
     Raises:
@@ -69,7 +69,7 @@ def new_archive(path: Path) -> Iterator[Writer]:
             with os.fdopen(descriptor, "w+b") as file:
                 # Level 1: a dump of PostgreSQL is packed already, and time counts beside a server.
                 with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-                    yield Writer(archive)
+                    yield ArchiveWriter(archive)
                 file.flush()
                 os.fsync(file.fileno())
             partial.replace(path)
@@ -111,7 +111,7 @@ def _locked(descriptor: int, partial: Path) -> int:
     return descriptor
 
 
-class Reader:
+class ArchiveReader:
     """A backup whose manifest has been read."""
 
     def __init__(self, archive: zipfile.ZipFile, head: Manifest) -> None:
@@ -167,7 +167,7 @@ class Reader:
 
 
 @contextmanager
-def open_archive(path: Path) -> Iterator[Reader]:
+def open_archive(path: Path) -> Iterator[ArchiveReader]:
     """A backup to be read.
 
     Raises:
@@ -188,7 +188,7 @@ def open_archive(path: Path) -> Iterator[Reader]:
             head = archive.read(manifest.NAME)
         except (KeyError, OSError, *DAMAGED):
             raise _damaged(manifest.NAME) from None
-        yield Reader(archive, manifest.read(head))
+        yield ArchiveReader(archive, manifest.read(head))
 
 
 def _no_backup(path: Path) -> ConfigurationError:

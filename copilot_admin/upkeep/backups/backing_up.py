@@ -14,7 +14,7 @@ from django.utils import timezone
 from copilot_admin.config.encryption import key_id_of
 from copilot_admin.copilots.sealed_columns import SEALED_COLUMNS
 from copilot_admin.upkeep.backups import postgresql, sqlite
-from copilot_admin.upkeep.backups.archive import Writer, new_archive
+from copilot_admin.upkeep.backups.archive import ArchiveWriter, new_archive
 from copilot_admin.upkeep.backups.manifest import DATABASE, SPOOL, UPLOADS, Manifest
 from copilot_admin.upkeep.backups.programs import major_of
 
@@ -82,7 +82,7 @@ def _encryption_keys() -> tuple[str, ...]:
     return tuple(sorted({key_id_of(text) for text in texts if text}))
 
 
-def _add_folder(archive: Writer, folder: Path, prefix: str, *, ending: str = "") -> int:
+def _add_folder(archive: ArchiveWriter, folder: Path, prefix: str, *, ending: str = "") -> int:
     added = 0
     for file in _files(folder):
         if not file.name.endswith(ending):

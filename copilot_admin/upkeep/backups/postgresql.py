@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.upkeep.backups.archive import Reader
+from copilot_admin.upkeep.backups.archive import ArchiveReader
 from copilot_admin.upkeep.backups.manifest import DATABASE
 from copilot_admin.upkeep.backups.programs import PACKAGE, major_of, running
 
@@ -80,7 +80,7 @@ def dump() -> Iterator[IO[bytes]]:
         yield _pipe(process.stdout)
 
 
-def restore(backup: Reader) -> None:
+def restore(backup: ArchiveReader) -> None:
     """Puts the tables in the place of all that are there, in one transaction.
 
     pg_restore writes a script for psql: a transaction of its own could not empty the database first.
@@ -107,7 +107,7 @@ def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
     return pipe
 
 
-def _check_versions(backup: Reader) -> None:
+def _check_versions(backup: ArchiveReader) -> None:
     server, wanted = server_major(), backup.head.server_major
     if server < wanted:
         raise ConfigurationError(

@@ -16,7 +16,7 @@ from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Conversation, Copilot, LogIn, Provider
 from copilot_admin.storage.schema import known_migrations
 from copilot_admin.upkeep.backups import postgresql, sqlite
-from copilot_admin.upkeep.backups.archive import Reader, open_archive
+from copilot_admin.upkeep.backups.archive import ArchiveReader, open_archive
 from copilot_admin.upkeep.backups.manifest import SPOOL, UPLOADS
 
 OURS = "copilot_admin."  # applications of others come and go with their packages
@@ -74,7 +74,7 @@ def restore(path: Path, *, force: bool) -> Restored:
         )
 
 
-def _check_fits(backup: Reader, known: frozenset[str]) -> None:
+def _check_fits(backup: ArchiveReader, known: frozenset[str]) -> None:
     head = backup.head
     if head.vendor != connection.vendor:
         raise ConfigurationError(
@@ -104,7 +104,7 @@ def _is_in_use() -> bool:
 class _Files:
     """Members of a backup that belong into a folder."""
 
-    backup: Reader
+    backup: ArchiveReader
     prefix: str
     names: Sequence[str]
     folder: Path
@@ -161,7 +161,7 @@ def _end_log_ins() -> None:
             model._default_manager.all().delete()
 
 
-def _restore_database(backup: Reader) -> None:
+def _restore_database(backup: ArchiveReader) -> None:
     if connection.vendor == "postgresql":
         postgresql.restore(backup)
     else:

@@ -10,7 +10,7 @@ from typing import IO
 
 from copilot_admin.config.databases import LOCK_WAIT_SECONDS
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.upkeep.backups.archive import Reader
+from copilot_admin.upkeep.backups.archive import ArchiveReader
 from copilot_admin.upkeep.backups.manifest import DATABASE
 
 _DRAFT = ".restored-"
@@ -58,7 +58,7 @@ def clear_restored(database: Path) -> None:
             path.unlink()
 
 
-def restore(backup: Reader, database: Path) -> None:
+def restore(backup: ArchiveReader, database: Path) -> None:
     """Puts the copy in the place of a database that nobody has open.
 
     Raises:

@@ -8,7 +8,7 @@ import pytest
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Access, Copilot
 from copilot_admin.studio.connection.steps import StepName
-from copilot_admin.studio.connection.values import Result, StepVerdict
+from copilot_admin.studio.connection.values import StepResult, StepVerdict
 from tests.admin.connect.test_testing import HERE, faults, results
 from tests.docs.test_operations import proxy
 from tests.factories import make_key, make_published, make_user
@@ -30,7 +30,7 @@ def copilot() -> Copilot:
 
 def through(
     folder: Path, builder: Client, copilot: Copilot, *, upstream: str, added: str = ""
-) -> dict[StepName, Result]:
+) -> dict[StepName, StepResult]:
     """How all steps end behind the documented proxy with something added to it."""
     with (
         proxy(folder, upstream=upstream, added=added) as url,

@@ -22,7 +22,7 @@ from copilot_admin.models import (
     Run,
 )
 from copilot_admin.studio.connection.steps import StepName
-from copilot_admin.studio.connection.values import Result, StepVerdict
+from copilot_admin.studio.connection.values import StepResult, StepVerdict
 from tests.engine.scripted import ScriptedProvider, broken, text
 from tests.factories import make_copilot, make_key, make_published, make_user, make_version
 from tests.served import served
@@ -54,7 +54,7 @@ def test_page(client: Client, copilot: Copilot, **fields: str) -> Any:
 test_page.__test__ = False  # type: ignore[attr-defined]  # it is what tests do
 
 
-def results(client: Client, copilot: Copilot, **fields: str) -> dict[StepName, Result]:
+def results(client: Client, copilot: Copilot, **fields: str) -> dict[StepName, StepResult]:
     """How all steps end when the button is pressed without JavaScript."""
     response = test_page(client, copilot, **fields)
     assert response.status_code == 200
@@ -69,7 +69,7 @@ def one(client: Client, copilot: Copilot, step: str, **extra: str) -> str:
     return response.content.decode()
 
 
-def faults(found: dict[StepName, Result]) -> dict[StepName, StepVerdict]:
+def faults(found: dict[StepName, StepResult]) -> dict[StepName, StepVerdict]:
     return {name: result.verdict for name, result in found.items() if result.verdict != "good"}
 
 

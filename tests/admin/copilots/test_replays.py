@@ -21,7 +21,7 @@ from copilot_admin.models import (
     SavedQuestion,
 )
 from copilot_admin.studio.replay_queue import begin
-from copilot_admin.studio.replay_targets import Wanted, replay_of
+from copilot_admin.studio.replay_targets import WantedTarget, replay_of
 from tests.admin.pages import messages_of
 from tests.factories import make_copilot, make_published, make_saved, make_user
 
@@ -41,7 +41,7 @@ def url(name: str, *args: object) -> str:
 
 
 def begun(copilot: Copilot, **wanted: Any) -> Replay:
-    return begin(replay_of(copilot, Wanted(**wanted)), SavedQuestion.objects.all())
+    return begin(replay_of(copilot, WantedTarget(**wanted)), SavedQuestion.objects.all())
 
 
 def answered(replay: Replay, **changes: Any) -> None:

@@ -14,7 +14,7 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.admin.figures.sections import MOST_SHOWN
-from copilot_admin.answering.feedback import Judgement, keep
+from copilot_admin.answering.feedback import GivenFeedback, keep
 from copilot_admin.config.role_groups import create_roles
 from copilot_admin.config.roles import Role
 from copilot_admin.models import (
@@ -28,7 +28,7 @@ from copilot_admin.models import (
     Run,
 )
 from copilot_admin.review.counted_words import counted_words
-from copilot_admin.review.verdicts import Judged, save_verdict
+from copilot_admin.review.verdicts import GivenVerdict, save_verdict
 from tests.factories import make_copilot, make_user, make_version
 from tests.journal.journaling import Client, ai, ending
 
@@ -58,9 +58,9 @@ def a_week(**copilot: Any) -> Client:
     for one, vote in ((first, "thumbs_up"), (last, "thumbs_down")):
         turn = one.run.turn
         assert turn is not None
-        keep(Judgement.model_validate({"vote": vote}), turn=turn)
+        keep(GivenFeedback.model_validate({"vote": vote}), turn=turn)
     label, _ = Criterion.objects.get_or_create(name="Wrong number")
-    judged = Judged(rating="bad", comment="", marks={label.pk: 1})
+    judged = GivenVerdict(rating="bad", comment="", marks={label.pk: 1})
     save_verdict(last.conversation, make_user(), judged)
     return asked
 

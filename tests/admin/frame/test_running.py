@@ -25,7 +25,7 @@ from copilot_admin.models import (
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.studio.question_queue import queue
 from copilot_admin.studio.replay_queue import begin
-from copilot_admin.studio.replay_targets import Wanted, replay_of
+from copilot_admin.studio.replay_targets import WantedTarget, replay_of
 from copilot_admin.studio.running import WorkKind, running
 from copilot_admin.upkeep.deletion import mark
 from copilot_admin.upkeep.removals import begin as begin_removal
@@ -47,7 +47,7 @@ def begun(name: str = "Analyst <b>") -> Replay:
     copilot = make_copilot(name=name)
     make_saved(copilot)
     questions = SavedQuestion.objects.filter(copilot=copilot)
-    return begin(replay_of(copilot, Wanted()), questions)
+    return begin(replay_of(copilot, WantedTarget()), questions)
 
 
 def test_nothing_is_under_way(operator: Client):

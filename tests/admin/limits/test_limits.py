@@ -13,7 +13,7 @@ from copilot_admin.limits.counting import COUNTING
 from copilot_admin.limits.demand import Budget
 from copilot_admin.limits.naming import subject_in
 from copilot_admin.limits.rules import NANO
-from copilot_admin.limits.subjects import Subject
+from copilot_admin.limits.subjects import LimitSubject
 from copilot_admin.limits.windows import window_at
 from copilot_admin.models import Copilot, LimitScope, SubjectLimits
 from tests.admin.pages import messages_of
@@ -53,7 +53,7 @@ def test_limits_are_set_for_the_server_and_taken_away_again(
         "",
         {"requests_per_day": 5, "usd_per_month": 0.5},
     )
-    assert BOOK.limits_of(Subject(LimitScope.SERVER)) == stored.limits
+    assert BOOK.limits_of(LimitSubject(LimitScope.SERVER)) == stored.limits
     assert rows(operator)["This server"] == [
         ("Requests a day", "0 of 5", 0),
         ("Dollars a month", "$0.00 of $0.500000", 0),
@@ -154,7 +154,7 @@ def test_strangers_limits_of_the_settings_are_shown_until_others_are_set(operato
 @pytest.mark.database
 def test_bars_say_what_is_used_and_what_cannot_be_counted(operator):
     copilot = make_copilot(limits={"concurrent": 5, "requests_per_minute": 4, "usd_per_day": 2.0})
-    subject = Subject(LimitScope.COPILOT, str(copilot.pk))
+    subject = LimitSubject(LimitScope.COPILOT, str(copilot.pk))
     money = rule(subject, usd_per_day=2.0)
     window = window_at(money.kind.period, datetime.now(UTC), UTC)
     async_to_sync(COUNTING.own.begin)({Budget(money, window): (2 * NANO, 3)})

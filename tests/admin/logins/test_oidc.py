@@ -13,7 +13,7 @@ import requests
 
 from copilot_admin import models
 from copilot_admin.admin.logins import discovery, oidc_views
-from copilot_admin.admin.logins.exchange import Exchange
+from copilot_admin.admin.logins.exchange import CodeExchange
 from copilot_admin.config.firm_log_in import Passwords
 from copilot_admin.config.roles import Role
 from copilot_admin.models import ExternalAccount, LogIn
@@ -104,9 +104,11 @@ class TestLoggingIn:
         self, provider, browser, monkeypatch
     ):
         sent = []
-        get_token = Exchange.get_token
+        get_token = CodeExchange.get_token
         monkeypatch.setattr(
-            Exchange, "get_token", lambda self, asked: sent.append(asked) or get_token(self, asked)
+            CodeExchange,
+            "get_token",
+            lambda self, asked: sent.append(asked) or get_token(self, asked),
         )
         asked = begin(browser)
         said = query_of(asked)
@@ -380,9 +382,9 @@ class TestTokens:
     """What a forged provider could send: the exchange believes none of it."""
 
     @pytest.fixture
-    def exchange(self, provider, settings) -> Exchange:
+    def exchange(self, provider, settings) -> CodeExchange:
         oidc = settings.FIRM_LOG_IN.oidc
-        return Exchange(oidc, discovery.endpoints_of(oidc))
+        return CodeExchange(oidc, discovery.endpoints_of(oidc))
 
     def claims(self, provider: Provider, **changes: Any) -> dict[str, Any]:
         now = int(time.time())
@@ -408,13 +410,13 @@ class TestTokens:
     def test_a_token_that_is_not_for_us_now_is_not_believed(
         self, provider, exchange, monkeypatch, own_key, changes
     ):
-        monkeypatch.setattr(Exchange, "retrieve_matching_jwk", lambda *_: own_key.public_key())
+        monkeypatch.setattr(CodeExchange, "retrieve_matching_jwk", lambda *_: own_key.public_key())
         token = jwt.encode(self.claims(provider, **changes), own_key, algorithm="RS256")
         with pytest.raises((jwt.PyJWTError, oidc_views.Unauthorized)):
             exchange.verify_token(token, nonce="n")
 
     def test_a_good_one_is(self, provider, exchange, monkeypatch, own_key):
-        monkeypatch.setattr(Exchange, "retrieve_matching_jwk", lambda *_: own_key.public_key())
+        monkeypatch.setattr(CodeExchange, "retrieve_matching_jwk", lambda *_: own_key.public_key())
         token = jwt.encode(self.claims(provider), own_key, algorithm="RS256")
         assert exchange.verify_token(token, nonce="n")["sub"] == "ann"
 

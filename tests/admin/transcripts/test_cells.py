@@ -13,7 +13,7 @@ from copilot_admin.admin.transcripts.cells import (
     when_cell,
 )
 from copilot_admin.models import Conversation, EndUser
-from copilot_admin.review.excerpts import Piece
+from copilot_admin.review.excerpts import ExcerptPiece
 from copilot_admin.review.row_notes import Reason
 
 HOSTILE = '<img src=x onerror="alert(1)">&'
@@ -34,7 +34,10 @@ def test_a_box_names_its_conversation_by_a_number_without_signs():
 
 def test_a_question_is_shown_with_what_was_found():
     cell = question_cell(
-        row(title=HOSTILE), [Piece("…"), Piece(HOSTILE, is_hit=True)], turns=2, by_id=True
+        row(title=HOSTILE),
+        [ExcerptPiece("…"), ExcerptPiece(HOSTILE, is_hit=True)],
+        turns=2,
+        by_id=True,
     )
     assert cell == (
         f'<bdi class="ca-first-question" data-ca-cut>{SAFE}</bdi>'

@@ -4,16 +4,16 @@ from typing import Any
 
 from copilot_admin.copilots.checklist.check import findings_in
 from copilot_admin.copilots.checklist.finding import Finding
-from copilot_admin.copilots.checklist.subject import DraftContent, Facts
+from copilot_admin.copilots.checklist.subject import DraftContent, DraftFacts
 from copilot_admin.engine.values.spec import CopilotSpec, ProviderSpec, WidgetDataMode
 
-NOTHING_SPECIAL = Facts()
+NOTHING_SPECIAL = DraftFacts()
 OURS = ProviderSpec(name="Ours", kind="openai", base_url="http://llm:8000/v1")
 
 
 def found(
     *,
-    facts: Facts = NOTHING_SPECIAL,
+    facts: DraftFacts = NOTHING_SPECIAL,
     image: str = "",
     starters: tuple[str, ...] = (),
     **changes: Any,
@@ -25,7 +25,7 @@ def found(
 
 def findings(
     *,
-    facts: Facts = NOTHING_SPECIAL,
+    facts: DraftFacts = NOTHING_SPECIAL,
     image: str = "",
     starters: tuple[str, ...] = (),
     **changes: Any,

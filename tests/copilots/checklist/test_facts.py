@@ -10,7 +10,7 @@ import pytest
 
 from copilot_admin.copilots.checklist.check import all_checks
 from copilot_admin.copilots.checklist.facts import facts_of
-from copilot_admin.copilots.checklist.subject import Facts
+from copilot_admin.copilots.checklist.subject import DraftFacts
 from copilot_admin.copilots.model_lists import fetch_models
 from copilot_admin.copilots.publishing import NotPublishable, checklist, publish, publish_again
 from copilot_admin.models import Access
@@ -47,7 +47,7 @@ def test_what_is_known_of_a_draft():
         custom_features=controls,
     )
     assert facts_of([copilot]) == [
-        Facts(
+        DraftFacts(
             enabled=False,
             access=Access.OPEN,
             keys=0,

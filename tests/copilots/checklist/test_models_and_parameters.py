@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from copilot_admin.copilots.checklist.subject import Facts
+from copilot_admin.copilots.checklist.subject import DraftFacts
 from copilot_admin.engine.values.spec import CallLimit
 from protocol.features import CustomFeature
 from tests.copilots.checklist.subjects import OURS, findings, found
 
-LISTED = Facts(models={"Ours": ("small-1", "small-2"), "Theirs": ("big-1",)})
+LISTED = DraftFacts(models={"Ours": ("small-1", "small-2"), "Theirs": ("big-1",)})
 OPENAI = replace(OURS, base_url="https://api.openai.com/v1")
 
 
@@ -41,7 +41,7 @@ def test_models_of_picker_and_controls_are_looked_up_where_they_are():
 
 @pytest.mark.parametrize("models", [{}, {"Ours": ()}, {"Theirs": ("big-1",)}])
 def test_a_list_that_is_not_known_says_nothing(models):
-    assert found(facts=Facts(models=models), model="smal-1") == []
+    assert found(facts=DraftFacts(models=models), model="smal-1") == []
 
 
 def test_what_is_listed_is_right():

@@ -2,11 +2,11 @@
 
 import pytest
 
-from copilot_admin.copilots.checklist.subject import Facts
+from copilot_admin.copilots.checklist.subject import DraftFacts
 from copilot_admin.models import Access
 from tests.copilots.checklist.subjects import found
 
-NO_COPY = Facts(has_image=False)
+NO_COPY = DraftFacts(has_image=False)
 PRIVATE = (
     "The image is at a private address, which this server did not fetch and people elsewhere "
     "cannot reach. Upload the image."
@@ -87,7 +87,7 @@ def test_a_starter_too_long_for_a_card_is_told_with_its_first_words():
 
 def test_a_copilot_that_is_off_is_told():
     sentence = "It is switched off, so nobody sees it until it is enabled."
-    assert found(facts=Facts(enabled=False)) == [("warning", "enabled", sentence)]
+    assert found(facts=DraftFacts(enabled=False)) == [("warning", "enabled", sentence)]
 
 
 def test_a_copilot_that_no_key_opens_is_told():
@@ -95,9 +95,11 @@ def test_a_copilot_that_no_key_opens_is_told():
         "Only callers with a key may ask, and no valid key opens it. Make a key, or let everybody "
         "ask."
     )
-    assert found(facts=Facts(access=Access.KEY)) == [("warning", "access", sentence)]
+    assert found(facts=DraftFacts(access=Access.KEY)) == [("warning", "access", sentence)]
 
 
-@pytest.mark.parametrize("facts", [Facts(access=Access.KEY, keys=1), Facts(access=Access.OPEN)])
+@pytest.mark.parametrize(
+    "facts", [DraftFacts(access=Access.KEY, keys=1), DraftFacts(access=Access.OPEN)]
+)
 def test_a_copilot_that_somebody_can_ask_is_right(facts):
     assert found(facts=facts) == []

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from copilot_admin.copilots.checklist.subject import Facts
+from copilot_admin.copilots.checklist.subject import DraftFacts
 from copilot_admin.engine.values.spec import (
     CitationMode,
     ComponentUse,
@@ -204,7 +204,7 @@ def test_keys_that_are_taken_and_providers_that_are_gone_stop_publishing():
         CustomFeature(key="b", label="B", model="small-1", provider="Gone"),
         CustomFeature(key="b", label="C", model="small-1", provider="Gone"),
     )
-    facts = Facts(missing_providers=frozenset({"Gone"}))
+    facts = DraftFacts(missing_providers=frozenset({"Gone"}))
     assert set(found(custom_features=rows, facts=facts)) == {
         (
             "error",

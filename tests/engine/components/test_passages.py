@@ -13,8 +13,8 @@ from copilot_admin.engine.components.passages import (
     FEWEST_WORDS,
     MOST_CHARACTERS,
     MOST_WORDS,
-    Hit,
     Passage,
+    PassageHit,
     passages,
     search,
 )
@@ -139,7 +139,7 @@ def test_the_best_passage_comes_first_and_no_more_than_wanted():
 
 def test_a_hit_says_where_it_was_found():
     hits = search("tin", [document("Gold."), document(("page 9", "Tin."), name="Annex")], most=5)
-    assert hits == (Hit(Passage("Annex", "page 9", "Tin."), hits[0].score),)
+    assert hits == (PassageHit(Passage("Annex", "page 9", "Tin."), hits[0].score),)
     assert hits[0].score > 0
 
 

@@ -10,7 +10,7 @@ from copilot_admin.engine.component_runs.run import check_arguments
 from copilot_admin.engine.components import returns_toolkit
 from copilot_admin.engine.components.registry import registry
 from copilot_admin.engine.components.returns_toolkit import SHOWN_ROWS, ReturnsToolkit
-from copilot_admin.engine.toolkits.returns import Measure
+from copilot_admin.engine.toolkits.returns import ReturnMeasure
 from copilot_admin.errors import BadArguments
 from protocol.components import create_output, static_findings
 from protocol.components.contract import outputs_are_json
@@ -38,13 +38,13 @@ def test_its_name_and_parameters_are_those_of_the_interface():
     assert ReturnsToolkit.tool_name() == ["returns_toolkit"]
     parameters = ReturnsToolkit.parameters()
     assert list(parameters["properties"]) == parameters["required"] == ["series", "measure"]
-    assert parameters["properties"]["measure"]["enum"] == [str(one) for one in Measure]
+    assert parameters["properties"]["measure"]["enum"] == [str(one) for one in ReturnMeasure]
     assert parameters["properties"]["series"]["type"] == ["array", "object", "string"]
 
 
 def test_the_description_names_every_measure():
     description = ReturnsToolkit.parameters()["properties"]["measure"]["description"]
-    assert [one for one in Measure if one not in description] == []
+    assert [one for one in ReturnMeasure if one not in description] == []
 
 
 def test_the_user_gets_a_table_and_the_model_the_words():
@@ -59,7 +59,7 @@ def test_the_user_gets_a_table_and_the_model_the_words():
     ]
 
 
-@pytest.mark.parametrize("measure", Measure)
+@pytest.mark.parametrize("measure", ReturnMeasure)
 def test_every_measure_can_be_asked_for(measure):
     payments = [{"date": "2024-01-31", "paid": -1}, {"date": "2024-02-29", "paid": 1.1}]
     series = payments if measure.is_of_payments else {"values": PRICES, "window": 2}

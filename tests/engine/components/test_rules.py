@@ -21,8 +21,8 @@ from copilot_admin.engine.components.registry import Registry, registry
 from protocol.components import (
     ComponentArguments,
     ComponentOutput,
+    ContractRule,
     Message,
-    Rule,
     create_output,
     create_outputs,
     from_caller,
@@ -44,7 +44,7 @@ def broken(**changes: Any) -> type[Component]:
     return type("Broken", (Echo,), {"__doc__": "Broken.", **changes})
 
 
-def rules_of(component: type[Component]) -> set[Rule]:
+def rules_of(component: type[Component]) -> set[ContractRule]:
     return {finding.rule for finding in static_findings(component)}
 
 
@@ -111,7 +111,7 @@ def test_r6_names_of_the_system_are_reserved_and_some_only_the_server_sets(name)
             "required": [name],
         },
     }
-    assert Rule.INPUT_NAMES in rules_of(broken(manifests=(manifest,)))
+    assert ContractRule.INPUT_NAMES in rules_of(broken(manifests=(manifest,)))
     assert from_caller({"_sys_traceid": "evil", "uploaded_files": []}) == {"uploaded_files": []}
 
 
@@ -148,7 +148,7 @@ def test_r10_content_is_a_list_with_an_element_for_each_link():
 
 
 def test_r11_a_component_needs_a_manifest_and_gets_one_from_its_signature():
-    assert Rule.MANIFEST_VALID in rules_of(broken(manifests=()))
+    assert ContractRule.MANIFEST_VALID in rules_of(broken(manifests=()))
     made = manifest_from(Echo.tool_eval, name="echo")
     assert made == Echo.manifests[0]
 

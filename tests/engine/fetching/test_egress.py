@@ -9,7 +9,7 @@ import pytest
 from copilot_admin.engine.fetching import egress
 from copilot_admin.engine.fetching.egress import BUSY, Egress, FetchFailed
 from copilot_admin.engine.fetching.packing import MOST_AT_ONCE
-from copilot_admin.engine.fetching.room import Room
+from copilot_admin.engine.fetching.room import FetchRoom
 from tests.engine.providers.upstream import serving
 
 
@@ -198,7 +198,7 @@ def with_length(body, *, length=None, **headers):
     return handler
 
 
-class Watched(Room):
+class Watched(FetchRoom):
     """Notes all that is taken of it."""
 
     def __init__(self, size=2**30, seconds=0.001):

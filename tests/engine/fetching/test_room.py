@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from copilot_admin.engine.fetching.room import NoRoom, Room
+from copilot_admin.engine.fetching.room import FetchRoom, NoRoom
 from tests.waiting import HANGS_SECONDS
 
 
@@ -36,7 +36,7 @@ async def a_while():
 
 
 def room_of(size, seconds=HANGS_SECONDS):
-    return Room(size, seconds=seconds)
+    return FetchRoom(size, seconds=seconds)
 
 
 def test_who_finds_no_room_waits_for_it_in_turn():

@@ -17,7 +17,7 @@ from copilot_admin.engine.llm.data_lines import (
     MAX_EVENT_BYTES,
     DataLines,
     EitherForm,
-    WholeBody,
+    WholeAnswer,
 )
 from copilot_admin.engine.llm.endings import truncation
 from copilot_admin.engine.llm.fragments import ToolFragments
@@ -183,7 +183,7 @@ def test_several_documents_are_no_half_of_one():
 
 
 def test_mark_before_a_whole_body_is_passed_over():
-    body = WholeBody()
+    body = WholeAnswer()
     body.feed(b"\xef\xbb\xbf{}")
     body.check()
     assert body.end() == [b"{}"]
@@ -194,7 +194,7 @@ def test_event_of_exactly_a_mebibyte_is_read():
 
 
 def test_whole_body_is_read_up_to_the_same_limit():
-    body = WholeBody()
+    body = WholeAnswer()
     assert [body.feed(b"a"), body.feed(b"b"), body.end()] == [[], [], [b"ab"]]
     with pytest.raises(ProviderBroke, match="more than 1 MiB"):
         body.feed(b"x" * MAX_EVENT_BYTES)

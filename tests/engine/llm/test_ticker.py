@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from copilot_admin.engine.llm.ticker import SharedSleep, Ticker, Turns
+from copilot_admin.engine.llm.ticker import LoopTurns, SharedSleep, Ticker
 from tests.engine.virtual_time import run_at_once
 
 
@@ -63,7 +63,7 @@ def test_all_tasks_that_wait_go_on_at_one_tick_and_those_that_left_harm_nobody()
 
 def test_what_takes_long_is_done_in_turns_of_the_loop_of_its_own():
     async def scenario() -> list[int]:
-        turns, turn, went_on = Turns(), 0, []
+        turns, turn, went_on = LoopTurns(), 0, []
         loop = asyncio.get_running_loop()
 
         def count() -> None:
@@ -88,7 +88,7 @@ def test_what_takes_long_is_done_in_turns_of_the_loop_of_its_own():
 
 
 def test_each_event_loop_has_turns_of_its_own():
-    turns = Turns()
+    turns = LoopTurns()
 
     async def work() -> None:
         await asyncio.gather(*(turns.wait(asyncio.get_running_loop()) for _ in range(3)))

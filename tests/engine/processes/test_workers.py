@@ -14,7 +14,7 @@ from copilot_admin.engine.processes import fork_server
 from copilot_admin.engine.processes import workers as workers_module
 from copilot_admin.engine.processes.losses import Loss
 from copilot_admin.engine.processes.places import Busy
-from copilot_admin.engine.processes.workers import OrderFailed, Workers
+from copilot_admin.engine.processes.workers import ModuleWorkers, OrderFailed
 from tests.engine.processes import odd_worker
 from tests.waiting import HANGS_SECONDS, eventually
 
@@ -23,7 +23,7 @@ ODD = "tests.engine.processes.odd_worker"
 
 @pytest.fixture
 def workers():
-    made = Workers(ODD)
+    made = ModuleWorkers(ODD)
     yield made
     made.stop()
 
@@ -31,7 +31,7 @@ def workers():
 @pytest.fixture
 def single():
     """Has one place and lets nobody wait."""
-    made = Workers(ODD, at_once=1, waiting=0)
+    made = ModuleWorkers(ODD, at_once=1, waiting=0)
     yield made
     made.stop()
 
@@ -65,7 +65,7 @@ class Waiting:
 @pytest.fixture
 def in_turns():
     """Puts orders off as soon as others wait."""
-    made = Workers(ODD, turn=0.01)
+    made = ModuleWorkers(ODD, turn=0.01)
     yield made
     made.stop()
 
@@ -297,7 +297,7 @@ def test_an_order_that_nobody_takes_fails(workers, monkeypatch):
         await said(workers, "say")
         os.killpg(workers._server.pid, signal.SIGKILL)
         workers._server.wait(HANGS_SECONDS)
-        monkeypatch.setattr(Workers, "_is_running", lambda self: True)
+        monkeypatch.setattr(ModuleWorkers, "_is_running", lambda self: True)
         await said(workers, "say")
 
     with pytest.raises(OrderFailed):

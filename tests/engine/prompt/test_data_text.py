@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 import pytest
 
 from copilot_admin.engine.prompt import rows as counted_rows
-from copilot_admin.engine.prompt.data_text import EMPTY, Told, shortened, told_of
+from copilot_admin.engine.prompt.data_text import EMPTY, ToldData, shortened, told_of
 from copilot_admin.engine.prompt.item_forms import form_note, plain_content
-from copilot_admin.engine.prompt.room import Room
+from copilot_admin.engine.prompt.room import DataRoom
 from copilot_admin.engine.prompt.rows import SHORTEST_BEGINNING
 from protocol.messages import CommandResult, DataItem, FileReference, SourceData, SourceError
 from tests.engine.engine_inputs import data
@@ -136,27 +136,27 @@ def test_room_of_a_source_is_shared_by_its_items():
 
 
 def test_it_is_known_how_much_was_left_out():
-    assert told_of(data("a\n" * 3, "b\n" * 50), limit=10) == Told(
+    assert told_of(data("a\n" * 3, "b\n" * 50), limit=10) == ToldData(
         "a\na\na\n\nb\nb\n[48 of 50 rows left out: too much data]", rows=50, left_out=48
     )
-    assert told_of(data("a\n" * 3, "b\n" * 50), limit=0) == Told(
+    assert told_of(data("a\n" * 3, "b\n" * 50), limit=0) == ToldData(
         "[3 of 3 rows left out: too much data]\n[50 of 50 rows left out: too much data]",
         rows=53,
         left_out=53,
     )
-    assert told_of(data(ROWS), limit=1000) == Told(ROWS)
-    assert told_of(SourceError("e", "c"), limit=0) == Told("(error e: c)")
+    assert told_of(data(ROWS), limit=1000) == ToldData(ROWS)
+    assert told_of(SourceError("e", "c"), limit=0) == ToldData("(error e: c)")
 
 
 def test_of_a_file_of_one_line_the_model_is_told_the_beginning():
     line = "12.5, " * 1000
-    assert told_of(data(line), limit=200) == Told(
+    assert told_of(data(line), limit=200) == ToldData(
         f"{'12.5, ' * 33}\n[only the first 198 of 6,000 characters of this row: too much data]",
         rows=1,
         left_out=1,
         begun=1,
     )
-    assert told_of(data(f"day\n{line}\nx\ny"), limit=200) == Told(
+    assert told_of(data(f"day\n{line}\nx\ny"), limit=200) == ToldData(
         f"day\n{'12.5, ' * 32}\n[only the first 192 of 6,000 characters of this row: too much "
         "data]\n[2 of 4 rows left out: too much data]",
         rows=4,
@@ -174,7 +174,7 @@ def test_of_a_file_of_one_line_the_model_is_told_the_beginning():
     ],
 )
 def test_the_user_is_told_what_the_model_was_given(text, kept):
-    room = Room(200)
+    room = DataRoom(200)
     room.told(data(text), source="x.txt")
     assert room.cuts == [
         f"Not all data fits: of 'x.txt' the model is given {kept}. Ask about less to have all of it."
@@ -184,7 +184,7 @@ def test_the_user_is_told_what_the_model_was_given(text, kept):
 def test_where_there_are_more_rows_than_are_counted_both_are_told(monkeypatch):
     monkeypatch.setattr(counted_rows, "MOST_COUNTED", 1500)
     numbers = data(json.dumps([1] * 5000))
-    room = Room(200)
+    room = DataRoom(200)
     assert room.told(numbers, source="x.json") == "\n".join(
         (*["1"] * 100, "[more than 1500 of more than 1600 rows left out: too much data]")
     )

@@ -13,7 +13,7 @@ from copilot_admin.review.exports.conversations import ExportedConversation, Exp
 from copilot_admin.review.exports.format import all_formats
 from copilot_admin.review.exports.gathering import gathered
 from copilot_admin.review.exports.selection import read_selection
-from copilot_admin.review.exports.walking import Passed, Walk, written
+from copilot_admin.review.exports.walking import ExportWalk, Passed, written
 from copilot_admin.upkeep import removing
 from tests.admin.transcripts.transcript_rows import long_conversation, rich_conversation
 from tests.factories import make_user, make_version
@@ -122,7 +122,9 @@ def test_what_is_being_deleted_is_in_no_export_that_begins_then(cause: Cause):
     small(3)
     first, second, third = rows()
     begin_to_remove(second.pk, cause)
-    walk = Walk(selection=read_selection(""), format=all_formats()["csv"], options=ExportOptions())
+    walk = ExportWalk(
+        selection=read_selection(""), format=all_formats()["csv"], options=ExportOptions()
+    )
     passed = [one for one in written(walk, first.pk + 1) if isinstance(one, Passed)]
     assert [one.position for one in passed if one.n_turns] == [first.pk, third.pk]
 

@@ -19,7 +19,13 @@ from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.review.exports import gathering, keeping, tasks, writing
 from copilot_admin.review.exports.conversations import ExportOptions
 from copilot_admin.review.exports.downloading import file_name, media_type, pieces
-from copilot_admin.review.exports.keeping import Refusal, discard, stop, sweep_exports, take_over
+from copilot_admin.review.exports.keeping import (
+    ExportRefusal,
+    discard,
+    stop,
+    sweep_exports,
+    take_over,
+)
 from copilot_admin.review.exports.tasks import export_in_background, resume_exports
 from copilot_admin.review.exports.writing import Writing, WritingStep
 from copilot_admin.storage.writer import WRITER
@@ -297,13 +303,13 @@ def test_a_person_has_few_at_a_time():
         begun(owner=owner)
     begun()  # somebody else
     refused = keeping.begin(owner.pk, given={}, name="csv", options=ExportOptions())
-    assert refused is Refusal.MANY
+    assert refused is ExportRefusal.MANY
 
 
 def test_a_filter_that_is_too_long_is_refused():
     given = {"tag": "x" * 9000}
     refused = keeping.begin(make_user().pk, given=given, name="csv", options=ExportOptions())
-    assert refused is Refusal.LONG
+    assert refused is ExportRefusal.LONG
 
 
 def test_a_process_writes_an_export_beside_its_work(monkeypatch):

@@ -10,9 +10,9 @@ from asgiref.sync import async_to_sync
 from copilot_admin.studio.connection.values import (
     Answer,
     ConnectionStep,
-    Kept,
-    Result,
+    KeptQuestion,
     Setup,
+    StepResult,
     Unreached,
 )
 
@@ -93,9 +93,9 @@ class Server:
                 return ANSWER
 
 
-async def completed(completion_id: str) -> Kept | None:
+async def completed(completion_id: str) -> KeptQuestion | None:
     """A question that went well."""
-    return Kept(outcome="completed", error="", generation=3)
+    return KeptQuestion(outcome="completed", error="", generation=3)
 
 
 SETUP = Setup(
@@ -114,6 +114,6 @@ SETUP = Setup(
 
 def done(
     step: ConnectionStep, answers: Mapping[str, Answer | Unreached] | None = None, **facts: Any
-) -> Result:
+) -> StepResult:
     """How a step ends with a server that answers so, and a copilot of which these facts hold."""
     return async_to_sync(step)(replace(SETUP, **facts), Server(answers or {}))

@@ -11,7 +11,7 @@ import pytest
 from copilot_admin.studio.connection import discovery, image, origins, standing, workspace_words
 from copilot_admin.studio.connection.questions import QUESTION, body_of, question
 from copilot_admin.studio.connection.steps import TITLES, StepName, run_step
-from copilot_admin.studio.connection.values import Answer, Kept, StepVerdict, Unreached
+from copilot_admin.studio.connection.values import Answer, KeptQuestion, StepVerdict, Unreached
 from protocol.generations import Generation
 from protocol.requests import read
 from tests.studio.connection.asked import (
@@ -37,9 +37,9 @@ def moved(status: int = 301) -> Answer:
 
 
 def kept(**facts: Any) -> Any:
-    async def look(completion_id: str) -> Kept | None:
+    async def look(completion_id: str) -> KeptQuestion | None:
         assert completion_id == "c-1"
-        return Kept(**{"outcome": "completed", "error": "", "generation": 3, **facts})
+        return KeptQuestion(**{"outcome": "completed", "error": "", "generation": 3, **facts})
 
     return look
 
@@ -438,7 +438,7 @@ def test_an_answer_that_only_says_why_there_is_none_is_none(facts, sentence):
 
 
 def test_an_answer_of_another_server_is_found_out():
-    async def nothing(completion_id: str) -> Kept | None:
+    async def nothing(completion_id: str) -> KeptQuestion | None:
         return None
 
     result = done(ask_three, kept=nothing)

@@ -40,7 +40,7 @@ from copilot_admin.upkeep.backups import (
     restoring,
     sqlite,
 )
-from copilot_admin.upkeep.backups.archive import Reader, new_archive, open_archive
+from copilot_admin.upkeep.backups.archive import ArchiveReader, new_archive, open_archive
 from copilot_admin.upkeep.backups.backing_up import back_up
 from copilot_admin.upkeep.backups.restoring import _Files, _put_back, restore
 from tests import services
@@ -523,8 +523,8 @@ class TestATargetThatTakesNothing:
         def full(*_):
             raise OSError(ENOSPC, os.strerror(ENOSPC))
 
-        monkeypatch.setattr(Reader, "check", lambda _: None)
-        monkeypatch.setattr(Reader, "copy", full)
+        monkeypatch.setattr(ArchiveReader, "check", lambda _: None)
+        monkeypatch.setattr(ArchiveReader, "copy", full)
         with pytest.raises(ConfigurationError, match=r"No space left on device\. Nothing was"):
             restore(file, force=True)
         assert (touched, self.left(settings.DATA_DIR)) == ([], [])
@@ -572,9 +572,9 @@ class TestWhatAKilledRestoreLeft:
             assert not any(one.exists() for one in left)
             raise OSError(ENOSPC, os.strerror(ENOSPC))
 
-        monkeypatch.setattr(Reader, "copy", full)
+        monkeypatch.setattr(ArchiveReader, "copy", full)
         with pytest.raises(ConfigurationError, match="No space left"):
-            sqlite.restore(Reader.__new__(Reader), tmp_path / "copilot.sqlite3")
+            sqlite.restore(ArchiveReader.__new__(ArchiveReader), tmp_path / "copilot.sqlite3")
         assert sorted(one.name for one in tmp_path.iterdir()) == [
             ".restored-folder",
             "restored-mine",

@@ -6,12 +6,12 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.copilots.checklist.check import Check
 from copilot_admin.copilots.checklist.finding import Finding, warning
-from copilot_admin.copilots.checklist.subject import DraftContent, Facts
+from copilot_admin.copilots.checklist.subject import DraftContent, DraftFacts
 from copilot_admin.models import Access
 
 
 @Check
-def switched_off(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def switched_off(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """A copilot that is switched off: it is in no list and answers nobody."""
     if not facts.enabled:
         sentence = _("It is switched off, so nobody sees it until it is enabled.")
@@ -19,7 +19,7 @@ def switched_off(content: DraftContent, facts: Facts) -> Iterator[Finding]:
 
 
 @Check
-def no_key(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def no_key(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Questions without a key are refused, and there is no key."""
     if facts.access is Access.KEY and not facts.keys:
         sentence = _(

@@ -7,13 +7,13 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.copilots.checklist.check import Check
 from copilot_admin.copilots.checklist.finding import Finding, error, warning
-from copilot_admin.copilots.checklist.subject import DraftContent, Facts
+from copilot_admin.copilots.checklist.subject import DraftContent, DraftFacts
 from copilot_admin.engine.prompt.placeholders import used_placeholders
 from protocol.features import FEATURES, CustomFeatureType
 
 
 @Check
-def missing_provider(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def missing_provider(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """A control lets a provider answer that there is not."""
     names = (one.provider for one in content.spec.custom_features)
     for name in dict.fromkeys(one for one in names if one in facts.missing_providers):
@@ -22,7 +22,7 @@ def missing_provider(content: DraftContent, facts: Facts) -> Iterator[Finding]:
 
 
 @Check
-def taken_key(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def taken_key(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Two controls, or a control and a switch of Workspace, under one key."""
     taken = {"streaming", *(feature.key for feature in FEATURES)}
     for feature in content.spec.custom_features:
@@ -33,7 +33,7 @@ def taken_key(content: DraftContent, facts: Facts) -> Iterator[Finding]:
 
 
 @Check
-def without_effect(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def without_effect(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """People set it, and nothing depends on it."""
     spec = content.spec
     if spec.data_messages.options:
@@ -50,7 +50,7 @@ def without_effect(content: DraftContent, facts: Facts) -> Iterator[Finding]:
 
 
 @Check
-def nothing_to_choose(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def nothing_to_choose(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """A select with one option: there is nothing to choose."""
     for feature in content.spec.custom_features:
         if feature.type is CustomFeatureType.SELECT and len(feature.options) == 1:
@@ -59,7 +59,7 @@ def nothing_to_choose(content: DraftContent, facts: Facts) -> Iterator[Finding]:
 
 
 @Check
-def same_label(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def same_label(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Controls that people cannot tell apart."""
     labels = Counter(one.label.strip().lower() for one in content.spec.custom_features)
     first = {one.label.strip().lower(): one.label for one in content.spec.custom_features}

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from copilot_admin.copilots.checklist.check import Check
 from copilot_admin.copilots.checklist.finding import Finding, error, warning
 from copilot_admin.copilots.checklist.known_models import is_no_chat, models_of
-from copilot_admin.copilots.checklist.subject import DraftContent, Facts
+from copilot_admin.copilots.checklist.subject import DraftContent, DraftFacts
 
 # Hosts that answer nobody without a key; what else is on the web may have other ways to know us.
 _ONLY_WITH_A_KEY = (
@@ -25,14 +25,14 @@ _ONLY_WITH_A_KEY = (
 
 
 @Check
-def none(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def none(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Nothing that could answer."""
     if not content.spec.model.strip():
         yield error("model", _("Choose a model."))
 
 
 @Check
-def not_listed(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def not_listed(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """The provider did not name the model when it was last asked; some list less than they have."""
     own = content.spec.provider.name
     named = [
@@ -54,7 +54,7 @@ def not_listed(content: DraftContent, facts: Facts) -> Iterator[Finding]:
 
 
 @Check
-def no_chat(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def no_chat(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """A model for something else than conversations."""
     for model in filter(is_no_chat, models_of(content.spec)):
         field = "model" if model == content.spec.model else "models"
@@ -63,7 +63,7 @@ def no_chat(content: DraftContent, facts: Facts) -> Iterator[Finding]:
 
 
 @Check
-def without_itself(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def without_itself(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """The picker offers models, but not the one that answers whoever does not pick."""
     spec = content.spec
     if spec.models and spec.model not in {id for id, _name in spec.models}:
@@ -74,7 +74,7 @@ def without_itself(content: DraftContent, facts: Facts) -> Iterator[Finding]:
 
 
 @Check
-def without_key(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def without_key(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """The provider has no key, and its server is one that answers nobody without."""
     provider = content.spec.provider
     try:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from copilot_admin.copilots.checklist.check import Check
 from copilot_admin.copilots.checklist.finding import Finding, error, warning
 from copilot_admin.copilots.checklist.known_models import models_of, takes_no_temperature
-from copilot_admin.copilots.checklist.subject import DraftContent, Facts
+from copilot_admin.copilots.checklist.subject import DraftContent, DraftFacts
 from copilot_admin.engine.llm.parameters import RESERVED_PARAMETERS
 from copilot_admin.engine.values.spec import HIGHEST_CALL_LIMIT, LEAST_DATA_TOKENS
 from protocol.json import Json
@@ -52,7 +52,7 @@ _CALLS = _Range(1, HIGHEST_CALL_LIMIT, is_whole=True)
 
 
 @Check
-def reserved(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def reserved(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Parameters that the server sets itself."""
     for name in sorted(RESERVED_PARAMETERS & content.spec.parameters.keys()):
         sentence = _("The parameter '%(name)s' is set by the server. Take it out.")
@@ -60,7 +60,7 @@ def reserved(content: DraftContent, facts: Facts) -> Iterator[Finding]:
 
 
 @Check
-def out_of_range(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def out_of_range(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Numbers that a provider refuses, and then every question with them."""
     for name, right in _PARAMETERS.items():
         value = content.spec.parameters.get(name)
@@ -72,7 +72,7 @@ def out_of_range(content: DraftContent, facts: Facts) -> Iterator[Finding]:
 
 
 @Check
-def limits_out_of_range(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def limits_out_of_range(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Limits of a question that no question could keep to."""
     spec = content.spec
     if spec.max_data_tokens is not None and spec.max_data_tokens < LEAST_DATA_TOKENS:
@@ -89,7 +89,7 @@ def limits_out_of_range(content: DraftContent, facts: Facts) -> Iterator[Finding
 
 
 @Check
-def limits_without_effect(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def limits_without_effect(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """A function may be called more often than all together."""
     spec = content.spec
     for limit in spec.client_call_limits:
@@ -106,7 +106,7 @@ def limits_without_effect(content: DraftContent, facts: Facts) -> Iterator[Findi
 
 
 @Check
-def two_kinds_of_chance(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def two_kinds_of_chance(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Each makes the other hard to foresee, and some models refuse both."""
     if _are_set(content, "temperature", "top_p"):
         sentence = _("Temperature and top p are both set. Set one: some models refuse both.")
@@ -114,7 +114,7 @@ def two_kinds_of_chance(content: DraftContent, facts: Facts) -> Iterator[Finding
 
 
 @Check
-def two_lengths(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def two_lengths(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """The longest answer, under its old name and its new one."""
     if _are_set(content, "max_tokens", "max_completion_tokens"):
         sentence = _("'max_tokens' and 'max_completion_tokens' say the same. Providers take one.")
@@ -122,7 +122,7 @@ def two_lengths(content: DraftContent, facts: Facts) -> Iterator[Finding]:
 
 
 @Check
-def temperature_while_reasoning(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def temperature_while_reasoning(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Models that think take no temperature."""
     if "temperature" not in content.spec.parameters:
         return

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.copilots.checklist.check import Check
 from copilot_admin.copilots.checklist.finding import Finding, warning
-from copilot_admin.copilots.checklist.subject import DraftContent, Facts
+from copilot_admin.copilots.checklist.subject import DraftContent, DraftFacts
 from copilot_admin.engine.fetching.addresses import address_of, is_public
 
 # A card shows some lines. Descriptions in Workspace's own examples have less than 120 characters.
@@ -19,7 +19,7 @@ _PRIVATE_ENDINGS = ("localhost", "local", "internal", "lan", "home.arpa", "intra
 
 
 @Check
-def image_out_of_reach(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def image_out_of_reach(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """An image that this server does not have, so that each browser has to load it."""
     image = content.image
     if not image or facts.has_image:
@@ -41,7 +41,7 @@ def image_out_of_reach(content: DraftContent, facts: Facts) -> Iterator[Finding]
 
 
 @Check
-def description_missing(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def description_missing(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Nothing that says what it is for."""
     if not content.spec.description.strip():
         sentence = _("There is no description: people do not see what the copilot is for.")
@@ -49,7 +49,7 @@ def description_missing(content: DraftContent, facts: Facts) -> Iterator[Finding
 
 
 @Check
-def description_too_long(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def description_too_long(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """More than a card shows."""
     length = len(content.spec.description.strip())
     if length > _LONGEST_DESCRIPTION:
@@ -61,7 +61,7 @@ def description_too_long(content: DraftContent, facts: Facts) -> Iterator[Findin
 
 
 @Check
-def starters_twice(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def starters_twice(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """The same question again, whatever its letters and blanks."""
     counts = Counter(" ".join(text.lower().split()) for text in content.starters)
     first = {" ".join(text.lower().split()): text for text in reversed(content.starters)}
@@ -72,7 +72,7 @@ def starters_twice(content: DraftContent, facts: Facts) -> Iterator[Finding]:
 
 
 @Check
-def starters_too_long(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def starters_too_long(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Questions that no card shows whole."""
     for text in dict.fromkeys(content.starters):
         if len(text) > _LONGEST_STARTER:

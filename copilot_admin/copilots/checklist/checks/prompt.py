@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from copilot_admin.copilots.checklist.check import Check
 from copilot_admin.copilots.checklist.finding import Finding, error, warning
 from copilot_admin.copilots.checklist.known_models import models_of, window_of
-from copilot_admin.copilots.checklist.subject import DraftContent, Facts
+from copilot_admin.copilots.checklist.subject import DraftContent, DraftFacts
 from copilot_admin.engine.prompt.placeholders import (
     ends_open,
     in_single_braces,
@@ -21,7 +21,7 @@ _LONGEST_NAME = 60  # characters of what stands between braces; a name is shorte
 
 
 @Check
-def unknown(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def unknown(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Whatever stands in braces and means nothing; of a long one perhaps the braces are missing."""
     spec = content.spec
     for name in unknown_placeholders(spec.system_prompt, spec.custom_features):
@@ -33,14 +33,14 @@ def unknown(content: DraftContent, facts: Facts) -> Iterator[Finding]:
 
 
 @Check
-def unclosed(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def unclosed(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """The last placeholder has no end; the model would be told it as it is."""
     if (name := ends_open(content.spec.system_prompt)) is not None:
         yield error("system_prompt", _not_closed(name), only_for_people=True)
 
 
 @Check
-def single_braces(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def single_braces(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """A known name in single braces is text like any other."""
     spec = content.spec
     for name in in_single_braces(spec.system_prompt, spec.custom_features):
@@ -52,14 +52,14 @@ def single_braces(content: DraftContent, facts: Facts) -> Iterator[Finding]:
 
 
 @Check
-def empty(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def empty(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """No instructions at all."""
     if not content.spec.system_prompt.strip():
         yield warning("system_prompt", _("The prompt is empty: the model is not told what it is."))
 
 
 @Check
-def too_long(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def too_long(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Prompt and data notes do not fit into the window of a model that may answer."""
     spec = content.spec
     characters = len(spec.system_prompt) + sum(len(render(note)) for note in spec.data)

@@ -8,7 +8,7 @@ from copilot_admin.copilots.checklist.check import Check
 from copilot_admin.copilots.checklist.checks.workspace import reads_widgets
 from copilot_admin.copilots.checklist.finding import Finding, error, warning
 from copilot_admin.copilots.checklist.known_models import models_of, takes_no_tools
-from copilot_admin.copilots.checklist.subject import DraftContent, Facts
+from copilot_admin.copilots.checklist.subject import DraftContent, DraftFacts
 from copilot_admin.engine.components.registry import registry
 from copilot_admin.engine.server_tools import taken_names
 from copilot_admin.engine.tools.registry import tool_names
@@ -20,7 +20,7 @@ _HTML = "html"
 
 
 @Check
-def unknown_tool(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def unknown_tool(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """A tool of another release."""
     for name in sorted(set(content.spec.tools) - set(tool_names())):
         sentence = _("There is no tool named '%(name)s'. Switch it off.")
@@ -28,7 +28,7 @@ def unknown_tool(content: DraftContent, facts: Facts) -> Iterator[Finding]:
 
 
 @Check
-def unknown_component(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def unknown_component(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """A component of another release, or one with the name of a tool."""
     spec = content.spec
     for use in spec.components:
@@ -41,7 +41,7 @@ def unknown_component(content: DraftContent, facts: Facts) -> Iterator[Finding]:
 
 
 @Check
-def nobody_calls(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def nobody_calls(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Tools for a model that is documented to call none."""
     spec = content.spec
     field = _first_with_tools(spec)
@@ -56,7 +56,7 @@ def nobody_calls(content: DraftContent, facts: Facts) -> Iterator[Finding]:
 
 
 @Check
-def sources_of_nothing(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def sources_of_nothing(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Addresses of images in HTML that the copilot cannot show."""
     spec = content.spec
     if spec.html_sources and _HTML not in spec.tools and not spec.has("generative-ui"):
@@ -65,7 +65,7 @@ def sources_of_nothing(content: DraftContent, facts: Facts) -> Iterator[Finding]
 
 
 @Check
-def results_of_nothing(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def results_of_nothing(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Results of components are shown, and there is none."""
     if content.spec.stream_all_text and not content.spec.components:
         sentence = _("Results of components are to be shown, and no component is switched on.")

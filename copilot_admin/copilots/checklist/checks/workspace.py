@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.copilots.checklist.check import Check
 from copilot_admin.copilots.checklist.finding import Finding, warning
-from copilot_admin.copilots.checklist.subject import DraftContent, Facts
+from copilot_admin.copilots.checklist.subject import DraftContent, DraftFacts
 from copilot_admin.engine.values.spec import CitationMode, CopilotSpec, StepPlace, WidgetDataMode
 
 _SELECT = "widget-dashboard-select"
@@ -15,7 +15,7 @@ FILES = "file-upload"
 
 
 @Check
-def widgets_never_read(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def widgets_never_read(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """People may choose widgets that the copilot never reads."""
     spec = content.spec
     if spec.widget_data is WidgetDataMode.OFF and spec.features & WIDGET_FEATURES:
@@ -27,7 +27,7 @@ def widgets_never_read(content: DraftContent, facts: Facts) -> Iterator[Finding]
 
 
 @Check
-def widgets_never_offered(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def widgets_never_offered(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """The copilot would read widgets, but Workspace sends none."""
     spec = content.spec
     if spec.widget_data is not WidgetDataMode.OFF and not spec.features & WIDGET_FEATURES:
@@ -39,7 +39,7 @@ def widgets_never_offered(content: DraftContent, facts: Facts) -> Iterator[Findi
 
 
 @Check
-def nothing_to_fetch(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def nothing_to_fetch(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """What is read before answering is what was selected, and nothing can be."""
     spec = content.spec
     is_fetched = spec.widget_data is WidgetDataMode.FETCH and spec.features & WIDGET_FEATURES
@@ -52,7 +52,7 @@ def nothing_to_fetch(content: DraftContent, facts: Facts) -> Iterator[Finding]:
 
 
 @Check
-def no_documents(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def no_documents(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Places in documents are cited, but no document can come."""
     if content.spec.citations is CitationMode.DOCUMENTS and not _gets_files(content.spec):
         sentence = _(
@@ -63,7 +63,7 @@ def no_documents(content: DraftContent, facts: Facts) -> Iterator[Finding]:
 
 
 @Check
-def no_pictures(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def no_pictures(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """The model may look at pictures, but none can come."""
     spec = content.spec
     if spec.sees_images and not _gets_files(spec) and not spec.read_links:
@@ -72,7 +72,7 @@ def no_pictures(content: DraftContent, facts: Facts) -> Iterator[Finding]:
 
 
 @Check
-def steps_never_shown(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def steps_never_shown(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Fixed steps that nobody sees."""
     spec = content.spec
     if spec.steps and not spec.show_steps:
@@ -86,7 +86,7 @@ def steps_never_shown(content: DraftContent, facts: Facts) -> Iterator[Finding]:
 
 
 @Check
-def reasoning_never_shown(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def reasoning_never_shown(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Reasoning is shown as steps, and steps are not."""
     if content.spec.reasoning_steps and not content.spec.show_steps:
         sentence = _("The reasoning is one of the steps, and steps are not shown.")
@@ -94,7 +94,7 @@ def reasoning_never_shown(content: DraftContent, facts: Facts) -> Iterator[Findi
 
 
 @Check
-def data_messages_without_data(content: DraftContent, facts: Facts) -> Iterator[Finding]:
+def data_messages_without_data(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Data that is to be sent as notes, and never comes."""
     spec = content.spec
     if spec.data_messages.results and not reads_widgets(spec):

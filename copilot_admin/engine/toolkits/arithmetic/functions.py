@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Decimal
 import math
 
-from copilot_admin.engine.toolkits.arithmetic.quantity import Quantity, Share, counted_alike
+from copilot_admin.engine.toolkits.arithmetic.quantity import Quantity, ShareSign, counted_alike
 
 _MAX_FACTORIAL = 1000
 _MAX_DECIMALS = 30
@@ -155,14 +155,14 @@ def _annual_growth(start: Quantity, end: Quantity, years: Quantity) -> Quantity:
     if start.amount <= 0 or end.amount <= 0 or count <= 0:
         raise ValueError("cagr takes a start, an end and a number of years, all above zero.")
     ratio = end.counted_like(start).amount / start.amount
-    return Quantity(ratio ** (1 / count) - 1, share=Share.PERCENT)
+    return Quantity(ratio ** (1 / count) - 1, share=ShareSign.PERCENT)
 
 
 def _change(old: Quantity, new: Quantity) -> Quantity:
     if not old.amount:
         raise ValueError("A change from zero has no percentage.")
     difference = new.counted_like(old).amount - old.amount
-    return Quantity(difference / abs(old.amount), share=Share.PERCENT)
+    return Quantity(difference / abs(old.amount), share=ShareSign.PERCENT)
 
 
 _ALL = (

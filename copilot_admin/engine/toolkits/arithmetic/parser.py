@@ -4,7 +4,7 @@ from decimal import Decimal
 from typing import NoReturn
 
 from copilot_admin.engine.toolkits.arithmetic.functions import FUNCTIONS
-from copilot_admin.engine.toolkits.arithmetic.quantity import Quantity, Share
+from copilot_admin.engine.toolkits.arithmetic.quantity import Quantity, ShareSign
 from copilot_admin.engine.toolkits.arithmetic.tokens import Token, TokenKind
 from copilot_admin.engine.toolkits.arithmetic.units import (
     CURRENCY_SIGNS,
@@ -19,8 +19,8 @@ _CONSTANTS = {
     "e": Decimal("2.71828182845904523536028747135266249775724709369995"),
 }
 _SHARES = {
-    "%": Share.PERCENT, "percent": Share.PERCENT, "‰": Share.PER_MILLE,
-    "bp": Share.BASIS_POINTS, "bps": Share.BASIS_POINTS,
+    "%": ShareSign.PERCENT, "percent": ShareSign.PERCENT, "‰": ShareSign.PER_MILLE,
+    "bp": ShareSign.BASIS_POINTS, "bps": ShareSign.BASIS_POINTS,
 }  # fmt: skip
 _INTO = ("in", "to", "as")
 _WORDS = (*_INTO, "of", "mod")

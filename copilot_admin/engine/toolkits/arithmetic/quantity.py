@@ -16,7 +16,7 @@ _MAX_UNIT_POWER = 9
 Powers: TypeAlias = tuple[tuple[Unit, int], ...]
 
 
-class Share(StrEnum):
+class ShareSign(StrEnum):
     """How a part of one hundred, or of more, is written."""
 
     PERCENT = "%"
@@ -26,7 +26,9 @@ class Share(StrEnum):
     @property
     def per(self) -> int:
         """How many parts of a unit make one whole: 100 for per cent."""
-        return {Share.PERCENT: 100, Share.PER_MILLE: 1000, Share.BASIS_POINTS: 10_000}[self]
+        return {ShareSign.PERCENT: 100, ShareSign.PER_MILLE: 1000, ShareSign.BASIS_POINTS: 10_000}[
+            self
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +43,11 @@ class Quantity:
 
     amount: Decimal
     units: Powers = ()
-    share: Share | None = None
+    share: ShareSign | None = None
 
     def __str__(self) -> str:
         if self.share is not None:
-            mark = " bp" if self.share is Share.BASIS_POINTS else self.share.value
+            mark = " bp" if self.share is ShareSign.BASIS_POINTS else self.share.value
             return shown(self.amount * self.share.per) + mark
         return f"{shown(self.amount)} {self.unit_text}".rstrip()
 

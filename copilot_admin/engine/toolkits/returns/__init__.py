@@ -3,23 +3,23 @@
 from collections.abc import Mapping
 from typing import Any
 
-from copilot_admin.engine.toolkits.returns.measures import Measure, Measured, measure_of
-from copilot_admin.engine.toolkits.returns.options import Options, Unit, unwrapped
+from copilot_admin.engine.toolkits.returns.measures import MeasuredSeries, ReturnMeasure, measure_of
+from copilot_admin.engine.toolkits.returns.options import Options, ReturnUnit, unwrapped
 from copilot_admin.engine.toolkits.returns.series import read_series
 
-__all__ = ["Measure", "Measured", "Options", "measured"]
+__all__ = ["MeasuredSeries", "Options", "ReturnMeasure", "measured"]
 
 
 def measured(
     series: object, measure: str, *, settings: Mapping[str, Any] | None = None
-) -> Measured:
+) -> MeasuredSeries:
     """Measures series of values.
 
     Args:
         series: A list of numbers; rows with a date and columns of numbers; an object of several
             named series; or JSON or CSV text of one of them. `{"values": <any of these>, ...}`
             says besides how to measure, see `Options`.
-        measure: One of `Measure`.
+        measure: One of `ReturnMeasure`.
         settings: Options for what `series` does not say itself.
 
     Returns:
@@ -36,9 +36,9 @@ def measured(
         ('A: annualised return 46.41%',)
     """
     try:
-        chosen = Measure(measure)
+        chosen = ReturnMeasure(measure)
     except ValueError:
-        known = ", ".join(Measure)
+        known = ", ".join(ReturnMeasure)
         raise ValueError(f"There is no measure {measure!r}. The measures are: {known}.") from None
     values, options = unwrapped(series, settings or {})
     try:
@@ -46,7 +46,7 @@ def measured(
             values,
             day_first=options.day_first,
             adds_up=chosen.is_of_payments,
-            in_percent=options.unit is Unit.PERCENT,
+            in_percent=options.unit is ReturnUnit.PERCENT,
         )
         return measure_of(chosen, given, options)
     except OverflowError:

@@ -13,7 +13,7 @@ from copilot_admin.engine.toolkits.returns import (
     pointwise,
     single,
 )
-from copilot_admin.engine.toolkits.returns.options import Options, SeriesKind, Unit
+from copilot_admin.engine.toolkits.returns.options import Options, ReturnUnit, SeriesKind
 from copilot_admin.engine.toolkits.returns.paths import Path, aligned, path_of, questions_of
 from copilot_admin.engine.toolkits.returns.points import Series, SeriesSet
 from copilot_admin.engine.toolkits.returns.telling import (
@@ -28,7 +28,7 @@ from copilot_admin.engine.toolkits.returns.telling import (
 _Named = TypeVar("_Named", Series, Path)
 
 
-class Measure(StrEnum):
+class ReturnMeasure(StrEnum):
     """What can be measured of series."""
 
     SUMMARY = "summary"
@@ -65,7 +65,7 @@ class Measure(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredSeries:
     """What a measure gave, as a table for people and as lines for a model.
 
     Attributes:
@@ -81,7 +81,7 @@ class Measured:
     notes: tuple[str, ...]
 
 
-def measure_of(measure: Measure, given: SeriesSet, options: Options) -> Measured:
+def measure_of(measure: ReturnMeasure, given: SeriesSet, options: Options) -> MeasuredSeries:
     """Measures series.
 
     Raises:
@@ -93,7 +93,7 @@ def measure_of(measure: Measure, given: SeriesSet, options: Options) -> Measured
         given = aligned(given)
     notes: list[str] = list(options.questions)
     rows, lines = _rows_and_lines(measure, given, options, notes)
-    return Measured(
+    return MeasuredSeries(
         title=measure.words,
         rows=tuple(map(checked, rows)),
         lines=tuple(lines),
@@ -102,7 +102,7 @@ def measure_of(measure: Measure, given: SeriesSet, options: Options) -> Measured
 
 
 def _rows_and_lines(
-    measure: Measure, given: SeriesSet, options: Options, notes: list[str]
+    measure: ReturnMeasure, given: SeriesSet, options: Options, notes: list[str]
 ) -> tuple[Sequence[Row], Sequence[str]]:
     if of_payments := _OF_PAYMENTS.get(measure):
         return _each(given.series, lambda one: of_payments(one, options, notes))
@@ -131,10 +131,10 @@ def _paths(given: SeriesSet, options: Options, notes: list[str]) -> list[Path]:
     return [path_of(one, options.kind) for one in given.series]
 
 
-def _check_kind(measure: Measure, options: Options) -> None:
-    if options.unit is Unit.PERCENT and options.kind is not SeriesKind.RETURNS:
+def _check_kind(measure: ReturnMeasure, options: Options) -> None:
+    if options.unit is ReturnUnit.PERCENT and options.kind is not SeriesKind.RETURNS:
         raise ValueError('The unit is that of returns: say "kind": "returns" as well.')
-    deviation = Measure.STANDARD_DEVIATION
+    deviation = ReturnMeasure.STANDARD_DEVIATION
     if options.kind is SeriesKind.VALUES and not (measure is deviation or measure.is_of_payments):
         raise ValueError(
             f"Of the kind 'values' there is only {deviation}. Say 'prices' or 'returns' for"
@@ -157,32 +157,32 @@ _Between: TypeAlias = Callable[
     [Sequence[Path], Options, list[str]], tuple[Sequence[Row], Sequence[str]]
 ]
 
-_OF_ONE: Mapping[Measure, _OfOne] = {
-    Measure.SUMMARY: single.summary,
-    Measure.TOTAL_RETURN: single.total_return,
-    Measure.ANNUALISED_RETURN: single.annualised_return,
-    Measure.CAGR: single.cagr,
-    Measure.VOLATILITY: single.volatility,
-    Measure.SHARPE: single.sharpe,
-    Measure.MAX_DRAWDOWN: single.max_drawdown,
-    Measure.STANDARD_DEVIATION: losses.standard_deviation,
-    Measure.SORTINO: losses.sortino,
-    Measure.CALMAR: losses.calmar,
-    Measure.VALUE_AT_RISK: losses.value_at_risk,
+_OF_ONE: Mapping[ReturnMeasure, _OfOne] = {
+    ReturnMeasure.SUMMARY: single.summary,
+    ReturnMeasure.TOTAL_RETURN: single.total_return,
+    ReturnMeasure.ANNUALISED_RETURN: single.annualised_return,
+    ReturnMeasure.CAGR: single.cagr,
+    ReturnMeasure.VOLATILITY: single.volatility,
+    ReturnMeasure.SHARPE: single.sharpe,
+    ReturnMeasure.MAX_DRAWDOWN: single.max_drawdown,
+    ReturnMeasure.STANDARD_DEVIATION: losses.standard_deviation,
+    ReturnMeasure.SORTINO: losses.sortino,
+    ReturnMeasure.CALMAR: losses.calmar,
+    ReturnMeasure.VALUE_AT_RISK: losses.value_at_risk,
 }
-_OF_PAYMENTS: Mapping[Measure, Callable[[Series, Options, list[str]], Row]] = {
-    Measure.IRR: payments.irr,
-    Measure.XIRR: payments.xirr,
+_OF_PAYMENTS: Mapping[ReturnMeasure, Callable[[Series, Options, list[str]], Row]] = {
+    ReturnMeasure.IRR: payments.irr,
+    ReturnMeasure.XIRR: payments.xirr,
 }
-_AT_EACH_POINT: Mapping[Measure, _AtEachPoint] = {
-    Measure.RETURNS: pointwise.returns,
-    Measure.LOG_RETURNS: pointwise.log_returns,
-    Measure.DRAWDOWN: pointwise.drawdown,
-    Measure.ROLLING_RETURN: pointwise.rolling_return,
-    Measure.ROLLING_VOLATILITY: pointwise.rolling_volatility,
+_AT_EACH_POINT: Mapping[ReturnMeasure, _AtEachPoint] = {
+    ReturnMeasure.RETURNS: pointwise.returns,
+    ReturnMeasure.LOG_RETURNS: pointwise.log_returns,
+    ReturnMeasure.DRAWDOWN: pointwise.drawdown,
+    ReturnMeasure.ROLLING_RETURN: pointwise.rolling_return,
+    ReturnMeasure.ROLLING_VOLATILITY: pointwise.rolling_volatility,
 }
-_BETWEEN: Mapping[Measure, _Between] = {
-    Measure.CORRELATION: between.correlation,
-    Measure.BETA: between.beta,
-    Measure.TRACKING_ERROR: between.tracking_error,
+_BETWEEN: Mapping[ReturnMeasure, _Between] = {
+    ReturnMeasure.CORRELATION: between.correlation,
+    ReturnMeasure.BETA: between.beta,
+    ReturnMeasure.TRACKING_ERROR: between.tracking_error,
 }

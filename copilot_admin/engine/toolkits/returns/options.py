@@ -22,7 +22,7 @@ class SeriesKind(StrEnum):
     VALUES = "values"  # any numbers, of which only the standard deviation means something
 
 
-class Unit(StrEnum):
+class ReturnUnit(StrEnum):
     """How returns are written."""
 
     FRACTION = "fraction"
@@ -47,7 +47,7 @@ class Options:
     """
 
     kind: SeriesKind = SeriesKind.PRICES
-    unit: Unit = Unit.FRACTION
+    unit: ReturnUnit = ReturnUnit.FRACTION
     periods_per_year: float | None = None
     risk_free_rate: float = 0.0
     target: float | None = None
@@ -126,7 +126,7 @@ def _options(given: Mapping[str, Any]) -> Options:
         raise ValueError(f"day_first must be true or false, not {day_first!r}.")
     return Options(
         kind=_one_of(SeriesKind, "kind", present.get("kind", SeriesKind.PRICES)),
-        unit=_one_of(Unit, "unit", present.get("unit", Unit.FRACTION)),
+        unit=_one_of(ReturnUnit, "unit", present.get("unit", ReturnUnit.FRACTION)),
         periods_per_year=periods,
         risk_free_rate=_rate("risk_free_rate", present.get("risk_free_rate", 0.0)),
         target=_rate("target", present["target"]) if "target" in present else None,

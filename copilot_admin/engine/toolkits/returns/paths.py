@@ -11,7 +11,7 @@ from copilot_admin.engine.toolkits.returns.dates import (
     periods_in_a_year,
 )
 from copilot_admin.engine.toolkits.returns.formulas import levels_of, simple_returns
-from copilot_admin.engine.toolkits.returns.options import Options, SeriesKind, Unit
+from copilot_admin.engine.toolkits.returns.options import Options, ReturnUnit, SeriesKind
 from copilot_admin.engine.toolkits.returns.points import Key, Series, SeriesSet, label
 
 START = "start"  # the level before the first of given returns
@@ -58,7 +58,7 @@ def questions_of(series: Series, options: Options) -> Iterator[str]:
     """What the values look like besides what they were taken for, as questions."""
     largest = max(series.values, default=0.0)
     is_returns = options.kind is SeriesKind.RETURNS
-    if is_returns and options.unit is Unit.FRACTION and largest >= 1:
+    if is_returns and options.unit is ReturnUnit.FRACTION and largest >= 1:
         yield (
             f"Are the returns of {series.name!r} percent? {largest:g} was taken as {largest:.0%}."
             ' If it is percent, say {"values": ..., "kind": "returns", "unit": "percent"}.'

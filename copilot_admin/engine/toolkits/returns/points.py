@@ -23,7 +23,7 @@ Key: TypeAlias = datetime | int
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class SeriesCell:
     """A value as it was given, and its date.
 
     Attributes:
@@ -36,11 +36,11 @@ class Cell:
     when: datetime | None = None
 
 
-Cells: TypeAlias = list[Cell]
+Cells: TypeAlias = list[SeriesCell]
 
 
 @dataclass(slots=True)
-class Reading:
+class SeriesReading:
     """What is found out while series are read.
 
     Attributes:
@@ -98,7 +98,7 @@ def label(key: Key) -> str:
     return said(key) if isinstance(key, datetime) else f"point {key}"
 
 
-def series_of(name: str, cells: Cells, reading: Reading) -> Series:
+def series_of(name: str, cells: Cells, reading: SeriesReading) -> Series:
     """The series of a column.
 
     Raises:
@@ -131,7 +131,9 @@ def series_of(name: str, cells: Cells, reading: Reading) -> Series:
     return Series(name, tuple(ordered), tuple(ordered.values()), len(cells), has_signs)
 
 
-def _in_order(name: str, points: Sequence[tuple[Key, float]], reading: Reading) -> dict[Key, float]:
+def _in_order(
+    name: str, points: Sequence[tuple[Key, float]], reading: SeriesReading
+) -> dict[Key, float]:
     ordered = sorted(points, key=lambda point: point[0])
     if ordered != list(points):
         reading.notes.append(f"{name!r} was put in the order of its dates.")

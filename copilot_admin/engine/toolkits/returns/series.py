@@ -6,9 +6,9 @@ from datetime import datetime
 from copilot_admin.engine.toolkits.json_text import json_in
 from copilot_admin.engine.toolkits.returns.date_columns import date_column, is_count
 from copilot_admin.engine.toolkits.returns.points import (
-    Cell,
     Cells,
-    Reading,
+    SeriesCell,
+    SeriesReading,
     SeriesSet,
     series_of,
 )
@@ -57,7 +57,7 @@ def read_series(
         >>> one.name, one.values
         ('A', (1200.0,))
     """
-    reading = Reading(day_first, adds_up, in_percent)
+    reading = SeriesReading(day_first, adds_up, in_percent)
     columns = _columns(given, reading)
     if len(columns) > MAX_SERIES:
         raise ValueError(f"There are {len(columns)} series; at most {MAX_SERIES} can be measured.")
@@ -75,7 +75,9 @@ def read_series(
     )
 
 
-def _columns(given: object, reading: Reading, *, is_inner: bool = False) -> list[tuple[str, Cells]]:
+def _columns(
+    given: object, reading: SeriesReading, *, is_inner: bool = False
+) -> list[tuple[str, Cells]]:
     match given:
         case str() if not is_inner:
             return _columns_of_text(given, reading)
@@ -86,11 +88,11 @@ def _columns(given: object, reading: Reading, *, is_inner: bool = False) -> list
         case list() | tuple() if given and not any(
             isinstance(one, Mapping | list | tuple) for one in given
         ):
-            return [(DEFAULT_NAME, [Cell(one) for one in given])]
+            return [(DEFAULT_NAME, [SeriesCell(one) for one in given])]
     raise ValueError(f"There is no series that can be read. {_WANTED}")
 
 
-def _columns_of_text(text: str, reading: Reading) -> list[tuple[str, Cells]]:
+def _columns_of_text(text: str, reading: SeriesReading) -> list[tuple[str, Cells]]:
     if len(text) > MAX_TEXT:
         raise ValueError(f"The series are longer than {MAX_TEXT:,} characters. Send fewer.")
     if not text.lstrip("\ufeff \n\r\t").startswith(("[", "{")):
@@ -99,14 +101,14 @@ def _columns_of_text(text: str, reading: Reading) -> list[tuple[str, Cells]]:
 
 
 def _columns_of_object(
-    given: Mapping[object, object], reading: Reading, *, is_inner: bool
+    given: Mapping[object, object], reading: SeriesReading, *, is_inner: bool
 ) -> Iterator[tuple[str, Cells]]:
     column = date_column(given)
     if not any(isinstance(value, list | tuple | Mapping) for value in given.values()):
         dates = list(zip(given, reading.dates([*given]), strict=True))
         if not all(when for _, when in dates):
             raise ValueError(f"There is no series that can be read. {_WANTED}")
-        yield DEFAULT_NAME, [Cell(given[date], date, when) for date, when in dates]
+        yield DEFAULT_NAME, [SeriesCell(given[date], date, when) for date, when in dates]
     elif is_inner:
         raise ValueError(f"The series are nested too deeply. {_WANTED}")
     elif column is not None and isinstance(given[column], list | tuple):
@@ -126,7 +128,7 @@ def _rows_of_columns(given: Mapping[object, object]) -> list[dict[object, object
     return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
 
 
-def _columns_of_rows(table: Table, reading: Reading) -> list[tuple[str, Cells]]:
+def _columns_of_rows(table: Table, reading: SeriesReading) -> list[tuple[str, Cells]]:
     found_date = date_column(table.columns)
     date = None if found_date is None else str(found_date)
     named = next((one for one in table.columns if one != date and _names_series(table, one)), None)
@@ -140,7 +142,7 @@ def _columns_of_rows(table: Table, reading: Reading) -> list[tuple[str, Cells]]:
         for column in chosen:
             parts = [str(row[named])] if named else []
             name = " ".join([*parts, column] if len(chosen) > 1 or not named else parts)
-            found.setdefault(name, []).append(Cell(row[column], written, when))
+            found.setdefault(name, []).append(SeriesCell(row[column], written, when))
     return list(found.items())
 
 
@@ -161,7 +163,7 @@ def _numeric(table: Table, columns: Sequence[str]) -> Sequence[str]:
 
 
 def _in_time(
-    table: Table, date: str | None, reading: Reading
+    table: Table, date: str | None, reading: SeriesReading
 ) -> Sequence[tuple[Row, tuple[object, datetime | None]]]:
     """The rows, each with its date as it is written, and what it says."""
     if date is None:

@@ -1,0 +1,49 @@
+"""A class says by its name what it stands for: no two public ones of the product share one."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+# Those that somebody else has named, each with the one beside it.
+GIVEN = {
+    "Command": "Django looks for commands under this name",
+    "Event": "the row keeps what the client was told",
+    "FunctionCall": "AppBuilder's contract of components has one, Workspace's protocol the other",
+    "Select": "a model is told the steps of a table under their names",
+    "Task": "AppBuilder's contract of components has one, Workspace's agents the other",
+    "Thought": "AppBuilder's contract of components has one",
+}
+
+
+def classes(*folders: Path) -> dict[str, list[str]]:
+    """The public classes of modules, by name, with the files in which they stand."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for file in (file for folder in folders for file in sorted(folder.rglob("*.py"))):
+        for node in ast.parse(file.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found[node.name].append(file.name)
+    return found
+
+
+def shared(found: dict[str, list[str]]) -> dict[str, list[str]]:
+    return {name: files for name, files in found.items() if len(files) > 1}
+
+
+def test_each_class_has_a_name_of_its_own():
+    found = classes(ROOT / "protocol", ROOT / "copilot_admin")
+    found.pop("Migration")
+    assert {name: files for name, files in shared(found).items() if name not in GIVEN} == {}
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_each_name_that_was_given_is_still_shared(name):
+    assert len(classes(ROOT / "protocol", ROOT / "copilot_admin")[name]) > 1
+
+
+def test_a_name_that_stands_for_two_things_is_found(tmp_path):
+    (tmp_path / "one.py").write_text("class Place: ...\nclass _Own: ...\nclass Turn: ...")
+    (tmp_path / "two.py").write_text("class Place: ...\nclass _Own: ...")
+    assert shared(classes(tmp_path)) == {"Place": ["one.py", "two.py"]}
