@@ -1,13 +1,16 @@
 """The room that what is received, or waits to be taken, shares; who finds none waits for it.
 
-What is small has some of its own, what is of the usual size some beside what is large. While somebody
+What is small has some of its own, what is of the usual size some beside what is large: it may have
+more of it, as long as one of the largest finds room. While somebody
 waits, who has room keeps it only as long as he comes on: who stalls is put out. Bodies of requests
 (`body_room`) and answers (`answers_in_turn`) have a room each.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from enum import Enum, auto
 
 from copilot_admin.errors import Unavailable
 
@@ -24,6 +27,14 @@ MOST_WAITING = 200
 PACE_SECONDS = 2.0
 PACE_BYTES = 64 * 1024
 PACE_PART = 10
+
+
+class Extent(Enum):
+    """How large something is."""
+
+    SMALL = auto()
+    USUAL = auto()
+    LARGE = auto()
 
 
 class Share:
@@ -103,15 +114,19 @@ class SharedRoom:
         seconds: float = PATIENCE_SECONDS,
         most_waiting: int = MOST_WAITING,
     ) -> None:
-        self.taken = 0
         self.most = most
-        self._small = 0  # of what is taken, by small bodies
         self.largest = largest
+        self._taken: Counter[Extent] = Counter()
         self._seconds = seconds
         self._most_waiting = most_waiting
-        self._coming: set[Share] = set()
+        self._coming: dict[Share, None] = {}  # in the order in which they came
         self._waiting: dict[Share, asyncio.Future[None]] = {}
         self._watch: asyncio.TimerHandle | None = None  # while somebody waits
+
+    @property
+    def taken(self) -> int:
+        """Bytes of all that there is."""
+        return self._taken.total()
 
     @contextmanager
     def share(self, *, weight: int = 1) -> Iterator[Share]:
@@ -132,11 +147,11 @@ class SharedRoom:
         if not self._fits(share, size):
             await self._wait(share, size)
         self._count(share, size)
-        self._coming.add(share)
+        self._coming[share] = None
 
     def arrived(self, share: Share) -> None:
         """Leaves nothing for a share any more that grows no further."""
-        self._coming.discard(share)
+        self._coming.pop(share, None)
         self._look()
 
     def give_back(self, share: Share) -> None:
@@ -145,8 +160,8 @@ class SharedRoom:
         self.arrived(share)
 
     def _count(self, share: Share, size: int) -> None:
-        self.taken += size - share.size
-        self._small += _if_small(size) - _if_small(share.size)
+        self._taken[_extent(share.size)] -= share.size
+        self._taken[_extent(size)] += size
         share.size = size
 
     async def _wait(self, share: Share, size: int) -> None:
@@ -182,7 +197,7 @@ class SharedRoom:
     def _in_the_way(self) -> list[Share]:
         """What comes and takes the kind of room, for small or for large, that somebody waits for."""
         wanted = {share.wanted <= SMALL_BYTES for share in self._waiting}
-        coming = self._coming - self._waiting.keys()
+        coming = self._coming.keys() - self._waiting.keys()
         return [share for share in coming if (share.size <= SMALL_BYTES) in wanted]
 
     def _look(self) -> None:
@@ -192,13 +207,20 @@ class SharedRoom:
                 waiting.set_result(None)
 
     def _fits(self, share: Share, size: int) -> bool:
+        taken = self._taken.copy()
+        taken[_extent(share.size)] -= share.size
+        taken[_extent(size)] += size
         if size <= SMALL_BYTES:
-            return self._small + size - _if_small(share.size) <= ROOM_OF_SMALL
-        taken = self.taken + size - share.size
+            return taken[Extent.SMALL] <= ROOM_OF_SMALL
+        beside_small = taken[Extent.USUAL] + taken[Extent.LARGE]
+        most = self.most + ROOM_OF_USUAL
         if size <= USUAL_BYTES:
-            return taken <= self.most + ROOM_OF_USUAL
+            # Not more of the rest: most of what is large was of this size once. Where it had all come
+            # so far and no further, nobody had room to go on.
+            return taken[Extent.USUAL] <= ROOM_OF_USUAL or beside_small + self.largest <= most
         large = [one for one in self._coming if one.size > USUAL_BYTES]
-        return taken + self.left_for_others(share, large) <= self.most
+        left = self.left_for_others(share, large)
+        return taken[Extent.LARGE] + left <= self.most and beside_small + left <= most
 
     def left_for_others(self, share: Share, large: Sequence[Share]) -> int:
         """Bytes that a large share has to leave free for those large ones that come: here none."""
@@ -212,5 +234,7 @@ def _no_room() -> Unavailable:
     )
 
 
-def _if_small(size: int) -> int:
-    return size if size <= SMALL_BYTES else 0
+def _extent(size: int) -> Extent:
+    if size <= SMALL_BYTES:
+        return Extent.SMALL
+    return Extent.USUAL if size <= USUAL_BYTES else Extent.LARGE

@@ -103,6 +103,45 @@ def test_usual_bodies_have_room_of_their_own_and_so_have_small_ones():
     shared(scenario)
 
 
+def test_the_beginnings_of_others_are_in_nobodys_way_of_whom_most_has_come(monkeypatch):
+    monkeypatch.setattr(shared_room, "ROOM_OF_USUAL", 6)
+
+    async def scenario(room: BodyRoom) -> None:
+        first, second, *others = (Share(room) for _ in range(6))
+        await first.grow(9, came=9)
+        await second.grow(9, came=9)
+        assert [await has_room(waiting(share, 2)) for share in others] == 3 * [True] + [False]
+        for share in (first, second, others[0]):
+            assert await has_room(waiting(share, LARGEST))
+            share.arrived()
+            share.give_back()
+
+    shared(scenario)
+
+
+def test_of_bodies_of_one_size_the_one_that_came_first_goes_on():
+    async def scenario(room: BodyRoom) -> None:
+        shares = [Share(room) for _ in range(3)]
+        for share in shares:
+            await share.grow(5, came=5)
+        assert [await has_room(waiting(share, 6)) for share in (*shares[1:], shares[0])] == [
+            False,
+            False,
+            True,
+        ]
+
+    shared(scenario)
+
+
+def test_many_of_the_usual_size_leave_room_for_one_of_the_largest():
+    async def scenario(room: BodyRoom) -> None:
+        usual = [Share(room) for _ in range(7)]
+        assert [await has_room(waiting(share, 2)) for share in usual] == 6 * [True] + [False]
+        assert await has_room(waiting(usual[0], LARGEST))
+
+    shared(scenario)
+
+
 def test_who_finds_no_room_for_a_quarter_of_a_minute_is_put_off():
     async def scenario(room: BodyRoom) -> None:
         for _ in range(2):
@@ -155,10 +194,10 @@ def test_who_stalls_while_others_wait_is_put_out():
 def test_who_stalls_with_a_usual_body_is_put_out_as_well():
     async def scenario(room: BodyRoom) -> None:
         told: list[Share] = []
-        for _ in range(11):
+        for _ in range(6):
             await begun(room, 2, told=told)
         assert await waits(room, 2) == shared_room.PACE_SECONDS
-        assert len(told) == 11
+        assert len(told) == 6
 
     shared(scenario)
 
