@@ -2,15 +2,31 @@
 
 import json
 
-import orjson
-
+from copilot_admin.engine.llm.long_bodies import LongBody, dumped
 from copilot_admin.engine.llm.parameters import RESERVED_PARAMETERS
 from copilot_admin.engine.values.model_call import ModelCall, ModelMessage, ModelRole
 from protocol.json import Json, JsonObject
 
+# What is longer is written as it is sent. Up to here one call writes it, which is as fast.
+LONG = 256 * 1024  # characters
 
-def request_body(call: ModelCall, *, with_usage: bool) -> bytes:
+
+def request_body(call: ModelCall, *, with_usage: bool) -> bytes | LongBody:
     """The JSON of a streaming request; `with_usage` asks for the tokens at its end."""
+    body = _request(call, with_usage=with_usage)
+    return LongBody(body) if _is_long(call) else dumped(body)
+
+
+def _is_long(call: ModelCall) -> bool:
+    return sum(_length(message) for message in call.messages) > LONG
+
+
+def _length(message: ModelMessage) -> int:
+    calls = sum(len(one.arguments) for one in message.tool_calls)
+    return len(message.text) + calls + sum(len(image.url) for image in message.images)
+
+
+def _request(call: ModelCall, *, with_usage: bool) -> JsonObject:
     body: dict[str, Json] = {
         key: one for key, one in call.parameters.items() if key not in RESERVED_PARAMETERS
     }
@@ -33,7 +49,7 @@ def request_body(call: ModelCall, *, with_usage: bool) -> bytes:
     body["stream"] = True
     if with_usage:
         body["stream_options"] = {"include_usage": True}
-    return _dumped(body)
+    return body
 
 
 def _message(message: ModelMessage) -> JsonObject:
@@ -69,10 +85,3 @@ def _content(message: ModelMessage) -> Json:
 
 def _text(text: str) -> Json:
     return {"type": "text", "text": text}
-
-
-def _dumped(body: JsonObject) -> bytes:
-    try:
-        return orjson.dumps(body)
-    except TypeError:  # half characters, and numbers beyond 64 bits
-        return json.dumps(body).encode()

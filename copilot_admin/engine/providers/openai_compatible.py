@@ -19,6 +19,7 @@ from copilot_admin.engine.llm.chat_chunks import ChunkReader, StreamError
 from copilot_admin.engine.llm.chat_request import request_body
 from copilot_admin.engine.llm.data_lines import EitherForm
 from copilot_admin.engine.llm.foreign_answers import names_web_page, strangely_packed, web_page
+from copilot_admin.engine.llm.long_bodies import LongBody
 from copilot_admin.engine.llm.provider_bodies import blocks_of_answer, first_bytes
 from copilot_admin.engine.llm.provider_faults import CONNECTION_ERRORS, ProviderFaults
 from copilot_admin.engine.llm.provider_sessions import Connection, aclose_sessions, connection_for
@@ -177,14 +178,17 @@ class OpenAICompatible:
         method: str,
         address: str,
         *,
-        content: bytes | None = None,
+        content: bytes | LongBody | None = None,
     ) -> ClientResponse:
         """Asks with a connection of the session; the body is left to read."""
+        headers = dict(connection.headers)
+        if isinstance(content, LongBody):
+            headers["Content-Length"] = str(content.size)
         return await connection.session.request(
             method,
             address,
-            data=content,
-            headers=connection.headers,
+            data=content.pieces() if isinstance(content, LongBody) else content,
+            headers=headers,
             allow_redirects=False,
             timeout=self._timeout,
         )
