@@ -16,6 +16,7 @@ import weakref
 
 from django.conf import settings
 
+from copilot_admin.edge.heaps import give_back_gaps
 from copilot_admin.engine.processes.places import Busy
 from copilot_admin.errors import BodyTooLarge, Unavailable
 from protocol.json_tokens import tokens_of
@@ -228,6 +229,18 @@ QUESTION_ROOM = QuestionRoom(MOST_BYTES, seconds=settings.DATABASE_WAIT_SECONDS)
 
 
 @asynccontextmanager
+async def room_to_read(weight: Weight) -> AsyncGenerator[QuestionShare, None]:
+    """Room for a large question, of whose forerunners nothing is left when it is had.
+
+    Raises:
+        Busy: There was no room for too long.
+    """
+    async with QUESTION_ROOM.share(weight.reading) as share:
+        await asyncio.to_thread(give_back_gaps)
+        yield share
+
+
+@asynccontextmanager
 async def room_for(body: bytes) -> AsyncGenerator[QuestionShare, None]:
     """Room for a question that a page asks, from before it is read; where it is small, none is needed.
 
@@ -242,7 +255,7 @@ async def room_for(body: bytes) -> AsyncGenerator[QuestionShare, None]:
         yield QuestionShare(QUESTION_ROOM, 0)
         return
     try:
-        async with QUESTION_ROOM.share(weight.reading) as share:
+        async with room_to_read(weight) as share:
             yield share
             share.shrink(weight.staying)
     except Busy:

@@ -18,9 +18,9 @@ from copilot_admin.answering.full_collections import FULL_COLLECTIONS
 from copilot_admin.answering.open_run import frames, open_run
 from copilot_admin.answering.question_room import (
     MOST_MEMORY,
-    QUESTION_ROOM,
     TOO_MANY,
     TOO_WIDE,
+    room_to_read,
     size_of,
     text_of,
     weight_of,
@@ -125,7 +125,7 @@ async def opened(asked: UnreadQuery) -> ActiveRun:
     if not weight.is_large:
         return await (_opened if is_short else _opened_undisturbed)(asked)
     try:
-        async with QUESTION_ROOM.share(weight.reading) as share, LARGE_ONES.one():
+        async with room_to_read(weight) as share, LARGE_ONES.one():
             run = await _opened_undisturbed(asked)
             share.keep_for(run)
             share.shrink(weight.staying)

@@ -25,6 +25,7 @@ from django.utils.datastructures import MultiValueDict
 from copilot_admin.edge.asgi_types import Receive, Scope, Send, is_api, once_more
 from copilot_admin.edge.form_bodies import form_boundary
 from copilot_admin.edge.form_parts import check_parts
+from copilot_admin.edge.heaps import give_back_gaps
 from copilot_admin.storage.database_thread import is_outage
 
 logger = logging.getLogger(__name__)
@@ -103,6 +104,7 @@ class Handler(ASGIHandler):
                 # A form that is shown again, and only to who is logged in.
                 response.context_data = None
                 gc.collect()  # some 50 ms; to draw the page took longer
+            await asyncio.to_thread(give_back_gaps)
             return response
 
     async def send_response(self, response: HttpResponseBase, send: Send) -> None:

@@ -16,6 +16,7 @@ from copilot_admin.answering.run import RUNNING
 from copilot_admin.audit.anchors import drop_anchor
 from copilot_admin.audit.forwarding import FORWARDING
 from copilot_admin.edge.allowed_origins import ALLOWED_ORIGINS
+from copilot_admin.edge.heaps import give_back_gaps
 from copilot_admin.journal import JOURNAL, beat, reap, replay_spool
 from copilot_admin.limits.book import BOOK
 from copilot_admin.limits.counting import COUNTING
@@ -137,6 +138,11 @@ async def tell() -> None:
     await WRITER.run(send_due)
 
 
+async def give_back_memory() -> None:
+    """Gives back what pages, forms and answers left in the heaps; large questions see to it themselves."""
+    await asyncio.to_thread(give_back_gaps)
+
+
 class _LostTasks:
     """Looks from time to time for tasks of workers that were killed."""
 
@@ -179,6 +185,7 @@ DUTIES: tuple[Duty, ...] = (
     ALLOWED_ORIGINS.look_after,
     JOURNAL.look_after,
     FULL_COLLECTIONS.look_after,
+    give_back_memory,
     reap_dead,
     replay,
     resume,

@@ -19,6 +19,7 @@ from copilot_admin.answering.tasks import spawn
 from copilot_admin.component_calls.call import stop_all
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.edge.allowed_origins import ALLOWED_ORIGINS
+from copilot_admin.edge.heaps import keep_few_heaps
 from copilot_admin.engine.documents.registry import data_types
 from copilot_admin.engine.files.file_processes import WORKERS
 from copilot_admin.engine.providers.registry import aclose_all, provider_kinds
@@ -36,7 +37,6 @@ from copilot_admin.server.duties import (
     replay,
 )
 from copilot_admin.server.garbage import spare_what_stays
-from copilot_admin.server.heaps import keep_few_heaps
 from copilot_admin.server.rounds import again_and_again
 from copilot_admin.server.shutdown import drain_on_signal
 from copilot_admin.server.sole_server import sole_server_of_this_process

@@ -1,6 +1,7 @@
 """What questions weigh in memory, and the room that they share."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from dataclasses import replace
 import json
 
@@ -14,6 +15,7 @@ from copilot_admin.answering.question_room import (
     QuestionShare,
     Weight,
     room_for,
+    room_to_read,
     size_of,
     text_of,
     weight_of,
@@ -266,3 +268,24 @@ def test_a_page_may_ask_what_takes_all_of_the_room(monkeypatch):
     assert asyncio.run(asked(SIZE)) == SIZE
     with pytest.raises(BodyTooLarge):
         asyncio.run(asked(SIZE + 1))
+
+
+def test_before_a_large_question_is_read_the_gaps_that_others_left_go_back(monkeypatch):
+    room, seen = QuestionRoom(SIZE, seconds=HANGS_SECONDS), list[object]()
+    monkeypatch.setattr(question_room, "QUESTION_ROOM", room)
+    monkeypatch.setattr(question_room, "give_back_gaps", lambda: seen.append(room.taken))
+
+    async def scenario() -> None:
+        async with room.share(1):
+            waiting = asyncio.ensure_future(anext(aiter(reading())))
+            await asyncio.sleep(0)
+            assert not seen  # what waits before is not gone yet
+        await waiting
+
+    async def reading() -> AsyncIterator[None]:
+        async with room_to_read(Weight(SIZE, 0)):
+            seen.append("read")
+            yield
+
+    asyncio.run(scenario())
+    assert seen == [SIZE, "read"]

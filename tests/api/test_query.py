@@ -434,7 +434,7 @@ def test_large_questions_have_room_while_others_are_answered_that_leave_some(mon
     make_published(slug="news")
     script(monkeypatch, text("Hello."), text("Hello."), text("Hello."))
     room = QuestionRoom(2 * LARGE, seconds=0)
-    monkeypatch.setattr("copilot_admin.api.query.QUESTION_ROOM", room)
+    monkeypatch.setattr("copilot_admin.answering.question_room.QUESTION_ROOM", room)
 
     async def beside(size: int, ask: Callable[[], Any]) -> Any:
         async with room.share(size):
