@@ -6,12 +6,11 @@ Source: the chat completions API of OpenAI, with what other servers make of it.
 from collections.abc import Iterable, Sequence
 import json
 
-import orjson
-
-from copilot_admin.engine.llm.data_lines import ErrorData
+from copilot_admin.engine.llm.data_lines import DONE, ErrorData
 from copilot_admin.engine.llm.endings import is_cut
 from copilot_admin.engine.llm.foreign_answers import broke_off, not_understood, nothing_came
 from copilot_admin.engine.llm.fragments import ToolFragments
+from copilot_admin.engine.llm.lenient_json import leniently_parsed
 from copilot_admin.engine.llm.token_counts import usage_in
 from copilot_admin.engine.values.model_call import (
     Delta,
@@ -26,7 +25,6 @@ from copilot_admin.errors import ProviderBroke
 from protocol.json import Json, JsonObject
 from protocol.json_tokens import has_more_tokens
 
-DONE = b"[DONE]"
 # Of one chunk, counted as those of a body are. A megabyte holds 200,000 calls of tools with nothing in
 # them (two million), which take 90 ms; of an answer with the weights of all its tokens it has 430,000.
 _MOST_VALUES = 500_000
@@ -268,22 +266,6 @@ def _parsed(payload: bytes) -> JsonObject:
     if not isinstance(chunk, dict):
         raise not_understood(payload)
     return chunk
-
-
-def leniently_parsed(payload: bytes) -> Json:
-    """Reads also what strict JSON refuses and servers send: half characters, broken UTF-8, NaN.
-
-    Raises:
-        ValueError: It is no JSON, or nested too deep.
-    """
-    try:
-        parsed: Json = orjson.loads(payload)
-    except orjson.JSONDecodeError:
-        try:
-            parsed = json.loads(payload.decode("utf-8", "replace"))
-        except RecursionError:
-            raise ValueError("nested too deep") from None
-    return parsed
 
 
 def _whole_characters(text: str) -> tuple[str, str]:

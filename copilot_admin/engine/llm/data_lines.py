@@ -3,8 +3,10 @@
 import re
 
 from copilot_admin.engine.llm.foreign_answers import BOM, is_web_page, web_page
+from copilot_admin.engine.llm.lenient_json import leniently_parsed
 from copilot_admin.errors import ProviderBroke
 
+DONE = b"[DONE]"
 MAX_EVENT_BYTES = 1024 * 1024
 # Of one stream, unpacked. A chunk takes about 350 bytes for a token, and no model writes more than
 # some hundred thousand tokens; a packed stream of 256 KB can hold as much.
@@ -88,6 +90,17 @@ class DataLines:
         """Returns the data of an event that the stream ended without a blank line."""
         return self._feed_lines(b"\n\n")
 
+    def settle(self) -> list[bytes]:
+        """Returns the data of an event that lacks nothing but the blank line behind it.
+
+        It is for a silence: some servers write no blank line behind the last event, and keep the
+        connection open. Of an error also a text counts, once its line has ended.
+        """
+        name, _, value = bytes(self._rest).removeprefix(BOM).partition(b":")
+        data = b"\n".join((*self._data, value) if name == b"data" else self._data)
+        is_told = self._is_error and self._data and not self._rest
+        return self.end() if is_told or data.strip() == DONE or _is_whole(data) else []
+
     def _feed_lines(self, block: bytes) -> list[bytes]:
         may_end_line = self._rest.endswith(b"\r") or _LINE_END.search(block)
         self._rest += block
@@ -143,9 +156,14 @@ class DataLines:
 
 
 class WholeAnswer:
-    """Reads a body that is one piece of data, from a server that does not stream."""
+    """Reads a body that is one piece of data, from a server that does not stream.
+
+    Attributes:
+        is_over: It was whole, whatever follows.
+    """
 
     def __init__(self) -> None:
+        self.is_over = False
         self._body = bytearray()
 
     @property
@@ -167,8 +185,15 @@ class WholeAnswer:
     def check(self) -> None:
         """Finds nothing wrong: `feed` has raised whatever there was."""
 
+    def settle(self) -> list[bytes]:
+        """Gives the body in a silence, if it is a whole document: its end may never be told."""
+        return self.end() if _is_whole(self._body) else []
+
     def end(self) -> list[bytes]:
         """Gives the whole body at its end: it is one JSON document, not lines of events."""
+        if self.is_over:
+            return []
+        self.is_over = True
         return [bytes(self._body).removeprefix(BOM)]
 
 
@@ -186,7 +211,12 @@ class EitherForm:
     @property
     def held(self) -> int:
         """Bytes that nothing was made of yet."""
-        return self._body.held
+        return 0 if self.is_over else self._body.held
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it was one document, and all of it has come."""
+        return isinstance(self._body, WholeAnswer) and self._body.is_over
 
     def feed(self, block: bytes) -> list[bytes]:
         """Returns the data that ends with this block.
@@ -208,6 +238,20 @@ class EitherForm:
         """
         self._body.check()
 
+    def settle(self) -> list[bytes]:
+        """Returns the data that is whole, though nothing says so; it is for a silence."""
+        return self._body.settle()
+
     def end(self) -> list[bytes]:
         """Returns the data that the end of the body ends."""
         return self._body.end()
+
+
+def _is_whole(data: bytes | bytearray) -> bool:
+    """Whether it is an object of JSON that has come to its end."""
+    if not data.rstrip().endswith(b"}"):
+        return False
+    try:
+        return isinstance(leniently_parsed(bytes(data)), dict)
+    except ValueError:
+        return False

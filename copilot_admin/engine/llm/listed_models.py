@@ -1,6 +1,6 @@
 """The models that an OpenAI-compatible server lists."""
 
-from copilot_admin.engine.llm.chat_chunks import leniently_parsed
+from copilot_admin.engine.llm.lenient_json import leniently_parsed
 from copilot_admin.errors import ProviderBroke
 from protocol.json_tokens import has_more_tokens
 

@@ -34,6 +34,9 @@ OPENAI = "https://api.openai.com/v1"
 _DRAIN_SECONDS = 0.05
 # What stands behind the end of an answer, the tokens that it took, follows at once.
 _LAST_WORDS_SECONDS = 5.0
+# Of silence behind what may be the end of a body, although nothing says that it is: an event without
+# a blank line, a document without a length.
+_SETTLED_SECONDS = 1.0
 _MOST_ERROR_BYTES = 64 * 1024
 # A model says a word every 10 to 20 ms; text that grows 20 times a second grows smoothly. Taking what came
 # meanwhile in one read, of all streams in one turn of the loop, halves what a word costs.
@@ -84,19 +87,16 @@ class OpenAICompatible:
         body = EitherForm()
         loop = asyncio.get_running_loop()
         started = said = False
-        soon = min(_LAST_WORDS_SECONDS, self._spec.timeouts.between_tokens / 2)
         try:
-            async with aclosing(
-                blocks_of_answer(response, is_whole=lambda: reader.said_why, soon=soon)
-            ) as blocks:
+            async with aclosing(self._blocks(response, reader, body)) as blocks:
                 async for block in blocks:
                     await _turn(len(block) + body.held, loop)
-                    found = reader.read(body.feed(block))
+                    found = reader.read(body.feed(block) if block else body.settle())
                     said = said or bool(found)
                     started = said or reader.began
-                    for delta in found or ((ALIVE,) if reader.began else ()):
+                    for delta in found or ((ALIVE,) if block and reader.began else ()):
                         yield delta
-                    if reader.done:
+                    if reader.done or body.is_over:
                         await _drain(response)
                         break
                     body.check()
@@ -118,6 +118,17 @@ class OpenAICompatible:
         for delta in reader.end(call):
             yield delta
 
+    def _blocks(
+        self, response: ClientResponse, reader: ChunkReader, body: EitherForm
+    ) -> AsyncGenerator[bytes, None]:
+        """What comes of an answer; an empty piece for a silence amid what may be whole."""
+        return blocks_of_answer(
+            response,
+            is_whole=lambda: reader.said_why,
+            soon=min(_LAST_WORDS_SECONDS, self._spec.timeouts.between_tokens / 2),
+            patience=lambda: _SETTLED_SECONDS if body.held else None,
+        )
+
     async def models(self) -> tuple[str, ...]:
         """The ids of the models that the server lists.
 
@@ -131,7 +142,7 @@ class OpenAICompatible:
                 response = await self._send(connection, "GET", connection.models)
                 said = await _why_refused(response, soon=soon)
                 most = listed_models.MOST_BYTES
-                body = await first_bytes(response, most=most) if said is None else b""
+                body = await first_bytes(response, most=most, silence=soon) if said is None else b""
         except CONNECTION_ERRORS as error:  # a timeout is an OSError
             raise self._faults.before_head(error) from error
         if said is not None:

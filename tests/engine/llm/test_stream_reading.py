@@ -162,8 +162,9 @@ def test_the_form_of_a_body_shows_in_its_first_sign(before):
             body = EitherForm()
             found = [data for one in blocks for data in body.feed(one)]
             body.check()
-            assert found + body.end() == [said]
             assert body.held == (0 if block.startswith(b"data") else len(block))
+            assert found + body.end() == [said]
+            assert (body.held, body.end()) == (0, [])
 
 
 def test_of_a_body_that_has_not_begun_blanks_are_counted():

@@ -8,6 +8,7 @@ import json
 import pytest
 
 from copilot_admin.engine.llm import data_lines, provider_bodies
+from copilot_admin.engine.llm.data_lines import DataLines
 from copilot_admin.engine.llm.provider_sessions import connection_for
 from copilot_admin.engine.providers import openai_compatible
 from copilot_admin.engine.providers.openai_compatible import OpenAICompatible
@@ -1042,3 +1043,101 @@ def test_models_that_are_refused_say_why():
             return refused.value
 
     assert "no such key" in asyncio.run(run()).detail
+
+
+WHOLE = {"choices": [{"index": 0, "message": {"content": "Whole"}, "finish_reason": "stop"}]}
+HEAD_WITHOUT_END = b"HTTP/1.1 200 X\r\nContent-Type: %s\r\n\r\n"
+
+
+def body_without_end(body, *, kind=b"text/event-stream"):
+    """A server that neither says how long its body is nor closes the connection behind it."""
+
+    async def handler(request, reply):
+        await reply.raw(HEAD_WITHOUT_END % kind + body)
+        await reply.left.wait()
+
+    return handler
+
+
+UNENDED = {
+    "a document": json.dumps(WHOLE).encode(),
+    "a document with signs of other alphabets, and blanks": json.dumps(WHOLE, ensure_ascii=False)
+    .encode()
+    .join((b"\xef\xbb\xbf\n", b" \n")),
+    "a last event without a blank line": b"data: %s\n" % json.dumps(WHOLE).encode(),
+    "a last event without the end of its line": b"data: %s" % json.dumps(WHOLE).encode(),
+    "a last event in two lines": b'data: {"choices":\ndata: %s}\n'
+    % json.dumps(WHOLE["choices"]).encode(),
+    "an end without a blank line": b"data: %s\n\ndata: [DONE]"
+    % json.dumps(text_chunk("Whole")).encode(),
+}
+
+
+@pytest.mark.parametrize("body", UNENDED.values(), ids=UNENDED)
+def test_what_is_whole_is_read_although_nothing_says_that_it_ends(body, monkeypatch):
+    monkeypatch.setattr(openai_compatible, "_SETTLED_SECONDS", 0.05)
+    monkeypatch.setattr(openai_compatible, "_LAST_WORDS_SECONDS", 0.05)
+
+    async def run():
+        async with serving(body_without_end(body)) as server, asyncio.timeout(HANGS_SECONDS):
+            return await deltas_of(server.provider())
+
+    deltas = joined(delta for delta in asyncio.run(run()) if delta is not ALIVE)
+    assert [deltas[0], deltas[-1]] == [TextDelta("Whole"), Finish("stop")]
+
+
+REFUSED_WITHOUT_END = {
+    "a document": b'{"error": {"message": "No such model"}}',
+    "an event": b'data: {"error": {"message": "No such model"}}\n',
+    "an event that is called an error": b"event: error\ndata: No such model\n",
+}
+
+
+@pytest.mark.parametrize("body", REFUSED_WITHOUT_END.values(), ids=REFUSED_WITHOUT_END)
+def test_an_error_is_told_although_nothing_says_that_it_ends(body, monkeypatch):
+    monkeypatch.setattr(openai_compatible, "_SETTLED_SECONDS", 0.05)
+
+    error, seen = failed(body_without_end(body))
+
+    assert (type(error), seen) == (ProviderBroke, [])
+    assert "No such model" in error.detail
+
+
+def test_silence_amid_an_event_is_no_sign_of_life_and_takes_nothing_from_it(monkeypatch):
+    monkeypatch.setattr(openai_compatible, "_SETTLED_SECONDS", 0.001)
+    late, silences = asyncio.Event(), []
+    settle = DataLines.settle
+
+    def settled(lines):
+        silences.append(lines.held)
+        if len(silences) == 3:
+            late.set()
+        return settle(lines)
+
+    monkeypatch.setattr(DataLines, "settle", settled)
+
+    async def handler(request, reply):
+        await reply.start()
+        await reply.events(text_chunk("Hel"))
+        event = b"data: %s\n\n" % json.dumps(text_chunk("lo")).encode()
+        await reply.send(event[:30])
+        await late.wait()
+        await reply.send(event[30:])
+        await reply.events(finish_chunk(), USAGE, "[DONE]")
+        await reply.end()
+
+    deltas, _ = streamed(handler)
+    said = [delta for delta in deltas if delta is not ALIVE]
+    assert len(deltas) - len(said) < len(silences)  # at most one, of the first half
+    assert joined(said) == [TextDelta("Hello"), COUNTED, Finish("stop")]
+
+
+def test_models_are_listed_although_nothing_says_that_the_list_ends(monkeypatch):
+    monkeypatch.setattr(openai_compatible, "_LAST_WORDS_SECONDS", 0.05)
+    handler = body_without_end(b'{"data": [{"id": "small"}]}', kind=b"application/json")
+
+    async def run():
+        async with serving(handler) as server, asyncio.timeout(HANGS_SECONDS):
+            return await server.provider().models()
+
+    assert asyncio.run(run()) == ("small",)
