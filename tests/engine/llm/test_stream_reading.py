@@ -518,6 +518,11 @@ def test_page_in_the_place_of_a_chunk_is_named(payload):
         read(payload)
 
 
+def test_a_number_that_nobody_counts_to_takes_nothing_from_the_words_beside_it():
+    payload = b'{"created": %s, "choices": [{"delta": {"content": "Hi"}}]}' % (b"9" * 5000)
+    assert ChunkReader().read([payload]) == [TextDelta("Hi")]
+
+
 def test_usage_of_the_last_chunk_counts():
     usage = {
         "prompt_tokens": 12,
