@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
 import zlib
 
-from aiohttp import ClientPayloadError, ClientResponse
+from aiohttp import ClientError, ClientPayloadError, ClientResponse
 
 from copilot_admin.engine.fetching.packing import MOST_AT_ONCE, layers_of, unpacked
 from copilot_admin.engine.fetching.pieces import next_piece, told_when_it_breaks
@@ -80,14 +80,19 @@ async def blocks_of_answer(
     """The pieces of a streamed answer, and what stands for silences, as `blocks_of` gives them.
 
     Some servers neither say that nothing more comes nor close the connection. So once the answer is
-    whole, what follows is waited for `soon` seconds and no longer.
+    whole, what follows is waited for `soon` seconds and no longer. Where the connection breaks,
+    nothing more comes either: an empty piece stands for that silence too.
     """
     whole = blocks_of(response, most=MAX_STREAM_BYTES, patience=patience)
     async with aclosing(whole) as blocks:
-        async for block in blocks:
-            yield block
-            if is_whole():
-                break
+        try:
+            async for block in blocks:
+                yield block
+                if is_whole():
+                    break
+        except ClientError:
+            yield b""
+            raise
         loop = asyncio.get_running_loop()
         until = loop.time() + soon
         with suppress(TimeoutError):
@@ -115,17 +120,19 @@ async def first_bytes(
     Args:
         response: Whose body it is.
         most: So many bytes.
-        seconds: What has come by then is enough; None: it is waited for.
+        seconds: What has come by then, or before the connection breaks, is enough; None: it is
+            waited for.
         silence: So does what has come before nothing more came for so many seconds: some servers
             neither say how long a body is nor close the connection behind it.
 
     Raises:
-        ClientError: The connection broke.
+        ClientError: The connection broke, and no `seconds` are given.
     """
     found = bytearray()
+    enough = WronglyPacked if seconds is None else ClientError
     try:
         async with aclosing(blocks_of(response, most=most, patience=lambda: silence)) as blocks:
-            with suppress(WronglyPacked, TimeoutError):
+            with suppress(enough, TimeoutError):
                 async with asyncio.timeout(seconds):
                     await _gather(blocks, found, most=most)
     finally:

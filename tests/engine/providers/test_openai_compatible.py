@@ -1086,6 +1086,31 @@ def test_what_is_whole_is_read_although_nothing_says_that_it_ends(body, monkeypa
     assert [deltas[0], deltas[-1]] == [TextDelta("Whole"), Finish("stop")]
 
 
+@pytest.mark.parametrize("body", UNENDED.values(), ids=UNENDED)
+def test_what_is_whole_is_read_although_the_connection_breaks_behind_it(body, monkeypatch):
+    """Half of a chunk comes with it, so that no end is told; then the connection is closed."""
+
+    async def handler(request, reply):
+        await reply.start()
+        await reply.raw(b"%x\r\n%b" % (len(body) + 9, body))
+        reply.close()
+
+    deltas, _ = streamed(handler)
+    said = [delta for delta in deltas if delta is not ALIVE]
+    assert [said[0], said[-1]] == [TextDelta("Whole"), Finish("stop")]
+
+
+@pytest.mark.parametrize("body", [b"", b'{"error": {"message": "Wrong key"'])
+def test_a_refusal_whose_connection_breaks_is_told_by_its_status(body):
+    async def handler(request, reply):
+        await reply.start(401, type="application/json")
+        await reply.raw(b"%x\r\n%b" % (len(body) + 9, body))
+        reply.close()
+
+    error, seen = failed(handler)
+    assert (type(error), seen, error.detail) == (ProviderRefused, [], body.decode())
+
+
 REFUSED_WITHOUT_END = {
     "a document": b'{"error": {"message": "No such model"}}',
     "an event": b'data: {"error": {"message": "No such model"}}\n',

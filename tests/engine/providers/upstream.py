@@ -64,6 +64,10 @@ class Reply:
         await self._read.wait()
         self._read.clear()
 
+    def close(self) -> None:
+        """Closes the connection behind all that was sent."""
+        self._writer.close()
+
     def cut(self) -> None:
         """Drops the connection."""
         self._writer.transport.abort()
