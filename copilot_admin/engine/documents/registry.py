@@ -60,6 +60,11 @@ class DocumentPage:
     words: tuple[Word, ...] = ()
     note: str = ""
 
+    @property
+    def noun(self) -> str:
+        """What people call it: only sheets have names."""
+        return "sheet" if self.name else "page"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
@@ -147,13 +152,17 @@ def document_of(parts: Iterable[Part], *, name: str) -> Document:
     pages = tuple(one for one in given if isinstance(one, DocumentPage))
     left_out = (one.note for one in given if isinstance(one, LeftOut))
     return Document(
-        name=name, pages=pages, left_out=_one_note([*left_out, *(page.note for page in pages)])
+        name=name,
+        pages=pages,
+        left_out=_one_note(
+            [*left_out, *(page.note for page in pages)], noun=pages[0].noun if pages else ""
+        ),
     )
 
 
-def broken_off(count: int, why: str) -> LeftOut:
-    """What is said of a file that breaks behind so many pages."""
-    return LeftOut(f"[{_only_first(count)}: what follows {why}]")
+def broken_off(count: int, last: DocumentPage, why: str) -> LeftOut:
+    """What is said of a file that breaks behind so many pages, of which this is the last."""
+    return LeftOut(f"[{_only_first(count, last)}: what follows {why}]")
 
 
 def parts_of(data: bytes, *, data_type: str) -> Iterator[Part]:
@@ -163,18 +172,18 @@ def parts_of(data: bytes, *, data_type: str) -> Iterator[Part]:
         UnreadableFile: As with `read_document`.
     """
     form = _formats()[data_type]
-    count, has_text = 0, False
+    count, last, has_text = 0, None, False
     try:
         for part in _within_limits(form.read(data)):
             if isinstance(part, DocumentPage):
-                count, has_text = count + 1, has_text or bool(part.text.strip())
+                count, last, has_text = count + 1, part, has_text or bool(part.text.strip())
             yield part
     except (ValueError, OSError, KeyError, TypeError, AttributeError) as error:
-        if not has_text:
+        if last is None or not has_text:
             raise UnreadableFile(
                 f"It is no {form.label}, or it is damaged. Attach it again."
             ) from error
-        yield broken_off(count, "is damaged")
+        yield broken_off(count, last, "is damaged")
     if not has_text:
         raise UnreadableFile(f"It holds no text. {form.no_text}".rstrip())
 
@@ -197,21 +206,21 @@ def _within_limits(pages: Iterator[DocumentPage]) -> Iterator[Part]:
             )
             return
         if count >= MOST_PAGES or time.process_time() >= end:
-            yield LeftOut(f"[{_only_first(count)}; the file has more]")
+            yield LeftOut(f"[{_only_first(count, page)}; the file has more]")
             return
 
 
-def _only_first(count: int) -> str:
-    return (
-        "only the first page was read" if count == 1 else f"only the first {count} pages were read"
-    )
+def _only_first(count: int, last: DocumentPage) -> str:
+    if count == 1:
+        return f"only the first {last.noun} was read"
+    return f"only the first {count} {last.noun}s were read"
 
 
-def _one_note(notes: Iterable[str]) -> str:
+def _one_note(notes: Iterable[str], *, noun: str) -> str:
     """All that is to be said of a file, in one pair of brackets."""
     said = [note.strip("[]") for note in notes if note]
     if len(said) > MOST_NOTES:
-        said[MOST_NOTES:] = [f"{len(said) - MOST_NOTES:,} more pages are incomplete"]
+        said[MOST_NOTES:] = [f"{len(said) - MOST_NOTES:,} more {noun}s are incomplete"]
     return f"[{'; '.join(said)}]" if said else ""
 
 

@@ -202,6 +202,20 @@ def test_pages_are_numbered_and_the_rest_of_a_long_file_is_left_out(monkeypatch)
     )
 
 
+def test_what_is_left_out_of_a_workbook_is_told_in_sheets(monkeypatch):
+    data = xlsx({"A": [["one"]], "B": [["two"]], "C": [["three"]]})
+    for most, told_of in (
+        (2, "only the first 2 sheets were read"),
+        (1, "only the first sheet was"),
+    ):
+        monkeypatch.setattr(registry, "MOST_PAGES", most)
+        assert told_of in read("xlsx", data).left_out
+    sheets = [DocumentPage(number=n, name="A", text="", note="[a note]") for n in range(12)]
+    assert registry.document_of(sheets, name="A").left_out.endswith(
+        "; 2 more sheets are incomplete]"
+    )
+
+
 def test_a_page_that_is_damaged_costs_none_of_the_others():
     font = b"/Subtype /Type1"
     first, second, third, rest = pdf(["one"], ["two"], ["three"]).split(font)
