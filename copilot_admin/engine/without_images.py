@@ -9,6 +9,7 @@ from copilot_admin.engine.toolkits.markdown_images import (
     is_costly,
     without_remote_images,
 )
+from copilot_admin.engine.toolkits.texts_within import changed_object
 from copilot_admin.engine.values.engine_input import Output
 from copilot_admin.engine.values.model_call import Finish
 from protocol.events import (
@@ -25,6 +26,7 @@ from protocol.json import Json, JsonObject
 
 _AFTER_WORDS = FunctionCall | CitationCollection | PromptSuggestions | Finish
 _Change = Callable[[str], str]
+_MANY_CELLS = 10_000  # take 5 ms to go through
 
 
 class WithoutImages:
@@ -60,6 +62,8 @@ class WithoutImages:
         """Whether taking it is so much work that others would wait for it."""
         if isinstance(output, MessageChunk):
             return self._words.is_costly(output.delta)
+        if isinstance(output, MessageArtifact) and _cells(output) > _MANY_CELLS:
+            return True
         texts: list[str] = []
         _changed(output, partial(_kept, texts))
         return is_costly("\n".join(texts))
@@ -101,11 +105,23 @@ def _step(step: StatusUpdate, change: _Change) -> StatusUpdate:
     )
 
 
+def _cells(artifact: MessageArtifact) -> int:
+    return 0 if isinstance(artifact.content, str) else sum(map(len, artifact.content))
+
+
 def _artifact(artifact: MessageArtifact, change: _Change) -> MessageArtifact:
-    content = artifact.content
-    if artifact.type is ArtifactType.TEXT and isinstance(content, str):
+    """The artifact; rows and how they are drawn name the same columns."""
+    content, drawn = artifact.content, artifact.chart_params
+    if not isinstance(content, str):
+        content = [changed_object(row, change) for row in content]
+    elif artifact.type is ArtifactType.TEXT:
         content = change(content)
-    return replace(artifact, content=content, description=change(artifact.description))
+    return replace(
+        artifact,
+        content=content,
+        description=change(artifact.description),
+        chart_params=None if drawn is None else changed_object(drawn, change),
+    )
 
 
 def _citation(citation: Citation, change: _Change) -> Citation:

@@ -1,6 +1,7 @@
 """The widgets that a model names for the dashboard, in the words of Workspace's own functions."""
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -9,7 +10,9 @@ from copilot_admin.engine.client.call_size import MOST_SOURCES
 from copilot_admin.engine.client.named_widgets import NamedWidgets
 from copilot_admin.engine.client.widget_data import source_for
 from copilot_admin.engine.toolkits.markdown_images import without_remote_images
+from copilot_admin.engine.toolkits.texts_within import changed_value
 from protocol.functions import DataSource
+from protocol.json import Json
 from protocol.widgets import Widget
 
 INNER_TAB = "inner_tab"  # stands among a widget's arguments, though it is none of them
@@ -49,22 +52,12 @@ def resolved(
     Raises:
         ToolMistake: No such widget is listed, or it has no such parameter.
     """
-    args: Mapping[str, JsonValue] = {
-        name: shown(value, sources=() if name == INNER_TAB else sources)
+    args: Mapping[str, Json] = {
+        name: changed_value(
+            value, partial(without_remote_images, sources=() if name == INNER_TAB else sources)
+        )
         for name, value in wanted.input_args.items()
     }
     params = {name: value for name, value in args.items() if name != INNER_TAB}
     widget = widgets.find(wanted.ref, params=params)
     return widget, source_for(widget, params=args)
-
-
-def shown(value: JsonValue, *, sources: Collection[str]) -> JsonValue:
-    """An argument without images from elsewhere in its texts."""
-    match value:
-        case str():
-            return without_remote_images(value, sources=sources)
-        case list():
-            return [shown(one, sources=sources) for one in value]
-        case dict():
-            return {name: shown(one, sources=sources) for name, one in value.items()}
-    return value

@@ -11,6 +11,7 @@ from copilot_admin.engine.client.dashboard import may_be_changed
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.engine.client_functions.samples import Sample
 from copilot_admin.engine.toolkits.markdown_images import without_remote_images
+from copilot_admin.engine.toolkits.texts_within import changed_object
 from copilot_admin.engine.tools.artifacts import check_columns
 from copilot_admin.engine.tools.chart import MAX_SERIES, has_text, text_on_x
 from copilot_admin.engine.tools.clean_html import LONGEST, html_to_show
@@ -94,7 +95,8 @@ def _arguments(html_sources: Collection[str], call: ToolCall) -> JsonObject:
     if given.description:
         arguments["description"] = without_remote_images(given.description, sources=html_sources)
     if given.widget_type == "chart":
-        arguments["chart_params"] = _chart_params(given)
+        clean = partial(without_remote_images, sources=html_sources)
+        arguments["chart_params"] = changed_object(_chart_params(given), clean)
     if given.inner_tab:
         arguments["inner_tab"] = without_remote_images(given.inner_tab, sources=())
     return arguments
@@ -105,10 +107,11 @@ def _data(given: GenerativeWidget, *, html_sources: Collection[str]) -> Json:
     if not given.data or isinstance(given.data, str) is not is_text:
         what = "a text" if is_text else "a list of rows"
         raise ToolMistake(f"A widget of the type {given.widget_type!r} needs {what} as 'data'.")
+    clean = partial(without_remote_images, sources=html_sources)
     if not isinstance(given.data, str):
-        return list(given.data)
+        return [changed_object(row, clean) for row in given.data]
     if given.widget_type != "html":
-        return without_remote_images(given.data, sources=html_sources)
+        return clean(given.data)
     if len(given.data) > LONGEST:
         raise ToolMistake(f"HTML has {LONGEST} characters at most. Write less.")
     return html_to_show(given.data, sources=html_sources)

@@ -814,6 +814,17 @@ def test_parameters_say_whether_they_take_several_values_or_must_be_asked_about(
     assert TextDelta("x") in text("x").actions
 
 
+def test_rows_of_a_new_widget_have_no_image_in_them_and_its_chart_names_the_same_columns():
+    rows = [{"day": IMAGE, IMAGE: 1, "more": [{"x": "<img src=http://e/x>"}]}]
+    drawn = {"chartType": "bar", "xKey": "day", "yKey": [IMAGE]}
+    clean = [{"day": LINK, LINK: 1, "more": [{"x": "< img src=http://e/x>"}]}]
+    widget = {"name": "N", "data": rows}
+    table = asked("add_generative_widget", **widget, widget_type="table")
+    chart = asked("add_generative_widget", **widget, widget_type="chart", chart_params=drawn)
+    assert (table["data"], chart["data"]) == (clean, clean)
+    assert chart["chart_params"] == drawn | {"yKey": [LINK]}
+
+
 def test_names_of_what_is_new_on_the_dashboard_have_no_image_in_them():
     image, link = "![a](https://a.example/?b)", "[a](https://a.example/?b)"
     widget = {"widget_type": "note", "name": image, "data": "Hello"}
