@@ -43,6 +43,7 @@ from copilot_admin.engine.component_runs import text as component_text
 from copilot_admin.engine.components import passages
 from copilot_admin.engine.documents import alphabets, guessed_encodings, pdf_claims, text_encodings
 from copilot_admin.engine.documents.registry import UnreadableFile
+from copilot_admin.engine.files import bare_pictures
 from copilot_admin.engine.files import encoded as base64_files
 from copilot_admin.engine.files import wanted as wanted_files
 from copilot_admin.engine.llm import (
@@ -306,6 +307,18 @@ DOORS = (
         plain_command,
         lambda text: plain_command.PlainOutput(StringIO()).write(text),
         (("", "\x1b", ""), ("", "\u202e", "a")),
+    ),
+    Door(
+        bare_pictures,
+        lambda text: bare_pictures.without_notes(text.encode("latin-1")),
+        (
+            ("\xff\xd8", "\xff", ""),
+            ("\xff\xd8", "\xff\xd0", ""),
+            ("\xff\xd8", "\xff\xfe\x00\x02", ""),
+            ("\xff\xd8\xff\xda\x00\x02", "\xff", "\xd9"),
+            ("\xff\xd8", "\xff\xda\x00\x02a\xff\x00", "\xff\xd9"),
+            ("\x89PNG\r\n\x1a\n", "\x00\x00\x00\x00tEXtcrcs", ""),
+        ),
     ),
     Door(kinds, kinds.is_account_number, (("", "1-", ""), ("", "1", "x"))),
     Door(redactor, every_place, (("", "a@b.cd ", ""),)),

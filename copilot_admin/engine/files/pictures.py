@@ -1,14 +1,18 @@
-"""Images as a model takes them: decoded to be sure, turned upright, and no larger than is of use."""
+"""Images as a model takes them: decoded to be sure, turned upright, no larger than is of use, and bare.
+
+Whoever attaches a photograph does not mean to tell where he stood.
+"""
 
 from base64 import b64encode
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from io import BytesIO
 
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from copilot_admin.engine.documents.registry import UnreadableFile
+from copilot_admin.engine.files.bare_pictures import without_notes
 
 IMAGE_TYPES = frozenset({"png", "jpg", "jpeg", "gif", "webp"})  # `data_type`s of Workspace
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
@@ -20,7 +24,7 @@ ICON_FORMATS = ("PNG", "JPEG", "WEBP")
 LARGEST_SIDE = 2048  # pixels; vendors scale down to this or less
 MOST_SENT = 4 * 1024 * 1024  # bytes of one image; some vendors refuse 5 MB
 # What every server that sees takes, where WebP and GIF are not; CMYK is for printers.
-_SENT_AS_IT_CAME = {"PNG": "image/png", "JPEG": "image/jpeg"}
+_WITH_ITS_PIXELS = {"PNG": "image/png", "JPEG": "image/jpeg"}
 _PHOTOGRAPHS = ("JPEG", "MPO")  # MPO: a JPEG of a telephone, with more pictures behind it
 _START_OF_SCAN = b"\xff\xda"  # stands nowhere else in a JPEG's data
 _UPRIGHT = 1
@@ -84,10 +88,7 @@ def read_picture(data: bytes, *, name: str) -> Picture:
         width, height = picture.size
         picture.draft(None, (LARGEST_SIDE, LARGEST_SIDE))  # of a JPEG only what is needed
         picture.load()
-        if _is_sendable(picture, data, side=max(width, height)):
-            media_type, sent = _SENT_AS_IT_CAME[picture.format or ""], data
-        else:
-            media_type, sent = _rewritten(picture)
+        media_type, sent = _sent(picture, data, side=max(width, height))
     url = f"data:{media_type};base64,{b64encode(sent).decode('ascii')}"
     return Picture(name=name, width=width, height=height, url=url)
 
@@ -126,9 +127,17 @@ def _told() -> Iterator[None]:
         ) from error
 
 
+def _sent(picture: Image.Image, data: bytes, *, side: int) -> tuple[str, bytes]:
+    """Media type and bytes: those that came without their notes, where every model takes them."""
+    if _is_sendable(picture, data, side=side):
+        with suppress(ValueError):  # Pillow forgives more
+            return _WITH_ITS_PIXELS[picture.format or ""], without_notes(data)
+    return _rewritten(picture)
+
+
 def _is_sendable(picture: Image.Image, data: bytes, *, side: int) -> bool:
     return (
-        picture.format in _SENT_AS_IT_CAME
+        picture.format in _WITH_ITS_PIXELS
         and picture.mode != "CMYK"
         and side <= LARGEST_SIDE
         and len(data) <= MOST_SENT

@@ -69,6 +69,20 @@ def test_a_picture_that_stays_large_as_png_becomes_a_photograph_on_white(monkeyp
     assert sent(out.getvalue())[2].getpixel((5, 5)) == (255, 255, 255)
 
 
+def test_a_picture_that_is_sent_with_its_pixels_loses_what_the_camera_noted():
+    exif = Image.Exif()
+    exif[0x010F] = "Camera"
+    for kind in ("PNG", "JPEG"):
+        assert sent(image(kind, exif=exif))[1] == image(kind)
+
+
+def test_a_picture_whose_parts_cannot_be_told_is_written_anew():
+    exif = Image.Exif()
+    exif[0x010F] = "Camera"
+    _, shown, picture = sent(image("PNG", exif=exif)[: -len(b"0000IENDcrcs")])
+    assert (b"Camera" in shown, picture.size) == (False, (8, 4))
+
+
 def test_pictures_are_turned_upright_and_lose_what_the_camera_noted():
     _, _, picture = sent(turned())
     assert (picture.size, dict(picture.getexif())) == ((4, 8), {})
