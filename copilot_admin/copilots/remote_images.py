@@ -58,7 +58,7 @@ def fetch_copies(addresses: Iterable[str]) -> dict[str, str]:
         if isinstance(png, bytes):
             default_storage.save(_name_of(address), ContentFile(png))
         else:
-            problems[address] = png.public
+            problems[address] = png.detail if isinstance(png, FetchFailed) else png.public
     return problems
 
 

@@ -38,6 +38,8 @@ SECONDS = 30.0
 MOST_IN_MEMORY = 150 * 1024 * 1024
 ROOM_SECONDS = 10.0
 BUSY = "The server is fetching as many files as it can. Ask again in a minute."
+_PRIVATE = "The link leads into a private network, from which nothing is fetched."
+_UNREACHED = "The server behind the link could not be reached."
 MOST_REDIRECTS = 3
 _MOVED = (301, 302, 303, 307, 308)
 _EXPIRED = (401, 403, 404, 410)
@@ -55,7 +57,15 @@ ROOM = FetchRoom(MOST_IN_MEMORY, seconds=ROOM_SECONDS)
 
 
 class FetchFailed(CopilotError):
-    """A file could not be fetched; the text says why."""
+    """A file could not be fetched; the text says why.
+
+    Attributes:
+        detail: Why, for builders and operators; mostly the same text.
+    """
+
+    def __init__(self, public: str, *, detail: str = "") -> None:
+        super().__init__(public)
+        self.detail = detail or public
 
 
 class PrivateAddress(OSError):
@@ -117,7 +127,7 @@ class Egress:
         except ValueError as error:
             raise FetchFailed("The link leads nowhere.") from error
         except (ClientError, OSError) as error:
-            raise FetchFailed(_why(error)) from error
+            raise _failed(error, url) from error
         raise FetchFailed("The link leads nowhere.")
 
     def _redirected(self, url: str, to: str) -> str:
@@ -251,7 +261,15 @@ def is_private(error: BaseException) -> bool:
     return False
 
 
-def _why(error: BaseException) -> str:
-    if is_private(error):
-        return "The link leads into a private network, from which nothing is fetched."
-    return "The server behind the link could not be reached."
+def _failed(error: BaseException, url: str) -> FetchFailed:
+    """What is said of a connection that failed.
+
+    Whether a name leads into a private network tells a stranger which names the network has; of an
+    address in numbers he knows it.
+    """
+    if not is_private(error):
+        return FetchFailed(_UNREACHED)
+    host = _host_of(url) or ""
+    if address_of(host) is not None or _is_this_machine(host):
+        return FetchFailed(_PRIVATE)
+    return FetchFailed(_UNREACHED, detail=_PRIVATE)

@@ -64,8 +64,11 @@ async def outcome_of(
             if file.kind in IMAGE_TYPES and not rules.sees_images:
                 return _unseen(item, file)
             return await _read(body, file, places=rules.places, asker=asker)
-    except (UnreadableFile, FetchFailed) as error:
+    except UnreadableFile as error:
         return unreadable(file, error.public)
+    except FetchFailed as error:
+        note = "" if error.detail == error.public else error.detail
+        return unreadable(replace(file, note=note), error.public)
 
 
 def unreadable(file: FileRead, why: str) -> FileOutcome:

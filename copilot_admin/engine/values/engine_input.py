@@ -190,7 +190,8 @@ class FileRead:
         kind: Its `data_type`, as the client says.
         size: In bytes; None where it was not fetched, or could not be.
         pages: Of a document; sheets of a workbook.
-        note: What of it the model was not given, in words.
+        note: What of it the model was not given, in words; of a file with a fault, what is known
+            of it beyond what is told.
         fault: Why nothing of it could be read; a whole sentence.
         is_known: The user need not be told of it: it came in an earlier turn, or the same link
             stands elsewhere.

@@ -33,14 +33,20 @@ async def image(setup: Setup, ask: Ask) -> StepResult:
     try:
         data = await _loaded(address, setup, ask)
         await asyncio.to_thread(harmless_png, data)
-    except (Unreached, FetchFailed, ConfigurationError) as error:
-        return StepResult(
-            verdict=StepVerdict.WARN,
-            sentence=_("The image does not load. %(why)s") % {"why": error.public},
-            mend=_("Upload an image, or correct its address, and publish. All else works."),
-            details=(address,),
-        )
+    except FetchFailed as error:
+        return _not_loaded(error.detail, address)
+    except (Unreached, ConfigurationError) as error:
+        return _not_loaded(error.public, address)
     return good(_("The image loads: %(size)d kB.") % {"size": len(data) // 1024 + 1}, address)
+
+
+def _not_loaded(why: str, address: str) -> StepResult:
+    return StepResult(
+        verdict=StepVerdict.WARN,
+        sentence=_("The image does not load. %(why)s") % {"why": why},
+        mend=_("Upload an image, or correct its address, and publish. All else works."),
+        details=(address,),
+    )
 
 
 async def _loaded(address: str, setup: Setup, ask: Ask) -> bytes:

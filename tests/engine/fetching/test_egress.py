@@ -83,6 +83,23 @@ def test_private_multicast_and_metadata_addresses_are_refused_in_every_spelling(
     assert "private network" in refused(url=url, allowed=())
 
 
+@pytest.mark.parametrize("found", ["10.0.0.7", "169.254.169.254", None])
+def test_no_stranger_learns_which_names_a_private_network_has(found, monkeypatch):
+    async def resolved(self, host, port=0, family=0):
+        if found is None:
+            raise OSError("no such name")
+        return [
+            {"hostname": host, "host": found, "port": port, "family": 2, "proto": 6, "flags": 0}
+        ]
+
+    monkeypatch.setattr("copilot_admin.engine.fetching.names.Names.resolve", resolved)
+    with pytest.raises(FetchFailed) as failed:
+        asyncio.run(body_of("http://wiki.intra.example/a.pdf", allowed=()))
+
+    assert failed.value.public == "The server behind the link could not be reached."
+    assert ("private network" in failed.value.detail) is (found is not None)
+
+
 @pytest.mark.parametrize(
     ("url", "allowed", "is_refused"),
     [

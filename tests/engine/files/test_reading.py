@@ -77,6 +77,18 @@ def read(*items, fetch=nowhere, sees_images=True, **query):
     return found.messages[1].data[0].items, problems
 
 
+def test_what_only_builders_may_know_of_a_link_is_in_the_transcript_alone():
+    def intranet(url):
+        raise FetchFailed("It could not be reached.", detail="It is in a private network.")
+
+    asked = make_query(HumanMessage("q"), result(link()))
+    found, [file] = asyncio.run(with_files_read(asked, fetch=intranet))
+
+    assert file.note == "It is in a private network."
+    assert file.fault.endswith("could not be read. It could not be reached.")
+    assert "private" not in str(found)
+
+
 def test_a_file_in_base64_becomes_text_with_its_document():
     for content in (
         REPORT,
