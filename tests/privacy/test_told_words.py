@@ -1,12 +1,17 @@
 """Words that alerts told go with the conversations that they were said in, and no others."""
 
+from datetime import timedelta
 import json
 
+from django.db.models import F
 from django.utils import timezone
 import pytest
 
+from copilot_admin.alerts.kind import all_kinds
 from copilot_admin.alerts.plain import one_line
+from copilot_admin.alerts.windows import span_of
 from copilot_admin.models import Alert, AlertDelivery, AlertRule, AlertWebhook, Feedback, Turn
+from copilot_admin.privacy import told_words
 from copilot_admin.privacy.told_words import forget_told
 from tests.journal.journaling import Client
 
@@ -25,13 +30,13 @@ def line_of(comment: str) -> str:
     return one_line(f"Slow: {comment}", most=200)
 
 
-def told(*lines: str, state: str = "sent") -> Alert:
+def told(*lines: str, state: str = "sent", days_ago: int = 0) -> Alert:
     """An alert with words, told by mail and to a webhook."""
     rule, _ = AlertRule.objects.get_or_create(
         name="r", kind="thumbs_down", threshold=1, window="hour", with_words=True
     )
     hook, _ = AlertWebhook.objects.get_or_create(name="h", url="https://b.example")
-    now = timezone.now()
+    now = timezone.now() - timedelta(days=days_ago)
     alert = Alert.objects.create(
         rule=rule, opened_at=now, closed_at=now, sentence="s", words=list(lines)
     )
@@ -84,3 +89,38 @@ def test_messages_of_an_alert_without_words_show_nobodys():
     Alert.objects.filter(pk=alert.pk).update(words=[line_of("Wrong price")])  # a day later
     forget_told([mine])
     assert left() == [([], [("sent", False)] * 2)]
+
+
+def test_what_is_said_with_a_thumb_again_goes_from_the_alert_that_told_it_first():
+    mine = complaint("Wrong price")
+    Turn.objects.update(started_at=timezone.now() - timedelta(days=40))
+    told(line_of("Wrong price"), days_ago=39)
+    forget_told([mine])
+    assert left() == [([], [("sent", False)] * 2)]
+
+
+def test_alerts_that_had_ended_before_or_came_long_after_are_not_read(monkeypatch):
+    """Each batch of a night would read all there are, on the thread that writes."""
+    mine = complaint("Wrong price")
+    shift = timedelta(days=20)
+    Turn.objects.update(started_at=F("started_at") - shift)
+    Feedback.objects.update(created_at=F("created_at") - shift)
+    Turn.objects.update(started_at=Feedback.objects.get().created_at)
+    read = []
+    monkeypatch.setattr(told_words, "_tells", lambda row, *_, **__: read.append(row.alert_id))
+    alerts = [told(line_of("Something else"), days_ago=days).pk for days in (30, 19, 15, 5, 0)]
+    forget_told([mine])
+    assert sorted(read) == sorted(alerts[1:3] * 2)
+
+
+def test_of_conversations_in_which_nothing_was_said_no_alert_is_read(django_assert_num_queries):
+    talk = Client().ask("Hi").answer("Hello").conversation
+    told(line_of("Something else"))
+    with django_assert_num_queries(2):
+        forget_told([talk.pk])
+
+
+def test_no_rule_tells_words_that_are_older_than_is_looked_for():
+    now = timezone.now()
+    windows = {window for kind in all_kinds().values() if kind.has_words for window in kind.windows}
+    assert max(now - span_of(window, now).first for window in windows) <= told_words.TOLD_WITHIN
