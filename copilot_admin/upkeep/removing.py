@@ -7,6 +7,7 @@ only while nothing in it is being answered: what is asked of it from then on beg
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from enum import StrEnum
 from functools import partial
 from typing import Any
@@ -55,6 +56,7 @@ from copilot_admin.storage.held_back import do_held
 from copilot_admin.storage.many import delete_rows
 from copilot_admin.upkeep.removals import unfinished
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
+from copilot_admin.upkeep.walks import WALKS
 
 CONVERSATIONS = 20  # of one batch; one with more rows than a batch takes several
 QUESTIONS = 20
@@ -99,14 +101,14 @@ def _removed_rows(removal: Removal) -> RemovalStep:
         gone = _delete_questions(ids) if removal.with_questions else Gone()
         _note(removal, gone if gone.total else _delete_conversations(ids))
         return RemovalStep.MOVED
-    scope = scope_of(removal)
-    if Conversation.objects.filter(to_be_removed(scope)).exists():
+    if WALKS.ahead(removal.pk) is not None:  # what asks them again is being answered
         return RemovalStep.WAITING
+    scope = scope_of(removal)
     gone = _delete_others(scope)
     gone.counts[ExportPart.__name__] += _delete_parts()
     _note(removal, gone)
-    if not gone.total:
-        if _asks_now(scope):
+    if not gone.total and not WALKS.begin_anew(removal.pk):
+        if Conversation.objects.filter(to_be_removed(scope)).exists() or _asks_now(scope):
             return RemovalStep.WAITING
         _note(removal, users.forget(scope))
         # What nobody refers to after a night's pruning is swept once for all copilots.
@@ -122,9 +124,7 @@ def _taken(removal: Removal) -> list[int]:
     ids = list(begun.values_list("pk", flat=True)[:CONVERSATIONS])
     if ids:
         return ids
-    locked = _next_ones(removal).filter(_nothing_runs()).order_by("last_at", "pk")
-    found = locked.select_for_update(skip_locked=True, of=("self",))
-    ids = without_running(list(found.values_list("pk", flat=True)[:CONVERSATIONS]))
+    ids = without_running(_next_ones(removal))
     forget_told(ids)
     Conversation.objects.filter(pk__in=ids).update(principal=mine, trace_id="", title="")
     if removal.cause == Cause.ERASURE:
@@ -132,14 +132,26 @@ def _taken(removal: Removal) -> list[int]:
     return ids
 
 
-def _next_ones(removal: Removal) -> QuerySet[Conversation]:
+def _next_ones(removal: Removal) -> list[int]:
     """What is not begun with; trials first, which nobody finds when what they ask again is gone."""
     scope = scope_of(removal)
     if removal.cause == Cause.ERASURE:
         trials = Conversation.objects.filter(trials_to_be_removed(scope))
         if trials.exists():
-            return trials
-    return Conversation.objects.filter(to_be_removed(scope))
+            return [pk for _, pk in _locked(trials)]
+    ahead = WALKS.ahead(removal.pk)
+    if ahead is None:
+        return []
+    places = _locked(Conversation.objects.filter(to_be_removed(scope), ahead))
+    WALKS.go_past(removal.pk, places)
+    return [pk for _, pk in places]
+
+
+def _locked(found: QuerySet[Conversation]) -> list[tuple[datetime, int]]:
+    """Some in which nothing runs, those first that were silent the longest; and their places."""
+    silent = found.filter(_nothing_runs()).order_by("last_at", "pk")
+    locked = silent.select_for_update(skip_locked=True, of=("self",))
+    return list(locked.values_list("last_at", "pk")[:CONVERSATIONS])
 
 
 def _asks_now(scope: PrivacyScope) -> bool:
