@@ -26,7 +26,7 @@ from copilot_admin.redaction.rules import rules_of
 ABANDONED_AFTER = timedelta(minutes=30)
 INTERRUPTED = "The server stopped while it answered."
 logger = logging.getLogger(__name__)
-AT_ONCE = 200  # runs of one transaction
+AT_ONCE = 20  # runs of one transaction, behind which questions wait
 ABANDONED_AT_ONCE = 1000  # turns, some 25 ms; the others follow in the next round, seconds later
 
 

@@ -1,7 +1,7 @@
 """What a server does every few seconds beside answering: hearts beat, the dead are found, the rest is saved."""
 
 import asyncio
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 
 from django import db
@@ -34,6 +34,7 @@ from copilot_admin.studio.question_tasks import resume_questions
 from copilot_admin.studio.replay_tasks import resume_replays
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
 from copilot_admin.upkeep.tasks import (
+    FIRST_TASK,
     remove,
     resume_deletions,
     resume_fillings,
@@ -41,7 +42,6 @@ from copilot_admin.upkeep.tasks import (
     tell_lost,
 )
 
-LOST_LOOKED_FOR = timedelta(minutes=10)  # all rows of tasks are read, of which there may be many
 REPLAYED_AT_ONCE = 50  # spooled runs of one job, behind which questions wait
 
 
@@ -59,7 +59,8 @@ async def read_figures() -> None:
 async def reap_dead() -> None:
     """Ends what other processes left open, and what the database took although this one was not told."""
     answering = frozenset(run.id for run in RUNNING)
-    await WRITER.run(partial(reap, every_other_boot=False, alive=answering))
+    while await WRITER.run(partial(reap, every_other_boot=False, alive=answering)):
+        pass
 
 
 async def resume() -> None:
@@ -144,17 +145,14 @@ async def give_back_memory() -> None:
 
 
 class _LostTasks:
-    """Looks from time to time for tasks of workers that were killed."""
+    """Looks at a few tasks at a time for those of workers that were killed, and begins anew at the end."""
 
     def __init__(self) -> None:
-        self._looked: datetime | None = None
+        self._after = FIRST_TASK
 
     async def tell(self) -> None:
-        """Ends them, if it is time to look."""
-        now = timezone.now()
-        if self._looked is None or now - self._looked >= LOST_LOOKED_FOR:
-            await WRITER.run(partial(tell_lost, now))
-            self._looked = now
+        """Ends those that it finds."""
+        self._after = await WRITER.run(partial(tell_lost, timezone.now(), self._after))
 
 
 class _Sweeper:

@@ -80,7 +80,8 @@ async def start() -> None:
         SPOOL.clean()
         while await replay():  # what is stored stays so, whatever comes of the rest
             pass
-        await WRITER.run(_reap_at_start)
+        while await WRITER.run(_reap_at_start):
+            pass
         await WRITER.run(ALLOWED_ORIGINS.read)
         await WRITER.run(BOOK.read)
     except db.Error as error:

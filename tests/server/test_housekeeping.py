@@ -1,6 +1,7 @@
 """What a process does beside answering goes on whatever breaks, and a start that fails is told."""
 
 import asyncio
+from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
@@ -41,7 +42,13 @@ def test_starting_loads_the_providers_and_puts_in_order_what_another_process_lef
         return left.pop(0) if left else 0
 
     monkeypatch.setattr(duties, "replay_spool", replay_spool)
-    monkeypatch.setattr(housekeeping, "reap", lambda *, every_other_boot: calls.append("reaped"))
+    dead: Iterator[int] = iter([20, 0])
+
+    def reap(*, every_other_boot: bool) -> int:
+        calls.append("reaped")
+        return next(dead)
+
+    monkeypatch.setattr(housekeeping, "reap", reap)
     monkeypatch.setattr(housekeeping, "drain_on_signal", lambda: calls.append("signals"))
     monkeypatch.setattr(housekeeping, "WORKERS", FileProcesses(calls))
 
@@ -59,7 +66,7 @@ def test_starting_loads_the_providers_and_puts_in_order_what_another_process_lef
     assert calls == [
         *("signals", "files can be read", "loaded", "cleaned"),
         *[f"spool, {duties.REPLAYED_AT_ONCE}"] * 3,
-        *("reaped", "last try", "no file is read"),
+        *("reaped", "reaped", "last try", "no file is read"),
     ]
 
 
@@ -174,7 +181,8 @@ def test_the_runs_that_answer_beat_the_dead_are_ended_and_the_spool_is_read(monk
     running: set[Any] = set()
     monkeypatch.setattr(duties, "RUNNING", running)
     monkeypatch.setattr(duties, "beat", lambda ids: calls.append(ids))
-    monkeypatch.setattr(duties, "reap", lambda **_: calls.append("reaped"))
+    some_at_once = iter([20, 1, 0])
+    monkeypatch.setattr(duties, "reap", lambda **_: calls.append("reaped") or next(some_at_once))
     monkeypatch.setattr(duties, "replay_spool", lambda *, most: calls.append(most))
 
     async def scenario() -> None:
@@ -185,7 +193,7 @@ def test_the_runs_that_answer_beat_the_dead_are_ended_and_the_spool_is_read(monk
         await duties.replay()
 
     asyncio.run(scenario())
-    assert calls == [("run",), "reaped", duties.REPLAYED_AT_ONCE]
+    assert calls == [("run",), *["reaped"] * 3, duties.REPLAYED_AT_ONCE]
     assert JOURNAL.look_after in duties.DUTIES
 
 

@@ -1,6 +1,7 @@
 """Background tasks: in the process, or in the database for a worker."""
 
 from datetime import timedelta
+from uuid import UUID
 
 from django.core.management import CommandError, call_command
 from django.db import InterfaceError, OperationalError, ProgrammingError
@@ -232,3 +233,24 @@ def test_a_task_whose_worker_was_killed_is_told_as_lost_and_one_that_runs_is_not
     caplog.clear()
     tasks.tell_lost(now)
     assert caplog.messages == []
+
+
+def test_of_very_many_tasks_a_few_are_looked_at_at_once(monkeypatch):
+    """All rows were read by the thread that writes, and no index knows those that run."""
+    monkeypatch.setattr(tasks, "LOOKED_AT", 2)
+    now = timezone.now()
+    for number in range(1, 6):
+        DBTaskResult.objects.create(
+            id=UUID(int=number),
+            status=TaskResultStatus.RUNNING,
+            started_at=now - 2 * tasks.LOST_AFTER,
+            args_kwargs={"args": [], "kwargs": {}},
+            task_path="copilot_admin.upkeep.tasks.fill",
+            run_after=now,
+            backend_name="default",
+        )
+    after, seen = tasks.FIRST_TASK, []
+    for _ in range(3):
+        after = tasks.tell_lost(now, after)
+        seen.append((after.int, DBTaskResult.objects.failed().count()))
+    assert seen == [(2, 2), (4, 4), (0, 5)]
