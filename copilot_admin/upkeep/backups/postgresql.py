@@ -11,6 +11,7 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections
 
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.upkeep.backups.archive import ArchiveReader
+from copilot_admin.upkeep.backups.left_out import LEFT_OUT
 from copilot_admin.upkeep.backups.manifest import DATABASE
 from copilot_admin.upkeep.backups.programs import PACKAGE, major_of, running
 
@@ -76,7 +77,8 @@ def dump() -> Iterator[IO[bytes]]:
         raise ConfigurationError(
             f"pg_dump is of version {program}, the server of version {server}: {PACKAGE}."
         )
-    with running("pg_dump", "--format=custom", *PLAIN) as process:
+    without = (f"--exclude-table-data={name}" for name in LEFT_OUT)
+    with running("pg_dump", "--format=custom", *PLAIN, *without) as process:
         yield _pipe(process.stdout)
 
 

@@ -30,6 +30,10 @@ OPTIONS = {
     "sslcert": "PGSSLCERT",
     "sslkey": "PGSSLKEY",
 }
+WHAT_TO_DO = (
+    "Nothing was changed. See that PostgreSQL answers and that its role may do this, then run the "
+    "command again."
+)
 LONGEST_WORDS = 2000  # bytes of what a program says of its failure
 
 
@@ -79,7 +83,7 @@ def running(name: str, *arguments: str, reads: IO[bytes] | int | None = None) ->
         if status:
             said.seek(0)
             words = said.read(LONGEST_WORDS).decode(errors="replace").strip()
-            raise ConfigurationError(f"{name} ended with {status}: {words}")
+            raise ConfigurationError(f"{name} ended with {status}: {words}\n{WHAT_TO_DO}")
 
 
 def _environment() -> Mapping[str, str]:

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.contrib.sessions.models import Session
 from django.db import OperationalError, ProgrammingError, connection
 
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models import Conversation, Copilot, LogIn, Provider
+from copilot_admin.models import Conversation, Copilot, Provider
 from copilot_admin.storage.schema import known_migrations
 from copilot_admin.upkeep.backups import postgresql, sqlite
 from copilot_admin.upkeep.backups.archive import ArchiveReader, open_archive
+from copilot_admin.upkeep.backups.left_out import LOG_INS
 from copilot_admin.upkeep.backups.manifest import SPOOL, UPLOADS
 
 OURS = "copilot_admin."  # applications of others come and go with their packages
@@ -154,9 +154,9 @@ def _put_back(*parts: _Files) -> Iterator[None]:
 
 
 def _end_log_ins() -> None:
-    """Ends the log-ins that came back: some were ended since, and whoever had the file has their keys."""
+    """Ends the log-ins that came back from a backup of an earlier release, which held them."""
     there = connection.introspection.table_names()
-    for model in (LogIn, Session):
+    for model in LOG_INS:
         if model._meta.db_table in there:
             model._default_manager.all().delete()
 

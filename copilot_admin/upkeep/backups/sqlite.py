@@ -11,8 +11,10 @@ from typing import IO
 from copilot_admin.config.databases import LOCK_WAIT_SECONDS
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.upkeep.backups.archive import ArchiveReader
+from copilot_admin.upkeep.backups.left_out import LEFT_OUT
 from copilot_admin.upkeep.backups.manifest import DATABASE
 
+AT_LOG, WITHOUT_LOG = 18, b"\x01\x01"  # sqlite.org/fileformat.html: write and read version
 _DRAFT = ".restored-"
 BESIDE = ("-wal", "-shm", "-journal")  # what belongs to the file that is replaced
 
@@ -31,12 +33,26 @@ def dump(database: Path, *, beside: Path) -> Iterator[IO[bytes]]:
             _without_file(copy),
             closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as source,
             closing(sqlite3.connect(copy)) as target,
+            closing(sqlite3.connect(copy)) as draft,
         ):
-            target.execute("PRAGMA journal_mode=OFF")  # it would have the name of the copy
+            for one in (target, draft):
+                one.execute("PRAGMA journal_mode=OFF")  # it would have the name of the copy
             copy.unlink()
             source.execute(f"PRAGMA busy_timeout={LOCK_WAIT_SECONDS * 1000}")
             source.backup(target)
+            # The server's has a write-ahead log, which needs a name.
+            os.pwrite(descriptor, WITHOUT_LOG, AT_LOG)
+            _leave_out(draft)
         yield file
+
+
+def _leave_out(copy: sqlite3.Connection) -> None:
+    """Deletes what no backup holds, and overwrites it."""
+    copy.execute("PRAGMA secure_delete=ON")
+    rows = copy.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    for name in {name for (name,) in rows}.intersection(LEFT_OUT):
+        copy.execute(f'DELETE FROM "{name}"')  # noqa: S608  # a name of ours
+    copy.commit()
 
 
 @contextmanager

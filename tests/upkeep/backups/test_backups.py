@@ -21,14 +21,17 @@ import zipfile
 
 from django.conf import settings
 from django.contrib.sessions.backends.db import SessionStore
+from django.contrib.sessions.models import Session
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.utils import timezone
 import psycopg
 import pytest
 
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.copilots.providers import set_api_key
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.models import LogIn
 from copilot_admin.server import housekeeping
 from copilot_admin.settings import BASE_DIR
 from copilot_admin.storage.same_file import SameFile
@@ -44,7 +47,7 @@ from copilot_admin.upkeep.backups.archive import ArchiveReader, new_archive, ope
 from copilot_admin.upkeep.backups.backing_up import back_up
 from copilot_admin.upkeep.backups.restoring import _Files, _put_back, restore
 from tests import services
-from tests.factories import make_provider, make_published
+from tests.factories import make_provider, make_published, make_user
 
 KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="  # that of the tests
 CANARY = "sk-canary-of-a-provider"
@@ -121,6 +124,26 @@ def rewritten(path: Path, changes: dict[str, bytes | None]) -> Path:
 def with_head(path: Path, **changes: object) -> Path:
     head = json.loads(contents(path)[manifest.NAME]) | changes
     return rewritten(path, {manifest.NAME: json.dumps(head).encode()})
+
+
+@pytest.mark.database
+@pytest.mark.django_db(transaction=True)
+def test_what_opens_a_log_in_is_in_no_backup(data, tmp_path):
+    """Whoever had the file was logged in, as long as the log-ins lasted that it held."""
+    user = make_user()
+    session = SessionStore()
+    session.create()
+    now = timezone.now()
+    LogIn.objects.create(user=user, session_key=session.session_key, since=now, last_seen=now)
+    back_up(tmp_path / "backup")
+    dump = tmp_path / "dump"
+    dump.write_bytes(contents(tmp_path / "backup")[manifest.DATABASE])
+    held = dump.read_bytes()
+    if IS_POSTGRESQL:
+        with programs.running("pg_restore", "--file=-", str(dump)) as script:
+            held = script.communicate()[0]
+    assert (user.username.encode() in held, session.session_key.encode() in held) == (True, False)
+    assert (LogIn.objects.count(), Session.objects.count()) == (1, 1)
 
 
 @pytest.mark.database
@@ -360,7 +383,10 @@ class TestPostgresqlsPrograms:
 
     def test_what_one_says_of_its_failure_is_told(self):
         with (
-            pytest.raises(ConfigurationError, match=r"psql ended with \d: .*no such"),
+            pytest.raises(
+                ConfigurationError,
+                match=r"(?s)psql ended with \d: .*no such.*\nNothing was changed. See that ",
+            ),
             programs.running("psql", "--no-such-option=no such"),
         ):
             pass
