@@ -53,6 +53,28 @@ def claim_stalled() -> list[int]:
     ]
 
 
+def claim(removal_id: int) -> None:
+    """Says that somebody is at work on a removal, so that nobody else takes it up."""
+    unfinished().filter(pk=removal_id).update(moved_at=timezone.now())
+
+
+def is_to_be_cleared(removal_id: int) -> bool:
+    """Whether what a removal deleted is to leave the files of the database now.
+
+    Of a night's prunings the last one clears for all, and only if something was deleted: to merge the
+    search index means to write all of it anew.
+    """
+    mine = unfinished().filter(pk=removal_id).first()
+    if mine is None:
+        return False
+    if mine.cause == Cause.ERASURE or mine.day is None:
+        return mine.cause == Cause.ERASURE or bool(mine.counts)
+    night = Removal.objects.filter(cause=Cause.RETENTION, day=mine.day)
+    if night.filter(state=RemovalState.ROWS).exists():
+        return False
+    return any(night.values_list("counts", flat=True))
+
+
 def forget_who(removal_id: int) -> bool:
     """Takes user and caller out of the row of a removal that has nothing more to delete.
 

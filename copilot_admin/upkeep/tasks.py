@@ -35,6 +35,7 @@ from copilot_admin.upkeep.background import pause
 from copilot_admin.upkeep.deletion import DeletionStep, claim_stalled, delete_batch, mark
 from copilot_admin.upkeep.filling import fill_batch
 from copilot_admin.upkeep.images import sweep_images
+from copilot_admin.upkeep.long_statements import kept_claimed
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
 
 TURN_SECONDS = 10.0  # then another task has its turn, and a worker may stop
@@ -99,16 +100,17 @@ def _removed(removal_id: int) -> removing.RemovalStep:
 
 def _clear_files(removal_id: int) -> None:
     """Clears what the database's own files hold of deleted rows; where that fails, it is tried again."""
-    is_merged = in_turns(partial(_merged, removal_id), bool)
-    if is_merged is False:
-        remove.enqueue(removal_id)
-    if not is_merged:
-        return
+    if WRITER.submit(partial(removals.is_to_be_cleared, removal_id)).result():
+        is_merged = in_turns(partial(_merged, removal_id), bool)
+        if is_merged is False:
+            remove.enqueue(removal_id)
+        if not is_merged:
+            return
     try:
-        WRITER.submit(partial(forget_reasons, unused_reasons())).result()
-        if WRITER.submit(partial(removals.forget_who, removal_id)).result():
-            vacuum()
-        if empty_log():
+        # Of large tables it takes longer than a claim lasts: other processes would begin it too.
+        with kept_claimed(partial(removals.claim, removal_id)):
+            is_clear = _is_clear(removal_id)
+        if is_clear:
             WRITER.submit(partial(removals.finish, removal_id)).result()
             _merging.discard(removal_id)
     except (db.Error, Unavailable) as error:
@@ -116,6 +118,13 @@ def _clear_files(removal_id: int) -> None:
         leave_connections()
         return
     sweep_blobs.enqueue()
+
+
+def _is_clear(removal_id: int) -> bool:
+    WRITER.submit(partial(forget_reasons, unused_reasons())).result()
+    if WRITER.submit(partial(removals.forget_who, removal_id)).result():
+        vacuum()
+    return empty_log()
 
 
 def _merged(removal_id: int) -> bool:

@@ -20,7 +20,7 @@ from copilot_admin.privacy.counting import Count, count
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.studio import running
-from copilot_admin.upkeep import removals
+from copilot_admin.upkeep import removals, removing
 from copilot_admin.upkeep.deletion import DeletionStep, delete_batch, mark
 from copilot_admin.upkeep.removals import begin, claim_stalled
 from copilot_admin.upkeep.removing import RemovalStep, remove_batch

@@ -1,6 +1,7 @@
 """Background tasks: in the process, or in the database for a worker."""
 
 from datetime import timedelta
+import threading
 from uuid import UUID
 
 from django.core.management import CommandError, call_command
@@ -12,15 +13,15 @@ from django_tasks_db.models import DBTaskResult
 import pytest
 
 from copilot_admin.management.commands import worker
-from copilot_admin.models import Action, AuditEntry, Copilot, RemovalState
+from copilot_admin.models import Action, AuditEntry, Cause, Copilot, Removal, RemovalState
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.database_thread import JournalDown
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.upkeep import background, tasks
+from copilot_admin.upkeep import background, long_statements, tasks
 from copilot_admin.upkeep.background import BACKGROUND
 from copilot_admin.upkeep.deletion import mark
 from copilot_admin.upkeep.removals import begin
-from tests.factories import make_published
+from tests.factories import make_copilot, make_published
 from tests.waiting import HANGS_SECONDS
 
 IN_DATABASE = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
@@ -174,6 +175,63 @@ def test_a_log_that_somebody_reads_has_no_index_merged_anew(merged, monkeypatch)
         removal.refresh_from_db()
         assert removal.state == state
     assert merged.count(True) == 1
+
+
+@pytest.mark.parametrize(
+    ("deleted", "times"), [(({}, {}), 0), (({"Turn": 1}, {}), 1), (({"Turn": 1}, {"Turn": 2}), 1)]
+)
+def test_a_nights_prunings_merge_the_index_once_if_something_was_deleted(merged, deleted, times):
+    """Each merged all of it, also those that found nothing whose time was up."""
+    copilots = [make_copilot(slug=f"c{number}").pk for number in range(len(deleted))]
+    removals = [
+        Removal.objects.create(
+            cause=Cause.RETENTION,
+            copilot=copilot,
+            day=timezone.localdate(),
+            idle_before=timezone.now() - timedelta(days=9),
+            counts=counts,
+            moved_at=timezone.now(),
+        )
+        for copilot, counts in zip(copilots, deleted, strict=True)
+    ]
+    for removal in removals:
+        tasks.remove.enqueue(removal.pk)
+        assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
+    assert merged.count(True) == times
+    assert set(Removal.objects.values_list("state", flat=True)) == {RemovalState.DONE}
+
+
+def test_who_clears_files_for_long_says_that_he_is_at_work(monkeypatch):
+    """After thirty seconds other processes began the same VACUUM."""
+    monkeypatch.setattr(long_statements, "HEARTBEAT_SECONDS", 0.001)
+    claimed, renewed = [], threading.Event()
+
+    def claim(pk: int) -> None:
+        claimed.append(pk)
+        renewed.set()
+
+    monkeypatch.setattr(tasks.removing, "claim", claim)
+    monkeypatch.setattr(tasks, "vacuum", lambda: renewed.wait(HANGS_SECONDS))
+    removal = begin(PrivacyScope(principal="key:7"))
+    tasks.remove.enqueue(removal.pk)
+    assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
+    assert set(claimed) == {removal.pk}
+    removal.refresh_from_db()
+    assert removal.state == RemovalState.DONE
+
+
+def test_a_claim_that_cannot_be_renewed_is_tried_again(monkeypatch):
+    monkeypatch.setattr(long_statements, "HEARTBEAT_SECONDS", 0.001)
+    tries, renewed = [], threading.Event()
+
+    def claim() -> None:
+        tries.append(1)
+        if len(tries) == 1:
+            raise OperationalError("away")
+        renewed.set()
+
+    with long_statements.kept_claimed(claim):
+        assert renewed.wait(HANGS_SECONDS)
 
 
 def test_a_sweep_goes_on_where_its_turn_ended(monkeypatch):
