@@ -47,6 +47,11 @@ def test_one_without_a_uuid_gets_one(id: Any):
     assert citation.id == str(OURS)
 
 
+@pytest.mark.parametrize("kind", ["widget", "direct retrieval", "web", "artifact"])
+def test_each_kind_of_source_that_clients_know_is_cited(kind: str):
+    assert source_of(type=kind, name="Minutes")["type"] == kind
+
+
 @pytest.mark.parametrize(
     "info", [None, "web", {}, {"type": "book"}, {"type": None}, {**WEB, "citable": False}]
 )

@@ -143,12 +143,12 @@ COUNTING = """
 import django, os, sys
 django.setup()
 from copilot_admin.telemetry.figures import ServerFigures
-from copilot_admin.telemetry.gauges import Reading
+from copilot_admin.telemetry.gauges import GaugeReading
 figures = ServerFigures()
 figures.count_request("GET", "/healthz", "200")
 figures.gauge({
-    "copilot_streams": Reading(help="Answers.", values={"": 2}),
-    "copilot_spool_files": Reading(help="Files.", values={"": 5}, is_shared=True),
+    "copilot_streams": GaugeReading(help="Answers.", values={"": 2}),
+    "copilot_spool_files": GaugeReading(help="Files.", values={"": 5}, is_shared=True),
 })
 print(os.getpid())
 if "dies" in sys.argv:
