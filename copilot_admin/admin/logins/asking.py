@@ -72,7 +72,13 @@ def _session() -> Iterator[requests.Session]:
     with requests.Session() as session, adapter.ending_after(MOST_SECONDS):
         for scheme in ("https://", "http://"):
             session.mount(scheme, adapter)
+        session.auth = _as_it_is
         yield session
+
+
+def _as_it_is(request: requests.PreparedRequest) -> requests.PreparedRequest:
+    """Without it `.netrc` of who started the server is looked at, and a name of it sent instead of ours."""
+    return request
 
 
 def _all_of(answer: requests.Response, *, until: float) -> bytes:

@@ -36,6 +36,23 @@ def test_what_it_says_is_read():
         assert asking.json_of("POST", url, data={"b": "c"}) == {"a": [1]}
 
 
+def test_what_netrc_says_of_a_host_is_not_sent(tmp_path, monkeypatch):
+    """It took the place of the header by which this server says who it is."""
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login somebody password else\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    seen = []
+
+    def handle(request: BaseHTTPRequestHandler) -> None:
+        seen.append(request.headers["Authorization"])
+        saying(b"{}")(request)
+
+    with served(handle) as url:
+        asking.json_of("GET", url)
+        asking.json_of("GET", url, headers={"Authorization": "Bearer ours"})
+        asking.json_of("GET", url, auth=("id", "secret"))
+    assert seen == [None, "Bearer ours", "Basic aWQ6c2VjcmV0"]
+
+
 def test_an_answer_has_an_end(monkeypatch):
     monkeypatch.setattr(asking, "MOST_BYTES", 1000)
     with served(saying(b"[" + b" " * 2000 + b"]")) as url, pytest.raises(asking.TooMuch):
