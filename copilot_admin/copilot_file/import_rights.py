@@ -25,8 +25,8 @@ class ImportWish:
         may_change_limits: Whether limits of a file count: a builder lifts none that operators set.
         may_change_keeping: Whether retention and redaction of a file count for a copilot that is
             here: they are those who hold data's to set.
-        may_publish: Whether whoever imports may switch on what was published once, or open it to
-            everybody.
+        may_publish: Whether whoever imports may switch on what was published once, open it to
+            everybody, or say what is kept of it.
         reaches: Whether he works on a copilot that is here.
     """
 
@@ -45,6 +45,8 @@ class ImportWish:
             yield "limits"
         if row.pk and not self.may_change_keeping:
             yield from (field.key for field in DRAFT_FIELDS if field.is_keeping)
+        if row.live_id and not self.may_publish:
+            yield "logging"
 
 
 def faults_of_rights(

@@ -19,7 +19,7 @@ from copilot_admin.copilot_file.yaml_writing import write_yaml
 from copilot_admin.copilots.providers import provider_spec, set_api_key
 from copilot_admin.engine.values.spec import ToolCalling
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models import Access, Copilot, CopilotVersion, Provider
+from copilot_admin.models import Access, Copilot, CopilotVersion, Logging, Provider
 from copilot_admin.upkeep.deletion import mark
 from protocol.features import FEATURES
 from tests.factories import make_copilot, make_provider, make_published
@@ -407,6 +407,16 @@ def test_a_builders_file_leaves_what_is_stored_for_how_long_as_it_is_set():
     _import(_one())
     row = Copilot.objects.exclude(slug="b").get()
     assert (row.retention_days, row.redaction, row.redacted_expressions) == (None, [], [])
+
+
+def test_who_may_not_publish_changes_nothing_of_what_is_kept_of_a_live_copilot():
+    _import(_one(logging="metadata"))
+    _by_a_builder(logging="nothing")
+    assert Copilot.objects.get().logging == Logging.NOTHING  # it is not live yet
+    _import(_one(logging="metadata"), publishing=True)
+    _by_a_builder(logging="nothing", description="new")
+    row = Copilot.objects.get()
+    assert (row.logging, row.description) == (Logging.METADATA, "new")
 
 
 def test_who_may_not_publish_opens_nothing_that_is_live_to_everybody():

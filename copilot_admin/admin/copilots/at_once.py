@@ -100,6 +100,11 @@ class AtOnceViews(CopilotViews):
         if copilot.live_id and is_opened(stored, wanted) and not may_publish(request.user):
             note = _("You may not open copilots to everybody. Ask somebody who publishes.")
             return panel_of(copilot, request.user) | {"note": note}
+        if copilot.live_id and wanted.logging != stored.logging and not may_publish(request.user):
+            note = _(
+                "You may not change what is kept of live copilots. Ask somebody who publishes."
+            )
+            return panel_of(copilot, request.user) | {"note": note}
         told = consequences(stored, wanted, keys=keys_of(copilot))
         if told and copilot.live_id and "sure" not in request.POST:
             return {**panel_of(copilot, request.user), "question": told, "form": form}

@@ -428,6 +428,17 @@ class TestPublishing:
             copilot.refresh_from_db()
             assert copilot.access == "key"
 
+    def test_what_is_kept_of_a_live_copilot_stays_as_it_is(self, client: Client) -> None:
+        copilot = make_published()
+        url = reverse("admin:copilot_admin_copilot_at_once", args=[copilot.pk])
+        form = read_form(client, url, form_id="at-once-form")
+        answer = client.post(
+            url, merged(form, {"now-logging": "nothing", "sure": "1"}), follow=True
+        )
+        assert "You may not change what is kept of live copilots." in answer.content.decode()
+        copilot.refresh_from_db()
+        assert copilot.logging == "everything"
+
     def test_nor_does_the_list_or_a_file(self, client: Client) -> None:
         copilot = make_published(enabled=False)
         chosen = {"action": "enable_chosen", "_selected_action": [copilot.pk], "sure": "1"}
