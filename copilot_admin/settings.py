@@ -357,13 +357,13 @@ LOGGING = {
     },
     "filters": {
         "without_query": {"()": "copilot_admin.config.logs.WithoutQuery"},
-        "without_traceback": {"()": "copilot_admin.config.logs.WithoutRefusalTraceback"},
+        "refusals": {"()": "copilot_admin.config.logs.RefusalIsNoError"},
     },
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
             "formatter": "line",
-            "filters": ["without_traceback"],
+            "filters": ["refusals"],
         }
     },
     "root": {"handlers": ["stderr"], "level": "INFO"},

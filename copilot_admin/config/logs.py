@@ -93,13 +93,18 @@ class WithoutQuery(logging.Filter):
         return True
 
 
-class WithoutRefusalTraceback(logging.Filter):
-    """Takes the traceback off the line of a refused request: nothing broke."""
+class RefusalIsNoError(logging.Filter):
+    """Makes a warning without a traceback of the line of a refused request: nothing broke.
+
+    Anybody can have one written, with a host that is none of ours as often as he likes.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Lets every record pass; Django notes the status of the answer on it."""
         if getattr(record, "status_code", None) in _REFUSALS:
             record.exc_info = record.exc_text = None
+            if record.levelno > logging.WARNING:
+                record.levelno, record.levelname = logging.WARNING, "WARNING"
         return True
 
 

@@ -108,8 +108,12 @@ def unavailable_page(error: BaseException) -> HttpResponse:
     seconds = error.retry_after if isinstance(error, Unavailable) else RETRY_AFTER_SECONDS
     headers = {"Retry-After": str(seconds), "Cache-Control": "no-store"}
     response = HttpResponse(page, status=503, headers=headers)
-    # Else Django says it once more, as an error. There is no public way.
-    response._has_been_logged = True  # type: ignore[attr-defined]
+    return logged_already(response)
+
+
+def logged_already(response: HttpResponse) -> HttpResponse:
+    """An answer of which Django writes no line: there is one that says more."""
+    response._has_been_logged = True  # type: ignore[attr-defined]  # there is no public way
     return response
 
 

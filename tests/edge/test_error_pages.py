@@ -16,7 +16,7 @@ from django.urls import reverse
 import pytest
 
 from copilot_admin.admin.frame import site as frame
-from copilot_admin.config.logs import OneLineFormatter, WithoutRefusalTraceback
+from copilot_admin.config.logs import OneLineFormatter, RefusalIsNoError
 from copilot_admin.config.roles import Role
 from copilot_admin.edge.error_pages import bad_request, server_error, unavailable_page
 from copilot_admin.errors import Unavailable
@@ -137,14 +137,15 @@ def test_a_form_without_its_token_says_what_to_do(db):
 
 def test_a_refusal_is_one_line_without_a_traceback_and_a_fault_keeps_it(builder, caplog):
     refusal, fault = (
-        logging.LogRecord("django.request", logging.WARNING, "", 1, "said", (), info)
+        logging.LogRecord("django.security", logging.ERROR, "", 1, "said", (), info)
         for info in [(ValueError, ValueError("why"), None)] * 2
     )
     refusal.status_code, fault.status_code = 403, 500
     for record in (refusal, fault):
-        assert WithoutRefusalTraceback().filter(record)
-    formatter = OneLineFormatter("%(message)s")
-    assert formatter.format(refusal) == "said"
+        assert RefusalIsNoError().filter(record)
+    formatter = OneLineFormatter("%(levelname)s %(message)s")
+    assert formatter.format(refusal) == "WARNING said"
+    assert formatter.format(fault).startswith("ERROR said")
     assert formatter.format(fault).endswith("ValueError: why")
     builder.get(reverse("admin:auth_user_changelist"))
     (record,) = [one for one in caplog.records if one.name == "django.request"]

@@ -9,6 +9,7 @@ from django.shortcuts import render
 
 from copilot_admin.admin.logins.addresses import client_address
 from copilot_admin.admin.logins.attempts import counted_name
+from copilot_admin.edge.error_pages import logged_already
 
 __all__ = ["client_address", "counted_name", "locked_out"]
 
@@ -18,8 +19,9 @@ logger = logging.getLogger(__name__)
 def locked_out(
     request: HttpRequest, response: HttpResponse | None, credentials: dict[str, Any] | None
 ) -> HttpResponse:
-    """The answer to an attempt that is not looked at."""
-    return render(request, "locked_out.html", status=429)
+    """The answer to an attempt that is not looked at, which has a line of ours in the log."""
+    answer = render(request, "locked_out.html", status=429)
+    return logged_already(answer)
 
 
 def log_lockout(
