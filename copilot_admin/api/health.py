@@ -2,6 +2,7 @@
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+import logging
 
 from django import db
 from django.http import HttpRequest, JsonResponse
@@ -17,11 +18,33 @@ from copilot_admin.storage.schema import is_current
 from copilot_admin.storage.writer import READER
 from copilot_admin.upkeep.free_space import fault_of_disks
 
+logger = logging.getLogger(__name__)
+
 # A thread of its own: those of the loop may have large bodies to read, one behind the other.
 _LOOKING = ThreadPoolExecutor(1, thread_name_prefix="free-space")
 DAMAGED = "the SQLite database is damaged: stop the server and put a backup in its place"
 NOT_MIGRATED = "migrations are not applied: run `manage.py migrate`"
+DISKS = "a disk or folder of this server takes nothing: its log says which"
+RIGHTS = (
+    "the role of the database lacks a right, or a table is gone: the log of this server says which"
+)
 REPLACED = "the files of the SQLite database were replaced, moved or removed: restart the server"
+
+
+class _Log:
+    """Notes what strangers are not told, once for each change: it is asked for every few seconds."""
+
+    def __init__(self) -> None:
+        self._last = ""
+
+    def note(self, fault: str) -> None:
+        """Notes what is wrong now; "" where nothing is."""
+        if fault and fault != self._last:
+            logger.error("this server is not ready: %s", fault)
+        self._last = fault
+
+
+_DISKS, _RIGHTS = _Log(), _Log()
 
 
 async def alive(request: HttpRequest) -> JsonResponse:
@@ -48,9 +71,10 @@ async def _problem() -> str:
 async def _first_problem() -> str:
     if JOURNAL.problem:
         return JOURNAL.problem
-    problem = await asyncio.get_running_loop().run_in_executor(_LOOKING, fault_of_disks)
-    if problem:
-        return problem
+    fault = await asyncio.get_running_loop().run_in_executor(_LOOKING, fault_of_disks)
+    _DISKS.note(fault)
+    if fault:
+        return DISKS
     try:
         return await READER.run(_fault_of_tables)
     except (db.Error, Unavailable):
@@ -58,4 +82,8 @@ async def _first_problem() -> str:
 
 
 def _fault_of_tables() -> str:
-    return fault_of_rights() if is_current() else NOT_MIGRATED
+    if not is_current():
+        return NOT_MIGRATED
+    fault = fault_of_rights()
+    _RIGHTS.note(fault)
+    return RIGHTS if fault else ""

@@ -340,15 +340,24 @@ class TestReady:
         monkeypatch.setattr(JOURNAL, "_is_failing", False)
         assert ready() == (200, None)
 
-    def test_a_full_disk_is_told(self, monkeypatch, tmp_path):
-        monkeypatch.setattr("copilot_admin.upkeep.free_space.full_folder", lambda: tmp_path)
-        assert ready() == (503, f"the disk of {tmp_path} is full")
+    def test_a_full_disk_is_told_and_which_one_in_the_log_alone(
+        self, monkeypatch, tmp_path, caplog
+    ):
+        """Anybody may ask, and was told the folders of the server."""
+        with monkeypatch.context() as patch:
+            patch.setattr("copilot_admin.upkeep.free_space.full_folder", lambda: tmp_path)
+            assert [ready(), ready()] == [(503, health.DISKS)] * 2
+        assert ready() == (200, None)
+        assert (
+            caplog.messages.count(f"this server is not ready: the disk of {tmp_path} is full") == 1
+        )
+        assert str(tmp_path) not in health.DISKS
 
     def test_a_folder_that_turned_read_only_is_told_before_anybody_asks(
         self, monkeypatch, tmp_path
     ):
         monkeypatch.setattr("copilot_admin.upkeep.free_space.read_only_folder", lambda: tmp_path)
-        assert ready() == (503, f"{tmp_path} cannot be written to")
+        assert ready() == (503, health.DISKS)
 
     def test_large_bodies_that_others_send_do_not_make_it_late(self):
         """They are read in the threads of the loop, which are few."""

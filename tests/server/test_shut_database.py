@@ -8,6 +8,7 @@ from django.db import OperationalError, connection
 from django.test import AsyncClient, Client
 import pytest
 
+from copilot_admin.api import health
 from copilot_admin.models import Copilot
 from copilot_admin.server.database_faults import sentence_of
 from copilot_admin.storage.postgresql_codes import NOT_PERMITTED
@@ -31,18 +32,19 @@ def gone(table: str) -> Iterator[None]:
             cursor.execute(f"ALTER TABLE was_{table} RENAME TO {table}")
 
 
-def test_questions_pages_and_health_say_so_until_the_table_is_there_again():
+def test_questions_pages_and_health_say_so_until_the_table_is_there_again(caplog):
     make_published(slug="news")
     with gone(TABLE):
         response = async_to_sync(AsyncClient().post)(QUERY, HELLO, content_type="application/json")
         assert (response.status_code, response.json()["code"]) == (503, "journal-down")
         assert Client().get("/agents.json").status_code == 503
         assert page_of_a_session("/admin/login/", is_async=False).status_code == 200
-        assert ready() == (
-            503,
-            f"the role of the database has no right to SELECT on {TABLE}, or there is no such table",
-        )
+        assert ready() == (503, health.RIGHTS)
     assert ready() == (200, None)
+    assert (
+        f"this server is not ready: the role of the database has no right to SELECT on {TABLE}, or "
+        "there is no such table"
+    ) in caplog.messages
     assert Client().get("/agents.json").status_code == 200
 
 
