@@ -298,7 +298,8 @@ def test_postgresql_has_a_pool_and_time_limits(tmp_path):
             "connection_class": BoundedConnection,
         },
         "cursor_factory": ReadableRowsCursor,
-        "options": "-c statement_timeout=3000 -c lock_timeout=2000 "
+        "options": "-c datestyle=ISO -c default_transaction_isolation=read\\ committed "
+        "-c statement_timeout=3000 -c lock_timeout=2000 "
         "-c idle_in_transaction_session_timeout=10000 -c jit=off",
     }
 
