@@ -17,7 +17,10 @@ from copilot_admin.upkeep.backups.programs import PACKAGE, major_of, running
 
 # Owners, rights and comments are those of the cluster it came from.
 PLAIN = ("--no-owner", "--no-privileges", "--no-comments")
-PLAYER = ("--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1")
+PLAYER = ("--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1")
+# psql commits with --single-transaction whenever what it reads ends, also in the middle: where pg_restore
+# or this process was killed, tables stayed without rows and indexes. So whoever writes it says its end.
+WHOLE_SCRIPT = 'pg_restore "$@" && echo "COMMIT;"'
 # In the transaction of the restoring: until that has ended well, all is as it was. Extensions stay:
 # to make them may take rights that this role has not.
 EMPTY = """
@@ -93,9 +96,11 @@ def restore(backup: ArchiveReader) -> None:
     """
     _check_versions(backup)
     _check_alone()
-    with running("pg_restore", "--file=-", *PLAIN, reads=subprocess.PIPE) as script:
+    writer = ("sh", "-c", WHOLE_SCRIPT, "pg_restore", "--file=-", *PLAIN)
+    with running(*writer, reads=subprocess.PIPE) as script:
         script_out = _pipe(script.stdout)
-        with running("psql", *PLAYER, f"--command={EMPTY}", "--file=-", reads=script_out):
+        begin = ("--command=BEGIN", f"--command={EMPTY}")
+        with running("psql", *PLAYER, *begin, "--file=-", reads=script_out):
             script_out.close()
             target = _pipe(script.stdin)
             with suppress(BrokenPipeError):  # who broke it is told when it is waited for

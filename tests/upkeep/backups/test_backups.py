@@ -1,6 +1,6 @@
 """A backup is whole, private and checked; what comes back is what was there."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from errno import ENOLCK, ENOSPC
@@ -31,7 +31,7 @@ import pytest
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.copilots.providers import set_api_key
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models import LogIn
+from copilot_admin.models import LogIn, Provider
 from copilot_admin.server import housekeeping
 from copilot_admin.settings import BASE_DIR
 from copilot_admin.storage.same_file import SameFile
@@ -390,6 +390,25 @@ class TestPostgresqlsPrograms:
             programs.running("psql", "--no-such-option=no such"),
         ):
             pass
+
+    def test_of_a_restore_whose_source_ends_early_nothing_stays(self, data, tmp_path, monkeypatch):
+        """A restore that was killed left the tables that had come, without their indexes."""
+        back_up(tmp_path / "backup")
+        dump = contents(tmp_path / "backup")[manifest.DATABASE]
+        make_provider(name="since")
+
+        def nearly_all(_reader: Reader, _name: str, write: Callable[[bytes], object]) -> None:
+            write(dump[:-20])
+
+        monkeypatch.setattr(Reader, "copy", nearly_all)
+        with (
+            open_archive(tmp_path / "backup") as backup,
+            pytest.raises(
+                ConfigurationError, match=r"(?s)pg_restore: error: .*Nothing was changed"
+            ),
+        ):
+            postgresql.restore(backup)
+        assert Provider.objects.filter(name="since").exists()
 
     def test_nothing_is_replaced_under_a_server(self, data, tmp_path, monkeypatch):
         back_up(tmp_path / "backup")
