@@ -61,6 +61,34 @@ def keep_origins(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     """Their columns go, and they with them."""
 
 
+class AddFieldOnce(migrations.AddField):
+    """Adds a column unless it is there: of what is in no transaction, the beginning stays after a kill."""
+
+    def database_forwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: Any, to_state: Any
+    ) -> None:
+        """Adds it."""
+        table = to_state.apps.get_model(app_label, self.model_name)._meta.db_table
+        with schema_editor.connection.cursor() as cursor:
+            there = schema_editor.connection.introspection.get_table_description(cursor, table)
+        if self.name not in {column.name for column in there}:
+            super().database_forwards(app_label, schema_editor, from_state, to_state)
+
+
+class AddIndexOnce(migrations.AddIndex):
+    """Adds an index unless it is there."""
+
+    def database_forwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: Any, to_state: Any
+    ) -> None:
+        """Adds it."""
+        table = to_state.apps.get_model(app_label, self.model_name)._meta.db_table
+        with schema_editor.connection.cursor() as cursor:
+            there = schema_editor.connection.introspection.get_constraints(cursor, table)
+        if self.index.name not in there:
+            super().database_forwards(app_label, schema_editor, from_state, to_state)
+
+
 class Migration(migrations.Migration):
 
     atomic = False  # PostgreSQL makes no index beside others' work within a transaction
@@ -69,9 +97,9 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AddField('conversation', 'origin', models.BigIntegerField(null=True)),
-        migrations.AddField('savedquestion', 'origin', models.BigIntegerField(null=True)),
-        migrations.AddField('replayanswer', 'origin', models.BigIntegerField(null=True)),
+        AddFieldOnce('conversation', 'origin', models.BigIntegerField(null=True)),
+        AddFieldOnce('savedquestion', 'origin', models.BigIntegerField(null=True)),
+        AddFieldOnce('replayanswer', 'origin', models.BigIntegerField(null=True)),
         migrations.SeparateDatabaseAndState(
             state_operations=[
                 migrations.AddIndex(
@@ -85,7 +113,7 @@ class Migration(migrations.Migration):
             ],
             database_operations=[migrations.RunPython(add_index, remove_index)],
         ),
-        migrations.AddIndex(
+        AddIndexOnce(
             'savedquestion',
             models.Index(
                 fields=['origin'],
@@ -93,7 +121,7 @@ class Migration(migrations.Migration):
                 name='saved_question_of_origin',
             ),
         ),
-        migrations.AddIndex(
+        AddIndexOnce(
             'replayanswer',
             models.Index(
                 fields=['origin'],

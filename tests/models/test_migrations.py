@@ -1,12 +1,14 @@
 """Rows that were written before a migration are read after it; on whichever database this is."""
 
 from collections.abc import Iterator
+from copy import copy
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 from django.db import IntegrityError, connection
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 import pytest
 
 from copilot_admin.models import (
@@ -181,3 +183,28 @@ def test_of_judgements_that_raced_the_newest_stays_and_the_index_of_callers_is_m
     migrate("0043_feedback_once")
     migrate("0045_index_of_callers_and_trail")
     assert "run_of_caller" in names_of_indexes()
+
+
+NOT_IN_A_TRANSACTION = [
+    name
+    for (app, name), migration in sorted(MigrationLoader(None).disk_migrations.items())
+    if app == APP and not migration.atomic
+]
+
+
+@pytest.mark.parametrize("name", NOT_IN_A_TRANSACTION)
+def test_a_migration_that_was_killed_is_begun_again_wherever_it_stopped(name):
+    """Of one that is in no transaction the beginning stays, and it failed at it from then on."""
+    loader = MigrationExecutor(connection).loader
+    [before] = [
+        parent for parent in loader.disk_migrations[APP, name].dependencies if parent[0] == APP
+    ]
+    for count in range(1, len(loader.disk_migrations[APP, name].operations) + 1):
+        migrate(before[1])
+        state = MigrationExecutor(connection).loader.project_state([before])
+        killed = copy(loader.disk_migrations[APP, name])
+        killed.operations = killed.operations[:count]
+        with connection.schema_editor(atomic=False) as editor:
+            killed.apply(state, editor)
+        migrate(name)
+    assert NOT_IN_A_TRANSACTION
