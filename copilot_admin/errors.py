@@ -136,6 +136,13 @@ class NotFound(RequestError):
     code = "not-found"
 
 
+class Conflict(RequestError):
+    """Somebody else came first; who sends it again is told what is there."""
+
+    status = 409
+    code = "conflict"
+
+
 class WrongMethod(RequestError):
     """The address exists, but not for this method; `allowed` are those it takes."""
 

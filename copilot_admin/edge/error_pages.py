@@ -16,6 +16,7 @@ from django.core.exceptions import (
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.multipartparser import MultiPartParserError
 from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
 from django.views.defaults import page_not_found
 
 from copilot_admin.edge.asgi_types import error_body, is_api
@@ -23,6 +24,7 @@ from copilot_admin.edge.request_ids import request_id_of
 from copilot_admin.errors import (
     BodyTooLarge,
     Broken,
+    Conflict,
     MalformedBody,
     NotFound,
     RequestError,
@@ -31,6 +33,7 @@ from copilot_admin.errors import (
 from copilot_admin.storage.damage import is_damage, note_damage
 from copilot_admin.storage.database_thread import JournalDown, is_outage
 from copilot_admin.storage.full_disk import is_no_room
+from copilot_admin.storage.races import Race
 
 RETRY_AFTER_SECONDS = 5
 
@@ -131,6 +134,18 @@ def nul_page(request: HttpRequest) -> HttpResponse:
     return _refused(request, MalformedBody(_NUL_IN_FORM, code="malformed-request"))
 
 
+def race_page(request: HttpRequest, race: Race, error: Exception) -> HttpResponse:
+    """Says of what was sent, or looked at, that somebody else came first, and leaves one line in the log."""
+    logger.warning("a page came too late: %s", type(error).__qualname__)
+    if request.method in ("GET", "HEAD"):
+        return not_found(request, error)
+    if race is Race.TAKEN:
+        words = _("Somebody else saved the same in this moment, so nothing of this was saved.")
+        return _refused(request, Conflict(words))
+    words = _("What this was about was deleted meanwhile, so nothing was saved.")
+    return _refused(request, NotFound(words))
+
+
 def _form_kb() -> int:
     return (settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0) // 1024
 
@@ -151,7 +166,7 @@ def _let_go_of_what_was_sent(error: BaseException) -> None:
 
     They hold the form, and the error holds them until the collector comes: twenty took a gigabyte.
     """
-    for frame, _ in walk_tb(error.__traceback__):
+    for frame, _line in walk_tb(error.__traceback__):
         if not frame.f_code.co_flags & _GOES_ON:
             with suppress(RuntimeError):  # it runs
                 frame.clear()

@@ -26,10 +26,16 @@ from django.utils.decorators import sync_and_async_middleware
 from django.utils.deprecation import MiddlewareMixin
 
 from copilot_admin.edge.asgi_types import error_body, is_api
-from copilot_admin.edge.error_pages import nul_page, unavailable_page, will_pass
+from copilot_admin.edge.error_pages import (
+    nul_page,
+    race_page,
+    unavailable_page,
+    will_pass,
+)
 from copilot_admin.edge.request_ids import request_id_of
 from copilot_admin.errors import Unavailable, UnknownHost
 from copilot_admin.storage.database_thread import is_outage
+from copilot_admin.storage.races import race_of
 
 # Middleware is called in either mode, so what it returns may have to be awaited.
 _GetResponse: TypeAlias = Callable[[HttpRequest], Any]
@@ -76,7 +82,8 @@ class PageOutages(MiddlewareMixin):
     """A page instead of what a view of the admin breaks with while something takes nothing.
 
     That is foreseen, so it leaves no traceback; left to Django, each of a flood of log-ins would.
-    So is a form with a NUL, which a field of Django's refuses and either database takes for a fault.
+    So is a form with a NUL, which a field of Django's refuses and either database takes for a fault, and
+    one whose row somebody else deleted, or made, in the same moment: no look before a write keeps that out.
     """
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
@@ -85,6 +92,8 @@ class PageOutages(MiddlewareMixin):
             return None
         if isinstance(error, db.DataError) and _has_nul(request.POST):
             return nul_page(request)
+        if race := race_of(error):
+            return race_page(request, race, error)
         if not (isinstance(error, Unavailable) or will_pass(error)):
             return None
         return unavailable_page(error)

@@ -8,6 +8,8 @@ from typing import Final
 NOT_PERMITTED: Final = "42501"
 NO_TABLE: Final = "42P01"
 NO_SCHEMA: Final = "3F000"
+NO_SUCH_ROW: Final = "23503"  # that a foreign key names
+ROW_IS_THERE: Final = "23505"  # with what only one may have
 LOCK_NOT_AVAILABLE: Final = "55P03"  # within `lock_timeout`
 # A table is not there for whoever asks.
 SHUT: Final = frozenset({NOT_PERMITTED, NO_TABLE, NO_SCHEMA})

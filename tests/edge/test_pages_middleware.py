@@ -3,13 +3,21 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 import json
+import sqlite3
 from typing import Any
 
 from asgiref.sync import SyncToAsync
 from django.conf import settings
 from django.contrib.sessions.backends.db import SessionStore
 from django.core.handlers.asgi import ASGIHandler
-from django.db import DataError, InterfaceError, OperationalError, ProgrammingError
+from django.db import (
+    DatabaseError,
+    DataError,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    ProgrammingError,
+)
 from django.http import HttpRequest, HttpResponse
 from django.test import AsyncClient, Client, RequestFactory
 from django.utils.module_loading import import_string
@@ -24,6 +32,7 @@ from copilot_admin.edge.pages_middleware import (
     is_for_machines,
 )
 from copilot_admin.errors import Unavailable
+from copilot_admin.models import Copilot
 
 MACHINE_PATHS = [
     "/v1/copilots/a/query",
@@ -55,6 +64,15 @@ def _chain(view: Callable[[HttpRequest], Awaitable[HttpResponse]]) -> Any:
     for path in reversed(settings.MIDDLEWARE):
         handler = import_string(path)(handler)
     return handler
+
+
+def _broken_constraint(code: int | str) -> IntegrityError:
+    """What Django raises of a constraint, with the driver's error that it came from."""
+    error = IntegrityError("a constraint failed")
+    name = "sqlite_errorcode" if isinstance(code, int) else "sqlstate"
+    error.__cause__ = Exception()
+    setattr(error.__cause__, name, code)
+    return error
 
 
 async def _view(request: HttpRequest) -> HttpResponse:
@@ -197,8 +215,35 @@ class TestOutages:
         assert shown in made.content.decode()
 
     @pytest.mark.parametrize(
+        ("error", "status", "words"),
+        [
+            (Copilot.DoesNotExist(), 404, "was deleted meanwhile"),
+            (DatabaseError("Save with update_fields did not affect any rows."), 404, "to copy"),
+            (_broken_constraint(sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY), 404, "was deleted"),
+            (_broken_constraint(sqlite3.SQLITE_CONSTRAINT_UNIQUE), 409, "saved the same"),
+            (_broken_constraint("23503"), 404, "was deleted meanwhile"),
+            (_broken_constraint("23505"), 409, "send it again"),
+        ],
+    )
+    def test_a_form_that_somebody_else_was_quicker_than_is_refused_in_words(
+        self, error, status, words, caplog
+    ):
+        request = RequestFactory().post("/admin/x/", headers={"Accept": "text/html"})
+        made = PageOutages(_view).process_exception(request, error)
+        assert (made.status_code, words in made.content.decode()) == (status, True)
+        said = [(line.levelname, line.exc_info) for line in caplog.records]
+        assert said == [("WARNING", None)]
+
+    def test_a_page_of_what_is_gone_is_that_of_an_address_with_nothing(self, caplog):
+        request = RequestFactory().get("/admin/x/", headers={"Accept": "text/html"})
+        made = PageOutages(_view).process_exception(request, Copilot.DoesNotExist())
+        assert (made.status_code, b"There is nothing here" in made.content) == (404, True)
+
+    @pytest.mark.parametrize(
         ("path", "error"),
         [
+            ("/admin/", _broken_constraint(sqlite3.SQLITE_CONSTRAINT_CHECK)),
+            ("/agents.json", Copilot.DoesNotExist()),
             ("/admin/", ValueError("a bug")),
             ("/admin/", DataError("a value of ours does not fit")),
             ("/agents.json", OperationalError("no host")),
