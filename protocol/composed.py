@@ -27,10 +27,14 @@ _MARK = "M"  # begins the categories of what is written onto another sign
 
 
 def composed(text: str) -> str:
-    """The text in NFC."""
-    if text.isascii():
+    """The text in NFC; one that is in it already, as most are, is no other one."""
+    if text.isascii() or all(map(_is_composed, _pieces(text))):
         return text
     return "".join(map(_composed, _pieces(text)))
+
+
+def _is_composed(piece: str) -> bool:
+    return not _MANY_ACCENTS.search(piece) and unicodedata.is_normalized("NFC", piece)
 
 
 def _composed(piece: str) -> str:

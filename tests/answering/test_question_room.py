@@ -52,8 +52,10 @@ class Owner:
     ],
 )
 def test_the_widest_character_tells_what_a_text_takes(sign, width):
-    body = f'"{sign}{"x" * LARGE}"'.encode()
-    assert weight_of(body) == Weight(len(body) * (1 + 2 * width), len(body) * width)
+    text = f'"{sign * 9}{"x" * LARGE}"'
+    body = text.encode()
+    size = width * len(text)
+    assert weight_of(body) == Weight(len(body) + 3 * size, len(body) + size)
     assert weight_of(body).is_large
 
 
@@ -61,7 +63,7 @@ def test_the_widest_character_tells_what_a_text_takes(sign, width):
 @pytest.mark.parametrize("before", range(1, 8))
 def test_a_sign_is_seen_where_one_piece_ends_and_the_next_begins(sign, width, before):
     body = ('"' + "x" * (PIECE - before) + sign + "x" * LARGE + '"').encode()
-    assert weight_of(body) == Weight(len(body) * (1 + 2 * width), len(body) * width)
+    assert weight_of(body) == Weight(len(body) * (1 + 3 * width), len(body) * (1 + width))
 
 
 def test_what_takes_more_than_a_bound_waits_for_room():
@@ -79,7 +81,7 @@ def test_values_weigh_more_than_their_bytes(values):
 def test_json_within_a_text_is_text():
     rows = json.dumps([{"a": 1}] * 400_000)
     body = json.dumps(rows).encode()
-    assert weight_of(body) == Weight(3 * len(body), len(body))
+    assert weight_of(body) == Weight(4 * len(body), 2 * len(body))
 
 
 def test_only_wide_texts_take_more_than_their_characters():

@@ -50,3 +50,8 @@ def test_every_accent_is_one_of_those_that_are_put_in_order():
     others = "\N{REPLACEMENT CHARACTER}\N{GRINNING FACE}\u2014年مé"
     for one in others + printable:
         assert not _MANY_ACCENTS.search(one * 100)
+
+
+@pytest.mark.parametrize("text", ["", "abc", "\u00e9" * 300, "\U0001f600a" * 100_000])
+def test_a_text_that_is_composed_is_no_other_one(text):
+    assert composed(text) is text

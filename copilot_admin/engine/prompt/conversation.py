@@ -28,6 +28,7 @@ from protocol.messages import (
     HumanMessage,
     ResultMessage,
 )
+from protocol.pieces import pieces_of
 from protocol.query import ContextItem, Query
 from protocol.widgets import Widget
 
@@ -215,10 +216,15 @@ def _skill_text(skill: JsonObject) -> str:
 
 def _sendable(message: ModelMessage) -> ModelMessage:
     """The message without lone surrogates, which no UTF-8 can carry."""
-    if message.text.isascii():
-        return message
-    return replace(message, text=_utf8(message.text))
+    text = _utf8(message.text)
+    return message if text is message.text else replace(message, text=text)
 
 
 def _utf8(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
+    """The text itself where it can: another one of a question of 20 MB would be there as long as it."""
+    try:
+        for piece in pieces_of(text):
+            piece.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text

@@ -322,6 +322,12 @@ def test_half_characters_never_reach_a_provider():
     assert [text.encode().decode() for text in texts] == texts
 
 
+def test_what_can_be_sent_as_it_is_is_no_text_of_its_own():
+    said = HumanMessage("smile \U0001f600" * 1000), HumanMessage("and now?")
+    first, *_ = messages_of(make_query(*said))
+    assert first.text is said[0].text
+
+
 def test_items_of_one_source_are_one_block():
     query = make_query(
         HumanMessage("q"),
