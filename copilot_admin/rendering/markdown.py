@@ -57,7 +57,8 @@ def _clean(html: str) -> SafeString:
             tags=set(TAGS),
             attributes={tag: set(names) for tag, names in ATTRIBUTES.items()},
             allowed_classes=CLASSES,
-            set_tag_attribute_values={"a": {"target": "_blank"}},
+            # Code does not wrap: who has no mouse reads the ends of its lines from within.
+            set_tag_attribute_values={"a": {"target": "_blank"}, "pre": {"tabindex": "0"}},
             url_schemes={"http", "https", "mailto"},
             link_rel="noopener noreferrer nofollow",
         )

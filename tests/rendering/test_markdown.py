@@ -36,7 +36,7 @@ def assert_harmless(html: str) -> None:
     allowed = {name for names in ATTRIBUTES.values() for name in names}
     for tag, attributes in Tags(html).found:
         assert tag in TAGS
-        assert set(attributes) <= allowed | {"class", "rel", "target"}
+        assert set(attributes) <= allowed | {"class", "rel", "tabindex", "target"}
         if tag == "a" and "href" in attributes:
             assert attributes["rel"] == "noopener noreferrer nofollow"
             assert attributes["target"] == "_blank"
@@ -74,7 +74,7 @@ def test_markdown_looks_as_it_should():
     text = "# Prices\n\nUp **3 %**, ~~down~~.\nNext line.\n\n1. one\n\n```py\nx < 1\n```"
     assert safe_html(text) == (
         "<h4>Prices</h4><p>Up <strong>3 %</strong>, <s>down</s>.<br>\nNext line.</p>\n"
-        "<ol>\n<li>one</li>\n</ol>\n<pre><code>x &lt; 1\n</code></pre>\n"
+        '<ol>\n<li>one</li>\n</ol>\n<pre tabindex="0"><code>x &lt; 1\n</code></pre>\n'
     )
 
 
