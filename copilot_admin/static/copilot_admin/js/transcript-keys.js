@@ -6,7 +6,7 @@ export function startKeys(transcript, later) {
   button.hidden = false;
   button.addEventListener("click", () => help.showModal());
   const jump = (mark, step) => () => go(transcript, later, step, `[data-${mark}]`);
-  const actions = {
+  const steps = {
     j: jump("turn", 1),
     k: jump("turn", -1),
     t: jump("thumb", 1),
@@ -15,10 +15,16 @@ export function startKeys(transcript, later) {
     E: jump("error", -1),
     d: jump("edited", 1),
     D: jump("edited", -1),
+  };
+  const actions = {
+    ...steps,
     o: () => fold(current(transcript)),
     "?": () => help.showModal(),
   };
   document.addEventListener("keydown", (event) => {
+    if (event.isComposing) {
+      return; // the key is of the signs that are being put together
+    }
     if (event.key === "Escape" && !help.open && isTyping(event.target)) {
       event.target.blur();
       event.target.closest("[data-turn], #review")?.focus({ preventScroll: true });
@@ -29,7 +35,11 @@ export function startKeys(transcript, later) {
     const action = actions[event.key] ?? pressed(event.key);
     if (action) {
       event.preventDefault();
-      action();
+      // A key that is held down goes on from place to place, and presses nothing a second time, least of
+      // all in the next conversation.
+      if (!event.repeat || event.key in steps) {
+        action();
+      }
     }
   });
 }

@@ -22,7 +22,9 @@ if (form) {
   addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key === "s") {
       event.preventDefault();
-      form.requestSubmit(form.querySelector('[name="_continue"]'));
+      if (!event.repeat) {
+        form.requestSubmit(form.querySelector('[name="_continue"]'));
+      }
     }
   });
 }
