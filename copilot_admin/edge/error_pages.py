@@ -17,6 +17,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.multipartparser import MultiPartParserError
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.defaults import page_not_found
 
 from copilot_admin.edge.asgi_types import error_body, is_api
@@ -37,17 +38,21 @@ from copilot_admin.storage.races import Race
 
 RETRY_AFTER_SECONDS = 5
 
-_TOO_MUCH_TEXT = (
+_TOO_MUCH_TEXT = gettext_noop(
     "The texts in the form are longer than the {} KB that are read of one; in texts with emoji and "
     "very many quotes it is a part of that. Write less into it."
 )
-_TOO_MANY_FIELDS = "The form has more than the {} fields that are read of one. Send fewer at once."
+_TOO_MANY_FIELDS = gettext_noop(
+    "The form has more than the {} fields that are read of one. Send fewer at once."
+)
 _NOTHING_HERE = "There is nothing at this address. Check the path of the request."
 _BROKEN = "Something broke on the server. It has been recorded; please ask again."
 _NOT_UNDERSTOOD = "The request was not understood. Check the client."
-_TOO_MANY_FILES = "The form has more than the {} files that are read of one. Send fewer at once."
+_TOO_MANY_FILES = gettext_noop(
+    "The form has more than the {} files that are read of one. Send fewer at once."
+)
 
-_NUL_IN_FORM = "The form has a NUL character in it, which no text has. Leave it out."
+_NUL_IN_FORM = gettext_noop("The form has a NUL character in it, which no text has. Leave it out.")
 
 _GOES_ON = CO_COROUTINE | CO_GENERATOR | CO_ASYNC_GENERATOR
 
@@ -58,13 +63,13 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Django's `handler400`; says of a form that is too large what is too much in it."""
     _let_go_of_what_was_sent(exception)
     if isinstance(exception, RequestDataTooBig):
-        return _refused(request, BodyTooLarge(_TOO_MUCH_TEXT.format(_form_kb())))
+        return _refused(request, BodyTooLarge(_(_TOO_MUCH_TEXT).format(_form_kb())))
     if isinstance(exception, TooManyFieldsSent):
         most = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
-        return _refused(request, BodyTooLarge(_TOO_MANY_FIELDS.format(most)))
+        return _refused(request, BodyTooLarge(_(_TOO_MANY_FIELDS).format(most)))
     if isinstance(exception, TooManyFilesSent):
         most = settings.DATA_UPLOAD_MAX_NUMBER_FILES
-        return _refused(request, BodyTooLarge(_TOO_MANY_FILES.format(most)))
+        return _refused(request, BodyTooLarge(_(_TOO_MANY_FILES).format(most)))
     if is_api(request.path_info):
         return _refused(request, MalformedBody(_NOT_UNDERSTOOD, code="malformed-request"))
     return HttpResponse(render_to_string("400.html"), status=400)
@@ -131,7 +136,7 @@ def _log_unavailable(error: BaseException) -> None:
 
 def nul_page(request: HttpRequest) -> HttpResponse:
     """Says of a form what the database will not take of it."""
-    return _refused(request, MalformedBody(_NUL_IN_FORM, code="malformed-request"))
+    return _refused(request, MalformedBody(_(_NUL_IN_FORM), code="malformed-request"))
 
 
 def race_page(request: HttpRequest, race: Race, error: Exception) -> HttpResponse:

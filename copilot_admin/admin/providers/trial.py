@@ -5,6 +5,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from time import monotonic
 
+from django.utils.translation import gettext as _
+
 from copilot_admin.engine.values.model_call import (
     Finish,
     ModelCall,
@@ -52,13 +54,14 @@ async def _try(provider: ModelProvider, model: str) -> ProviderTrial:
             wanted = model or next(iter(await provider.models()), "")
             if not wanted:
                 return ProviderTrial(
-                    model="", problem="The provider offers no model. Name one to try."
+                    model="", problem=_("The provider offers no model. Name one to try.")
                 )
             return ProviderTrial(
                 model=wanted, first_token_ms=await _first_token_ms(provider, wanted)
             )
     except TimeoutError:
-        return ProviderTrial(model=model, problem=f"No text came within {PATIENCE_S:.0f} seconds.")
+        waited = _("No text came within %(seconds)d seconds.") % {"seconds": PATIENCE_S}
+        return ProviderTrial(model=model, problem=waited)
     except (RunError, ConfigurationError) as error:
         return ProviderTrial(model=model, problem=error.public)
 

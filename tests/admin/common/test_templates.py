@@ -20,6 +20,18 @@ ENGINE = engines["django"].engine  # type: ignore[attr-defined]  # of Django's o
 LIBRARIES = {name: import_library(module) for name, module in ENGINE.libraries.items()}
 STATIC = BASE_DIR / "copilot_admin" / "static" / "copilot_admin"
 CLASSES = re.compile(r' class="([^"{]*)"')  # those that are always there
+# What is marked, and what no reader sees: remarks, classes and tags of templates.
+MARKED_OR_UNSEEN = re.compile(
+    r"\{#.*?#\}"
+    r"|\{% (?:comment|blocktranslate|block bodyclass|block coltype)\b.*?\{% end(?:comment|blocktranslate|block) %\}"
+    r"|\{%.*?%\}|\{\{.*?\}\}",
+    re.DOTALL,
+)
+NO_WORDS = re.compile(r"<(code|pre|kbd|svg)\b.*?</\1>|<[^>]*>|&\w+;", re.DOTALL)
+WORD = re.compile(r"[A-Za-z]{2,}")
+OF_EVERY_LANGUAGE = frozenset(
+    {"UTC", "ms", "CSV", "YAML", "JSON", "cak"}
+)  # keys begin with the last
 LOADED = re.compile(r"\{% load ([\w ]+?) %\}")
 
 
@@ -53,3 +65,9 @@ def test_each_class_of_ours_is_styled_or_looked_for():
     }
     assert len(given) > 100
     assert given - names == set()
+
+
+@pytest.mark.parametrize("file", TEMPLATES, ids=lambda file: str(file.relative_to(BASE_DIR)))
+def test_each_word_of_a_page_can_be_translated(file: Path):
+    words = WORD.findall(NO_WORDS.sub(" ", MARKED_OR_UNSEEN.sub(" ", file.read_text())))
+    assert [word for word in words if word not in OF_EVERY_LANGUAGE] == []
