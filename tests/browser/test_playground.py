@@ -154,6 +154,10 @@ def test_an_answer_has_citations_that_open_and_questions_to_ask_next(
     composer = page.locator(".ca-play-composer")
     end, box = place_of(log), place_of(composer)
     assert end["y"] + end["height"] <= box["y"] + 1
+    # With the page scrolled to its end the column stands above the buttons of the form, and nothing of it is cut.
+    page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+    builder.next_frames()
+    expect(page.get_by_role("button", name="Ask", exact=True)).to_be_in_viewport(ratio=1)
     # At the top of the page the column reaches below the window; its end is reached all the same.
     page.evaluate("window.scrollTo(0, 0)")
     builder.next_frames()

@@ -22,7 +22,9 @@ function measure() {
   const { top } = side.getBoundingClientRect();
   const seen = innerHeight - bar - top;
   const isHidden = !narrow.matches && side.scrollHeight - room > seen;
-  room = isHidden ? Math.round(parseFloat(getComputedStyle(side).maxHeight) - seen) : 0;
+  // Where the page is scrolled down, the column ends above the buttons, and nothing is hidden.
+  const hidden = Math.round(parseFloat(getComputedStyle(side).maxHeight) - seen);
+  room = isHidden ? Math.max(hidden, 0) : 0;
   side.style.setProperty("--ca-hidden", `${room}px`);
 }
 
