@@ -397,10 +397,10 @@ class TestPostgresqlsPrograms:
         dump = contents(tmp_path / "backup")[manifest.DATABASE]
         make_provider(name="since")
 
-        def nearly_all(_reader: Reader, _name: str, write: Callable[[bytes], object]) -> None:
+        def nearly_all(_reader: ArchiveReader, _name: str, write: Callable[[bytes], object]) -> None:
             write(dump[:-20])
 
-        monkeypatch.setattr(Reader, "copy", nearly_all)
+        monkeypatch.setattr(ArchiveReader, "copy", nearly_all)
         with (
             open_archive(tmp_path / "backup") as backup,
             pytest.raises(
