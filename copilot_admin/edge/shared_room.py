@@ -29,7 +29,7 @@ PACE_BYTES = 64 * 1024
 PACE_PART = 10
 
 
-class Extent(Enum):
+class SizeClass(Enum):
     """How large something is."""
 
     SMALL = auto()
@@ -116,7 +116,7 @@ class SharedRoom:
     ) -> None:
         self.most = most
         self.largest = largest
-        self._taken: Counter[Extent] = Counter()
+        self._taken: Counter[SizeClass] = Counter()
         self._seconds = seconds
         self._most_waiting = most_waiting
         self._coming: dict[Share, None] = {}  # in the order in which they came
@@ -211,16 +211,16 @@ class SharedRoom:
         taken[_extent(share.size)] -= share.size
         taken[_extent(size)] += size
         if size <= SMALL_BYTES:
-            return taken[Extent.SMALL] <= ROOM_OF_SMALL
-        beside_small = taken[Extent.USUAL] + taken[Extent.LARGE]
+            return taken[SizeClass.SMALL] <= ROOM_OF_SMALL
+        beside_small = taken[SizeClass.USUAL] + taken[SizeClass.LARGE]
         most = self.most + ROOM_OF_USUAL
         if size <= USUAL_BYTES:
             # Not more of the rest: most of what is large was of this size once. Where it had all come
             # so far and no further, nobody had room to go on.
-            return taken[Extent.USUAL] <= ROOM_OF_USUAL or beside_small + self.largest <= most
+            return taken[SizeClass.USUAL] <= ROOM_OF_USUAL or beside_small + self.largest <= most
         large = [one for one in self._coming if one.size > USUAL_BYTES]
         left = self.left_for_others(share, large)
-        return taken[Extent.LARGE] + left <= self.most and beside_small + left <= most
+        return taken[SizeClass.LARGE] + left <= self.most and beside_small + left <= most
 
     def left_for_others(self, share: Share, large: Sequence[Share]) -> int:
         """Bytes that a large share has to leave free for those large ones that come: here none."""
@@ -234,7 +234,7 @@ def _no_room() -> Unavailable:
     )
 
 
-def _extent(size: int) -> Extent:
+def _extent(size: int) -> SizeClass:
     if size <= SMALL_BYTES:
-        return Extent.SMALL
-    return Extent.USUAL if size <= USUAL_BYTES else Extent.LARGE
+        return SizeClass.SMALL
+    return SizeClass.USUAL if size <= USUAL_BYTES else SizeClass.LARGE
