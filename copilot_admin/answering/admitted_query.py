@@ -11,7 +11,7 @@ from copilot_admin.limits.subjects import Asking
 from protocol.query import Query
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
 class AdmittedQuery:
     """A query that was let in: who asks whom, and what.
 

@@ -20,6 +20,7 @@ from copilot_admin.answering.question_room import (
     MOST_MEMORY,
     TOO_MANY,
     TOO_WIDE,
+    Share,
     room_to_read,
     size_of,
     text_of,
@@ -126,10 +127,10 @@ async def opened(asked: UnreadQuery) -> ActiveRun:
         return await (_opened if is_short else _opened_undisturbed)(asked)
     try:
         async with room_to_read(weight) as share, LARGE_ONES.one():
-            run = await _opened_undisturbed(asked)
-            share.keep_for(run)
-            share.shrink(weight.staying)
-            return run
+            try:
+                return await _opened_undisturbed(asked, share)
+            finally:
+                share.shrink(weight.staying)
     except Busy:
         raise _refused(asked, Unavailable(TOO_MANY, code="busy")) from None
 
@@ -140,15 +141,15 @@ def _refused(asked: UnreadQuery, error: RequestError) -> RequestError:
     return error
 
 
-async def _opened_undisturbed(asked: UnreadQuery) -> ActiveRun:
+async def _opened_undisturbed(asked: UnreadQuery, share: Share | None = None) -> ActiveRun:
     """Opens the run of a question of very many objects, of which no collection looks at each."""
     with FULL_COLLECTIONS.held():
-        run = await _opened(asked)
+        run = await _opened(asked, share)
         FULL_COLLECTIONS.hold_until_gone(run)
         return run
 
 
-async def _opened(asked: UnreadQuery) -> ActiveRun:
+async def _opened(asked: UnreadQuery, share: Share | None = None) -> ActiveRun:
     patience = Patience()
     length, size = len(asked.body), size_of(asked.body)
     known: dict[str, Any] = {}  # of the question, so far
@@ -179,6 +180,9 @@ async def _opened(asked: UnreadQuery) -> ActiveRun:
         came=asked.came,
         user=caller.user,
     )
+    if share is not None:
+        # Not for the run alone: who was refused because the journal took too long waits in it all the same.
+        share.keep_for(question)
     return await open_run(question, patience)
 
 

@@ -14,6 +14,7 @@ from asgiref.testing import ApplicationCommunicator
 from django.test import AsyncClient
 import pytest
 
+from copilot_admin.answering.admitted_query import AdmittedQuery
 from copilot_admin.answering.full_collections import FullCollections
 from copilot_admin.answering.open_run import frames
 from copilot_admin.answering.question_room import LARGE, QuestionRoom
@@ -29,6 +30,7 @@ from copilot_admin.errors import ProviderRefused
 from copilot_admin.journal import opening
 from copilot_admin.models import Conversation, Copilot, Node, Outcome, Run, Turn
 from copilot_admin.models.access import EndpointKey
+from copilot_admin.storage.database_thread import JournalDown, Patience
 from protocol import requests
 from tests.engine.scripted import ScriptedProvider, Step, broken, cut, stalled, text
 from tests.factories import make_published
@@ -445,6 +447,26 @@ def test_large_questions_have_room_while_others_are_answered_that_leave_some(mon
     for body in (HELLO, USUAL_QUESTION):
         assert asyncio.run(beside(LARGE, partial(read, AsyncClient(), QUERY, body)))
     assert asyncio.run(beside(LARGE // 2, partial(read, AsyncClient(), QUERY, LARGE_QUESTION)))
+
+
+def test_a_large_question_that_waits_in_the_journal_has_room_though_its_client_was_refused(
+    monkeypatch,
+):
+    make_published(slug="news")
+    room = QuestionRoom(4 * LARGE, seconds=0)
+    monkeypatch.setattr("copilot_admin.answering.question_room.QUESTION_ROOM", room)
+    waiting: list[AdmittedQuery] = []
+
+    async def refused(question: AdmittedQuery, patience: Patience) -> ActiveRun:
+        waiting.append(question)
+        raise JournalDown
+
+    monkeypatch.setattr("copilot_admin.api.query.open_run", refused)
+    status, _ = post(LARGE_QUESTION)
+    assert (status, room.taken > 0) == (503, True)
+    waiting.clear()
+    gc.collect()
+    assert room.taken == 0
 
 
 @pytest.mark.parametrize(("bound", "most"), [("MOST_MEMORY", LARGE), ("MOST_TEXT", LARGE // 3)])
