@@ -222,6 +222,8 @@ def _sendable(message: ModelMessage) -> ModelMessage:
 
 def _utf8(text: str) -> str:
     """The text itself where it can: another one of a question of 20 MB would be there as long as it."""
+    if text.isascii():
+        return text
     try:
         for piece in pieces_of(text):
             piece.encode()
