@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from django import db
 from django.conf import settings
+from django.db.migrations.exceptions import MigrationSchemaMissing
 
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.errors import ConfigurationError
@@ -17,6 +18,7 @@ MIGRATE = "Run `manage.py migrate`."
 # What PostgreSQL says to the slower one of two that make the same table, column, index or extension, of
 # which each had seen that it is not there. Source: its table of error codes.
 _MADE_ALREADY = frozenset({"42P07", "42701", "42710", "23505"})
+UTF8 = "UTF8"
 _READ_ONLY = "25006"
 
 
@@ -27,13 +29,28 @@ def check_database() -> None:
         ConfigurationError: It is one of these; the text says which.
     """
     try:
-        current = is_current()
+        current, encoding = is_current(), _encoding()
     except db.Error as error:
         raise ConfigurationError(sentence_of(error)) from error
     finally:
         db.connections.close_all()
     if not current:
         raise ConfigurationError(f"The tables of the database are missing or old. {MIGRATE}")
+    if encoding != UTF8:
+        raise ConfigurationError(
+            f"The database keeps texts as {encoding}, in which not everything can be written that people "
+            "and models write. Make one with `ENCODING 'UTF8' TEMPLATE template0`, and bring over what "
+            "is there with `manage.py backup` and `restore`."
+        )
+
+
+def _encoding() -> str:
+    """How the database keeps texts; SQLite has nothing else."""
+    if db.connection.vendor != "postgresql":
+        return UTF8
+    with db.connection.cursor() as cursor:
+        cursor.execute("SHOW server_encoding")
+        return str(cursor.fetchone()[0])
 
 
 def sentence_for_command(error: db.Error, argv: Sequence[str]) -> str | None:
@@ -43,8 +60,14 @@ def sentence_for_command(error: db.Error, argv: Sequence[str]) -> str | None:
         error: That ended the command.
         argv: As in `sys.argv`.
     """
-    if argv[1:2] == ["migrate"] and is_made_by_another(error) and "--traceback" not in argv:
-        return sentence_of(error)
+    if argv[1:2] == ["migrate"] and "--traceback" not in argv:
+        if is_made_by_another(error):
+            return sentence_of(error)
+        if _code_of(error) == NOT_PERMITTED:
+            return (
+                "PostgreSQL does not let the user of DATABASE_URL make or change tables. Let him own "
+                "those that are there, and grant him CREATE on their schema."
+            )
     is_ours = not is_outage(error) or (is_missing_table(error) and argv[1:2] == ["migrate"])
     return None if is_ours or "--traceback" in argv else sentence_of(error)
 
@@ -97,4 +120,5 @@ def sentence_of(error: db.Error) -> str:
 
 def _code_of(error: db.Error) -> str | None:
     """PostgreSQL's code of an error, if it is one of PostgreSQL."""
-    return getattr(error.__cause__, "sqlstate", None)
+    told = error.__context__ if isinstance(error, MigrationSchemaMissing) else error
+    return getattr(told.__cause__, "sqlstate", None) if told else None

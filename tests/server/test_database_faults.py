@@ -19,12 +19,15 @@ from django.db import (
     ProgrammingError,
     connections,
 )
+from django.db.migrations.exceptions import MigrationSchemaMissing
 import pytest
 
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.server import database_faults
 from copilot_admin.server.database_faults import MIGRATE, sentence_for_command, sentence_of
 from copilot_admin.server.open_files import LEAST
+from copilot_admin.storage.postgresql_codes import NOT_PERMITTED
 import manage
 from tests.waiting import HANGS_SECONDS
 
@@ -95,6 +98,33 @@ def test_a_command_is_told_in_one_line_that_postgresql_can_only_be_read(settings
     assert sentence_for_command(error, ["manage.py", "keys"]) == (
         "PostgreSQL can only be read now. Name the one that takes writes in DATABASE_URL."
     )
+
+
+def test_a_role_that_may_make_no_tables_is_told_in_one_line(settings, monkeypatch):
+    """It was a traceback of Django's, in which the reason is not the cause but the context."""
+    monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", POSTGRESQL)
+    refused = ProgrammingError("permission denied for schema public")
+    refused.__cause__ = Exception()
+    vars(refused.__cause__)["sqlstate"] = NOT_PERMITTED
+    missing = MigrationSchemaMissing("Unable to create the django_migrations table")
+    missing.__context__ = refused
+    told = (
+        "PostgreSQL does not let the user of DATABASE_URL make or change tables. Let him own those that "
+        "are there, and grant him CREATE on their schema."
+    )
+    for error in (missing, refused):
+        assert sentence_for_command(error, ["manage.py", "migrate"]) == told
+        assert sentence_for_command(error, ["manage.py", "migrate", "--traceback"]) is None
+
+
+@pytest.mark.database
+@pytest.mark.django_db(transaction=True)
+def test_a_database_in_which_not_every_letter_can_be_written_has_no_server(monkeypatch):
+    assert database_faults._encoding() == "UTF8"
+    monkeypatch.setattr(database_faults, "is_current", lambda: True)
+    monkeypatch.setattr(database_faults, "_encoding", lambda: "LATIN1")
+    with pytest.raises(ConfigurationError, match=r"keeps texts as LATIN1, .* `ENCODING 'UTF8'"):
+        database_faults.check_database()
 
 
 def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
