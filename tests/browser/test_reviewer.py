@@ -244,3 +244,30 @@ def test_no_text_violates_the_policy(eve: Visit):
     eve.unfold()
     eve.next_frames()
     expect(eve.page.locator(".ca-raw-body")).to_be_visible()
+
+
+def test_leaving_words_that_were_not_sent_is_asked_about(eve: Visit):
+    long_conversation(turns=1)
+    page = eve.page
+    eve.go(page_of(long_conversation(turns=1)))
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.on("dialog", stay)
+    comment = page.get_by_label("Comment")
+    page.keyboard.press("c")
+    page.keyboard.type("Half a thought")
+    page.keyboard.press("Escape")
+    for key in ("n", "r"):  # to the next conversation, and to another state of the review
+        with page.expect_event("dialog"):
+            page.keyboard.press(key)
+    expect(comment).to_have_value("Half a thought")
+    page.get_by_label("Bad").check()
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("Your verdict is kept.")).to_be_visible()
+    page.get_by_role("link", name="Older").click()
+    expect(page.get_by_text("Your verdict is kept.")).to_have_count(0)
+    assert asked == ["beforeunload", "beforeunload"]

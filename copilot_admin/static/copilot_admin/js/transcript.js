@@ -5,11 +5,13 @@ import { startKeys } from "./transcript-keys.js";
 import { startLater } from "./transcript-later.js";
 import { startLive } from "./transcript-live.js";
 import { startLoading } from "./transcript-loading.js";
+import { startUnsent } from "./transcript-unsent.js";
 
 const transcript = document.getElementById("transcript");
 
 startCopying(document.body, transcript?.dataset.saidCopied ?? "");
 startLoading(document.body);
+startUnsent();
 if (transcript) {
   goToNamedTurn();
   const later = startLater(transcript);
