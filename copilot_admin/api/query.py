@@ -20,7 +20,7 @@ from copilot_admin.answering.question_room import (
     MOST_MEMORY,
     TOO_MANY,
     TOO_WIDE,
-    Share,
+    QuestionShare,
     room_to_read,
     size_of,
     text_of,
@@ -141,7 +141,7 @@ def _refused(asked: UnreadQuery, error: RequestError) -> RequestError:
     return error
 
 
-async def _opened_undisturbed(asked: UnreadQuery, share: Share | None = None) -> ActiveRun:
+async def _opened_undisturbed(asked: UnreadQuery, share: QuestionShare | None = None) -> ActiveRun:
     """Opens the run of a question of very many objects, of which no collection looks at each."""
     with FULL_COLLECTIONS.held():
         run = await _opened(asked, share)
@@ -149,7 +149,7 @@ async def _opened_undisturbed(asked: UnreadQuery, share: Share | None = None) ->
         return run
 
 
-async def _opened(asked: UnreadQuery, share: Share | None = None) -> ActiveRun:
+async def _opened(asked: UnreadQuery, share: QuestionShare | None = None) -> ActiveRun:
     patience = Patience()
     length, size = len(asked.body), size_of(asked.body)
     known: dict[str, Any] = {}  # of the question, so far
