@@ -12,6 +12,7 @@ CopilotError                        has `public`: what a stranger may read, and 
 │   ├── NotFound                    404
 │   ├── WrongMethod                 405
 │   ├── BodyTimeout                 408
+│   ├── Conflict                    409  somebody else came first
 │   ├── BodyTooLarge                413
 │   ├── CompressedBody              415
 │   ├── UnusableRequest             422

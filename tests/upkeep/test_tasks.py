@@ -210,7 +210,7 @@ def test_who_clears_files_for_long_says_that_he_is_at_work(monkeypatch):
         claimed.append(pk)
         renewed.set()
 
-    monkeypatch.setattr(tasks.removing, "claim", claim)
+    monkeypatch.setattr(tasks.removals, "claim", claim)
     monkeypatch.setattr(tasks, "vacuum", lambda: renewed.wait(HANGS_SECONDS))
     removal = begin(PrivacyScope(principal="key:7"))
     tasks.remove.enqueue(removal.pk)
