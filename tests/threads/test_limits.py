@@ -11,7 +11,7 @@ import pytest
 from copilot_admin.models import Conversation, Node
 from copilot_admin.threads.chain import PUBLIC_KEY, Chain, digest_of
 from copilot_admin.threads.finding import find
-from copilot_admin.threads.similarity import COMPARED, Compared, likeness
+from copilot_admin.threads.similarity import COMPARED, likeness
 from protocol.messages import AiMessage, HumanMessage, Message
 from protocol.pieces import PIECE
 from tests.journal.journaling import Client
@@ -93,10 +93,6 @@ def test_answers_are_compared_by_their_first_two_thousand_characters():
     assert likeness(start[:-9] + "one thing", start[:-9] + "another") < 1.0
 
 
-def test_likeness_is_the_share_of_letter_groups_that_the_shorter_text_has_too():
-    assert likeness("abcdefghi", "abcdefghxyz") == 0.5
-
-
 def test_a_long_answer_of_short_words_is_recognised_in_little_memory():
     text = "a b\n" * (8 * PIECE)
     tracemalloc.start()
@@ -107,12 +103,6 @@ def test_a_long_answer_of_short_words_is_recognised_in_little_memory():
         tracemalloc.stop()
     assert digest == digest_of(AiMessage("ab" * (8 * PIECE)), key=PUBLIC_KEY)
     assert peak < 3 * len(text)  # as words it takes fifteen times as much
-
-
-def test_whether_two_long_texts_say_the_same_to_their_ends_is_not_known():
-    text = "a" * (COMPARED - 1)
-    assert Compared(text).says_the_same(Compared(text))
-    assert not Compared(text + "a").says_the_same(Compared(text + "a"))
 
 
 def test_a_long_text_in_wide_characters_is_there_once_more_while_it_is_recognised():

@@ -10,7 +10,7 @@ import pytest
 
 from copilot_admin.models import Conversation, Node
 from copilot_admin.threads import finding, ranking
-from copilot_admin.threads.similarity import COMPARED, Compared
+from copilot_admin.threads.similarity import COMPARED
 from tests.journal.journaling import Asked, Client, ai
 
 pytestmark = pytest.mark.django_db
@@ -216,30 +216,3 @@ def test_the_number_of_queries_does_not_depend_on_the_chats(django_assert_max_nu
         client.ask(QUESTION).answer(ANSWERS[0][:30] + "elsewhere")
     with django_assert_max_num_queries(24):
         client.ask(QUESTION, ai(RENDERED["markup gone"](ANSWERS[3])), "Why?")
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "contradicts"),
-    [
-        (
-            "Sales rose by 12 percent to 300 million",
-            "Sales rose by 12 percent to 400 million",
-            True,
-        ),
-        # A citation that only one of them has moves no place behind it.
-        ("Sales[1] rose by 12 percent to 300 m", "Sales rose by 12 percent to 400 million", True),
-        ("Sales[1] rose by 12 percent to 300 m", "Sales rose by 12 percent to 300 million", False),
-        # Other words behind a number are another place.
-        ("He has 5 apples", "He has 7 pears", False),
-    ],
-)
-def test_numbers_are_compared_where_the_same_stands_around_them(one, other, contradicts):
-    assert Compared(one).contradicts(Compared(other)) is contradicts
-
-
-@pytest.mark.parametrize(
-    ("beginning", "contradicts"), [("ales", False), ("Sales", False), ("Costs", True), ("", False)]
-)
-def test_a_text_that_was_cut_within_its_first_word_says_the_same(beginning, contradicts):
-    whole, cut = Compared("Sales rose by far in Asia"), Compared(f"{beginning} rose by far in Asia")
-    assert whole.contradicts(cut) is cut.contradicts(whole) is contradicts

@@ -1,11 +1,8 @@
 """Stateless requests become conversations: each message once, nothing joined that is not one."""
 
-from concurrent.futures import ThreadPoolExecutor
-import contextlib
 import json
-import threading
 
-from django.db import OperationalError, connection, transaction
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 import pytest
 
@@ -15,9 +12,7 @@ from copilot_admin.journal.opening import accept, acceptance, prepare
 from copilot_admin.models import Blob, Conversation, Logging, Node, Outcome, Run, Turn
 from copilot_admin.storage import blobs
 from copilot_admin.storage.held_back import rows_of
-from copilot_admin.threads import attaching, finding
-from copilot_admin.threads.similarity import likeness
-from copilot_admin.threads.walk import ALIKE
+from copilot_admin.threads import finding
 from protocol.events import ArtifactType, FunctionCall, MessageArtifact, StatusUpdate
 from protocol.generations import Generation
 from protocol.messages import (
@@ -669,74 +664,6 @@ def test_a_big_call_is_kept_and_recognised():
     assert node.pk == asked.conversation.nodes.get(role="tool").parent_id
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "alike"),
-    [
-        ("It rose by five percent", "It rose by", True),
-        ("**Bold** and `code`", "Bold and code", True),
-        ("[a **b**](https://a.test/1 'c')", '<a href="/2" title="no">a <b>b</b></a>', True),
-        ("R&D < 5 and > 3", "<p>R&amp;D &lt; 5 and &gt; 3</p>", True),
-        ("東京の株価は下落しました", "東京の株価は", True),
-        ("ok", "OK!", True),
-        ("yes", "no", False),
-        ("no", "It is not known", False),
-        ("", "anything", False),
-        ("***", "anything", False),
-        ("The weather in London is fine", "Shares in Tokyo fell", False),
-    ],
-)
-def test_answers_are_alike_when_cut_or_laid_out_anew(one, other, alike):
-    assert (likeness(one, other) >= ALIKE) is alike
-    assert likeness(one, other) == likeness(other, one)
-
-
-def blind_once(monkeypatch, seen=None):
-    """The first look sees what was there before another process committed."""
-    find, looks = attaching.find, [seen or finding.Found()]
-    monkeypatch.setattr(
-        attaching, "find", lambda *args, **options: looks.pop() if looks else find(*args, **options)
-    )
-
-
-@pytest.mark.database
-def test_a_conversation_that_another_process_makes_meanwhile_is_joined(monkeypatch):
-    client = Client(trace_id="chat")
-    first = client.ask("Hi").answer("Hello")
-    blind_once(monkeypatch)
-    second = client.ask("Hi", ai("Hello"), "And?")
-    assert second.conversation == first.conversation
-    assert [row[0] for row in shape(first.conversation)] == [0, 1, 2]
-
-
-@pytest.mark.database
-def test_a_conversation_that_is_made_and_taken_away_meanwhile_is_an_outage(monkeypatch):
-    client = Client(trace_id="chat")
-    client.ask("Hi").answer("Hello")
-    monkeypatch.setattr(attaching, "find", lambda *args, **options: finding.Found())
-    with pytest.raises(OperationalError, match="and not found"):
-        client.ask("Hi", ai("Hello"), "And?")
-
-
-@pytest.mark.database
-def test_a_turn_that_another_process_makes_meanwhile_is_shared(monkeypatch):
-    client = Client(trace_id="chat")
-    first = client.ask("Hi")
-    blind_once(monkeypatch, finding.Found(first.conversation))
-    second = client.ask("Hi")
-    assert second.accepted.turn_id == first.accepted.turn_id
-    assert second.conversation.n_turns == 1
-
-
-@pytest.mark.database
-def test_a_history_that_another_process_stores_meanwhile_is_stored_once(monkeypatch):
-    client = Client(trace_id="chat")
-    first = client.ask("Hi").answer("Hello")
-    blind_once(monkeypatch, finding.Found(first.conversation))
-    second = client.ask("Hi", ai("Hello"), "And?")
-    assert second.conversation == first.conversation
-    assert [row[0] for row in shape(first.conversation)] == [0, 1, 2]
-
-
 def test_a_request_that_stands_in_two_conversations_is_one_of_the_newer_though_it_was_answered():
     older = Client(trace_id="older")
     older.ask("Hi").answer("Hello")
@@ -746,53 +673,6 @@ def test_a_request_that_stands_in_two_conversations_is_one_of_the_newer_though_i
     answered = newer.ask("Hi", ai("Hello"), "And?").answer("So.")
     again = newer.another(trace_id="").ask("Hi", ai("Hello"), "And?")
     assert again.conversation == answered.conversation
-
-
-@pytest.mark.database
-def test_a_trace_id_that_another_process_gives_away_meanwhile_is_respected(monkeypatch):
-    client = Client()
-    unnamed = client.ask("Hi").answer("Hello")
-    named = client.another(trace_id="chat")
-    first = named.ask("Ho").answer("Yes")
-    blind_once(monkeypatch, finding.Found(unnamed.conversation))
-    second = named.ask("Ho", ai("Yes"), "And?")
-    assert second.conversation == first.conversation
-    assert unnamed.conversation.trace_id == ""
-
-
-@pytest.mark.database
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("history", [["Hi"], ["Hi", ai("Hello"), "More"]], ids=["first", "later"])
-def test_two_requests_of_one_conversation_at_once(history, monkeypatch):
-    client = Client(trace_id="chat")
-    if len(history) > 1:
-        client.ask("Hi").answer("Hello")
-    both_looked = threading.Barrier(2)
-    find = attaching.find
-
-    def find_at_the_same_time(*args, **options):
-        found = find(*args, **options)
-        # SQLite lets one in at a time, a locked row too: then there is nobody to wait for.
-        with contextlib.suppress(threading.BrokenBarrierError):
-            both_looked.wait(timeout=0.3)
-        return found
-
-    monkeypatch.setattr(attaching, "find", find_at_the_same_time)
-    openings = [client.opening(*history), client.opening(*history)]
-    with ThreadPoolExecutor(2) as threads:
-        accepted = list(threads.map(accept_alone, openings))
-    assert accepted[0].turn_id == accepted[1].turn_id
-    assert Conversation.objects.get().n_runs == Run.objects.count()
-    assert Conversation.objects.get().n_turns == Turn.objects.count() == (len(history) + 1) // 2
-    assert Node.objects.count() == len(history)
-
-
-def accept_alone(opening):
-    try:
-        with transaction.atomic():
-            return accept(prepare(opening))
-    finally:
-        connection.close()
 
 
 def everything_stored() -> str:

@@ -1,0 +1,113 @@
+"""Two requests of one conversation come at once: a constraint decides, and nothing stands twice."""
+
+from concurrent.futures import ThreadPoolExecutor
+import contextlib
+import threading
+
+from django.db import OperationalError, connection, transaction
+import pytest
+
+from copilot_admin.journal.opening import accept, prepare
+from copilot_admin.models import Conversation, Node, Run, Turn
+from copilot_admin.threads import attaching, finding
+from tests.journal.journaling import (
+    Client,
+    ai,
+    shape,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def blind_once(monkeypatch, seen=None):
+    """The first look sees what was there before another process committed."""
+    find, looks = attaching.find, [seen or finding.Found()]
+    monkeypatch.setattr(
+        attaching, "find", lambda *args, **options: looks.pop() if looks else find(*args, **options)
+    )
+
+
+@pytest.mark.database
+def test_a_conversation_that_another_process_makes_meanwhile_is_joined(monkeypatch):
+    client = Client(trace_id="chat")
+    first = client.ask("Hi").answer("Hello")
+    blind_once(monkeypatch)
+    second = client.ask("Hi", ai("Hello"), "And?")
+    assert second.conversation == first.conversation
+    assert [row[0] for row in shape(first.conversation)] == [0, 1, 2]
+
+
+@pytest.mark.database
+def test_a_conversation_that_is_made_and_taken_away_meanwhile_is_an_outage(monkeypatch):
+    client = Client(trace_id="chat")
+    client.ask("Hi").answer("Hello")
+    monkeypatch.setattr(attaching, "find", lambda *args, **options: finding.Found())
+    with pytest.raises(OperationalError, match="and not found"):
+        client.ask("Hi", ai("Hello"), "And?")
+
+
+@pytest.mark.database
+def test_a_turn_that_another_process_makes_meanwhile_is_shared(monkeypatch):
+    client = Client(trace_id="chat")
+    first = client.ask("Hi")
+    blind_once(monkeypatch, finding.Found(first.conversation))
+    second = client.ask("Hi")
+    assert second.accepted.turn_id == first.accepted.turn_id
+    assert second.conversation.n_turns == 1
+
+
+@pytest.mark.database
+def test_a_history_that_another_process_stores_meanwhile_is_stored_once(monkeypatch):
+    client = Client(trace_id="chat")
+    first = client.ask("Hi").answer("Hello")
+    blind_once(monkeypatch, finding.Found(first.conversation))
+    second = client.ask("Hi", ai("Hello"), "And?")
+    assert second.conversation == first.conversation
+    assert [row[0] for row in shape(first.conversation)] == [0, 1, 2]
+
+
+@pytest.mark.database
+def test_a_trace_id_that_another_process_gives_away_meanwhile_is_respected(monkeypatch):
+    client = Client()
+    unnamed = client.ask("Hi").answer("Hello")
+    named = client.another(trace_id="chat")
+    first = named.ask("Ho").answer("Yes")
+    blind_once(monkeypatch, finding.Found(unnamed.conversation))
+    second = named.ask("Ho", ai("Yes"), "And?")
+    assert second.conversation == first.conversation
+    assert unnamed.conversation.trace_id == ""
+
+
+@pytest.mark.database
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("history", [["Hi"], ["Hi", ai("Hello"), "More"]], ids=["first", "later"])
+def test_two_requests_of_one_conversation_at_once(history, monkeypatch):
+    client = Client(trace_id="chat")
+    if len(history) > 1:
+        client.ask("Hi").answer("Hello")
+    both_looked = threading.Barrier(2)
+    find = attaching.find
+
+    def find_at_the_same_time(*args, **options):
+        found = find(*args, **options)
+        # SQLite lets one in at a time, a locked row too: then there is nobody to wait for.
+        with contextlib.suppress(threading.BrokenBarrierError):
+            both_looked.wait(timeout=0.3)
+        return found
+
+    monkeypatch.setattr(attaching, "find", find_at_the_same_time)
+    openings = [client.opening(*history), client.opening(*history)]
+    with ThreadPoolExecutor(2) as threads:
+        accepted = list(threads.map(accept_alone, openings))
+    assert accepted[0].turn_id == accepted[1].turn_id
+    assert Conversation.objects.get().n_runs == Run.objects.count()
+    assert Conversation.objects.get().n_turns == Turn.objects.count() == (len(history) + 1) // 2
+    assert Node.objects.count() == len(history)
+
+
+def accept_alone(opening):
+    try:
+        with transaction.atomic():
+            return accept(prepare(opening))
+    finally:
+        connection.close()
