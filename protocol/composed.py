@@ -28,7 +28,11 @@ _MARK = "M"  # begins the categories of what is written onto another sign
 
 def composed(text: str) -> str:
     """The text in NFC; one that is in it already, as most are, is no other one."""
-    if text.isascii() or all(map(_is_composed, _pieces(text))):
+    if text.isascii():
+        return text
+    if len(text) <= PIECE:
+        return _composed(text)
+    if all(map(_is_composed, _pieces(text))):
         return text
     return "".join(map(_composed, _pieces(text)))
 

@@ -18,12 +18,13 @@ def request_body(call: ModelCall, *, with_usage: bool) -> bytes | LongBody:
 
 
 def _is_long(call: ModelCall) -> bool:
-    return sum(_length(message) for message in call.messages) > LONG
-
-
-def _length(message: ModelMessage) -> int:
-    calls = sum(len(one.arguments) for one in message.tool_calls)
-    return len(message.text) + calls + sum(len(image.url) for image in message.images)
+    size = 0
+    for message in call.messages:
+        size += len(message.text)
+        if message.tool_calls or message.images:
+            size += sum(len(one.arguments) for one in message.tool_calls)
+            size += sum(len(image.url) for image in message.images)
+    return size > LONG
 
 
 def _request(call: ModelCall, *, with_usage: bool) -> JsonObject:
