@@ -397,7 +397,9 @@ class TestPostgresqlsPrograms:
         dump = contents(tmp_path / "backup")[manifest.DATABASE]
         make_provider(name="since")
 
-        def nearly_all(_reader: ArchiveReader, _name: str, write: Callable[[bytes], object]) -> None:
+        def nearly_all(
+            _reader: ArchiveReader, _name: str, write: Callable[[bytes], object]
+        ) -> None:
             write(dump[:-20])
 
         monkeypatch.setattr(ArchiveReader, "copy", nearly_all)
