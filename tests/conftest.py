@@ -34,6 +34,7 @@ from copilot_admin.redaction import own
 from copilot_admin.storage import writer
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.upkeep.background import BACKGROUND
+from copilot_admin.upkeep.walks import WALKS
 from tests.databases import IS_POSTGRESQL, end_all_others
 from tests.emptying import empty
 from tests.letting_in import let_in
@@ -182,7 +183,7 @@ def _all_is_new() -> None:
     forget_noted()
     forget_users()
     forget_callers()
-    for one in (BOOK, COUNTING, CLOSED_RATES, GUESSES, NEAR_LIMITS, REFUSED):
+    for one in (BOOK, COUNTING, CLOSED_RATES, GUESSES, NEAR_LIMITS, REFUSED, WALKS):
         one.forget()
     JOURNAL._is_failing = False
 

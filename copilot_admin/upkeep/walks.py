@@ -57,5 +57,9 @@ class Walks:
         walk = self._walks.pop(removal_id, None)
         return walk is not None and walk.place is not None
 
+    def forget(self) -> None:
+        """Knows of no walk any more, as a process that begins."""
+        self._walks.clear()
+
 
 WALKS = Walks()

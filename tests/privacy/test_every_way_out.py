@@ -68,6 +68,7 @@ WAYS = {
     "storage/statements.py": BUILT,
     "studio/question_queue.py": OURS,
     "upkeep/backups/restoring.py": OURS,  # who was logged in
+    "upkeep/backups/sqlite.py": OURS,  # who is logged in, of the copy
     "upkeep/deletion.py": STOPPED,
     "upkeep/filling.py": COPY,  # of the index that is written anew
     "upkeep/images.py": UNUSED,
