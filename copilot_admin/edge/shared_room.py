@@ -207,20 +207,24 @@ class SharedRoom:
                 waiting.set_result(None)
 
     def _fits(self, share: Share, size: int) -> bool:
-        taken = self._taken.copy()
-        taken[_extent(share.size)] -= share.size
-        taken[_extent(size)] += size
         if size <= SMALL_BYTES:
-            return taken[SizeClass.SMALL] <= ROOM_OF_SMALL
-        beside_small = taken[SizeClass.USUAL] + taken[SizeClass.LARGE]
+            return self._taken_with(share, size, SizeClass.SMALL) <= ROOM_OF_SMALL
+        usual = self._taken_with(share, size, SizeClass.USUAL)
+        large = self._taken_with(share, size, SizeClass.LARGE)
+        beside_small = usual + large
         most = self.most + ROOM_OF_USUAL
         if size <= USUAL_BYTES:
             # Not more of the rest: most of what is large was of this size once. Where it had all come
             # so far and no further, nobody had room to go on.
-            return taken[SizeClass.USUAL] <= ROOM_OF_USUAL or beside_small + self.largest <= most
-        large = [one for one in self._coming if one.size > USUAL_BYTES]
-        left = self.left_for_others(share, large)
-        return taken[SizeClass.LARGE] + left <= self.most and beside_small + left <= most
+            return usual <= ROOM_OF_USUAL or beside_small + self.largest <= most
+        others = [one for one in self._coming if one.size > USUAL_BYTES]
+        left = self.left_for_others(share, others)
+        return large + left <= self.most and beside_small + left <= most
+
+    def _taken_with(self, share: Share, size: int, extent: SizeClass) -> int:
+        """Bytes of all of one class if a share had this size."""
+        before = share.size if _extent(share.size) is extent else 0
+        return self._taken[extent] - before + (size if _extent(size) is extent else 0)
 
     def left_for_others(self, share: Share, large: Sequence[Share]) -> int:
         """Bytes that a large share has to leave free for those large ones that come: here none."""
