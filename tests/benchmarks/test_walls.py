@@ -1,6 +1,7 @@
 """The walls: what is promised is judged as it says, and a class is really sent."""
 
 from collections import Counter
+import json
 from random import Random
 import re
 
@@ -14,7 +15,7 @@ from benchmarks.walls.__main__ import send, tell
 from benchmarks.walls.admin_pages import MULTIPART, as_multipart
 from benchmarks.walls.arena import Arena, human
 from benchmarks.walls.bystander import Sample, Seen
-from benchmarks.walls.cases import WALLS, heavy
+from benchmarks.walls.cases import WALLS, heavy, tools
 from benchmarks.walls.cases.sockets import BINARY, TEXT, frame
 from benchmarks.walls.hostile_html import REMOTE, faults_in
 from benchmarks.walls.misbehaviour import WAYS, Order
@@ -154,6 +155,11 @@ def test_drawn_frames_are_those_of_a_websocket():
 def test_the_heaviest_questions_are_as_large_as_bodies_may_be(seed):
     size = len(heavy.drawn_question(Random(seed)))
     assert heavy.LIMIT // 2 < size < settings.MAX_BODY_BYTES
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_deepest_schema_of_a_tool_can_be_written(seed):
+    assert json.dumps({"tools": [{"input_schema": tools.nested(Random(seed), tools.DEEPEST)}]})
 
 
 @pytest.mark.nightly

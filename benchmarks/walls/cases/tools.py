@@ -9,6 +9,7 @@ from benchmarks.walls.misbehaviour import TOOL, Order
 
 AT_ONCE = 4
 LARGEST = 200_000
+DEEPEST = 400  # schemas in one another; each may be two objects, and Python writes no more than a thousand
 SLOW_PATTERNS = (
     r"^(a+)+$",
     r"(a|aa)+$",
@@ -57,7 +58,7 @@ def _schema(random: Random, size: int) -> Any:
             {"type": "array", "items": {"$ref": "#"}, "uniqueItems": True},
             {"type": "object", "patternProperties": {random.choice(SLOW_PATTERNS): {}}},
             {"default": float("nan"), "minimum": 1e308, "multipleOf": 1e-300},
-            _nested(random, min(size // 20, 500)),
+            nested(random, min(size // 20, DEEPEST)),
         )
     )
     whole = {"type": "object", "properties": {"q": member, "r": member}, "required": ["q"]}
@@ -65,7 +66,8 @@ def _schema(random: Random, size: int) -> Any:
     return random.choice((whole, whole, whole, {"properties": many}, [], "x", None, {"type": 1}))
 
 
-def _nested(random: Random, depth: int) -> dict[str, Any]:
+def nested(random: Random, depth: int) -> dict[str, Any]:
+    """Schemas in one another."""
     key = random.choice(("properties", "items", "allOf", "not"))
     schema: dict[str, Any] = {"type": "string"}
     for _ in range(depth):
