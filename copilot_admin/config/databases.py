@@ -156,7 +156,7 @@ def _postgresql(
     parsed: Mapping[str, Any], *, maintenance: bool, pgbouncer: bool
 ) -> Mapping[str, Any]:
     from copilot_admin.config.bounded_connection import BoundedConnection  # loads psycopg
-    from copilot_admin.config.readable_rows import ReadableRowsCursor
+    from copilot_admin.storage.readable_rows import ReadableRowsCursor
 
     options = OPTIONS_OF_COMMANDS if maintenance else OPTIONS_OF_SERVERS
     # In transaction mode the next statement may go another way: what is set for a session is set for

@@ -12,7 +12,9 @@ from copilot_admin.storage.statements import Insert
 from copilot_admin.threads.chain import Chain
 from copilot_admin.threads.content import StoredContent
 
-_INSERT_NODE = Insert(Node, returning=("id", "text"), or_existing=("conversation_id", "chain_hash"))
+_INSERT_NODE = Insert(
+    Node, returning=("id", "text"), or_existing=("conversation_id", "chain_hash"), large="text"
+)
 
 
 @dataclass(frozen=True, slots=True)

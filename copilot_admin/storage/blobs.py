@@ -10,6 +10,7 @@ from django.utils import timezone
 from copilot_admin.models import Blob, BlobPart
 from copilot_admin.storage.packing import Packed, Sha, refs_in, whole_value
 from copilot_admin.storage.selects import SelectMany
+from copilot_admin.storage.statements import Insert
 from protocol.json import Json
 
 QUICK = 3  # zlib level: twice as fast as the default, a tenth larger
@@ -17,6 +18,9 @@ MOST_FOLLOWED = 64  # parts of one level of a value whose beginning is wanted
 FEW = 50  # parts that are asked for and held in one statement
 ASKED_AT_ONCE = 500  # hashes in one query; SQLite takes 32,766 parameters
 
+MOST_BYTES = 1024 * 1024  # of the parts that one statement stores; what is larger has its own
+
+_INSERT = Insert(Blob, or_ignore=True, large="data")
 _STORED = SelectMany(Blob, "sha256", among="sha256")
 
 
@@ -29,13 +33,17 @@ def save(packed: Iterable[Packed]) -> None:
     if not missing:
         return
     now = timezone.now()
-    Blob.objects.bulk_create(
-        [
-            Blob(sha256=sha, data=zlib.compress(data, QUICK), size=len(data), created_at=now)
-            for sha, (data, _) in missing.items()
-        ],
-        ignore_conflicts=True,
-    )
+    for some in _in_statements(missing):
+        rows = (
+            {"sha256": sha, "data": zlib.compress(data, QUICK), "size": len(data)}
+            for sha, data in some
+        )
+        if len(some) == 1:
+            _INSERT(**next(rows), created_at=now)
+        else:
+            Blob.objects.bulk_create(
+                [Blob(**row, created_at=now) for row in rows], ignore_conflicts=True
+            )
     edges = [
         BlobPart(whole_id=sha, part_id=part)
         for sha, (_, refs) in missing.items()
@@ -93,6 +101,21 @@ def _missing(
             break
         missing |= swept
     return missing
+
+
+def _in_statements(
+    parts: Mapping[Sha, tuple[bytes, tuple[Sha, ...]]],
+) -> Iterator[list[tuple[Sha, bytes]]]:
+    """Parts in groups that make no long statement; one that is large is alone."""
+    some: list[tuple[Sha, bytes]] = []
+    size = 0
+    for sha, (data, _) in parts.items():
+        if some and size + len(data) > MOST_BYTES:
+            yield some
+            some, size = [], 0
+        some.append((sha, data))
+        size += len(data)
+    yield some
 
 
 def _held(shas: Iterable[Sha]) -> set[Sha]:

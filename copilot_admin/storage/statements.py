@@ -18,6 +18,7 @@ from django.db import DEFAULT_DB_ALIAS, OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import AutoField, Model
 
+from copilot_admin.storage.large_values import LARGE, execute_large
 from copilot_admin.storage.refused_texts import NOBODY_ELSE, refuse_nul
 from copilot_admin.storage.stored_values import AnyField, Store, store_of
 
@@ -96,6 +97,14 @@ class Statement(ABC):
             cursor.execute(self._sql[database.vendor], values)
             return take(cursor)
 
+    def _execute_large(
+        self, database: BaseDatabaseWrapper, values: Sequence[Any], take: Callable[[Any], Any]
+    ) -> Any:
+        """Executes it with a value of megabytes."""
+        if database.vendor != "postgresql":
+            return self._execute(database, values, take)
+        return execute_large(database, self._sql[database.vendor], values, take)
+
     def _table(self, database: BaseDatabaseWrapper) -> str:
         return str(database.ops.quote_name(self._model._meta.db_table))
 
@@ -133,6 +142,7 @@ class Insert(Statement):
         returning: Sequence[str] = (),
         or_ignore: bool = False,
         or_existing: Sequence[str] = (),
+        large: str = "",
     ) -> None:
         """Prepares the statement.
 
@@ -141,11 +151,13 @@ class Insert(Statement):
             returning: Columns of the row to return, numbers or text.
             or_ignore: A row that breaks a unique constraint is not inserted, and none returned.
             or_existing: Columns of a unique constraint; the row that has them already is returned.
+            large: A column whose value may have megabytes.
         """
         super().__init__(model)
         self._returning = returning
         self._or_ignore = or_ignore
         self._or_existing = or_existing
+        self._large = large
         self._names = [
             name for name, field in self._fields.items() if not isinstance(field, AutoField)
         ]
@@ -169,7 +181,9 @@ class Insert(Statement):
         if not values.keys() <= row.keys():
             raise TypeError(f"No columns: {', '.join(sorted(values.keys() - row.keys()))}")
         row.update(zip(values, self._stored(values, values, database), strict=True))
-        inserted: Row | None = self._execute(database, list(row.values()), self._take)
+        is_large = bool(self._large) and len(row[self._large]) > LARGE
+        execute = self._execute_large if is_large else self._execute
+        inserted: Row | None = execute(database, list(row.values()), self._take)
         if self._returning and (None in inserted if inserted else not self._or_ignore):
             raise OperationalError("what was inserted did not come back")
         return inserted

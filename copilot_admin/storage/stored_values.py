@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import (
+    BinaryField,
     BooleanField,
     CharField,
     DateTimeField,
@@ -22,6 +23,8 @@ from django.db.models import (
 AnyField: TypeAlias = "Field[Any, Any]"
 # What makes of a model's value that of the database, and the type whose values are both.
 Store: TypeAlias = tuple[Callable[..., Any], type | None]
+
+_PLAIN: Mapping[type[AnyField], type] = {BooleanField: bool, BinaryField: bytes}
 
 
 def store_of(field: AnyField, database: BaseDatabaseWrapper) -> Store:
@@ -41,8 +44,8 @@ def store_of(field: AnyField, database: BaseDatabaseWrapper) -> Store:
                 plain = str
                 if database.vendor == "sqlite":
                     prepare = _text_for(field)
-            case BooleanField():
-                plain = bool
+            case BooleanField() | BinaryField():
+                plain = _PLAIN[type(target)]
             case IntegerField() if database.vendor == "sqlite":
                 plain = int
             case DateTimeField() if database.vendor == "sqlite" and database.timezone is UTC:

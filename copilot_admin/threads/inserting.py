@@ -12,7 +12,9 @@ from copilot_admin.threads.content import StoredContent
 from copilot_admin.threads.tree import Seen
 from protocol.canonical import CanonicalRole
 
-_INSERT_NEWEST = Insert(Node, returning=("id",), or_existing=("conversation_id", "chain_hash"))
+_INSERT_NEWEST = Insert(
+    Node, returning=("id",), or_existing=("conversation_id", "chain_hash"), large="text"
+)
 _INSERT_OLDER = InsertMany(
     Node,
     varying=(

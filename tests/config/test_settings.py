@@ -16,8 +16,8 @@ from copilot_admin.config.databases import database, is_maintenance, replica, tr
 from copilot_admin.config.encryption import new_key
 from copilot_admin.config.env import BadSetting, Environment
 from copilot_admin.config.kept_secrets import kept_secret
-from copilot_admin.config.readable_rows import ReadableRowsCursor
 from copilot_admin.config.secrets import encryption_keys, secret_key
+from copilot_admin.storage.readable_rows import ReadableRowsCursor
 from tests.production_check import production_environment
 
 ROOT = Path(__file__).parent.parent.parent

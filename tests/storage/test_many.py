@@ -32,13 +32,16 @@ def test_rows_differ_in_what_varies_and_have_the_defaults_else():
     ]
 
 
-def test_a_thousand_rows_are_three_statements_at_most():
+def test_a_thousand_rows_are_two_statements_or_a_copy_of_postgresql():
     ids = reserve_ids(Conversation, 1000)
     copilot_id = make_version().copilot_id
     with CaptureQueriesContext(connection) as statements:
         insert(*((one, str(one), None) for one in ids), copilot_id=copilot_id)
     inserts = [one for one in statements if "_conversation" in one["sql"]]
-    assert (len(inserts), Conversation.objects.count()) == (2, 1000)
+    wanted = (
+        0 if connection.vendor == "postgresql" else 2
+    )  # a copy is no statement that Django sees
+    assert (len(inserts), Conversation.objects.count()) == (wanted, 1000)
 
 
 def test_reserved_ids_are_given_to_nobody_else():

@@ -171,7 +171,8 @@ def test_a_long_unknown_history_is_stored_in_few_statements_and_once(trace_id):
     assert [node.text for node in nodes] == [*(one.text for one in history), "And now?"]
     assert [node.from_history for node in nodes] == [True] * 1200 + [False]
     inserts = [one for one in first if one["sql"].startswith('INSERT INTO "copilot_admin_node"')]
-    assert len(inserts) == 4  # 500, 500 and 200 older ones, and the newest
+    # 500, 500 and 200 older ones, and the newest; PostgreSQL gets the older ones as a copy
+    assert len(inserts) == (1 if connection.vendor == "postgresql" else 4)
     assert client.ask(*history, "And now?").conversation == asked.conversation
     assert asked.conversation.nodes.count() == 1201
 

@@ -8,7 +8,7 @@ to all above.
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from psycopg import ClientCursor, DataError, OperationalError
+from psycopg import ClientCursor, Cursor, DataError, OperationalError
 
 T = TypeVar("T")
 
@@ -17,8 +17,8 @@ _WORDS = "a row of the database cannot be read"
 _UNREADABLE = (ValueError, ArithmeticError, LookupError, TypeError)
 
 
-class ReadableRowsCursor(ClientCursor[Any]):
-    """psycopg's own as Django uses it; where a row is garbled, its connection is closed."""
+class ParametersCursor(Cursor[Any]):
+    """psycopg's own, which sends values beside their statement; where a row is garbled, its connection is closed."""
 
     def fetchone(self) -> Any:
         """The next row; None: there is none.
@@ -70,3 +70,7 @@ class ReadableRowsCursor(ClientCursor[Any]):
         result = self.pgresult
         sent = result.command_tuples if result is not None else None
         return result is not None and sent is not None and sent != result.ntuples
+
+
+class ReadableRowsCursor(ParametersCursor, ClientCursor[Any]):
+    """The same as Django uses it: values are written into their statement."""

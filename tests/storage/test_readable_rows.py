@@ -12,7 +12,7 @@ from psycopg.types.string import TextLoader
 from psycopg.types.uuid import UUIDLoader
 import pytest
 
-from copilot_admin.config.readable_rows import ReadableRowsCursor
+from copilot_admin.storage.readable_rows import ReadableRowsCursor
 from tests.services import DATABASE_URL
 
 pytestmark = pytest.mark.postgres

@@ -1,0 +1,52 @@
+"""Sends PostgreSQL a value of megabytes, of which the process keeps no more than it needs and nothing afterwards.
+
+Django's cursors write values into their statement: beside itself a text of 16 MB was in memory four
+times while PostgreSQL was slow, and bytes, which are written as digits, nine times. The driver's
+library keeps the buffer in which it sent its largest statement for as long as the connection lives,
+and the pool hands out its connections in turn: ten of them held 160 MB and more.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from django.db import OperationalError, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+LARGE = 256 * 1024  # characters, or bytes
+
+
+def execute_large(
+    database: BaseDatabaseWrapper, sql: str, values: Sequence[Any], take: Callable[[Any], Any]
+) -> Any:
+    """Executes a statement whose values stand beside it, on a connection that is not used again.
+
+    Args:
+        database: PostgreSQL.
+        sql: The statement.
+        values: Of which one is large.
+        take: Takes of the cursor what is wanted.
+
+    Raises:
+        OperationalError: PostgreSQL did not take it; the connection is at its end.
+    """
+    from copilot_admin.storage.readable_rows import ParametersCursor  # loads psycopg
+
+    database.ensure_connection()
+    used = database.connection
+    try:
+        with database.wrap_database_errors, ParametersCursor(used) as cursor:
+            cursor.execute(sql, values)
+            taken = take(cursor)
+    except OperationalError:  # PostgreSQL is slow, or away: it is tried again over another one
+        used.close()
+        raise
+    transaction.on_commit(partial(_end, database, used))
+    return taken
+
+
+def _end(database: BaseDatabaseWrapper, used: Any) -> None:
+    """Ends a connection; the pool makes another one instead."""
+    used.close()
+    if database.connection is used:
+        database.close()
