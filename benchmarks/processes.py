@@ -5,6 +5,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 import os
 from pathlib import Path
+from random import SystemRandom
 import signal
 import socket
 import subprocess
@@ -15,6 +16,9 @@ from typing import IO
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 120.0
 STOP_SECONDS = 30.0
+# Linux itself gives those from 32768 on, to whoever listens anywhere and to each client: one of these that
+# was free may be another program's a second later, and a server that takes seconds to start never has it.
+PORTS = range(20_000, 32_000)
 _CORES = sorted(os.sched_getaffinity(0))
 SERVER_CORE = _CORES[-1]
 LOAD_CORE = _CORES[0]  # of the upstream and the client; the same one where there is only one
@@ -156,9 +160,11 @@ def children(process: int) -> list[int]:
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
+    """A port that nobody listens at; by the time that a server starts there others may have asked too."""
+    for port in SystemRandom().sample(PORTS, len(PORTS)):
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+    raise RuntimeError(f"all ports from {PORTS[0]} to {PORTS[-1]} are taken")
 
 
 def _wait_for_port(process: Process) -> None:

@@ -1,7 +1,7 @@
 """What a machine of an operator runs, for tests: databases, servers, nginx and PgBouncer, on free ports."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import json
 import os
@@ -22,6 +22,7 @@ import weakref
 
 import psycopg
 
+from benchmarks.processes import free_port
 from copilot_admin.settings import BASE_DIR
 from tests import services
 from tests.production_check import production_environment
@@ -38,15 +39,12 @@ copilots:
 QUESTION = json.dumps({"messages": [{"role": "human", "content": "Hello"}]}).encode()
 
 
-def free_port() -> int:
-    return free_ports(1)[0]
-
-
 def free_ports(number: int) -> list[int]:
-    """Ports that differ: one that is let go may be given again."""
-    with ExitStack() as held:
-        found = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(number)]
-        return [int(one.getsockname()[1]) for one in found]
+    """Ports that differ."""
+    found = set[int]()
+    while len(found) < number:
+        found.add(free_port())
+    return list(found)
 
 
 def answers(port: int) -> bool:

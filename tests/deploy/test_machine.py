@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.deploy.machine import Server, free_port
+from benchmarks.processes import free_port
+from tests.deploy.machine import Server
 
 FAILS = "import sys\nprint('out', flush=True)\nsys.exit('no such table')\n"
 

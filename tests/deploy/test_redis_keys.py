@@ -12,13 +12,13 @@ import redis
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
+from benchmarks.processes import free_port
 from tests import services
 from tests.deploy.machine import (
     COPILOT,
     QUESTION,
     Server,
     asked,
-    free_port,
     manage,
     production,
     serving,

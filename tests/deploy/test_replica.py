@@ -10,11 +10,11 @@ import urllib.request
 import psycopg
 import pytest
 
+from benchmarks.processes import free_port
 from copilot_admin.edge.fresh_pages import COOKIE
 from tests import services
 from tests.deploy.machine import (
     Server,
-    free_port,
     fresh_database,
     manage,
     production,

@@ -14,13 +14,13 @@ import uuid
 import psycopg
 import pytest
 
+from benchmarks.processes import free_port
 from copilot_admin.settings import BASE_DIR
 from tests import services
 from tests.deploy.machine import (
     QUESTION,
     Server,
     as_nobody,
-    free_port,
     free_ports,
     give_to_nobody,
     program,
