@@ -25,8 +25,8 @@ class Race(Enum):
 
 def race_of(error: BaseException) -> Race | None:
     """How an error says that somebody else came first; None for every other error."""
-    if isinstance(error, ObjectDoesNotExist) or type(error) is DatabaseError:
-        return Race.GONE  # the second is Django's own, where a row to be updated was not there
+    if isinstance(error, ObjectDoesNotExist) or _is_of_django(error):
+        return Race.GONE
     if not isinstance(error, IntegrityError):
         return None
     sqlite = getattr(error.__cause__, "sqlite_errorcode", 0)
@@ -34,3 +34,8 @@ def race_of(error: BaseException) -> Race | None:
     if sqlite == _NO_SUCH_ROW or postgresql == NO_SUCH_ROW:
         return Race.GONE
     return Race.TAKEN if sqlite in _ROW_IS_THERE or postgresql == ROW_IS_THERE else None
+
+
+def _is_of_django(error: BaseException) -> bool:
+    """Whether a row to be updated was not there; what a database itself says is the cause of another."""
+    return type(error) is DatabaseError and error.__cause__ is None
