@@ -149,6 +149,7 @@ def test_only_the_fields_of_a_controls_kind_are_shown(ada: Visit) -> None:
     ]
 
 
+@pytest.mark.nightly
 def test_an_unknown_placeholder_is_told_while_it_is_typed(ada: Visit) -> None:
     ada.go(FORM.format(make_copilot().pk))
     prompt = ada.page.get_by_label("System prompt")

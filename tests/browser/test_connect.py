@@ -67,6 +67,7 @@ def test_from_publishing_to_a_tested_connection_with_the_keyboard_alone(ada: Vis
     assert EndpointKey.objects.count() == 1
 
 
+@pytest.mark.nightly
 def test_a_test_is_done_anew_once_something_is_mended(ada: Visit):
     page = ada.page
     copilot = make_published(enabled=False)

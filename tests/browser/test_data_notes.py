@@ -71,6 +71,7 @@ def open_page(person: Visit, *notes: dict[str, Any]) -> Locator:
     return rows_of(person).first
 
 
+@pytest.mark.nightly
 def test_a_note_gets_a_schema_and_a_form(ada: Visit) -> None:
     row = open_page(ada, {"kind": "user", "data": {"age": 30}})
 
@@ -142,6 +143,7 @@ def test_what_is_emptied_is_taken_out_and_what_is_required_stays(ada: Visit) -> 
     assert save(ada)[0]["data"] == {"tone": "dry", "name": "", "regions": [], "desk": {}}
 
 
+@pytest.mark.nightly
 def test_a_number_out_of_bounds_is_told_and_saved_all_the_same(ada: Visit) -> None:
     """A note may be a part of what is said: its faults are told, and are nobody's bar."""
     row = open_page(ada, {"kind": "house", "data": {}, "schema": HOUSE})
@@ -153,6 +155,7 @@ def test_a_number_out_of_bounds_is_told_and_saved_all_the_same(ada: Visit) -> No
     expect(ada.page.get_by_text("$.limit: 11 is greater than the maximum of 10")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_what_no_form_can_show_stays_json(ada: Visit) -> None:
     """All on one page, which takes most of the time of each."""
     without_form: list[tuple[str, Any]] = [

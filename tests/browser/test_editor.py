@@ -193,6 +193,7 @@ def test_an_expired_log_in_stops_neither_a_question_nor_what_acts_at_once(ada: V
     ada.mishaps.clear()  # the console says that requests were refused
 
 
+@pytest.mark.nightly
 def test_an_expired_log_in_stops_neither_saved_questions_nor_a_connection_test(ada: Visit) -> None:
     page = ada.page
     copilot = make_published()
@@ -439,6 +440,7 @@ def test_a_copy_that_is_thrown_away_is_gone(ada: Visit) -> None:
     assert copies(page) == []
 
 
+@pytest.mark.nightly
 def test_an_image_that_would_be_refused_is_refused_before_it_is_sent(ada: Visit) -> None:
     page = ada.page
     ada.go(FORM.format(make_copilot().pk))
@@ -478,6 +480,7 @@ def test_an_image_that_would_be_refused_is_refused_before_it_is_sent(ada: Visit)
     assert upload.input_value() == ""
 
 
+@pytest.mark.nightly
 def test_a_provider_is_tried_as_its_form_stands(browser: Browser, base_url: str) -> None:
     make_user(Role.OPERATORS, username="olga")
     olga = visit(browser, base_url)

@@ -55,6 +55,7 @@ def test_the_way_in_on_the_spot_and_out(page: Page, base_url: str, settings: Any
         assert (complaints, [one for one in heard if "Content Security" in one]) == ([], [])
 
 
+@pytest.mark.nightly
 def test_a_firm_that_does_not_answer_is_told_and_a_password_still_leads_in(
     page: Page, base_url: str, settings: Any
 ):

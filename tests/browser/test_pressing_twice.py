@@ -82,6 +82,7 @@ def test_a_key_that_is_held_down_goes_one_conversation_on(ada: Visit) -> None:
     assert ada.page.evaluate("clicks") == 1
 
 
+@pytest.mark.nightly
 def test_a_note_keeps_the_focus_when_a_sign_is_given_up(ada: Visit) -> None:
     ada.go(reverse("admin:copilot_admin_conversation_change", args=[long_conversation(turns=1).pk]))
     comment = ada.page.get_by_label("Comment")

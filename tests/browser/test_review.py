@@ -196,6 +196,7 @@ def test_a_queue_is_read_from_the_list_to_its_close_without_a_mouse_or_a_lost_fo
     assert {(one.rating, one.comment) for one in Verdict.objects.all()} == {("bad", "So so")}
 
 
+@pytest.mark.nightly
 def test_a_question_is_opened_in_the_playground_with_its_data(eve: Visit):
     conversation, turn = asked_with_data()
     reviewer = User.objects.get(username="eve")
@@ -281,6 +282,7 @@ def test_an_export_that_somebody_deletes_says_so_to_who_watches_it(eve: Visit):
     eve.mishaps[:] = [said for said in eve.mishaps if "404" not in said]
 
 
+@pytest.mark.nightly
 def test_a_long_way_above_a_page_does_not_lie_over_its_title(browser: Browser, server: str):
     asked = Client(trace_id="t").ask("mosufazefa " * 20).answer("Yes.")
     eve = visit(browser, server, viewport=PHONE)

@@ -86,6 +86,7 @@ def test_words_are_found_opened_at_their_turn_filtered_and_kept(eve: Visit):
     expect(page.locator("article:target mark.ca-hit")).to_be_in_viewport()
 
 
+@pytest.mark.nightly
 def test_words_without_blanks_in_the_problem_of_a_component_stay_on_the_page(eve: Visit):
     problem = "Wrong arguments: " + "9" * 2000
     failed = ComponentCalled(
@@ -99,6 +100,7 @@ def test_words_without_blanks_in_the_problem_of_a_component_stay_on_the_page(eve
     assert eve.overflow() <= 0
 
 
+@pytest.mark.nightly
 def test_a_table_shows_all_its_rows_when_asked(eve: Visit):
     eve.go(page_of(rich_conversation()))
     figure = eve.page.locator(".ca-artifact").filter(has=eve.page.get_by_text("Prices", exact=True))
@@ -246,6 +248,7 @@ def test_no_text_violates_the_policy(eve: Visit):
     expect(eve.page.locator(".ca-raw-body")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_leaving_words_that_were_not_sent_is_asked_about(eve: Visit):
     long_conversation(turns=1)
     page = eve.page

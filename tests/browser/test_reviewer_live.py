@@ -213,6 +213,7 @@ def ask(person: Visit, slug: str, messages: list[dict[str, str]]) -> str:
     return "".join(json.loads(data)["delta"] for name, data in events if name == MessageChunk.name)
 
 
+@pytest.mark.nightly
 def test_a_question_on_another_branch_is_offered_not_forced(eve: Visit):
     client = Client(trace_id="chat")
     client.ask("One?").answer("First")
@@ -315,6 +316,7 @@ def test_a_reader_who_was_logged_out_gets_no_more_news(eve: Visit):
     assert "/admin/login/?next=" in str(news.get_by_role("link").get_attribute("href"))
 
 
+@pytest.mark.nightly
 def test_an_old_conversation_opens_no_socket(eve: Visit):
     asked = Client(trace_id="chat").ask("One?").answer("Done")
     Conversation.objects.update(last_at="2020-01-01T00:00:00Z")

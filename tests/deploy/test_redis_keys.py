@@ -62,6 +62,7 @@ def told(key: bytes) -> str:
     return words[1] if words[0] == "copilot-limits" else words[0]
 
 
+@pytest.mark.nightly
 def test_every_key_has_an_end(tmp_path: Path) -> None:
     copy_for_server(tmp_path / "data")
     environment = production(

@@ -192,6 +192,7 @@ NOT_IN_A_TRANSACTION = [
 ]
 
 
+@pytest.mark.nightly  # as above: the way to each of them and back for every place where it may stop
 @pytest.mark.parametrize("name", NOT_IN_A_TRANSACTION)
 def test_a_migration_that_was_killed_is_begun_again_wherever_it_stopped(name):
     """Of one that is in no transaction the beginning stays, and it failed at it from then on."""

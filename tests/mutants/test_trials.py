@@ -79,6 +79,7 @@ def tried(root: Path, *changes: tuple[str, str]) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
+@pytest.mark.nightly
 def test_what_no_test_notices_is_told_and_nothing_is_written(tmp_path: Path) -> None:
     status, said = tried(
         tmp_path,
@@ -108,6 +109,7 @@ def test_what_no_test_notices_is_told_and_nothing_is_written(tmp_path: Path) -> 
     assert {name: (tmp_path / name).read_text() for name in SHOP} == SHOP
 
 
+@pytest.mark.nightly
 def test_a_product_whose_changes_are_all_noticed_is_good_enough(tmp_path: Path) -> None:
     status, said = tried(tmp_path, ("number * 2", "number * 4"))
     assert (status, said.splitlines()[-1]) == (0, "Enough was noticed.")

@@ -224,7 +224,7 @@ def test_endless_garbage_behind_the_end_takes_nothing_from_the_answer(end, garba
         await reply.events(text_chunk("Whole"), end)
         await reply.was_read()
         while not reply.left.is_set():
-            await reply.send(garbage)
+            await reply.send(garbage * (1 + 4096 // len(garbage)))
 
     deltas, _ = streamed(handler)
     told = [delta for delta in deltas if delta is not ALIVE]
@@ -254,8 +254,9 @@ def test_calls_without_end_behind_the_end_take_nothing_from_the_answer():
     ],
 )
 def test_packed_stream_that_unpacks_to_too_much_is_ended(piece, said, monkeypatch):
-    monkeypatch.setattr(data_lines, "MAX_STREAM_BYTES", 2 * 1024 * 1024)
-    packed = gzip.compress(piece * (3 * 1024 * 1024 // len(piece)))
+    monkeypatch.setattr(data_lines, "MAX_BYTES_WITHOUT_DATA", 128 * 1024)
+    monkeypatch.setattr(data_lines, "MAX_STREAM_BYTES", 256 * 1024)
+    packed = gzip.compress(piece * (384 * 1024 // len(piece)))
 
     async def handler(request, reply):
         await reply.start(Content_Encoding="gzip")
