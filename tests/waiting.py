@@ -1,5 +1,6 @@
 """Waiting for what happens, however long a busy machine takes for it."""
 
+import asyncio
 from collections.abc import Callable
 import threading
 from time import monotonic  # some tests give the module `time` a clock of their own
@@ -16,3 +17,14 @@ def eventually(condition: Callable[[], object]) -> bool:
             return False
         pause.wait(_LOOK_SECONDS)
     return True
+
+
+async def comes_true(condition: Callable[[], object]) -> None:
+    """Waits for what nobody tells, as `eventually`, without keeping other threads from bringing it about.
+
+    Raises:
+        TimeoutError: It has to be taken for hanging.
+    """
+    async with asyncio.timeout(HANGS_SECONDS):
+        while not condition():  # noqa: ASYNC110  # nobody tells it
+            await asyncio.sleep(_LOOK_SECONDS)

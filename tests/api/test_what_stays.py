@@ -29,7 +29,7 @@ from tests.api.test_questions import Client, script
 from tests.engine.providers.upstream import Handler, Reply, Request, serving
 from tests.engine.scripted import broken, stalled, text
 from tests.factories import make_published
-from tests.waiting import HANGS_SECONDS
+from tests.waiting import HANGS_SECONDS, comes_true
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LONG = "word " * (READ_INLINE_BYTES // 5 + 1)
@@ -169,10 +169,9 @@ async def asked() -> Client:
 async def left(monkeypatch: pytest.MonkeyPatch, *, when: Callable[[Client], object]) -> int:
     client = Client(APP, body=BODY)
     asking = asyncio.create_task(client.ask())
+    await comes_true(lambda: when(client))
+    client.has_left.set()
     async with asyncio.timeout(HANGS_SECONDS):
-        while not when(client):  # noqa: ASYNC110  # what it waits for tells nobody
-            await asyncio.sleep(0)
-        client.has_left.set()
         await asking
     return int(client.messages[0]["status"])
 
@@ -183,9 +182,8 @@ async def all_have_let_go() -> None:
     A thread that has told what it read has it itself until it runs again, which a busy machine puts
     off. It looks for its next job without the one before.
     """
+    await comes_true(lambda: len(asyncio.all_tasks()) == 1)
     async with asyncio.timeout(HANGS_SECONDS):
-        while len(asyncio.all_tasks()) > 1:  # noqa: ASYNC110  # they tell nobody
-            await asyncio.sleep(0)
         await asyncio.get_running_loop().shutdown_default_executor()
         for thread in (READER, WRITER):
             await asyncio.wrap_future(thread.submit(int))
