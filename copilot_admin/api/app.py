@@ -16,7 +16,9 @@ from ninja.openapi.schema import OpenAPISchema
 from copilot_admin.api import components, discovery, feedback, images, query
 from copilot_admin.api.component_documentation import SECURITY_SCHEMES
 from copilot_admin.edge.asgi_types import error_body
+from copilot_admin.edge.error_pages import logged_already
 from copilot_admin.edge.guesses import GUESSES
+from copilot_admin.edge.put_off import PUT_OFFS
 from copilot_admin.edge.request_ids import request_id_of
 from copilot_admin.errors import (
     RequestError,
@@ -89,7 +91,11 @@ def say_error(request: HttpRequest, error: RequestError) -> HttpResponse:
     response = api.create_response(request, body, status=error.status)
     response["Cache-Control"] = "no-store"
     match error:
-        case Unavailable() | TooManyCalls() | TooManyGuesses() | TooManyRequests():
+        case Unavailable():
+            PUT_OFFS.note(error)
+            logged_already(response)
+            response["Retry-After"] = str(error.retry_after)
+        case TooManyCalls() | TooManyGuesses() | TooManyRequests():
             response["Retry-After"] = str(error.retry_after)
         case WrongMethod():
             response["Allow"] = error.allowed

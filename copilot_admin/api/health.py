@@ -8,6 +8,7 @@ from django import db
 from django.http import HttpRequest, JsonResponse
 
 from copilot_admin.answering.open_run import is_draining
+from copilot_admin.edge.error_pages import logged_already
 from copilot_admin.errors import Unavailable
 from copilot_admin.journal import JOURNAL
 from copilot_admin.limits.counting import COUNTING
@@ -44,7 +45,8 @@ class _Log:
         self._last = fault
 
 
-_DISKS, _RIGHTS = _Log(), _Log()
+_REASONS, _DISKS, _RIGHTS = _Log(), _Log(), _Log()
+_SAID_BETTER = (DAMAGED, DISKS, RIGHTS)  # by a line that names file, folder or table
 
 
 async def alive(request: HttpRequest) -> JsonResponse:
@@ -54,11 +56,19 @@ async def alive(request: HttpRequest) -> JsonResponse:
 
 async def ready(request: HttpRequest) -> JsonResponse:
     """The database answers and takes writes, its schema is current, and the server goes on."""
-    problem = "draining" if is_draining() else await _problem()
+    problem = "draining" if is_draining() else await _noted_problem()
     if problem:
-        return JsonResponse({"status": "not ready", "reason": problem}, status=503)
+        response = JsonResponse({"status": "not ready", "reason": problem}, status=503)
+        logged_already(response)
+        return response
     note = {"note": COUNTING.problem} if COUNTING.problem else {}
     return JsonResponse({"status": "ready", **note})
+
+
+async def _noted_problem() -> str:
+    problem = await _problem()
+    _REASONS.note("" if problem in _SAID_BETTER else problem)
+    return problem
 
 
 async def _problem() -> str:

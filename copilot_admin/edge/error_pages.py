@@ -21,6 +21,7 @@ from django.utils.translation import gettext_noop
 from django.views.defaults import page_not_found
 
 from copilot_admin.edge.asgi_types import error_body, is_api
+from copilot_admin.edge.put_off import PUT_OFFS
 from copilot_admin.edge.request_ids import request_id_of
 from copilot_admin.errors import (
     BodyTooLarge,
@@ -91,10 +92,18 @@ def server_error(request: HttpRequest) -> HttpResponse:
     error = sys.exc_info()[1]
     passes = error is not None and (isinstance(error, Unavailable) or will_pass(error))
     if is_api(request.path_info):
-        return _refused(request, Unavailable(JournalDown().public) if passes else Broken(_BROKEN))
+        return _put_off(request, error) if error and passes else _refused(request, Broken(_BROKEN))
     if error is None or not passes:
         return HttpResponse(render_to_string("500.html"), status=500)
     return unavailable_page(error)
+
+
+def _put_off(request: HttpRequest, error: BaseException) -> HttpResponse:
+    """Tells a program to come again; that is foreseen, so it leaves no traceback."""
+    told = Unavailable(JournalDown().public)
+    told.__cause__ = error
+    PUT_OFFS.note(told)
+    return logged_already(_refused(request, told))
 
 
 def will_pass(error: BaseException) -> bool:

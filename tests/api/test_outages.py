@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing, contextmanager
 from functools import partial
 import json
+import logging
 import sqlite3
 import threading
 from types import SimpleNamespace
@@ -29,6 +30,7 @@ from copilot_admin.answering.run import RUNNING
 from copilot_admin.api import component_requests, feedback, health, query
 from copilot_admin.api.health import DAMAGED, REPLACED
 from copilot_admin.asgi import application
+from copilot_admin.edge.put_off import PUT_OFFS
 from copilot_admin.journal import JOURNAL, opening
 from copilot_admin.journal.probing import probe
 from copilot_admin.models import Outcome, Run
@@ -100,6 +102,19 @@ def test_the_api_says_503_and_when_to_ask_again(away, method, path, body):
     assert (response.status_code, response["Retry-After"]) == (503, "5")
     assert (said["code"], said.get("detail") or said["message"]) == ("journal-down", text)
     assert "10.1.2.3" not in response.content.decode()
+
+
+@pytest.mark.parametrize(("method", "path", "body"), PLACES)
+def test_the_log_says_so_in_one_warning_however_many_ask(away, caplog, method, path, body):
+    PUT_OFFS.forget()
+    for _ in range(3):
+        asked(method, path, body)
+    lines = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    (line,) = (one for one in lines if one.name != "copilot_admin.component_calls.records")
+    assert (line.levelname, line.exc_info) == ("WARNING", None)
+    assert line.getMessage().startswith("requests are put off (journal-down): ")
+    assert line.getMessage().endswith("Error; 0 more since the line before")
+    PUT_OFFS.forget()
 
 
 def asked(method: str, path: str, body: Any) -> Any:
@@ -376,8 +391,11 @@ class TestReady:
 
         assert asyncio.run(asked()) == 200
 
-    def test_a_database_that_is_away_is_told(self, away):
-        assert ready() == (503, "the database does not answer")
+    def test_a_database_that_is_away_is_told_and_once_in_the_log(self, away, caplog):
+        away.setattr(health, "_REASONS", health._Log())
+        away_now = "the database does not answer"
+        assert [ready(), ready()] == [(503, away_now)] * 2
+        assert caplog.messages == [f"this server is not ready: {away_now}"]
 
 
 def ready() -> tuple[int, str | None]:
