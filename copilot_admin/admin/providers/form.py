@@ -61,7 +61,12 @@ class ProviderForm(ProviderModelForm):
     connect = _Timeout(_("To connect"), _("Seconds until the provider has to pick up."))
     first_token = _Timeout(_("To the first text"), _("Seconds of silence before an answer."))
     between_tokens = _Timeout(_("Between two pieces"), _("Seconds of silence within an answer."))
-    total = _Timeout(_("For a whole answer"), _("Seconds, all in all."))
+    total = _Timeout(
+        _("For a whole answer"),
+        _(
+            "Seconds, each time the model is asked: with tools that is several times for a question."
+        ),
+    )
 
     class Meta:
         model = Provider

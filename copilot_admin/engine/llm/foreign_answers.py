@@ -25,6 +25,10 @@ _PACKED = (
     "understood here. Whoever manages this copilot should see to it that what lies before the model "
     "server sends answers as they are."
 )
+_NO_HTTP = (
+    "The model's provider answered with something that cannot be read as HTTP. Whoever manages this "
+    "copilot should check the provider's address and port, and what lies before the model server."
+)
 
 
 def is_web_page(data: bytes) -> bool:
@@ -55,6 +59,14 @@ def not_understood(data: bytes) -> ProviderBroke:
 def nothing_came() -> ProviderBroke:
     """The error of a stream that ended with neither text nor calls nor a reason."""
     return ProviderBroke(_NOTHING)
+
+
+def no_http(detail: str) -> ProviderUnavailable:
+    """The error of an answer whose head breaks the rules of HTTP, or is none.
+
+    Asking again may help: it can be the rest of an earlier answer of the same connection.
+    """
+    return ProviderUnavailable(_NO_HTTP, detail=detail)
 
 
 def broke_off(detail: str = "") -> ProviderUnavailable:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from aiohttp import ClientError, ClientResponse, InvalidURL
+from aiohttp import ClientError, ClientResponse, ClientResponseError, InvalidURL
 
 from copilot_admin.engine.fetching.addresses import ForbiddenAddress
-from copilot_admin.engine.llm.foreign_answers import broke_off
+from copilot_admin.engine.llm.foreign_answers import broke_off, no_http
 from copilot_admin.engine.llm.http_refusals import refusal, seconds_to_wait
 from copilot_admin.engine.values.spec import ProviderSpec
 from copilot_admin.errors import NotReady, ProviderBroke, ProviderUnavailable, RunError
@@ -45,6 +45,8 @@ class ProviderFaults:
                 return NotReady(
                     f"The address of the provider {self._name!r} is no URL. Correct it."
                 )
+            if isinstance(cause, ClientResponseError):  # its parser's: no status is raised as one
+                return no_http(self._causes_of(cause))
         return ProviderUnavailable(
             f"The provider {self._name!r} could not be reached. Ask again in a moment; if it stays "
             "so, whoever manages this copilot should check that the model server runs.",

@@ -99,6 +99,32 @@ def test_host_name_that_leads_to_a_metadata_address_is_not_connected_to(monkeypa
     asyncio.run(run())
 
 
+@pytest.mark.parametrize(
+    ("head", "cause"),
+    [
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n",
+            "Transfer-Encoding can't be present with Content-Length",
+        ),
+        (b"HTTP/1.1 200 OK\r\nX: " + b"x" * 9000 + b"\r\n\r\n", "Got more than 8190 bytes"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "Bad status line"),
+    ],
+)
+def test_who_answers_in_no_http_was_reached_and_the_operator_reads_why(head, cause):
+    async def handler(request, reply):
+        await reply.raw(head)
+        reply.close()
+
+    error, seen = failed(handler)
+    assert (type(error), seen) == (ProviderUnavailable, [])
+    assert error.public == (
+        "The model's provider answered with something that cannot be read as HTTP. Whoever manages "
+        "this copilot should check the provider's address and port, and what lies before the model "
+        "server."
+    )
+    assert cause in error.detail
+
+
 @pytest.mark.parametrize("key", ["sk one", "sk-é", "sk\x00"])
 def test_key_that_is_none_is_not_sent_and_not_repeated(key):
     async def run():
