@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from copilot_admin.engine.components.inputs import SourceDocument, source_document
 from copilot_admin.engine.documents.registry import (
     UnreadableFile,
     data_types,
 )
+from copilot_admin.engine.fetching.addresses import parts_of
 from copilot_admin.engine.fetching.egress import Fetch, FetchFailed
 from copilot_admin.engine.files.file_processes import read_document
 from copilot_admin.engine.files.reading import MOST_FILES
@@ -97,7 +98,7 @@ def read_upload(data: bytes, *, name: str) -> SourceDocument:
 
 def _last_part(url: str) -> str:
     try:
-        return PurePosixPath(unquote(urlsplit(url).path)).name
+        return PurePosixPath(unquote(parts_of(url).path)).name
     except ValueError:
         return ""
 

@@ -26,6 +26,7 @@ import re
 from time import thread_time
 from types import ModuleType
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.utils.safestring import SafeString
@@ -33,6 +34,7 @@ import pytest
 
 from copilot_admin.admin.blocks import contents
 from copilot_admin.answering import question_room
+from copilot_admin.component_calls import files as component_files
 import copilot_admin.config.logs
 from copilot_admin.copilot_file import fault_places, loading
 from copilot_admin.copilot_file.faults import BadCopilotFile
@@ -43,6 +45,8 @@ from copilot_admin.engine.component_runs import text as component_text
 from copilot_admin.engine.components import passages
 from copilot_admin.engine.documents import alphabets, guessed_encodings, pdf_claims, text_encodings
 from copilot_admin.engine.documents.registry import UnreadableFile
+from copilot_admin.engine.fetching import addresses
+from copilot_admin.engine.fetching.egress import Egress
 from copilot_admin.engine.files import bare_pictures
 from copilot_admin.engine.files import encoded as base64_files
 from copilot_admin.engine.files import wanted as wanted_files
@@ -118,6 +122,16 @@ def in_pieces(reader: type) -> Callable[[Any], object]:
 
 def encoded(read: Callable[[bytes], object]) -> Callable[[str], object]:
     return lambda text: read(text.encode())
+
+
+def as_if_new(read: Callable[[str], object]) -> Callable[[str], object]:
+    """Reads an address that the library does not remember from the time before."""
+
+    def reading(text: str) -> None:
+        urlsplit.cache_clear()  # type: ignore[attr-defined]  # not in the stubs
+        read(text)
+
+    return reading
 
 
 def read_in_pieces(body: bytes) -> None:
@@ -621,6 +635,24 @@ DOORS = (
         tool_arguments,
         tool_arguments.tool_name,
         (("", " ", ""),),
+    ),
+    Door(
+        addresses,
+        as_if_new(Egress().refuses),
+        (
+            ("http://a", "\u0301\u0316", ""),
+            ("//a", "\u0301\u0316", ""),
+            ("http:a//a", "\u0301\u0316", ""),
+            ("http://", "1.", ""),
+            ("http://[", "1:", "]"),
+            ("http://a/", "\u0301\u0316", ""),
+            ("http://a", "\t", ""),
+        ),
+    ),
+    Door(
+        component_files,
+        as_if_new(component_files._last_part),
+        (("http://a", "\u0301\u0316", "/a.txt"), ("http://a/", "/", ""), ("http://a/", "%cc", "")),
     ),
     Door(
         http_refusals,

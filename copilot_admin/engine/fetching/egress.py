@@ -12,7 +12,7 @@ from io import BytesIO
 from ipaddress import IPv4Network, IPv6Network, ip_network
 import socket
 from typing import TypeAlias
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 import zlib
 
 from aiohttp import (
@@ -24,7 +24,13 @@ from aiohttp import (
     DummyCookieJar,
 )
 
-from copilot_admin.engine.fetching.addresses import address_of, is_forbidden, is_public
+from copilot_admin.engine.fetching.addresses import (
+    LONGEST_ADDRESS,
+    address_of,
+    is_forbidden,
+    is_public,
+    parts_of,
+)
 from copilot_admin.engine.fetching.connecting import BoundedConnector
 from copilot_admin.engine.fetching.names import OF_LINKS
 from copilot_admin.engine.fetching.packing import is_strange, layers_of, unpacked
@@ -131,12 +137,14 @@ class Egress:
         raise FetchFailed("The link leads nowhere.")
 
     def _redirected(self, url: str, to: str) -> str:
-        if self._keeps_https and urlsplit(url).scheme == "https" != urlsplit(to).scheme:
+        if self._keeps_https and parts_of(url).scheme == "https" != parts_of(to).scheme:
             raise FetchFailed("The link leads away from https.")
         return to
 
     async def _hop(self, url: str, held: Held) -> bytes | str:
         """The bytes, or where they are to be had: each hop is trusted, or not, by its own host."""
+        if len(url) > LONGEST_ADDRESS:
+            raise FetchFailed(f"The link has more than {LONGEST_ADDRESS:,} characters.")
         host = _host_of(url)
         if host is None:
             raise FetchFailed("The link is no http or https address.")
@@ -232,7 +240,7 @@ def _check_status(status: int) -> None:
 
 def _host_of(url: str) -> str | None:
     try:
-        parts = urlsplit(url)
+        parts = parts_of(url)
     except ValueError:
         return None
     return parts.hostname if parts.scheme in ("http", "https") else None

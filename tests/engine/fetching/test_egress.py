@@ -7,6 +7,7 @@ import gzip
 import pytest
 
 from copilot_admin.engine.fetching import egress
+from copilot_admin.engine.fetching.addresses import LONGEST_ADDRESS, parts_of
 from copilot_admin.engine.fetching.egress import BUSY, Egress, FetchFailed
 from copilot_admin.engine.fetching.packing import MOST_AT_ONCE
 from copilot_admin.engine.fetching.room import FetchRoom
@@ -81,6 +82,14 @@ def test_a_private_address_is_not_asked(allowed):
 )
 def test_private_multicast_and_metadata_addresses_are_refused_in_every_spelling(url):
     assert "private network" in refused(url=url, allowed=())
+
+
+def test_a_link_that_is_too_long_for_any_server_is_not_looked_at():
+    start = "http://a.example/"
+    longest = start + "x" * (LONGEST_ADDRESS - len(start))
+    assert parts_of(longest).path == longest.removeprefix("http://a.example")
+    assert refused(url=longest + "x") == "The link has more than 16,384 characters."
+    assert refused(url="http://a" + "\u0301\u0316" * 500) == "The link is no http or https address."
 
 
 @pytest.mark.parametrize("found", ["10.0.0.7", "169.254.169.254", None])
