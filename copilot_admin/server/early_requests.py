@@ -6,6 +6,8 @@ And of a client that leaves it tells only the request that came last, so the one
 goes on.
 """
 
+import asyncio
+from contextvars import Context, copy_context
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
@@ -31,11 +33,17 @@ class EarlyRequests(OfferedUpgrades):
     """
 
     is_deaf = False
+    _apart: Context
     answering: RequestResponseCycle | None = None
     has_untold_length = False
     _held = b""
     _in_body = False  # also in its trailers
     _body_left = 0  # as far as it was told
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as its base
+        """A client is there."""
+        self._apart = copy_context()
+        super().connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
         """Takes the bytes that came, and no more than may be held."""
@@ -90,7 +98,14 @@ class EarlyRequests(OfferedUpgrades):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """An answer has ended; what has waited for it goes on."""
+        """An answer has ended; what has waited for it goes on.
+
+        Not within what the answer left behind: its task calls this, and a page was given the thread
+        of the request before it, whose end that does not outlive.
+        """
+        self._apart.copy().run(self._go_on_behind_answer)
+
+    def _go_on_behind_answer(self) -> None:
         super().on_response_complete()
         if not self.transport.is_closing():
             self._go_on()

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable
+from contextvars import ContextVar
 from typing import Any
 
 import pytest
@@ -68,6 +69,26 @@ def answers_to(pieces: Iterable[bytes]) -> tuple[int, bool]:
 def test_each_is_answered_in_its_turn():
     assert answers_to([GET * 1000]) == (1000, False)
     assert answers_to([GET * 10, GET[:7], GET[7:], GET * 10]) == (21, False)
+
+
+def test_none_knows_what_the_one_before_it_has_left_behind():
+    left = ContextVar("left", default=0)
+    seen: list[int] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        seen.append(left.get())
+        left.set(len(seen))
+        await echo(scope, receive, send)
+
+    async def scenario() -> None:
+        state = ServerState()
+        protocol = protocol_of(Wire(), app=app, state=state)
+        protocol.data_received(GET * 3 + GET[:7])
+        protocol.data_received(GET[7:] + GET * 100)
+        await everything_answered(state)
+
+    run_at_once(scenario())
+    assert seen == [0] * 104
 
 
 def test_who_sends_too_many_gets_those_that_are_due_and_has_to_come_again():
