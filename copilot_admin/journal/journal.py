@@ -16,6 +16,7 @@ from django import db
 from django.utils import timezone
 
 from copilot_admin.journal import checkpoints, finishing, opening
+from copilot_admin.journal.doubt import REFUSED, Doubt
 from copilot_admin.journal.older_messages import with_older
 from copilot_admin.journal.probing import probe
 from copilot_admin.journal.record import Piece, Record, without_content
@@ -61,12 +62,15 @@ class Journal:
         self._pieces: list[tuple[UUID, Piece]] = []
         self._unkept = Unkept()
         self._is_failing = False
+        self._doubt = Doubt()
 
     @property
     def problem(self) -> str:
         """Why nothing can be kept for sure at the moment; empty while everything is."""
         if self._unkept:
             return f"{len(self._unkept)} answers wait in memory: nothing can be written"
+        if self._doubt.is_confirmed:
+            return REFUSED
         return "the last write to the database failed" if self._is_failing else ""
 
     @property
@@ -180,6 +184,11 @@ class Journal:
     async def look_after(self) -> None:
         """Tries again what could not be kept, and whether the database can be written again."""
         await self._try_waiting()
+        if self._doubt.is_there:
+            try:
+                await self._writer.run(self._doubt.settle)
+            except (db.Error, JournalDown) as error:
+                self._note(error)
         if self._is_failing and not self._unkept:
             with suppress(JournalDown):  # the next time
                 await self._written(probe)
@@ -194,6 +203,7 @@ class Journal:
         """Remembers that a write failed, until one succeeds; a bad row says nothing of the others."""
         if is_outage(error) or not isinstance(error, MISTAKES):
             self._is_failing = True
+        self._doubt.note(error)
         if is_damage(error):
             note_damage(error)
 

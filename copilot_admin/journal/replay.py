@@ -5,9 +5,11 @@ from itertools import islice
 import logging
 from pathlib import Path
 
+from django import db
 from django.db import DataError, IntegrityError, transaction
 
 from copilot_admin.journal.finishing import finish
+from copilot_admin.journal.probing import try_statements
 from copilot_admin.journal.sealing import from_json
 from copilot_admin.storage.held_back import held_apart
 from copilot_admin.storage.spool import SPOOL
@@ -32,6 +34,9 @@ def replay_spool(*, most: int | None = None) -> int:
 
     Returns:
         Runs that were stored.
+
+    Raises:
+        Error: Of the database, also where it refuses whatever is written: the files stay.
     """
     with SPOOL.taken() as is_ours:
         entries = SPOOL.entries() if is_ours else ()
@@ -44,6 +49,8 @@ def _replay(path: Path, entry: JsonObject) -> bool:
         with transaction.atomic(), held_apart():
             stored = finish(sealed) is not None
     except UNFIT as error:
+        if isinstance(error, db.Error):
+            try_statements()  # where it is refused as well, the file is not to blame
         logger.warning("the spooled run %s was set aside: %s", path.stem, type(error).__name__)
         SPOOL.set_aside(path)
         return False

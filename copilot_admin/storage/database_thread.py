@@ -6,6 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
 import os
+import sqlite3
 import threading
 import time
 from typing import TypeVar
@@ -59,6 +60,16 @@ class JournalBroken(JournalDown):
 def is_outage(error: BaseException) -> bool:
     """Whether the database is to blame, and not whoever asked."""
     return isinstance(error, OUTAGES) or is_damage(error)
+
+
+def is_refusal(error: BaseException) -> bool:
+    """Whether the database works, and will not do this: a row breaks its rules, or its tables are others.
+
+    SQLite has one code for all of its own that no table or column of a statement fits, and Django one
+    class for that and for outages.
+    """
+    code = getattr(error.__cause__, "sqlite_errorcode", sqlite3.SQLITE_OK)
+    return isinstance(error, MISTAKES) or code == sqlite3.SQLITE_ERROR
 
 
 def was_cut(error: BaseException) -> bool:
