@@ -63,7 +63,8 @@ class ActiveRun:
             watch=self._watch,
         )
         self._prepared = self._loop.create_future()
-        accepting = JOURNAL.accept(opening, prepared=self._note_prepared)
+        # Not a method: what the journal raises keeps what it was given, and this run keeps the error.
+        accepting = JOURNAL.accept(opening, prepared=partial(self._prepared.set_result, None))
         self.acceptance = spawn(accepting, name=f"accept {self.id}")
         self.acceptance.add_done_callback(self._watch.accepted)
         self.acceptance.add_done_callback(self._announce_started)
@@ -77,9 +78,6 @@ class ActiveRun:
     async def prepared(self) -> None:
         """Waits until nothing but the database is left to wait for, or its run is there or refused."""
         await asyncio.wait({self._prepared, self.acceptance}, return_when=asyncio.FIRST_COMPLETED)
-
-    def _note_prepared(self) -> None:
-        self._prepared.set_result(None)
 
     def stop(self, reason: Stop) -> None:
         """Ends the run early: the upstream is closed at once, the journal says why."""

@@ -21,6 +21,7 @@ from copilot_admin.answering.question_room import (
     TOO_MANY,
     TOO_WIDE,
     QuestionShare,
+    Weight,
     room_to_read,
     size_of,
     text_of,
@@ -28,6 +29,7 @@ from copilot_admin.answering.question_room import (
 )
 from copilot_admin.answering.run import ActiveRun
 from copilot_admin.answering.stops import Stop
+from copilot_admin.answering.unwritten_room import room_to_be_written
 from copilot_admin.api.credentials import credentials_of
 from copilot_admin.api.documentation import QUERY_DOCUMENTATION
 from copilot_admin.copilots.door import Credentials, user_of
@@ -46,7 +48,7 @@ from copilot_admin.errors import (
     UnusableRequest,
 )
 from copilot_admin.ids import Ids, new_ids
-from copilot_admin.storage.database_thread import Patience
+from copilot_admin.storage.database_thread import JournalDown, Patience
 from copilot_admin.storage.writer import READER
 from copilot_admin.telemetry.refusals import tell_refusal
 from protocol.generations import Generation
@@ -124,15 +126,26 @@ async def opened(asked: UnreadQuery) -> ActiveRun:
     if weight.reading > MOST_MEMORY:
         raise _refused(asked, BodyTooLarge(TOO_WIDE))
     if not weight.is_large:
-        return await (_opened if is_short else _opened_undisturbed)(asked)
+        return await _opened_small(asked, weight, is_short=is_short)
     try:
         async with room_to_read(weight) as share, LARGE_ONES.one():
             try:
-                return await _opened_undisturbed(asked, share)
+                return await _opened_undisturbed(asked, share, Patience())
             finally:
                 share.shrink(weight.staying)
     except Busy:
         raise _refused(asked, Unavailable(TOO_MANY, code="busy")) from None
+
+
+async def _opened_small(asked: UnreadQuery, weight: Weight, *, is_short: bool) -> ActiveRun:
+    """Opens the run of a question that waits for none of the large ones."""
+    patience = Patience()
+    opening = _opened if is_short else _opened_undisturbed
+    try:
+        async with room_to_be_written(asked.body, weight, patience) as share:
+            return await opening(asked, share, patience)
+    except Busy:
+        raise _refused(asked, JournalDown()) from None
 
 
 def _refused(asked: UnreadQuery, error: RequestError) -> RequestError:
@@ -141,16 +154,17 @@ def _refused(asked: UnreadQuery, error: RequestError) -> RequestError:
     return error
 
 
-async def _opened_undisturbed(asked: UnreadQuery, share: QuestionShare | None = None) -> ActiveRun:
+async def _opened_undisturbed(
+    asked: UnreadQuery, share: QuestionShare | None, patience: Patience
+) -> ActiveRun:
     """Opens the run of a question of very many objects, of which no collection looks at each."""
     with FULL_COLLECTIONS.held():
-        run = await _opened(asked, share)
+        run = await _opened(asked, share, patience)
         FULL_COLLECTIONS.hold_until_gone(run)
         return run
 
 
-async def _opened(asked: UnreadQuery, share: QuestionShare | None = None) -> ActiveRun:
-    patience = Patience()
+async def _opened(asked: UnreadQuery, share: QuestionShare | None, patience: Patience) -> ActiveRun:
     length, size = len(asked.body), size_of(asked.body)
     known: dict[str, Any] = {}  # of the question, so far
     try:

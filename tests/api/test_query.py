@@ -5,12 +5,14 @@ from collections.abc import AsyncGenerator, Callable
 from functools import partial
 import gc
 import json
+import threading
 from types import SimpleNamespace
 from typing import Any
 import weakref
 
 from asgiref.sync import async_to_sync
 from asgiref.testing import ApplicationCommunicator
+from django.db import OperationalError
 from django.test import AsyncClient
 import pytest
 
@@ -20,6 +22,7 @@ from copilot_admin.answering.open_run import frames
 from copilot_admin.answering.question_room import LARGE, QuestionRoom
 from copilot_admin.answering.run import RUNNING, ActiveRun
 from copilot_admin.api.query import READ_INLINE_BYTES
+from copilot_admin.asgi import application
 from copilot_admin.copilots import live
 from copilot_admin.copilots.publishing import publish
 from copilot_admin.edge.django_handler import Handler
@@ -34,8 +37,10 @@ from copilot_admin.storage.database_thread import JournalDown, Patience
 from protocol import requests
 from tests.engine.scripted import ScriptedProvider, Step, broken, cut, stalled, text
 from tests.factories import make_published
+from tests.live_server import serving
 from tests.streams import read
-from tests.waiting import HANGS_SECONDS
+from tests.waiting import HANGS_SECONDS, eventually
+from tests.wire import Line
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -467,6 +472,50 @@ def test_a_large_question_that_waits_in_the_journal_has_room_though_its_client_w
     waiting.clear()
     gc.collect()
     assert room.taken == 0
+
+
+def test_a_usual_question_for_which_there_is_no_room_is_refused_as_by_the_journal(monkeypatch):
+    make_published(slug="news")
+    script(monkeypatch, text("Hello."), text("Hello."))
+    room = QuestionRoom(4 * LARGE, seconds=0)
+    monkeypatch.setattr("copilot_admin.answering.unwritten_room.UNWRITTEN_ROOM", room)
+
+    async def beside_others(ask: Callable[[], Any]) -> Any:
+        async with room.share(4 * LARGE):
+            return await asyncio.to_thread(ask)
+
+    status, said = asyncio.run(beside_others(partial(post, USUAL_QUESTION)))
+    assert (status, said["code"]) == (503, "journal-down")
+    assert asyncio.run(beside_others(partial(read, AsyncClient(), QUERY, HELLO)))
+    assert read(AsyncClient(), QUERY, USUAL_QUESTION)
+    assert room.taken == 0
+
+
+def test_a_question_that_the_journal_gave_up_is_gone_without_the_collector(monkeypatch):
+    make_published(slug="news")
+    script(monkeypatch, text("Hello."))
+    room = QuestionRoom(4 * LARGE, seconds=0)
+    monkeypatch.setattr("copilot_admin.answering.unwritten_room.UNWRITTEN_ROOM", room)
+    monkeypatch.setattr("copilot_admin.storage.writer.PAUSES", (0.0,))
+    go_on = threading.Event()
+
+    def locked(prepared: Any) -> None:
+        go_on.wait(HANGS_SECONDS)
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(opening, "accept", locked)
+    gc.collect()
+    gc.disable()
+    try:
+        with monkeypatch.context() as patch, serving(application) as url:
+            patch.setattr("django.conf.settings.DATABASE_WAIT_SECONDS", 0.5)
+            with Line(url + QUERY, body=USUAL_QUESTION) as line:
+                line.read_all()
+            assert (line.status, room.taken > 0) == (503, True)
+            go_on.set()
+            assert eventually(lambda: room.taken == 0)
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize(("bound", "most"), [("MOST_MEMORY", LARGE), ("MOST_TEXT", LARGE // 3)])

@@ -1,0 +1,47 @@
+"""The memory that questions may take together which are not large, until the journal has them.
+
+Behind a database that is locked or slow a thousand may wait, also of clients that were refused
+meanwhile. What there is no room for waits with its client, for as long as that does. A burst has turns.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from django.conf import settings
+
+from copilot_admin.answering.question_room import MB, QuestionRoom, QuestionShare, Weight, size_of
+from copilot_admin.engine.processes.places import Busy
+from copilot_admin.storage.database_thread import JournalDown, Patience
+
+MOST_BYTES = 64 * MB
+NEVER_COUNTED = 8 * 1024  # bytes of a body: a thousand of them are no matter
+TIMES = 4  # what a body takes with all that is made of it, where it was not weighed
+UNWRITTEN_ROOM = QuestionRoom(MOST_BYTES, seconds=settings.DATABASE_WAIT_SECONDS)
+
+
+@asynccontextmanager
+async def room_to_be_written(
+    body: bytes, weight: Weight, patience: Patience
+) -> AsyncGenerator[QuestionShare | None, None]:
+    """Room for a question, of which nothing is counted any more once the block ends well.
+
+    Args:
+        body: Of the question.
+        weight: The same, weighed.
+        patience: That of the request.
+
+    Raises:
+        Busy: There was no room for too long.
+    """
+    if len(body) <= NEVER_COUNTED:
+        yield None
+        return
+    size = max(weight.reading, TIMES * len(body), size_of(body))
+    async with AsyncExitStack() as stack:
+        try:
+            async with patience.waiting():
+                share = await stack.enter_async_context(UNWRITTEN_ROOM.share(size))
+        except JournalDown:
+            raise Busy from None
+        yield share
+        share.shrink(0)
