@@ -6,14 +6,25 @@ library keeps the buffer in which it sent its largest statement for as long as t
 and the pool hands out its connections in turn: ten of them held 160 MB and more.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
+import threading
 from typing import Any
 
 from django.db import OperationalError, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 LARGE = 256 * 1024  # characters, or bytes
+
+
+class _Sent(threading.local):
+    """Ends the connection over which this thread has sent something large, as long as it is there."""
+
+    end: Callable[[], None] | None = None
+
+
+_sent = _Sent()
 
 
 def execute_large(
@@ -41,12 +52,24 @@ def execute_large(
     except OperationalError:  # PostgreSQL is slow, or away: it is tried again over another one
         used.close()
         raise
-    transaction.on_commit(partial(_end, database, used))
+    _sent.end = partial(_end, database, used)
+    transaction.on_commit(_sent.end)
     return taken
+
+
+@contextmanager
+def ending_what_was_used() -> Iterator[None]:
+    """Ends such a connection also where the transaction in the block was undone, of which Django tells nobody."""
+    try:
+        yield
+    finally:
+        if _sent.end is not None:
+            _sent.end()
 
 
 def _end(database: BaseDatabaseWrapper, used: Any) -> None:
     """Ends a connection; the pool makes another one instead."""
+    _sent.end = None
     used.close()
     if database.connection is used:
         database.close()

@@ -17,6 +17,7 @@ from copilot_admin.storage.held_back import (
     rows_of,
     store_contents,
 )
+from copilot_admin.storage.large_values import ending_what_was_used
 from copilot_admin.storage.same_file import DATABASE_FILE
 
 T = TypeVar("T")
@@ -192,13 +193,14 @@ def _settle_alone(waiting: _Waiting[Any]) -> BaseException | None:
 
 def _commit(batch: Sequence[_Waiting[Any]]) -> list[Any]:
     jobs = [waiting.job for waiting in batch]
-    _attempt(partial(store_contents, jobs))
-    _attempt(partial(do_first, jobs))
-    with transaction.atomic(), holding_back() as do_the_rest:
-        results = [_attempt(job) for job in jobs]
-        _attempt(do_the_rest)
-        DATABASE_FILE.check(connection.connection)
-        return results
+    with ending_what_was_used():
+        _attempt(partial(store_contents, jobs))
+        _attempt(partial(do_first, jobs))
+        with transaction.atomic(), holding_back() as do_the_rest:
+            results = [_attempt(job) for job in jobs]
+            _attempt(do_the_rest)
+            DATABASE_FILE.check(connection.connection)
+            return results
 
 
 def _attempt(job: Callable[[], T]) -> T:
@@ -217,7 +219,7 @@ def _alone(job: Callable[[], T]) -> T:
 
 
 def _whole(job: Callable[[], T]) -> T:
-    with transaction.atomic(), holding_back() as do_the_rest:
+    with ending_what_was_used(), transaction.atomic(), holding_back() as do_the_rest:
         result = job()
         do_the_rest()
         DATABASE_FILE.check(connection.connection)

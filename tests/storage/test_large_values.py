@@ -2,7 +2,7 @@
 
 from random import Random
 
-from django.db import OperationalError, connection, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 import pytest
@@ -12,7 +12,9 @@ from copilot_admin.storage import blobs
 from copilot_admin.storage.large_values import LARGE, execute_large
 from copilot_admin.storage.packing import pack
 from copilot_admin.storage.statements import ONE_ROW, Insert
+from copilot_admin.storage.writer import WRITER
 from tests.factories import make_version
+from tests.waiting import HANGS_SECONDS
 
 pytestmark = [
     pytest.mark.database,
@@ -91,6 +93,18 @@ def test_a_connection_that_sent_a_large_value_is_not_used_again(text, is_kept):
         stored(text)
         before = server_process()
     assert (server_process() == before) is is_kept
+
+
+@pytest.mark.parametrize(("text", "is_kept"), [("short", True), (TEXT, False)])
+def test_nor_is_one_whose_transaction_was_undone(text, is_kept):
+    def undone() -> None:
+        stored(text)
+        raise IntegrityError
+
+    before = WRITER.submit(server_process).result(HANGS_SECONDS)
+    with pytest.raises(IntegrityError):
+        WRITER.submit(undone).result(HANGS_SECONDS)
+    assert (WRITER.submit(server_process).result(HANGS_SECONDS) == before) is is_kept
 
 
 def test_a_connection_over_which_a_large_value_was_not_taken_is_ended():
