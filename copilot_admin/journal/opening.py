@@ -54,12 +54,14 @@ class Prepared:
 
     Attributes:
         tries: How often it was written; the outcome of a first try may be unknown.
+        attached: Where the last try that wrote it has put its messages.
     """
 
     opening: Opening
     incoming: PreparedMessages | None = None
     env: Packed | None = None
     tries: int = 0
+    attached: Attached | None = None
 
     @property
     def place(self) -> Place:
@@ -129,14 +131,39 @@ def accept(prepared: Prepared) -> Accepted:
     """Stores a run that begins; stores nothing a second time."""
     opening = prepared.opening
     prepared.tries += 1
+    if prepared.tries > 1 and (stored := _stored(prepared)):
+        return stored
     blobs.save(prepared.contents())  # together, before any other row is held
     user_id = _user_id(opening.user, opening.logging, at=opening.started_at)
     if prepared.incoming is None or not prepared.incoming.links:
         _create_run(prepared, None, user_id)
         return Accepted()
-    attached = attach(replace(prepared.incoming, user_id=user_id))
-    if _create_run(prepared, attached, user_id):
-        _count(attached, opening)
+    prepared.attached = attach(replace(prepared.incoming, user_id=user_id))
+    _create_run(prepared, prepared.attached, user_id)
+    _count(prepared.attached, opening)
+    return _accepted(opening, prepared.attached)
+
+
+def _stored(prepared: Prepared) -> Accepted | None:
+    """What an earlier try has stored, whose commit was not answered; None: nothing.
+
+    It is asked for before all else: a first question begins a conversation however often it comes.
+    """
+    opening, attached = prepared.opening, prepared.attached
+    places = ("conversation_id", "turn_id", "input_leaf_id")
+    row = Run.objects.filter(pk=opening.run_id).values_list(*places).first()
+    if row is None:
+        return None
+    conversation_id, turn_id, leaf_id = row
+    if attached is None or conversation_id is None or turn_id is None:
+        return Accepted()
+    # The try may be another one than the last.
+    there = replace(attached, conversation_id=conversation_id, turn_id=turn_id, leaf_id=leaf_id)
+    return _accepted(opening, there)
+
+
+def _accepted(opening: Opening, attached: Attached) -> Accepted:
+    """What is told of a run that is stored, with what is remembered of its turn."""
     return Accepted(
         conversation_id=attached.conversation_id,
         turn_id=attached.turn_id,
@@ -222,12 +249,10 @@ def _count_refused(refusal: Refusal, times: int) -> None:
     count(asked, ended, times=times)
 
 
-def _create_run(prepared: Prepared, attached: Attached | None, user_id: int | None) -> bool:
+def _create_run(prepared: Prepared, attached: Attached | None, user_id: int | None) -> None:
     opening, query = prepared.opening, prepared.opening.query
     content = opening.logging is Logging.EVERYTHING
     nothing = opening.logging is Logging.NOTHING
-    if prepared.tries > 1 and Run.objects.filter(pk=opening.run_id).exists():
-        return False
     _INSERT_RUN(
         id=opening.run_id,
         copilot_id=opening.copilot_id,
@@ -247,7 +272,6 @@ def _create_run(prepared: Prepared, attached: Attached | None, user_id: int | No
         boot_id=BOOT_ID,
         heartbeat_at=opening.started_at,
     )
-    return True
 
 
 def _count(attached: Attached, opening: Opening) -> None:

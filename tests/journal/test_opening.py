@@ -97,6 +97,23 @@ def test_only_a_second_try_looks_for_the_first():
     assert Run.objects.count() == 1
 
 
+@pytest.mark.parametrize("before", [(), ("Hi", ai("Hello"))])
+@pytest.mark.parametrize("trace_id", [None, "chat"])
+def test_what_is_written_again_as_its_commit_was_not_answered_is_there_once(before, trace_id):
+    client = Client(trace_id=trace_id)
+    if before:
+        client.ask(before[0]).answer("Hello")
+    known = Conversation.objects.count()
+    prepared = prepare(client.opening(*before, "And now?"))
+    accepted = accept(prepared)
+    rows = Conversation.objects.order_by("pk").values()
+    stored = list(rows)
+    assert accept(prepared) == accepted
+    assert accept(prepared) == accepted
+    assert list(rows) == stored
+    assert len(stored) == (known or 1)
+
+
 def test_a_refused_request_is_kept_and_counted_whole():
     version = make_version()
     refusal = Refusal(
