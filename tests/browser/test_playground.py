@@ -13,6 +13,13 @@ from tests.factories import make_copilot, make_provider, make_user
 from tests.workspace.model_server import ModelServer, calls, says
 
 WIDE = {"width": 1440, "height": 900}
+LAPTOPS = ((1280, 900), (1366, 768), (1280, 800))
+# By how much a button is elsewhere when the page was scrolled, before any script has heard of that.
+MOVED = """(button) => {
+    const before = button.getBoundingClientRect().top;
+    window.scrollBy(0, 21);
+    return button.getBoundingClientRect().top - before;
+}"""
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
@@ -161,12 +168,32 @@ def test_an_answer_has_citations_that_open_and_questions_to_ask_next(
     # At the top of the page the column reaches below the window; its end is reached all the same.
     page.evaluate("window.scrollTo(0, 0)")
     builder.next_frames()
-    page.locator("#beside").evaluate("column => column.scrollTo(0, column.scrollHeight)")
+    page.locator("[data-ca-drawer-room]").evaluate("room => room.scrollTo(0, room.scrollHeight)")
     builder.next_frames()
     end, box = place_of(log), place_of(composer)
     assert end["y"] + end["height"] <= box["y"] + 1
     assert box["y"] + box["height"] <= place_of(page.locator(".ca-sticky-row"))["y"] + 1
     assert builder.grave_findings() == []
+    assert builder.mishaps == []
+
+
+def test_the_question_box_is_above_the_buttons_of_the_form_and_stays_there(
+    builder: Visit, copilot: Copilot
+) -> None:
+    copilot.description = "Reads prices.\n\n" * 8
+    copilot.save()
+    page = builder.page
+    ask = page.get_by_role("button", name="Ask", exact=True)
+    for width, height in LAPTOPS:
+        page.set_viewport_size({"width": width, "height": height})
+        page.reload()
+        box, buttons = (
+            place_of(page.locator(one)) for one in (".ca-play-composer", ".ca-sticky-row")
+        )
+        assert box["y"] + box["height"] <= buttons["y"] + 1
+        expect(page.get_by_label("Question", exact=True)).to_be_in_viewport(ratio=1)
+        # What is pressed while the page is scrolled is under the pointer when it is let go.
+        assert ask.evaluate(MOVED) == 0
     assert builder.mishaps == []
 
 

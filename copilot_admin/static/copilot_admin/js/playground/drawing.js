@@ -9,8 +9,8 @@ const NEAR_PX = 48; // two lines
 export class Drawing {
   constructor(box, { words, answerUrl }) {
     this.log = box.querySelector("[data-play-log]");
-    this.room = box.closest("[data-ca-drawer]"); // what scrolls
-    this.composer = box.closest("#playground").querySelector(".ca-play-composer");
+    this.room = box.closest("[data-ca-drawer-room]"); // what scrolls
+    this.composer = this.room.parentElement.querySelector("[data-play-composer]");
     this.calls = box.querySelector("[data-play-calls]");
     this.words = words;
     this.answerUrl = answerUrl;

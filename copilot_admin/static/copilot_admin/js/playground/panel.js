@@ -17,7 +17,8 @@ if (panel) {
 }
 
 async function open(panel) {
-  const part = (name) => panel.querySelector(`[data-play-${name}]`);
+  const drawer = panel.closest("[data-ca-drawer]"); // it has the question box too, below what scrolls
+  const part = (name) => drawer.querySelector(`[data-play-${name}]`);
   const form = panel.closest("form");
   const question = part("question");
   const words = part("words").dataset;
@@ -34,7 +35,7 @@ async function open(panel) {
 
   // What is typed here is no part of the draft.
   for (const kind of ["input", "change"]) {
-    panel.addEventListener(kind, (event) => event.stopPropagation());
+    drawer.addEventListener(kind, (event) => event.stopPropagation());
   }
   simulate(panel, { workspace, words });
   keepOptions(document.getElementById("preview"), { workspace, ask });
@@ -225,7 +226,7 @@ async function open(panel) {
     part("again").disabled = isRunning() || !turns();
     part("new").disabled = !turns();
     part("save").disabled = isRunning() || !turns();
-    if (panel.contains(focused) && (focused.disabled || focused.hidden)) {
+    if (drawer.contains(focused) && (focused.disabled || focused.hidden)) {
       question.focus({ preventScroll: true }); // what cannot be pressed any more loses the focus
     }
   }
