@@ -21,7 +21,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.generics import KeyModelAdmin, KeyModelForm
-from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.no_popups import NoPopups
 from copilot_admin.admin.common.widgets import Searched
 from copilot_admin.admin.frame.site import site
@@ -98,7 +97,7 @@ class KeyForm(KeyModelForm):
 
 
 @admin.register(EndpointKey, site=site)
-class EndpointKeyAdmin(GuardedLookups, NoPopups, KeyModelAdmin):
+class EndpointKeyAdmin(NoPopups, KeyModelAdmin):
     """The pages of endpoint keys."""
 
     form = KeyForm

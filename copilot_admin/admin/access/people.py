@@ -27,7 +27,6 @@ from copilot_admin.admin.access.powers import (
 from copilot_admin.admin.access.rights import RightsField
 from copilot_admin.admin.common.audited import AuditedAdmin
 from copilot_admin.admin.common.generics import PersonModelAdmin
-from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.no_popups import NoPopups
 from copilot_admin.admin.common.widgets import SwitchesWidget, Text
 from copilot_admin.admin.frame.site import site
@@ -47,7 +46,7 @@ _ROLE_WORDS: Mapping[str, Text] = {name: role.words for name, role in ROLES.item
 
 
 @admin.register(User, site=site)
-class PersonAdmin(GuardedLookups, NoPopups, PersonModelAdmin):
+class PersonAdmin(NoPopups, PersonModelAdmin):
     """The pages of users."""
 
     form = PersonForm
@@ -172,7 +171,7 @@ class PersonAdmin(GuardedLookups, NoPopups, PersonModelAdmin):
 
 
 @admin.register(Group, site=site)
-class RoleAdmin(GuardedLookups, NoPopups, AuditedAdmin[Group], GroupAdmin):
+class RoleAdmin(NoPopups, AuditedAdmin[Group], GroupAdmin):
     """The pages of groups."""
 
     form = GroupForm

@@ -19,7 +19,6 @@ from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.alerts.told_form import HELP, WHICH, WHO, ToldForm
 from copilot_admin.admin.common.generics import AlertDigestModelAdmin
-from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.no_popups import NoPopups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.alerts.digests import next_due, send
@@ -56,7 +55,7 @@ class DigestForm(ToldForm):
 
 
 @admin.register(AlertDigest, site=site)
-class DigestAdmin(GuardedLookups, NoPopups, AlertDigestModelAdmin):
+class DigestAdmin(NoPopups, AlertDigestModelAdmin):
     """The pages of digests."""
 
     form = DigestForm

@@ -22,7 +22,6 @@ from copilot_admin.admin.alerts.privacy import READ, hold_back, may_read_words
 from copilot_admin.admin.alerts.rule_form import RuleForm
 from copilot_admin.admin.alerts.told_form import WHICH, WHO
 from copilot_admin.admin.common.generics import AlertRuleModelAdmin
-from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.no_popups import NoPopups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.alerts.deliveries import make_for
@@ -36,7 +35,7 @@ LATEST = 10
 
 
 @admin.register(AlertRule, site=site)
-class RuleAdmin(GuardedLookups, NoPopups, AlertRuleModelAdmin):
+class RuleAdmin(NoPopups, AlertRuleModelAdmin):
     """The pages of rules."""
 
     change_form_template = f"{FOLDER}/change_form.html"

@@ -21,7 +21,6 @@ from django.views.decorators.http import require_POST
 from copilot_admin.admin.alerts.privacy import hold_back, may_read_words
 from copilot_admin.admin.common.audited import stored
 from copilot_admin.admin.common.generics import AlertWebhookModelAdmin, AlertWebhookModelForm
-from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.alerts.addresses import webhook_url
 from copilot_admin.alerts.deliveries import make
@@ -71,7 +70,7 @@ class WebhookForm(AlertWebhookModelForm):
 
 
 @admin.register(AlertWebhook, site=site)
-class WebhookAdmin(GuardedLookups, AlertWebhookModelAdmin):
+class WebhookAdmin(AlertWebhookModelAdmin):
     """The pages of webhooks."""
 
     form = WebhookForm

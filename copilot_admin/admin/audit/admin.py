@@ -22,7 +22,6 @@ from copilot_admin.admin.audit.filters import found, read_audit_filters
 from copilot_admin.admin.audit.pages import page_of
 from copilot_admin.admin.audit.words import kind_words, kinds
 from copilot_admin.admin.common.generics import AuditModelAdmin
-from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.written_by_server import WrittenByServer
 from copilot_admin.admin.frame.site import site
 from copilot_admin.audit.actor import Actor
@@ -37,7 +36,7 @@ read_only = method_decorator([require_safe, never_cache])
 
 
 @admin.register(AuditEntry, site=site)
-class AuditEntryAdmin(WrittenByServer, GuardedLookups, AuditModelAdmin):
+class AuditEntryAdmin(WrittenByServer, AuditModelAdmin):
     """The pages of entries; whoever takes them along is an entry himself."""
 
     actions = None

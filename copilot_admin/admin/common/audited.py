@@ -16,6 +16,7 @@ from django.http import HttpRequest
 
 from copilot_admin.admin.common.chosen_rows import ChosenRows
 from copilot_admin.admin.common.gone import GoneRows
+from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.snapshot import Snapshot, snapshot
@@ -34,7 +35,7 @@ else:
         """Django's class, which is generic for the type checker alone."""
 
 
-class AuditedAdmin(GoneRows, _Admin[Row]):
+class AuditedAdmin(GoneRows, GuardedLookups, _Admin[Row]):
     """Adds an entry for each row that is added, changed or deleted; none where nothing differs."""
 
     def audit(

@@ -16,7 +16,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from copilot_admin.admin.common.fieldsets import without
-from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.no_popups import NoPopups
 from copilot_admin.admin.common.reach import behind_the_wall
 from copilot_admin.admin.copilots import actions
@@ -69,7 +68,6 @@ class CopilotList(ChangeList):
 
 @admin.register(Copilot, site=site)
 class CopilotAdmin(
-    GuardedLookups,
     NoPopups,
     AtOnceViews,
     ArchiveViews,

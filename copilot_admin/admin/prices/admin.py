@@ -12,7 +12,6 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.no_popups import NoPopups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.prices.form import PRICES, PriceForm, today
@@ -52,7 +51,7 @@ class StandingFilter(admin.SimpleListFilter):
 
 
 @admin.register(ModelPrice, site=site)
-class ModelPriceAdmin(GuardedLookups, NoPopups, PriceImportViews):
+class ModelPriceAdmin(NoPopups, PriceImportViews):
     """The pages of prices."""
 
     form = PriceForm

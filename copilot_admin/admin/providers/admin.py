@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.fieldsets import Fieldsets, without
-from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.providers.deletion import deletion_of
 from copilot_admin.admin.providers.form import ProviderForm
@@ -34,7 +33,7 @@ VIEW_ONLY = ["name", "kind", "base_url", "api_key_env", "tool_calling"]
 
 
 @admin.register(Provider, site=site)
-class ProviderAdmin(GuardedLookups, TrialViews):
+class ProviderAdmin(TrialViews):
     """The pages of providers."""
 
     form = ProviderForm

@@ -6,14 +6,13 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.generics import CriterionModelAdmin
-from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.journal.second_judges import sealed
 from copilot_admin.models import Criterion
 
 
 @admin.register(Criterion, site=site)
-class CriterionAdmin(GuardedLookups, CriterionModelAdmin):
+class CriterionAdmin(CriterionModelAdmin):
     """What was judged with a criterion stays readable: it is retired, not deleted."""
 
     list_display = ("name", "kind", "help", "position", "is_retired")

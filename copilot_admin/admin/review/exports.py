@@ -26,7 +26,6 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.common.generics import ExportModelAdmin
-from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.review.export_form import PROMPTS, ExportForm
 from copilot_admin.admin.transcripts.foreign_filters import refused_page
@@ -59,7 +58,7 @@ post_only = method_decorator(require_POST)
 
 
 @admin.register(TranscriptExport, site=site)
-class ExportAdmin(GuardedLookups, ExportModelAdmin):
+class ExportAdmin(ExportModelAdmin):
     """Everybody has his own exports; admins see all of them."""
 
     list_display = ("what", "filter", "state", "n_conversations", "owner", "made_at")

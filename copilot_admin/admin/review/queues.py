@@ -18,7 +18,6 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.common.generics import ConversationModelAdmin, QueueModelAdmin
-from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.review.queue_form import QueueForm
 from copilot_admin.admin.transcripts.beside import newest_ids, rows_of_list
@@ -44,7 +43,7 @@ post_only = method_decorator(require_POST)
 
 
 @admin.register(ReviewQueue, site=site)
-class QueueAdmin(GuardedLookups, QueueModelAdmin):
+class QueueAdmin(QueueModelAdmin):
     """A queue is chosen once; then it is read to its end, or closed."""
 
     list_display = ("name", "done", "each", "created_by", "created_at", "is_closed")

@@ -9,7 +9,6 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.written_by_server import WrittenByServer
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.transcripts.again import AskingAgainViews
@@ -33,9 +32,7 @@ FOLDER = "admin/copilot_admin/conversation"
 
 
 @admin.register(Conversation, site=site)
-class ConversationAdmin(
-    WrittenByServer, GuardedLookups, SavedViews, LearningViews, AskingAgainViews
-):
+class ConversationAdmin(WrittenByServer, SavedViews, LearningViews, AskingAgainViews):
     """Transcripts are read and judged here; what was said is changed nowhere.
 
     A column more is a method with `@admin.display` and its name in `list_display`; a filter more is an

@@ -16,7 +16,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.generics import CallModelAdmin
-from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.written_by_server import WrittenByServer
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.transcripts.cells import when_cell
@@ -65,7 +64,7 @@ class ComponentFilter(admin.SimpleListFilter):
 
 
 @admin.register(ComponentCall, site=site)
-class ComponentCallAdmin(WrittenByServer, GuardedLookups, CallModelAdmin):
+class ComponentCallAdmin(WrittenByServer, CallModelAdmin):
     """Calls are read here, and changed nowhere."""
 
     list_display = ("called", "pin", "state", "took", "events", "key", "user", "copilot")

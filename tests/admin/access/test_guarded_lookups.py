@@ -11,8 +11,10 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 import pytest
 
+from copilot_admin.admin.common.audited import AuditedAdmin
 from copilot_admin.admin.common.guarded_lookups import SECRETS
 from copilot_admin.admin.frame.site import site
+from copilot_admin.models import EndpointKey
 
 SECRET = re.compile(r"cipher|digest|hash|password|secret|session_")
 ADMINS = list(site._registry.items())
@@ -42,6 +44,13 @@ def test_no_path_to_a_secret_is_a_filter(model: type[Model], admin: Any) -> None
     for path in paths(model):
         for lookup in ("", "__startswith", "__regex", "__gt", "__exact", "__isnull"):
             assert not admin.lookup_allowed(f"{path}{lookup}", "a", request), path
+
+
+def test_a_new_page_is_guarded_though_it_says_nothing_of_that() -> None:
+    page: AuditedAdmin[EndpointKey] = AuditedAdmin(EndpointKey, site)
+    request = RequestFactory().get("/")
+    assert not page.lookup_allowed("digest__startswith", "a", request)
+    assert page.lookup_allowed("name__startswith", "a", request)
 
 
 @pytest.mark.parametrize(
