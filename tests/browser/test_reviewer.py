@@ -11,7 +11,7 @@ from copilot_admin.models import Conversation, Turn
 from tests.admin.transcripts.test_pages import hostile_conversation
 from tests.admin.transcripts.transcript_rows import long_conversation, rich_conversation
 from tests.browser.visits import LOOKS, PHONE, Visit, visit, visiting
-from tests.factories import make_user
+from tests.factories import make_copilot, make_user, make_version
 from tests.journal.journaling import Client as Asking
 from tests.journal.journaling import ai
 from tests.rendering.hostile_texts import PAYLOADS
@@ -84,6 +84,16 @@ def test_words_are_found_opened_at_their_turn_filtered_and_kept(eve: Visit):
     page.get_by_role("link", name="Курс?").click()
     expect(page.locator("article:target mark.ca-hit")).to_have_text("Почему")
     expect(page.locator("article:target mark.ca-hit")).to_be_in_viewport()
+
+
+def test_names_and_questions_without_blanks_stay_on_the_start_page_and_in_the_head(eve: Visit):
+    copilot = make_copilot(name="M" * 100)
+    Asking(version=make_version(copilot), trace_id="M" * 98).ask("W" * 2000).answer("Yes.")
+    conversation = Conversation.objects.get()
+    eve.page.set_viewport_size(PHONE)
+    for path in ("/admin/", page_of(conversation)):
+        eve.go(path)
+        assert eve.overflow() <= 0
 
 
 @pytest.mark.nightly
