@@ -86,13 +86,14 @@ def test_words_are_found_opened_at_their_turn_filtered_and_kept(eve: Visit):
     expect(page.locator("article:target mark.ca-hit")).to_be_in_viewport()
 
 
-def test_names_and_questions_without_blanks_stay_on_the_start_page_and_in_the_head(eve: Visit):
+def test_names_and_questions_without_blanks_stay_on_the_start_page_and_in_transcripts(eve: Visit):
     copilot = make_copilot(name="M" * 100)
     Asking(version=make_version(copilot), trace_id="M" * 98).ask("W" * 2000).answer("Yes.")
-    conversation = Conversation.objects.get()
+    pages = [page_of(one) for one in (Conversation.objects.get(), hostile_conversation("M" * 98))]
     eve.page.set_viewport_size(PHONE)
-    for path in ("/admin/", page_of(conversation)):
+    for path in ("/admin/", *pages):
         eve.go(path)
+        eve.unfold()
         assert eve.overflow() <= 0
 
 
