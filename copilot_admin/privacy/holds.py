@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -18,6 +18,10 @@ from copilot_admin.privacy.scopes import (
     scope_of,
 )
 
+_LOCK = (
+    7_204_511  # of PostgreSQL, by whose number whoever removes and whoever holds know each other
+)
+
 
 def in_force() -> QuerySet[LegalHold]:
     """The holds that have not been released."""
@@ -26,7 +30,7 @@ def in_force() -> QuerySet[LegalHold]:
 
 @transaction.atomic
 def place(scope: PrivacyScope, *, reason: str, by: str, by_id: int | None = None) -> LegalHold:
-    """Holds what a scope means from now on, also what is asked later.
+    """Holds what a scope means from now on, also what is asked later; waits for what is being removed.
 
     Args:
         scope: What may not be removed.
@@ -41,6 +45,9 @@ def place(scope: PrivacyScope, *, reason: str, by: str, by_id: int | None = None
         raise ValueError(
             _("Say what is to be held: a conversation, a user, a caller, a copilot or a period.")
         )
+    if connection.vendor == "postgresql":  # SQLite has one writer
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
     if scope.copilot is not None and not Copilot.objects.filter(pk=scope.copilot).exists():
         raise ValueError(_("There is no copilot %(id)s.") % {"id": scope.copilot})
     if scope.conversation is not None:
@@ -73,6 +80,20 @@ def _lock(conversation_id: int) -> None:
     if principal.startswith(ERASED):
         text = _("Conversation %(id)s is being removed already.")
         raise ValueError(text % {"id": conversation_id})
+
+
+def stay() -> bool:
+    """Whether what is held is known, and stays so to the end of the transaction.
+
+    A hold that is stored between the look at all of them and the commit of a removal would keep
+    nothing of what that takes. Who removes does not wait for it: he may have rows that it needs.
+    """
+    if connection.vendor != "postgresql":
+        return True
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock_shared(%s)", [_LOCK])
+        [[are_known]] = cursor.fetchall()
+    return bool(are_known)
 
 
 def release(hold_id: int, *, by: str) -> bool:

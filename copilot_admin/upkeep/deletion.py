@@ -40,6 +40,7 @@ from copilot_admin.models import (
     SavedQuestion,
     VersionProvider,
 )
+from copilot_admin.privacy import holds
 from copilot_admin.privacy.holds import holds_on_copilot
 from copilot_admin.privacy.rows import delete_first, of_conversations, of_runs, without_running
 from copilot_admin.privacy.users import forget_silent, users_of
@@ -94,7 +95,7 @@ def delete_batch(copilot_id: int) -> DeletionStep:
     if copilot is None:
         return DeletionStep.WAITING if marked.exists() else DeletionStep.GONE
     marked.update(deletion_moved_at=timezone.now())
-    if holds_on_copilot(copilot_id):
+    if not holds.stay() or holds_on_copilot(copilot_id):
         return DeletionStep.WAITING
     oldest = Conversation.objects.filter(copilot_id=copilot_id).order_by("last_at", "id")
     found = list(oldest.values_list("pk", flat=True)[:CONVERSATIONS])

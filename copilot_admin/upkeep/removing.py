@@ -34,7 +34,7 @@ from copilot_admin.models import (
     Turn,
 )
 from copilot_admin.models.privacy import ERASED
-from copilot_admin.privacy import users
+from copilot_admin.privacy import holds, users
 from copilot_admin.privacy.counting import (
     caller_days,
     component_calls,
@@ -67,7 +67,9 @@ class RemovalStep(StrEnum):
     """What came of a batch of removing transcripts."""
 
     MOVED = "moved"
-    WAITING = "waiting"  # answers that still run, or another process that removes
+    WAITING = (
+        "waiting"  # answers that still run, a hold that is being placed, or who removes already
+    )
     LAST = "last"  # all rows are gone: the database's own files are next
     GONE = "gone"
 
@@ -79,6 +81,8 @@ def remove_batch(removal_id: int) -> RemovalStep:
     removal = rows.select_for_update(skip_locked=True, of=("self",)).first()
     if removal is None:
         return RemovalStep.WAITING if rows.exists() else RemovalStep.GONE
+    if not holds.stay():
+        return RemovalStep.WAITING
     removal.moved_at = timezone.now()
     step = _did(removal)
     removal.save()
