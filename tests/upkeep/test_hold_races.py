@@ -39,7 +39,10 @@ def copilot() -> Copilot:
 
 def somebody_waits() -> bool:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+        cursor.execute(
+            "SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = database "
+            "WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted"
+        )
         return bool(cursor.fetchall())
 
 
