@@ -18,9 +18,8 @@ from copilot_admin.privacy.scopes import (
     scope_of,
 )
 
-_LOCK = (
-    7_204_511  # of PostgreSQL, by whose number whoever removes and whoever holds know each other
-)
+# A lock of PostgreSQL that is no row: who removes and who places a hold know each other by its number.
+_LOCK = 7_204_511
 
 
 def in_force() -> QuerySet[LegalHold]:

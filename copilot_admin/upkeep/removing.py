@@ -67,9 +67,7 @@ class RemovalStep(StrEnum):
     """What came of a batch of removing transcripts."""
 
     MOVED = "moved"
-    WAITING = (
-        "waiting"  # answers that still run, a hold that is being placed, or who removes already
-    )
+    WAITING = "waiting"  # answers that still run, a hold that is being placed, another process
     LAST = "last"  # all rows are gone: the database's own files are next
     GONE = "gone"
 
