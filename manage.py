@@ -25,6 +25,8 @@ from copilot_admin.management.stopping import stopping_in_a_word  # noqa: E402
 from copilot_admin.server.garbage import look_rarely  # noqa: E402
 
 TOO_MANY_OPEN = frozenset({errno.EMFILE, errno.ENFILE})  # of the process, of the machine
+# A step of `migrate` locks tables that servers at work use in another order. Each of them is whole or not there.
+MOST_BEGINNINGS = 10
 NOT_RUN = 2  # exit status, as of arguments that a command does not know
 # Of these, 1 says that something is not as it should be.
 ANSWERING = frozenset({"audit", "copilots", "replay"})
@@ -40,7 +42,7 @@ def main(argv: Sequence[str]) -> None:
     So is an argument that is no text: names of files may be none, and any other is refused where it is used.
     """
     try:
-        execute_from_command_line(list(argv))
+        _execute(argv)
     except Error as error:
         # The error came from a database, so the settings are read and the apps are loaded.
         from copilot_admin.server.database_faults import sentence_for_command
@@ -63,6 +65,23 @@ def main(argv: Sequence[str]) -> None:
             raise
         sys.stderr.write(f"CommandError: {odd[0]!r} is no text in UTF-8.\n")
         sys.exit(NOT_RUN)
+
+
+def _execute(argv: Sequence[str]) -> None:
+    """Runs a command; `migrate` goes on where servers at work were in its way."""
+    left = MOST_BEGINNINGS if argv[1:2] == ["migrate"] else 1
+    while left:
+        left -= 1
+        try:
+            execute_from_command_line(list(argv))
+        except Error as error:
+            from copilot_admin.server.database_faults import was_in_the_way
+
+            if not left or not was_in_the_way(error):
+                raise
+            sys.stderr.write("\nServers at work were in the way of this step: it is begun again.\n")
+        else:
+            return
 
 
 def is_answering(argv: Sequence[str]) -> bool:

@@ -10,7 +10,7 @@ from copilot_admin.config.databases import SQLITE
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.server.refused_connections import refusal_of_connections
 from copilot_admin.storage.database_thread import OUTAGES, is_outage
-from copilot_admin.storage.postgresql_codes import NO_TABLE, NOT_PERMITTED
+from copilot_admin.storage.postgresql_codes import DEADLOCK, NO_TABLE, NOT_PERMITTED
 from copilot_admin.storage.schema import is_current
 from copilot_admin.upkeep.free_space import fault_of_disks
 
@@ -72,6 +72,11 @@ def sentence_for_command(error: db.Error, argv: Sequence[str]) -> str | None:
     return None if is_ours or "--traceback" in argv else sentence_of(error)
 
 
+def was_in_the_way(error: db.Error) -> bool:
+    """Whether PostgreSQL took back what was done, since it and others at work waited for each other."""
+    return _code_of(error) == DEADLOCK
+
+
 def is_missing_table(error: db.Error) -> bool:
     """Whether a table or a column is not there."""
     code = _code_of(error)
@@ -108,6 +113,11 @@ def sentence_of(error: db.Error) -> str:
         return (
             "PostgreSQL does not let the user of DATABASE_URL at a table. Grant him the rights on all "
             "tables and sequences; its own log names the table."
+        )
+    if was_in_the_way(error):
+        return (
+            "PostgreSQL took back what was done last, as others at work were in its way. What was done "
+            "before stays: start this again when less is asked."
         )
     if _code_of(error) == _READ_ONLY:
         return "PostgreSQL can only be read now. Name the one that takes writes in DATABASE_URL."

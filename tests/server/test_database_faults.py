@@ -27,7 +27,7 @@ from copilot_admin.errors import ConfigurationError
 from copilot_admin.server import database_faults
 from copilot_admin.server.database_faults import MIGRATE, sentence_for_command, sentence_of
 from copilot_admin.server.open_files import LEAST
-from copilot_admin.storage.postgresql_codes import NOT_PERMITTED
+from copilot_admin.storage.postgresql_codes import DEADLOCK, NOT_PERMITTED
 import manage
 from tests.waiting import HANGS_SECONDS
 
@@ -204,6 +204,49 @@ def test_a_command_that_cannot_open_the_database_says_so_in_one_line(unopened, c
     )
     with pytest.raises(OperationalError):
         manage.main(["manage.py", command, "--traceback"])
+
+
+class TestServersInTheWay:
+    """PostgreSQL takes one back of two that wait for each other: a step of `migrate` among servers at work."""
+
+    TOLD = (
+        "CommandError: PostgreSQL took back what was done last, as others at work were in its way. What "
+        "was done before stays: start this again when less is asked."
+    )
+
+    @pytest.fixture
+    def begun(self, settings, monkeypatch) -> list[int]:
+        """How often a command is begun; each time but the last this says that others are in its way."""
+        monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", POSTGRESQL)
+        left = [3]
+
+        def run(argv: list[str]) -> None:
+            left[0] -= 1
+            if left[0]:
+                error = OperationalError("deadlock detected")
+                error.__cause__ = Exception()
+                vars(error.__cause__)["sqlstate"] = DEADLOCK
+                raise error
+
+        monkeypatch.setattr(manage, "execute_from_command_line", run)
+        return left
+
+    def test_it_goes_on_where_it_was(self, begun, capsys):
+        manage.main(["manage.py", "migrate"])
+        assert begun == [0]
+        told = "Servers at work were in the way of this step: it is begun again."
+        assert capsys.readouterr().err.split("\n") == ["", told, "", told, ""]
+
+    def test_it_gives_up_at_last_and_says_what_stays(self, begun):
+        begun[0] = 1000
+        with pytest.raises(SystemExit) as ended:
+            manage.main(["manage.py", "migrate"])
+        assert (ended.value.code, begun) == (self.TOLD, [1000 - manage.MOST_BEGINNINGS])
+
+    def test_no_other_command_is_begun_again(self, begun):
+        with pytest.raises(SystemExit) as ended:
+            manage.main(["manage.py", "sweep"])
+        assert (ended.value.code, begun) == (self.TOLD, [2])
 
 
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE])
