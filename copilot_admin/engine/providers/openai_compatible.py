@@ -194,7 +194,7 @@ class OpenAICompatible:
         """Asks with a connection of the session; the body is left to read."""
         headers = dict(connection.headers)
         if isinstance(content, LongBody):
-            headers["Content-Length"] = str(content.size)
+            headers["Content-Length"] = str(await content.size())
         return await connection.session.request(
             method,
             address,

@@ -45,7 +45,7 @@ def test_the_pieces_are_together_what_one_call_writes(body):
     long = LongBody(body)
     pieces = asyncio.run(sent(long))
     assert b"".join(pieces) == dumped(body)
-    assert long.size == len(dumped(body))
+    assert asyncio.run(long.size()) == len(dumped(body))
     assert max(map(len, pieces)) < 64 * 1024 + 6 * PIECE
 
 
@@ -54,7 +54,7 @@ def test_what_strict_json_does_not_have_is_written_in_pieces_as_well():
     long = LongBody(body)
     whole = b"".join(asyncio.run(sent(long)))
     assert json.loads(whole) == json.loads(json.dumps(body))
-    assert long.size == len(whole)
+    assert asyncio.run(long.size()) == len(whole)
 
 
 @pytest.mark.parametrize(
@@ -95,6 +95,20 @@ def test_a_long_text_takes_little_beside_itself_while_it_is_sent_and_nothing_aft
 
     assert asyncio.run(taken()) < size // 4
     assert getsizeof(text) == size
+
+
+def test_others_go_on_while_a_long_text_is_counted_and_sent():
+    body = LongBody({"a": "x" * 8 * MEGABYTE})
+
+    async def turns_of_another_meanwhile() -> int:
+        turns = 0
+        work = asyncio.gather(body.size(), sent(body))
+        while not work.done():
+            turns += 1
+            await asyncio.sleep(0)
+        return turns
+
+    assert asyncio.run(turns_of_another_meanwhile()) >= 8 * MEGABYTE // (64 * 1024)
 
 
 def test_a_model_is_told_how_long_a_long_question_is():
