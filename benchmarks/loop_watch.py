@@ -91,8 +91,8 @@ class Watch:
         while True:
             time.sleep(LOOK_SECONDS)
             if not self._where and time.monotonic() - self._last > LATE_SECONDS:
-                frame = sys._current_frames().get(loop_thread)
-                self._where = " < ".join(_places(frame))
+                # Kept in a name here, a frame keeps whatever the loop was at: a question, and its room.
+                self._where = " < ".join(_places(sys._current_frames().get(loop_thread)))
 
 
 def _places(frame: FrameType | None) -> Sequence[str]:
