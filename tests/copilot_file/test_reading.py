@@ -6,6 +6,7 @@ from pydantic import ValidationError
 import pytest
 import yaml
 
+from copilot_admin.copilot_file import yaml_reading, yaml_writing
 from copilot_admin.copilot_file.faults import BadCopilotFile, path_of
 from copilot_admin.copilot_file.loading import MOST_BYTES, load
 from copilot_admin.copilot_file.schema import CopilotEntry, CopilotFile
@@ -14,7 +15,6 @@ from copilot_admin.copilot_file.yaml_reading import (
     MOST_CHARACTERS,
     MOST_DEPTH,
     MOST_LINES,
-    MOST_VALUES,
     read_yaml,
 )
 from copilot_admin.copilot_file.yaml_writing import is_readable_as_yaml, write_yaml
@@ -28,6 +28,14 @@ from protocol.features import FEATURE_KEYS, FEATURES, CustomFeatureType
 
 KINDS = [kind for kind, _ in provider_kinds()]
 SMALLEST: dict[str, Any] = {"slug": "a", "name": "A", "provider": "P", "model": "m"}
+FEW_VALUES = 2_000
+
+
+@pytest.fixture
+def _few_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The most that is read is so little that it is read at once."""
+    for module in (yaml_reading, yaml_writing):
+        monkeypatch.setattr(module, "MOST_VALUES", FEW_VALUES)
 
 
 def _faults(text: str | bytes) -> list[str]:
@@ -166,8 +174,8 @@ def test_too_many_levels_are_refused():
     ("text", "fault"),
     [
         (
-            "[" + "a," * MOST_VALUES + "]",
-            f"line 1, column {2 * MOST_VALUES - 2}: there are more than {MOST_VALUES} keys and values. "
+            "[" + "a," * FEW_VALUES + "]",
+            f"line 1, column {2 * FEW_VALUES - 2}: there are more than {FEW_VALUES} keys and values. "
             "Split the file, or write it as JSON.",
         ),
         (
@@ -182,6 +190,7 @@ def test_too_many_levels_are_refused():
         ),
     ],
 )
+@pytest.mark.usefixtures("_few_values")
 def test_yaml_that_would_be_read_for_minutes_is_refused(text, fault):
     assert _faults(text) == [fault]
 
@@ -725,7 +734,8 @@ def test_a_faulty_note_is_told_with_its_path(changes, fault):
     assert _faults_of(**changes) == [f"copilots[0].{fault}"]
 
 
-@pytest.mark.parametrize("entries", [12_498, 12_499])
+@pytest.mark.parametrize("entries", [498, 499])
+@pytest.mark.usefixtures("_few_values")
 def test_what_is_too_much_yaml_is_known_before_it_is_written(entries):
     value = {"a": [{"b": None}] * entries}
     text = "a:\n" + "- b:\n" * entries

@@ -37,6 +37,15 @@ from copilot_admin.engine.values.model_call import (
 from copilot_admin.errors import LimitReached, ProviderBroke, ProviderUnavailable
 
 CALL = ModelCall(model="m", messages=(ModelMessage(role=ModelRole.USER, text="12345"),))
+FEW_BYTES = 64 * 1024
+
+
+@pytest.fixture
+def _few_bytes(monkeypatch):
+    """What is read line by line is less than a mebibyte of it: each line is a step."""
+    assert MAX_EVENT_BYTES == MAX_BYTES_WITHOUT_DATA == 1024 * 1024
+    for name in ("MAX_EVENT_BYTES", "MAX_BYTES_WITHOUT_DATA"):
+        monkeypatch.setattr(data_lines, name, FEW_BYTES)
 
 
 def lines_of(*blocks):
@@ -122,9 +131,10 @@ def test_event_of_more_than_a_mebibyte_is_an_error(block):
         DataLines().feed(block)
 
 
+@pytest.mark.usefixtures("_few_bytes")
 def test_lines_without_data_count_as_well():
     lines = DataLines()
-    lines.feed(b"data:\n" * MAX_EVENT_BYTES)
+    lines.feed(b"data:\n" * FEW_BYTES)
     with pytest.raises(ProviderBroke, match="more than 1 MiB"):
         lines.feed(b"data: x\n")
 
@@ -167,11 +177,12 @@ def test_the_form_of_a_body_shows_in_its_first_sign(before):
             assert (body.held, body.end()) == (0, [])
 
 
+@pytest.mark.usefixtures("_few_bytes")
 def test_of_a_body_that_has_not_begun_blanks_are_counted():
     body = EitherForm()
     with pytest.raises(ProviderBroke, match="blank lines or comments"):
         for _ in range(3):
-            body.feed(b"\n" * (MAX_BYTES_WITHOUT_DATA // 2))
+            body.feed(b"\n" * (FEW_BYTES // 2))
     with pytest.raises(ProviderBroke, match="answered with a web page"):
         EitherForm().feed(b"\n<!doctype html>\n")
 
@@ -834,27 +845,30 @@ def test_request_takes_what_strict_json_does_not():
 
 
 @pytest.mark.parametrize("line", [b"\n", b"\r\n", b": alive\n\n", b"id: 1\n", b"\n\r"])
+@pytest.mark.usefixtures("_few_bytes")
 def test_a_mebibyte_without_an_event_is_no_answer(line):
     lines = DataLines()
-    block = line * (32 * 1024 // len(line))
+    block = line * (2 * 1024 // len(line))
     fed = 0
     with pytest.raises(ProviderBroke, match="1 MiB of blank lines or comments"):
-        while fed < 2 * MAX_BYTES_WITHOUT_DATA:
+        while fed < 2 * FEW_BYTES:
             lines.feed(block)
             fed += len(block)
-    assert MAX_BYTES_WITHOUT_DATA - len(block) < fed <= MAX_BYTES_WITHOUT_DATA
+    assert FEW_BYTES - len(block) < fed <= FEW_BYTES
 
 
 @pytest.mark.parametrize("said", [b"data: x\n\n", b"data: x\n\n\n", b"data:\n"])
+@pytest.mark.usefixtures("_few_bytes")
 def test_signs_of_life_between_events_may_go_on(said):
     lines = DataLines()
     for _ in range(3):
-        lines.feed(b"\n" * (MAX_BYTES_WITHOUT_DATA - 1))
+        lines.feed(b"\n" * (FEW_BYTES - 1))
         lines.feed(said)
 
 
+@pytest.mark.usefixtures("_few_bytes")
 def test_an_event_before_a_mebibyte_of_nothing_is_handed_on():
     lines = DataLines()
-    assert lines.feed(b"data: x\n\n" + b"\n" * MAX_BYTES_WITHOUT_DATA) == [b"x"]
+    assert lines.feed(b"data: x\n\n" + b"\n" * FEW_BYTES) == [b"x"]
     with pytest.raises(ProviderBroke):
-        lines.feed(b"\n" * (MAX_BYTES_WITHOUT_DATA + 1))
+        lines.feed(b"\n" * (FEW_BYTES + 1))
