@@ -744,7 +744,7 @@ asyncio.run(main(client))
 
 @pytest.mark.parametrize(
     "kill",
-    [0, 2, *(pytest.param(one, marks=pytest.mark.nightly) for one in (1, 3))],
+    [2, *(pytest.param(one, marks=pytest.mark.nightly) for one in (0, 1, 3))],
 )
 def test_a_killed_process_loses_no_finished_run(kill, tmp_path):
     version = make_version()

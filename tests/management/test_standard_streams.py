@@ -27,9 +27,9 @@ WAYS = {
 BROKEN, FULL, CLOSED = "", "No space left on device", "Bad file descriptor"
 
 
-def ended(program, *, fault, unbuffered=False):
+def ended(program, *, fault, unbuffered=False, **environment):
     """The status and the words of a program whose output has such a fault."""
-    environment = {"PYTHONPATH": str(ROOT)} | ({"PYTHONUNBUFFERED": "1"} if unbuffered else {})
+    environment |= {"PYTHONPATH": str(ROOT)} | ({"PYTHONUNBUFFERED": "1"} if unbuffered else {})
     with closing(os.fdopen(_output(fault), "wb")) as output:
         done = subprocess.run(
             [sys.executable, *program],
@@ -147,7 +147,10 @@ def test_a_thread_of_a_server_is_told_what_is_wrong():
     assert told == (7, "Broken pipe\nit went on\n")
 
 
-@pytest.mark.parametrize(("command", "status"), [("help", 1), ("copilots", 2)])
-def test_manage_py_ends_so(command, status):
+@pytest.mark.parametrize(
+    ("command", "status", "environment"),
+    [("help", 1, {"DJANGO_SETTINGS_MODULE": "tests.management.few_settings"}), ("copilots", 2, {})],
+)
+def test_manage_py_ends_so(command, status, environment):
     arguments = ["manage.py", command, "--help"]
-    assert ended(arguments, fault=BROKEN) == (status, "")
+    assert ended(arguments, fault=BROKEN, **environment) == (status, "")

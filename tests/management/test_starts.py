@@ -126,11 +126,7 @@ def test_what_a_command_writes_is_read_by_nobody_else(tmp_path):
     subprocess.run(
         [sys.executable, "manage.py", "shell", "-c", f"open({str(written)!r}, 'w')"],
         cwd=ROOT,
-        env={
-            "COPILOT_DATA_DIR": str(tmp_path / "data"),
-            "SECRET_KEY": "only for this test",
-            "COPILOT_ENCRYPTION_KEYS": os.environ["COPILOT_ENCRYPTION_KEYS"],
-        },
+        env={"DJANGO_SETTINGS_MODULE": "tests.management.few_settings"},
         umask=0o022,
         timeout=HANGS_SECONDS,
         check=True,

@@ -55,6 +55,7 @@ def test_manage_py_ends_so(number):
     with subprocess.Popen(
         [sys.executable, "manage.py", "shell", "--no-imports", "-c", waits],
         cwd=ROOT,
+        env={"DJANGO_SETTINGS_MODULE": "tests.management.few_settings"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -325,6 +325,7 @@ def test_a_fault_of_ours_keeps_its_traceback(settings, monkeypatch, error, argum
     assert (told is not None) is is_told
 
 
+@pytest.mark.nightly  # its words are looked at above, and the way is that of a damaged file
 def test_a_postgresql_that_does_not_answer_is_one_line(tmp_path):
     done = run(tmp_path, "serve", "--port", "0", DATABASE_URL="postgres://u@127.0.0.1:1/none")
     assert refusal(done) == (
