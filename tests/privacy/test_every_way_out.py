@@ -84,7 +84,11 @@ def deleting() -> set[str]:
         name = path.relative_to(ROOT).as_posix()
         if name.startswith(("migrations/", "engine/")):
             continue
-        if any(map(_deletes, ast.walk(ast.parse(path.read_text())))):
+        code = path.read_text()
+        may_delete = (
+            "delete" in code or "DELETE" in code
+        )  # to read a module as code takes milliseconds
+        if may_delete and any(map(_deletes, ast.walk(ast.parse(code)))):
             found.add(name)
     return found
 

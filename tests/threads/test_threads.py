@@ -58,14 +58,14 @@ def test_a_follow_up_continues_the_conversation(trace_id):
 
 
 @TRACES
-def test_a_hundred_turns_store_two_hundred_messages(trace_id):
+def test_fifty_two_turns_store_two_messages_each(trace_id):
     client = Client(trace_id=trace_id)
     history = []
-    for number in range(100):
+    for number in range(52):
         history.append(human(f"Question {number}"))
         client.ask(*history).answer(f"Answer {number}")
         history.append(ai(f"Answer {number}"))
-    assert (Conversation.objects.count(), Node.objects.count()) == (1, 200)
+    assert (Conversation.objects.count(), Node.objects.count()) == (1, 104)
 
 
 @TRACES
@@ -479,7 +479,7 @@ def test_repeated_results_are_stored_once():
 
 def test_the_number_of_queries_does_not_depend_on_the_history():
     client, history, counts = Client(trace_id="chat"), [], []
-    for number in range(60):
+    for number in range(52):
         history.append(human(f"Question {number}"))
         opening = prepare(client.opening(*history))
         with CaptureQueriesContext(connection) as queries, transaction.atomic():
