@@ -1,5 +1,6 @@
 """Each limit of each subject refuses at its end, tells before, and is for nobody else."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from random import Random
 from zoneinfo import ZoneInfo
@@ -65,9 +66,20 @@ def take(kind: LimitKind, number: int, **asking: object) -> None:
         async_to_sync(let_in.end)(ONE.get(kind.measure, Charge()))
 
 
+def _each_with_some(scope: int, kind: int) -> Sequence[pytest.MarkDecorator]:
+    """Who is limited is one thing, and what is counted another: by night each meets each."""
+    return () if kind % len(LimitScope) == scope else (pytest.mark.nightly,)
+
+
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-@pytest.mark.parametrize("scope", LimitScope)
+@pytest.mark.parametrize(
+    ("scope", "kind"),
+    [
+        pytest.param(scope, kind, id=f"{scope}-{key}", marks=_each_with_some(place, number))
+        for place, scope in enumerate(LimitScope)
+        for number, (key, kind) in enumerate(KINDS.items())
+    ],
+)
 def test_a_limit_refuses_at_its_end_and_tells_before(
     scope: LimitScope, kind: LimitKind, told: list[int]
 ):

@@ -179,21 +179,31 @@ def test_a_shallow_stack_is_no_crash():
             at_depth(frames)
 
 
-@pytest.mark.parametrize("table_as_text", [pytest.param(False, marks=pytest.mark.nightly), True])
-def test_fifteen_megabytes_are_read_as_they_are(table_as_text: bool):
+@pytest.mark.parametrize(
+    ("table_as_text", "megabytes"),
+    [
+        (True, 3),
+        pytest.param(True, 15, marks=pytest.mark.nightly),
+        pytest.param(False, 15, marks=pytest.mark.nightly),
+    ],
+)
+def test_megabytes_are_read_as_they_are(table_as_text: bool, megabytes: int):
     numbers = random.Random(1)
-    rows = [{"date": f"2024-10-{i % 30}", "open": numbers.random(), "v": i} for i in range(200_000)]
+    rows = [
+        {"date": f"2024-10-{i % 30}", "open": numbers.random(), "v": i}
+        for i in range(megabytes * 13_000)
+    ]
     content = json.dumps(rows) if table_as_text else rows[:60_000]  # a million values
     body = json.dumps({"messages": [{"role": "tool", "data": [{"content": content}]}]}).encode()
-    padding = (15_000_000 - len(body)) // 2
+    padding = (megabytes * 1_000_000 - len(body)) // 2
     body = body.replace(b'"tool"', b'"tool","pad":"' + b"x," * padding + b'"')
-    assert len(body) >= 14_000_000
+    assert len(body) >= megabytes * 900_000
     assert loads(body) == json.loads(body)
 
 
 @pytest.mark.parametrize(
     "body",
-    [b'"' + b'\\"' * 3_000_000, b'"a,' * 1_500_000, b"[],[" * 1_000_000, b'{"a":' * 800_000],
+    [b'"' + b'\\"' * 600_000, b'"a,' * 300_000, b"[],[" * 200_000, b'{"a":' * 160_000],
 )
 def test_hostile_bodies_are_refused(body: bytes):
     """What takes longer than a straight line would not end."""

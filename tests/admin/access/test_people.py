@@ -136,7 +136,7 @@ def test_what_is_handed_out_is_what_one_has(actor: str) -> None:
     assert given == GRANTED[actor]
 
 
-@pytest.mark.parametrize("actor", [Role.OPERATORS, CLERK])
+@pytest.mark.parametrize("actor", [Role.OPERATORS, pytest.param(CLERK, marks=pytest.mark.nightly)])
 def test_a_second_account_of_ones_own_may_do_no_more(actor: str) -> None:
     own = person(actor)
     client = browser(own)

@@ -11,6 +11,7 @@ import warnings
 
 from django.test import Client
 from django.urls import reverse
+from joserfc.jwk import import_key
 import requests
 
 from copilot_admin.admin.logins import discovery
@@ -23,6 +24,7 @@ with warnings.catch_warnings():
     import oidc_provider_mock
 
 CLIENT = "copilots"
+_KEYS: dict[str, Any] = {}  # of providers, which read theirs for each token: 20 ms
 MAP = RoleMap(
     roles={
         "analysts": frozenset({Role.BUILDERS}),
@@ -64,11 +66,19 @@ class Provider:
         return answer.headers["Location"]
 
 
+def _read_once(key: dict[str, str]) -> Any:
+    """Reads a key as the library does, unless it has."""
+    if key["n"] not in _KEYS:
+        _KEYS[key["n"]] = import_key(key)
+    return _KEYS[key["n"]]
+
+
 @contextmanager
 def running_provider() -> Iterator[Provider]:
     """The provider, on a free port of this machine."""
     with (
         patch.dict(os.environ, {"AUTHLIB_INSECURE_TRANSPORT": "1"}),
+        patch("authlib.oidc.core.grants.code.import_any_key", _read_once),
         oidc_provider_mock.run_server_in_thread() as server,
     ):
         discovery.forget()
