@@ -7,8 +7,9 @@ from typing import Any
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
-from copilot_admin.copilots.publishing import publish
+from copilot_admin.copilots.publishing import document_of, publish
 from copilot_admin.copilots.questions.digest import digest_of_question
+from copilot_admin.copilots.switched_providers import keep
 from copilot_admin.models import (
     Access,
     AnswerState,
@@ -49,9 +50,22 @@ def make_copilot(**changes: Any) -> Copilot:
 
 
 def make_version(copilot: Copilot | None = None, **changes: Any) -> CopilotVersion:
-    """A published version of a copilot, which is made first unless given."""
-    version = publish(copilot or make_copilot(**changes), user=None)
+    """A published version of a copilot; of a new one, unless one is given."""
+    if copilot is None:
+        return _first_version(make_copilot(**changes))
+    version = publish(copilot, user=None)
     assert version is not None
+    return version
+
+
+def _first_version(copilot: Copilot) -> CopilotVersion:
+    """What `publish` makes of a draft without problems; to look for them takes longer than all of it."""
+    version = CopilotVersion.objects.create(
+        copilot=copilot, number=1, document=document_of(copilot), provider=copilot.provider
+    )
+    keep(version, copilot.custom_features)
+    copilot.live = version
+    copilot.save(update_fields=["live"])
     return version
 
 
