@@ -163,14 +163,15 @@ def test_doubtful_code_is_none(text):
     assert image not in in_pieces(text.format(image), size=1)
 
 
-@pytest.mark.parametrize("seed", range(300))
-def test_no_reader_of_markdown_loads_anything_from_elsewhere(seed):
-    random = Random(seed)
-    text = "".join(random.choices(PIECES, k=random.randint(2, 40)))
-    for sent in (without_remote_images(text, sources=(ALLOWED,)), in_pieces(text, size=1)):
-        for reader in READERS:
-            remote = {one for one in loaded(sent, reader) if not one.startswith(f"{ALLOWED}/")}
-            assert remote == set(), (text, sent)
+@pytest.mark.parametrize("first", range(0, 300, 50))
+def test_no_reader_of_markdown_loads_anything_from_elsewhere(first):
+    for seed in range(first, first + 50):
+        random = Random(seed)
+        text = "".join(random.choices(PIECES, k=random.randint(2, 40)))
+        for sent in (without_remote_images(text, sources=(ALLOWED,)), in_pieces(text, size=1)):
+            for reader in READERS:
+                remote = {one for one in loaded(sent, reader) if not one.startswith(f"{ALLOWED}/")}
+                assert remote == set(), (seed, text, sent)
 
 
 def test_text_without_images_is_not_held_back():

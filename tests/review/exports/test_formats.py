@@ -4,6 +4,7 @@ import csv
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 import io
+from itertools import product
 import json
 import re
 from typing import Any
@@ -189,13 +190,13 @@ def test_a_chat_without_content_has_no_messages():
     assert line["metadata"]["content_kept"] is False
 
 
-@pytest.mark.parametrize("with_data", [True, False])
-@pytest.mark.parametrize("name", ["csv", "jsonl", "md", "html"])
-def test_everything_that_a_transcript_can_hold_is_written(name: str, with_data: bool):
-    text = said_by(name, rich_conversation(), with_data=with_data, with_prompts=True)
-    assert "Microsoft stayed flat, on second thought." in text
-    assert "ماذا عن أرامكو؟" in text
-    assert ("200.5" in text) is (with_data and name != "csv")  # row 20 of a table
+def test_everything_that_a_transcript_can_hold_is_written():
+    conversation = rich_conversation()
+    for name, with_data in product(("csv", "jsonl", "md", "html"), (True, False)):
+        text = said_by(name, conversation, with_data=with_data, with_prompts=True)
+        assert "Microsoft stayed flat, on second thought." in text, name
+        assert "ماذا عن أرامكو؟" in text, name
+        assert ("200.5" in text) is (with_data and name != "csv"), name  # row 20 of a table
 
 
 class Tags(HTMLParser):
