@@ -101,8 +101,7 @@ def test_a_version_that_this_release_cannot_read_is_shown_as_broken(builder: Cli
 
 
 @pytest.mark.database
-@pytest.mark.parametrize("state", list(CopilotState))
-def test_the_list_is_filtered_by_state(builder: Client, state: CopilotState) -> None:
+def test_the_list_is_filtered_by_state(builder: Client) -> None:
     make_copilot(name="draft")
     make_published(name="published")
     make_changed(name="changed")
@@ -110,7 +109,8 @@ def test_the_list_is_filtered_by_state(builder: Client, state: CopilotState) -> 
     make_published(name="disabled", enabled=False)
     mark([make_published(name="deleted").pk])
     put_away([make_published(name="archived").pk])
-    assert names_in(builder.get(LIST, {"state": state.value})) == [state.value]
+    found = {one.value: names_in(builder.get(LIST, {"state": one.value})) for one in CopilotState}
+    assert found == {one.value: [one.value] for one in CopilotState}
 
 
 @pytest.mark.database
