@@ -30,6 +30,7 @@ from copilot_admin.storage.writer import READER
 from tests.engine.virtual_time import run_at_once
 from tests.factories import make_user
 from tests.journal.journaling import Client
+from tests.letting_in import let_in as give_session
 from tests.waiting import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -71,7 +72,7 @@ async def socket(user: Any, path: str) -> Socket:
     """That of somebody who has logged in, if it is somebody."""
     browser = Browser()
     if not isinstance(user, AnonymousUser):
-        await browser.aforce_login(user)
+        await sync_to_async(give_session)(browser, user)
     communicator = Socket(URLRouter(websocket_urlpatterns), path)
     communicator.scope["session"] = await browser.asession()
     return communicator

@@ -25,6 +25,7 @@ from protocol.sse import decode
 from tests.admin.pages import Values, merged, values_in
 from tests.engine.components.sample_components import Echo, Player
 from tests.factories import make_copilot, make_provider, make_user
+from tests.letting_in import let_in
 
 pytestmark = pytest.mark.django_db
 COMPONENTS = "/admin/components/"
@@ -86,10 +87,11 @@ def part(page: str, start: str, end: str) -> str:
 
 
 def streamed(user: Any, path: str, body: dict[str, Any], **headers: str) -> list[Any]:
+    client = AsyncClient()
+    let_in(client, user)
+
     @async_to_sync
     async def ask() -> bytes:
-        client = AsyncClient()
-        await client.aforce_login(user)
         response: Any = await client.post(path, body, headers=headers)
         assert response.status_code == 200
         assert response["Content-Type"].startswith("text/event-stream")
