@@ -1,5 +1,6 @@
 """A test that fails among the others is tried by itself, unless that says nothing."""
 
+import json
 import os
 from pathlib import Path
 import subprocess
@@ -39,6 +40,20 @@ def run_of(tmp_path):
     return make
 
 
+@pytest.fixture
+def remembered(tmp_path):
+    """A run of which pytest has kept what failed, or has not come to that."""
+
+    def make(failed: dict[str, bool] | None) -> Pass:
+        file = tmp_path / "v" / "cache" / "lastfailed"
+        if failed is not None:
+            file.parent.mkdir(parents=True)
+            file.write_text(json.dumps(failed), encoding="utf-8")
+        return Pass(Command("some tests", ["false"], {}), tmp_path)
+
+    return make
+
+
 def fail_once(number: int) -> str:
     return "".join(FAILS_ONCE.format(number=one) for one in range(number))
 
@@ -55,15 +70,21 @@ def test_what_fails_again_has_failed(run_of):
     assert not once_more(run_of(SETTLED + fail_once(1) + "def test_wrong(): assert False\n"))
 
 
-def test_many_failures_are_no_accident(run_of, capsys):
-    assert not once_more(run_of(fail_once(MOST + 1)))
+def test_many_failures_are_no_accident(remembered, capsys):
+    assert not once_more(remembered({f"test_them.py::test_{one}": True for one in range(MOST + 1)}))
     assert capsys.readouterr().out == ""
 
 
-def test_a_run_that_broke_has_failed(run_of):
-    assert not once_more(run_of("raise SystemExit(3)\n"))
+@pytest.mark.parametrize("failed", [{}, None], ids=["none", "not said"])
+def test_a_run_that_broke_has_failed(remembered, failed):
+    assert not once_more(remembered(failed))
 
 
 def test_a_file_that_could_not_be_read_kept_others_from_running(run_of, capsys):
     assert not once_more(run_of("import a_module_that_is_not_there\n"))
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.nightly  # that pytest keeps nothing of it; the rest is shown above
+def test_a_run_that_breaks_before_its_tests_has_failed(run_of):
+    assert not once_more(run_of("raise SystemExit(3)\n"))
