@@ -87,6 +87,7 @@ def test_the_matrix_has_every_page_of_a_copilot() -> None:
     } <= names
 
 
+@pytest.mark.usefixtures("same_person")
 @pytest.mark.parametrize("method", ["get", "post"])
 @pytest.mark.parametrize(
     "groups", [[Role.BUILDERS], [Role.BUILDERS, Role.PUBLISHERS], [Role.BUILDERS, Role.REVIEWERS]]
@@ -103,7 +104,7 @@ def test_who_is_no_member_finds_nothing_at_any_address(copilot, groups, method) 
     assert everything() == before
 
 
-@pytest.mark.usefixtures("short_refusals")
+@pytest.mark.usefixtures("short_refusals", "statuses_alone", "same_person")
 def test_members_and_who_reaches_every_copilot_find_what_the_owner_finds(copilot, owner) -> None:
     member, operator, superuser = (
         make_user(*groups)
@@ -119,7 +120,7 @@ def test_members_and_who_reaches_every_copilot_find_what_the_owner_finds(copilot
     assert other_finds(browsers, browser(owner), copilot) == []
 
 
-@pytest.mark.usefixtures("short_refusals")
+@pytest.mark.usefixtures("short_refusals", "statuses_alone", "same_person")
 def test_builders_find_a_copilot_of_all_builders_as_its_owner_does(copilot, owner) -> None:
     Copilot.objects.filter(pk=copilot.pk).update(is_for_all_builders=True)
     builders = {"builder": browser(make_user(Role.BUILDERS))}

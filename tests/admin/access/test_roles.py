@@ -219,7 +219,7 @@ def test_every_address_has_an_owner_or_is_shared() -> None:
     assert len(ADDRESSES) > 30
 
 
-@pytest.mark.usefixtures("short_refusals", "statuses_alone")
+@pytest.mark.usefixtures("short_refusals", "statuses_alone", "same_person")
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("method", ["get", "post"])
 def test_every_address_is_open_to_its_role_and_closed_to_the_others(
@@ -277,6 +277,7 @@ def snapshot() -> list[Any]:
     ]
 
 
+@pytest.mark.usefixtures("short_refusals", "statuses_alone", "same_person")
 def test_looking_at_any_page_changes_nothing(things: dict[str, str]) -> None:
     client = Client()
     client.force_login(make_user(is_superuser=True))
@@ -287,6 +288,7 @@ def test_looking_at_any_page_changes_nothing(things: dict[str, str]) -> None:
     assert snapshot() == before
 
 
+@pytest.mark.usefixtures("same_person")
 def test_every_change_wants_a_csrf_token(things: dict[str, str]) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(make_user(is_superuser=True))
@@ -311,7 +313,7 @@ def everything() -> list[Any]:
     return [list(model._default_manager.order_by("pk").values()) for model in mine]
 
 
-@pytest.mark.usefixtures("short_refusals", "statuses_alone")
+@pytest.mark.usefixtures("short_refusals", "statuses_alone", "same_person")
 def test_auditors_read_what_any_role_reads_and_change_nothing(things: dict[str, str]) -> None:
     client = browser(Role.AUDITORS)
     before = everything()
@@ -336,7 +338,7 @@ def test_auditors_read_what_any_role_reads_and_change_nothing(things: dict[str, 
     assert client.get(reverse("admin:figures")).status_code == 200
 
 
-@pytest.mark.usefixtures("short_refusals", "statuses_alone")
+@pytest.mark.usefixtures("short_refusals", "statuses_alone", "same_person")
 def test_publishers_read_copilots_and_put_them_before_people_and_nothing_else(
     things: dict[str, str],
 ) -> None:
