@@ -25,6 +25,7 @@ from protocol.messages import (
     SourceError,
     SourceResult,
 )
+from protocol.pieces import pieces_of
 from protocol.redaction import redact_text
 from protocol.storable import clean_text
 from protocol.walk import Scalar, rebuild
@@ -133,5 +134,16 @@ def _as_in_javascript(value: Scalar) -> Scalar:
 
 
 def _normalised(text: str) -> str:
-    lines = redact_text(clean_text(text)).replace("\r\n", "\n").replace("\r", "\n")
-    return composed(lines).strip()
+    return composed(_with_line_feeds(redact_text(clean_text(text)))).strip()
+
+
+def _with_line_feeds(text: str) -> str:
+    if "\r" not in text:
+        return text
+    pieces = pieces_of(text, border=_between_lines)
+    return "".join(piece.replace("\r\n", "\n").replace("\r", "\n") for piece in pieces)
+
+
+def _between_lines(text: str, at: int) -> int:
+    """This place, or the next one where it parts the two signs of a line's end."""
+    return at + text.startswith("\r\n", at - 1)

@@ -5,19 +5,19 @@ runs meanwhile: the interpreter hands its lock on only between two steps of Pyth
 some milliseconds.
 """
 
-from collections.abc import Iterator
-import re
+from collections.abc import Callable, Iterator
 
 PIECE = 128 * 1024  # characters
 
 
-def pieces_of(text: str, *, ends: re.Pattern[str] | None = None) -> Iterator[str]:
+def pieces_of(text: str, *, border: Callable[[str, int], int] | None = None) -> Iterator[str]:
     """The pieces of a text, which together are the text.
 
     Args:
         text: Of any length; one that is short is its only piece.
-        ends: Finds a character behind which a piece may end, so that nothing is cut that has to be
-            read as one; None: anywhere.
+        border: Finds in a text, from a place on, where a piece may end, so that nothing is cut that
+            has to be read as one. It looks at no more than some pieces at once: who looks for what
+            is not there is one long call, too. None: anywhere.
 
     Examples:
         >>> [len(piece) for piece in pieces_of("x" * 300_000)]
@@ -26,9 +26,8 @@ def pieces_of(text: str, *, ends: re.Pattern[str] | None = None) -> Iterator[str
     start = 0
     while len(text) - start > PIECE:
         end = start + PIECE
-        if ends is not None:
-            found = ends.search(text, end)
-            end = found.end() if found else len(text)
+        if border is not None:
+            end = border(text, end)
         yield text[start:end]
         start = end
     yield text[start:]

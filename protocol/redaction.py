@@ -34,6 +34,12 @@ _ESCAPED_PARAMETER = re.compile(
 )
 # What stands in no address and in no parameter.
 _NO_ADDRESS = re.compile(r"[\s\"<>]")
+_LONGEST_ADDRESS = (
+    128 * 1024
+)  # characters; servers take a tenth of it, and what is longer may be cut
+_AUTHORITY = re.compile(r":(?:\\?/){2}")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,20}\Z")
+_LONGEST_SCHEME = 21
 _USER = re.compile(r"(?<=://)[^/?#@]*@")
 # Objects below these keys of a JSON schema are named by what they describe: they hold no secret.
 _SCHEMA_KEYS = frozenset({"properties", "$defs", "definitions"})
@@ -50,7 +56,19 @@ def redact_text(text: str) -> str:
     """The text with every URL in it unsigned."""
     if "://" not in text and "=" not in text:
         return text
-    return "".join(map(_redacted, pieces_of(text, ends=_NO_ADDRESS)))
+    return "".join(map(_redacted, pieces_of(text, border=_between_addresses)))
+
+
+def _between_addresses(text: str, at: int) -> int:
+    """A place near this one that lies in no address: behind a blank, or where another one begins."""
+    end = min(at + _LONGEST_ADDRESS, len(text))
+    if found := _NO_ADDRESS.search(text, at, end):
+        return found.end()
+    for found in _AUTHORITY.finditer(text, at, end):
+        scheme = _SCHEME.search(text, max(at, found.start() - _LONGEST_SCHEME), found.start())
+        if scheme:
+            return scheme.start()
+    return end
 
 
 def _redacted(text: str) -> str:

@@ -1,5 +1,6 @@
 """What is done to a long text piece by piece is what would be done to the whole."""
 
+from collections.abc import Callable
 import json
 import random
 import re
@@ -7,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from protocol import pieces
+from protocol import canonical, markers, pieces, redaction
+from protocol.markers import artifact_names, strip_markers
+from protocol.messages import HumanMessage
 from protocol.pieces import pieces_of
 from protocol.reading import fields
 from protocol.reading.fields import as_text
@@ -21,19 +24,21 @@ def small_pieces(request: pytest.FixtureRequest, monkeypatch: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "ends", "found"),
+    ("text", "border", "found"),
     [
         ("", None, [""]),
         ("abc", None, ["abc"]),
         ("abcd", None, ["abc", "d"]),
         ("abcdefg", None, ["abc", "def", "g"]),
-        ("ab cd ef", r"\s", ["ab cd ", "ef"]),
-        ("abcdefgh", r"\s", ["abcdefgh", ""]),
+        ("ab cd ef", lambda text, at: text.index(" ", at) + 1, ["ab cd ", "ef"]),
+        ("abcdefgh", lambda text, at: len(text), ["abcdefgh", ""]),
     ],
 )
-def test_pieces_are_together_the_text(text, ends, found, monkeypatch):
+def test_pieces_are_together_the_text(
+    text: str, border: Callable[[str, int], int] | None, found: list[str], monkeypatch: Any
+):
     monkeypatch.setattr(pieces, "PIECE", 3)
-    assert list(pieces_of(text, ends=ends and re.compile(ends))) == found
+    assert list(pieces_of(text, border=border)) == found
 
 
 @pytest.mark.usefixtures("small_pieces")
@@ -67,6 +72,87 @@ UNSIGNED = "https://a.example/x?a=1&b=2"
 )
 def test_secrets_are_taken_out_of_every_piece(text, redacted):
     assert redact_text(text) == redacted
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("before", [",", "\u6708", "_", "a", "2."])
+def test_addresses_without_blanks_between_them_are_parted_where_one_begins(before, monkeypatch):
+    monkeypatch.setattr(redaction, "_LONGEST_ADDRESS", 2 * len(SIGNED))
+    assert redact_text((SIGNED + before) * 9) == (UNSIGNED + before) * 9
+    escaped = "https:\\/\\/a.example\\/x?a=1&amp;sig=abc&amp;b=2"
+    assert "abc" not in redact_text((escaped + before) * 9)
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plain",
+        "a < b <|start_artifact_id|>x<|end_artifact_id|>c<|end_citation_id|> <<artifact",
+        '<artifact className="a"/>b</artifact  ><<citation><|start_citation_id|><|end_citation_id|>',
+        "<art<|start_artifact_id|>ifact>",
+    ],
+)
+def test_markers_are_taken_out_as_if_it_were_one_piece(text, monkeypatch):
+    found = (strip_markers(text), artifact_names(text))
+    monkeypatch.setattr(pieces, "PIECE", 1000)
+    assert found == (strip_markers(text), artifact_names(text))
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("text", ["a\r\nb\rc\n", "\r\r\n\n\r", "\r\n" * 20, "\n\r" * 20])
+def test_lines_end_in_one_way_as_if_it_were_one_piece(text):
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").strip()
+    assert canonical.canonical(HumanMessage(text)) == f"human\ntext\n{lines}".encode()
+
+
+class _Noted:
+    """A pattern that notes how many characters each call may look at."""
+
+    def __init__(self, pattern: re.Pattern[str], sizes: list[int]) -> None:
+        self._pattern = pattern
+        self._sizes = sizes
+
+    def sub(self, by: Any, text: str) -> str:
+        self._sizes.append(len(text))
+        return self._pattern.sub(by, text)
+
+    def search(self, text: str, start: int = 0, end: int | None = None) -> re.Match[str] | None:
+        end = len(text) if end is None else end
+        self._sizes.append(end - start)
+        return self._pattern.search(text, start, end)
+
+    def finditer(self, text: str, start: int = 0, end: int | None = None) -> Any:
+        end = len(text) if end is None else end
+        self._sizes.append(end - start)
+        return self._pattern.finditer(text, start, end)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" * 1000 + "=",
+        "https://a.example/" + "x" * 1000,
+        "https://a.example/?" + "a=1&" * 250,
+        "https://a.example/?sig=1," * 40,
+        "://" * 330,
+        "<artifact " + "x" * 1000,
+        "<" * 1000,
+    ],
+)
+def test_no_call_looks_at_more_than_some_of_a_text_without_blanks(text, monkeypatch):
+    monkeypatch.setattr(pieces, "PIECE", 100)
+    monkeypatch.setattr(redaction, "_LONGEST_ADDRESS", 100)
+    monkeypatch.setattr(markers, "_LONGEST_TAG", 100)
+    sizes: list[int] = []
+    patterns = [(redaction, one) for one in ("_URL", "_USER", "_NO_ADDRESS", "_ESCAPED")]
+    patterns += [(markers, one) for one in ("_START", "_LEFTOVER", "_TAG", "_NAMED_TAG")]
+    for module, name in patterns:
+        monkeypatch.setattr(module, name, _Noted(getattr(module, name), sizes))
+    redact_text(text)
+    strip_markers(text)
+    artifact_names(text)
+    assert max(sizes) <= 200
 
 
 def test_json_is_written_in_parts_as_if_it_were_one(monkeypatch):
