@@ -134,6 +134,11 @@ def as_if_new(read: Callable[[str], object]) -> Callable[[str], object]:
     return reading
 
 
+def led_from_here(to: str) -> None:
+    with suppress(ValueError):
+        addresses.led_to("https://a.example/b", to)
+
+
 def read_in_pieces(body: bytes) -> None:
     """Takes out texts that count as long, and reads one that the body is."""
     with pytest.MonkeyPatch.context() as patch, suppress(ValueError):
@@ -647,6 +652,19 @@ DOORS = (
             ("http://[", "1:", "]"),
             ("http://a/", "\u0301\u0316", ""),
             ("http://a", "\t", ""),
+            ("http:/\t/a", "\u0301\u0316", ""),
+        ),
+    ),
+    Door(
+        addresses,
+        as_if_new(led_from_here),
+        (
+            ("http://a", "\u0301\u0316", ""),
+            ("//a", "\u0301\u0316", ""),
+            ("/\r\n/a", "\u0301\u0316", ""),
+            ("/a//", "\u0301\u0316", ""),
+            ("", "../", ""),
+            ("//[", "1:", "]"),
         ),
     ),
     Door(

@@ -9,7 +9,7 @@ import re
 import socket
 from typing import TypeAlias
 from unicodedata import normalize
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 from copilot_admin.errors import NotReady
 
@@ -32,7 +32,10 @@ _ISATAP = (0x00005EFE, 0x02005EFE)  # RFC 5214: before the last 32 bits
 
 LONGEST_ADDRESS = 16 * 1024  # characters; few servers take so long a line of a request
 _LONGEST_HOST = 1000  # characters, with a password and a port; a name has 253
-_HOST_ENDS = re.compile(r"[/?#]")
+_AUTHORITY = re.compile(r"[^/?#]*//([^/?#]*)")
+_NOT_READ = str.maketrans(
+    "", "", "\t\r\n"
+)  # the library takes them out of an address before it reads it
 
 
 class ForbiddenAddress(OSError):
@@ -48,10 +51,27 @@ def parts_of(url: str) -> SplitResult:
     Raises:
         ValueError: It is none, or too long.
     """
-    host = _HOST_ENDS.split(url.partition("//")[2], maxsplit=1)[0]
-    if len(url) > LONGEST_ADDRESS or len(host) > _LONGEST_HOST:
-        raise ValueError("the address, or its host, is too long")
+    _check_length(url)
     return urlsplit(url)
+
+
+def led_to(url: str, to: str) -> str:
+    """The address that one leads to, as strangers sent it: whole, or from where one is.
+
+    Raises:
+        ValueError: It is none, or too long.
+    """
+    _check_length(to)
+    return urljoin(url, to)
+
+
+def _check_length(url: str) -> None:
+    """Raises a `ValueError` for what is too long, or has a host that is."""
+    if len(url) <= LONGEST_ADDRESS:
+        host = _AUTHORITY.match(url.translate(_NOT_READ))
+        if host is None or len(host[1]) <= _LONGEST_HOST:
+            return
+    raise ValueError("the address, or its host, is too long")
 
 
 @lru_cache(maxsize=256)

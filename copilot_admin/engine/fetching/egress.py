@@ -12,7 +12,6 @@ from io import BytesIO
 from ipaddress import IPv4Network, IPv6Network, ip_network
 import socket
 from typing import TypeAlias
-from urllib.parse import urljoin
 import zlib
 
 from aiohttp import (
@@ -29,6 +28,7 @@ from copilot_admin.engine.fetching.addresses import (
     address_of,
     is_forbidden,
     is_public,
+    led_to,
     parts_of,
 )
 from copilot_admin.engine.fetching.connecting import BoundedConnector
@@ -125,7 +125,7 @@ class Egress:
                     found = await self._hop(url, held)
                     if isinstance(found, bytes):
                         return found
-                    url = self._redirected(url, urljoin(url, found))
+                    url = self._redirected(url, led_to(url, found))
         except TimeoutError:
             raise FetchFailed(f"It did not arrive within {self._seconds:.0f} seconds.") from None
         except NoRoom:

@@ -89,7 +89,15 @@ def test_a_link_that_is_too_long_for_any_server_is_not_looked_at():
     longest = start + "x" * (LONGEST_ADDRESS - len(start))
     assert parts_of(longest).path == longest.removeprefix("http://a.example")
     assert refused(url=longest + "x") == "The link has more than 16,384 characters."
-    assert refused(url="http://a" + "\u0301\u0316" * 500) == "The link is no http or https address."
+    for start in ("http://a", "http:/\t/a"):  # a library that reads addresses takes some blanks out
+        long = start + "\u0301\u0316" * 500
+        assert refused(url=long) == "The link is no http or https address."
+
+
+@pytest.mark.parametrize("start", ["http://a", "//a", "/\t/a"])
+def test_a_redirect_to_a_host_that_is_too_long_is_not_looked_at(start):
+    moved = answering(302, b"", Location=start + "\u0301\u0316" * 500)
+    assert refused(moved) == "The link leads nowhere."
 
 
 @pytest.mark.parametrize("found", ["10.0.0.7", "169.254.169.254", None])
