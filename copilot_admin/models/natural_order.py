@@ -17,8 +17,9 @@ _WIDTH = 20  # digits of a number that count; a name with a longer one is still 
 
 def natural(text: str) -> str:
     """What stands at the place of a text when it is sorted."""
-    apart = unicodedata.normalize("NFKD", text.lower())
-    plain = "".join(letter for letter in apart if not unicodedata.combining(letter))
+    # Letter by letter: of all together, marks that go anyway are put in order, which is their number squared.
+    apart = (part for letter in text.lower() for part in unicodedata.normalize("NFKD", letter))
+    plain = "".join(part for part in apart if not unicodedata.combining(part))
     return _DIGITS.sub(lambda found: f"{int(found[0][-_WIDTH:]):0{_WIDTH}}", plain)
 
 

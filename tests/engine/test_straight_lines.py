@@ -316,7 +316,11 @@ DOORS = (
     ),
     Door(time_zones, time_zones.time_zone, (("", "a/", "a"), ("", "a", ""), ("", "a.", ""))),
     Door(kinds, kinds.names_account, (("", "account ", ""), ("", "a/c n", ""))),
-    Door(natural_order, natural_order.natural, (("", "1", ""), ("", "1a", ""), ("", "é", ""))),
+    Door(
+        natural_order,
+        natural_order.natural,
+        (("", "1", ""), ("", "1a", ""), ("", "é", ""), ("a", "\u0301\u0316", "")),
+    ),
     Door(
         question_room,
         lambda text: question_room.weight_of(text.encode()),

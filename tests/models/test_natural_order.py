@@ -1,5 +1,8 @@
 """Names stand in one order in either database: numbers by size, letters without capitals and marks."""
 
+import re
+import unicodedata
+
 import pytest
 
 from copilot_admin.models import Copilot
@@ -33,3 +36,18 @@ def test_people_find_names_where_they_look_for_them() -> None:
 def test_of_an_endless_number_the_last_digits_count() -> None:
     assert natural("9" * 5000 + "12") == "9" * 18 + "12"
     assert natural("Desk 9") == "desk 00000000000000000009"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "e\u0301\u0316\u0301n",
+        "\u0130\u1e9b\u0323\u03a3",
+        "\ufb01\uac01\u1100\u1161",
+        "\u0f73\u00bd2",
+    ],
+)
+def test_letters_are_taken_apart_as_if_they_were_one_text(text: str) -> None:
+    apart = unicodedata.normalize("NFKD", text.lower())
+    plain = "".join(one for one in apart if not unicodedata.combining(one))
+    assert natural(text) == re.sub(r"\d+", lambda found: f"{int(found[0]):020}", plain)
