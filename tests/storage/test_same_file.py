@@ -1,6 +1,8 @@
 """A file of SQLite that is replaced under a server takes no more writes that nobody would see."""
 
 from collections.abc import Iterator
+import errno
+import os
 from pathlib import Path
 
 from django.db import OperationalError
@@ -45,6 +47,14 @@ def make() -> str:
     return Provider.objects.create(name="One", kind="rehearsal").name
 
 
+def names() -> list[str]:
+    return [provider.name for provider in Provider.objects.all()]
+
+
+def refuse(path: Path, **options: object) -> None:
+    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+
 def test_the_file_that_a_server_started_with_takes_writes(file, writer):
     assert writer.submit(make).result(HANGS_SECONDS) == "One"
 
@@ -80,6 +90,30 @@ def test_a_file_that_comes_back_takes_writes_again(file, writer):
     assert DATABASE_FILE.is_replaced
     file.with_name("away").rename(file)
     assert writer.submit(make).result(HANGS_SECONDS) == "One"
+
+
+def test_a_folder_that_is_moved_away_and_comes_back_takes_writes_again(file, writer):
+    """Its log was taken for one that was removed: the server took no question until it was restarted."""
+    assert writer.submit(make).result(HANGS_SECONDS) == "One"
+    away = file.parent.with_name("away")
+    file.parent.rename(away)
+    assert isinstance(writer.submit(names).exception(HANGS_SECONDS), OperationalError)
+    assert DATABASE_FILE.is_replaced
+    away.rename(file.parent)
+    assert not DATABASE_FILE.is_replaced
+    assert writer.submit(names).result(HANGS_SECONDS) == ["One"]
+
+
+def test_files_that_cannot_be_looked_at_for_the_moment_are_not_taken_for_others(
+    file, writer, monkeypatch
+):
+    """A folder without the right to enter it kept the server from going on when it had it again."""
+    assert writer.submit(make).result(HANGS_SECONDS) == "One"
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "stat", refuse)
+        assert isinstance(writer.submit(names).exception(HANGS_SECONDS), OperationalError)
+        assert not DATABASE_FILE.is_replaced
+    assert writer.submit(names).result(HANGS_SECONDS) == ["One"]
 
 
 def test_a_database_that_is_no_file_is_not_looked_at(writer):
