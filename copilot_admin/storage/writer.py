@@ -27,8 +27,10 @@ BATCH = 100  # jobs of one commit: about 0.2 s of work, so nobody waits long for
 # them were one commit, for which everybody waited for seconds.
 MOST_ROWS = 2000
 PAUSES = (0.05, 0.25, 1.0)  # seconds between tries; a restart of PostgreSQL takes about one
-# A lock that was waited for this long is waited for no more: those behind it wait as long again.
-GIVE_UP_SECONDS = 5.0
+# A try that took so long waited for a lock (PostgreSQL's waits for one end after 2 s): another one waits
+# as long again, and whoever comes behind it. What PostgreSQL ends as a deadlock took 1 s.
+LONG_TRY_SECONDS = 1.5
+GIVE_UP_SECONDS = 3.0  # in which jobs of a batch fail one by one; then so do the others
 
 
 class _JobBroke(Exception):
@@ -145,8 +147,8 @@ def _settle(batch: Sequence[_Waiting[Any]]) -> None:
 def _settled_together(batch: Sequence[_Waiting[Any]]) -> bool:
     """Commits a batch; False when its jobs have to be tried one by one."""
     failure: Exception | None = None
-    began = time.monotonic()
     for pause in PAUSES:
+        began = time.monotonic()
         try:
             results = _commit(batch)
         except (*OUTAGES, _JobBroke) as error:
@@ -158,7 +160,7 @@ def _settled_together(batch: Sequence[_Waiting[Any]]) -> bool:
                 waiting.future.set_result(result)
             return True
         connections.close_all()
-        if time.monotonic() - began > GIVE_UP_SECONDS:
+        if _was_long(began):
             break
         time.sleep(pause)
     if isinstance(failure, _JobBroke):
@@ -211,11 +213,18 @@ def _attempt(job: Callable[[], T]) -> T:
 
 
 def _alone(job: Callable[[], T]) -> T:
+    began = time.monotonic()
     try:
         return _whole(job)
     except OUTAGES:
         connections.close_all()
+        if _was_long(began):
+            raise
     return _whole(job)
+
+
+def _was_long(began: float) -> bool:
+    return time.monotonic() - began > LONG_TRY_SECONDS
 
 
 def _whole(job: Callable[[], T]) -> T:
