@@ -13,7 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 import pytest
 
-from copilot_admin.admin.audit.pages import SIZE
+from copilot_admin.admin.audit import pages
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
@@ -26,6 +26,13 @@ pytestmark = pytest.mark.django_db
 LIST = "/admin/copilot_admin/auditentry/"
 ANNA = Actor(kind=ActorKind.PERSON, name="anna", id=7, address="192.0.2.7")
 DEPLOY = Actor(kind=ActorKind.COMMAND, name="deploy")
+SIZE = 5
+
+
+@pytest.fixture
+def _five_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not fifty, which take the time of fifty."""
+    monkeypatch.setattr(pages, "SIZE", SIZE)
 
 
 @pytest.fixture
@@ -85,6 +92,7 @@ def test_an_unknown_value_is_said_and_a_list_without_entries_says_what_to_do(
     assert "has to be written as it was then" in auditor.get(LIST, {"who": "x"}).text
 
 
+@pytest.mark.usefixtures("_five_a_page")
 def test_pages_go_by_number_forth_and_back(auditor: Client) -> None:
     for number in range(2 * SIZE + 5):
         record(Action.CHANGED, by=ANNA, on=Subject("copilot", str(number)))
@@ -101,6 +109,7 @@ def test_pages_go_by_number_forth_and_back(auditor: Client) -> None:
     assert auditor.get(LIST + again.newer).context["page"].newer == ""
 
 
+@pytest.mark.usefixtures("_five_a_page")
 def test_the_list_takes_the_same_queries_however_long_it_is(auditor: Client) -> None:
     def queries() -> int:
         with CaptureQueriesContext(connection) as asked:

@@ -17,7 +17,7 @@ from copilot_admin.models import (
     Seat,
     Verdict,
 )
-from copilot_admin.review.queues import MOST_QUEUED
+from copilot_admin.review import queues
 from tests.admin.pages import messages_of, submit
 from tests.admin.transcripts.test_list import LIST, make_conversations
 from tests.factories import make_copilot, make_user
@@ -92,11 +92,14 @@ def test_a_filter_that_finds_nothing_makes_no_queue(reviewer: Browser):
     assert not ReviewQueue.objects.exists()
 
 
-def test_a_queue_has_no_more_than_people_can_read(reviewer: Browser):
-    make_conversations(MOST_QUEUED + 1)
+def test_a_queue_has_no_more_than_people_can_read(
+    reviewer: Browser, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(queues, "MOST_QUEUED", 20)
+    make_conversations(21)
     changes = {"name": "All", "share": "100", "judges": "1"}
     submit(reviewer, f"{QUEUES}add/", changes, form_id="queue-form")
-    assert Seat.objects.count() == MOST_QUEUED
+    assert Seat.objects.count() == 20
 
 
 def test_a_queue_is_closed_and_opened(reviewer: Browser):
