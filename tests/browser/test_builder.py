@@ -283,6 +283,7 @@ def test_a_picture_on_the_web_is_fetched_and_shown_from_here(
     assert ada.grave_findings() == []
 
 
+@pytest.mark.nightly  # by day tests/admin/copilots/test_form.py fills the form as such a browser
 def test_everything_works_without_javascript(browser: Browser, server: str) -> None:
     provider = make_provider(name="Rehearsal")
     ada = visit(browser, server, java_script_enabled=False)
@@ -320,7 +321,8 @@ def test_a_new_key_is_copied_with_a_button(browser: Browser, server: str) -> Non
 # A page of the same kind is tried by day: made of the same templates, or tried by a test of its own.
 LIKE_OTHERS = (
     *("steps of a copilot", "what acts at once", "history", "provider in use", "new key"),
-    *("revoking", "users", "new user", "groups", "password"),
+    *("revoking", "users", "new user", "groups", "password", "new copilot"),
+    "data of a copilot",
 )
 
 
@@ -362,6 +364,8 @@ def paths() -> dict[str, str]:
         "copilot with problems": FORM.format(changed.pk),
         "new copilot": f"{base}/copilot/add/",
         "history": f"{base}/copilot/{copilot.pk}/history/",
+        "export": f"{base}/copilot/export/",
+        "import": f"{base}/copilot/import/",
         "deletion": f"{base}/copilot/archive/?id={draft.pk}",
         "publishing": f"{base}/copilot/publish/?id={changed.pk}&id={draft.pk}&id={copilot.pk}",
         "providers": f"{base}/provider/",

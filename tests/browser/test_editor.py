@@ -108,7 +108,7 @@ def test_where_it_is_narrow_the_preview_is_a_drawer(ada: Visit) -> None:
     expect(preview).to_be_hidden()
     page.get_by_role("button", name="Preview and try").click()
     expect(preview).to_be_visible()
-    assert ada.grave_findings() == []
+    assert ada.grave_findings(page.locator("[data-ca-drawer-room]")) == []
     assert ada.overflow() <= 0
     page.get_by_role("button", name="Close", exact=True).click()
     expect(preview).to_be_hidden()
@@ -133,7 +133,7 @@ def test_an_expired_log_in_loses_nothing(ada: Visit) -> None:
     page.get_by_role("button", name="Save draft").click()
     dialog = page.get_by_role("dialog", name="You were logged out")
     expect(dialog.get_by_label("Username")).to_have_value("ada")
-    assert ada.grave_findings() == []
+    assert ada.grave_findings(dialog) == []
     dialog.get_by_label("Password").fill("wrong")
     page.keyboard.press("Enter")
     expect(dialog.get_by_role("alert")).to_contain_text("Please enter the correct username")
@@ -334,7 +334,7 @@ def test_what_a_closed_tab_held_is_offered_again(ada: Visit) -> None:
     ada.go("/admin/")
     ada.go(FORM.format(copilot.pk))
     expect(page.get_by_text("Edits that you never saved")).to_be_visible()
-    assert ada.grave_findings() == []
+    assert ada.grave_findings(page.locator("[data-ca-copy]")) == []
     page.get_by_role("button", name="Bring them back").click()
     expect(page.get_by_label("Description").first).to_have_value("Half a thought")
     expect(page.get_by_text("Unsaved edits")).to_be_visible()

@@ -22,6 +22,7 @@ def at_the_provider(page: Page) -> None:
     page.locator("button[type=submit], input[type=submit]").first.click()
 
 
+@pytest.mark.nightly  # by day tests/admin/logins/test_oidc.py goes the way in and out
 def test_the_way_in_on_the_spot_and_out(page: Page, base_url: str, settings: Any, tmp_path: Path):
     complaints: list[str] = []
     heard: list[str] = []

@@ -11,6 +11,7 @@ from tests.factories import make_published, make_user
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
+@pytest.mark.nightly  # by day tests/admin/copilots/test_imports.py goes this way
 def test_a_copilot_goes_out_comes_back_changed_and_is_put_away(
     browser: Browser, base_url: str
 ) -> None:

@@ -22,6 +22,7 @@ def zoe(browser: Browser, base_url: str) -> Iterator[Visit]:
         yield person
 
 
+@pytest.mark.nightly  # by day admin/transcripts/test_learning.py and studio/test_replays.py go this way
 def test_a_thumb_down_becomes_a_saved_question_whose_replay_shows_what_changed(zoe: Visit):
     Asking().ask("How is Apple?").answer("A bad answer <b>of yesterday</b>.")
     Asking().ask("Nobody minded this?").answer("Fine.")

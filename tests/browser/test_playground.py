@@ -173,7 +173,7 @@ def test_an_answer_has_citations_that_open_and_questions_to_ask_next(
     end, box = place_of(log), place_of(composer)
     assert end["y"] + end["height"] <= box["y"] + 1
     assert box["y"] + box["height"] <= place_of(page.locator(".ca-sticky-row"))["y"] + 1
-    assert builder.grave_findings() == []
+    assert builder.grave_findings(page.locator("[data-ca-drawer-room]")) == []
     assert builder.mishaps == []
 
 
@@ -222,7 +222,7 @@ def test_two_columns_answer_one_question_and_one_of_them_becomes_the_draft(
         "off",
         "off",
     ]
-    assert builder.grave_findings() == []
+    assert builder.grave_findings(page.locator("[data-ca-drawer-room]")) == []
     second.get_by_role("button", name="Thumbs up").click()
     expect(second.get_by_text("Thumbs up is kept.")).to_be_visible()
 

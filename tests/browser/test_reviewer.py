@@ -174,6 +174,7 @@ def test_a_link_leads_to_a_turn_on_another_branch(eve: Visit):
     assert eve.page.url.endswith(f"?turn={microsoft.pk}#turn-{microsoft.pk}")
 
 
+@pytest.mark.nightly  # by day tests/admin/transcripts/test_pages.py reads what the server sends
 def test_everything_can_be_read_without_javascript(browser: Browser, server: str):
     conversation = rich_conversation()
     eve = visit(browser, server, java_script_enabled=False)
@@ -220,6 +221,7 @@ def test_every_page_is_accessible_and_fits(browser: Browser, server: str, look):
     assert eve.mishaps == []
 
 
+@pytest.mark.nightly  # by day the next one shows them, and tests/admin/transcripts/test_pages.py
 @pytest.mark.parametrize(
     "texts",
     [

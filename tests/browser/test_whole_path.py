@@ -113,6 +113,7 @@ def ask_from_workspace(browser: Browser, base_url: str, question: str) -> Any:
     return answer
 
 
+@pytest.mark.nightly  # by day test_journeys.py makes and asks, test_reviewer.py reads, edge/ has the origins
 def test_a_copilot_made_in_the_admin_answers_workspace_and_leaves_a_transcript(
     browser: Browser, base_url: str
 ) -> None:

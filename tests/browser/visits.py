@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
-from playwright.sync_api import Browser, ConsoleMessage, Page, Response, expect
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Response, expect
 import pytest
 
 from tests.waiting import HANGS_SECONDS
@@ -33,13 +33,13 @@ LOOKS = (
 GRAVE = ["serious", "critical"]
 # Only what is wrong leaves the page: to hand over all that axe has seen takes as long as to look. Rules
 # that find nothing grave, whatever they find, are left out: they are a quarter of the work.
-FIND = """(grave) => {
+FIND = """([grave, part]) => {
     const { rules, data } = axe._audit;
     const isGrave = ({ impact, any, all, none }) =>
         [impact, ...[any, all, none].flat().map((one) => data.checks[one.id ?? one].impact)].some(
             (one) => grave.includes(one));
     const others = rules.filter((rule) => !isGrave(rule)).map(({ id }) => [id, { enabled: false }]);
-    return axe.run({ rules: Object.fromEntries(others), resultTypes: ["violations"] }).then(
+    return axe.run(part ?? document, { rules: Object.fromEntries(others), resultTypes: ["violations"] }).then(
         ({ violations }) => violations
             .filter(({ impact }) => grave.includes(impact))
             .map(({ id, nodes }) => [id, nodes[0].html]));
@@ -110,15 +110,19 @@ class Visit:
             "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
         )
 
-    def grave_findings(self) -> list[tuple[str, str]]:
+    def grave_findings(self, part: Locator | None = None) -> list[tuple[str, str]]:
         """What axe finds serious or critical: the rule and the first element.
 
         Axe itself breaks the policy of the page; what the console says of that is no mishap.
+
+        Args:
+            part: What is new on a page that a tour looks at as a whole: of the form of a copilot
+                that takes a second each time.
         """
         before = list(self.mishaps)
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(Axe().axe_script)
-        found = self.page.evaluate(FIND, GRAVE)
+        found = self.page.evaluate(FIND, [GRAVE, part and part.element_handle()])
         self.mishaps[:] = before
         return [(rule, html[:200]) for rule, html in found]
 
