@@ -37,7 +37,11 @@ def test_older_clients_have_it_in_the_metadata(generation, service_url, model):
     assert (row["name"], row["description"]) == ("Company News", "News about a company")
 
 
-@pytest.mark.parametrize("generation", [Generation.TWO, Generation.THREE], ids=["2", "3"])
+@pytest.mark.parametrize(
+    "generation",
+    [pytest.param(Generation.TWO, marks=pytest.mark.nightly), Generation.THREE],
+    ids=["2", "3"],
+)
 @pytest.mark.parametrize("default", [None, "MSFT", "<<UNDEFINED>>"])
 def test_ten_thousand_options_are_counted(default, generation, service_url, model):
     options = [{"label": f"T{number}", "value": number} for number in range(10_000)]

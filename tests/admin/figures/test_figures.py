@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from django.db import connection
+from django.template.response import TemplateResponse
 from django.test import Client as Browser
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -115,17 +116,18 @@ def test_the_page_says_what_was_asked_and_how_it_went(reviewer: Browser) -> None
     ],
 )
 def test_every_figure_leads_into_the_list_and_finds_what_it_counted(
-    reviewer: Browser, chosen: tuple[str, ...]
+    reviewer: Browser, chosen: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     a_week(name=XSS, tags=["Risk"])
     given = {"days": "1", "tag": "Risk", "copilot": Copilot.objects.get().slug}
     page = reviewer.get(PAGE, {name: given[name] for name in chosen}).content.decode()
     links = set(re.findall(r'href="(/admin/copilot_admin/conversation/\?[^"]+)"', page))
     assert len(links) > 20
+    assert XSS not in page
+    monkeypatch.setattr(TemplateResponse, "rendered_content", "")  # the list is drawn elsewhere
     for link in links:
         found = reviewer.get(unescape(link))
-        assert found.context["cl"].result_count == 1, link
-    assert XSS not in page
+        assert (found.context_data or {})["cl"].result_count == 1, link
 
 
 def test_a_figure_that_the_list_was_asked_for_is_shown_there_and_can_be_taken_off(
