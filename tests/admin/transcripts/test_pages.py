@@ -106,9 +106,10 @@ def test_one_way_through_the_branches_is_shown_and_leads_to_the_others(reviewer:
     assert 'aria-label="Later version"' in other
 
 
-@pytest.mark.parametrize("turn", ["x", "-1", "9" * 30, "²"])
-def test_an_odd_turn_in_the_address_changes_nothing(reviewer: Browser, turn: str):
-    assert reviewer.get(address(rich_conversation(), f"change/?turn={turn}")).status_code == 200
+def test_an_odd_turn_in_the_address_changes_nothing(reviewer: Browser):
+    conversation = long_conversation(2)
+    for turn in ("x", "-1", "9" * 30, "²"):
+        assert "</article>" in text_of(reviewer.get(address(conversation, f"change/?turn={turn}")))
 
 
 @pytest.mark.parametrize("path", ["change/", "turns/{}/"])
@@ -155,7 +156,7 @@ def test_the_rest_of_a_long_data_message_can_be_read(reviewer: Browser):
 
 
 @pytest.mark.parametrize("path", ["change/", "turns/{}/"])
-def test_the_page_needs_the_same_queries_for_1_data_message_and_for_200(
+def test_the_page_needs_the_same_queries_for_1_data_message_and_for_40(
     reviewer: Browser, path: str
 ):
     def queries(messages: int) -> int:
@@ -166,7 +167,7 @@ def test_the_page_needs_the_same_queries_for_1_data_message_and_for_200(
             assert reviewer.get(address(conversation, path.format(turn.pk))).status_code == 200
         return len(captured)
 
-    assert queries(1) == queries(200) <= 20
+    assert queries(1) == queries(40) <= 20
 
 
 def test_a_turn_can_be_fetched_by_itself(reviewer: Browser):
@@ -198,9 +199,9 @@ def test_a_failure_says_its_sentence_once(reviewer: Browser):
     assert text_of(reviewer.get(address(alone.conversation))).count(sentence) == 1
 
 
-@pytest.mark.parametrize(
-    "rest",
-    [
+def test_what_is_not_there_is_not_found(reviewer: Browser):
+    conversation = rich_conversation()
+    for rest in (
         "turns/0/",
         "turns/x/",
         f"turns/{'9' * 40}/",
@@ -211,10 +212,8 @@ def test_a_failure_says_its_sentence_once(reviewer: Browser):
         "parts/r1-2/",
         f"parts/r{NOBODY.hex}-0/",
         "parts/n0-0-0/",
-    ],
-)
-def test_what_is_not_there_is_not_found(reviewer: Browser, rest: str):
-    assert reviewer.get(address(rich_conversation(), rest)).status_code == 404
+    ):
+        assert reviewer.get(address(conversation, rest)).status_code == 404, rest
 
 
 def test_a_part_that_a_run_does_not_have_is_not_found(reviewer: Browser):
@@ -513,7 +512,7 @@ def widget_of(rows: int) -> Conversation:
 
 
 def test_of_big_data_the_page_reads_the_head(reviewer: Browser):
-    page = text_of(reviewer.get(address(widget_of(20_000))))
+    page = text_of(reviewer.get(address(widget_of(6_000))))
     captions = re.findall(r"more than ([\d,]+) rows, the first 15 shown", page)
     assert len(captions) == 3
     assert all(15 < int(number.replace(",", "")) < 5_000 for number in captions)
@@ -621,7 +620,7 @@ SCHEMES = ("javascript:", "data:", "vbscript:")
     [
         "\n\n".join(PAYLOADS),
         *(
-            pytest.param(one, marks=pytest.mark.nightly if place % 6 else ())
+            pytest.param(one, marks=pytest.mark.nightly if place % 18 else ())
             for place, one in enumerate(PAYLOADS)
         ),
     ],
