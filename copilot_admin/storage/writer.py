@@ -9,7 +9,12 @@ from typing import Any, Generic, TypeVar
 
 from django.db import connection, connections, transaction
 
-from copilot_admin.storage.database_thread import OUTAGES, DatabaseThread, Reader
+from copilot_admin.storage.database_thread import (
+    OUTAGES,
+    DatabaseThread,
+    Reader,
+    is_refusal,
+)
 from copilot_admin.storage.held_back import (
     do_first,
     holding_back,
@@ -160,6 +165,8 @@ def _settled_together(batch: Sequence[_Waiting[Any]]) -> bool:
                 waiting.future.set_result(result)
             return True
         connections.close_all()
+        if _is_refused(failure):
+            return False
         if _was_long(began):
             break
         time.sleep(pause)
@@ -168,6 +175,12 @@ def _settled_together(batch: Sequence[_Waiting[Any]]) -> bool:
     for waiting in batch:
         waiting.future.set_exception(failure)
     return True
+
+
+def _is_refused(failure: Exception) -> bool:
+    """Whether the database would say the same of it a second later; SQLite says so in the class of outages."""
+    error = failure.__cause__ if isinstance(failure, _JobBroke) else failure
+    return error is not None and is_refusal(error)
 
 
 def _settle_one_by_one(batch: Sequence[_Waiting[Any]]) -> None:

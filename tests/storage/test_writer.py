@@ -9,7 +9,14 @@ import threading
 from types import SimpleNamespace
 from typing import Any
 
-from django.db import DatabaseError, IntegrityError, OperationalError, connections, transaction
+from django.db import (
+    DatabaseError,
+    IntegrityError,
+    OperationalError,
+    connection,
+    connections,
+    transaction,
+)
 from django.db.backends.base.base import BaseDatabaseWrapper
 import pytest
 
@@ -69,6 +76,24 @@ def names() -> set[str]:
 def test_a_result_is_given_when_it_is_committed(writer):
     assert writer.submit(make("One")).result(HANGS_SECONDS) == "One"
     assert names() == {"One"}
+
+
+def test_a_job_that_is_refused_keeps_nobody_waiting_and_takes_none_of_the_others_with_it(
+    writer, monkeypatch
+):
+    pauses: list[float] = []
+    monkeypatch.setattr(writer_module.time, "sleep", pauses.append)
+
+    def refused() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT no_such_column FROM copilot_admin_provider")
+
+    before, broken, behind = at_once(writer, make("Before"), refused, make("Behind"))
+    with pytest.raises(DatabaseError, match="no_such_column"):
+        broken.result(HANGS_SECONDS)
+    assert [one.result(HANGS_SECONDS) for one in (before, behind)] == ["Before", "Behind"]
+    assert names() == {"Before", "Behind"}
+    assert pauses == []
 
 
 def test_what_waits_is_committed_together(writer):
