@@ -168,8 +168,15 @@ def _scalar(event: ScalarEvent) -> Any:
         return text
     for pattern, convert in NOT_TEXT:
         if pattern.fullmatch(text):
-            return convert(text)
+            return _converted(convert, event)
     return text
+
+
+def _converted(convert: Callable[[str], Any], event: ScalarEvent) -> Any:
+    try:
+        return convert(event.value)
+    except ValueError as error:  # Python reads whole numbers of 4,300 digits at most
+        raise _refusal(_("the number has too many digits: put it in quotes"), event) from error
 
 
 def _sentence(error: MarkedYAMLError) -> str:
