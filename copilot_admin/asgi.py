@@ -29,6 +29,7 @@ from copilot_admin.edge.lifespan import Lifespan  # noqa: E402
 from copilot_admin.edge.log_in_proxy import LogInProxy  # noqa: E402
 from copilot_admin.edge.metrics_page import MetricsPage  # noqa: E402
 from copilot_admin.edge.nul_addresses import WithoutNulAddresses  # noqa: E402
+from copilot_admin.edge.out_of_threads import OutOfThreads  # noqa: E402
 from copilot_admin.edge.proxy_users import ProxyUsers  # noqa: E402
 from copilot_admin.edge.request_counts import RequestCounts  # noqa: E402
 from copilot_admin.edge.request_end import SharedRequestEnd  # noqa: E402
@@ -55,7 +56,7 @@ def _build() -> App:
     keep_start_in_event_loop()
     app: App = ProtocolTypeRouter(
         {
-            "http": static_files(AnswersInTurn(cast(App, django_application))),
+            "http": static_files(AnswersInTurn(OutOfThreads(cast(App, django_application)))),
             "websocket": SameOriginSockets(
                 SessionMiddlewareStack(URLRouter(websocket_urlpatterns))
             ),

@@ -1,0 +1,56 @@
+"""A request for which the system has no thread is told to come again.
+
+Django answers each page in a thread, and says in another one what went wrong there: where it gets none
+(`ulimit -u`, the most processes of a container or unit), nobody is left to answer.
+"""
+
+from io import BytesIO
+import logging
+
+from django.core.handlers.asgi import ASGIRequest
+
+from copilot_admin.edge.asgi_types import App, Message, Receive, Scope, Send
+from copilot_admin.edge.error_pages import server_error
+from copilot_admin.edge.exhaustion import is_exhausted
+
+logger = logging.getLogger(__name__)
+
+
+class OutOfThreads:
+    """Answers for an application that cannot.
+
+    Args:
+        app: Django.
+    """
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hands a request on; an answer that has begun ends as it would."""
+        began = ended = False
+
+        async def noted(message: Message) -> None:
+            nonlocal began, ended
+            began = True
+            ended = message["type"] == "http.response.body" and not message.get("more_body", False)
+            await send(message)
+
+        try:
+            await self.app(scope, receive, noted)
+        except (RuntimeError, OSError) as error:
+            if not is_exhausted(error) or (began and not ended):
+                raise
+            if began:  # all of it was sent; what was to be put away goes by itself
+                logger.warning("nothing was put away after an answer: %s", error)
+                return
+            await _tell(scope, send)
+
+
+async def _tell(scope: Scope, send: Send) -> None:
+    """Says that it will pass; call it while that is handled."""
+    response = server_error(ASGIRequest(scope, BytesIO()))
+    response.headers.setdefault("Content-Length", str(len(response.content)))
+    headers = [(name.lower().encode(), value.encode()) for name, value in response.items()]
+    await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
+    await send({"type": "http.response.body", "body": response.content})
