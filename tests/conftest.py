@@ -38,6 +38,7 @@ from copilot_admin.upkeep.walks import WALKS
 from tests.databases import IS_POSTGRESQL, end_all_others
 from tests.emptying import empty
 from tests.letting_in import let_in
+from tests.quick_migrating import quick_migrating
 from tests.ready_tables import ready_tables, shared_folder
 from tests.services import missing
 from tests.signals import listen, put_back
@@ -72,6 +73,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def _while_tables_are_made() -> Iterator[ExitStack]:
     """What ends when this process has its tables: until then others may wait for them."""
     with ExitStack() as stack:
+        stack.enter_context(quick_migrating())
         yield stack
 
 
