@@ -338,7 +338,9 @@ class TestAccounts:
         "groups",
         [
             *(None, 7, {"analysts": True}, "Analysts", "analysts,risk", [[]]),
-            *(pytest.param(one, marks=pytest.mark.nightly) for one in (True, {}, "")),
+            pytest.param(True, marks=pytest.mark.nightly),
+            pytest.param({}, marks=pytest.mark.nightly),
+            pytest.param("", marks=pytest.mark.nightly),
         ],
     )
     def test_any_other_claim_is_no_group(self, provider, browser, groups):
