@@ -15,12 +15,15 @@ from copilot_admin.journal.users import written
 from copilot_admin.models import ComponentCall, EndUser
 from copilot_admin.redaction.redactor import redacted
 from copilot_admin.redaction.rules import NO_RULES, Rules
+from copilot_admin.storage.database_thread import is_outage, is_refusal
 from copilot_admin.storage.writer import WRITER
+from copilot_admin.telemetry.quiet_lines import QuietLines
 from protocol.json import Json
 from protocol.redaction import redact, redact_text
 from protocol.walk import weighs_more
 
 logger = logging.getLogger(__name__)
+UNRECORDED = QuietLines(logger)
 
 LONGEST_ARGUMENTS = 50_000  # characters as JSON; beyond them the beginning is kept as text
 BEGINNING = 2_000
@@ -28,6 +31,7 @@ BEGINNING = 2_000
 # call of 16 MB with signed addresses takes 4 s, in which the writer's thread would keep no answer.
 READY_INLINE = 1_000
 READY_CHARACTERS = 20
+_NOT_RECORDED = "a call of %s was not recorded: %s"
 
 
 @dataclass(slots=True)
@@ -63,7 +67,7 @@ def owner_of(user: AskingUser | None, *, at: datetime) -> Owner | None:
     try:
         WRITER.submit(owner.write)
     except Unavailable as error:
-        logger.warning("who calls was not recorded yet: %s", error.public)
+        UNRECORDED.warn("user", "who calls was not recorded yet: %s", error.public)
     return owner
 
 
@@ -91,9 +95,11 @@ def _make_ready_and_keep(call: ComponentCall, rules: Rules, owner: Owner | None)
     if call.arguments is not None:
         call.arguments = shown_arguments(call.arguments)
     try:
-        WRITER.submit(partial(_store, call, owner)).add_done_callback(_look)
+        storing = WRITER.submit(partial(_store, call, owner))
     except Unavailable as error:
-        logger.warning("a call of %s was not recorded: %s", call.component, error.public)
+        UNRECORDED.warn(error.code, _NOT_RECORDED, call.component, error.public)
+    else:
+        storing.add_done_callback(partial(_look, call.component))
 
 
 def _store(call: ComponentCall, owner: Owner | None) -> None:
@@ -114,7 +120,12 @@ def shown_arguments(arguments: Json) -> Json:
     return kept if len(text) <= LONGEST_ARGUMENTS else f"{text[:BEGINNING]} …"
 
 
-def _look(done: "Future[None]") -> None:
+def _look(component: str, done: "Future[None]") -> None:
     error = done.exception()
-    if error is not None:
-        logger.error("a call of a component was not recorded", exc_info=error)
+    if error is None:
+        return
+    if is_outage(error) and not is_refusal(error):  # and many more will be
+        # Only its class: what a database says may have its address, or a password.
+        UNRECORDED.warn("database", _NOT_RECORDED, component, type(error).__name__)
+        return
+    logger.error("a call of a component was not recorded", exc_info=error)

@@ -14,6 +14,7 @@ from copilot_admin.component_calls import call as component_calls
 from copilot_admin.component_calls import records
 from copilot_admin.models import CallStatus, ComponentCall, Copilot, Logging, Provider
 from copilot_admin.storage.database_thread import DatabaseThread
+from copilot_admin.telemetry.quiet_lines import QuietLines
 from protocol.components import create_output
 from tests.component_calls.component_http import (
     MOMENT,
@@ -754,6 +755,7 @@ class TestRecords:
     def test_a_row_that_cannot_be_stored_keeps_nobody_waiting(self, key, monkeypatch, caplog):
         full = DatabaseThread("full", capacity=0)
         monkeypatch.setattr(records, "WRITER", full)
+        monkeypatch.setattr(records, "UNRECORDED", QuietLines(records.logger))
         assert ask("/echo", HI, key=key).words == "hi"
         assert rows() == []
         assert "a call of echo was not recorded" in caplog.text

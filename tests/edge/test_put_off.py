@@ -7,9 +7,10 @@ from django.test import RequestFactory
 import pytest
 
 from copilot_admin.edge.error_pages import server_error
-from copilot_admin.edge.put_off import PUT_OFFS, QUIET_SECONDS, PutOffs
+from copilot_admin.edge.put_off import PUT_OFFS, PutOffs
 from copilot_admin.errors import Unavailable
 from copilot_admin.storage.database_thread import JournalDown
+from copilot_admin.telemetry.quiet_lines import QUIET_SECONDS
 from tests.edge.test_guesses import Clock
 
 
