@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+import errno
 
 from aiohttp import ClientError, ClientResponse, ClientResponseError, InvalidURL
 
@@ -15,6 +16,8 @@ from protocol.json import Json
 # Of a host name that no resolver is asked for, since a part of it is empty or too long.
 _NO_HOST = UnicodeError
 CONNECTION_ERRORS = (ClientError, OSError, _NO_HOST)
+# Of this machine: it opens no connection, whoever is called. A ClientConnectorError has the number, too.
+_NO_FILE = frozenset({errno.EMFILE, errno.ENFILE})
 _DETAIL_CHARACTERS = 500
 _STATUS_NUMBERS = frozenset(map(str, range(400, 600)))
 _STATUS_WORDS = {
@@ -47,6 +50,12 @@ class ProviderFaults:
                 )
             if isinstance(cause, ClientResponseError):  # its parser's: no status is raised as one
                 return no_http(self._causes_of(cause))
+            if isinstance(cause, OSError) and cause.errno in _NO_FILE:
+                return ProviderUnavailable(
+                    "This server may not open more connections at the moment. Ask again in a few "
+                    "seconds; if it stays so, whoever runs it should raise its limit of open files.",
+                    detail=self._causes_of(error),
+                )
         return ProviderUnavailable(
             f"The provider {self._name!r} could not be reached. Ask again in a moment; if it stays "
             "so, whoever manages this copilot should check that the model server runs.",
