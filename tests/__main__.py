@@ -2,8 +2,10 @@
 
 `python -m tests` is `make test`. With `--enforce` too little coverage is a failure, and a test that
 fails among the others is tried once more by itself: if it passes, it is named at the end for
-somebody to mend. With `--nightly` nothing is left out (what is marked `nightly`, many more examples
-of Hypothesis, on PostgreSQL all that has a database), and nothing is tried twice.
+somebody to mend; if it fails, what it compared is told then, for which pytest would read and
+compile 500 modules anew in every pass. With `--nightly` nothing is left out (what is marked
+`nightly`, many more examples of Hypothesis, on PostgreSQL all that has a database), and nothing is
+tried twice.
 """
 
 from collections.abc import Sequence
@@ -42,6 +44,7 @@ NOT_MEASURED = tuple(
 BROWSER = "tests/browser"
 FLOORS = {"protocol/": 95, "copilot_admin/engine/": 95, "": 90}  # per cent, with branches
 ALL_OF_IT = ("--hypothesis-profile", "nightly")
+TERSE = "--assert=plain"  # what was compared is not told
 
 
 def main(arguments: list[str]) -> int:
@@ -70,7 +73,8 @@ def main(arguments: list[str]) -> int:
 
 def _run(passes: Sequence[Pass], *, twice: bool) -> list[str]:
     """Runs passes beside each other; returns the names of those that failed."""
-    failed = run([one.command for one in passes])
+    commands = [one.command for one in passes]
+    failed = run([_tersely(one) for one in commands] if twice else commands)
     again = [one for one in passes if one.command.name in failed]
     return [one.command.name for one in again if not (twice and once_more(one))]
 
@@ -101,6 +105,10 @@ def _behind(one: Pass) -> Pass:
     """A pass that lets the longest one go first."""
     command = replace(one.command, arguments=["nice", *one.command.arguments])
     return replace(one, command=command)
+
+
+def _tersely(command: Command) -> Command:
+    return replace(command, arguments=[*command.arguments, TERSE])
 
 
 def _several() -> list[str]:
