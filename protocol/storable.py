@@ -44,7 +44,8 @@ def _is_clean(text: str) -> bool:
     if text.isascii():
         return True
     try:
-        text.encode()
+        for piece in pieces_of(text):
+            piece.encode()
     except UnicodeEncodeError:
         return False
     return True

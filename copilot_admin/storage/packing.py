@@ -15,6 +15,7 @@ import orjson
 
 from copilot_admin.storage.cut_values import CutList, parsed
 from protocol.json import Json
+from protocol.pieces import PIECE, pieces_of
 from protocol.walk import rebuild
 
 BIG = 2048  # bytes of JSON; below it a row of its own costs more than it saves
@@ -56,6 +57,8 @@ def pack(value: Json) -> Packed:
 def dumped(value: Json) -> bytes:
     """The value as JSON; its keys keep their order, which is that of a table's columns."""
     try:
+        if isinstance(value, str) and len(value) > PIECE:
+            return b'"%b"' % b"".join(orjson.dumps(piece)[1:-1] for piece in pieces_of(value))
         return orjson.dumps(value, default=dict)
     except orjson.JSONEncodeError:  # nested over 254 deep, beyond 64 bits, no Unicode
         return json.dumps(value, separators=(",", ":")).encode()
@@ -64,7 +67,7 @@ def dumped(value: Json) -> bytes:
 def _cut(packed: Packed, value: Json, *, depth: int) -> Json:
     if isinstance(value, bool | int | float | None) or depth > DEEPEST_CUT:
         return value
-    if not _is_big(value, BIG):
+    if not is_big(value):
         return value
     cut: Json
     if isinstance(value, str):
@@ -73,10 +76,10 @@ def _cut(packed: Packed, value: Json, *, depth: int) -> Json:
         cut = {key: _cut(packed, one, depth=depth + 1) for key, one in value.items()}
     else:
         cut = _cut_list(packed, [_cut(packed, one, depth=depth + 1) for one in value])
-    return _ref(packed, cut) if depth and _is_big(cut, BIG // 8) else cut
+    return _ref(packed, cut) if depth and is_big(cut, BIG // 8) else cut
 
 
-def _is_big(value: Json, bound: int) -> bool:
+def is_big(value: Json, bound: int = BIG) -> bool:
     """Whether a value takes more bytes as JSON; what surely does is not written down to know it.
 
     To write down 18 MB keeps the lock of the interpreter for 50 ms, and a value is asked at each level.
@@ -102,7 +105,7 @@ def _least(value: Json, *, enough: int) -> int:
 
 def _cut_list(packed: Packed, elements: Sequence[Json]) -> Json:
     """A list as runs of elements, and those as runs again while they are many."""
-    if not _is_big(elements, BIG):
+    if not is_big(elements):
         return elements
     runs: list[Json] = [_ref(packed, run) for run in _runs(elements)]
     while len(runs) > MOST_RUNS:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import json
 from typing import assert_never, cast
 
-from copilot_admin.storage.packing import BIG, Packed, dumped, pack
+from copilot_admin.storage.packing import Packed, dumped, is_big, pack
 from copilot_admin.threads.left_out import without_images
 from protocol.json import Json, JsonObject
 from protocol.messages import (
@@ -65,8 +65,9 @@ def data_in(text: str) -> JsonObject | None:
 
 def _json_content(value: JsonObject) -> StoredContent:
     clean, _ = storable(redact(value))
-    data = dumped(clean)
-    return StoredContent(data.decode()) if len(data) <= BIG else StoredContent(packed=pack(clean))
+    if is_big(clean):
+        return StoredContent(packed=pack(clean))
+    return StoredContent(dumped(clean).decode())
 
 
 def _result(result: SourceResult) -> Json:

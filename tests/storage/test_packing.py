@@ -1,16 +1,21 @@
 """Big JSON is cut where it is big, into parts that stay the same when the rest changes."""
 
+from types import SimpleNamespace
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
+import orjson
 import pytest
 
 from copilot_admin.storage import packing
+from protocol import pieces
 from tests.storage.any_json import JSON
 
 
 @given(JSON, st.integers(0, 60))
 def test_what_is_big_is_what_takes_more_bytes_as_json(value, bound):
-    assert packing._is_big(value, bound) == (len(packing.dumped(value)) > bound)
+    assert packing.is_big(value, bound) == (len(packing.dumped(value)) > bound)
 
 
 @pytest.mark.parametrize("depth", [1, 7])
@@ -47,3 +52,21 @@ def test_of_small_elements_too_a_list_that_grows_costs_what_is_new():
     after = packing.pack({"rows": [*numbers, 1.5]})
     new = after.parts.keys() - before.parts.keys()
     assert sum(len(after.parts[sha][0]) for sha in new) < 4 * packing.LONGEST_SMALL_RUN
+
+
+@pytest.mark.parametrize("text", ["\u00e9\n" * 500, '\U0001f600"' * 500, "a\ud800" * 500])
+def test_a_long_text_is_written_in_pieces_as_if_it_were_one(text, monkeypatch):
+    expected = packing.dumped([text])[1:-1]
+    written: list[int] = []
+
+    def noted(value: Any, **options: Any) -> bytes:
+        written.append(len(value))
+        return orjson.dumps(value, **options)
+
+    monkeypatch.setattr(pieces, "PIECE", 100)
+    monkeypatch.setattr(packing, "PIECE", 100)
+    monkeypatch.setattr(
+        packing, "orjson", SimpleNamespace(dumps=noted, JSONEncodeError=orjson.JSONEncodeError)
+    )
+    assert packing.dumped(text) == expected
+    assert max(written) == 100
