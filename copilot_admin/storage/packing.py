@@ -48,10 +48,36 @@ class Packed:
 def pack(value: Json) -> Packed:
     """Cuts a value; its root is a part even if it is small."""
     packed = Packed()
-    if _DOLLAR_KEY in dumped(value):
+    if _may_have_dollar_key(value):
         value = rebuild(value, key=lambda key: f"${key}" if key.startswith("$") else key)
     packed.sha = _keep(packed, _cut(packed, value, depth=0))
     return packed
+
+
+def _may_have_dollar_key(value: Json) -> bool:
+    """Whether a key begins with a dollar; it says so of some values without one, never the reverse.
+
+    To write down is the quickest look at many small elements. A text is none of them: one of 8 MB
+    keeps the lock of the interpreter for 60 ms.
+    """
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Mapping):
+            if any(key.startswith("$") for key in one):
+                return True
+            waiting.extend(one.values())
+        elif isinstance(one, Sequence) and not isinstance(one, str):
+            if len(one) <= LONGEST_RUN:
+                waiting.extend(one)
+            elif any(_DOLLAR_KEY in dumped(run) for run in _of_equal_length(one)):
+                return True
+    return False
+
+
+def _of_equal_length(elements: Sequence[Json]) -> Iterator[Sequence[Json]]:
+    for start in range(0, len(elements), LONGEST_RUN):
+        yield elements[start : start + LONGEST_RUN]
 
 
 def dumped(value: Json) -> bytes:
