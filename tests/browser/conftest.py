@@ -1,4 +1,9 @@
-"""What the browser tests share."""
+"""What the browser tests share.
+
+By day run those that, together, run each function of our scripts that any of them runs (Chromium tells
+which), the tours of all kinds of pages, and what keeps typed words from being lost; the others are
+`nightly`.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path

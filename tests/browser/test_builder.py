@@ -34,6 +34,7 @@ def ada(browser: Browser, server: str) -> Iterator[Visit]:
         yield person
 
 
+@pytest.mark.nightly
 def test_a_copilot_is_made_previewed_and_published(ada: Visit) -> None:
     make_provider(name="Rehearsal")
     page, preview = ada.page, ada.page.locator("#preview")
@@ -87,6 +88,7 @@ def test_a_copilot_is_made_previewed_and_published(ada: Visit) -> None:
     expect(page.get_by_text("Published", exact=True).last).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_rows_are_added_moved_and_removed_with_the_keyboard_alone(ada: Visit) -> None:
     copilot = make_copilot(starters=["One?", "Two?", "Three?"])
     page = ada.page

@@ -100,6 +100,7 @@ def test_without_scripts_the_page_comes_back_with_all_results(browser: Browser, 
     assert bea.mishaps == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("look", LOOKS)
 def test_the_page_fits_and_can_be_read(
     browser: Browser, base_url: str, look: dict[str, Any], request: pytest.FixtureRequest

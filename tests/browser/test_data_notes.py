@@ -91,6 +91,7 @@ def test_a_note_gets_a_schema_and_a_form(ada: Visit) -> None:
     ]
 
 
+@pytest.mark.nightly
 def test_a_schema_becomes_a_form_of_all_its_fields(ada: Visit) -> None:
     given = {"tone": "dry", "regions": ["EU", "US"], "rows": [{"a": 1}], "other": True}
     row = open_page(ada, {"kind": "house", "data": given, "schema": HOUSE})

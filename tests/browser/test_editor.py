@@ -30,6 +30,7 @@ def ada(browser: Browser, base_url: str) -> Iterator[Visit]:
         yield person
 
 
+@pytest.mark.nightly
 def test_the_tabs_are_walked_with_the_keyboard_and_kept_while_saving(ada: Visit) -> None:
     copilot = make_copilot()
     page = ada.page
@@ -75,6 +76,7 @@ def test_an_address_leads_to_a_field_wherever_it_stands(ada: Visit) -> None:
     expect(ada.page.get_by_label("Top p")).to_be_focused()
 
 
+@pytest.mark.nightly
 def test_what_acts_at_once_leaves_what_is_typed(ada: Visit) -> None:
     copilot = make_published()
     page = ada.page
@@ -100,6 +102,7 @@ def test_what_acts_at_once_leaves_what_is_typed(ada: Visit) -> None:
     assert Copilot.objects.get().description == "Half a thought"
 
 
+@pytest.mark.nightly
 def test_where_it_is_narrow_the_preview_is_a_drawer(ada: Visit) -> None:
     page = ada.page
     page.set_viewport_size(PHONE)
@@ -290,6 +293,7 @@ def test_a_slug_is_written_while_a_name_is_typed_in_any_script(ada: Visit) -> No
     expect(slug).to_have_value("news")
 
 
+@pytest.mark.nightly
 def test_a_server_that_is_away_loses_nothing(ada: Visit) -> None:
     copilot = make_copilot()
     page = ada.page
@@ -511,6 +515,7 @@ def test_models_that_were_fetched_are_offered_when_their_provider_is_chosen(ada:
     expect(page.locator("#id_model_list option")).to_have_attribute("value", "m-known")
 
 
+@pytest.mark.nightly
 def test_of_500_copilots_a_key_finds_its_own_by_typing(browser: Browser, base_url: str) -> None:
     make_user(Role.OPERATORS, username="olga")
     provider = make_provider()

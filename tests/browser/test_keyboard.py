@@ -198,7 +198,8 @@ def test_who_goes_on_into_the_preview_stays_there_when_it_is_drawn_anew(ada: Vis
     "path",
     [
         "copilot_admin/copilot/{}/change/",
-        "auth/user/",  # on a phone the heads of its columns are there for the keyboard alone
+        # On a phone the heads of its columns are there for the keyboard alone.
+        pytest.param("auth/user/", marks=pytest.mark.nightly),
         pytest.param("copilot_admin/copilot/publish/?id={}", marks=pytest.mark.nightly),
         pytest.param("connect/{}/", marks=pytest.mark.nightly),
     ],

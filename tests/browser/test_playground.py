@@ -197,6 +197,7 @@ def test_the_question_box_is_above_the_buttons_of_the_form_and_stays_there(
     assert builder.mishaps == []
 
 
+@pytest.mark.nightly
 def test_two_columns_answer_one_question_and_one_of_them_becomes_the_draft(
     browser: Browser, base_url: str, copilot: Copilot
 ) -> None:

@@ -57,6 +57,7 @@ def eve(browser: Browser, server: str) -> Iterator[Visit]:
         yield person
 
 
+@pytest.mark.nightly
 def test_a_complaint_is_found_among_ten_thousand_read_and_judged_by_keyboard(eve: Visit):
     make_conversations(10_000, make_copilot())
     Criterion.objects.create(name="Wrong number")
@@ -146,6 +147,7 @@ def test_a_queue_is_read_and_a_note_written(eve: Visit):
     expect(page.get_by_text("There is nothing left for you in this queue.")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_a_queue_is_read_from_the_list_to_its_close_without_a_mouse_or_a_lost_focus(eve: Visit):
     Criterion.objects.create(name="Wrong number")
     for number in (1, 2):

@@ -39,6 +39,7 @@ def eve(browser: Browser, server: str) -> Iterator[Visit]:
         yield person
 
 
+@pytest.mark.nightly
 def test_a_conversation_is_found_opened_and_read(eve: Visit):
     rich_conversation()
     page = eve.page
@@ -57,6 +58,7 @@ def test_a_conversation_is_found_opened_and_read(eve: Visit):
     expect(page.get_by_text("Answer 1, since replaced")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_words_are_found_opened_at_their_turn_filtered_and_kept(eve: Visit):
     client = Asking(trace_id="chat-1")
     client.ask("Курс?").answer("42\n\n" * 80)
@@ -122,6 +124,7 @@ def test_a_table_shows_all_its_rows_when_asked(eve: Visit):
     assert eve.page.evaluate("document.activeElement.className") == "ca-table-scroll"
 
 
+@pytest.mark.nightly
 def test_the_raw_request_and_the_events_are_loaded_when_opened(eve: Visit):
     eve.go(page_of(rich_conversation()))
     run = eve.page.locator(".ca-run").first
@@ -166,6 +169,7 @@ def test_the_keyboard_goes_from_question_to_question_and_unfolds(eve: Visit):
     assert page.url.endswith(f"#turn-{turns[-2]}")
 
 
+@pytest.mark.nightly
 def test_a_link_leads_to_a_turn_on_another_branch(eve: Visit):
     conversation = rich_conversation()
     microsoft = Turn.objects.get(human_node__text="And Microsoft?")

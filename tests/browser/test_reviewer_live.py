@@ -229,6 +229,7 @@ def test_a_question_on_another_branch_is_offered_not_forced(eve: Visit):
     expect(eve.page.get_by_text("Two, please?")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_questions_that_were_asked_while_the_socket_was_away_come_in_their_order(eve: Visit):
     """The last of them was told to be on another branch, and a new answer to a question not at all."""
     sockets: list[WebSocketRoute] = []
