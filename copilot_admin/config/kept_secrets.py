@@ -5,15 +5,31 @@ import os
 from pathlib import Path
 import tempfile
 
+from copilot_admin.config.env import BadSetting
+
 
 def kept_secret(path: Path, make: Callable[[], str]) -> str:
     """The secret in a file; made first if there is none. Only the owner may read the file.
 
     Two processes that start at once end up with the same secret.
+
+    Raises:
+        BadSetting: The file can be neither made nor read, or holds none.
     """
-    if not path.exists():
-        _write_once(path, make())
-    return path.read_text(encoding="ascii").strip()
+    try:
+        if not path.exists():
+            _write_once(path, make())
+        secret = path.read_text(encoding="ascii").strip()
+    except OSError as error:
+        raise BadSetting(
+            f"{error.filename or path} cannot be used: {error.strerror}. Let this account read and write its folder, or "
+            "set SECRET_KEY and COPILOT_ENCRYPTION_KEYS."
+        ) from None
+    except UnicodeDecodeError:
+        secret = ""
+    if not secret:
+        raise BadSetting(f"{path} holds no secret. Put back what it held.")
+    return secret
 
 
 def _write_once(path: Path, secret: str) -> None:

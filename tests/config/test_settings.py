@@ -415,3 +415,39 @@ def test_a_replica_keeps_no_connection_that_nobody_needs():
 def test_a_replica_of_sqlite_is_refused():
     with pytest.raises(BadSetting, match="COPILOT_REPLICA_URL names SQLite, which has no replicas"):
         replica("sqlite:///x", pgbouncer=False)
+
+
+@pytest.mark.parametrize(
+    ("lies_there", "said"),
+    [
+        (
+            lambda file: file.mkdir(parents=True),
+            "keys/secret-key cannot be used: Is a directory. Let this account read and write its folder, or set "
+            "SECRET_KEY and COPILOT_ENCRYPTION_KEYS.",
+        ),
+        (
+            lambda file: file.parent.write_text(""),
+            "keys cannot be used: File exists. Let this account read and write its folder, or set "
+            "SECRET_KEY and COPILOT_ENCRYPTION_KEYS.",
+        ),
+        (
+            lambda file: _written(file, b" \n"),
+            "keys/secret-key holds no secret. Put back what it held.",
+        ),
+        (
+            lambda file: _written(file, b"\xff\x00"),
+            "keys/secret-key holds no secret. Put back what it held.",
+        ),
+    ],
+)
+def test_a_kept_secret_that_cannot_be_read_is_told_in_one_line(tmp_path, lies_there, said):
+    file = tmp_path / "keys" / "secret-key"
+    lies_there(file)
+    with pytest.raises(BadSetting) as ended:
+        kept_secret(file, lambda: "made")
+    assert ended.value.sentence == f"{tmp_path}/{said}"
+
+
+def _written(file: Path, data: bytes) -> None:
+    file.parent.mkdir()
+    file.write_bytes(data)
