@@ -15,6 +15,7 @@ from copilot_admin.audit.subject import Subject
 from copilot_admin.copilot_file.import_trail import record_import
 from copilot_admin.copilot_file.importing import import_values
 from copilot_admin.copilot_file.yaml_reading import read_yaml
+from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Access, Action
 from protocol.json import Json
 
@@ -40,6 +41,9 @@ def first_start(file: Path) -> FirstLogin | None:
 
     Args:
         file: Where the password is kept, readable by its owner only.
+
+    Raises:
+        ConfigurationError: It cannot be kept; then nobody is made either.
     """
     users = get_user_model()._default_manager
     with transaction.atomic():
@@ -75,8 +79,14 @@ def _openai_provider() -> dict[str, str]:
 
 
 def _keep(login: FirstLogin) -> None:
-    login.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    login.file.unlink(missing_ok=True)  # one that somebody may read would keep its mode
-    descriptor = os.open(login.file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(f"username: {login.username}\npassword: {login.password}\n")
+    try:
+        login.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        login.file.unlink(missing_ok=True)  # one that somebody may read would keep its mode
+        descriptor = os.open(login.file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(f"username: {login.username}\npassword: {login.password}\n")
+    except OSError as error:
+        raise ConfigurationError(
+            f"The first log-in cannot be kept in {login.file}: {error.strerror}. Let this account "
+            "write there, and start again."
+        ) from error

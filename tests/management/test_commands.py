@@ -19,6 +19,7 @@ from uvicorn.supervisors import Multiprocess
 
 from copilot_admin.copilot_file import yaml_writing
 from copilot_admin.copilots.publishing import problems
+from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, CopilotVersion, EndpointKey, Provider
 from copilot_admin.models.access import digest_of
 from copilot_admin.server import housekeeping, serving
@@ -212,6 +213,19 @@ def test_a_password_file_of_somebody_else_is_not_reused(tmp_path):
     file.chmod(0o644)
     first_start(file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.django_db
+def test_a_first_log_in_that_cannot_be_kept_is_told_and_nobody_is_made(tmp_path):
+    file = tmp_path / "var" / "first-login.txt"
+    file.mkdir(parents=True)
+    with pytest.raises(ConfigurationError) as refused:
+        first_start(file)
+    assert refused.value.public == (
+        f"The first log-in cannot be kept in {file}: Is a directory. Let this account write there, "
+        "and start again."
+    )
+    assert (User.objects.count(), Copilot.objects.count()) == (0, 0)
 
 
 @pytest.mark.django_db
