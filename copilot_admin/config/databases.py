@@ -140,6 +140,8 @@ def replica(url: str, *, pgbouncer: bool) -> Mapping[str, Any]:
 
 
 def _sqlite(path: Path) -> Mapping[str, Any]:
+    from copilot_admin.config.ready_connection import ReadyConnection  # loads sqlite3
+
     return {
         "ENGINE": SQLITE,
         "NAME": path,
@@ -148,6 +150,7 @@ def _sqlite(path: Path) -> Mapping[str, Any]:
             "transaction_mode": "IMMEDIATE",
             "timeout": LOCK_WAIT_SECONDS,
             "init_command": SQLITE_INIT,
+            "factory": ReadyConnection,
         },
     }
 

@@ -16,6 +16,7 @@ from copilot_admin.config.databases import database, is_maintenance, replica, tr
 from copilot_admin.config.encryption import new_key
 from copilot_admin.config.env import BadSetting, Environment
 from copilot_admin.config.kept_secrets import kept_secret
+from copilot_admin.config.ready_connection import ReadyConnection
 from copilot_admin.config.secrets import encryption_keys, secret_key
 from copilot_admin.storage.readable_rows import ReadableRowsCursor
 from tests.production_check import production_environment
@@ -270,6 +271,7 @@ def test_sqlite_is_durable_and_waits_for_its_lock(tmp_path):
     assert settings["OPTIONS"]["timeout"] == 4
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=4000"):
         assert pragma in settings["OPTIONS"]["init_command"]
+    assert settings["OPTIONS"]["factory"] is ReadyConnection
 
 
 def test_a_named_sqlite_file_is_used(tmp_path):
