@@ -85,14 +85,14 @@ class Statement(ABC):
         """
         raw = database.connection
         if (
-            type(raw) is sqlite3.Connection
+            isinstance(raw, sqlite3.Connection)
             and not database.needs_rollback
             and tuple(database.execute_wrappers) == NOBODY_ELSE
             and not database.force_debug_cursor
         ):
             refuse_nul(values)
             with database.wrap_database_errors:
-                return take(raw.execute(self._own_sql, values))
+                return take(raw.cursor().execute(self._own_sql, values))
         with database.cursor() as cursor:
             cursor.execute(self._sql[database.vendor], values)
             return take(cursor)
