@@ -15,7 +15,7 @@ if __name__ == "__main__" and HEARS_INTERRUPT:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # until all is loaded there is nothing to put away
 
 from django.core.management import execute_from_command_line  # noqa: E402
-from django.db import Error  # noqa: E402
+from django.db import Error, connections  # noqa: E402
 
 from copilot_admin.management.standard_streams import (  # noqa: E402
     ending_with_output,
@@ -80,8 +80,16 @@ def _execute(argv: Sequence[str]) -> None:
             if not left or not was_in_the_way(error):
                 raise
             sys.stderr.write("\nServers at work were in the way of this step: it is begun again.\n")
+            _forget_connections()
         else:
             return
+
+
+def _forget_connections() -> None:
+    """Lets Django make new ones: a step that is taken back at its very end leaves one in a transaction."""
+    for alias in connections:
+        connections[alias].close()
+        del connections[alias]
 
 
 def is_answering(argv: Sequence[str]) -> bool:

@@ -12,6 +12,7 @@ import sys
 
 from django.core.management import CommandError, call_command
 from django.db import (
+    DEFAULT_DB_ALIAS,
     DatabaseError,
     InterfaceError,
     InternalError,
@@ -215,8 +216,9 @@ class TestServersInTheWay:
     )
 
     @pytest.fixture
-    def begun(self, settings, monkeypatch) -> list[int]:
+    def begun(self, settings, monkeypatch) -> Iterator[list[int]]:
         """How often a command is begun; each time but the last this says that others are in its way."""
+        of_all_tests = connections[DEFAULT_DB_ALIAS]
         monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", POSTGRESQL)
         left = [3]
 
@@ -229,7 +231,14 @@ class TestServersInTheWay:
                 raise error
 
         monkeypatch.setattr(manage, "execute_from_command_line", run)
-        return left
+        yield left
+        connections[DEFAULT_DB_ALIAS] = of_all_tests
+
+    def test_it_goes_on_with_a_new_connection(self, begun):
+        """The one of before may be in a transaction for good: it was, in a migration's last statement."""
+        before = connections[DEFAULT_DB_ALIAS]
+        manage.main(["manage.py", "migrate"])
+        assert connections[DEFAULT_DB_ALIAS] is not before
 
     def test_it_goes_on_where_it_was(self, begun, capsys):
         manage.main(["manage.py", "migrate"])
