@@ -84,7 +84,8 @@ def dumped(value: Json) -> bytes:
     """The value as JSON; its keys keep their order, which is that of a table's columns."""
     try:
         if isinstance(value, str) and len(value) > PIECE:
-            return b'"%b"' % b"".join(orjson.dumps(piece)[1:-1] for piece in pieces_of(value))
+            parts = (orjson.dumps(piece)[1:-1] for piece in pieces_of(value))
+            return b"".join([b'"', *parts, b'"'])
         return orjson.dumps(value, default=dict)
     except orjson.JSONEncodeError:  # nested over 254 deep, beyond 64 bits, no Unicode
         return json.dumps(value, separators=(",", ":")).encode()

@@ -10,16 +10,17 @@ import re
 from typing import TypeVar
 
 from protocol.json import Json
+from protocol.pieces import pieces_of
 
 # So much is looked through at once; an element that is longer fits no model.
 WINDOW = 1024 * 1024  # characters
-LINES_AT_ONCE = 64 * 1024  # characters
+BLANKS_AT_ONCE = 64 * 1024  # characters
 # Of the elements that do not fit so many are counted, in half a second: nine million numbers took eight.
 MOST_COUNTED = 500_000
 # A shorter beginning of a row says nothing; at the last of these it ends, so that no number is cut.
 SHORTEST_BEGINNING = 100  # characters
 _BETWEEN_WORDS = " ,;\t"
-_BLANKS = re.compile(r"[ \t\r\n]*")
+_BLANKS = re.compile(r"[ \t\r\n]+")
 _ONE_VALUE = json.JSONDecoder().raw_decode
 T = TypeVar("T")
 
@@ -152,19 +153,28 @@ def _some_elements(text: str, at: int) -> Generator[Json, None, int]:
 
 
 def _after_blanks(text: str, at: int) -> int:
-    found = _BLANKS.match(text, at)
-    return found.end() if found else at
+    """Where something else than blanks begins; of megabytes of them it looks at some at a time."""
+    while found := _BLANKS.match(text, at, at + BLANKS_AT_ONCE):
+        at = found.end()
+    return at
 
 
 def _lines(text: str) -> Iterator[Sequence[str]]:
     """The lines of a text, as `splitlines` has them, some together."""
-    start, size = 0, LINES_AT_ONCE
-    while start < len(text):
-        piece = text[start : start + size]
-        begun = len(piece.splitlines(keepends=True)[-1]) if start + size < len(text) else 0
-        whole = piece[: len(piece) - begun]  # the last line may go on
-        if not whole:
-            size *= 2
-            continue
-        start += len(whole)
-        yield whole.splitlines()
+    begun: list[str] = []  # of a line that goes on
+    for piece in filter(None, pieces_of(text, border=_behind_a_line_end)):
+        lines = piece.splitlines()
+        goes_on = piece.endswith(lines[-1]) and bool(lines[-1])
+        rest = [lines.pop()] if goes_on else []
+        if lines:
+            lines[0] = "".join([*begun, lines[0]])
+            yield lines
+            begun = rest
+        else:
+            begun += rest
+    if begun:
+        yield ["".join(begun)]
+
+
+def _behind_a_line_end(text: str, end: int) -> int:
+    return end + 1 if text[end - 1 : end + 1] == "\r\n" else end

@@ -2,12 +2,16 @@
 
 import json
 import random
+import re
 import tracemalloc
+from types import SimpleNamespace
+from typing import SupportsIndex
 
 import pytest
 
 from copilot_admin.engine.prompt import rows
 from copilot_admin.engine.prompt.rows import FirstRows, first_rows
+from protocol import pieces
 
 MUCH = 10**9
 PIECE = 4096
@@ -37,7 +41,8 @@ def test_rows_are_elements_of_a_list_or_lines(text, texts):
 @pytest.mark.parametrize("window", [1, 2, 3, 7, 64])
 def test_it_makes_no_difference_where_a_text_is_cut_to_be_read(window, monkeypatch):
     monkeypatch.setattr(rows, "WINDOW", window)
-    monkeypatch.setattr(rows, "LINES_AT_ONCE", window)
+    monkeypatch.setattr(rows, "BLANKS_AT_ONCE", window)
+    monkeypatch.setattr(pieces, "PIECE", window)
     draw = random.Random(window)
     for _ in range(300):
         text = "".join(draw.choices("ab" + ENDS, k=draw.randrange(20)))
@@ -47,6 +52,34 @@ def test_it_makes_no_difference_where_a_text_is_cut_to_be_read(window, monkeypat
         listed = json.dumps(values, separators=(f"{blanks},{blanks}", ":"))
         if max((len(json.dumps(one)) for one in values), default=0) < window:
             assert first_rows(listed, limit=MUCH).texts == [json.dumps(one) for one in values]
+
+
+class NotedText(str):
+    """A text that notes how long the parts are that are taken of it."""
+
+    longest = 0
+
+    def __getitem__(self, key: SupportsIndex | slice) -> str:
+        part = super().__getitem__(key)
+        self.longest = max(self.longest, len(part))
+        return part
+
+
+@pytest.mark.parametrize("unit", ["a b ", " ", "\n", "a\r\n"])
+def test_no_call_reads_more_than_some_of_a_text_whose_line_has_no_end(unit, monkeypatch):
+    monkeypatch.setattr(pieces, "PIECE", 100)
+    monkeypatch.setattr(rows, "BLANKS_AT_ONCE", 100)
+    sizes: list[int] = []
+    blanks = rows._BLANKS
+
+    def match(text: str, at: int, end: int) -> re.Match[str] | None:
+        sizes.append(end - at)
+        return blanks.match(text, at, end)
+
+    monkeypatch.setattr(rows, "_BLANKS", SimpleNamespace(match=match))
+    text = NotedText(unit * 1000)
+    assert first_rows(text, limit=50).number == len(text.splitlines())
+    assert max(text.longest, *sizes) <= 101  # no line end of two signs is parted
 
 
 def test_so_many_fit_as_there_is_room_for_and_all_are_counted():
@@ -99,7 +132,7 @@ def test_a_json_of_one_line_that_is_too_long_is_begun(opened):
 )
 def test_no_objects_are_made_of_what_does_not_fit(unit, monkeypatch):
     monkeypatch.setattr(rows, "WINDOW", PIECE)
-    monkeypatch.setattr(rows, "LINES_AT_ONCE", PIECE)
+    monkeypatch.setattr(pieces, "PIECE", PIECE)
     count = 64 * PIECE // len(unit)
     monkeypatch.setattr(rows, "MOST_COUNTED", count)
     text = unit * count if unit.endswith("\n") else f"[{(unit * count)[:-1]}]"
