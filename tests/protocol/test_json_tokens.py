@@ -28,3 +28,22 @@ def test_texts_are_left_out_of_the_count_wherever_a_piece_ends(at_once: int, mon
 def test_tokens_are_counted_exactly_only_where_there_may_be_too_many():
     body = b'[",,,"]'  # 3 for the list; the commas in its text count at first sight
     assert [tokens_of(body, no_matter=most) for most in (5, 6)] == [3, 6]
+
+
+class NotedBytes(bytes):
+    """A body that notes how much of it each call counts."""
+
+    longest = 0
+
+    def count(self, mark: Any, start: Any = None, end: Any = None) -> int:
+        whole = range(len(self))[start:end]
+        self.longest = max(self.longest, len(whole))
+        return super().count(mark, start, end)
+
+
+@pytest.mark.parametrize("unit", [b"word ", b",", b"[]", b'{"a":1},'])
+def test_no_call_counts_more_than_some_of_a_body(unit: bytes, monkeypatch: Any):
+    monkeypatch.setattr(json_tokens, "AT_ONCE", 100)
+    body = NotedBytes(unit * 1000)
+    assert tokens_of(body, no_matter=10**6) == json_tokens._structure(bytes(body))
+    assert body.longest <= 100
