@@ -70,7 +70,7 @@ def test_no_call_reads_more_than_some_of_a_text_whose_line_has_no_end(unit, monk
     monkeypatch.setattr(pieces, "PIECE", 100)
     monkeypatch.setattr(rows, "BLANKS_AT_ONCE", 100)
     sizes: list[int] = []
-    blanks = rows._BLANKS
+    blanks: re.Pattern[str] = rows._BLANKS
 
     def match(text: str, at: int, end: int) -> re.Match[str] | None:
         sizes.append(end - at)
