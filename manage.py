@@ -3,7 +3,6 @@
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-import errno
 import os
 import signal
 import sys
@@ -17,6 +16,7 @@ if __name__ == "__main__" and HEARS_INTERRUPT:
 from django.core.management import execute_from_command_line  # noqa: E402
 from django.db import Error, connections  # noqa: E402
 
+from copilot_admin.exhaustion import Exhausted, exhausted  # noqa: E402
 from copilot_admin.management.standard_streams import (  # noqa: E402
     ending_with_output,
     open_streams,
@@ -24,7 +24,6 @@ from copilot_admin.management.standard_streams import (  # noqa: E402
 from copilot_admin.management.stopping import stopping_in_a_word  # noqa: E402
 from copilot_admin.server.garbage import look_rarely  # noqa: E402
 
-TOO_MANY_OPEN = frozenset({errno.EMFILE, errno.ENFILE})  # of the process, of the machine
 # A step of `migrate` locks tables that servers at work use in another order. Each of them is whole or not there.
 MOST_BEGINNINGS = 10
 NOT_RUN = 2  # exit status, as of arguments that a command does not know
@@ -56,7 +55,7 @@ def main(argv: Sequence[str]) -> None:
         sys.stderr.write(f"{said}\n")
         sys.exit(NOT_RUN)
     except OSError as error:
-        if error.errno not in TOO_MANY_OPEN or "--traceback" in argv:
+        if exhausted(error) is not Exhausted.FILES or "--traceback" in argv:
             raise
         sys.exit("CommandError: Too many files are open. Raise the limit (`ulimit -n 4096`).")
     except UnicodeEncodeError:

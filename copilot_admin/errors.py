@@ -40,6 +40,7 @@ CopilotError                        has `public`: what a stranger may read, and 
     └── KeyVariableUnset            the variable with a provider's key is not set in this process
 """
 
+from collections.abc import Iterator
 from typing import ClassVar, TypeVar
 
 E = TypeVar("E", bound=BaseException)
@@ -61,6 +62,13 @@ def without_frames(error: E) -> E:
             one.__traceback__ = None
             pending += (one.__cause__, one.__context__)
     return error
+
+
+def causes_of(error: BaseException | None) -> Iterator[BaseException]:
+    """The error, and those that led to it, one behind the other."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 class CopilotError(Exception):

@@ -21,7 +21,6 @@ from django.utils.translation import gettext_noop
 from django.views.defaults import page_not_found
 
 from copilot_admin.edge.asgi_types import error_body, is_api
-from copilot_admin.edge.exhaustion import is_exhausted
 from copilot_admin.edge.put_off import PUT_OFFS
 from copilot_admin.edge.request_ids import request_id_of
 from copilot_admin.errors import (
@@ -33,6 +32,7 @@ from copilot_admin.errors import (
     RequestError,
     Unavailable,
 )
+from copilot_admin.exhaustion import exhausted
 from copilot_admin.storage.damage import is_damage, note_damage
 from copilot_admin.storage.database_thread import JournalDown, is_outage
 from copilot_admin.storage.full_disk import is_no_room
@@ -109,7 +109,7 @@ def _put_off(request: HttpRequest, error: BaseException) -> HttpResponse:
 
 def will_pass(error: BaseException) -> bool:
     """Whether a page broke because database, disk or system give or take nothing at the moment."""
-    return is_outage(error) or is_no_room(error) or is_exhausted(error)
+    return is_outage(error) or is_no_room(error) or exhausted(error) is not None
 
 
 def unavailable_page(error: BaseException) -> HttpResponse:
@@ -139,7 +139,7 @@ def _log_unavailable(error: BaseException) -> None:
     """Who has to wait for his turn is no fault; the notes of the error say whose turn it is."""
     if not isinstance(error, Unavailable):
         # What a database says may have its address, or a password; what the system says has neither.
-        said = error if is_exhausted(error) else type(error).__name__
+        said = error if exhausted(error) else type(error).__name__
         logger.error("a page could not be shown: %s", said)
         return
     notes: list[str] = getattr(error, "__notes__", [])

@@ -11,7 +11,7 @@ from django.core.handlers.asgi import ASGIRequest
 
 from copilot_admin.edge.asgi_types import App, Message, Receive, Scope, Send
 from copilot_admin.edge.error_pages import server_error
-from copilot_admin.edge.exhaustion import is_exhausted
+from copilot_admin.exhaustion import exhausted
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ class OutOfThreads:
         try:
             await self.app(scope, receive, noted)
         except (RuntimeError, OSError) as error:
-            if not is_exhausted(error) or (began and not ended):
+            if not exhausted(error) or (began and not ended):
                 raise
             if began:  # all of it was sent; what was to be put away goes by itself
                 logger.warning("nothing was put away after an answer: %s", error)

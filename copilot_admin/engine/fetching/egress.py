@@ -37,7 +37,7 @@ from copilot_admin.engine.fetching.packing import is_strange, layers_of, unpacke
 from copilot_admin.engine.fetching.pieces import chunks_of
 from copilot_admin.engine.fetching.room import FetchRoom, Held, NoRoom
 from copilot_admin.engine.fetching.sizes import MOST_BYTES
-from copilot_admin.errors import CopilotError
+from copilot_admin.errors import CopilotError, causes_of
 
 SECONDS = 30.0
 # Of all files that are fetched and not yet read: three of the largest, or seven of 20 MB.
@@ -261,12 +261,7 @@ def _networks(allowed: Sequence[str]) -> list[_Network]:
 
 def is_private(error: BaseException) -> bool:
     """Whether a connection failed because its address may not be reached."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, PrivateAddress):
-            return True
-        seen = seen.__cause__ or seen.__context__
-    return False
+    return any(isinstance(one, PrivateAddress) for one in causes_of(error))
 
 
 def _failed(error: BaseException, url: str) -> FetchFailed:

@@ -1,8 +1,6 @@
 """What went wrong with a provider, in our errors: before its answer, in its stream, or amid it."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
-import errno
 
 from aiohttp import ClientError, ClientResponse, ClientResponseError, InvalidURL
 
@@ -10,14 +8,19 @@ from copilot_admin.engine.fetching.addresses import ForbiddenAddress
 from copilot_admin.engine.llm.foreign_answers import broke_off, no_http
 from copilot_admin.engine.llm.http_refusals import refusal, seconds_to_wait
 from copilot_admin.engine.values.spec import ProviderSpec
-from copilot_admin.errors import NotReady, ProviderBroke, ProviderUnavailable, RunError
+from copilot_admin.errors import (
+    NotReady,
+    ProviderBroke,
+    ProviderUnavailable,
+    RunError,
+    causes_of,
+)
+from copilot_admin.exhaustion import exhausted
 from protocol.json import Json
 
 # Of a host name that no resolver is asked for, since a part of it is empty or too long.
 _NO_HOST = UnicodeError
 CONNECTION_ERRORS = (ClientError, OSError, _NO_HOST)
-# Of this machine: it opens no connection, whoever is called. A ClientConnectorError has the number, too.
-_NO_FILE = frozenset({errno.EMFILE, errno.ENFILE})
 _DETAIL_CHARACTERS = 500
 _STATUS_NUMBERS = frozenset(map(str, range(400, 600)))
 _STATUS_WORDS = {
@@ -41,7 +44,7 @@ class ProviderFaults:
 
     def before_head(self, error: Exception) -> RunError:
         """What went wrong before the head."""
-        for cause in _causes(error):
+        for cause in causes_of(error):
             if isinstance(cause, ForbiddenAddress):
                 return NotReady(str(cause))
             if isinstance(cause, InvalidURL | _NO_HOST):
@@ -50,10 +53,10 @@ class ProviderFaults:
                 )
             if isinstance(cause, ClientResponseError):  # its parser's: no status is raised as one
                 return no_http(self._causes_of(cause))
-            if isinstance(cause, OSError) and cause.errno in _NO_FILE:
+            if lacking := exhausted(cause):  # of this machine, whoever is asked
                 return ProviderUnavailable(
                     "This server may not open more connections at the moment. Ask again in a few "
-                    "seconds; if it stays so, whoever runs it should raise its limit of open files.",
+                    f"seconds; if it stays so, whoever runs it should raise its limit of {lacking}.",
                     detail=self._causes_of(error),
                 )
         return ProviderUnavailable(
@@ -90,19 +93,13 @@ class ProviderFaults:
 
     def _causes_of(self, error: Exception) -> str:
         """What an operator may read of a connection that broke."""
-        causes = _causes(error)
-        return self._detail(" <- ".join(f"{type(one).__name__}: {one}" for one in causes))
+        causes = (f"{type(one).__name__}: {one}" for one in causes_of(error))
+        return self._detail(" <- ".join(causes))
 
     def _detail(self, text: str) -> str:
         """What an operator may read: without the key, which some servers repeat."""
         text = text.replace(self._key, "[key]") if self._key else text
         return text[:_DETAIL_CHARACTERS]
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
 
 
 def _in_words(error: Json) -> str:
