@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import ssl
 import threading
 from typing import TypeAlias
 
@@ -10,12 +11,15 @@ Handle: TypeAlias = Callable[[BaseHTTPRequestHandler], None]
 
 
 @contextmanager
-def served(handle: Handle, *, protocol: str = "HTTP/1.0") -> Iterator[str]:
+def served(
+    handle: Handle, *, protocol: str = "HTTP/1.0", tls: ssl.SSLContext | None = None
+) -> Iterator[str]:
     """The address of a server on the loopback, for as long as the block lasts.
 
     Args:
         handle: Answers a request whose body was read.
         protocol: That it speaks; HTTP/1.1 keeps connections open.
+        tls: What it shows as its certificate.
     """
 
     class Handler(BaseHTTPRequestHandler):
@@ -32,10 +36,12 @@ def served(handle: Handle, *, protocol: str = "HTTP/1.0") -> Iterator[str]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield f"{'https' if tls else 'http'}://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
         server.server_close()

@@ -109,7 +109,8 @@ class FetchedKeys:
             logger.warning(_NOT_FETCHED, kept, error)
         except (FetchFailed, NoKeys) as error:
             kept = "those that are known stay" if self._keys else _NONE_YET
-            logger.warning(_NOT_FETCHED, kept, error)
+            why = error.detail if isinstance(error, FetchFailed) else error
+            logger.warning(_NOT_FETCHED, kept, why)
 
 
 def _egress(address: str) -> Fetch:

@@ -1,6 +1,7 @@
 """Receivers of webhooks on the loopback, and deliveries to them."""
 
 import asyncio
+import ssl
 from typing import Any
 
 from asgiref.sync import async_to_sync, sync_to_async
@@ -46,13 +47,13 @@ def delivery_to(url: str) -> tuple[AlertDelivery, AlertWebhook, str]:
 
 
 def posted(
-    handler: Handler, *, path: str = "/hook"
+    handler: Handler, *, path: str = "/hook", certificate: ssl.SSLContext | None = None
 ) -> tuple[DeliveryResult, Server, AlertDelivery, str]:
     """Tries a message at a receiver once."""
     found: list[Any] = []
 
     async def run() -> None:
-        async with serving(handler) as server:
+        async with serving(handler, tls=certificate) as server:
             delivery, webhook, secret = await _made(server.url + path)
             result = await post_signed(delivery, webhook, NOON)
             found.extend((result, server, delivery, secret))

@@ -17,6 +17,7 @@ from copilot_admin.engine.fetching.posting import post
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import AlertWebhook
 from copilot_admin.settings import BASE_DIR
+from tests import tls
 from tests.alerts.alerting import NOON, make_webhook
 from tests.alerts.receivers import answering, endless, posted, silent
 
@@ -134,6 +135,17 @@ def test_what_must_not_be_reached_is_not(url, sentence):
     assert not result.is_taken
     assert re.search(sentence, result.answer)
     assert result.is_final is ("private network" in result.answer)
+
+
+def test_a_certificate_that_is_not_good_is_told_with_what_to_do(monkeypatch):
+    """It was said that the address is none."""
+    tls.trust(monkeypatch)
+    result = posted(answering(), certificate=tls.of_another_host())[0]
+    assert result == DeliveryResult(
+        is_taken=False,
+        answer="The certificate of the server is for another host. Name the server as its certificate "
+        "does, or have one issued for this name.",
+    )
 
 
 def test_a_receiver_in_a_private_network_needs_leave(settings):

@@ -37,7 +37,7 @@ class Issuer:
         self.asked += 1
         await self.may_answer.wait()
         if self.names is None:
-            raise FetchFailed("The server behind the link could not be reached.")
+            raise FetchFailed("It could not be reached.", detail="Have its certificate renewed.")
         keys = key_set(*map(jwk, self.names)) if self.names else b"<html>"
         yield keys if self.document is None else self.document
 
@@ -127,7 +127,7 @@ def test_an_issuer_that_is_away_takes_no_key_away(caplog):
     run(scenario)
     assert [one.getMessage() for one in caplog.records] == [
         "the keys of users could not be fetched (those that are known stay): "
-        "The server behind the link could not be reached.",
+        "Have its certificate renewed.",
         "the keys of users could not be fetched (those that are known stay): It is no JSON.",
     ]
 

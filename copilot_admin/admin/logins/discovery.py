@@ -9,10 +9,12 @@ import time
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 import requests
 
 from copilot_admin.admin.logins.asking import json_of
+from copilot_admin.admin.logins.unreached import SILENT, why_unreached
 from copilot_admin.config.firm_log_in import OidcProvider
 from copilot_admin.errors import Unavailable
 
@@ -37,7 +39,7 @@ class Endpoints:
 
 
 _found: dict[str, tuple[float, Endpoints]] = {}
-_silent: dict[str, float] = {}  # issuers, and when they did not answer
+_silent: dict[str, tuple[float, Promise]] = {}  # issuers, when they could not be asked, and why
 _turn = Lock()  # to ask
 
 
@@ -53,7 +55,7 @@ def endpoints_of(provider: OidcProvider) -> Endpoints:
     if not _turn.acquire(timeout=0 if kept else PATIENCE_SECONDS):
         if kept is not None:  # somebody asks for a newer one
             return kept[1]
-        raise _does_not_answer()
+        raise Unavailable(str(SILENT))
     try:
         return _asked(provider)
     finally:
@@ -72,8 +74,9 @@ def _asked(provider: OidcProvider) -> Endpoints:
     kept = _found.get(provider.issuer)
     if kept is not None and now - kept[0] < KEPT_SECONDS:
         return kept[1]
-    if now - _silent.get(provider.issuer, -LEFT_ALONE_SECONDS) < LEFT_ALONE_SECONDS:
-        raise _does_not_answer()
+    silent = _silent.get(provider.issuer)
+    if silent is not None and now - silent[0] < LEFT_ALONE_SECONDS:
+        raise Unavailable(str(silent[1]))
     found = _read(provider)
     _found[provider.issuer] = (now, found)
     return found
@@ -83,8 +86,9 @@ def _read(provider: OidcProvider) -> Endpoints:
     try:
         said = json_of("GET", f"{provider.issuer}{DOCUMENT}")
     except (requests.RequestException, ValueError) as error:
-        _silent[provider.issuer] = time.monotonic()
-        raise _does_not_answer() from error
+        why = why_unreached(error)
+        _silent[provider.issuer] = (time.monotonic(), why)
+        raise Unavailable(str(why)) from error
     issuer = said.get("issuer") if isinstance(said, dict) else None
     if not isinstance(issuer, str) or issuer.rstrip("/") != provider.issuer:
         raise Unavailable(
@@ -98,10 +102,6 @@ def _read(provider: OidcProvider) -> Endpoints:
         userinfo=_address(said, "userinfo_endpoint", provider, needed=False),
         end_session=_address(said, "end_session_endpoint", provider, needed=False),
     )
-
-
-def _does_not_answer() -> Unavailable:
-    return Unavailable(_("Your firm's log-in does not answer. Try again in a minute."))
 
 
 def _address(

@@ -12,6 +12,7 @@ import requests
 
 from copilot_admin.admin.logins.asking import json_of
 from copilot_admin.admin.logins.discovery import Endpoints
+from copilot_admin.admin.logins.unreached import SILENT, why_unreached
 from copilot_admin.config.firm_log_in import OidcProvider
 from copilot_admin.errors import Unauthorized, Unavailable
 from copilot_admin.people.external import LONGEST_EMAIL, Vouched, groups_in, plain_name
@@ -75,9 +76,9 @@ class CodeExchange(OIDCAuthenticationBackend):  # type: ignore[misc]  # it has n
         except requests.HTTPError as error:
             if error.response is not None and error.response.status_code < 500:
                 raise Unauthorized(_(_NOT_DONE)) from error
-            raise _away() from error
+            raise Unavailable(str(SILENT)) from error
         except requests.RequestException as error:
-            raise _away() from error
+            raise Unavailable(str(why_unreached(error))) from error
         except (jwt.PyJWTError, ValueError, TypeError, AttributeError, RecursionError) as error:
             raise Unauthorized(_(_NOT_BELIEVED)) from error
         return self._vouched(said), str(token)
@@ -159,7 +160,3 @@ class CodeExchange(OIDCAuthenticationBackend):  # type: ignore[misc]  # it has n
             email=plain_name(said.get("email"), longest=LONGEST_EMAIL) if is_verified else "",
             groups=groups_in(said.get(self._provider.groups_claim)),
         )
-
-
-def _away() -> Unavailable:
-    return Unavailable(_("Your firm's log-in does not answer. Try again in a minute."))

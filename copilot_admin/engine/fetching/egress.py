@@ -37,6 +37,7 @@ from copilot_admin.engine.fetching.packing import is_strange, layers_of, unpacke
 from copilot_admin.engine.fetching.pieces import chunks_of
 from copilot_admin.engine.fetching.room import FetchRoom, Held, NoRoom
 from copilot_admin.engine.fetching.sizes import MOST_BYTES
+from copilot_admin.engine.fetching.tls_faults import tls_fault
 from copilot_admin.errors import CopilotError, causes_of
 
 SECONDS = 30.0
@@ -45,6 +46,7 @@ MOST_IN_MEMORY = 150 * 1024 * 1024
 ROOM_SECONDS = 10.0
 BUSY = "The server is fetching as many files as it can. Ask again in a minute."
 _PRIVATE = "The link leads into a private network, from which nothing is fetched."
+_NOWHERE = "The link leads nowhere."
 _UNREACHED = "The server behind the link could not be reached."
 MOST_REDIRECTS = 3
 _MOVED = (301, 302, 303, 307, 308)
@@ -130,11 +132,9 @@ class Egress:
             raise FetchFailed(f"It did not arrive within {self._seconds:.0f} seconds.") from None
         except NoRoom:
             raise FetchFailed(BUSY) from None
-        except ValueError as error:
-            raise FetchFailed("The link leads nowhere.") from error
-        except (ClientError, OSError) as error:
+        except (ClientError, OSError, ValueError) as error:
             raise _failed(error, url) from error
-        raise FetchFailed("The link leads nowhere.")
+        raise FetchFailed(_NOWHERE)
 
     def _redirected(self, url: str, to: str) -> str:
         if self._keeps_https and parts_of(url).scheme == "https" != parts_of(to).scheme:
@@ -268,8 +268,13 @@ def _failed(error: BaseException, url: str) -> FetchFailed:
     """What is said of a connection that failed.
 
     Whether a name leads into a private network tells a stranger which names the network has; of an
-    address in numbers he knows it.
+    address in numbers he knows it. Of a certificate he only learns where he may reach the server.
     """
+    if fault := tls_fault(error):
+        said = fault.said("the server behind the link")
+        return FetchFailed(said, detail=f"{said} {fault.advice()}")
+    if isinstance(error, ValueError):
+        return FetchFailed(_NOWHERE)
     if not is_private(error):
         return FetchFailed(_UNREACHED)
     host = _host_of(url) or ""

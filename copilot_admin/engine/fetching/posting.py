@@ -11,6 +11,7 @@ from copilot_admin.engine.fetching.connecting import BoundedConnector
 from copilot_admin.engine.fetching.egress import Egress, is_private
 from copilot_admin.engine.fetching.names import OF_RECEIVERS
 from copilot_admin.engine.fetching.pieces import next_piece, told_when_it_breaks
+from copilot_admin.engine.fetching.tls_faults import tls_fault
 from copilot_admin.errors import CopilotError
 
 SECONDS = 10.0  # for all of it; a receiver puts what takes longer off until it has answered
@@ -64,16 +65,23 @@ async def post(
             return await _post(url, body, headers, egress)
     except TimeoutError:
         raise PostFailed(f"No answer came within {seconds:g} seconds.") from None
-    except ValueError as error:
-        raise PostFailed("This is no address to which something can be sent.") from error
-    except (ClientError, OSError) as error:
-        if is_private(error):
-            sentence = (
-                "The address leads into a private network, to which nothing is sent unless "
-                "COPILOT_FETCH_ALLOW names it."
-            )
-            raise PostFailed(sentence, is_final=True) from error
-        raise PostFailed("The server could not be reached, or broke off.") from error
+    except (ClientError, OSError, ValueError) as error:
+        raise _failed(error) from error
+
+
+def _failed(error: Exception) -> PostFailed:
+    """What is said of a connection that failed."""
+    if fault := tls_fault(error):
+        return PostFailed(f"{fault.said('the server')} {fault.advice()}")
+    if isinstance(error, ValueError):
+        return PostFailed("This is no address to which something can be sent.")
+    if is_private(error):
+        sentence = (
+            "The address leads into a private network, to which nothing is sent unless "
+            "COPILOT_FETCH_ALLOW names it."
+        )
+        return PostFailed(sentence, is_final=True)
+    return PostFailed("The server could not be reached, or broke off.")
 
 
 async def _post(url: str, body: bytes, headers: Mapping[str, str], egress: Egress) -> Posted:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from aiohttp import ClientError, ClientResponse, ClientResponseError, InvalidURL
 
 from copilot_admin.engine.fetching.addresses import ForbiddenAddress
+from copilot_admin.engine.fetching.tls_faults import tls_fault
 from copilot_admin.engine.llm.foreign_answers import broke_off, no_http
 from copilot_admin.engine.llm.http_refusals import refusal, seconds_to_wait
 from copilot_admin.engine.values.spec import ProviderSpec
@@ -59,6 +60,12 @@ class ProviderFaults:
                     f"seconds; if it stays so, whoever runs it should raise its limit of {lacking}.",
                     detail=self._causes_of(error),
                 )
+        if fault := tls_fault(error):
+            said = fault.said(f"the provider {self._name!r}")
+            return ProviderUnavailable(
+                f"{said} Whoever manages this copilot should {fault.mend()}.",
+                detail=self._causes_of(error),
+            )
         return ProviderUnavailable(
             f"The provider {self._name!r} could not be reached. Ask again in a moment; if it stays "
             "so, whoever manages this copilot should check that the model server runs.",

@@ -6,30 +6,50 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from aiohttp import (
-    ClientConnectorCertificateError,
     ClientConnectorDNSError,
     ClientConnectorError,
     ClientError,
     ClientResponse,
     ClientSession,
-    ClientSSLError,
     ClientTimeout,
     DummyCookieJar,
 )
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from copilot_admin.engine.fetching.connecting import BoundedConnector
 from copilot_admin.engine.fetching.names import OF_RECEIVERS
 from copilot_admin.engine.fetching.pieces import next_piece, told_when_it_breaks
+from copilot_admin.engine.fetching.tls_faults import TlsFault, tls_fault
 from copilot_admin.studio.connection.values import Answer, Unreached
 
 MOST_BYTES = 4 * 1024 * 1024  # an answer to one question, or a document of some hundred copilots
 # Of one test. All of its steps at once would be a crowd that has to wait for itself: with hundreds of
 # copilots a small server then gives up, and the test would tell of nothing but itself.
 _AT_ONCE = 3
+_TLS_WORDS = MappingProxyType(
+    {
+        TlsFault.EXPIRED: gettext_lazy("Its certificate has expired: browsers refuse it as well."),
+        TlsFault.TOO_EARLY: gettext_lazy(
+            "Its certificate is not valid yet. Set the clocks of both machines."
+        ),
+        TlsFault.OTHER_HOST: gettext_lazy(
+            "Its certificate is for another host: browsers refuse it as well."
+        ),
+        TlsFault.UNKNOWN_ISSUER: gettext_lazy(
+            "Its certificate is signed by nobody whom this server trusts. Browsers refuse it as well, "
+            "unless their machines know who signed it and this one does not."
+        ),
+        TlsFault.OTHER: gettext_lazy(
+            "Its certificate is not one that is trusted: browsers refuse it as well."
+        ),
+        TlsFault.NO_TLS: gettext_lazy("No encrypted connection could be made with it."),
+    }
+)
 
 
 def may_be_asked(base: str, *, public_url: str, server_port: str) -> bool:
@@ -151,11 +171,9 @@ def _ms_since(began: float) -> int:
 
 
 def _why(error: Exception) -> str:
+    if fault := tls_fault(error):
+        return str(_TLS_WORDS[fault])
     match error:
-        case ClientConnectorCertificateError():
-            return _("Its certificate is not one that is trusted: browsers refuse it as well.")
-        case ClientSSLError():
-            return _("No encrypted connection could be made with it.")
         case ClientConnectorDNSError():
             return _("Its name is not known to this machine.")
         case ClientConnectorError():

@@ -15,6 +15,7 @@ from copilot_admin.admin.logins import asking, discovery, oidc_views
 from copilot_admin.config.firm_log_in import FirmLogIn
 from copilot_admin.errors import Forbidden, Unavailable
 from copilot_admin.people.external import Vouched, account_of
+from tests import tls
 from tests.admin.logins.provider import MAP, Provider
 from tests.factories import make_user
 from tests.served import Handle, served
@@ -135,6 +136,21 @@ class TestStarting:
             statuses = [Client().get(reverse("firm:start")).status_code for _ in range(3)]
             discovery.forget()
         assert (statuses, len(asked)) == ([503] * 3, 1)
+
+    def test_a_certificate_that_is_not_good_is_told_to_all_and_the_log_says_more(
+        self, firm, caplog
+    ):
+        """It was said to all that it does not answer, and that they should try again."""
+        with served(saying(b"{}"), tls=tls.of_a_stranger()) as url:
+            provider = firm(url).oidc
+            for _ in range(2):
+                with pytest.raises(Unavailable, match="certificate of your firm's log-in is not"):
+                    discovery.endpoints_of(provider)
+            discovery.forget()
+        assert [one.getMessage() for one in caplog.records] == [
+            "The certificate of the firm's log-in is signed by nobody whom this server trusts. Have "
+            "it sent with its whole chain, or name its issuer to this server (REQUESTS_CA_BUNDLE)."
+        ]
 
     def test_one_asks_a_provider_that_is_slow_and_the_others_do_not_wait_for_it(
         self, firm, monkeypatch

@@ -11,6 +11,7 @@ from copilot_admin.engine.fetching.addresses import LONGEST_ADDRESS, parts_of
 from copilot_admin.engine.fetching.egress import BUSY, Egress, FetchFailed
 from copilot_admin.engine.fetching.packing import MOST_AT_ONCE
 from copilot_admin.engine.fetching.room import FetchRoom
+from tests import tls
 from tests.engine.providers.upstream import serving
 
 
@@ -202,6 +203,36 @@ def test_an_address_that_is_none_leads_nowhere():
 
 def test_a_server_that_does_not_answer_is_told():
     assert refused(url="http://127.0.0.1:1/") == "The server behind the link could not be reached."
+
+
+def test_a_certificate_that_is_not_good_is_told(monkeypatch):
+    """It was said that the link leads nowhere."""
+    tls.trust(monkeypatch)
+
+    async def run():
+        async with serving(answering(), tls=tls.expired()) as server:
+            await body_of(server.url, allowed=["127.0.0.1"])
+
+    with pytest.raises(FetchFailed) as failed:
+        asyncio.run(run())
+    said = "The certificate of the server behind the link has expired."
+    assert (failed.value.public, failed.value.detail) == (said, f"{said} Have it renewed.")
+
+
+def test_a_server_that_speaks_no_tls_is_told():
+    async def plain(reader, writer):
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    async def run():
+        server = await asyncio.start_server(plain, "127.0.0.1", 0)
+        async with server:
+            port = server.sockets[0].getsockname()[1]
+            await body_of(f"https://127.0.0.1:{port}/", allowed=["127.0.0.1"])
+
+    told = "No encrypted connection could be made with the server behind the link."
+    with pytest.raises(FetchFailed, match=told):
+        asyncio.run(run())
 
 
 def test_too_much_and_too_slow_is_told(monkeypatch):

@@ -20,6 +20,7 @@ from copilot_admin.errors import (
     ProviderRefused,
     ProviderUnavailable,
 )
+from tests import tls
 from tests.engine.providers.openai_asking import (
     COUNTED,
     deltas_of,
@@ -48,6 +49,24 @@ def test_nobody_listening_is_unavailable_and_says_what_to_do():
         "whoever manages this copilot should check that the model server runs."
     )
     assert "Connect call failed" in error.detail
+
+
+def test_a_certificate_that_is_not_good_is_told_with_what_to_do():
+    """Builders looked for a model's server that ran all the time."""
+
+    async def run():
+        async with serving(hello, tls=tls.of_a_stranger()) as server:
+            with pytest.raises(ProviderUnavailable) as caught:
+                await deltas_of(server.provider())
+            return caught.value
+
+    error = asyncio.run(run())
+    assert error.public == (
+        "The certificate of the provider 'local' is signed by nobody whom this server trusts. "
+        "Whoever manages this copilot should have it sent with its whole chain, or name its issuer "
+        "to this server (SSL_CERT_FILE)."
+    )
+    assert "unable to get local issuer certificate" in error.detail
 
 
 @pytest.mark.parametrize(

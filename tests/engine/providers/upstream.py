@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 import json
+import ssl
 from typing import Any, TypeAlias
 
 from copilot_admin.engine.providers.openai_compatible import OpenAICompatible
@@ -98,7 +99,7 @@ class Server:
 
 
 @asynccontextmanager
-async def serving(handler: Handler) -> AsyncIterator[Server]:
+async def serving(handler: Handler, *, tls: ssl.SSLContext | None = None) -> AsyncIterator[Server]:
     """Serves on a free port until the test is done, then closes both sides."""
     tasks: set[asyncio.Task[None]] = set()
 
@@ -122,9 +123,9 @@ async def serving(handler: Handler) -> AsyncIterator[Server]:
         finally:
             writer.close()
 
-    server = await asyncio.start_server(converse, "127.0.0.1", 0)
+    server = await asyncio.start_server(converse, "127.0.0.1", 0, ssl=tls)
     port = server.sockets[0].getsockname()[1]
-    served = Server(f"http://127.0.0.1:{port}")
+    served = Server(f"{'https' if tls else 'http'}://127.0.0.1:{port}")
     try:
         yield served
     finally:

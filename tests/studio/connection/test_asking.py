@@ -10,6 +10,7 @@ import pytest
 from copilot_admin.studio.connection import asking as module
 from copilot_admin.studio.connection.asking import asking, is_within, may_be_asked
 from copilot_admin.studio.connection.values import Answer, Unreached
+from tests import tls
 from tests.served import Handle, served
 from tests.waiting import HANGS_SECONDS
 
@@ -117,6 +118,21 @@ def test_nobody_there_is_said():
         pass
     with pytest.raises(Unreached, match="Nothing takes connections there"):
         asked(f"{base}/x", base=base)
+
+
+@pytest.mark.parametrize(
+    ("certificate", "told"),
+    [
+        (tls.expired, "Its certificate has expired: browsers refuse it as well."),
+        (tls.of_a_stranger, "Its certificate is signed by nobody whom this server trusts. "),
+    ],
+)
+def test_what_is_wrong_with_the_certificate_is_said(certificate, told, monkeypatch):
+    """Browsers of a firm may know who signed it, so they need not refuse it as well."""
+    tls.trust(monkeypatch)
+    with served(says(b""), tls=certificate()) as base, pytest.raises(Unreached) as failed:
+        asked(f"{base}/x", base=base)
+    assert failed.value.public.startswith(told)
 
 
 def test_an_answer_without_end_is_cut(monkeypatch: pytest.MonkeyPatch):
