@@ -39,6 +39,7 @@ from copilot_admin.engine.fetching.room import FetchRoom, Held, NoRoom
 from copilot_admin.engine.fetching.sizes import MOST_BYTES
 from copilot_admin.engine.fetching.tls_faults import tls_fault
 from copilot_admin.errors import CopilotError, causes_of
+from copilot_admin.exhaustion import exhausted_below
 
 SECONDS = 30.0
 # Of all files that are fetched and not yet read: three of the largest, or seven of 20 MB.
@@ -46,6 +47,7 @@ MOST_IN_MEMORY = 150 * 1024 * 1024
 ROOM_SECONDS = 10.0
 BUSY = "The server is fetching as many files as it can. Ask again in a minute."
 _PRIVATE = "The link leads into a private network, from which nothing is fetched."
+_EXHAUSTED = "This server may not open more connections at the moment."
 _NOWHERE = "The link leads nowhere."
 _UNREACHED = "The server behind the link could not be reached."
 MOST_REDIRECTS = 3
@@ -195,10 +197,13 @@ class Egress:
 
         def permitted(address: AddrInfoType) -> socket.socket:
             family, kind, protocol, _, where = address
+            # Before anything else: where none can be made, strangers are told so of every name alike.
+            made = socket.socket(family=family, type=kind, proto=protocol)
             text = str(where[0]).partition("%")[0]
             if not self._may_reach(text, trusted=trusted):
+                made.close()
                 raise PrivateAddress(text)
-            return socket.socket(family=family, type=kind, proto=protocol)
+            return made
 
         return permitted
 
@@ -273,6 +278,8 @@ def _failed(error: BaseException, url: str) -> FetchFailed:
     if fault := tls_fault(error):
         said = fault.said("the server behind the link")
         return FetchFailed(said, detail=f"{said} {fault.advice()}")
+    if lacking := exhausted_below(error):
+        return FetchFailed(_EXHAUSTED, detail=f"{_EXHAUSTED} {lacking.advice}")
     if isinstance(error, ValueError):
         return FetchFailed(_NOWHERE)
     if not is_private(error):

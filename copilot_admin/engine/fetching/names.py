@@ -16,6 +16,8 @@ from weakref import WeakKeyDictionary
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 
+from copilot_admin.exhaustion import without_file
+
 Found: TypeAlias = list[tuple[Any, ...]]  # as `socket.getaddrinfo` gives it
 _NUMERIC = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
 
@@ -52,7 +54,9 @@ class Names(AbstractResolver):
         try:
             thread.start()
         except RuntimeError as error:  # the system has no more threads; the place is not kept
-            looking.set_exception(OSError(str(error)))
+            unknown = OSError(str(error))
+            unknown.__cause__ = error
+            looking.set_exception(unknown)
         return [_result(host, one) for one in await asyncio.wrap_future(looking)]
 
     async def close(self) -> None:
@@ -67,7 +71,7 @@ def _look_up(looking: "Future[Found]", host: str, port: int, family: int) -> Non
         )
         looking.set_result(found)
     except OSError as unknown:
-        error = unknown
+        error = without_file() or unknown
     except UnicodeError as unspeakable:  # a label that is empty or too long
         error = OSError(str(unspeakable))
     finally:
