@@ -79,7 +79,13 @@ def _unstorable(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[FileFa
         case str() if storable(value)[1]:
             yield FileFault(path_of(path), _("holds characters that cannot be stored."))
         case float() if not math.isfinite(value):
-            yield FileFault(path_of(path), _("is a number without an end."))
+            yield FileFault(path_of(path), _no_finite_number(value))
+
+
+def _no_finite_number(value: float) -> str:
+    if math.isnan(value):
+        return _("is no number. Write one, or put the text in quotes.")
+    return _("is a number without an end. Write another, or put the text in quotes.")
 
 
 def _too_many_keys(count: int) -> str:

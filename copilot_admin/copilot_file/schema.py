@@ -99,7 +99,8 @@ CopilotEntry: Any = _entry()
 class CopilotFile(Shape):
     """A whole copilot file: providers, then copilots."""
 
-    format: Literal[1]
+    # A literal is whatever equals it: true and 1.0 as well.
+    format: Annotated[int, Field(ge=FORMAT, le=FORMAT)]
     providers: list[ProviderEntry] = []
     copilots: list[CopilotEntry] = []
 

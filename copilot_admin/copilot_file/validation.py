@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+import json
 from typing import Any, get_args
 
 from django.utils.functional import Promise
@@ -243,5 +244,5 @@ def _pattern_words(path: tuple[int | str, ...]) -> str:
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
+    text = json.dumps(value) if isinstance(value, bool | None) else repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

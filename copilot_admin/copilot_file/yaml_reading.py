@@ -47,8 +47,13 @@ NOT_TEXT: tuple[tuple[re.Pattern[str], Callable[[str], Any]], ...] = (
     (re.compile("true|True|TRUE"), lambda _: True),
     (re.compile("false|False|FALSE"), lambda _: False),
     (re.compile("~|null|Null|NULL|"), lambda _: None),
-    (re.compile("[-+]?[0-9]+"), int),
+    (re.compile("[-+]?[0-9]+"), lambda text: _whole(text)),
     (re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"), float),
+    # Whoever loads a file refuses these; as texts they would stand where a number is wanted.
+    (
+        re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"),
+        lambda text: float(text.replace(".", "")),
+    ),
 )
 
 
@@ -175,8 +180,20 @@ def _scalar(event: ScalarEvent) -> Any:
 def _converted(convert: Callable[[str], Any], event: ScalarEvent) -> Any:
     try:
         return convert(event.value)
-    except ValueError as error:  # Python reads whole numbers of 4,300 digits at most
+    except (ValueError, OverflowError) as error:
         raise _refusal(_("the number has too many digits: put it in quotes"), event) from error
+
+
+def _whole(text: str) -> int:
+    """A whole number that can be compared with others.
+
+    Raises:
+        OverflowError: It is beyond what those can be.
+        ValueError: It has more than 4,300 digits, which is the most that Python reads.
+    """
+    number = int(text)
+    float(number)
+    return number
 
 
 def _sentence(error: MarkedYAMLError) -> str:

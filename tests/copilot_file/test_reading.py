@@ -162,6 +162,7 @@ def test_an_anchor_alone_is_harmless_even_twice():
             f"a: 1\nb: -{'9' * 4301}",
             "line 2, column 4: the number has too many digits: put it in quotes.",
         ),
+        (f"a: {'9' * 309}", "line 1, column 4: the number has too many digits: put it in quotes."),
     ],
 )
 def test_what_is_more_than_plain_values_is_refused_with_its_place(text, fault):
@@ -230,9 +231,32 @@ def test_a_file_that_is_too_big_is_refused():
     assert _faults(b" " * (MOST_BYTES + 1)) == ["The file is too big: 10 MB are the most."]
 
 
-@pytest.mark.parametrize("text", ["a: 1e999", "a: [b, 1e999]"])
+@pytest.mark.parametrize("text", ["1e999", ".inf", "-.Inf", "+.INF"])
 def test_a_number_without_an_end_is_refused(text):
-    assert "is a number without an end." in _faults(text)[0]
+    """In YAML's own words it was read as a text."""
+    told = "is a number without an end. Write another, or put the text in quotes."
+    assert _faults(f"a: {text}\nb: [c, {text}]\nd: '{text}'") == [f"a: {told}", f"b[1]: {told}"]
+
+
+@pytest.mark.parametrize("text", [".nan", ".NaN", ".NAN"])
+def test_what_yaml_writes_for_no_number_is_refused(text):
+    told = "is no number. Write one, or put the text in quotes."
+    assert _faults(f"a: {text}\nb: '{text}'") == [f"a: {told}"]
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", ".Nan", "-.nan", ".infinity", "a .nan"])
+def test_what_only_looks_like_one_is_text(text):
+    assert load(f"a: {text}".encode()) == {"a": text}
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"), [("true", "true"), ("1.0", "1.0"), ("'1'", "'1'"), ("null", "null")]
+)
+def test_the_number_of_the_format_is_a_whole_number(written, shown):
+    """What equals one was taken for it."""
+    with pytest.raises(BadCopilotFile) as refused:
+        validate(load(f"format: {written}\ncopilots: []".encode()))
+    assert str(refused.value) == f"format: {shown} is not possible. Write format: 1."
 
 
 def test_the_choices_of_the_file_are_those_of_the_engine_and_the_models():

@@ -201,16 +201,15 @@ class StepRow(RecordRow):
 
 def _number(text: str) -> int | float:
     try:
-        return int(text)
-    except ValueError:
-        pass
-    try:
         number = float(text.replace(",", "."))
     except ValueError as error:
         raise forms.ValidationError(_("This is no number. Write 0.5 or 200.")) from error
     if number != number or number in (float("inf"), float("-inf")):
         raise forms.ValidationError(_("This number has no end. Write 0.5 or 200."))
-    return number
+    try:
+        return int(text)
+    except ValueError:
+        return number
 
 
 def _switch(text: str) -> bool:
