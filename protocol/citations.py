@@ -12,6 +12,7 @@ from protocol.events import Citation
 from protocol.json import Json, JsonObject
 from protocol.reading.fields import Fields
 from protocol.reading.notes import Notes
+from protocol.shapes import is_number, whole_number_of
 
 _TYPES = frozenset({"widget", "direct retrieval", "web", "artifact"})
 _TEXTS = ("origin", "widget_id", "name", "description")
@@ -63,13 +64,9 @@ def _quotes(fields: Fields) -> Iterator[tuple[JsonObject, ...]]:
 def _box(fields: Fields) -> JsonObject:
     page = fields.raw.get("page")
     edges = {name: fields.raw.get(name) for name in _EDGES}
-    if not isinstance(page, int) or not all(map(_is_number, edges.values())):
+    if whole_number_of(page) is None or not all(map(is_number, edges.values())):
         return {}
     return {"text": fields.text("text"), "page": page, **edges}
-
-
-def _is_number(value: Json) -> bool:
-    return isinstance(value, int | float)
 
 
 def _uuid(value: Json) -> str | None:

@@ -68,7 +68,16 @@ def test_members_of_a_source_that_no_client_would_take_are_left_out():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"page": "2"}, {"page": 2.5}, {"page": None}, {"top": "2"}, {"bottom": None}]
+    "wrong",
+    [
+        {"page": "2"},
+        {"page": 2.5},
+        {"page": True},
+        {"page": None},
+        {"x0": False},
+        {"top": "2"},
+        {"bottom": None},
+    ],
 )
 def test_boxes_without_a_place_are_left_out(wrong: Any):
     citation = read(quote_bounding_boxes=[[BOX, {**BOX, **wrong}, 5], [{**BOX, **wrong}], [], 5])
