@@ -40,7 +40,7 @@ CopilotError                        has `public`: what a stranger may read, and 
     └── KeyVariableUnset            the variable with a provider's key is not set in this process
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar, TypeVar
 
 E = TypeVar("E", bound=BaseException)
@@ -82,13 +82,23 @@ class CopilotError(Exception):
 
 
 class RequestError(CopilotError):
-    """A request that cannot be answered with a stream."""
+    """A request that cannot be answered with a stream.
+
+    Programs read its text in English; a page may say it in the language of its reader.
+
+    Attributes:
+        sentence: The text before its placeholders are filled, such as `%(most)d`.
+        about: What stands in them; nothing where there are none.
+    """
 
     status: ClassVar[int]
     code: str = "bad-request"
 
-    def __init__(self, public: str, *, code: str | None = None) -> None:
-        super().__init__(public)
+    def __init__(
+        self, public: str, *, code: str | None = None, about: Mapping[str, object] | None = None
+    ) -> None:
+        super().__init__(public % about if about else public)
+        self.sentence, self.about = public, about or {}
         if code is not None:
             self.code = code
 

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 
+from django.utils.translation import gettext_noop
+
 from copilot_admin.edge.asgi_types import HANG_UP_KEY, App, Message, Receive, Scope, Send
 from copilot_admin.edge.bodies import is_log_in
 from copilot_admin.edge.pages_middleware import is_for_machines
@@ -29,6 +31,9 @@ MOST_WAITING_PAGES = 1000
 ROOM_BYTES = 48 * 1024 * 1024
 LARGEST_BYTES = 24 * 1024 * 1024
 MOST_WAITING_ANSWERS = 32  # they are made already
+_TOO_MANY = gettext_noop(
+    "The server is asked for too many pages at once. Try again in a few seconds."
+)
 
 
 class Turns:
@@ -123,9 +128,7 @@ def _length_in(message: Message) -> int:
 
 
 def _too_many() -> Unavailable:
-    return Unavailable(
-        "The server is asked for too many pages at once. Try again in a few seconds.", code="busy"
-    )
+    return Unavailable(_TOO_MANY, code="busy")
 
 
 def _from_any_thread(act: Callable[[], None]) -> Callable[[], object]:

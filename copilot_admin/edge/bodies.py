@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TypeAlias
 
+from django.utils.translation import gettext_noop
+
 from copilot_admin.edge.asgi_types import App, Message, Receive, Scope, Send, header, once_more
 from copilot_admin.edge.body_room import BodyRoom
 from copilot_admin.edge.form_bodies import (
@@ -58,8 +60,26 @@ _CLOSE = [(b"connection", b"close")]
 _COMPRESSIONS = frozenset(
     {b"gzip", b"x-gzip", b"deflate", b"br", b"zstd", b"compress", b"x-compress"}
 )
-_STOPPED = "The server stopped before the request body had come. Send it again in a few seconds."
-_STALLED = "The request body stalled while others waited for their turn to send. Send it again without a pause."
+# For people, whom a page tells them in their language, and for programs.
+_STOPPED = gettext_noop(
+    "The server stopped before the request body had come. Send it again in a few seconds."
+)
+_STALLED = gettext_noop(
+    "The request body stalled while others waited for their turn to send. Send it again without a pause."
+)
+_SLOW = gettext_noop("The request body did not arrive within %(seconds).0f seconds. Send it again.")
+_LONG_FORM = gettext_noop(
+    "The form is longer than the %(most)d KB that are read of it. Write less into it."
+)
+_LONG_BODY = gettext_noop(
+    "The request body is larger than the %(most)g MB this server accepts. Send less data, or ask the "
+    "operator to raise COPILOT_MAX_BODY_MB."
+)
+_COMPRESSED = gettext_noop(
+    "The request body is compressed (%(coding)s), which this server does not read. Send it plain, "
+    "without Content-Encoding."
+)
+_NO_LENGTH = gettext_noop("Content-Length must be a whole number of bytes.")
 
 
 class ClientLeft(Exception):
@@ -154,9 +174,7 @@ class BodyLimits:
         except TimeoutError:
             if share.is_put_out:
                 raise BodyTimeout(_STALLED) from None
-            raise BodyTimeout(
-                f"The request body did not arrive within {seconds:.0f} seconds. Send it again."
-            ) from None
+            raise BodyTimeout(_SLOW, about={"seconds": seconds}) from None
 
     async def _collect(
         self,
@@ -198,13 +216,8 @@ def _most_kept(scope: Scope) -> int | None:
 
 def _too_large(most: int, *, of_all: int) -> BodyTooLarge:
     if most < of_all:
-        return BodyTooLarge(
-            f"The form is longer than the {most // 1024} KB that are read of it. Write less into it."
-        )
-    return BodyTooLarge(
-        f"The request body is larger than the {most / (1024 * 1024):g} MB this server accepts. "
-        "Send less data, or ask the operator to raise COPILOT_MAX_BODY_MB."
-    )
+        return BodyTooLarge(_LONG_FORM, about={"most": most // 1024})
+    return BodyTooLarge(_LONG_BODY, about={"most": most / (1024 * 1024)})
 
 
 def _has_body(scope: Scope) -> bool:
@@ -225,10 +238,7 @@ def _refuse_compressed(scope: Scope) -> None:
     codings = (header(scope, b"content-encoding") or b"").lower().split(b",")
     for coding in codings:
         if coding.strip() in _COMPRESSIONS:
-            raise CompressedBody(
-                f"The request body is compressed ({coding.strip().decode()}), which this server does "
-                "not read. Send it plain, without Content-Encoding."
-            )
+            raise CompressedBody(_COMPRESSED, about={"coding": coding.strip().decode()})
 
 
 def _declared_length(scope: Scope) -> int | None:
@@ -237,7 +247,7 @@ def _declared_length(scope: Scope) -> int | None:
         return None
     value = value.strip()  # the parser leaves the blanks behind it
     if not value.isdigit():
-        raise MalformedBody("Content-Length must be a whole number of bytes.")
+        raise MalformedBody(_NO_LENGTH)
     return int(value)
 
 

@@ -175,7 +175,8 @@ def _refused(request: HttpRequest, error: RequestError) -> HttpResponse:
         if isinstance(error, Unavailable):
             headers["Retry-After"] = str(error.retry_after)
         return JsonResponse(body, status=error.status, headers=headers)
-    return HttpResponse(render_to_string("refused.html", {"error": error}), status=error.status)
+    page = render_to_string("refused.html", {"error": error, "words": error.public})
+    return HttpResponse(page, status=error.status)
 
 
 def _let_go_of_what_was_sent(error: BaseException) -> None:

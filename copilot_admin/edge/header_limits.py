@@ -1,5 +1,7 @@
 """Refuses requests whose headers are too large, before anything looks at one of them."""
 
+from django.utils.translation import gettext_noop
+
 from copilot_admin.edge.asgi_types import App, Receive, Scope, Send
 from copilot_admin.edge.lingering import Incoming, refuse
 from copilot_admin.errors import HeadersTooLarge
@@ -10,6 +12,13 @@ MOST_HEADERS = 1000  # each takes some 200 bytes of memory, however short; brows
 # 60 KB of semicolons took 0.1 s, twice for a form. A name with a boundary has a hundred bytes.
 MOST_TYPE_BYTES = 1024
 _SEPARATORS = 4  # of each header: a colon, a space, the end of the line
+_LARGE = gettext_noop(
+    "The headers of the request are larger than the 64 KB this server accepts, or more than a thousand. "
+    "Send fewer headers or cookies, and a shorter address."
+)
+_LONG_TYPE = gettext_noop(
+    "The Content-Type of the request has more than 1,024 bytes. Send a shorter one."
+)
 
 
 class HeaderLimits:
@@ -33,14 +42,11 @@ def _too_much(scope: Scope) -> str:
     """What of the head is too much, in words; empty where nothing is."""
     rows, size = scope["headers"], size_of_head(scope)
     if len(rows) > MOST_HEADERS or size > MOST_HEADER_BYTES:
-        return (
-            "The headers of the request are larger than the 64 KB this server accepts, or more "
-            "than a thousand. Send fewer headers or cookies, and a shorter address."
-        )
+        return _LARGE
     if size > MOST_TYPE_BYTES:
         types = sum(len(value) for name, value in rows if name == b"content-type")
         if types > MOST_TYPE_BYTES:
-            return "The Content-Type of the request has more than 1,024 bytes. Send a shorter one."
+            return _LONG_TYPE
     return ""
 
 

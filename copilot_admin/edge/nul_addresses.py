@@ -1,8 +1,12 @@
 """Refuses addresses with a character of no text, which no row has and PostgreSQL takes for a fault."""
 
+from django.utils.translation import gettext_noop
+
 from copilot_admin.edge.asgi_types import App, Receive, Scope, Send
 from copilot_admin.edge.lingering import Incoming, refuse
 from copilot_admin.errors import MalformedBody
+
+_NUL = gettext_noop("The address has a NUL character (%00) in it. Leave it out.")
 
 
 class WithoutNulAddresses:
@@ -16,9 +20,7 @@ class WithoutNulAddresses:
         if scope["type"] != "http" or not _has_nul(scope):
             await self.app(scope, receive, send)
             return
-        error = MalformedBody(
-            "The address has a NUL character (%00) in it. Leave it out.", code="malformed-request"
-        )
+        error = MalformedBody(_NUL, code="malformed-request")
         await refuse(scope, Incoming(receive), send, error)
 
 

@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest
 from django.template.loader import render_to_string
-from django.utils.translation import get_language_from_request, override
+from django.utils.translation import get_language_from_request, gettext, override
 
 from copilot_admin.edge.asgi_types import (
     Headers,
@@ -43,7 +43,9 @@ def is_for_people(scope: Scope) -> bool:
 def page_of(scope: Scope, error: RequestError) -> bytes:
     """The page that tells an error, in its reader's language."""
     with override(_language_of(scope)):
-        return render_to_string("refused.html", {"error": error}).encode()
+        words = gettext(error.sentence)
+        about = {"error": error, "words": words % error.about if error.about else words}
+        return render_to_string("refused.html", about).encode()
 
 
 def _language_of(scope: Scope) -> str:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum, auto
 
+from django.utils.translation import gettext_noop
+
 from copilot_admin.errors import Unavailable
 
 SMALL_BYTES = 64 * 1024
@@ -27,6 +29,9 @@ MOST_WAITING = 200
 PACE_SECONDS = 2.0
 PACE_BYTES = 64 * 1024
 PACE_PART = 10
+_TOO_MUCH = gettext_noop(
+    "The server is receiving or sending too much at once. Try again in a few seconds."
+)
 
 
 class SizeClass(Enum):
@@ -232,10 +237,7 @@ class SharedRoom:
 
 
 def _no_room() -> Unavailable:
-    return Unavailable(
-        "The server is receiving or sending too much at once. Try again in a few seconds.",
-        code="busy",
-    )
+    return Unavailable(_TOO_MUCH, code="busy")
 
 
 def _extent(size: int) -> SizeClass:

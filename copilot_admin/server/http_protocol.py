@@ -15,6 +15,8 @@ names a user lets trailers pass.
 
 import asyncio
 
+from django.utils.translation import gettext_noop
+
 from copilot_admin.edge.asgi_types import HANG_UP_KEY
 from copilot_admin.edge.header_limits import MOST_HEADER_BYTES, MOST_HEADERS
 from copilot_admin.edge.proxy_headers import PEER_KEY
@@ -52,25 +54,36 @@ _TELLING = frozenset({b"accept", b"accept-language", b"origin"})
 MOST_TELLING_BYTES = 1024  # of each
 
 _ENDLESS = HeadersTooLarge(
-    "The headers of the request have no end. Send fewer headers or cookies, and a shorter address."
+    gettext_noop(
+        "The headers of the request have no end. Send fewer headers or cookies, and a shorter address."
+    )
 )
 _LONG_ADDRESS = HeadersTooLarge(  # which the parser does not read
-    "The address of the request is longer than the 64 KB this server accepts. Send a shorter one."
+    gettext_noop(
+        "The address of the request is longer than the 64 KB this server accepts. Send a shorter one."
+    )
 )
 _SLOW = BodyTimeout(
-    f"The headers of the request did not arrive within {HEAD_SECONDS:.0f} seconds. Send it again.",
+    gettext_noop(
+        "The headers of the request did not arrive within %(seconds).0f seconds. Send it again."
+    ),
     code="headers-timeout",
+    about={"seconds": HEAD_SECONDS},
 )
 _BUSY = Unavailable(
-    "The server is receiving too many requests with long headers at once. Try again in a few seconds.",
+    gettext_noop(
+        "The server is receiving too many requests with long headers at once. Try again in a few seconds."
+    ),
     code="busy",
 )
 _TOO_SMALL = MalformedBody(
-    "The body comes in thousands of pieces of a few bytes each. Send it in larger ones.",
+    gettext_noop(
+        "The body comes in thousands of pieces of a few bytes each. Send it in larger ones."
+    ),
     code="malformed-request",
 )
 _MALFORMED = MalformedBody(
-    "What was sent is no HTTP request that this server can read. Check the client.",
+    gettext_noop("What was sent is no HTTP request that this server can read. Check the client."),
     code="malformed-request",
 )
 

@@ -79,6 +79,26 @@ def test_the_page_is_in_the_language_of_its_reader(settings, languages, start):
         assert (start if asked is headers else b'lang="en" dir="ltr"') in answer.body
 
 
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (BodyTooLarge("More than %(most)d KB.", about={"most": 64}), "«More than 64 KB.»"),
+        (BodyTooLarge("100% too much."), "«100% too much.»"),
+    ],
+)
+def test_people_are_told_why_in_their_language_and_programs_as_ever(error, told, monkeypatch):
+    """As if there were another language, in which every sentence has marks around it."""
+
+    async def refusing(request: Any, receive: Any, send: Any) -> None:
+        await send_refusal(request, send, error)
+
+    marked = "django.utils.translation._trans.gettext"
+    monkeypatch.setattr(marked, lambda text: f"«{text}»", raising=False)
+    page = call(refusing, scope("/admin/", headers={"Accept": "text/html"}))
+    assert told in page.body.decode()
+    assert json.loads(call(refusing, scope("/v1/copilots/a/query")).body)["detail"] == told[1:-1]
+
+
 def test_a_refusal_needs_no_headers_of_its_own():
     async def plain(request: Any, receive: Any, send: Any) -> None:
         await send_refusal(request, send, ERROR)

@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
 from copilot_admin.edge.form_bodies import TOO_LARGE_TYPE
 from copilot_admin.errors import BodyTooLarge
@@ -18,8 +19,9 @@ def sent_json(request: HttpRequest, name: str) -> bytes:
         return request.POST.get(name, "").encode()
     if file.content_type == TOO_LARGE_TYPE:
         megabytes = settings.MAX_BODY_BYTES / (1024 * 1024)
-        raise BodyTooLarge(
-            f"The question and what it brings are larger than the {megabytes:g} MB this server "
-            "accepts. Send less data."
+        sentence = _(
+            "The question and what it brings are larger than the %(most)g MB this server accepts. "
+            "Send less data."
         )
+        raise BodyTooLarge(sentence % {"most": megabytes})
     return bytes(file.read())
