@@ -31,6 +31,10 @@ COUNT_CLICKS = """(link) => {
     clicks += 1;
   });
 }"""
+# As a person does who presses Escape while the next page is on its way.
+STOP_NEXT = """() => navigation.addEventListener("navigate", () => setTimeout(() => window.stop()), {
+  once: true,
+})"""
 
 
 @pytest.fixture
@@ -91,3 +95,26 @@ def test_a_note_keeps_the_focus_when_a_sign_is_given_up(ada: Visit) -> None:
     expect(comment).to_be_focused()
     comment.press("Escape")
     expect(comment).not_to_be_focused()
+
+
+@pytest.mark.nightly
+def test_who_stops_saving_is_asked_before_the_edits_are_left(ada: Visit) -> None:
+    page = ada.page
+    ada.go(reverse("admin:copilot_admin_copilot_change", args=[Copilot.objects.get().pk]))
+    page.get_by_label("Description").fill("Half a thought")
+    page.evaluate(STOP_NEXT)
+    page.get_by_role("button", name="Save draft").click(no_wait_after=True)
+    page.on("dialog", lambda dialog: dialog.dismiss())
+    with page.expect_event("dialog"):
+        page.get_by_role("link", name="Start").first.click(no_wait_after=True)
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.get_by_text("Draft saved.")).to_be_visible()
+
+
+@pytest.mark.nightly
+def test_who_stops_a_search_goes_on_with_its_fields(ada: Visit) -> None:
+    ada.go(reverse("admin:copilot_admin_conversation_changelist"))
+    search = ada.page.get_by_role("searchbox")
+    ada.page.evaluate(STOP_NEXT)
+    ada.page.get_by_role("button", name="Search").click(no_wait_after=True)
+    expect(search).to_be_enabled()

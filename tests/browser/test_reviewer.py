@@ -291,3 +291,31 @@ def test_leaving_words_that_were_not_sent_is_asked_about(eve: Visit):
     page.get_by_role("link", name="Older").click()
     expect(page.get_by_text("Your verdict is kept.")).to_have_count(0)
     assert asked == ["beforeunload", "beforeunload"]
+
+
+def test_who_stays_on_a_page_sends_at_once_and_is_asked_again(eve: Visit):
+    """What he then pressed did nothing for five seconds, and a link took the comment away unasked."""
+    long_conversation(turns=1)
+    page = eve.page
+    eve.go(page_of(long_conversation(turns=1)))
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.on("dialog", stay)
+    page.get_by_label("Bad").check()
+    page.get_by_label("Comment").fill("Half a thought")
+    page.locator(".ca-margin-add summary").click()
+    note = page.get_by_label("Note on question 1")
+    note.fill("Another")
+    save = page.get_by_role("button", name="Save", exact=True)
+    with page.expect_event("dialog"):
+        save.click(no_wait_after=True)
+    note.fill("")
+    with page.expect_event("dialog"):
+        page.get_by_role("link", name="Older").click(no_wait_after=True)
+    save.click()
+    expect(page.get_by_text("Your verdict is kept.")).to_be_visible()
+    assert asked == ["beforeunload", "beforeunload"]

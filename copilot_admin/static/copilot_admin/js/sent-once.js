@@ -2,7 +2,9 @@
 // its way. Else the server does it twice, and shows the answer to the second alone: that the name is
 // taken already, and never the key that the first has made.
 
-const HELD_MS = 5000; // then a press is meant: a file came and no page, or the browser was told to stop
+import { whenStaying } from "./staying.js";
+
+const HELD_MS = 5000; // then a press is meant: a file came, and no page
 let sent = new WeakSet();
 
 // Of the window: behind all that keep a form here, or send it themselves.
@@ -18,4 +20,9 @@ addEventListener("submit", (event) => {
   sent.add(form);
   setTimeout(() => sent.delete(form), HELD_MS);
 });
-addEventListener("pageshow", () => (sent = new WeakSet())); // somebody came back to it
+addEventListener("pageshow", release); // somebody came back to it
+whenStaying(release);
+
+function release() {
+  sent = new WeakSet();
+}

@@ -1,5 +1,7 @@
 // Asks before a page with unsaved edits is left, and says that there are some.
 
+import { whenStaying } from "./staying.js";
+
 const form = document.querySelector("[data-ca-guard]")?.closest("form");
 const note = document.querySelector("[data-ca-unsaved]");
 // A page that came back holds what was typed and not saved.
@@ -14,6 +16,7 @@ if (form) {
   for (const one of [form, ...document.querySelectorAll("form[data-ca-brings-back]")]) {
     one.addEventListener("submit", () => (isLeaving = true));
   }
+  whenStaying(() => (isLeaving = false));
   addEventListener("beforeunload", (event) => {
     if (isDirty && !isLeaving) {
       event.preventDefault();
