@@ -109,4 +109,5 @@ class RefusalIsNoError(logging.Filter):
 
 
 def _escaped(match: re.Match[str]) -> str:
-    return match[0].encode("unicode_escape").decode("ascii")
+    # The codec for it is a file of Python's, which a process cannot read that may open none any more.
+    return ascii(match[0])[1:-1]

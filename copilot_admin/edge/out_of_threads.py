@@ -8,11 +8,16 @@ from io import BytesIO
 import logging
 
 from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpResponse
 
 from copilot_admin.edge.asgi_types import App, Message, Receive, Scope, Send
-from copilot_admin.edge.error_pages import server_error
+from copilot_admin.edge.error_pages import RETRY_AFTER_SECONDS, server_error
 from copilot_admin.exhaustion import exhausted
 
+_BARE_PAGE = (  # what it is drawn and translated with are files as well
+    '<!doctype html><html lang="en"><title>Not available</title>'
+    "<p>The server is busy. Load the page again in a few seconds.</p>"
+)
 logger = logging.getLogger(__name__)
 
 
@@ -49,8 +54,18 @@ class OutOfThreads:
 
 async def _tell(scope: Scope, send: Send) -> None:
     """Says that it will pass; call it while that is handled."""
-    response = server_error(ASGIRequest(scope, BytesIO()))
+    response = _response(scope)
     response.headers.setdefault("Content-Length", str(len(response.content)))
     headers = [(name.lower().encode(), value.encode()) for name, value in response.items()]
     await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
     await send({"type": "http.response.body", "body": response.content})
+
+
+def _response(scope: Scope) -> HttpResponse:
+    try:
+        return server_error(ASGIRequest(scope, BytesIO()))
+    except OSError as error:  # the page itself may be in files that nobody has read yet
+        if not exhausted(error):
+            raise
+    headers = {"Retry-After": str(RETRY_AFTER_SECONDS), "Cache-Control": "no-store"}
+    return HttpResponse(_BARE_PAGE, status=503, headers=headers)

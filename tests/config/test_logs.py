@@ -2,6 +2,8 @@
 
 import json
 import logging
+import subprocess
+import sys
 from typing import Any
 
 from hypothesis import given, strategies
@@ -10,6 +12,24 @@ import pytest
 from copilot_admin.config import logs
 
 FORMATTER = logs.OneLineFormatter("%(levelname)s %(message)s")
+
+
+FIRST_LINE = """
+import codecs
+def refuse(name):
+    raise OSError(24, "Too many open files")
+codecs.unregister(__import__("encodings").search_function)
+codecs.register(refuse)
+import logging
+from copilot_admin.config.logs import OneLineFormatter
+print(OneLineFormatter().format(logging.makeLogRecord({"msg": "a\\nb"})))
+"""
+
+
+def test_a_process_that_may_open_no_more_files_writes_its_first_line_with_a_traceback():
+    """Python reads the codec of escapes when it is first asked for, and the line was lost."""
+    command = [sys.executable, "-c", FIRST_LINE]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "a\\nb\n"
 
 
 def _line(message: str, *args: Any, **more: Any) -> str:

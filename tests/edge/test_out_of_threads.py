@@ -44,6 +44,19 @@ def test_a_page_is_told_to_come_again(error, caplog):
     assert caplog.messages == [f"a page could not be shown: {error}"]
 
 
+def test_a_page_whose_own_files_cannot_be_opened_is_told_in_a_few_words(monkeypatch):
+    """It was a fault (500): the first page of a process reads its templates, and what they use."""
+
+    def draw(*_: object) -> str:
+        raise NO_FILE
+
+    monkeypatch.setattr("copilot_admin.edge.error_pages.render_to_string", draw)
+    answer = answer_of(breaking(NO_FILE), "/admin/")
+    assert (answer.status, answer.header("retry-after"), answer.is_whole) == (503, "5", True)
+    assert answer.header("cache-control") == "no-store"
+    assert b"The server is busy. Load the page again in a few seconds." in answer.body
+
+
 def test_a_program_is_told_to_come_again():
     answer = answer_of(breaking(NO_THREAD), "/copilots.json")
     assert (answer.status, answer.header("content-type")) == (503, "application/json")
