@@ -9,6 +9,8 @@ from copilot_admin.config.logs import without_secrets
 
 # Before what the other side says; what stands before it is said by the library, and quotes the address.
 _SAID = "FATAL:"
+# Before the library's own words.
+_FAILED = "failed: "
 MOST_CHARACTERS = 200
 
 
@@ -29,7 +31,16 @@ def _said_in(text: str) -> str:
     Examples:
         >>> _said_in('server at "10.0.0.1" failed: FATAL:  role "ann" does not exist')
         'role "ann" does not exist'
+        >>> _said_in('server at "10.0.0.1" failed: SSL error: certificate verify failed')
+        'SSL error: certificate verify failed'
     """
     words = text.partition(_SAID)[2].strip().partition("\n")[0]
+    words = words or _said_of_tls(text)
     readable = "".join(one for one in words[:MOST_CHARACTERS] if one.isprintable())
     return without_secrets(readable).strip().rstrip(".")
+
+
+def _said_of_tls(text: str) -> str:
+    """The words of the library where no encrypted connection comes about."""
+    lines = (line.rpartition(_FAILED)[2] for line in text.splitlines() if _FAILED in line)
+    return next((one for one in lines if "SSL" in one or "certificate" in one), "")
