@@ -92,6 +92,11 @@ def test_a_key_or_another_server_is_right(provider):
     ("parameters", "input", "sentence"),
     [
         ({"temperature": 3}, "temperature", "'temperature' is a number from 0 to 2, not 3."),
+        (
+            {"temperature": 10**400},
+            "temperature",
+            "'temperature' is a number from 0 to 2, not 10000000000000000000.",
+        ),
         ({"temperature": -0.1}, "temperature", "'temperature' is a number from 0 to 2, not -0.1."),
         ({"temperature": "1"}, "temperature", "'temperature' is a number from 0 to 2, not 1."),
         ({"temperature": True}, "temperature", "'temperature' is a number from 0 to 2, not True."),

@@ -25,7 +25,9 @@ class _Range:
 
     def has(self, value: Json) -> bool:
         """Whether a value is one of them."""
-        if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        if isinstance(value, float) and not isfinite(value):  # of a long whole number it breaks
             return False
         return self.least <= value <= self.most and (not self.is_whole or value == int(value))
 
