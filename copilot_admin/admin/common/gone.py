@@ -1,5 +1,11 @@
-"""A row that was deleted, or put away, while somebody edited it: said on a page that keeps what he typed."""
+"""A row that was deleted, put away or changed while somebody edited it.
 
+Of one that is gone a page says so, which keeps what he typed; what others did to the columns that no form
+shows, such as publishing or revoking, stays done.
+"""
+
+from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -9,6 +15,8 @@ from django.contrib.admin import ModelAdmin
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.db import DatabaseError
+from django.db.models import Model
+from django.db.models.fields.files import FieldFile
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext as _
@@ -70,14 +78,25 @@ class GoneRows(_Admin):
         """Whether nobody may change a row any more, whoever he is."""
         return False
 
+    def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """The row; how it was read is remembered where a form may change it."""
+        row = super().get_object(request, *args, **kwargs)
+        if row is not None and request.method == "POST":
+            _as_read(request)[_key(row)] = _columns(row)
+        return row
+
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Saves a row; one that is gone is not made anew.
+        """Saves what the form shows and what differs from what was read; a row that is gone is not made anew.
 
         Raises:
             ObjectDoesNotExist: It is gone.
         """
+        read = _as_read(request).get(_key(obj))
         try:
-            obj.save(force_update=change)
+            if change and read is not None:
+                obj.save(update_fields=frozenset(_to_be_written(obj, form, read)))
+            else:
+                obj.save(force_update=change)
         except DatabaseError as error:
             if type(error) is DatabaseError:  # Django's own: nothing was updated
                 raise self.model.DoesNotExist from error
@@ -109,6 +128,37 @@ class GoneRows(_Admin):
             if text := _text_of(value):
                 found.append(TypedText(str(field.label or name), text))
         return found
+
+
+def _as_read(request: HttpRequest) -> dict[tuple[str, object], dict[str, object]]:
+    kept: dict[tuple[str, object], dict[str, object]] = vars(request).setdefault("as_read", {})
+    return kept
+
+
+def _key(row: Model) -> tuple[str, object]:
+    return row._meta.label, row.pk
+
+
+def _columns(row: Model) -> dict[str, object]:
+    """What was read of a row; a form changes some of these values where they stand."""
+    attributes = vars(row)
+    names = (field.attname for field in row._meta.concrete_fields)
+    return {name: _value(attributes[name]) for name in names if name in attributes}
+
+
+def _value(value: object) -> object:
+    return str(value) if isinstance(value, FieldFile) else deepcopy(value)
+
+
+def _to_be_written(row: Model, form: Any, read: dict[str, object]) -> Iterator[str]:
+    """The names of the fields that a form saves: all others stay as they are, whoever changed them meanwhile."""
+    now = _columns(row)
+    typed = {name for name, one in form.fields.items() if not one.disabled}
+    for field in row._meta.concrete_fields:
+        differs = now.get(field.attname) != read.get(field.attname)
+        is_moment_of_saving = getattr(field, "auto_now", False)
+        if field.name in typed or differs or is_moment_of_saving:
+            yield field.name
 
 
 def _text_of(value: object) -> str:
