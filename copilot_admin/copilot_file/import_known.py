@@ -42,7 +42,8 @@ class KnownToImport:
 def known_to(slugs: Collection[str]) -> KnownToImport:
     """Reads what an import has to know; five queries, in the transaction of the import."""
     rows = Copilot.objects.filter(slug__in=slugs).select_related("provider", "live")
-    copilots = {row.slug: row for row in rows.select_for_update(of=("self",))}
+    locked = rows.order_by("pk").select_for_update(of=("self",), no_key=True)
+    copilots = {row.slug: row for row in locked}
     questions: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for saved in SavedQuestion.objects.filter(copilot__slug__in=slugs):
         questions[saved.copilot_id].append(row_of(saved))

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from django.db import transaction
 from django.utils import timezone
 
+from copilot_admin.copilots.locking import lock
 from copilot_admin.models import Copilot
 
 
@@ -17,8 +18,9 @@ def put_away(ids: Collection[int]) -> list[Copilot]:
         Those that were not there yet.
     """
     with transaction.atomic():
+        lock(ids)
         rows = Copilot.objects.in_use().filter(pk__in=ids, deletion_requested_at=None)
-        found = list(rows.select_for_update(of=("self",)).order_by("name"))
+        found = list(rows.order_by("name"))
         now = timezone.now()
         for copilot in found:
             copilot.enabled, copilot.archived_at = False, now
@@ -33,10 +35,11 @@ def bring_back(ids: Collection[int]) -> list[Copilot]:
         Those that were there.
     """
     with transaction.atomic():
+        lock(ids)
         rows = Copilot.objects.exclude(archived_at=None).filter(
             pk__in=ids, deletion_requested_at=None
         )
-        found = list(rows.select_for_update(of=("self",)).order_by("name"))
+        found = list(rows.order_by("name"))
         for copilot in found:
             copilot.archived_at = None
             copilot.save(update_fields=["archived_at"])

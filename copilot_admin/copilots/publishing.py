@@ -181,7 +181,7 @@ def restore(version: CopilotVersion) -> None:
 
 def _locked(copilot_id: int) -> Copilot:
     """A copilot that nobody else changes until the transaction ends."""
-    copilot = Copilot.objects.select_for_update(of=("self",)).get(pk=copilot_id)
+    copilot = Copilot.objects.select_for_update(of=("self",), no_key=True).get(pk=copilot_id)
     if copilot.is_being_deleted:
         raise NotPublishable(copilot, (error("name", _("This copilot is being deleted.")),))
     if copilot.is_archived:

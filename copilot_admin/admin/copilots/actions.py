@@ -16,6 +16,7 @@ from copilot_admin.admin.copilots.exports import ExportViews
 from copilot_admin.admin.copilots.tags import TagViews
 from copilot_admin.admin.copilots.views import CopilotViews
 from copilot_admin.copilots.at_once import consequences, switched
+from copilot_admin.copilots.locking import lock
 from copilot_admin.models import Action, Copilot
 from copilot_admin.models.natural_order import NaturalOrder
 
@@ -103,6 +104,7 @@ def _switch(
     *,
     enabled: bool,
 ) -> HttpResponse | None:
+    lock(list(queryset.values_list("pk", flat=True)))  # one that is put away now is not switched
     changed = list(
         queryset.exclude(enabled=enabled).filter(archived_at=None, deletion_requested_at=None)
     )

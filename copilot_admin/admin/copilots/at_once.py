@@ -24,6 +24,7 @@ from copilot_admin.admin.copilots.draft_inputs import (
 from copilot_admin.admin.copilots.views import CopilotViews
 from copilot_admin.copilots.at_once import SwitchStates, consequences, is_opened, keys_of, switched
 from copilot_admin.copilots.drafts import standing_of
+from copilot_admin.copilots.locking import lock
 from copilot_admin.copilots.tags import known_tags
 from copilot_admin.models import Action, Copilot, Logging
 from copilot_admin.people.members import Person, may_publish, reachable
@@ -69,12 +70,14 @@ class AtOnceViews(CopilotViews):
 
         With `?part=1` only the panel is answered, for the page in which it stands.
         """
-        copilot = self.looked_at(request, pk, changing=True)
         if request.method != "POST":
+            copilot = self.looked_at(request, pk, changing=True)
             return self._at_once(request, panel_of(copilot, request.user))
         with transaction.atomic():
-            stored = switched(Copilot.objects.select_for_update().get(pk=pk))
-            panel = self._turn(request, copilot, stored)
+            # Looked at behind the lock: one that is put away meanwhile can no more be switched.
+            lock([pk])
+            copilot = self.looked_at(request, pk, changing=True)
+            panel = self._turn(request, copilot, switched(copilot))
         if "part" in request.GET or "question" in panel or "note" in panel:
             return self._at_once(request, panel)
         messages.success(request, panel["done"])

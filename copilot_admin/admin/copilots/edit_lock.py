@@ -50,7 +50,7 @@ class EditLock(_Form):
             return ""
         rows = Copilot.objects.filter(pk=self.instance.pk)
         if lock:
-            rows = rows.select_for_update()
+            rows = rows.select_for_update(no_key=True)
         return stamp_of(rows.values_list("updated_at", flat=True).first())
 
     def _show_again(self, stored: str) -> None:

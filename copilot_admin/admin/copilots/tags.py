@@ -15,6 +15,7 @@ from django.utils.translation import ngettext
 
 from copilot_admin.admin.copilots.at_once import panel_of
 from copilot_admin.admin.copilots.views import CopilotViews, page_of
+from copilot_admin.copilots.locking import lock
 from copilot_admin.copilots.tags import give_tags, known_tags, tags_in, with_tags
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Action, Copilot
@@ -74,7 +75,8 @@ class TagViews(CopilotViews):
         }
         changed = []
         with transaction.atomic():
-            for copilot in Copilot.objects.select_for_update().filter(pk__in=ids):
+            lock(ids)
+            for copilot in Copilot.objects.filter(pk__in=ids):
                 before = [] if "tags" in request.POST else copilot.tags
                 wanted = with_tags(
                     before, add=[*named["tags"], *named["add"]], remove=named["remove"]

@@ -1,6 +1,6 @@
 """The pages of copilots that Django's admin does not have: publishing, preview, images."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -33,6 +33,7 @@ from copilot_admin.admin.copilots.preview import preview_of_form
 from copilot_admin.copilots.drafts import Draft, drafts_of
 from copilot_admin.copilots.fields.codecs import image_of
 from copilot_admin.copilots.fields.directions import without_turning_signs
+from copilot_admin.copilots.locking import lock
 from copilot_admin.copilots.publishing import NotPublishable, publish
 from copilot_admin.copilots.remote_images import fetch_copies, stored_image
 from copilot_admin.models import Action, Copilot, CopilotVersion
@@ -115,9 +116,10 @@ class CopilotViews(CopilotModelAdmin):
         may_look = self.has_change_permission(request) or may_publish(request.user)
         if not may_look or (request.method == "POST" and not may_publish(request.user)):
             raise PermissionDenied
-        drafts = drafts_of(self.chosen(request))
+        copilots = self.chosen(request)
         if request.method == "POST":
-            return self._publish(request, drafts)
+            return self._publish(request, [copilot.pk for copilot in copilots])
+        drafts = drafts_of(copilots)
         fares = fares_of([draft.copilot for draft in drafts])
         context = {
             **self.page_context(request, _("Publish")),
@@ -196,15 +198,13 @@ class CopilotViews(CopilotModelAdmin):
         rows = self.get_queryset(request).filter(archived_at=None, deletion_requested_at=None)
         return rows.select_related("provider", "live")
 
-    def _publish(self, request: HttpRequest, drafts: list[Draft]) -> HttpResponse:
+    def _publish(self, request: HttpRequest, ids: Sequence[int]) -> HttpResponse:
         seen = {value.partition(":")[0]: value for value in request.POST.getlist("draft")}
         with transaction.atomic():
-            # All of them at once: entries of the audit trail come after the rows that they tell of.
-            list(
-                Copilot.objects.select_for_update().filter(
-                    pk__in=[one.copilot.pk for one in drafts]
-                )
-            )
+            # All of them at once: entries of the audit trail come after the rows that they tell of. And read
+            # behind the lock: what somebody saves while it is waited for has been seen by nobody.
+            lock(ids)
+            drafts = drafts_of(self.chosen(request))
             for draft in drafts:
                 if str(draft.copilot.pk) in seen:
                     shown = seen[str(draft.copilot.pk)].partition(":")[2]
