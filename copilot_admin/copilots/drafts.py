@@ -80,8 +80,17 @@ def _draft_of(copilot: Copilot, facts: DraftFacts) -> Draft:
         ),
         findings=checklist(copilot, facts),
         unasked=facts.unasked,
-        digest=hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest(),
+        digest=_digest(document),
     )
+
+
+def digest_of(copilot: Copilot) -> str:
+    """The digest of a draft as it is in memory."""
+    return _digest(document_of(copilot))
+
+
+def _digest(document: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 
 
 def _chosen(document: Mapping[str, Any], blank: Mapping[str, Any]) -> tuple[FieldChange, ...]:

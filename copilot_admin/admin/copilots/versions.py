@@ -23,6 +23,8 @@ from copilot_admin.admin.common.audited import stored
 from copilot_admin.admin.common.published import tell_published
 from copilot_admin.admin.copilots.copies import duplicate
 from copilot_admin.admin.copilots.views import CopilotViews, number_in, person_of, with_next
+from copilot_admin.copilots.drafts import digest_of
+from copilot_admin.copilots.locking import lock
 from copilot_admin.copilots.publishing import (
     check_known,
     document_of,
@@ -104,11 +106,14 @@ class VersionViews(CopilotViews):
             messages.error(request, error.public)
             return HttpResponseRedirect(reverse(f"{NAME}_versions", args=[copilot.pk]))
         if request.method == "POST":
-            return self._restore(request, copilot, version)
+            with transaction.atomic():
+                lock([copilot.pk])
+                return self._restore(request, self.looked_at(request, pk, changing=True), version)
         changes = marked_changes(document_of(copilot), document_today(version))
         context = {
             "version": version,
             "changes": changes,
+            "seen": digest_of(copilot),
             "would_lose": has_changes(copilot),
             "may_keep": self.has_add_permission(request),
         }
@@ -148,19 +153,24 @@ class VersionViews(CopilotViews):
     def _restore(
         self, request: HttpRequest, copilot: Copilot, version: CopilotVersion
     ) -> HttpResponseBase:
-        with transaction.atomic():
-            kept: Copilot | None = None
-            if "keep" in request.POST and self.has_add_permission(request):
-                kept = duplicate(copilot)
-                text = _("The draft as it was is kept as “%(name)s”.") % {"name": kept.name}
-                messages.info(request, text)
-            before = stored(copilot)
-            restore(version)
-            if kept is not None:
-                self.log_addition(request, kept, [{"added": {}}])
-            self.log_change(request, copilot, f"Restored version {version.number} into the draft.")
-            now = {**stored(copilot), "version": version.number}
-            self.audit(request, Action.RESTORED, copilot, before=before, after=now)
+        if request.POST.get("seen") != digest_of(copilot):
+            text = _("“%(name)s” was changed after you looked. Look again before you replace it.")
+            messages.warning(request, text % {"name": copilot})
+            return HttpResponseRedirect(
+                reverse(f"{NAME}_restore", args=[copilot.pk, version.number])
+            )
+        kept: Copilot | None = None
+        if "keep" in request.POST and self.has_add_permission(request):
+            kept = duplicate(copilot)
+            text = _("The draft as it was is kept as “%(name)s”.") % {"name": kept.name}
+            messages.info(request, text)
+        before = stored(copilot)
+        restore(version)
+        if kept is not None:
+            self.log_addition(request, kept, [{"added": {}}])
+        self.log_change(request, copilot, f"Restored version {version.number} into the draft.")
+        now = {**stored(copilot), "version": version.number}
+        self.audit(request, Action.RESTORED, copilot, before=before, after=now)
         number = {"number": version.number}
         text = _("The draft says what version %(number)d says. What is live has not changed.")
         messages.success(request, text % number)

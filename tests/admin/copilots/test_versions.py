@@ -121,6 +121,20 @@ def test_a_version_becomes_the_draft_and_the_draft_is_kept(builder, copilot):
     assert Copilot.objects.get(name="News (copy)").description == "Three"
 
 
+def test_what_somebody_saves_after_the_page_was_opened_is_not_replaced_unseen(builder, copilot):
+    address = url("restore", copilot.pk, 1)
+    values = values_in(builder.get(address).content.decode(), form_id="restore-form")
+    copilot.description = "Theirs"
+    copilot.save()
+    response = builder.post(address, values, follow=True)
+    copilot.refresh_from_db()
+    assert (copilot.description, Copilot.objects.count()) == ("Theirs", 1)
+    assert messages_of(response) == [
+        "“News” was changed after you looked. Look again before you replace it."
+    ]
+    assert "<del>Theirs</del><ins>One</ins>" in response.content.decode()
+
+
 def test_a_draft_without_changes_of_its_own_is_not_kept(builder, copilot):
     publish(copilot, user=None)
     address = url("restore", copilot.pk, 1)
