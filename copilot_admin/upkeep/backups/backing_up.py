@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
+import time
 from typing import IO
 
 from django.conf import settings
@@ -18,6 +20,7 @@ from copilot_admin.upkeep.backups.archive import ArchiveWriter, new_archive
 from copilot_admin.upkeep.backups.manifest import DATABASE, SPOOL, UPLOADS, Manifest
 from copilot_admin.upkeep.backups.programs import major_of
 
+WRITING_SECONDS = 60  # an upload that was changed sooner may be half there
 IS_WHOLE = ".json"  # ends the name of an entry of the spool
 
 
@@ -34,7 +37,8 @@ def back_up(path: Path) -> Written:
     """Writes a backup.
 
     First the spool: what leaves it meanwhile is in the database then, and an answer that is in both
-    is kept once. The uploads last: no row of the copy names a file that came later.
+    is kept once. Uploads before the database and the new ones after it: a row of the copy may name one
+    that is swept while it is made, and one that has just come.
 
     Raises:
         ConfigurationError: It cannot be written; no file is left.
@@ -44,9 +48,11 @@ def back_up(path: Path) -> Written:
         spooled = _add_folder(archive, _spool(), SPOOL, ending=IS_WHOLE)
         migrations = MigrationRecorder(connection).applied_migrations()
         keys = _encryption_keys()
+        written = time.time() - WRITING_SECONDS
+        uploads = _add_folder(archive, Path(settings.MEDIA_ROOT), UPLOADS, until=written)
         with _dump(path) as source:
             archive.add(DATABASE, source)
-        uploads = _add_folder(archive, Path(settings.MEDIA_ROOT), UPLOADS)
+        uploads += _add_folder(archive, Path(settings.MEDIA_ROOT), UPLOADS)
         is_postgresql = connection.vendor == "postgresql"
         archive.finish(
             Manifest(
@@ -82,15 +88,29 @@ def _encryption_keys() -> tuple[str, ...]:
     return tuple(sorted({key_id_of(text) for text in texts if text}))
 
 
-def _add_folder(archive: ArchiveWriter, folder: Path, prefix: str, *, ending: str = "") -> int:
+def _add_folder(
+    archive: ArchiveWriter, folder: Path, prefix: str, *, ending: str = "", until: float = inf
+) -> int:
+    """Adds the files of a folder that are not in the archive yet, and says how many.
+
+    Args:
+        archive: The backup.
+        folder: Where they are.
+        prefix: What their names begin with in the archive.
+        ending: What their names end with.
+        until: When they were changed at the latest.
+    """
     added = 0
     for file in _files(folder):
-        if not file.name.endswith(ending):
+        name = f"{prefix}{file.relative_to(folder).as_posix()}"
+        if name in archive.members or not file.name.endswith(ending):
             continue
-        with suppress(FileNotFoundError):  # it went meanwhile: nothing refers to it any more
+        with suppress(FileNotFoundError):  # it went meanwhile: nothing referred to it
+            if file.stat().st_mtime > until:
+                continue
             source = file.open("rb")
             with source:
-                archive.add(f"{prefix}{file.relative_to(folder).as_posix()}", source)
+                archive.add(name, source)
             added += 1
     return added
 

@@ -1,7 +1,7 @@
 """A backup is whole, private and checked; what comes back is what was there."""
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from errno import ENOLCK, ENOSPC
 import fcntl
@@ -144,6 +144,31 @@ def test_what_opens_a_log_in_is_in_no_backup(data, tmp_path):
             held = script.communicate()[0]
     assert (user.username.encode() in held, session.session_key.encode() in held) == (True, False)
     assert (LogIn.objects.count(), Session.objects.count()) == (1, 1)
+
+
+@pytest.mark.django_db
+def test_uploads_that_come_and_go_while_the_database_is_copied_are_in_it(
+    data, tmp_path, monkeypatch
+):
+    folder = data / "uploads" / "copilots"
+    (folder / "new.png").write_bytes(b"ne")
+    os.utime(folder / "a ü.png", (0, 0))
+
+    @contextmanager
+    def dump(path: Path) -> Iterator[BytesIO]:
+        """A row names the one, which is swept, or the other, which was being written."""
+        (folder / "a ü.png").unlink()
+        (folder / "new.png").write_bytes(b"new")
+        yield BytesIO(b"")
+
+    monkeypatch.setattr(backing_up, "_dump", dump)
+    written = back_up(tmp_path / "a.backup")
+    kept = {name: data for name, data in contents(tmp_path / "a.backup").items() if "png" in name}
+    assert kept == {
+        "uploads/copilots/a ü.png": b"\x89PNG" * 100_000,
+        "uploads/copilots/new.png": b"new",
+    }
+    assert written.uploads == 2
 
 
 @pytest.mark.database
