@@ -16,13 +16,14 @@ CopilotError                        has `public`: what a stranger may read, and 
 │   ├── BodyTooLarge                413
 │   ├── CompressedBody              415
 │   ├── UnusableRequest             422
-│   ├── TooManyCalls                429
-│   ├── TooManyRequests             429  a limit that operators set
-│   ├── TooManyGuesses              429
 │   ├── HeadersTooLarge             431
 │   ├── CallFailed                  500  a component gave nothing
 │   ├── Broken                      500  a fault of ours
-│   └── Unavailable                 503
+│   └── Later                       it may be sent again, and `Retry-After` says when
+│       ├── TooManyCalls            429
+│       ├── TooManyRequests         429  a limit that operators set
+│       ├── TooManyGuesses          429
+│       └── Unavailable             503
 ├── RunError                        after it: an event that the client shows
 │   ├── NotReady                    the copilot cannot answer as it is configured
 │   ├── ProviderUnavailable         not reached, or answered 5xx      (may be retried)
@@ -222,7 +223,7 @@ class Broken(RequestError):
     code = "internal-error"
 
 
-class _Later(RequestError):
+class Later(RequestError):
     """The request may be sent again; `retry_after` is in seconds."""
 
     def __init__(self, public: str, *, code: str | None = None, retry_after: int = 5) -> None:
@@ -230,28 +231,28 @@ class _Later(RequestError):
         self.retry_after = retry_after
 
 
-class TooManyCalls(_Later):
+class TooManyCalls(Later):
     """The caller, or all callers together, have as many calls running as are served at once."""
 
     status = 429
     code = "too-many-calls"
 
 
-class TooManyRequests(_Later):
+class TooManyRequests(Later):
     """A rate, a budget, or a limit of what goes on at once is reached."""
 
     status = 429
     code = "limit-reached"
 
 
-class TooManyGuesses(_Later):
+class TooManyGuesses(Later):
     """Too many wrong keys came from one address."""
 
     status = 429
     code = "too-many-guesses"
 
 
-class Unavailable(_Later):
+class Unavailable(Later):
     """The server cannot take the request now."""
 
     status = 503

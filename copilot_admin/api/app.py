@@ -15,16 +15,14 @@ from ninja.openapi.schema import OpenAPISchema
 
 from copilot_admin.api import components, discovery, feedback, images, query
 from copilot_admin.api.component_documentation import SECURITY_SCHEMES
-from copilot_admin.edge.asgi_types import error_body
+from copilot_admin.edge.asgi_types import error_body, when_again
 from copilot_admin.edge.error_pages import logged_already
 from copilot_admin.edge.guesses import GUESSES
 from copilot_admin.edge.put_off import PUT_OFFS
 from copilot_admin.edge.request_ids import request_id_of
 from copilot_admin.errors import (
     RequestError,
-    TooManyCalls,
     TooManyGuesses,
-    TooManyRequests,
     Unauthorized,
     Unavailable,
     WrongKey,
@@ -89,14 +87,12 @@ def say_error(request: HttpRequest, error: RequestError) -> HttpResponse:
     note_refusal(error)
     body = error_body(error, request_id=request_id_of(request))
     response = api.create_response(request, body, status=error.status)
-    response["Cache-Control"] = "no-store"
+    for name, value in {"Cache-Control": "no-store", **when_again(error)}.items():
+        response[name] = value
     match error:
         case Unavailable():
             PUT_OFFS.note(error)
             logged_already(response)
-            response["Retry-After"] = str(error.retry_after)
-        case TooManyCalls() | TooManyGuesses() | TooManyRequests():
-            response["Retry-After"] = str(error.retry_after)
         case WrongMethod():
             response["Allow"] = error.allowed
         case Unauthorized():

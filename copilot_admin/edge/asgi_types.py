@@ -1,10 +1,10 @@
 """The ASGI callables, as types, what is asked of a request, and the answers that the edge gives itself."""
 
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 import json
 from typing import Any, TypeAlias
 
-from copilot_admin.errors import RequestError
+from copilot_admin.errors import Later, RequestError
 
 # ASGI messages are open dictionaries by specification; `Any` is what they hold.
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -66,12 +66,23 @@ def error_body(error: RequestError, *, request_id: str | None) -> dict[str, str]
     return {"request_id": request_id, "code": error.code, "message": error.public}
 
 
+def when_again(error: RequestError) -> dict[str, str]:
+    """The headers that say when a request that was refused for now may be sent again."""
+    return {"Retry-After": str(error.retry_after)} if isinstance(error, Later) else {}
+
+
+def rows_of(headers: Mapping[str, str]) -> Headers:
+    """Headers as ASGI has them."""
+    return [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+
+
 async def send_error(
     scope: Scope, send: Send, error: RequestError, *, headers: Headers | None = None
 ) -> None:
     """Answers a request with an error."""
     body = json.dumps(error_body(error, request_id=scope.get(REQUEST_ID_KEY))).encode()
-    rows = [(b"content-type", b"application/json"), *(headers or [])]
+    kind = (b"content-type", b"application/json")
+    rows = [kind, *(headers or []), *rows_of(when_again(error))]
     await send_answer(send, body, status=error.status, headers=rows)
 
 

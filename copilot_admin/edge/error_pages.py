@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.defaults import page_not_found
 
-from copilot_admin.edge.asgi_types import error_body, is_api
+from copilot_admin.edge.asgi_types import error_body, is_api, when_again
 from copilot_admin.edge.put_off import PUT_OFFS
 from copilot_admin.edge.request_ids import request_id_of
 from copilot_admin.errors import (
@@ -171,12 +171,10 @@ def _refused(request: HttpRequest, error: RequestError) -> HttpResponse:
     is_for_people = "text/html" in request.headers.get("Accept", "")  # none is of a page's script
     if is_api(request.path_info) or not is_for_people:
         body = error_body(error, request_id=request_id_of(request))
-        headers = {"Cache-Control": "no-store"}
-        if isinstance(error, Unavailable):
-            headers["Retry-After"] = str(error.retry_after)
+        headers = {"Cache-Control": "no-store", **when_again(error)}
         return JsonResponse(body, status=error.status, headers=headers)
     page = render_to_string("refused.html", {"error": error, "words": error.public})
-    return HttpResponse(page, status=error.status)
+    return HttpResponse(page, status=error.status, headers=when_again(error))
 
 
 def _let_go_of_what_was_sent(error: BaseException) -> None:

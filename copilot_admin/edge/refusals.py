@@ -10,10 +10,12 @@ from copilot_admin.edge.asgi_types import (
     Send,
     header,
     is_api,
+    rows_of,
     send_answer,
     send_error,
+    when_again,
 )
-from copilot_admin.errors import CompressedBody, RequestError, Unavailable
+from copilot_admin.errors import CompressedBody, RequestError
 from copilot_admin.telemetry.refused_requests import note_refusal
 
 PAGE_KIND = (b"content-type", b"text/html; charset=utf-8")
@@ -25,14 +27,13 @@ async def send_refusal(
     """Answers a request with an error, in the shape that its sender can read."""
     note_refusal(error)
     rows: Headers = [*(headers or [])]
-    if isinstance(error, Unavailable):
-        rows.append((b"retry-after", str(error.retry_after).encode()))
-    elif isinstance(error, CompressedBody):
+    if isinstance(error, CompressedBody):
         rows.append((b"accept-encoding", b"identity"))  # RFC 9110, 15.5.16
     if not is_for_people(scope):
         await send_error(scope, send, error, headers=rows)
         return
-    await send_answer(send, page_of(scope, error), status=error.status, headers=[PAGE_KIND, *rows])
+    rows = [PAGE_KIND, *rows, *rows_of(when_again(error))]
+    await send_answer(send, page_of(scope, error), status=error.status, headers=rows)
 
 
 def is_for_people(scope: Scope) -> bool:

@@ -4,11 +4,11 @@ from http import HTTPStatus
 import json
 from urllib.parse import unquote_to_bytes
 
-from copilot_admin.edge.asgi_types import Headers, Scope, error_body
+from copilot_admin.edge.asgi_types import Headers, Scope, error_body, rows_of, when_again
 from copilot_admin.edge.refusals import PAGE_KIND, is_for_people, page_of
 from copilot_admin.edge.security_headers import HEADERS
 from copilot_admin.edge.stray_slashes import without_stray_slashes
-from copilot_admin.errors import RequestError, Unavailable
+from copilot_admin.errors import RequestError
 
 MOST_PATH_BYTES = 1024  # show whether it is one of the API
 _JSON_KIND = (b"content-type", b"application/json")
@@ -29,8 +29,7 @@ def early_refusal(error: RequestError, *, address: bytes, headers: Headers) -> b
         kind, body = _JSON_KIND, json.dumps(error_body(error, request_id=None)).encode()
     length = (b"content-length", str(len(body)).encode())
     rows = [kind, (b"cache-control", b"no-store"), (b"connection", b"close"), length, *HEADERS]
-    if isinstance(error, Unavailable):
-        rows.append((b"retry-after", str(error.retry_after).encode()))
+    rows += rows_of(when_again(error))
     start = f"HTTP/1.1 {error.status} {HTTPStatus(error.status).phrase}\r\n".encode()
     return start + b"".join(b"%b: %b\r\n" % row for row in rows) + b"\r\n" + body
 

@@ -1,9 +1,11 @@
 """A limited number of failed log-ins, for an account and for an address."""
 
+from http import HTTPStatus
 import logging
 from typing import Any
 
 from axes.signals import user_locked_out
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -20,7 +22,8 @@ def locked_out(
     request: HttpRequest, response: HttpResponse | None, credentials: dict[str, Any] | None
 ) -> HttpResponse:
     """The answer to an attempt that is not looked at, which has a line of ours in the log."""
-    answer = render(request, "locked_out.html", status=429)
+    answer = render(request, "locked_out.html", status=HTTPStatus.TOO_MANY_REQUESTS)
+    answer["Retry-After"] = str(int(settings.AXES_COOLOFF_TIME.total_seconds()))
     return logged_already(answer)
 
 

@@ -27,6 +27,7 @@ from copilot_admin.admin.logins.addresses import client_address
 from copilot_admin.admin.logins.counted import within
 from copilot_admin.admin.logins.sessions import LoginSource, let_in
 from copilot_admin.config.firm_log_in import OidcProvider
+from copilot_admin.edge.asgi_types import when_again
 from copilot_admin.edge.public_address import base_url
 from copilot_admin.errors import Forbidden, RequestError, Unauthorized
 from copilot_admin.people.external import account_of
@@ -158,7 +159,10 @@ def refused(request: HttpRequest, error: RequestError, *, following: str = "") -
         context["by_password"] = (
             "" if firm.is_emergency_only else f"{reverse('admin:login')}?{query}"
         )
-    return render(request, "log_in_refused.html", context, status=error.status)
+    page = render(request, "log_in_refused.html", context, status=error.status)
+    for name, value in when_again(error).items():
+        page[name] = value
+    return page
 
 
 def log_out_address(request: HttpRequest, id_token: str) -> str:

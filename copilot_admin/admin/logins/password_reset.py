@@ -105,7 +105,9 @@ class AskForReset(_WithMail, views.PasswordResetView):
         if not within(
             f"reset from:{client_address(self.request)}", MOST_OF_AN_ADDRESS, seconds=HOUR_SECONDS
         ):
-            return render(self.request, "too_many_mails.html", status=429)
+            page = render(self.request, "too_many_mails.html", status=429)
+            page["Retry-After"] = str(HOUR_SECONDS)
+            return page
         if within(f"reset to:{email.lower()}", MOST_OF_A_MAILBOX, seconds=HOUR_SECONDS):
             send_reset.enqueue(email, base_url(self.request))
         return HttpResponseRedirect(self.get_success_url())

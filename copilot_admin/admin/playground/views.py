@@ -31,7 +31,7 @@ from copilot_admin.admin.transcripts.page import parts_of
 from copilot_admin.answering.open_run import frames, open_run
 from copilot_admin.answering.question_room import room_for
 from copilot_admin.answering.stops import Stop
-from copilot_admin.edge.asgi_types import error_body
+from copilot_admin.edge.asgi_types import error_body, when_again
 from copilot_admin.edge.event_streams import EventStreamResponse
 from copilot_admin.engine.values.model_call import ModelCall
 from copilot_admin.errors import Forbidden, RequestError, Unauthorized
@@ -52,7 +52,8 @@ async def ask(request: HttpRequest, pk: int) -> HttpResponseBase:
             run = await open_run(await sync_to_async(reading)())
             share.keep_for(run)
     except RequestError as error:
-        return JsonResponse(error_body(error, request_id=None), status=error.status)
+        said = error_body(error, request_id=None)
+        return JsonResponse(said, status=error.status, headers=when_again(error))
     return EventStreamResponse(
         _with_calls(frames(run), told),
         on_close=partial(run.stop_from_any_thread, Stop.CLIENT_GONE),

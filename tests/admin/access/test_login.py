@@ -95,6 +95,7 @@ def test_the_page_says_how_long_to_wait(person):
     values = {"username": person.username, "password": "secret"}
     page = client.post(reverse("admin:login"), values)
     assert (page.status_code, "Wait 15 minutes" in page.content.decode()) == (429, True)
+    assert page["Retry-After"] == "900"
 
 
 def test_a_success_forgets_the_failures_of_the_account(person):

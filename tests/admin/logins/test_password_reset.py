@@ -140,10 +140,9 @@ def test_a_mailbox_gets_three_an_hour_and_nobody_is_told():
 
 
 def test_a_network_asks_ten_times_an_hour():
-    statuses = [
-        ask(f"a{number}@example.com", REMOTE_ADDR="192.0.2.1").status_code for number in range(12)
-    ]
-    assert statuses == [200] * 10 + [429] * 2
+    pages = [ask(f"a{number}@example.com", REMOTE_ADDR="192.0.2.1") for number in range(12)]
+    assert [page.status_code for page in pages] == [200] * 10 + [429] * 2
+    assert [page.get("Retry-After") for page in pages] == [None] * 10 + ["3600"] * 2
 
 
 def test_the_address_is_of_the_public_one_whatever_host_asked(settings):

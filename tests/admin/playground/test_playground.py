@@ -7,12 +7,14 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpRequest
 from django.test import AsyncClient, Client
 from django.urls import reverse
 import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.edge.form_bodies import TOO_LARGE_TYPE
+from copilot_admin.errors import TooManyRequests
 from copilot_admin.models import Conversation, Copilot, DailyUsage, Logging, Run
 from protocol.sse import decode
 from tests.admin.pages import Values, merged, read_form
@@ -281,6 +283,17 @@ def test_who_is_logged_out_or_makes_no_copilots_is_told(builder):
         },
     )
     assert ask(make_user(Role.REVIEWERS), copilot.pk, form)[0] == 403
+
+
+def test_who_is_to_ask_later_is_told_when(monkeypatch, ada):
+    def refuse(request: HttpRequest) -> bytes:
+        raise TooManyRequests("Later.", retry_after=7)
+
+    monkeypatch.setattr("copilot_admin.admin.playground.views.sent_query", refuse)
+    client = AsyncClient()
+    let_in(client, ada)
+    answer = async_to_sync(client.post)(reverse("playground:ask", args=[1]), {})
+    assert (answer.status_code, answer["Retry-After"]) == (429, "7")
 
 
 def test_a_copilot_that_is_gone_is_not_found(builder, ada):
