@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from enum import StrEnum
+import os
 from pathlib import Path
 import sys
 
@@ -94,7 +95,7 @@ logs.hide(SECRET_KEY, *SECRET_KEY_FALLBACKS, *AUDIT_KEYS, OPENAI_API_KEY)
 logs.hide(*env.secret_items("COPILOT_ENCRYPTION_KEYS"))
 
 # Data: the database, uploads, the spool of the journal.
-DATA_DIR = Path(env.text("COPILOT_DATA_DIR") or VAR_DIR / "data").resolve()
+DATA_DIR = Path(os.path.realpath(env.text("COPILOT_DATA_DIR") or VAR_DIR / "data"))
 try:
     DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
 except OSError as error:

@@ -1,15 +1,17 @@
 """What `manage.py privacy` is told: what it is about, and whether to act."""
 
 from argparse import ArgumentParser, ArgumentTypeError
-from datetime import datetime, time, timedelta
+from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from django.core.management.base import CommandError
 from django.utils import timezone
 
 from copilot_admin.models import Copilot
+from copilot_admin.models.privacy import LONGEST_PRINCIPAL
 from copilot_admin.privacy.finding import user_meant
-from copilot_admin.privacy.scopes import PrivacyScope
+from copilot_admin.privacy.scopes import LAST_DAY, PrivacyScope
 
 
 def add_scope(parser: ArgumentParser) -> None:
@@ -18,7 +20,13 @@ def add_scope(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--user", default="", metavar="USER", help="an id, an e-mail address or a name; or id:ID"
     )
-    parser.add_argument("--caller", default="", metavar="CALLER", help="such as key:7 or anonymous")
+    parser.add_argument(
+        "--caller",
+        default="",
+        type=of_at_most(LONGEST_PRINCIPAL),
+        metavar="CALLER",
+        help="such as key:7 or anonymous",
+    )
     parser.add_argument("--copilot", default="", metavar="SLUG")
     parser.add_argument("--since", type=_day, metavar="DAY", help="active on this day or later")
     parser.add_argument("--until", type=_day, metavar="DAY", help="active on this day or before")
@@ -31,12 +39,27 @@ def add_yes(parser: ArgumentParser) -> None:
     group.add_argument("--dry-run", action="store_true", help="only count, as without --yes")
 
 
+def of_at_most(most: int) -> Callable[[str], str]:
+    """A type of arguments: a text that fits into its column."""
+
+    def text(given: str) -> str:
+        if len(given) > most:
+            raise ArgumentTypeError(f"Write at most {most} characters, not {len(given)}.")
+        return given
+
+    return text
+
+
 def scope_of(options: dict[str, Any]) -> PrivacyScope:
     """What the options mean.
 
     Raises:
-        CommandError: There is no such copilot, or nobody or several are called that.
+        CommandError: There is no such copilot, or nobody or several are called that, or the days are the
+            wrong way round.
     """
+    since, until = options["since"], options["until"]
+    if since and until and until < since:
+        raise CommandError(f"{until:%Y-%m-%d} is before {since:%Y-%m-%d}. Say --since first.")
     copilot = None
     if options["copilot"]:
         copilot = (
@@ -48,13 +71,12 @@ def scope_of(options: dict[str, Any]) -> PrivacyScope:
         user = user_meant(options["user"]).pk if options["user"] else None
     except ValueError as error:
         raise CommandError(str(error)) from error
-    until = options["until"]
     return PrivacyScope(
         conversation=options["conversation"],
         user=user,
         principal=options["caller"],
         copilot=copilot,
-        since=options["since"],
+        since=since,
         until=until + timedelta(days=1) if until else None,
     )
 
@@ -68,5 +90,7 @@ def _day(text: str) -> datetime:
     try:
         found = datetime.strptime(text, "%Y-%m-%d").date()  # noqa: DTZ007  # a day has no zone
     except ValueError:
-        raise ArgumentTypeError(f"{text!r} is no day. Write it as 2026-01-31.") from None
+        found = date.max
+    if found > LAST_DAY:
+        raise ArgumentTypeError(f"{text!r} is no day. Write it as 2026-01-31.")
     return datetime.combine(found, time.min, timezone.get_current_timezone())

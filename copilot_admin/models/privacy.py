@@ -12,6 +12,7 @@ from copilot_admin.models.fields import JsonField
 from copilot_admin.models.stored_row import StoredRow
 
 LONGEST_REASON = 500
+LONGEST_NAME = 150  # of who places a hold, as of an account
 LONGEST_PRINCIPAL = 100  # as of a conversation
 DIGEST_LENGTH = 32  # hexadecimal digits of a 128-bit BLAKE2b
 
@@ -112,10 +113,10 @@ class LegalHold(ScopeColumns):
     placed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
-    placed_by_name = models.CharField(_("placed by"), max_length=150)
+    placed_by_name = models.CharField(_("placed by"), max_length=LONGEST_NAME)
     placed_at = models.DateTimeField(_("since"), auto_now_add=True)
     released_at = models.DateTimeField(_("released"), null=True)
-    released_by_name = models.CharField(max_length=150, blank=True)
+    released_by_name = models.CharField(max_length=LONGEST_NAME, blank=True)
 
     class Meta:
         verbose_name = _("legal hold")

@@ -1,7 +1,7 @@
 """What somebody means who erases or holds: a conversation, a user, a caller, a copilot, a period."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, timedelta
 
 from django.db.models import Q
 
@@ -9,6 +9,7 @@ from copilot_admin.journal.usage import person_of
 from copilot_admin.models.privacy import ScopeColumns
 
 KEY_START = "key:"
+LAST_DAY = date.max - timedelta(days=1)  # of a scope, which ends with the day after it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

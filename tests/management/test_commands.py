@@ -1,5 +1,6 @@
 """The commands that people and scripts rely on."""
 
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from io import BytesIO, StringIO
 import os
@@ -114,6 +115,37 @@ def test_a_bad_file_is_told_line_by_line(good_file):
 def test_a_file_that_is_missing_is_one_line(tmp_path):
     with pytest.raises(CommandError, match=r"none\.yaml: No such file or directory\.$"):
         _run("copilots", "import", str(tmp_path / "none.yaml"))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("file", ["-", "/dev/zero"])
+def test_of_an_input_without_an_end_no_more_is_read_than_shows_that_it_is_too_big(
+    monkeypatch, file
+):
+    def read(most: int) -> bytes:
+        return b"x" * most
+
+    endless = SimpleNamespace(read=read)
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=endless))
+    monkeypatch.setattr(Path, "open", lambda *_: nullcontext(endless))
+    with pytest.raises(CommandError, match=r"^The file is too big: 10 MB are the most\.$"):
+        _run("copilots", "import", file)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has it")
+@pytest.mark.django_db
+def test_an_export_that_finds_no_room_names_its_file(good_file):
+    _run("copilots", "import", str(good_file))
+    with pytest.raises(CommandError, match=r"^/dev/full: No space left on device\.$"):
+        _run("copilots", "export", "--out", "/dev/full")
+
+
+@pytest.mark.parametrize("command", ["backup", "restore"])
+def test_a_link_to_itself_is_one_line(tmp_path, command):
+    link = tmp_path / "link"
+    link.symlink_to(link)
+    with pytest.raises(CommandError, match="Too many levels of symbolic links"):
+        _run(command, f"{link}/a")
 
 
 @pytest.mark.django_db

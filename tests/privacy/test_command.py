@@ -50,9 +50,18 @@ def test_a_day_that_is_none_and_a_copilot_that_is_not_there_are_refused():
         (("hold", "--caller", "a"), "Say why with --reason"),
         (("hold", "--yes", "--reason", "r"), "Say what is to be held"),
         (("hold", "--release", "5", "--yes"), "No hold 5 is in force"),
+        (("erase", "--until", "9999-12-31"), "is no day"),
+        (
+            ("hold", "--since", "2026-02-01", "--until", "2026-01-31", "--reason", "r", "--yes"),
+            "2026-01-31 is before 2026-02-01",
+        ),
+        (("hold", "--caller", "a", "--reason", "r" * 501), "Write at most 500 characters, not 501"),
+        (("hold", "--release", "5", "--by", "b" * 151), "Write at most 150 characters, not 151"),
+        (("erase", "--caller", "a" * 101), "Write at most 100 characters, not 101"),
     ):
         with pytest.raises(CommandError, match=told):
             call_command("privacy", *words)
+    assert not LegalHold.objects.exists()
 
 
 def test_prune_does_what_a_night_does(capsys):

@@ -4,6 +4,7 @@ from datetime import datetime, time, timedelta
 from typing import Any
 
 from django import forms
+from django.core.validators import MaxValueValidator
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -13,7 +14,7 @@ from copilot_admin.models.copilots import LONGEST_RETENTION
 from copilot_admin.models.end_users import LONGEST_USER
 from copilot_admin.models.privacy import LONGEST_PRINCIPAL, LONGEST_REASON
 from copilot_admin.privacy.finding import ID_START, user_meant
-from copilot_admin.privacy.scopes import PrivacyScope
+from copilot_admin.privacy.scopes import LAST_DAY, PrivacyScope
 from copilot_admin.redaction.checked import expression_fault
 from copilot_admin.redaction.kinds import LABELS, DataKind
 from copilot_admin.redaction.redactor import redacted
@@ -32,6 +33,7 @@ def _day(label: Any, help_text: Any) -> forms.DateField:
         label=label,
         help_text=help_text,
         required=False,
+        validators=[MaxValueValidator(LAST_DAY)],
         widget=forms.DateInput(attrs={"type": "date"}),
     )
 

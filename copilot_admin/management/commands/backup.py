@@ -1,6 +1,7 @@
 """`manage.py backup FILE`: database, uploads and spool in one file."""
 
 from argparse import ArgumentParser
+import os
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ class Command(PlainCommand):
             CommandError: It cannot be written.
         """
         try:
-            written = back_up(file.resolve())
+            written = back_up(Path(os.path.realpath(file)))
         except ConfigurationError as error:
             raise CommandError(error.public) from error
         # One is made before an upgrade too, of a database that has no trail yet.

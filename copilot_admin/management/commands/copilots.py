@@ -18,7 +18,7 @@ from copilot_admin.copilot_file.exporting import export_file
 from copilot_admin.copilot_file.import_changes import ImportedChange
 from copilot_admin.copilot_file.import_trail import record_import
 from copilot_admin.copilot_file.importing import import_file, usual_access
-from copilot_admin.copilot_file.loading import as_json
+from copilot_admin.copilot_file.loading import MOST_BYTES, as_json
 from copilot_admin.copilot_file.templates import Switched, make_copilot, template_named, templates
 from copilot_admin.copilot_file.yaml_writing import is_readable_as_yaml, write_yaml
 from copilot_admin.copilots.providers import unset_keys
@@ -168,10 +168,13 @@ class Command(PlainCommand):
         if out is None:
             self.stdout.write_document(text)
         else:
-            out.write_text(text, encoding="utf-8")
+            try:
+                out.write_text(text, encoding="utf-8")
+            except OSError as error:  # of a disk that is full it has no name
+                raise CommandError(f"{out}: {error.strerror}.") from error
 
     def _import(self, path: Path, *, publish: bool, dry_run: bool) -> None:
-        data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+        data = _bytes_of(path)
         with transaction.atomic():
             changes = import_file(
                 data,
@@ -188,6 +191,14 @@ class Command(PlainCommand):
             return
         for sentence in unset_keys():
             self.stderr.write(sentence)
+
+
+def _bytes_of(path: Path) -> bytes:
+    """The file, or as much of it as shows that it is too large: a device may have no end."""
+    if str(path) == "-":
+        return sys.stdin.buffer.read(MOST_BYTES + 1)
+    with path.open("rb") as opened:
+        return opened.read(MOST_BYTES + 1)
 
 
 def _listed() -> Iterator[str]:

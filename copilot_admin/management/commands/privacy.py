@@ -15,8 +15,9 @@ from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.management.plain_command import PlainCommand
-from copilot_admin.management.privacy_options import add_scope, add_yes, scope_of
+from copilot_admin.management.privacy_options import add_scope, add_yes, of_at_most, scope_of
 from copilot_admin.models import Action, Copilot, Removal
+from copilot_admin.models.privacy import LONGEST_NAME, LONGEST_REASON
 from copilot_admin.privacy import holds
 from copilot_admin.privacy.counting import Count, count
 from copilot_admin.privacy.leftovers import (
@@ -55,13 +56,14 @@ class Command(PlainCommand):
             action="store_true",
             help="saved questions that were made from it stay",
         )
-        erase.add_argument("--reason", default="", help="kept with the counts")
+        reason, name = of_at_most(LONGEST_REASON), of_at_most(LONGEST_NAME)
+        erase.add_argument("--reason", default="", type=reason, help="kept with the counts")
         add_yes(actions.add_parser("prune", help="does at once what is done every night"))
         hold = actions.add_parser("hold", help="keeps something from being erased or pruned")
         add_scope(hold)
         add_yes(hold)
-        hold.add_argument("--reason", default="", help="for whoever comes upon it")
-        hold.add_argument("--by", default="manage.py", help="who places or releases it")
+        hold.add_argument("--reason", default="", type=reason, help="for whoever comes upon it")
+        hold.add_argument("--by", default="manage.py", type=name, help="who places or releases it")
         hold.add_argument("--release", type=int, metavar="HOLD", help="the number of a hold to end")
         hold.add_argument("--list", action="store_true", help="shows the holds in force")
         files = actions.add_parser(

@@ -1,6 +1,7 @@
 """`manage.py restore FILE`: puts a backup in its place."""
 
 from argparse import ArgumentParser
+import os
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ class Command(PlainCommand):
         """
         try:
             with sole_server():
-                done = restore(file.resolve(), force=force)
+                done = restore(Path(os.path.realpath(file)), force=force)
         except ConfigurationError as error:
             raise CommandError(error.public) from error
         self.stdout.write(f"Restored as of {done.made_at}, with {done.uploads} uploads.")

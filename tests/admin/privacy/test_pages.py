@@ -91,6 +91,7 @@ def test_a_hold_is_placed_shown_on_the_transcript_and_released(client):
         ({"copilot": "nobody", "reason": "r"}, "There is no copilot with this slug."),
         ({"conversation": "7", "reason": "r"}, "There is no conversation 7."),
         ({"since": "2026-02-01", "until": "2026-01-01", "reason": "r"}, "before the first one"),
+        ({"until": "9999-12-31", "reason": "r"}, "less than or equal to"),
     ],
 )
 def test_a_hold_that_means_nothing_is_refused_in_words(client, given, fault):
