@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
+from django.contrib.admin.options import IncorrectLookupParameters
+from django.db import DataError
 from django.db.models import QuerySet
 from django.db.models.constants import LOOKUP_SEP
 from django.http import HttpRequest
@@ -17,6 +19,7 @@ from django.utils.translation import gettext as _
 
 if TYPE_CHECKING:
     from django.contrib.admin import ModelAdmin
+    from django.contrib.admin.views.main import ChangeList
 
     _Admin = ModelAdmin[Any]
 else:
@@ -54,6 +57,18 @@ class GuardedLookups(_Admin):
         if not (SECRETS | UNOFFERED).isdisjoint(path) or (path[-1] == "in" and _is_beyond(value)):
             return False
         return super().lookup_allowed(lookup, value, request)  # type: ignore[arg-type]  # None is old
+
+    def get_changelist_instance(self, request: HttpRequest) -> "ChangeList":
+        """The list that an address describes.
+
+        Raises:
+            IncorrectLookupParameters: A number or a moment in it is beyond what a column takes, which the
+                database says, or Python before it: Django leads to the list without filters.
+        """
+        try:
+            return super().get_changelist_instance(request)
+        except (OverflowError, DataError) as error:
+            raise IncorrectLookupParameters from error
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str

@@ -15,6 +15,7 @@ from copilot_admin.admin.common.audited import AuditedAdmin
 from copilot_admin.admin.common.guarded_lookups import SECRETS
 from copilot_admin.admin.frame.site import site
 from copilot_admin.models import EndpointKey
+from tests.databases import IS_POSTGRESQL
 
 SECRET = re.compile(r"cipher|digest|hash|password|secret|session_")
 ADMINS = list(site._registry.items())
@@ -113,6 +114,26 @@ def test_an_address_that_filters_by_numbers_beyond_a_column_is_refused(
     client.force_login(User.objects.create_superuser("root"))
     url = reverse(f"admin:copilot_admin_{model}_changelist")
     assert client.get(url, {"id__in": values}).status_code == status
+
+
+@pytest.mark.database
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("lookup", "value"),
+    [
+        ("component_calls", "9" * 30),
+        ("expires_at", "9999-12-31T23:59:59-14:00"),
+        ("created_at__gte", "0001-01-01T00:00:00+14:00"),
+    ],
+)
+def test_a_value_beyond_a_column_finds_nothing_or_leads_to_the_list_without_filters(
+    client: Client, lookup: str, value: str
+) -> None:
+    client.force_login(User.objects.create_superuser("root"))
+    url = reverse("admin:copilot_admin_endpointkey_changelist")
+    response = client.get(url, {lookup: value})
+    told = (200, None) if IS_POSTGRESQL else (302, f"{url}?e=1")  # which knows such values
+    assert (response.status_code, response.get("Location")) == told
 
 
 @pytest.mark.django_db
