@@ -1,7 +1,7 @@
 """The admin: Django finds its pages by importing this package.
 
 Doors: `frame.site`, `playground.urls` and `connect.urls` for `urls`, `frame.login` for the limits of
-log-ins in `settings`, `logins.middleware` and `logins.backend` for `settings`, `logins.urls` and
+log-ins in `settings` and the commands that lift them, `logins.middleware` and `logins.backend` for `settings`, `logins.urls` and
 `logins.password_reset` for `urls`, `transcripts.words` for the filters of templates.
 """
 

@@ -9,11 +9,11 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from copilot_admin.admin.logins.addresses import client_address
+from copilot_admin.admin.logins.addresses import client_address, counted_address
 from copilot_admin.admin.logins.attempts import counted_name
 from copilot_admin.edge.error_pages import logged_already
 
-__all__ = ["client_address", "counted_name", "locked_out"]
+__all__ = ["client_address", "counted_address", "counted_name", "locked_out"]
 
 logger = logging.getLogger(__name__)
 
