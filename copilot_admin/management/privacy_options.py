@@ -13,10 +13,12 @@ from copilot_admin.models.privacy import LONGEST_PRINCIPAL
 from copilot_admin.privacy.finding import user_meant
 from copilot_admin.privacy.scopes import LAST_DAY, PrivacyScope
 
+MOST_DIGITS = 18  # of the nineteen that the largest number of a column has
+
 
 def add_scope(parser: ArgumentParser) -> None:
     """Declares what is meant: a conversation, somebody, a copilot, days."""
-    parser.add_argument("--conversation", type=int, metavar="ID")
+    parser.add_argument("--conversation", type=row_number, metavar="ID")
     parser.add_argument(
         "--user", default="", metavar="USER", help="an id, an e-mail address or a name; or id:ID"
     )
@@ -37,6 +39,17 @@ def add_yes(parser: ArgumentParser) -> None:
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--yes", action="store_true", help="do it; else it is only counted")
     group.add_argument("--dry-run", action="store_true", help="only count, as without --yes")
+
+
+def row_number(text: str) -> int:
+    """The number of a row, which its column can hold.
+
+    Raises:
+        ArgumentTypeError: It is none.
+    """
+    if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS):
+        raise ArgumentTypeError(f"{text!r} is no number of a row.")
+    return int(text)
 
 
 def of_at_most(most: int) -> Callable[[str], str]:

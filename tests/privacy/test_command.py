@@ -51,6 +51,9 @@ def test_a_day_that_is_none_and_a_copilot_that_is_not_there_are_refused():
         (("hold", "--yes", "--reason", "r"), "Say what is to be held"),
         (("hold", "--release", "5", "--yes"), "No hold 5 is in force"),
         (("erase", "--until", "9999-12-31"), "is no day"),
+        (("erase", "--conversation", "-" + "9" * 20, "--yes"), "is no number of a row"),
+        (("erase", "--conversation", "9" * 20, "--yes"), "is no number of a row"),
+        (("hold", "--release", "9" * 20, "--yes"), "is no number of a row"),
         (
             ("hold", "--since", "2026-02-01", "--until", "2026-01-31", "--reason", "r", "--yes"),
             "2026-01-31 is before 2026-02-01",

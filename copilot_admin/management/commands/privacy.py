@@ -15,7 +15,13 @@ from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.management.plain_command import PlainCommand
-from copilot_admin.management.privacy_options import add_scope, add_yes, of_at_most, scope_of
+from copilot_admin.management.privacy_options import (
+    add_scope,
+    add_yes,
+    of_at_most,
+    row_number,
+    scope_of,
+)
 from copilot_admin.models import Action, Copilot, Removal
 from copilot_admin.models.privacy import LONGEST_NAME, LONGEST_REASON
 from copilot_admin.privacy import holds
@@ -64,7 +70,9 @@ class Command(PlainCommand):
         add_yes(hold)
         hold.add_argument("--reason", default="", type=reason, help="for whoever comes upon it")
         hold.add_argument("--by", default="manage.py", type=name, help="who places or releases it")
-        hold.add_argument("--release", type=int, metavar="HOLD", help="the number of a hold to end")
+        hold.add_argument(
+            "--release", type=row_number, metavar="HOLD", help="the number of a hold to end"
+        )
         hold.add_argument("--list", action="store_true", help="shows the holds in force")
         files = actions.add_parser(
             "clear-files", help="writes the database's files anew, without what is deleted"
