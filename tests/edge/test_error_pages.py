@@ -62,6 +62,17 @@ def test_a_page_that_is_not_for_this_role_says_who_can_help(builder):
     assert "You may not do this" in words(builder, reverse("admin:auth_user_changelist"), 403)
 
 
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("/admin/auth/user/add/", 403), ("/admin/copilot_admin/copilot/7/now/", 404)],
+)
+def test_who_sent_a_form_there_is_told_where_his_words_are(builder, path, status):
+    told = "Go back one page in your browser: what you typed is still in the form"
+    assert told not in words(builder, path, status)
+    sent = builder.post(path, {"name": "Typed"})
+    assert (sent.status_code, told in sent.content.decode()) == (status, True)
+
+
 def test_an_address_that_leads_nowhere_says_so(builder):
     assert "There is nothing here" in words(builder, "/admin/nowhere/", 404)
     assert "There is nothing here" in words(Client(), "/nowhere", 404)
