@@ -23,14 +23,15 @@ from tests.unsteady import Pass, once_more
 
 MOST_WORKERS = 4  # more start-ups than they save on a suite of this size
 WITHOUT_DATABASE = ("protocol", "engine", "browser", "benchmarks", "deploy", "mutants")
-# These go ways that the tests of the rooms have measured, or compare costs, or run the product in
-# other processes. Whole pages are drawn by so many tests that the dearest need not be measured: the
-# measured pass is the longest, and a core would wait for it.
+# These go ways that the tests of the rooms have measured, or compare costs and memory, or run the
+# product in other processes. Whole pages are drawn by so many tests that the dearest need not be
+# measured: the measured pass is one process, and a core would wait for it.
 NOT_MEASURED = tuple(
     f"tests/{name}"
     for name in (
         *("browser", "conformance", "deploy", "docs", "benchmarks", "mutants"),
         "admin/access/test_members.py",
+        "admin/access/test_people.py",
         "admin/access/test_roles.py",
         "admin/copilots/test_data_notes.py",
         "admin/copilots/test_form.py",
@@ -38,7 +39,10 @@ NOT_MEASURED = tuple(
         "admin/figures/test_figures.py",
         "admin/transcripts/test_judging.py",
         "admin/transcripts/test_pages.py",
+        "api/test_what_stays.py",
         "engine/test_straight_lines.py",
+        "management/test_standard_streams.py",
+        "management/test_starts.py",
     )
 )
 BROWSER = "tests/browser"
