@@ -24,6 +24,7 @@ from copilot_admin.copilot_file.yaml_writing import is_readable_as_yaml, write_y
 from copilot_admin.copilots.providers import unset_keys
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.management.plain_command import PlainCommand
+from copilot_admin.management.whole_file import write_whole
 from copilot_admin.models import Action, Copilot, Judgement, Provider, Side
 from copilot_admin.studio.question_check import check_questions, line_of, told
 from copilot_admin.studio.question_queue import outcome_of
@@ -169,7 +170,7 @@ class Command(PlainCommand):
             self.stdout.write_document(text)
         else:
             try:
-                out.write_text(text, encoding="utf-8")
+                write_whole(out, text)
             except OSError as error:  # of a disk that is full it has no name
                 raise CommandError(f"{out}: {error.strerror}.") from error
 
