@@ -6,11 +6,13 @@ from typing import Any
 
 from django.core.management.base import CommandError
 from django.db import transaction
+from django.utils.text import capfirst
 
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.snapshot import snapshot
 from copilot_admin.audit.subject import Subject
+from copilot_admin.copilots.fields.directions import turning_sign_fault
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action, Copilot, EndpointKey
 
@@ -59,6 +61,8 @@ class Command(PlainCommand):
         longest = EndpointKey._meta.get_field("name").max_length
         if not name or (longest and len(name) > longest):
             raise CommandError(f"A key needs a name of 1 to {longest} characters.")
+        if fault := turning_sign_fault(name):
+            raise CommandError(capfirst(fault))
         copilots = list(Copilot.objects.filter(slug__in=slugs))
         unknown = set(slugs) - {copilot.slug for copilot in copilots}
         if unknown:
