@@ -17,6 +17,7 @@ from django.http import HttpRequest
 from copilot_admin.admin.common.chosen_rows import ChosenRows
 from copilot_admin.admin.common.gone import GoneRows
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
+from copilot_admin.admin.common.unturned import check_unturned
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.snapshot import Snapshot, snapshot
@@ -24,6 +25,7 @@ from copilot_admin.audit.subject import Subject
 from copilot_admin.models import Action
 
 Row = TypeVar("Row", bound=Model)
+_NAMES = frozenset({"name", "username"})
 
 if TYPE_CHECKING:
 
@@ -61,6 +63,13 @@ class AuditedAdmin(GoneRows, GuardedLookups, _Admin[Row]):
         if row is not None and request.method == "POST":
             _kept(request)[_key(row)] = stored(row)
         return row
+
+    def formfield_for_dbfield(self, db_field: Any, request: Any, **options: Any) -> Any:
+        """A field; one for a name takes no sign that would show another name than it is."""
+        field = super().formfield_for_dbfield(db_field, request, **options)
+        if field is not None and db_field.name in _NAMES:
+            field.validators.append(check_unturned)
+        return field
 
     def formfield_for_manytomany(self, db_field: Any, request: Any, **options: Any) -> Any:
         """A field for several rows, which takes no id that none can have."""

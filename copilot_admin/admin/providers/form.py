@@ -10,7 +10,6 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.generics import ProviderModelForm
-from copilot_admin.admin.common.unturned import check_unturned
 from copilot_admin.copilots.providers import key_variables, may_hold_key
 from copilot_admin.engine.fetching.addresses import check_base_url
 from copilot_admin.engine.providers.registry import provider_kinds
@@ -102,8 +101,6 @@ class ProviderForm(ProviderModelForm):
         self.key_was_cleared = False
         self.initial = {**asdict(Timeouts()), **self.instance.timeouts, **self.initial}
         self.fields["kind"].choices = provider_kinds()  # type: ignore[attr-defined]  # a ChoiceField
-        if "name" in self.fields:
-            self.fields["name"].validators.append(check_unturned)
         if "api_key_env" in self.fields:
             self.fields["api_key_env"].validators.append(ENVIRONMENT_NAME)
         self._describe_key()
