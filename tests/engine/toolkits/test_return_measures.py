@@ -424,6 +424,7 @@ def test_an_object_is_options_only_if_all_of_it_is():
         ({"confidence": 1}, "confidence must be"),
         ({"day_first": "yes"}, "day_first must be true or false, not 'yes'"),
         ({"target": 52}, "target must be a number such as 0.04 for 4%, not 52"),
+        ({"target": 10**400}, "target must be a number such as 0.04 for 4%, not 1000"),
         ({"periods_per_year": 0}, "periods_per_year must be a number such as 252, 52 or 12, not 0"),
         ({"periods_per_year": -12}, "periods_per_year must be"),
         ({"periods_per_year": 2_000_000}, "periods_per_year must be"),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from math import isfinite
+from math import inf
 from typing import Any, TypeVar
 
 from copilot_admin.engine.toolkits.table_operations.cells import decimal_comma, number_of
@@ -169,4 +169,4 @@ def _confidence(value: object) -> float:
 
 def _is_number(value: object) -> bool:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and isfinite(value)  # type: ignore[arg-type]
+    return is_number and abs(value) < inf  # type: ignore[arg-type]  # of a very long one, too
