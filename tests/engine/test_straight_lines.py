@@ -15,6 +15,7 @@ least of several measurements counts.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+import ctypes
 from dataclasses import dataclass
 from functools import partial
 import gc
@@ -107,6 +108,8 @@ ATTEMPTS = 30  # a busy machine spoils some; what really grows fails each within
 SHORTEST = 0.0005  # seconds of work in one measurement; less drowns in the clock's own cost
 LONGEST = 0.02  # enough to be interrupted as often as the longest reading
 PIECE = 4  # characters, as a model says them
+MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1  # of mallopt; source: malloc.h of glibc
+KEPT_BYTES, USUAL_BYTES = 32 * 1024 * 1024, 128 * 1024
 
 
 def in_pieces(reader: type) -> Callable[[Any], object]:
@@ -959,6 +962,21 @@ EXPRESSION = re.compile(
     r"\bre\.(compile|sub|split|search|match|fullmatch|find\w+)\(|pattern=r|RegexValidator\("
 )
 CASES = [(door, *worst) for door in DOORS for worst in door.worst]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def memory_stays() -> Iterator[None]:
+    """Lets the process keep what it has freed.
+
+    A server, and so a test that has begun one here, gives large blocks back at once: a long text then
+    gets its pages anew in each reading, a short one none.
+    """
+    adjust = getattr(ctypes.CDLL(None), "mallopt", None)  # not every C library has it
+    for option in (MMAP_THRESHOLD, TRIM_THRESHOLD) if adjust else ():
+        adjust(option, KEPT_BYTES)
+    yield
+    for option in (MMAP_THRESHOLD, TRIM_THRESHOLD) if adjust else ():
+        adjust(option, USUAL_BYTES)
 
 
 @pytest.fixture(autouse=True)
