@@ -971,11 +971,12 @@ def memory_stays() -> Iterator[None]:
     A server, and so a test that has begun one here, gives large blocks back at once: a long text then
     gets its pages anew in each reading, a short one none.
     """
-    adjust = getattr(ctypes.CDLL(None), "mallopt", None)  # not every C library has it
-    for option in (MMAP_THRESHOLD, TRIM_THRESHOLD) if adjust else ():
+    adjust: Any = getattr(ctypes.CDLL(None), "mallopt", None)  # not every C library has it
+    options = (MMAP_THRESHOLD, TRIM_THRESHOLD) if adjust is not None else ()
+    for option in options:
         adjust(option, KEPT_BYTES)
     yield
-    for option in (MMAP_THRESHOLD, TRIM_THRESHOLD) if adjust else ():
+    for option in options:
         adjust(option, USUAL_BYTES)
 
 
