@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 import logging
+import weakref
 
 from copilot_admin.answering.account import Account
 from copilot_admin.answering.admitted_query import AdmittedQuery
@@ -115,7 +116,7 @@ class ActiveRun:
     async def _conduct(self) -> None:
         """Answers, records, says goodbye: the whole life of the run task."""
         RUNNING.add(self)
-        _TICKING.join(self, self._loop)
+        _TICKING.join(weakref.ref(self), self._loop)
         try:
             await self._conclude(await self._answer())
         except Exception as error:  # a run's boundary (ADR 1): what records and says it broke
@@ -253,7 +254,7 @@ class ActiveRun:
         """Once a second: silence is broken, what was streamed is made safe, viewers are told."""
         if self._done:
             return
-        _TICKING.join(self, self._loop)
+        _TICKING.join(weakref.ref(self), self._loop)
         try:
             self._checkpoint()
         except Exception:  # a run's boundary (ADR 1): no other run misses its tick
@@ -270,10 +271,15 @@ class ActiveRun:
             self.announce(TurnChange.PROGRESS)
 
 
-def _tick_all(runs: Sequence[ActiveRun]) -> None:
-    """Lets all runs tick in one turn of the loop, so that their checkpoints are one commit."""
-    for run in runs:
-        run.tick()
+def _tick_all(runs: Sequence[weakref.ref[ActiveRun]]) -> None:
+    """Lets all runs tick in one turn of the loop, so that their checkpoints are one commit.
+
+    One that has ended is not kept for it, with a question of megabytes and its share of the room.
+    """
+    for known in runs:
+        run = known()
+        if run is not None:
+            run.tick()
 
 
 _TICKING = Ticker(TICK_SECONDS, _tick_all)

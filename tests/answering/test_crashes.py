@@ -2,8 +2,8 @@
 
 import asyncio
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
+import weakref
 
 from django.test import AsyncClient
 import pytest
@@ -191,11 +191,17 @@ def test_a_run_that_was_never_accepted_leaves_nothing_when_it_breaks(monkeypatch
 def test_a_checkpoint_that_breaks_ends_its_run_and_no_other(monkeypatch):
     ticked: list[str] = []
 
+    class Other:
+        def tick(self) -> None:
+            ticked.append("other")
+
     async def answer(engine_input: object) -> Any:
         yield MessageChunk("Half ")
         (run,) = RUNNING
-        other = SimpleNamespace(tick=lambda: ticked.append("other"))
-        run_task._tick_all([run, other])  # by hand, so that no clock is waited for
+        other = Other()
+        run_task._tick_all(
+            [weakref.ref(run), weakref.ref(other)]
+        )  # by hand, so that no clock is waited for
         await asyncio.Event().wait()
 
     monkeypatch.setattr(run_task, "answer", answer)

@@ -5,10 +5,11 @@ from collections.abc import Callable
 from dataclasses import replace
 import logging
 from typing import Any
+import weakref
 
 import pytest
 
-from copilot_admin.answering import account, speaker
+from copilot_admin.answering import account, run, speaker
 from copilot_admin.answering.asked import older_signing_keys, signing_key
 from copilot_admin.answering.run import RUNNING, TICK_SECONDS
 from copilot_admin.answering.speaker import FIRST_EVENT_SECONDS, PING_SECONDS, frames_of
@@ -269,6 +270,15 @@ def test_once_a_second_what_is_new_is_kept_and_told(noted, monkeypatch):
         (3.5, 1, 2, "finished"),
     ]
     assert not RUNNING
+
+
+def test_a_run_that_has_ended_is_kept_for_no_tick(noted, monkeypatch):
+    """It has its question, and a large one its share of the room that all of them have together."""
+    joined: list[object] = []
+    play(monkeypatch, noted, [MessageChunk("one"), STOP])
+    monkeypatch.setattr(run._TICKING, "join", lambda member, loop: joined.append(member))
+    said()
+    assert [type(member) for member in joined] == [weakref.ref]
 
 
 def test_an_answer_that_takes_long_to_fold_keeps_no_others_waiting(noted, monkeypatch):
