@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from playwright.sync_api import Browser, Dialog, expect
+from playwright.sync_api import Browser, Dialog, Page, expect
 import pytest
 
 from copilot_admin.config.roles import Role
@@ -265,11 +265,8 @@ def test_no_text_violates_the_policy(eve: Visit):
     expect(eve.page.locator(".ca-raw-body")).to_be_visible()
 
 
-@pytest.mark.nightly
-def test_leaving_words_that_were_not_sent_is_asked_about(eve: Visit):
-    long_conversation(turns=1)
-    page = eve.page
-    eve.go(page_of(long_conversation(turns=1)))
+def asked_and_staying(page: Page) -> list[str]:
+    """What the browser asks from now on; whoever it asks stays on the page."""
     asked: list[str] = []
 
     def stay(dialog: Dialog) -> None:
@@ -277,6 +274,15 @@ def test_leaving_words_that_were_not_sent_is_asked_about(eve: Visit):
         dialog.dismiss()
 
     page.on("dialog", stay)
+    return asked
+
+
+@pytest.mark.nightly
+def test_leaving_words_that_were_not_sent_is_asked_about(eve: Visit):
+    long_conversation(turns=1)
+    page = eve.page
+    eve.go(page_of(long_conversation(turns=1)))
+    asked = asked_and_staying(page)
     comment = page.get_by_label("Comment")
     page.keyboard.press("c")
     page.keyboard.type("Half a thought")
@@ -298,13 +304,7 @@ def test_who_stays_on_a_page_sends_at_once_and_is_asked_again(eve: Visit):
     long_conversation(turns=1)
     page = eve.page
     eve.go(page_of(long_conversation(turns=1)))
-    asked: list[str] = []
-
-    def stay(dialog: Dialog) -> None:
-        asked.append(dialog.type)
-        dialog.dismiss()
-
-    page.on("dialog", stay)
+    asked = asked_and_staying(page)
     page.get_by_label("Bad").check()
     page.get_by_label("Comment").fill("Half a thought")
     page.locator(".ca-margin-add summary").click()
