@@ -197,7 +197,7 @@ def test_who_goes_on_into_the_preview_stays_there_when_it_is_drawn_anew(ada: Vis
 @pytest.mark.parametrize(
     "path",
     [
-        "copilot_admin/copilot/{}/change/",
+        pytest.param("copilot_admin/copilot/{}/change/", marks=pytest.mark.nightly),
         # On a phone the heads of its columns are there for the keyboard alone.
         pytest.param("auth/user/", marks=pytest.mark.nightly),
         pytest.param("copilot_admin/copilot/publish/?id={}", marks=pytest.mark.nightly),

@@ -177,6 +177,7 @@ def test_an_answer_has_citations_that_open_and_questions_to_ask_next(
     assert builder.mishaps == []
 
 
+@pytest.mark.nightly  # where things stand, in five windows
 def test_the_question_box_is_above_the_buttons_of_the_form_and_stays_there(
     builder: Visit, copilot: Copilot
 ) -> None:

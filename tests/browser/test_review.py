@@ -249,6 +249,7 @@ def test_pages_of_the_review_are_accessible_and_fit(browser: Browser, server: st
     assert eve.mishaps == []
 
 
+@pytest.mark.nightly  # its HTML is read by day without a browser
 def test_what_the_list_shows_is_taken_along_as_a_page_that_runs_nothing(eve: Visit, tmp_path: Path):
     hostile = "<img src=https://evil.example/x onerror=alert(1)><script>alert(2)</script>"
     Client(trace_id="t").ask(hostile).answer(hostile)

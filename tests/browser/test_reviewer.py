@@ -88,6 +88,7 @@ def test_words_are_found_opened_at_their_turn_filtered_and_kept(eve: Visit):
     expect(page.locator("article:target mark.ca-hit")).to_be_in_viewport()
 
 
+@pytest.mark.nightly  # where things stand
 def test_names_and_questions_without_blanks_stay_on_the_start_page_and_in_transcripts(eve: Visit):
     copilot = make_copilot(name="M" * 100)
     Asking(version=make_version(copilot), trace_id="M" * 98).ask("W" * 2000).answer("Yes.")
@@ -202,19 +203,25 @@ def test_everything_can_be_read_without_javascript(browser: Browser, server: str
 
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_every_page_is_accessible_and_fits(browser: Browser, server: str, look):
+@pytest.mark.parametrize(
+    "pages",
+    [
+        pytest.param(("", "{}/change/", "{}/runs/{run}/"), id="each kind"),
+        pytest.param(
+            ("?q=nothing+like+it", "{}/change/?branches=all"),
+            id="with more or less on them",
+            marks=pytest.mark.nightly,
+        ),
+    ],
+)
+def test_every_page_is_accessible_and_fits(browser: Browser, server: str, look, pages):
     conversation = rich_conversation()
     eve = visit(browser, server, **look)
     eve.log_in("eve")
     run = Turn.objects.filter(conversation=conversation).earliest("id").runs.earliest("started_at")
     findings = []
-    for path in (
-        LIST,
-        f"{LIST}?q=nothing+like+it",
-        page_of(conversation),
-        page_of(conversation, "?branches=all"),
-        f"{LIST}{conversation.pk}/runs/{run.pk}/",
-    ):
+    for page in pages:
+        path = LIST + page.format(conversation.pk, run=run.pk)
         eve.go(path)
         assert eve.runs_as_its_look(look)
         eve.unfold()

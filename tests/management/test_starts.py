@@ -93,7 +93,7 @@ REFUSES, BREAKS, IS_NOT_THERE = (
     ("application", "workers"),
     [
         (REFUSES, "2"),
-        (BREAKS, "1"),
+        pytest.param(BREAKS, "1", marks=pytest.mark.nightly),
         pytest.param(REFUSES, "1", marks=pytest.mark.nightly),
         pytest.param(IS_NOT_THERE, "2", marks=pytest.mark.nightly),
         pytest.param(BREAKS, "2", marks=pytest.mark.nightly),

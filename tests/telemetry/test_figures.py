@@ -179,6 +179,7 @@ def counted(folder: Path) -> str:
     ).stdout
 
 
+@pytest.mark.nightly  # three processes of a library's own counting
 def test_processes_count_together_and_the_dead_have_no_streams(tmp_path):
     before, after = counted(tmp_path).split("----")
     requests = 'copilot_http_requests_total{method="GET",path="/healthz",status="200"} 2.0'

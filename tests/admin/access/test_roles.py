@@ -277,6 +277,7 @@ def snapshot() -> list[Any]:
     ]
 
 
+@pytest.mark.nightly  # by day auditors look at the same pages
 @pytest.mark.usefixtures("short_refusals", "statuses_alone", "same_person")
 def test_looking_at_any_page_changes_nothing(things: dict[str, str]) -> None:
     client = Client()

@@ -171,7 +171,6 @@ def test_uploads_that_come_and_go_while_the_database_is_copied_are_in_it(
     assert written.uploads == 2
 
 
-@pytest.mark.database
 @pytest.mark.django_db(transaction=True)
 def test_what_comes_back_is_what_was_there(data, elsewhere, tmp_path):
     """One way for all: each process takes a second to start."""
