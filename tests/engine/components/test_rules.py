@@ -1,7 +1,7 @@
 """Every rule of the component contract, R1 to R17, each with a test of its name.
 
 The numbers are those of the product's specification of the contract. What a rule says of the HTTP
-interface is held in tests/api/test_components.py, of a whole copilot in
+interface is held in tests/api/test_components.py and its neighbours, of a whole copilot in
 tests/answering/test_notes_and_components.py; both are named where they go further.
 """
 

@@ -1,0 +1,102 @@
+"""What is kept of a call of a component over HTTP."""
+
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django.test import AsyncClient
+import pytest
+
+from copilot_admin.component_calls import records
+from copilot_admin.models import CallStatus, ComponentCall, Logging
+from copilot_admin.storage.database_thread import DatabaseThread
+from copilot_admin.telemetry.quiet_lines import QuietLines
+from tests.api.component_keys import HI, key, uses
+from tests.component_calls.component_http import Stage, ask, rows, served, settle
+from tests.factories import make_key, make_published
+
+__all__ = ["key", "served"]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("served")]
+
+
+class TestRecords:
+    def test_a_call_leaves_a_row_without_secrets(self):
+        issued, key = make_key()
+        sent = {"query": "https://files.test/a.csv?sig=abc&x=1", "_sys_end_user_id": "ada"}
+        reply = ask("/echo", {"parameters": sent}, key=key, X_Trace_Id="t-1")
+        (call,) = rows()
+        assert (call.component, call.version, call.action) == ("echo", "v2", "tool_eval")
+        assert call.arguments == {"query": "https://files.test/a.csv?x=1"}
+        assert (call.trace_id, call.request_id) == ("t-1", reply.json["request_id"])
+        assert (call.key_id, call.copilot_id) == (issued.pk, None)
+        assert (call.status, call.events, call.usage, call.error) == (CallStatus.DONE, 2, [], "")
+        assert 0 <= call.ms < 60_000
+        assert str(call) == "echo v2 done"
+
+    def test_the_action_stands_in_the_row(self, key):
+        ask("/echo/version/v1?action=run", HI, key=key)
+        (call,) = rows()
+        assert (call.version, call.action) == ("v1", "run")
+
+    @pytest.mark.parametrize(
+        ("logging", "kept"),
+        [
+            (Logging.EVERYTHING, [{"query": "hi"}]),
+            (Logging.METADATA, [None]),
+            (Logging.NOTHING, []),
+        ],
+    )
+    def test_the_lender_decides_what_is_kept(self, logging, kept):
+        copilot = make_published(components=uses("echo@v1"), logging=logging)
+        _, key = make_key(copilots=(copilot,))
+        assert ask("/echo", HI, key=key).status == 200
+        assert [call.arguments for call in rows()] == kept
+
+    @pytest.mark.parametrize(
+        ("logging", "error"),
+        [
+            (Logging.EVERYTHING, "A salary of 5 is too small."),
+            (Logging.METADATA, "The arguments were refused."),
+        ],
+    )
+    def test_what_is_refused_is_quoted_only_where_everything_is_kept(self, logging, error):
+        Stage.script = (ValueError("A salary of 5 is too small."),)
+        copilot = make_published(components=uses("stage@v1"), logging=logging)
+        _, key = make_key(copilots=(copilot,))
+        assert ask("/stage", {}, key=key).json["message"] == "A salary of 5 is too small."
+        assert [(call.status, call.error) for call in rows()] == [(CallStatus.REFUSED, error)]
+
+    def test_of_very_long_arguments_the_beginning_is_kept(self, key):
+        ask("/echo", {"parameters": {"query": "x" * 60_000}}, key=key)
+        (call,) = rows()
+        assert call.arguments == '{"query": "' + "x" * 1_989 + " …"
+
+    def test_a_row_that_cannot_be_stored_keeps_nobody_waiting(self, key, monkeypatch, caplog):
+        full = DatabaseThread("full", capacity=0)
+        monkeypatch.setattr(records, "WRITER", full)
+        monkeypatch.setattr(records, "UNRECORDED", QuietLines(records.logger))
+        assert ask("/echo", HI, key=key).words == "hi"
+        assert rows() == []
+        assert "a call of echo was not recorded" in caplog.text
+
+    def test_a_row_that_the_database_refuses_is_logged(self, key, monkeypatch, caplog):
+        def broken(row: ComponentCall, **options: Any) -> None:
+            raise ValueError("no such thing")
+
+        monkeypatch.setattr(ComponentCall, "save", broken)
+        assert ask("/echo", HI, key=key).words == "hi"
+        assert rows() == []
+        assert "a call of a component was not recorded" in caplog.text
+
+
+@pytest.mark.parametrize("sent", ["r-1", None])
+def test_without_an_edge_a_request_still_has_its_id(key, sent):
+    headers = {"X-API-Key": key} | ({"X-Appbuilder-Request-Id": sent} if sent else {})
+
+    async def post() -> Any:
+        path = "/v2/components/echo"
+        return await AsyncClient().post(path, HI, content_type="application/json", headers=headers)
+
+    answer = async_to_sync(post)().json()
+    settle()
+    assert (answer["request_id"] == sent) is (sent is not None)
+    assert len(answer["request_id"]) == (3 if sent else 36)
