@@ -58,16 +58,18 @@ CONTRACTS = (
     "tests/engine/tools/test_tools.py",
     "tests/engine/documents/test_documents.py",
     "tests/engine/components/test_contract.py",
-    "tests/engine/client_functions/test_client_functions.py",
+    "tests/engine/client_functions",
     "tests/engine/client/test_call_budget.py",
     "tests/protocol/test_manifest.py",
     "tests/alerts/test_kinds.py",
     "tests/copilot_file/test_reading.py",
+    "tests/copilot_file/test_faults.py",
+    "tests/copilot_file/test_faults_of_records.py",
 )
 
 
-# A feature is a row in what the first two look at; what YAML may be made of is none of its business.
-OF_ALL = ("test_manifest", "(test_reading and not yaml)", "words_and_labels")
+# A feature is a row in what the first three look at.
+OF_ALL = ("test_manifest", "test_reading", "test_faults", "words_and_labels")
 
 
 @pytest.fixture
