@@ -28,6 +28,7 @@ from copilot_admin.models import Event, EventType
 from protocol.events import FunctionCall
 from tests.docs.recipes import package, written
 from tests.engine.engine_inputs import make_engine_input, make_query, make_spec, outputs_of
+from tests.engine.expressions import has_expression
 from tests.engine.scripted import ScriptedProvider, call, text
 from tests.factories import make_provider, make_published, make_user
 from tests.streams import read
@@ -37,7 +38,7 @@ RECIPES = MappingProxyType(
     {
         "engine/providers": "echo",
         "engine/tools": "current_time",
-        "engine/documents": "rtf",
+        "engine/documents": "srt",
         "engine/components": "word_count",
         "engine/client_functions": "open_link",
         "alerts/kinds": "refusals",
@@ -114,6 +115,13 @@ def test_the_recipes_are_written_as_everything_else(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout
 
 
+def test_no_recipe_needs_a_line_in_the_list_of_expressions(tmp_path: Path) -> None:
+    written(tmp_path)
+    files = [*tmp_path.rglob("*.py")]
+    assert [file.name for file in files if has_expression(file.read_text())] == []
+    assert len(files) == len(RECIPES)
+
+
 @pytest.mark.nightly  # each recipe has a test of its own below
 @pytest.mark.parametrize(
     "options",
@@ -130,7 +138,7 @@ def test_the_contract_tests_run_over_all_of_them_and_pass(
         *("-v", "-p", "no:cacheprovider", "-p", "no:xdist"),
     )
     assert done.returncode == 0, done.stdout[-5000:]
-    for one in ("echo", "current_time", "rtf", "word_count-v1", "open_link-1", "refusals"):
+    for one in ("echo", "current_time", "srt", "word_count-v1", "open_link-1", "refusals"):
         assert one in done.stdout, one
 
 
@@ -191,10 +199,10 @@ def test_a_new_kind_of_rule_can_be_chosen_and_watches(builder: Client) -> None:
 
 
 def test_a_new_kind_of_file_is_read_wherever_it_comes_from(builder: Client) -> None:
-    data = rb"{\rtf1 Rates {\b rose}.}"
-    assert read_upload(data, name="report.RTF").parts == (("", "Rates rose."),)
+    data = b"1\r\n00:00:01,000 --> 00:00:02,500\r\nRates rose.\r\n"
+    assert read_upload(data, name="report.SRT").parts == (("", "Rates rose."),)
     make_published(slug="reader", provider=make_provider())
-    item = {"content": b64encode(data).decode(), "data_format": {"data_type": "rtf"}}
+    item = {"content": b64encode(data).decode(), "data_format": {"data_type": "srt"}}
     body: dict[str, Any] = {
         "messages": [
             {"role": "human", "content": "What rose?"},
@@ -210,8 +218,8 @@ def test_a_new_kind_of_file_is_read_wherever_it_comes_from(builder: Client) -> N
     assert read(AsyncClient(), "/v1/copilots/reader/query", body)
     (event,) = Event.objects.filter(type=EventType.FILE)
     assert event.payload == {
-        "name": "without a name (rtf)",
-        "type": "rtf",
+        "name": "without a name (srt)",
+        "type": "srt",
         "size": len(data),
         "pages": 1,
     }

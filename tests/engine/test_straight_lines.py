@@ -17,14 +17,12 @@ from typing import Any
 import pytest
 
 from tests.engine.doors import BOUNDED, DOORS
+from tests.engine.expressions import has_expression
 from tests.engine.growth import BY_DAY, BY_NIGHT, grows_too_fast
 
 ROOT = Path(__file__).parent.parent.parent
 MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1  # of mallopt; source: malloc.h of glibc
 KEPT_BYTES, USUAL_BYTES = 32 * 1024 * 1024, 128 * 1024
-EXPRESSION = re.compile(
-    r"\bre\.(compile|sub|split|search|match|fullmatch|find\w+)\(|pattern=r|RegexValidator\("
-)
 CASES = [(door, *worst) for door in DOORS for worst in door.worst]
 
 
@@ -74,7 +72,7 @@ def test_every_expression_that_meets_text_is_in_the_list():
     found = {
         ".".join(file.relative_to(ROOT).with_suffix("").parts)
         for file in files
-        if file.parent.name != "migrations" and EXPRESSION.search(file.read_text(encoding="utf-8"))
+        if file.parent.name != "migrations" and has_expression(file.read_text(encoding="utf-8"))
     }
     listed = {door.module.__name__ for door in DOORS} | {
         import_module(name).__name__ for name in BOUNDED
