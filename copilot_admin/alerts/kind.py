@@ -19,7 +19,7 @@ from copilot_admin.review.periods import Span
 
 
 class FigureUnit(StrEnum):
-    """What a figure counts."""
+    """In what a figure is counted, and so how it is written."""
 
     NUMBER = "number"
     PER_CENT = "per cent"
@@ -41,7 +41,7 @@ class Watched:
 
     @property
     def span(self) -> Span:
-        """The hours that count."""
+        """The hours in which the figure is measured."""
         return span_of(self.window, self.at)
 
 

@@ -100,7 +100,7 @@ class Account:
             ) from None
 
     def ending(self, outcome: Outcome, *, error: str = "", code: str = "") -> Ending:
-        """How the run ends now."""
+        """The ending of a run that ends now, with the times it took."""
         return Ending(
             outcome=outcome,
             ms=self._elapsed_ms(),

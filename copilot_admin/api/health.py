@@ -50,7 +50,7 @@ _SAID_BETTER = (DAMAGED, DISKS, RIGHTS)  # by a line that names file, folder or 
 
 
 async def alive(request: HttpRequest) -> JsonResponse:
-    """The process answers."""
+    """Tells whoever watches that the process answers, whatever else is away."""
     return JsonResponse({"status": "alive"})
 
 

@@ -27,7 +27,7 @@ class Incoming:
         self.ended = self.begun = False
 
     async def next(self) -> Message:
-        """The next message."""
+        """Waits for the next message of the body, and notes whether it is the last."""
         self.begun = True
         message = await self._receive()
         self.ended = not message.get("more_body", False)

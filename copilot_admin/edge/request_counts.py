@@ -22,7 +22,7 @@ class Counter(Protocol):
 
 
 class RequestCounts:
-    """ASGI middleware around all others."""
+    """ASGI middleware around all others, which counts every answer that leaves them."""
 
     def __init__(self, app: App, counter: Counter) -> None:
         self.app = app

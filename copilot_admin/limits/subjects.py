@@ -66,7 +66,7 @@ class Asking:
 
     @property
     def is_anonymous(self) -> bool:
-        """Whether nobody answers for it."""
+        """Whether neither a key, nor a user, nor a trial says who asks."""
         return self.key_id is None and not self.user and not self.is_trial
 
     @property

@@ -18,7 +18,7 @@ class FeedbackSource(models.TextChoices):
 
 
 class Feedback(StoredRow):
-    """A judgement on a turn."""
+    """What somebody thinks of the answer of a turn: a thumb, and words to it."""
 
     turn = models.ForeignKey(  # its own index would be the beginning of that of the constraint
         Turn, on_delete=models.CASCADE, related_name="feedback", db_index=False

@@ -53,7 +53,7 @@ class _Lines:
         self._lines = lines
 
     def write(self, text: str) -> None:
-        """Keeps a line."""
+        """Keeps what the writer of CSV says: a line."""
         self._lines.append(text)
 
 

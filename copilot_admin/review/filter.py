@@ -97,7 +97,7 @@ class TranscriptFilter:
         return self.in_words(value) if self.in_words else dict(choices).get(value, value)
 
     def index_of(self, text: str, condition: Q) -> Index:
-        """How what a value leaves is found."""
+        """The index by which the rows are found that a value leaves in the list."""
         if not condition:
             return Index.SPAN  # of all of the list
         if text in self.common:

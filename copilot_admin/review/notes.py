@@ -7,7 +7,7 @@ LONGEST = 10_000  # characters
 
 
 def add_note(turn: Turn, author: Person, text: str) -> TurnNote:
-    """Writes a note."""
+    """Writes a reviewer's note into the margin of a turn."""
     return TurnNote.objects.create(turn=turn, author_id=author.pk, text=text)
 
 

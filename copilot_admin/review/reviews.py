@@ -47,7 +47,7 @@ class TurnReview:
 
     @property
     def number(self) -> int:
-        """How much there is to read."""
+        """How many notes and verdicts the turn has."""
         return len(self.notes) + len(self.verdicts)
 
 

@@ -41,7 +41,7 @@ class EarlyRequests(OfferedUpgrades):
     _body_left = 0  # as far as it was told
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as its base
-        """A client is there."""
+        """Keeps the context of the connection: what waits for an answer goes on in it."""
         self._apart = copy_context()
         super().connection_made(transport)
 
@@ -55,11 +55,11 @@ class EarlyRequests(OfferedUpgrades):
             self._end_after_answers()
 
     def feed(self, data: bytes) -> None:
-        """Hands bytes to the parser."""
+        """Hands the parser bytes whose turn it is; whoever bounds them does it here."""
         super().data_received(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client is gone."""
+        """Gives up the answer of a client that is gone."""
         super().connection_lost(exc)
         self.give_up_answer()
 
@@ -79,19 +79,19 @@ class EarlyRequests(OfferedUpgrades):
             self.pipeline.popleft()
 
     def on_headers_complete(self) -> None:
-        """A head has ended."""
+        """Notes how much of a body is to come behind a head."""
         self._in_body = True
         self._body_left = _length_in(self.headers)
         self.has_untold_length = not self._body_left
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """A piece of a body."""
+        """Counts what is still to come of a body."""
         self._body_left = max(0, self._body_left - len(body))
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """A request has ended."""
+        """Lets a request end, unless its body is still unread."""
         if self.is_body_unread():
             return
         self._in_body, self._body_left = False, 0

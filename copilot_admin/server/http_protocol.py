@@ -117,13 +117,13 @@ class BoundedHeads(EarlyRequests):
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client is gone."""
+        """Waits for no head of a client that is gone."""
         self._stop_waiting()
         self._is_finished()
         super().connection_lost(exc)
 
     def on_message_begin(self) -> None:
-        """A head begins."""
+        """Counts anew for the head that begins, and notes whose it is."""
         self._in_head = True
         self._lines = self._line_bytes = 0
         self._kept_to_tell: set[bytes] = set()
@@ -152,13 +152,13 @@ class BoundedHeads(EarlyRequests):
         return True
 
     def on_headers_complete(self) -> None:
-        """A head has ended."""
+        """Counts no further, since the head has ended."""
         self._in_head = False
         self._is_finished()
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """A piece of a body."""
+        """Counts the pieces of a body whose length nobody told."""
         self._has_body = True
         self._pieces += 1
         self._piece_bytes += len(body)
@@ -170,14 +170,14 @@ class BoundedHeads(EarlyRequests):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """An answer has ended."""
+        """Says the refusal that waited for this answer, and hangs up."""
         super().on_response_complete()
         if self._last_words and not self._is_answering() and not self.transport.is_closing():
             self.transport.write(self._last_words)
             self._hang_up()
 
     def feed(self, data: bytes) -> None:
-        """Hands bytes to the parser."""
+        """Hands bytes to the parser, and waits in time for what a head still lacks."""
         was_in_head = self._in_head
         self._has_body = False
         super().feed(data)

@@ -50,13 +50,13 @@ class ListeningPages(WebSocketsSansIOProtocol):
             super().data_received(piece)
 
     def handle_text(self, event: Frame) -> None:
-        """Reads nothing."""
+        """Passes over a text: a live page only listens."""
 
     def handle_bytes(self, event: Frame) -> None:
-        """Reads nothing."""
+        """Passes over bytes: a live page only listens."""
 
     def handle_cont(self, event: Frame) -> None:
-        """Reads nothing."""
+        """Passes over the rest of a message: a live page only listens."""
 
     def _refuse_opening(self) -> None:
         """Says why the library does not open a socket, where it has said that to nobody."""

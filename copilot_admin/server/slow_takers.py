@@ -34,12 +34,12 @@ class TakenInTime(HttpToolsProtocol):
     _waited = 0.0  # seconds since any were taken
 
     def pause_writing(self) -> None:
-        """More waits than should."""
+        """Begins to look whether the client takes what waits for it."""
         super().pause_writing()
         self._look_at_taking()
 
     def resume_writing(self) -> None:
-        """Enough was taken."""
+        """Notes that much was taken: what waits by now may be new."""
         super().resume_writing()
         self._has_resumed = True
 
@@ -49,7 +49,7 @@ class TakenInTime(HttpToolsProtocol):
         self._look_at_taking()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client is gone."""
+        """Looks no longer, since the client is gone."""
         self._note_untaken(0)
         if self._taking_timer is not None:
             self._taking_timer.cancel()

@@ -45,7 +45,7 @@ class Workers(Multiprocess):
         self._leaving: list[WorkerProcess] = []  # answer their last questions
 
     def init_processes(self) -> None:
-        """Starts the workers."""
+        """Starts as many workers as the server was told to have."""
         self.processes = [self._started() for _ in range(self.processes_num)]
 
     def keep_subprocess_alive(self) -> None:
@@ -95,7 +95,7 @@ class Workers(Multiprocess):
             time.sleep(LOOK_SECONDS)
 
     def handle_ttin(self) -> None:
-        """Adds a worker."""
+        """Adds a worker, as the signal TTIN asks for."""
         self.processes_num += 1
         self.processes.append(self._started())
 

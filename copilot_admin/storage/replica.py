@@ -41,7 +41,7 @@ class ReplicaRouter:
         return DEFAULT_DB_ALIAS
 
     def allow_relation(self, first: Model, second: Model, **hints: Any) -> bool:
-        """Rows of both are of one database."""
+        """Always: a row of the replica is a row of the primary."""
         return True
 
     def allow_migrate(self, database: str, app_label: str, **hints: Any) -> bool:

@@ -23,7 +23,7 @@ class SameFile:
         self._begin()
 
     def remember(self, path: Path) -> None:
-        """A server starts with this file."""
+        """Begins to look after the file that a server starts with."""
         self._path = path
         self._begin()
 

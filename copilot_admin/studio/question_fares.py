@@ -66,7 +66,7 @@ class Fares:
 
     @property
     def total(self) -> int:
-        """Questions that there are."""
+        """How many saved questions the copilot has."""
         return len(self.questions)
 
     @property
@@ -121,7 +121,7 @@ class Fares:
 
     @property
     def asked(self) -> int:
-        """Questions that nobody waits for."""
+        """Questions whose asking is over, well or not."""
         return self.total - self.unfinished
 
     def lacking(self, side: Side) -> tuple[int, ...]:

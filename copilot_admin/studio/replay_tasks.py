@@ -54,7 +54,7 @@ class ReplayDesk:
         await _keep(job, await result_of(job.question, target, caller))
 
     async def broke(self, job: ClaimedReplay) -> None:
-        """Keeps that there is no answer."""
+        """Keeps of a question whose asking broke that it has no answer."""
         await _keep(job, without_answer(CRASHED))
 
 

@@ -149,7 +149,7 @@ class DeliveryAdmin(ReadOnly, DeliveryModelAdmin):
 
     @method_decorator(require_POST)
     def again_view(self, request: HttpRequest, pk: Any) -> HttpResponse:
-        """Sends a message again."""
+        """Sends a message again that was not delivered."""
         if not (self.has_view_permission(request) and request.user.has_perm(RULES)):
             raise PermissionDenied
         delivery = get_object_or_404(AlertDelivery.objects.select_related("alert"), pk=pk)

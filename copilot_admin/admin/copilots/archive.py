@@ -36,7 +36,7 @@ class Leaving:
 
     @property
     def is_noticed(self) -> bool:
-        """Whether people can ask it now."""
+        """Whether people would notice that it is gone: they can ask it now."""
         return self.copilot.enabled and self.copilot.live_id is not None
 
 

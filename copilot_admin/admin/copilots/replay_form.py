@@ -19,7 +19,7 @@ _CENTS = 6
 
 
 class ReplayForm(forms.Form):
-    """Begins a replay."""
+    """What a replay is begun with: which questions, who is asked, what it may cost."""
 
     questions = forms.ChoiceField(label=gettext_lazy("Questions"))
     target = forms.ChoiceField(

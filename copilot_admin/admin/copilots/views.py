@@ -270,7 +270,7 @@ def _note_of(request: HttpRequest, copilot: Copilot) -> str:
 
 
 def person_of(request: HttpRequest) -> AbstractBaseUser | None:
-    """Who is logged in."""
+    """The user who is logged in; None for a visitor."""
     return request.user if isinstance(request.user, AbstractBaseUser) else None
 
 

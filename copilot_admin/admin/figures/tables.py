@@ -27,7 +27,7 @@ class FiguresTable:
 
     @property
     def body(self) -> SafeString:
-        """The rows as HTML."""
+        """The rows of the table as HTML, for the page that shows it."""
         return body_of(self.rows)
 
 

@@ -64,7 +64,7 @@ class RunningViews(ComponentViews):
 
     @method_decorator(require_POST)
     def running_wish_view(self, request: HttpRequest) -> HttpResponse:
-        """Pauses, lets go on, or stops."""
+        """Pauses, lets go on or stops something that runs in the background."""
         _check(request)
         number = request.POST.get("of", "")
         if not (number.isascii() and number.isdecimal() and len(number) <= 18):

@@ -95,7 +95,7 @@ class _WithMail:
 
 
 class AskForReset(_WithMail, views.PasswordResetView):
-    """Asks for an address."""
+    """Asks for the address to which the link for a new password goes."""
 
     form_class = ResetForm
 
@@ -130,4 +130,4 @@ class ResetConfirmed(_WithMail, views.PasswordResetConfirmView):
 
 
 class ResetDone(_WithMail, views.PasswordResetCompleteView):
-    """Says that it is done."""
+    """Says that the new password counts."""

@@ -132,7 +132,7 @@ class ScopeForm(forms.Form):
 
 
 class EraseForm(ScopeForm):
-    """What is to be erased."""
+    """Asks what is to be erased, and whether what was learnt from it goes too."""
 
     with_questions = forms.BooleanField(
         label=gettext_lazy("Also saved questions that were made from it"),

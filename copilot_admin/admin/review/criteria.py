@@ -37,5 +37,5 @@ class CriterionAdmin(CriterionModelAdmin):
         return ("kind", "lowest", "highest") if is_used else ()
 
     def has_delete_permission(self, request: HttpRequest, obj: Criterion | None = None) -> bool:
-        """Retired, not deleted."""
+        """Nobody deletes a criterion: it is retired, since scores name it."""
         return False

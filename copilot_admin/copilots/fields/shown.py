@@ -34,7 +34,7 @@ class Shown:
 
 
 def shown_in(field: FieldInfo) -> Iterator[Shown]:
-    """The inputs of one key."""
+    """The inputs by which a form asks for one key of a record."""
     return (one for one in field.metadata if isinstance(one, Shown))
 
 

@@ -31,10 +31,10 @@ class _Characters(PDFPageAggregatorWithMarkedContent):
         return advance
 
     def paint_path(self, *args: Any) -> None:
-        """Draws nothing."""
+        """Passes over lines and shapes: only text is wanted."""
 
     def render_image(self, *args: Any) -> None:
-        """Draws nothing."""
+        """Passes over pictures: only text is wanted."""
 
     def end_early(self) -> None:
         """Ends the page where it stands."""

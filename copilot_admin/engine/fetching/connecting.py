@@ -40,13 +40,13 @@ class BoundedResponses(ResponseHandler):
     _awaits_answer = False
 
     def set_response_params(self, **params: Any) -> None:
-        """A request begins."""
+        """Counts heads anew for the request that begins."""
         self._heads = 0
         self._awaits_answer = True
         super().set_response_params(**params)
 
     def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
-        """A head has come."""
+        """Takes a head, or ends a connection on which too many come."""
         self._heads += 1
         self._awaits_answer = data[0].code < INTERIM_BELOW
         if self._heads <= MOST_HEADS:

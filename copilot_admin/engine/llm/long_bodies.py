@@ -52,7 +52,7 @@ class LongBody:
 
 
 def dumped(value: Json) -> bytes:
-    """JSON in one piece."""
+    """A value as JSON in one piece, as the pieces of a long body are together."""
     try:
         return orjson.dumps(value)
     except TypeError:  # half characters, and numbers beyond 64 bits

@@ -47,12 +47,12 @@ PAUSES = (1, 4, 15)
 
 
 class Command(PlainCommand):
-    """Erases, prunes, holds."""
+    """Erases conversations, prunes what was kept for long enough, holds what must stay."""
 
     help = "Erases conversations, prunes what was kept for long enough, and holds what must stay."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declares the actions."""
+        """Declares the actions, each with what it is told."""
         actions = parser.add_subparsers(dest="action", required=True)
         erase = actions.add_parser("erase", help="erases what was asked and answered, for good")
         add_scope(erase)

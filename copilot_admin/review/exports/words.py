@@ -41,7 +41,7 @@ def reasons_of(turn: TurnView) -> list[str]:
 
 
 def thumbs_of(turn: TurnView) -> tuple[int, int]:
-    """Thumbs up and down."""
+    """How many thumbs a turn has: up, and down."""
     up = sum(one.is_good for one in turn.feedback)
     return up, len(turn.feedback) - up
 

@@ -57,5 +57,5 @@ _STEPS: Mapping[StepName, ConnectionStep] = {
 
 
 async def run_step(name: StepName, setup: Setup, ask: Ask) -> StepResult:
-    """Does one step."""
+    """Does one step of the test of a connection."""
     return await _STEPS[name](setup, ask)

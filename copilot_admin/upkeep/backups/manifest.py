@@ -17,7 +17,7 @@ MOST_BYTES = 64 * 1024 * 1024  # of a manifest: some 300,000 uploads
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file of a backup."""
+    """A file of a backup, as its manifest names it."""
 
     size: int
     sha256: str

@@ -26,7 +26,7 @@ _ONLY_WITH_A_KEY = (
 
 @Check
 def none(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
-    """Nothing that could answer."""
+    """No model is chosen, so nothing could answer."""
     if not content.spec.model.strip():
         yield error("model", _("Choose a model."))
 

@@ -21,7 +21,7 @@ _HTML = "html"
 
 @Check
 def unknown_tool(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
-    """A tool of another release."""
+    """A tool that this release does not have."""
     for name in sorted(set(content.spec.tools) - set(tool_names())):
         sentence = _("There is no tool named '%(name)s'. Switch it off.")
         yield error("tools", sentence % {"name": name})

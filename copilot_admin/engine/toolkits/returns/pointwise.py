@@ -12,12 +12,12 @@ from copilot_admin.engine.toolkits.returns.telling import Points
 
 
 def returns(path: Path, options: Options, notes: list[str]) -> Points:
-    """Simple returns."""
+    """The simple return from each value of a series to the next."""
     return list(zip(path.keys, path.returns, strict=True))
 
 
 def log_returns(path: Path, options: Options, notes: list[str]) -> Points:
-    """Logarithmic returns."""
+    """The logarithmic return from each value of a series to the next."""
     if -1.0 in path.returns:
         key = path.keys[path.returns.index(-1.0)]
         raise ValueError(f"{path.name!r} loses everything at {label(key)}: no log return is that.")
