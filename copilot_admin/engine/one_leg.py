@@ -99,14 +99,7 @@ class Leg:
             names=self._client.names_in_history,
             cuts=cuts,
         )
-        left_over = (told_to_user(plan.left_over),) if plan.left_over else ()
-        self.words = LegWords(
-            engine_input.spec,
-            query=query,
-            plan=plan,
-            problems=(*problems, *left_over, *cuts),
-            max_bytes=engine_input.max_answer_bytes,
-        )
+        self.words = _words(engine_input, query, plan, problems=problems, cuts=cuts)
         self.reply = self.words.reply
 
     def next_call(self) -> ModelCall:
@@ -298,3 +291,22 @@ class Leg:
             if sentence:
                 yield from self.words.warn(sentence)
                 yield MessageChunk("\n\n")  # the answer goes on in a paragraph of its own
+
+
+def _words(
+    engine_input: EngineInput,
+    query: Query,
+    plan: DataPlan,
+    *,
+    problems: Sequence[str],
+    cuts: Sequence[str],
+) -> LegWords:
+    """What the leg says, and what it tells of data that went wrong, was left over, or was cut."""
+    left_over = (told_to_user(plan.left_over),) if plan.left_over else ()
+    return LegWords(
+        engine_input.spec,
+        query=query,
+        plan=plan,
+        problems=(*problems, *left_over, *cuts),
+        max_bytes=engine_input.max_answer_bytes,
+    )
