@@ -86,7 +86,7 @@ def test_a_version_that_is_not_there_leaves_what_was_typed(builder):
 @pytest.mark.parametrize(
     ("more", "sentence"),
     [
-        ({"mood": "good"}, "This one does not know: mood."),
+        ({"of_tomorrow": "good"}, "This one does not know: of_tomorrow."),
         ({"widget_data": "telepathy"}, "This one cannot read all that it says."),
     ],
 )
