@@ -288,6 +288,15 @@ def test_a_file_in_which_no_anchor_is_found_is_refused(
         call_command("audit", "verify", "--anchors", str(tmp_path))
 
 
+@pytest.mark.django_db
+def test_anchors_of_the_server_that_cannot_be_read_are_a_line(tmp_path: Path, settings) -> None:
+    settings.DATA_DIR = tmp_path
+    (tmp_path / "audit-anchors.jsonl").mkdir()
+    with pytest.raises(CommandError, match="cannot be read: Is a directory") as refused:
+        call_command("audit", "verify")
+    assert refused.value.returncode == 2  # 1 says that the trail is broken
+
+
 def test_lines_of_the_head_are_anchors(trail: list[AuditEntry], tmp_path: Path) -> None:
     head = StringIO()
     call_command("audit", "head", stdout=head)

@@ -21,7 +21,15 @@ from uvicorn.supervisors import Multiprocess
 from copilot_admin.copilot_file import yaml_writing
 from copilot_admin.copilots.publishing import problems
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models import Copilot, CopilotVersion, EndpointKey, Provider
+from copilot_admin.management.commands import restore
+from copilot_admin.models import (
+    Action,
+    AuditEntry,
+    Copilot,
+    CopilotVersion,
+    EndpointKey,
+    Provider,
+)
 from copilot_admin.models.access import digest_of
 from copilot_admin.server import housekeeping, serving
 from copilot_admin.server.first_start import first_start, sample_file
@@ -113,7 +121,8 @@ def test_a_bad_file_is_told_line_by_line(good_file):
 
 
 def test_a_file_that_is_missing_is_one_line(tmp_path):
-    with pytest.raises(CommandError, match=r"none\.yaml: No such file or directory\.$"):
+    said = r"none\.yaml cannot be read: No such file or directory\. Name one that is there\.$"
+    with pytest.raises(CommandError, match=said):
         _run("copilots", "import", str(tmp_path / "none.yaml"))
 
 
@@ -136,8 +145,32 @@ def test_of_an_input_without_an_end_no_more_is_read_than_shows_that_it_is_too_bi
 @pytest.mark.django_db
 def test_an_export_that_finds_no_room_names_its_file(good_file):
     _run("copilots", "import", str(good_file))
-    with pytest.raises(CommandError, match=r"^/dev/full: No space left on device\.$"):
+    said = r"^/dev/full cannot be written: No space left on device\. Make room, or name a file on "
+    with pytest.raises(CommandError, match=said):
         _run("copilots", "export", "--out", "/dev/full")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["audit", "verify", "--anchors", ""],
+        ["backup", ""],
+        ["restore", " "],
+        ["copilots", "export", "--out", ""],
+        ["copilots", "import", ""],
+        ["prices", "import", "--provider", "R", ""],
+        ["transcripts", "export", "--format", "csv", "--output", ""],
+    ],
+)
+def test_a_file_without_a_name_is_refused(arguments):
+    """As of a variable of a script that is not set."""
+    with pytest.raises(CommandError, match=r"it is empty\. Name a file\.$"):
+        _run(*arguments)
+
+
+def test_the_root_of_all_folders_is_no_backup():
+    with pytest.raises(CommandError, match=r"^/ exists\. Name another file, or move it away\.$"):
+        _run("backup", "/")
 
 
 @pytest.mark.parametrize("command", ["backup", "restore"])
@@ -146,6 +179,22 @@ def test_a_link_to_itself_is_one_line(tmp_path, command):
     link.symlink_to(link)
     with pytest.raises(CommandError, match="Too many levels of symbolic links"):
         _run(command, f"{link}/a")
+
+
+@pytest.mark.django_db
+def test_what_was_restored_is_told_where_the_anchors_cannot_be_read(
+    tmp_path, settings, monkeypatch
+):
+    settings.DATA_DIR = tmp_path
+    (tmp_path / "audit-anchors.jsonl").mkdir()
+    done = SimpleNamespace(made_at="2026-01-01", uploads=0, needs_migrate=False, keys_missing=())
+    monkeypatch.setattr(restore, "restore", lambda *_, **__: done)
+    assert _run("restore", str(tmp_path / "backup")).splitlines() == [
+        "Restored as of 2026-01-01, with 0 uploads.",
+        f"{tmp_path / 'audit-anchors.jsonl'} cannot be read: Is a directory. Name a file. Then look what "
+        "`audit verify` says.",
+    ]
+    assert AuditEntry.objects.get().action == Action.PUT_BACK
 
 
 @pytest.mark.django_db
@@ -176,6 +225,15 @@ def test_a_key_stands_alone_on_standard_output_and_only_its_hash_is_kept():
     key = EndpointKey.objects.get()
     assert (key.name, key.digest, key.expires_at) == ("Desk", digest_of(text), None)
     assert not key.copilots.exists()
+
+
+@pytest.mark.django_db
+def test_a_key_that_nobody_could_read_is_not_made():
+    output = StringIO()
+    output.flush = lambda: sys.exit(1)  # as of an output that takes nothing
+    with pytest.raises(SystemExit):
+        call_command("keys", "create", "desk-7", stdout=output)
+    assert not EndpointKey.objects.exists()
 
 
 @pytest.mark.django_db

@@ -21,11 +21,13 @@ from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.audit.unreadable import is_unreadable
 from copilot_admin.audit.verifying import Anchor, check, head_of_trail
+from copilot_admin.management.named_files import named_file
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action
 from copilot_admin.models.audit import HASH_LENGTH
+from copilot_admin.storage.file_faults import told_of_reading
 
-BROKEN = 1  # exit status
+BROKEN, NOT_RUN = 1, 2  # exit statuses
 HASH = re.compile(rf"[0-9a-f]{{{HASH_LENGTH}}}")
 FOLLOW_SECONDS = 1.0
 
@@ -73,7 +75,10 @@ class Command(PlainCommand):
             help="a hash that was noted earlier and has to be in the trail; may be repeated",
         )
         verify.add_argument(
-            "--anchors", type=Path, metavar="FILE", help="default: the file that the server writes"
+            "--anchors",
+            type=named_file,
+            metavar="FILE",
+            help="default: the file that the server writes",
         )
         actions.add_parser("head", help="the newest entry's number and hash, to be noted elsewhere")
         export = actions.add_parser("export", help="writes entries, the oldest first")
@@ -127,17 +132,17 @@ def _anchors_of(file: Path | None) -> list[Anchor]:
     """The anchors of a file that somebody names, or of the one that the server writes.
 
     Raises:
-        CommandError: The file that is named holds none: that would look as if they were found.
+        CommandError: It cannot be read, or the file that is named holds none: that would look as if
+            they were found.
     """
-    if file is None:
-        return list(kept_anchors(anchors_file()))
-    if not file.exists():
-        raise CommandError(f"There is no file {file}. Name one that holds anchors.")
     try:
-        anchors = list(kept_anchors(file))
+        if file is not None and not file.exists():
+            raise CommandError(f"There is no file {file}. Name one that holds anchors.")
+        anchors = list(kept_anchors(file or anchors_file()))
     except OSError as error:
-        raise CommandError(f"{file} cannot be read: {error.strerror}.") from error
-    if not anchors:
+        said = told_of_reading(file or anchors_file(), error)
+        raise CommandError(said, returncode=NOT_RUN) from error
+    if file is not None and not anchors:
         raise CommandError(f"{file} holds no anchor. Name a file that the server wrote.")
     return anchors
 

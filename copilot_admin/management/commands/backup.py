@@ -12,6 +12,7 @@ from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.management.named_files import named_file
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action, AuditEntry
 from copilot_admin.upkeep.backups.backing_up import back_up
@@ -30,7 +31,7 @@ class Command(PlainCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declares the file."""
-        parser.add_argument("file", type=Path, help="a file that does not exist yet")
+        parser.add_argument("file", type=named_file, help="a file that does not exist yet")
 
     def handle(self, *, file: Path, **options: Any) -> None:
         """Writes the file.

@@ -23,9 +23,11 @@ from copilot_admin.copilot_file.templates import Switched, make_copilot, templat
 from copilot_admin.copilot_file.yaml_writing import is_readable_as_yaml, write_yaml
 from copilot_admin.copilots.providers import unset_keys
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.management.named_files import named_file
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.management.whole_file import write_whole
 from copilot_admin.models import Action, Copilot, Judgement, Provider, Side
+from copilot_admin.storage.file_faults import told_of_reading, told_of_writing
 from copilot_admin.studio.question_check import check_questions, line_of, told
 from copilot_admin.studio.question_queue import outcome_of
 
@@ -58,10 +60,12 @@ class Command(PlainCommand):
         actions = parser.add_subparsers(dest="action", required=True)
         export = actions.add_parser("export", help="writes a copilot file; never a secret")
         export.add_argument("slugs", metavar="SLUG", nargs="*", help="default: all but the archive")
-        export.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
+        export.add_argument(
+            "--out", type=named_file, metavar="FILE", help="default: standard output"
+        )
         export.add_argument("--live", action="store_true", help="what answers now, not the draft")
         imports = actions.add_parser("import", help="creates or updates copilots by slug")
-        imports.add_argument("file", type=Path, metavar="FILE", help="- for standard input")
+        imports.add_argument("file", type=named_file, metavar="FILE", help="- for standard input")
         imports.add_argument("--publish", action="store_true", help="publish them too")
         imports.add_argument("--dry-run", action="store_true", help="tell, and change nothing")
         actions.add_parser("templates", help="lists the built-in templates")
@@ -101,8 +105,6 @@ class Command(PlainCommand):
         except ConfigurationError as error:
             status = NOT_RUN if action == "check" else 1
             raise CommandError(error.public, returncode=status) from error
-        except OSError as error:
-            raise CommandError(f"{error.filename}: {error.strerror}.") from error
 
     def _check(self, slug: str, *, live: bool, as_json: bool) -> None:
         """Ends the process with what the answers come to."""
@@ -171,8 +173,8 @@ class Command(PlainCommand):
         else:
             try:
                 write_whole(out, text)
-            except OSError as error:  # of a disk that is full it has no name
-                raise CommandError(f"{out}: {error.strerror}.") from error
+            except OSError as error:
+                raise CommandError(told_of_writing(out, error)) from error
 
     def _import(self, path: Path, *, publish: bool, dry_run: bool) -> None:
         data = _bytes_of(path)
@@ -195,11 +197,18 @@ class Command(PlainCommand):
 
 
 def _bytes_of(path: Path) -> bytes:
-    """The file, or as much of it as shows that it is too large: a device may have no end."""
-    if str(path) == "-":
-        return sys.stdin.buffer.read(MOST_BYTES + 1)
-    with path.open("rb") as opened:
-        return opened.read(MOST_BYTES + 1)
+    """The file, or as much of it as shows that it is too large: a device may have no end.
+
+    Raises:
+        CommandError: It cannot be read.
+    """
+    try:
+        if str(path) == "-":
+            return sys.stdin.buffer.read(MOST_BYTES + 1)
+        with path.open("rb") as opened:
+            return opened.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise CommandError(told_of_reading(path, error)) from error
 
 
 def _listed() -> Iterator[str]:

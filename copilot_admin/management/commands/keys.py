@@ -72,4 +72,6 @@ class Command(PlainCommand):
             key.limit_to(copilots)
             facts = snapshot(EndpointKey.objects.get(pk=key.pk))
             record(Action.ADDED, by=Actor.command(), on=Subject.of(key), after=facts)
-        self.stdout.write(text)
+            # A key that nobody could read is not made: an output that takes nothing ends this here.
+            self.stdout.write(text)
+            self.stdout.flush()

@@ -18,6 +18,7 @@ from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.copilots.model_lists import fetch_models, known_models
 from copilot_admin.errors import ConfigurationError, RunError
+from copilot_admin.management.named_files import named_file
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action, CostConfidence, Provider
 from copilot_admin.prices.cost import Price
@@ -33,6 +34,7 @@ from copilot_admin.prices.importing import (
 )
 from copilot_admin.prices.litellm import MOST_BYTES, read_prices
 from copilot_admin.prices.money import plain
+from copilot_admin.storage.file_faults import told_of_reading
 from copilot_admin.upkeep.costs import PricedRun, filled_costs, unknown_costs
 
 RECORDED = (
@@ -145,7 +147,7 @@ class Command(PlainCommand):
         except (ConfigurationError, RunError) as error:
             raise CommandError(error.public) from error
         except OSError as error:
-            raise CommandError(f"{error.filename}: {error.strerror}.") from error
+            raise CommandError(told_of_reading(file, error)) from error
         plan = plan_of(row, prices, day=begins, skipped=skipped)
         if not dry_run:
             with transaction.atomic():
@@ -157,7 +159,7 @@ class Command(PlainCommand):
 
 
 def _declare_import(imports: ArgumentParser) -> None:
-    imports.add_argument("file", type=Path, metavar="FILE", help="- for standard input")
+    imports.add_argument("file", type=named_file, metavar="FILE", help="- for standard input")
     imports.add_argument("--provider", required=True, metavar="NAME", help="whose prices")
     imports.add_argument(
         "--all", action="store_true", help="also models that the provider does not list"

@@ -13,9 +13,11 @@ from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.audit.verifying import head_of_trail
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.management.named_files import named_file
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action
 from copilot_admin.server.sole_server import sole_server
+from copilot_admin.storage.file_faults import told_of_reading
 from copilot_admin.upkeep.backups.restoring import restore
 
 
@@ -30,7 +32,7 @@ class Command(PlainCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declares the file and `--force`."""
-        parser.add_argument("file", type=Path)
+        parser.add_argument("file", type=named_file)
         parser.add_argument(
             "--force", action="store_true", help="replace a database that is not empty"
         )
@@ -67,7 +69,11 @@ class Command(PlainCommand):
 def _beyond() -> list[str]:
     """What to do where anchors name entries that the backup does not have: verifying tells of them."""
     head = head_of_trail().sequence
-    newest = max((one.sequence for one in kept_anchors(anchors_file())), default=0)
+    try:
+        newest = max((one.sequence for one in kept_anchors(anchors_file())), default=0)
+    except OSError as error:
+        said = told_of_reading(anchors_file(), error)
+        return [f"{said} Then look what `audit verify` says."]
     if newest <= head:
         return []
     return [

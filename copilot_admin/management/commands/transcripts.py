@@ -16,6 +16,7 @@ from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.reads import told_filters
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
+from copilot_admin.management.named_files import named_file
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action, Cause, Removal
 from copilot_admin.review.exports.conversations import ExportOptions
@@ -30,6 +31,7 @@ from copilot_admin.review.exports.selection import (
 from copilot_admin.review.exports.walking import ExportWalk, Passed, whole
 from copilot_admin.review.filters import BY_NAME
 from copilot_admin.review.saved_views import SEARCHED
+from copilot_admin.storage.file_faults import told_of_writing
 
 
 def named_value(text: str) -> tuple[str, str]:
@@ -57,7 +59,11 @@ class Command(PlainCommand):
         )
         exports.add_argument("--format", required=True, choices=list(all_formats()))
         exports.add_argument(
-            "--output", required=True, metavar="FILE", help="a new file, or - for standard output"
+            "--output",
+            required=True,
+            type=named_file,
+            metavar="FILE",
+            help="a new file, or - for standard output",
         )
         exports.add_argument("--copilot", default="", metavar="SLUG")
         exports.add_argument("--since", default="", metavar="DATE", help="first day (UTC)")
@@ -79,7 +85,7 @@ class Command(PlainCommand):
             "--with-prompts", action="store_true", help="system prompts, in chats (jsonl)"
         )
 
-    def handle(self, *, output: str, **options: Any) -> None:
+    def handle(self, *, output: Path, **options: Any) -> None:
         """Writes the file; how much was written is said on standard error."""
         named = {name: options[name] for name in ("copilot", "since", "until") if options[name]}
         given = {SEARCHED: options["search"], **dict(options["filters"]), **named}
@@ -100,7 +106,7 @@ class Command(PlainCommand):
                 conversations, turns = _write(file, walk, about)
                 _refuse_erased(since=about.made_at)
         except OSError as error:
-            raise CommandError(f"{error.filename or output}: {error.strerror}.") from error
+            raise CommandError(told_of_writing(output, error)) from error
         talks = "conversation" if conversations == 1 else "conversations"
         asked = "question" if turns == 1 else "questions"
         self.stderr.write(f"{conversations} {talks}, {turns} {asked}.")
@@ -146,13 +152,13 @@ def _refuse_erased(*, since: datetime) -> None:
 
 
 @contextmanager
-def _opened(output: str) -> Iterator[BinaryIO]:
+def _opened(output: Path) -> Iterator[BinaryIO]:
     """Where the export goes: a new file for its owner alone, which is gone if it is not whole.
 
     Raises:
         OSError: There is such a file already, or none can be written.
     """
-    if output == "-":
+    if str(output) == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
@@ -165,4 +171,4 @@ def _opened(output: str) -> Iterator[BinaryIO]:
         is_whole = True
     finally:
         if not is_whole:
-            Path(output).unlink(missing_ok=True)
+            output.unlink(missing_ok=True)

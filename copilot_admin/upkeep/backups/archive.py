@@ -12,6 +12,7 @@ import zipfile
 import zlib
 
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.storage.file_faults import told_of_reading, told_of_writing
 from copilot_admin.storage.folders import sync_folder
 from copilot_admin.upkeep.backups import manifest
 from copilot_admin.upkeep.backups.manifest import Manifest, Member
@@ -60,10 +61,10 @@ def new_archive(path: Path) -> Iterator[ArchiveWriter]:
     Raises:
         ConfigurationError: There is such a file already, or it cannot be written.
     """
-    partial = path.with_name(path.name + PARTIAL)
     try:
         if path.exists():
             raise ConfigurationError(f"{path} exists. Name another file, or move it away.")
+        partial = path.with_name(path.name + PARTIAL)
         descriptor = _claimed(partial)
         try:
             with os.fdopen(descriptor, "w+b") as file:
@@ -77,7 +78,7 @@ def new_archive(path: Path) -> Iterator[ArchiveWriter]:
         finally:
             partial.unlink(missing_ok=True)
     except OSError as error:
-        raise ConfigurationError(f"{path} cannot be written: {error.strerror}.") from error
+        raise ConfigurationError(told_of_writing(path, error)) from error
 
 
 def _claimed(partial: Path) -> int:
@@ -178,7 +179,7 @@ def open_archive(path: Path) -> Iterator[ArchiveReader]:
     try:
         archive = zipfile.ZipFile(path)
     except OSError as error:
-        raise ConfigurationError(f"{path} cannot be read: {error.strerror}.") from None
+        raise ConfigurationError(told_of_reading(path, error)) from None
     except DAMAGED:
         raise _no_backup(path) from None
     with archive:

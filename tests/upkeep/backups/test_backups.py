@@ -233,7 +233,9 @@ class TestAFileThatIsNotWhole:
 
     def test_one_that_is_not_there_is_named(self, tmp_path):
         gone = tmp_path / "gone"
-        assert self.refusal(gone) == f"{gone} cannot be read: No such file or directory."
+        assert self.refusal(gone) == (
+            f"{gone} cannot be read: No such file or directory. Name one that is there."
+        )
 
     @pytest.mark.parametrize("change", [b"other", None], ids=["another", "none"])
     def test_one_with_a_member_changed_is_refused_before_anything_is_touched(self, file, change):
