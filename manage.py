@@ -31,7 +31,8 @@ NOT_RUN = 2  # exit status, as of arguments that a command does not know
 ANSWERING = frozenset({"audit", "copilots", "replay"})
 # These go on without an output: nobody need read it.
 SERVING = frozenset({"serve", "worker", "db_worker", "runserver", "runworker"})
-# These have handlers of their own, which put those that they found back.
+# These have handlers of their own, which put those that they found back. Until they have set them, as
+# while all is loaded, Ctrl-C is not theirs.
 HANDLING_SIGNALS = SERVING | {"quickstart"}
 
 
@@ -109,8 +110,9 @@ if __name__ == "__main__":
     open_streams()
     status = NOT_RUN if is_answering(sys.argv) else 1
     with ExitStack() as around:
-        if HANDLING_SIGNALS.isdisjoint(sys.argv[1:2]) and "--traceback" not in sys.argv:
-            around.enter_context(stopping_in_a_word())
+        if "--traceback" not in sys.argv:
+            handled = not HANDLING_SIGNALS.isdisjoint(sys.argv[1:2])
+            around.enter_context(stopping_in_a_word(unwinding_sigterm=not handled))
         if SERVING.isdisjoint(sys.argv[1:2]):
             around.enter_context(ending_with_output(status=status))
         if HEARS_INTERRUPT:

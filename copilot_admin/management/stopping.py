@@ -18,9 +18,14 @@ class Terminated(KeyboardInterrupt):
 
 
 @contextmanager
-def stopping_in_a_word() -> Iterator[None]:
-    """Lets SIGINT and SIGTERM unwind the block, and then end the process."""
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+def stopping_in_a_word(*, unwinding_sigterm: bool = True) -> Iterator[None]:
+    """Lets SIGINT and SIGTERM unwind the block, and then end the process.
+
+    Args:
+        unwinding_sigterm: Not where the block puts back what it found behind a handler of its own, and
+            sends itself the signal again as it has ended well.
+    """
+    if unwinding_sigterm and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _unwind)
     try:
         yield

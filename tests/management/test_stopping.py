@@ -49,6 +49,33 @@ def test_whoever_handles_signals_already_goes_on_to(killed):
     assert killed == []
 
 
+def test_a_signal_that_a_server_sends_itself_again_ends_it_as_it_would_alone(killed):
+    before = signal.getsignal(signal.SIGTERM)
+    with stopping_in_a_word(unwinding_sigterm=False):
+        assert signal.getsignal(signal.SIGTERM) is before
+    assert killed == []
+
+
+@pytest.mark.parametrize("command", ["serve", "worker", "quickstart"])
+def test_a_server_that_is_still_being_loaded_ends_so(command, tmp_path):
+    loads = tmp_path / "loading_settings.py"
+    loads.write_text("print('began', flush=True)\nimport signal\nsignal.pause()\n")
+    with subprocess.Popen(
+        [sys.executable, "manage.py", command],
+        cwd=ROOT,
+        env={"DJANGO_SETTINGS_MODULE": "loading_settings", "PYTHONPATH": str(tmp_path)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stdout is not None
+        assert server.stdout.readline() == "began\n"
+        server.send_signal(signal.SIGINT)
+        _, said = server.communicate()
+    assert (server.returncode, said) == (-signal.SIGINT, SAID)
+
+
 @pytest.mark.parametrize("number", SIGNALS)
 def test_manage_py_ends_so(number):
     waits = "print('began', flush=True); import signal; signal.pause()"
