@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from io import BytesIO, StringIO
 import os
 from pathlib import Path
+import signal
 import socket
 import stat
 import sys
@@ -195,6 +196,26 @@ def test_what_was_restored_is_told_where_the_anchors_cannot_be_read(
         "`audit verify` says.",
     ]
     assert AuditEntry.objects.get().action == Action.PUT_BACK
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.django_db
+def test_a_restoring_that_replaced_the_database_goes_to_its_end(
+    tmp_path, settings, monkeypatch, number
+):
+    """Log-ins of the backup were left alive, and the trail did not say that it was put back."""
+    settings.DATA_DIR = tmp_path
+    before = signal.getsignal(number)
+
+    def interrupted(_, *, force, replaced=lambda: None):
+        replaced()
+        signal.raise_signal(number)
+        return SimpleNamespace(made_at="now", uploads=0, needs_migrate=False, keys_missing=())
+
+    monkeypatch.setattr(restore, "restore", interrupted)
+    assert _run("restore", str(tmp_path / "backup")) == "Restored as of now, with 0 uploads.\n"
+    assert AuditEntry.objects.get().action == Action.PUT_BACK
+    assert signal.getsignal(number) is before
 
 
 @pytest.mark.django_db

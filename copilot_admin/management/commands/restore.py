@@ -1,6 +1,7 @@
 """`manage.py restore FILE`: puts a backup in its place."""
 
 from argparse import ArgumentParser
+from contextlib import ExitStack
 import os
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,13 @@ from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.audit.verifying import head_of_trail
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.management.ignored_signals import ignoring_signals
 from copilot_admin.management.named_files import named_file
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action
 from copilot_admin.server.sole_server import sole_server
 from copilot_admin.storage.file_faults import told_of_reading
-from copilot_admin.upkeep.backups.restoring import restore
+from copilot_admin.upkeep.backups.restoring import Restored, restore
 
 
 class Command(PlainCommand):
@@ -44,10 +46,18 @@ class Command(PlainCommand):
             CommandError: It cannot be done; the text says why.
         """
         try:
-            with sole_server():
-                done = restore(Path(os.path.realpath(file)), force=force)
+            with sole_server(), ExitStack() as to_its_end:
+                done = restore(
+                    Path(os.path.realpath(file)),
+                    force=force,
+                    replaced=lambda: to_its_end.enter_context(ignoring_signals()),
+                )
+                self._tell(done)
         except ConfigurationError as error:
             raise CommandError(error.public) from error
+
+    def _tell(self, done: Restored) -> None:
+        """Says what was put back, in the trail as well."""
         self.stdout.write(f"Restored as of {done.made_at}, with {done.uploads} uploads.")
         if done.needs_migrate:
             self.stdout.write(

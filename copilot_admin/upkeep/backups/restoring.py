@@ -1,6 +1,6 @@
 """Puts a backup in its place: nothing is touched before all of it has been read and checked."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from errno import EISDIR
@@ -39,12 +39,13 @@ class Restored:
     keys_missing: tuple[str, ...]
 
 
-def restore(path: Path, *, force: bool) -> Restored:
+def restore(path: Path, *, force: bool, replaced: Callable[[], object] = lambda: None) -> Restored:
     """Restores a backup; no server may use the database meanwhile.
 
     Args:
         path: The backup.
         force: Whether what is there may go.
+        replaced: Called as soon as the database is another one: what is left to do belongs to it.
 
     Raises:
         ConfigurationError: It cannot be done; the text says why.
@@ -64,6 +65,7 @@ def restore(path: Path, *, force: bool) -> Restored:
             _Files(backup, SPOOL, backup.names(SPOOL), Path(settings.DATA_DIR) / "spool"),
         ):
             _restore_database(backup)
+            replaced()
         _end_log_ins()
         ring = {key.id for key in settings.ENCRYPTION_KEYS}
         return Restored(
