@@ -59,13 +59,17 @@ def read(data: bytes) -> Manifest:
     """
     try:
         found = _object(json.loads(data))
-        if found.pop("format") != FORMAT:
+        if _number(found.pop("format")) != FORMAT:
             raise ConfigurationError(
                 "The backup was written in another format. Restore it with the release that wrote it."
             )
         members = {name: _member(row) for name, row in _object(found.pop("members")).items()}
         for name in ("migrations", "encryption_keys"):
-            found[name] = tuple(map(_text, found[name]))
+            found[name] = tuple(map(_text, _list(found[name])))
+        for name in ("made_at", "vendor"):
+            _text(found[name])
+        for name in ("server_major", "dump_major"):
+            _number(found[name])
         return Manifest(members=members, **found)
     except (ValueError, TypeError, KeyError, RecursionError):
         raise ConfigurationError(
@@ -75,9 +79,21 @@ def read(data: bytes) -> Manifest:
 
 def _member(row: Mapping[str, object]) -> Member:
     member = Member(**row)  # type: ignore[arg-type]  # looked at in the next line
-    if type(member.size) is not int:
-        raise TypeError
+    _number(member.size)
+    _text(member.sha256)
     return member
+
+
+def _number(value: object) -> int:
+    if type(value) is not int:  # true is an int as well
+        raise TypeError
+    return value
+
+
+def _list(value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise TypeError
+    return value
 
 
 def _text(value: object) -> str:

@@ -530,6 +530,15 @@ def test_whatever_is_changed_in_a_file_is_told_in_words(tmp_path, packing, name)
         {"encryption_keys": [1]},
         {"members": {"database": {"size": "1", "sha256": ""}}},
         {"members": {"database": {"size": True, "sha256": ""}}},
+        {"members": {"database": {"size": 1, "sha256": 1}}},
+        {"format": True},
+        {"format": 1.0},
+        {"server_major": True},
+        {"dump_major": "16"},
+        {"made_at": None},
+        {"vendor": ["sqlite"]},
+        {"migrations": "text"},
+        {"encryption_keys": {"a": 1}},
     ],
 )
 def test_a_manifest_of_other_kinds_of_values_is_refused(change):
