@@ -37,6 +37,7 @@ from copilot_admin.server.duties import (
     replay,
 )
 from copilot_admin.server.garbage import spare_what_stays
+from copilot_admin.server.open_files import FullTable
 from copilot_admin.server.rounds import again_and_again
 from copilot_admin.server.shutdown import drain_on_signal
 from copilot_admin.server.sole_server import sole_server_of_this_process
@@ -90,7 +91,7 @@ async def start() -> None:
     background.start(asyncio.get_running_loop())
     spare_what_stays()
     await asyncio.to_thread(start_tracing, settings.COLLECTOR)
-    _tasks.add(spawn(again_and_again(beat_hearts), name="heartbeat"))
+    _tasks.add(spawn(again_and_again(FullTable().tell, beat_hearts), name="heartbeat"))
     _tasks.add(spawn(again_and_again(*DUTIES), name="maintenance"))
     _tasks.add(spawn(again_and_again(*LIMIT_DUTIES), name="limits"))
     _tasks.add(spawn(again_and_again(look_at_rules), name="alerts"))
