@@ -10,6 +10,7 @@ from django.apps.config import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
+from copilot_admin.config.issuers import faults_of_issuers
 from copilot_admin.copilots.providers import api_key_of
 from copilot_admin.engine.components.registry import registry
 from copilot_admin.errors import ConfigurationError
@@ -34,6 +35,13 @@ def check_exposure(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[Ch
 def check_folders(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
     """Data can be written, by us alone, and the keys are elsewhere."""
     return list(_folders())
+
+
+@register("files")
+def check_issuers(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    """Where issuers of certificates are named, there are some."""
+    hint = "Until that is mended no server is trusted whose certificate they would have signed."
+    return [Warning(fault, hint=hint, id="copilot.W013") for fault in faults_of_issuers(os.environ)]
 
 
 @register(Tags.database)

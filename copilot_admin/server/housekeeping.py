@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from functools import partial
 import logging
+import os
 from pathlib import Path
 
 from django import db
@@ -18,6 +19,7 @@ from copilot_admin.answering.refused import REFUSED
 from copilot_admin.answering.tasks import spawn
 from copilot_admin.component_calls.call import stop_all
 from copilot_admin.config.databases import SQLITE
+from copilot_admin.config.issuers import faults_of_issuers
 from copilot_admin.edge.allowed_origins import ALLOWED_ORIGINS
 from copilot_admin.edge.heaps import keep_few_heaps
 from copilot_admin.engine.documents.registry import data_types
@@ -68,6 +70,8 @@ async def start() -> None:
     begin_anew()
     keep_few_heaps()
     drain_on_signal()
+    for fault in faults_of_issuers(os.environ):
+        logger.warning("%s", fault)
     await asyncio.to_thread(WORKERS.start)  # so that the first file finds it ready
     # What they stand on takes 0.7 s of CPU to load. On a busy machine that is longer than a question
     # waits, and the first ones were refused.

@@ -1,7 +1,9 @@
 """What `manage.py check` says, by number."""
 
+import os
 from typing import Any
 
+import certifi
 from django.core.checks import CheckMessage
 from django.db import connection
 import pytest
@@ -95,3 +97,34 @@ def test_a_database_without_tables_has_no_providers():
         connection.close()
         with connection.schema_editor() as editor:
             editor.execute("ALTER TABLE elsewhere RENAME TO copilot_admin_provider")
+
+
+@pytest.mark.parametrize(
+    ("name", "made", "fault"),
+    [
+        ("SSL_CERT_FILE", None, "No such file or directory"),
+        ("SSL_CERT_FILE", b"", "the file holds none"),
+        ("SSL_CERT_FILE", b"\0\xffgarbage", "the file holds none"),
+        ("SSL_CERT_FILE", "folder", "Is a directory"),
+        ("SSL_CERT_DIR", None, "No such file or directory"),
+        ("REQUESTS_CA_BUNDLE", None, "No such file or directory"),
+    ],
+)
+def test_issuers_that_cannot_be_read_are_a_warning(name, made, fault, monkeypatch, tmp_path):
+    """OpenSSL is silent about them, and every certificate is refused as of an unknown issuer."""
+    named = tmp_path / "issuers"
+    if made == "folder":
+        named.mkdir()
+    elif made is not None:
+        named.write_bytes(made)
+    monkeypatch.setenv(name, str(named))
+    found = checks.check_issuers(None)
+    assert _ids(found) == ["copilot.W013"]
+    assert found[0].msg == f"{name} names {named}, where no certificates can be read: {fault}."
+
+
+def test_issuers_that_can_be_read_are_none(monkeypatch, tmp_path):
+    monkeypatch.setenv("SSL_CERT_FILE", certifi.where())
+    monkeypatch.setenv("SSL_CERT_DIR", f"{tmp_path / 'none'}{os.pathsep}{tmp_path}")
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "")
+    assert checks.check_issuers(None) == []

@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-import requests
 
 from copilot_admin.admin.logins.asking import json_of
 from copilot_admin.admin.logins.unreached import SILENT, why_unreached
@@ -85,7 +84,7 @@ def _asked(provider: OidcProvider) -> Endpoints:
 def _read(provider: OidcProvider) -> Endpoints:
     try:
         said = json_of("GET", f"{provider.issuer}{DOCUMENT}")
-    except (requests.RequestException, ValueError) as error:
+    except (OSError, ValueError) as error:  # requests' own are of the system as well
         why = why_unreached(error)
         _silent[provider.issuer] = (time.monotonic(), why)
         raise Unavailable(str(why)) from error

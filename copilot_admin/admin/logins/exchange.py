@@ -77,7 +77,7 @@ class CodeExchange(OIDCAuthenticationBackend):  # type: ignore[misc]  # it has n
             if error.response is not None and error.response.status_code < 500:
                 raise Unauthorized(_(_NOT_DONE)) from error
             raise Unavailable(str(SILENT)) from error
-        except requests.RequestException as error:
+        except OSError as error:  # requests' own, and that there is no file of issuers
             raise Unavailable(str(why_unreached(error))) from error
         except (jwt.PyJWTError, ValueError, TypeError, AttributeError, RecursionError) as error:
             raise Unauthorized(_(_NOT_BELIEVED)) from error

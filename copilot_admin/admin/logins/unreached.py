@@ -4,6 +4,7 @@ import logging
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
+import requests
 
 from copilot_admin.engine.fetching.tls_faults import tls_fault
 from copilot_admin.exhaustion import exhausted_below
@@ -27,4 +28,8 @@ def why_unreached(error: BaseException) -> Promise:
     if lacking := exhausted_below(error):
         logger.warning("The firm's log-in cannot be asked. Raise the limit of %s.", lacking)
         return _EXHAUSTED
+    if not isinstance(error, requests.RequestException | ValueError):
+        # Without an address or a class of its own: the client looks for the file itself.
+        logger.warning("The firm's log-in cannot be asked: %s.", error)
+        return _CERTIFICATE
     return SILENT

@@ -187,6 +187,18 @@ class TestRefusals:
         answer = log_in(Client(), provider, "ann")
         assert (answer.status_code, "switched off" in words(answer)) == (403, True)
 
+    def test_a_file_of_issuers_that_is_not_there_is_said(
+        self, browser, settings, monkeypatch, caplog
+    ):
+        settings.FIRM_LOG_IN = Provider("https://127.0.0.1:9").log_in()
+        monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/not/there")
+        answer = browser.get(reverse("firm:start"))
+        assert (answer.status_code, "is not accepted by this server" in words(answer)) == (
+            503,
+            True,
+        )
+        assert "The firm's log-in cannot be asked: Could not find a suitable TLS CA" in caplog.text
+
     def test_a_provider_that_does_not_answer_is_said_and_passwords_go_on(
         self, running, browser, settings
     ):
