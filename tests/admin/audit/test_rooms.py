@@ -267,7 +267,7 @@ class TestCommands:
         done = Restored("2026-11-01T00:00:00", 2, needs_migrate, ())
         room = "copilot_admin.management.commands.restore"
         monkeypatch.setattr(f"{room}.sole_server", nullcontext)
-        monkeypatch.setattr(f"{room}.restore", lambda path, force: done)
+        monkeypatch.setattr(f"{room}.restore", lambda path, **_: done)
         out = StringIO()
         call_command("restore", str(tmp_path / "b"), stdout=out)
         facts = {"made_at": "2026-11-01T00:00:00", "uploads": 2}
