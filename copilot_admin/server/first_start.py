@@ -81,12 +81,26 @@ def _openai_provider() -> dict[str, str]:
 def _keep(login: FirstLogin) -> None:
     try:
         login.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if login.file.exists():
+            _set_aside(login.file)
         login.file.unlink(missing_ok=True)  # one that somebody may read would keep its mode
-        descriptor = os.open(login.file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(f"username: {login.username}\npassword: {login.password}\n")
+        said = f"username: {login.username}\npassword: {login.password}\n"
+        _write_privately(login.file, said.encode(), os.O_EXCL)
     except OSError as error:
         raise ConfigurationError(
             f"The first log-in cannot be kept in {login.file}: {error.strerror}. Let this account "
             "write there, and start again."
         ) from error
+
+
+def _set_aside(file: Path) -> None:
+    """Puts a log-in behind earlier ones: it may be of another data folder that is still in use."""
+    earlier = file.with_name(f"{file.stem}.before{file.suffix}")
+    _write_privately(earlier, file.read_bytes(), os.O_APPEND)
+
+
+def _write_privately(file: Path, said: bytes, how: int) -> None:
+    """Writes what only the owner of a new file may read."""
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | how, 0o600)
+    with os.fdopen(descriptor, "wb") as opened:
+        opened.write(said)

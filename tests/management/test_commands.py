@@ -319,12 +319,17 @@ def test_the_first_start_makes_an_admin_and_samples_and_the_second_nothing(tmp_p
 
 
 @pytest.mark.django_db
-def test_a_password_file_of_somebody_else_is_not_reused(tmp_path):
-    file = tmp_path / "first-login.txt"
-    file.write_text("old")
-    file.chmod(0o644)
-    first_start(file)
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+def test_log_ins_of_other_data_folders_are_kept_for_their_owner_alone(tmp_path):
+    file, earlier = tmp_path / "first-login.txt", tmp_path / "first-login.before.txt"
+    for text in ("one\n", "two\n"):
+        User.objects.all().delete()
+        Copilot.objects.all().delete()
+        file.write_text(text)
+        file.chmod(0o644)
+        first_start(file)
+    assert file.read_text().startswith("username: admin\n")
+    assert earlier.read_text() == "one\ntwo\n"
+    assert [stat.S_IMODE(one.stat().st_mode) for one in (file, earlier)] == [0o600, 0o600]
 
 
 @pytest.mark.django_db
