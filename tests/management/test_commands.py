@@ -207,8 +207,8 @@ def test_a_restoring_that_replaced_the_database_goes_to_its_end(
     settings.DATA_DIR = tmp_path
     before = signal.getsignal(number)
 
-    def interrupted(_, *, force, replaced=lambda: None):
-        replaced()
+    def interrupted(_, *, force, replacing=lambda: None):
+        replacing()
         signal.raise_signal(number)
         return SimpleNamespace(made_at="now", uploads=0, needs_migrate=False, keys_missing=())
 

@@ -50,7 +50,7 @@ class Command(PlainCommand):
                 done = restore(
                     Path(os.path.realpath(file)),
                     force=force,
-                    replaced=lambda: to_its_end.enter_context(ignoring_signals()),
+                    replacing=lambda: to_its_end.enter_context(ignoring_signals()),
                 )
                 self._tell(done)
         except ConfigurationError as error:

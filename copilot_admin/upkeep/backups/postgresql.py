@@ -1,7 +1,8 @@
 """PostgreSQL into a backup and back, by its own programs."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+import os
 import subprocess
 import time
 from typing import IO
@@ -13,14 +14,14 @@ from copilot_admin.errors import ConfigurationError
 from copilot_admin.upkeep.backups.archive import ArchiveReader
 from copilot_admin.upkeep.backups.left_out import LEFT_OUT
 from copilot_admin.upkeep.backups.manifest import DATABASE
-from copilot_admin.upkeep.backups.programs import PACKAGE, major_of, running
+from copilot_admin.upkeep.backups.programs import PACKAGE, Process, major_of, running
 
 # Owners, rights and comments are those of the cluster it came from.
 PLAIN = ("--no-owner", "--no-privileges", "--no-comments")
-PLAYER = ("--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1")
+PLAYER = ("--no-password", "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1")
 # psql commits with --single-transaction whenever what it reads ends, also in the middle: where pg_restore
-# or this process was killed, tables stayed without rows and indexes. So whoever writes it says its end.
-WHOLE_SCRIPT = 'pg_restore "$@" && echo "COMMIT;"'
+# or this process was killed, tables stayed without rows and indexes. So it is told to when all was done.
+ALL_IS_DONE = b"all that came before is done"
 # In the transaction of the restoring: until that has ended well, all is as it was. Extensions stay:
 # to make them may take rights that this role has not.
 EMPTY = """
@@ -81,14 +82,18 @@ def dump() -> Iterator[IO[bytes]]:
             f"pg_dump is of version {program}, the server of version {server}: {PACKAGE}."
         )
     without = (f"--exclude-table-data={name}" for name in LEFT_OUT)
-    with running("pg_dump", "--format=custom", *PLAIN, *without) as process:
+    with running("pg_dump", "--no-password", "--format=custom", *PLAIN, *without) as process:
         yield _pipe(process.stdout)
 
 
-def restore(backup: ArchiveReader) -> None:
+def restore(backup: ArchiveReader, replacing: Callable[[], object] = lambda: None) -> None:
     """Puts the tables in the place of all that are there, in one transaction.
 
     pg_restore writes a script for psql: a transaction of its own could not empty the database first.
+
+    Args:
+        backup: The backup.
+        replacing: Called when nothing is left to do but to commit, which nobody can take back.
 
     Raises:
         ConfigurationError: Somebody else uses the database, a program is too old, or something did
@@ -96,16 +101,40 @@ def restore(backup: ArchiveReader) -> None:
     """
     _check_versions(backup)
     _check_alone()
-    writer = ("sh", "-c", WHOLE_SCRIPT, "pg_restore", "--file=-", *PLAIN)
-    with running(*writer, reads=subprocess.PIPE) as script:
-        script_out = _pipe(script.stdout)
-        begin = ("--command=BEGIN", f"--command={EMPTY}")
-        with running("psql", *PLAYER, *begin, "--file=-", reads=script_out):
-            script_out.close()
-            target = _pipe(script.stdin)
-            with suppress(BrokenPipeError):  # who broke it is told when it is waited for
-                backup.copy(DATABASE, target.write)
-                target.close()
+    begin = ("--command=BEGIN", f"--command={EMPTY}")
+    with (
+        _between_programs() as (read, script),
+        running("pg_restore", "--file=-", *PLAIN, reads=subprocess.PIPE, writes=script) as writer,
+        running("psql", *PLAYER, *begin, "--file=-", reads=read) as player,
+    ):
+        read.close()
+        with suppress(BrokenPipeError):  # who broke it is told when it is waited for
+            target = _pipe(writer.stdin)
+            backup.copy(DATABASE, target.write)
+            target.close()
+        if writer.wait() == 0:
+            with suppress(BrokenPipeError):
+                _commit(player, script, replacing)
+        script.close()
+
+
+@contextmanager
+def _between_programs() -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+    """A pipe from one program to another, into which this process can write as well."""
+    read, write = os.pipe()
+    with os.fdopen(read, "rb") as reading, os.fdopen(write, "wb", buffering=0) as writing:
+        yield reading, writing
+
+
+def _commit(player: Process, script: IO[bytes], replacing: Callable[[], object]) -> None:
+    """Waits until psql has done all that was written, and lets it commit.
+
+    What is written last makes the indexes: minutes in which all can still be called off.
+    """
+    script.write(b"SELECT '%s';\n" % ALL_IS_DONE)
+    if any(ALL_IS_DONE in line for line in _pipe(player.stdout)):
+        replacing()
+        script.write(b"COMMIT;\n")
 
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:

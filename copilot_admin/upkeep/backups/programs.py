@@ -58,8 +58,13 @@ def version_in(said: str) -> int:
 
 
 @contextmanager
-def running(name: str, *arguments: str, reads: IO[bytes] | int | None = None) -> Iterator[Process]:
-    """A program that ends within the block; its output is a pipe.
+def running(
+    name: str,
+    *arguments: str,
+    reads: IO[bytes] | int | None = None,
+    writes: IO[bytes] | int = subprocess.PIPE,
+) -> Iterator[Process]:
+    """A program that ends within the block; its output is a pipe, unless it has another.
 
     Raises:
         ConfigurationError: It is not installed, or did not end well.
@@ -72,8 +77,9 @@ def running(name: str, *arguments: str, reads: IO[bytes] | int | None = None) ->
             [path, *arguments],
             env=_environment(),
             stdin=subprocess.DEVNULL if reads is None else reads,
-            stdout=subprocess.PIPE,
+            stdout=writes,
             stderr=said,
+            process_group=0,  # Ctrl-C is for this process, which knows whether they may be ended
         )
         try:
             yield process

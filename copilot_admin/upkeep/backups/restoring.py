@@ -39,13 +39,14 @@ class Restored:
     keys_missing: tuple[str, ...]
 
 
-def restore(path: Path, *, force: bool, replaced: Callable[[], object] = lambda: None) -> Restored:
+def restore(path: Path, *, force: bool, replacing: Callable[[], object] = lambda: None) -> Restored:
     """Restores a backup; no server may use the database meanwhile.
 
     Args:
         path: The backup.
         force: Whether what is there may go.
-        replaced: Called as soon as the database is another one: what is left to do belongs to it.
+        replacing: Called when the database is about to be another one: from there on all is quick, and
+            is done as a whole.
 
     Raises:
         ConfigurationError: It cannot be done; the text says why.
@@ -64,8 +65,7 @@ def restore(path: Path, *, force: bool, replaced: Callable[[], object] = lambda:
             _Files(backup, UPLOADS, uploads, Path(settings.MEDIA_ROOT)),
             _Files(backup, SPOOL, backup.names(SPOOL), Path(settings.DATA_DIR) / "spool"),
         ):
-            _restore_database(backup)
-            replaced()
+            _restore_database(backup, replacing)
         _end_log_ins()
         ring = {key.id for key in settings.ENCRYPTION_KEYS}
         return Restored(
@@ -163,9 +163,9 @@ def _end_log_ins() -> None:
             model._default_manager.all().delete()
 
 
-def _restore_database(backup: ArchiveReader) -> None:
+def _restore_database(backup: ArchiveReader, replacing: Callable[[], object]) -> None:
     if connection.vendor == "postgresql":
-        postgresql.restore(backup)
+        postgresql.restore(backup, replacing)
     else:
         connection.close()
-        sqlite.restore(backup, Path(connection.settings_dict["NAME"]).resolve())
+        sqlite.restore(backup, Path(connection.settings_dict["NAME"]).resolve(), replacing)

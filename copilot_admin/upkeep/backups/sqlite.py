@@ -1,6 +1,6 @@
 """SQLite into a backup and back, by its own online copy: a server goes on meanwhile."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 import os
 from pathlib import Path
@@ -74,8 +74,15 @@ def clear_restored(database: Path) -> None:
             path.unlink()
 
 
-def restore(backup: ArchiveReader, database: Path) -> None:
+def restore(
+    backup: ArchiveReader, database: Path, replacing: Callable[[], object] = lambda: None
+) -> None:
     """Puts the copy in the place of a database that nobody has open.
+
+    Args:
+        backup: The backup.
+        database: The file in whose place its copy comes.
+        replacing: Called before anything is taken from the database that is there.
 
     Raises:
         ConfigurationError: It is damaged, or cannot be written; what was there is as it was.
@@ -93,6 +100,7 @@ def restore(backup: ArchiveReader, database: Path) -> None:
             file.flush()
             os.fsync(descriptor)
         _check(draft)
+        replacing()
         for ending in BESIDE:  # first: a WAL of the old file would be played into the new one
             database.with_name(database.name + ending).unlink(missing_ok=True)
         draft.replace(database)

@@ -121,6 +121,10 @@ def rewritten(path: Path, changes: dict[str, bytes | None]) -> Path:
     return target
 
 
+def stopped() -> None:
+    raise KeyboardInterrupt
+
+
 def with_head(path: Path, **changes: object) -> Path:
     head = json.loads(contents(path)[manifest.NAME]) | changes
     return rewritten(path, {manifest.NAME: json.dumps(head).encode()})
@@ -439,6 +443,15 @@ class TestPostgresqlsPrograms:
             postgresql.restore(backup)
         assert Provider.objects.filter(name="since").exists()
 
+    def test_until_it_says_so_a_restore_can_be_stopped(self, data, tmp_path, monkeypatch):
+        """It was stopped in words when psql had begun to commit: the tables were others, and no trail."""
+        back_up(tmp_path / "backup")
+        make_provider(name="since")
+        monkeypatch.setattr(postgresql, "_others", lambda: 0)
+        with open_archive(tmp_path / "backup") as backup, pytest.raises(KeyboardInterrupt):
+            postgresql.restore(backup, replacing=stopped)
+        assert Provider.objects.filter(name="since").exists()
+
     def test_nothing_is_replaced_under_a_server(self, data, tmp_path, monkeypatch):
         back_up(tmp_path / "backup")
         monkeypatch.setattr(postgresql, "LEAVING_SECONDS", 0)
@@ -575,7 +588,7 @@ class TestATargetThatTakesNothing:
     def touched(self, monkeypatch) -> list[str]:
         touched: list[str] = []
         monkeypatch.setattr(
-            restoring, "_restore_database", lambda backup: touched.append(backup.head.made_at)
+            restoring, "_restore_database", lambda backup, _: touched.append(backup.head.made_at)
         )
         return touched
 
@@ -613,7 +626,7 @@ class TestATargetThatTakesNothing:
         assert (touched, self.left(settings.DATA_DIR)) == ([], [])
 
     def test_a_database_that_is_not_restored_brings_no_files(self, file, settings, monkeypatch):
-        def broken(_):
+        def broken(*_):
             raise ConfigurationError("psql ended with 3")
 
         monkeypatch.setattr(restoring, "_restore_database", broken)
@@ -627,6 +640,19 @@ class TestATargetThatTakesNothing:
         done = restore(with_head(file, migrations=of_before), force=True)
         assert (done.needs_migrate, len(touched)) == (True, 1)
         assert self.left(settings.DATA_DIR) == ["spool/1.json", "uploads/copilots/a ü.png"]
+
+    def test_until_it_says_so_nothing_is_taken_from_the_database_that_is_there(
+        self, file, tmp_path, monkeypatch
+    ):
+        monkeypatch.setattr(ArchiveReader, "copy", lambda *_: None)
+        target = tmp_path / "copilot.sqlite3"
+        there = [target, target.with_name("copilot.sqlite3-wal")]
+        for one in there:
+            one.write_text("there")
+        with open_archive(file) as backup, pytest.raises(KeyboardInterrupt):
+            sqlite.restore(backup, target, replacing=stopped)
+        assert [one.read_text() for one in there] == ["there", "there"]
+        assert not [*tmp_path.glob(".restored-*")]
 
     def test_a_database_in_a_folder_that_is_none_is_named(self, file, tmp_path):
         (tmp_path / "file").write_text("")
