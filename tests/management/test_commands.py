@@ -32,7 +32,7 @@ from copilot_admin.models import (
     Provider,
 )
 from copilot_admin.models.access import digest_of
-from copilot_admin.server import housekeeping, serving
+from copilot_admin.server import serving
 from copilot_admin.server.first_start import first_start, sample_file
 from copilot_admin.server.http_protocol import BoundedHeads
 from tests.factories import make_copilot
@@ -427,7 +427,6 @@ def test_a_taken_port_is_one_line(command):
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
     """What would have been served, instead of serving it."""
-    housekeeping._alone.close()  # what a test before began as a server, and did not end
     calls: list[tuple[str, Any]] = []
     monkeypatch.setattr(
         uvicorn.Server, "run", lambda server, sockets: calls.append(("one", server.config))

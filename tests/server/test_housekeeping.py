@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 from uuid import UUID
 
@@ -76,8 +77,10 @@ def test_a_start_without_a_database_is_one_sentence(monkeypatch, failure):
         raise failure("database disk image is malformed")
 
     monkeypatch.setattr(duties, "replay_spool", fail)
-    with pytest.raises(ConfigurationError) as refused:
-        asyncio.run(housekeeping.start())
+    with ExitStack() as alone:  # such a process ends, and lets go of its folders
+        monkeypatch.setattr(housekeeping, "_alone", alone)
+        with pytest.raises(ConfigurationError) as refused:
+            asyncio.run(housekeeping.start())
     assert len(refused.value.public.splitlines()) == 1
     assert not background.is_server()
 
