@@ -32,9 +32,10 @@ COUNT_CLICKS = """(link) => {
   });
 }"""
 # As a person does who presses Escape while the next page is on its way.
-STOP_NEXT = """() => navigation.addEventListener("navigate", () => setTimeout(() => window.stop()), {
-  once: true,
-})"""
+STOP_NEXT = """() => navigation.addEventListener("navigate", () => setTimeout(() => {
+  window.stop();
+  document.documentElement.dataset.stopped = "";
+}), { once: true })"""
 
 
 @pytest.fixture
@@ -104,6 +105,7 @@ def test_who_stops_saving_is_asked_before_the_edits_are_left(ada: Visit) -> None
     page.get_by_label("Description").fill("Half a thought")
     page.evaluate(STOP_NEXT)
     page.get_by_role("button", name="Save draft").click(no_wait_after=True)
+    expect(page.locator("html[data-stopped]")).to_be_attached()  # it asks for the log-in first
     page.on("dialog", lambda dialog: dialog.dismiss())
     with page.expect_event("dialog"):
         page.get_by_role("link", name="Start").first.click(no_wait_after=True)
