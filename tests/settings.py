@@ -17,7 +17,11 @@ os.environ["COPILOT_ANONYMOUS_PER_MINUTE"] = "0"
 for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "PUBLIC_URL", "CORS_ORIGINS", "REDIS_URL"):
     os.environ.pop(name, None)
 
-from copilot_admin.config.databases import SQLITE, SQLITE_INIT  # noqa: E402
+from copilot_admin.config.databases import (  # noqa: E402
+    OPTIONS_OF_SERVERS,
+    SQLITE,
+    SQLITE_INIT,
+)
 from copilot_admin.settings import *  # noqa: E402, F403
 from copilot_admin.settings import DATABASES  # noqa: E402
 
@@ -34,7 +38,8 @@ else:
 
     BoundedConnection.answers_within = 120.0
     _database["OPTIONS"] |= {
-        "options": "-c synchronous_commit=off -c statement_timeout=120000 -c lock_timeout=60000",
+        "options": f"{OPTIONS_OF_SERVERS} -c synchronous_commit=off -c statement_timeout=120000 "
+        "-c lock_timeout=60000 -c idle_in_transaction_session_timeout=0",
         "pool": {**_database["OPTIONS"]["pool"], "timeout": 60},
     }
 DATABASE_WAIT_SECONDS = 60.0
