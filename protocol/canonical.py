@@ -25,7 +25,7 @@ from protocol.messages import (
     SourceError,
     SourceResult,
 )
-from protocol.pieces import pieces_of
+from protocol.pieces import encoded, pieces_of
 from protocol.redaction import redact_text
 from protocol.storable import clean_text
 from protocol.walk import Scalar, rebuild
@@ -87,7 +87,7 @@ def canonical(message: Message) -> bytes:
     Returns:
         Bytes to hash: the role, a line feed, the kind, a line feed, the content.
     """
-    return _HEADS[type(message)] + _content(message).encode()  # together as text they are a copy
+    return _HEADS[type(message)] + encoded(_content(message))  # together as text they are a copy
 
 
 def _content(message: Message) -> str:

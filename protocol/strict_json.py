@@ -16,6 +16,7 @@ from typing import NoReturn
 from protocol.json import Json
 from protocol.json_tokens import AT_ONCE, has_more_tokens
 from protocol.long_texts import split
+from protocol.pieces import decoded
 from protocol.storable import clean_text, storable
 
 MAX_DEPTH = 64  # a request nests about 12 deep
@@ -120,7 +121,7 @@ def _may_need_cleaning(body: bytes) -> bool:
 
 def _decode(body: bytes) -> str:
     try:
-        return body.removeprefix(_BOM).decode("utf-8")
+        return decoded(body.removeprefix(_BOM))
     except UnicodeDecodeError as error:
         if body.startswith(_GZIP):
             raise MalformedJson(

@@ -11,7 +11,7 @@ import pytest
 from protocol import canonical, markers, pieces, redaction
 from protocol.markers import artifact_names, strip_markers
 from protocol.messages import HumanMessage
-from protocol.pieces import pieces_of
+from protocol.pieces import decoded, encoded, pieces_of
 from protocol.reading import fields
 from protocol.reading.fields import as_text
 from protocol.redaction import redact_text
@@ -39,6 +39,44 @@ def test_pieces_are_together_the_text(
 ):
     monkeypatch.setattr(pieces, "PIECE", 3)
     assert list(pieces_of(text, border=border)) == found
+
+
+SCRIPTS = ["", "plain", "é", "xé" * 9, "年\u0301 " * 9, "😀" * 9, "x😀é年" * 9]
+
+
+@pytest.mark.parametrize("piece", [4, 5, 6, 7, 17])
+@pytest.mark.parametrize("text", SCRIPTS)
+def test_utf8_is_read_and_written_as_if_it_were_one_piece(text, piece, monkeypatch):
+    monkeypatch.setattr(pieces, "PIECE", piece)
+    assert encoded(text) == text.encode()
+    assert decoded(text.encode()) == text
+
+
+@pytest.mark.parametrize("piece", [4, 5, 6, 7])
+def test_half_characters_are_written_as_if_they_were_in_one_piece(piece, monkeypatch):
+    monkeypatch.setattr(pieces, "PIECE", piece)
+    text = "年x\ud800" * 9
+    for errors in ("replace", "surrogatepass"):
+        assert encoded(text, errors=errors) == text.encode(errors=errors)
+    with pytest.raises(UnicodeEncodeError):
+        encoded(text)
+
+
+@pytest.mark.parametrize("piece", [4, 5, 6, 7])
+@pytest.mark.parametrize(
+    "wrong", [b"\xff", b"\x80", b"\x80" * 9, b"\xf0\x9f", b"\xed\xa0\x80", b"\xe5"]
+)
+def test_what_is_not_utf8_is_found_at_the_same_place(wrong, piece, monkeypatch):
+    monkeypatch.setattr(pieces, "PIECE", piece)
+    for text in SCRIPTS:
+        for at in range(len(text) + 1):
+            body = text[:at].encode() + wrong + text[at:].encode()
+            with pytest.raises(UnicodeDecodeError) as whole:
+                body.decode()
+            with pytest.raises(UnicodeDecodeError) as found:
+                decoded(body)
+            assert found.value.start == whole.value.start
+            assert found.value.object == body
 
 
 @pytest.mark.usefixtures("small_pieces")

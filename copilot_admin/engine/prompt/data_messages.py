@@ -26,6 +26,7 @@ from protocol.functions import WIDGET_DATA_FUNCTIONS
 from protocol.json import Json
 from protocol.json_tokens import has_more_tokens
 from protocol.messages import DataItem, ResultMessage, SourceData
+from protocol.pieces import encoded
 from protocol.query import ContextItem, Query
 from protocol.walk import is_deeper
 from protocol.widgets import Widget
@@ -231,7 +232,9 @@ def _parsed(text: str) -> Json:
     """The JSON value that the text is, else the text."""
     if not text.lstrip().startswith(("{", "[")):
         return text
-    if len(text) > _MOST_VALUES and has_more_tokens(_bytes(text), _MOST_VALUES):
+    if len(text) > _MOST_VALUES and has_more_tokens(
+        encoded(text, errors="surrogatepass"), _MOST_VALUES
+    ):
         return text
     try:
         value: Json = json.loads(text)
@@ -239,7 +242,3 @@ def _parsed(text: str) -> Json:
         return text
     nested = text.count("[") + text.count("{") > _MAX_DEPTH
     return text if nested and is_deeper(value, than=_MAX_DEPTH) else value
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
