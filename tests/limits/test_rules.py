@@ -4,6 +4,8 @@ from datetime import UTC, timedelta
 
 import pytest
 
+from copilot_admin.copilots.fields.options import LIMITS
+from copilot_admin.copilots.fields.values import LimitsEntry
 from copilot_admin.limits.book import BOOK
 from copilot_admin.limits.demand import Charge, demand_of
 from copilot_admin.limits.rules import KINDS, NANO
@@ -27,6 +29,10 @@ def test_there_is_a_kind_for_every_measure_and_period():
         + [f"{of}_per_{of_time}" for of in ("requests", "tokens", "usd")
            for of_time in ("minute", "day", "month")]
     )  # fmt: skip
+
+
+def test_each_kind_has_its_field_in_files_and_its_label_in_forms():
+    assert set(KINDS) == set(LimitsEntry.model_fields) == set(LIMITS)
 
 
 def test_money_is_counted_in_billionths():
