@@ -44,7 +44,7 @@ from tests.services import missing
 from tests.signals import listen, put_back
 from tests.waiting import HANGS_SECONDS
 
-pytest_plugins = ["tests.loading", "tests.fixtures", "tests.spared"]
+pytest_plugins = ["tests.by_day", "tests.loading", "tests.fixtures", "tests.spared"]
 
 SERVICES = ("browser", "nginx", "pgbouncer", "postgres", "redis")
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1", "", None})

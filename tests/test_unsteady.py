@@ -66,6 +66,7 @@ def test_what_passes_by_itself_is_named(run_of, capsys):
     assert printed.endswith(f"UNSTEADY, to be mended:\n{names}")
 
 
+@pytest.mark.nightly
 def test_what_fails_again_has_failed(run_of):
     assert not once_more(run_of(SETTLED + fail_once(1) + "def test_wrong(): assert False\n"))
 
@@ -80,6 +81,7 @@ def test_a_run_that_broke_has_failed(remembered, failed):
     assert not once_more(remembered(failed))
 
 
+@pytest.mark.nightly
 def test_a_file_that_could_not_be_read_kept_others_from_running(run_of, capsys):
     assert not once_more(run_of("import a_module_that_is_not_there\n"))
     assert capsys.readouterr().out == ""

@@ -94,6 +94,7 @@ def no_connection(error: Exception) -> Iterator[pytest.MonkeyPatch]:
         yield patch
 
 
+@pytest.mark.by_day(6)
 @pytest.mark.parametrize(("method", "path", "body"), PLACES)
 def test_the_api_says_503_and_when_to_ask_again_and_the_log_so_once(
     away, caplog, method, path, body
@@ -305,6 +306,7 @@ def page_of_a_session(path: str, *, is_async: bool) -> Any:
     return async_to_sync(client.get)(path) if is_async else client.get(path)
 
 
+@pytest.mark.by_day(3)
 @pytest.mark.parametrize("path", ["/admin/", "/admin/copilot_admin/copilot/"])
 @pytest.mark.parametrize("is_async", [True, False])
 def test_a_page_says_so_in_the_look_of_the_admin(away, path, is_async):

@@ -114,6 +114,7 @@ def empty() -> None:
     run("DELETE FROM copilot_admin_auditentry")
 
 
+@pytest.mark.by_day(4)
 @pytest.mark.parametrize(
     ("crime", "expected"),
     [
@@ -170,6 +171,7 @@ def test_a_time_that_no_calendar_has_was_put_in(trail: list[AuditEntry]) -> None
     assert told[3] == {"sequence": 4, "action": "unreadable"}
 
 
+@pytest.mark.by_day(5)
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="other databases keep types")
 @pytest.mark.parametrize("column", ["at", "actor_id", "actor_name", "before", "previous", "hash"])
 @pytest.mark.parametrize("value", ["'é'", "x'ff00'", "CAST(x'ff' AS TEXT)", "7", "1e999"])

@@ -183,6 +183,7 @@ def ends(tmp_path_factory: pytest.TempPathFactory) -> list[str | None]:
     return found
 
 
+@pytest.mark.by_day(8)
 @pytest.mark.parametrize(
     ("number", "line"),
     [pytest.param(number, line, id=line) for number, (_, line) in enumerate(REFUSED)],

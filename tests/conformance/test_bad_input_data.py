@@ -113,6 +113,7 @@ def test_two_parameters_of_one_name_are_one_and_the_run_says_so(service_url, mod
     assert any("ticker" in note for note in Run.objects.order_by("started_at")[0].notes)
 
 
+@pytest.mark.by_day(3)
 @pytest.mark.parametrize(
     ("result", "told"),
     [
@@ -142,6 +143,7 @@ def test_errors_and_empty_results_are_told_to_the_model_in_words(result, told, s
     journaled(Outcome.COMPLETED, Outcome.COMPLETED)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("count", "megabytes"), [(66_000, 3), pytest.param(330_000, 15, marks=pytest.mark.nightly)]
 )
@@ -199,6 +201,7 @@ def test_who_may_not_ask_gets_the_same_words_and_leaves_no_run(path, access, ser
     assert not Run.objects.exists()
 
 
+@pytest.mark.by_day(5)
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "PROPFIND", "PUT"])
 @pytest.mark.parametrize(
     "path",

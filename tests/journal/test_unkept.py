@@ -80,6 +80,7 @@ def mend(disk: Disk) -> None:
     disk.asked.clear()
 
 
+@pytest.mark.by_day(4)
 @pytest.mark.parametrize("database", [OperationalError("x"), InterfaceError("x"), DatabaseError()])
 @pytest.mark.parametrize(
     "spool", [FULL, OSError(errno.EROFS, "x"), PermissionError(errno.EACCES, "x"), SpoolFull()]

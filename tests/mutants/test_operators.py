@@ -9,6 +9,8 @@ from tests.mutants.drawing import drawn, mutations
 from tests.mutants.mutation import Mutation
 from tests.mutants.operators import operators
 
+pytestmark = pytest.mark.nightly  # `make mutants` is not run by day either
+
 ENUMERATION = "class Kind(StrEnum):\n    CALL = 1\n    RESULT = 2\n"
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from tests.mutants.swapping import NotSwappable, functions_there, swaps
 
+pytestmark = pytest.mark.nightly  # `make mutants` is not run by day either
+
 BEFORE = """
 from functools import cache, wraps
 

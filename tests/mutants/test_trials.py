@@ -15,6 +15,8 @@ from tests.mutants.pytest_plugins import Limits
 from tests.mutants.rooms import COPILOT_ADMIN, ByHand, Room
 from tests.mutants.trial import Outcome
 
+pytestmark = pytest.mark.nightly  # `make mutants` is not run by day either
+
 SHOP = {
     "pytest.ini": "[pytest]\n",
     "shop/__init__.py": "",
@@ -79,7 +81,6 @@ def tried(root: Path, *changes: tuple[str, str]) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-@pytest.mark.nightly
 def test_what_no_test_notices_is_told_and_nothing_is_written(tmp_path: Path) -> None:
     status, said = tried(
         tmp_path,
@@ -109,7 +110,6 @@ def test_what_no_test_notices_is_told_and_nothing_is_written(tmp_path: Path) -> 
     assert {name: (tmp_path / name).read_text() for name in SHOP} == SHOP
 
 
-@pytest.mark.nightly
 def test_a_product_whose_changes_are_all_noticed_is_good_enough(tmp_path: Path) -> None:
     status, said = tried(tmp_path, ("number * 2", "number * 4"))
     assert (status, said.splitlines()[-1]) == (0, "Enough was noticed.")

@@ -210,6 +210,7 @@ def erase(scope):
         tasks.resume_removals()
 
 
+@pytest.mark.nightly  # by day one of a user is
 def test_an_erased_caller_is_in_no_file_and_another_in_all():
     version = make_version()
     key, _ = make_key()

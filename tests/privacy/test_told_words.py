@@ -59,6 +59,7 @@ def left() -> list[tuple[list[str], list[tuple[str, bool]]]]:
     ]
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize(
     "comment",
     ["Wrong price", "Zażółć\ngęślą  jaźń", "a\u202eb c", "x" * 900, "two\tlines\r\n> here"],

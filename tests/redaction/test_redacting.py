@@ -98,6 +98,7 @@ OTHERWISE = {
 }
 
 
+@pytest.mark.by_day(12)
 @pytest.mark.parametrize("spelling", OTHERWISE)
 @pytest.mark.parametrize(
     ("text", "kept"),
@@ -227,6 +228,7 @@ def test_files_in_base64_are_not_kept_as_nobody_reads_them():
     assert one("a word " * 100) == "a word " * 100
 
 
+@pytest.mark.nightly
 def test_nothing_is_overlooked_where_a_long_text_is_cut():
     for shift in range(-30, 30, 7):
         text = "." * (PIECE + shift) + " 4111 1111 1111 1111 " + "." * PIECE

@@ -66,6 +66,7 @@ def normal(figures: Figures) -> Figures:
     )
 
 
+@pytest.mark.nightly
 def test_those_of_all_users_are_those_of_the_rollups() -> None:
     client = a_day_of("ada")
     a_day_of("bob")

@@ -82,6 +82,7 @@ CALL = call("get_widget_data", widgets=[{"id": WIDGET["uuid"]}])
 BROKEN = broken(ProviderBroke("It broke."), "Hello")
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize("path", [QUERY, f"{QUERY}?generation=2"])
 @pytest.mark.parametrize("step", [ANSWER, CALL, BROKEN], ids=["answer", "call", "failure"])
 def test_the_stream_ends_with_the_sentence_and_without_what_was_held(full, monkeypatch, step, path):

@@ -190,9 +190,8 @@ def test_processes_count_together_and_the_dead_have_no_streams(tmp_path):
     assert "copilot_spool_files 5.0" in before
 
 
-@pytest.mark.parametrize(
-    "variable", ["", pytest.param("COPILOT_METRICS_TOKEN", marks=pytest.mark.nightly)]
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("variable", ["", "COPILOT_METRICS_TOKEN"])
 def test_what_only_some_servers_need_is_loaded_only_there(variable):
     code = (
         "import sys, copilot_admin.asgi; "

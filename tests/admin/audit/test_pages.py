@@ -62,6 +62,7 @@ def five(auditor: Client, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return [one.sequence for one in made]
 
 
+@pytest.mark.by_day(4)
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -232,6 +233,7 @@ def write_past(column: str, value: str, *, of: int) -> None:
 FOREVER = "'infinity'" if connection.vendor == "postgresql" else "'2026-13-45 00:00:00'"
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.database
 @pytest.mark.parametrize(
     ("column", "value"),

@@ -56,6 +56,7 @@ def test_an_origin_is_allowed_shown_and_taken_away_at_once(operator: Client, cop
     assert operator.post(url("forbid", copilot), {"origin": MINE}).status_code == 302
 
 
+@pytest.mark.by_day(4)
 @pytest.mark.parametrize(
     ("typed", "fault"),
     [

@@ -334,6 +334,7 @@ def test_an_answer_is_old_when_question_draft_or_version_changed(builder):
     assert text_of(builder, url("s", copilot.pk)).count("has changed since") == 2
 
 
+@pytest.mark.by_day(3)
 @pytest.mark.parametrize(
     ("expectation", "words"),
     [
@@ -422,6 +423,7 @@ def test_an_expectation_is_edited_and_what_the_question_brings_stays(builder):
     assert saved.expectation == {}
 
 
+@pytest.mark.by_day(3)
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [

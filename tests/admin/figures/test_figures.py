@@ -105,6 +105,7 @@ def test_the_page_says_what_was_asked_and_how_it_went(reviewer: Browser) -> None
     }
 
 
+@pytest.mark.nightly  # by day review/test_figures.py finds behind each what it counted
 @pytest.mark.parametrize(
     "chosen",
     [

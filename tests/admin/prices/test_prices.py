@@ -74,6 +74,7 @@ def test_a_price_is_added(operator: Client, cloud: Provider):
     )
 
 
+@pytest.mark.by_day(4)
 @pytest.mark.parametrize(
     "changes",
     [

@@ -114,6 +114,7 @@ def seen_after(talk: Conversation, *, much: bool, most: int) -> dict[str, str]:
     return found
 
 
+@pytest.mark.nightly  # by day test_judging.py reads the page of a conversation
 @pytest.mark.parametrize("most", [26, pytest.param(600, marks=pytest.mark.nightly)])
 def test_no_page_of_the_second_judge_differs_by_what_the_first_said(talk, most):
     # A second: every kind of page, twice. By night all pages to which they lead, too.

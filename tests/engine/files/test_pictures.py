@@ -52,6 +52,7 @@ def test_other_pictures_are_written_anew(data, media):
     assert all(abs(one - wanted) < 12 for one, wanted in zip(found, RED, strict=True))
 
 
+@pytest.mark.nightly
 def test_large_pictures_are_scaled_down_and_told_with_the_size_that_they_had():
     read = read_picture(image("JPEG", (5000, 2500)), name="photo.jpg")
     assert (read.name, read.width, read.height) == ("photo.jpg", 5000, 2500)

@@ -113,6 +113,7 @@ def loss_of(workers, do, body=b""):
     return asyncio.run(ask())
 
 
+@pytest.mark.by_day(3)
 @pytest.mark.parametrize(
     ("do", "body", "loss"),
     [

@@ -202,6 +202,7 @@ def test_what_follows_the_end_of_an_answer_is_not_looked_at():
     assert [deltas[0], deltas[-1]] == [TextDelta("Hi"), Finish("stop")]
 
 
+@pytest.mark.by_day(4)
 @pytest.mark.parametrize("end", [finish_chunk(), "[DONE]"])
 @pytest.mark.parametrize(
     "garbage",

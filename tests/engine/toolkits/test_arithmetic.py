@@ -211,6 +211,7 @@ def test_functions(expression, result):
     assert calculate(expression) == result
 
 
+@pytest.mark.by_day(20)
 @pytest.mark.parametrize(
     ("expression", "sentence"),
     [
