@@ -16,9 +16,9 @@ from typing import Any, TypeAlias
 
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import AutoField, Model
+from django.db.models import AutoField, Model, TextField
 
-from copilot_admin.storage.large_values import LARGE, execute_large
+from copilot_admin.storage.large_values import LARGE, as_bytes, execute_large
 from copilot_admin.storage.refused_texts import NOBODY_ELSE, refuse_nul
 from copilot_admin.storage.stored_values import AnyField, Store, store_of
 
@@ -101,9 +101,10 @@ class Statement(ABC):
         self, database: BaseDatabaseWrapper, values: Sequence[Any], take: Callable[[Any], Any]
     ) -> Any:
         """Executes it with a value of megabytes."""
-        if database.vendor != "postgresql":
-            return self._execute(database, values, take)
-        return execute_large(database, self._sql[database.vendor], values, take)
+        if database.vendor == "postgresql":
+            return execute_large(database, self._sql[database.vendor], values, take)
+        refuse_nul(values)
+        return self._execute(database, [as_bytes(value) for value in values], take)
 
     def _table(self, database: BaseDatabaseWrapper) -> str:
         return str(database.ops.quote_name(self._model._meta.db_table))
@@ -194,7 +195,7 @@ class Insert(Statement):
             for name in self._names
         }
         columns = self._columns(self._names, database)
-        places = ", ".join(["%s"] * len(self._names))
+        places = ", ".join(self._place(name, database) for name in self._names)
         parts = ["INSERT INTO", self._table(database), f"({columns})", f"VALUES ({places})"]
         if self._or_ignore:
             parts.append("ON CONFLICT DO NOTHING")
@@ -205,6 +206,13 @@ class Insert(Statement):
         if self._returning:
             parts += ["RETURNING", self._columns(self._returning, database)]
         return " ".join(parts)
+
+    def _place(self, name: str, database: BaseDatabaseWrapper) -> str:
+        """The place of a value; SQLite is given a large text as bytes, and told that it is one."""
+        is_bytes = database.vendor == "sqlite" and name == self._large
+        if is_bytes and isinstance(self._fields[name], TextField):
+            return "CAST(%s AS TEXT)"
+        return "%s"
 
     def _unchanged(self, database: BaseDatabaseWrapper) -> str:
         """Sets a column to what it is, which makes both databases return the row.
