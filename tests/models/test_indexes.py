@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 
 from django.apps import apps
-from django.db import models
+from django.db import connection, models
 import pytest
+
+from tests.databases import IS_POSTGRESQL
 
 MODELS = list(apps.get_app_config("copilot_admin").get_models())
 
@@ -41,3 +43,18 @@ def test_no_index_is_the_beginning_of_another(model):
         if narrow is not wide and narrow == wide[: len(narrow)]
     ]
     assert beginnings == []
+
+
+@pytest.mark.postgres
+@pytest.mark.database
+@pytest.mark.django_db
+@pytest.mark.skipif(not IS_POSTGRESQL, reason="SQLite has nothing of the kind")
+def test_there_is_none_for_beginnings_of_texts_for_which_nobody_looks():
+    """Django makes one for each text that is unique; a migration takes it away, as 0059 does."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT indexname FROM pg_indexes"
+            " WHERE tablename LIKE 'copilot\\_admin\\_%%' AND indexdef LIKE '%%\\_pattern\\_ops%%'",
+            [],
+        )
+        assert cursor.fetchall() == []
