@@ -107,6 +107,7 @@ def test_a_database_without_tables_has_no_providers():
         ("SSL_CERT_FILE", b"", "the file holds none"),
         ("SSL_CERT_FILE", b"\0\xffgarbage", "the file holds none"),
         ("SSL_CERT_FILE", "folder", "Is a directory"),
+        ("SSL_CERT_FILE", "pipe", "it is no file"),
         ("SSL_CERT_DIR", None, "No such file or directory"),
         ("REQUESTS_CA_BUNDLE", None, "No such file or directory"),
     ],
@@ -116,6 +117,8 @@ def test_issuers_that_cannot_be_read_are_a_warning(name, made, fault, monkeypatc
     named = tmp_path / "issuers"
     if made == "folder":
         named.mkdir()
+    elif made == "pipe":
+        os.mkfifo(named)
     elif made is not None:
         named.write_bytes(made)
     monkeypatch.setenv(name, str(named))
