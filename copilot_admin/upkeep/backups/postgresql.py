@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 import os
 import subprocess
+import threading
 import time
 from typing import IO
 
@@ -14,7 +15,7 @@ from copilot_admin.errors import ConfigurationError
 from copilot_admin.upkeep.backups.archive import ArchiveReader
 from copilot_admin.upkeep.backups.left_out import LEFT_OUT
 from copilot_admin.upkeep.backups.manifest import DATABASE
-from copilot_admin.upkeep.backups.programs import PACKAGE, Process, major_of, running
+from copilot_admin.upkeep.backups.programs import PACKAGE, WHAT_TO_DO, Process, major_of, running
 
 # Owners, rights and comments are those of the cluster it came from.
 PLAIN = ("--no-owner", "--no-privileges", "--no-comments")
@@ -22,6 +23,10 @@ PLAYER = ("--no-password", "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1")
 # psql commits with --single-transaction whenever what it reads ends, also in the middle: where pg_restore
 # or this process was killed, tables stayed without rows and indexes. So it is told to when all was done.
 ALL_IS_DONE = b"all that came before is done"
+NOBODY_KNOWS = (
+    "It was about to replace the database, and did not say whether it has. Run the command again with "
+    "--force when PostgreSQL answers; until then start no server."
+)
 # In the transaction of the restoring: until that has ended well, all is as it was. Extensions stay:
 # to make them may take rights that this role has not.
 EMPTY = """
@@ -97,15 +102,20 @@ def restore(backup: ArchiveReader, replacing: Callable[[], object] = lambda: Non
 
     Raises:
         ConfigurationError: Somebody else uses the database, a program is too old, or something did
-            not end well; what was there is as it was.
+            not end well; what was there is as it was, unless the words say that nobody knows.
     """
     _check_versions(backup)
     _check_alone()
+    commits = threading.Event()
     begin = ("--command=BEGIN", f"--command={EMPTY}")
     with (
         _between_programs() as (read, script),
         running("pg_restore", "--file=-", *PLAIN, reads=subprocess.PIPE, writes=script) as writer,
-        running("psql", *PLAYER, *begin, "--file=-", reads=read) as player,
+        running(
+            *("psql", *PLAYER, *begin, "--file=-"),
+            reads=read,
+            what_to_do=lambda: NOBODY_KNOWS if commits.is_set() else WHAT_TO_DO,
+        ) as player,
     ):
         read.close()
         with suppress(BrokenPipeError):  # who broke it is told when it is waited for
@@ -114,7 +124,7 @@ def restore(backup: ArchiveReader, replacing: Callable[[], object] = lambda: Non
             target.close()
         if writer.wait() == 0:
             with suppress(BrokenPipeError):
-                _commit(player, script, replacing)
+                _commit(player, script, replacing, commits)
         script.close()
 
 
@@ -126,14 +136,17 @@ def _between_programs() -> Iterator[tuple[IO[bytes], IO[bytes]]]:
         yield reading, writing
 
 
-def _commit(player: Process, script: IO[bytes], replacing: Callable[[], object]) -> None:
-    """Waits until psql has done all that was written, and lets it commit.
+def _commit(
+    player: Process, script: IO[bytes], replacing: Callable[[], object], commits: threading.Event
+) -> None:
+    """Waits until psql has done all that was written, and lets it commit, which it notes before.
 
     What is written last makes the indexes: minutes in which all can still be called off.
     """
     script.write(b"SELECT '%s';\n" % ALL_IS_DONE)
     if any(ALL_IS_DONE in line for line in _pipe(player.stdout)):
         replacing()
+        commits.set()
         script.write(b"COMMIT;\n")
 
 

@@ -1,6 +1,6 @@
 """PostgreSQL's own programs: found, started over the database of this process, ended, and heard."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import takewhile
 import os
@@ -63,8 +63,16 @@ def running(
     *arguments: str,
     reads: IO[bytes] | int | None = None,
     writes: IO[bytes] | int = subprocess.PIPE,
+    what_to_do: Callable[[], str] = lambda: WHAT_TO_DO,
 ) -> Iterator[Process]:
     """A program that ends within the block; its output is a pipe, unless it has another.
+
+    Args:
+        name: As it is found among programs.
+        *arguments: What it is told.
+        reads: Where its input comes from; None: it has none.
+        writes: Where its output goes.
+        what_to_do: Says what is so, and what to do, when it did not end well.
 
     Raises:
         ConfigurationError: It is not installed, or did not end well.
@@ -89,7 +97,7 @@ def running(
         if status:
             said.seek(0)
             words = said.read(LONGEST_WORDS).decode(errors="replace").strip()
-            raise ConfigurationError(f"{name} ended with {status}: {words}\n{WHAT_TO_DO}")
+            raise ConfigurationError(f"{name} ended with {status}: {words}\n{what_to_do()}")
 
 
 def _environment() -> Mapping[str, str]:

@@ -47,6 +47,7 @@ from copilot_admin.upkeep.backups.archive import ArchiveReader, new_archive, ope
 from copilot_admin.upkeep.backups.backing_up import back_up
 from copilot_admin.upkeep.backups.restoring import _Files, _put_back, restore
 from tests import services
+from tests.databases import end_all_others
 from tests.factories import make_provider, make_published, make_user
 
 KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="  # that of the tests
@@ -451,6 +452,19 @@ class TestPostgresqlsPrograms:
         with open_archive(tmp_path / "backup") as backup, pytest.raises(KeyboardInterrupt):
             postgresql.restore(backup, replacing=stopped)
         assert Provider.objects.filter(name="since").exists()
+
+    def test_where_the_connection_is_lost_while_it_commits_nobody_is_told_what_there_is(
+        self, data, tmp_path, monkeypatch
+    ):
+        back_up(tmp_path / "backup")
+        monkeypatch.setattr(postgresql, "_others", lambda: 0)
+        with (
+            open_archive(tmp_path / "backup") as backup,
+            pytest.raises(ConfigurationError, match="psql ended with") as raised,
+        ):
+            postgresql.restore(backup, replacing=end_all_others)
+        assert raised.value.public.endswith(postgresql.NOBODY_KNOWS)
+        assert "Nothing was changed" not in raised.value.public
 
     def test_nothing_is_replaced_under_a_server(self, data, tmp_path, monkeypatch):
         back_up(tmp_path / "backup")
