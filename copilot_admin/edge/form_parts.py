@@ -27,10 +27,20 @@ def check_parts(body: bytes, boundary: bytes) -> None:
         MultiPartParserError: A part says far more of itself than any browser does.
     """
     delimiter = b"--" + boundary
-    if body.count(delimiter) > _most_parts():
+    if body.count(delimiter) > most_parts():
         raise TooManyFieldsSent("The form has too many parts.")
     if any(map(_is_laboured, _heads(body, delimiter))):
         raise MultiPartParserError("The head of a part is none that a browser sends.")
+
+
+def most_parts() -> int:
+    """How many delimiters a form may have."""
+    return int(settings.DATA_UPLOAD_MAX_NUMBER_FIELDS or 0) + most_files() + _AROUND
+
+
+def most_files() -> int:
+    """How many files are read of a form."""
+    return int(settings.DATA_UPLOAD_MAX_NUMBER_FILES or 0)
 
 
 def _heads(body: bytes, delimiter: bytes) -> Iterator[bytes]:
@@ -52,8 +62,3 @@ def _encodings(head: bytes) -> Iterator[bytes]:
         encoding, quote, _ = given.partition(b"'")
         if quote:
             yield encoding.strip(b' \t"').lower()
-
-
-def _most_parts() -> int:
-    fields, files = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS, settings.DATA_UPLOAD_MAX_NUMBER_FILES
-    return int(fields or 0) + int(files or 0) + _AROUND
