@@ -8,7 +8,12 @@ from django.http.multipartparser import MultiPartParserError
 import pytest
 
 from copilot_admin.edge.django_handler import Request
-from copilot_admin.edge.form_parts import LONGEST_HEAD, MOST_PARAMETERS, check_parts
+from copilot_admin.edge.form_parts import (
+    LONGEST_HEAD,
+    MOST_PARAMETERS,
+    PIECE_BYTES,
+    check_parts,
+)
 from tests.edge.asgi_client import scope
 from tests.edge.test_form_bodies import BOUNDARY, PROMPT, SMALL, TYPE, form, part
 
@@ -66,3 +71,36 @@ def test_a_head_that_is_longer_than_what_is_looked_at_is_not_read():
     request = request_with(form(headed(head, b"x" * 5000)))
     with suppress(MultiPartParserError):
         assert not request.POST
+
+
+class Searched(bytes):
+    """A body that notes how much of it is searched in one call."""
+
+    most = 0
+
+    def find(self, what: bytes, start: int = 0, end: int | None = None) -> int:  # type: ignore[override]
+        self.most = max(self.most, (len(self) if end is None else end) - start)
+        return super().find(what, start, end)
+
+    def count(self, what: bytes) -> int:  # type: ignore[override]
+        self.most = len(self)
+        return super().count(what)
+
+
+def test_no_more_than_a_piece_is_searched_in_one_call():
+    """In which no other thread runs."""
+    body = Searched(b"-" * 3 * PIECE_BYTES)
+    check_parts(body, DELIMITER)
+    assert 0 < body.most < PIECE_BYTES + 100
+
+
+@pytest.mark.parametrize("before", [1, 2, len(DELIMITER) + 1, len(DELIMITER) + 2])
+def test_a_part_that_begins_where_a_piece_ends_is_looked_at_once(settings, before):
+    settings.DATA_UPLOAD_MAX_NUMBER_FIELDS, settings.DATA_UPLOAD_MAX_NUMBER_FILES = 0, 0
+    delimiter = b"--" + DELIMITER
+    ahead = b"x" * (PIECE_BYTES - before)
+    check_parts(ahead + 2 * delimiter, DELIMITER)
+    with pytest.raises(TooManyFieldsSent):
+        check_parts(ahead + 3 * delimiter, DELIMITER)
+    with pytest.raises(MultiPartParserError):
+        check_parts(ahead + delimiter + b";" * (MOST_PARAMETERS + 1), DELIMITER)
