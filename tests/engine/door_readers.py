@@ -6,8 +6,12 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from django.core.exceptions import TooManyFieldsSent
+from django.http.multipartparser import MultiPartParserError
 import pytest
 
+from copilot_admin.edge.form_bodies import FormBody
+from copilot_admin.edge.form_parts import check_parts
 from copilot_admin.engine import artifact_names, citations
 from copilot_admin.engine.client_functions import registry as client_functions
 from copilot_admin.engine.documents import text_encodings
@@ -31,6 +35,7 @@ from protocol.query import ContextItem, Query
 from protocol.widgets import Widget, WidgetParam, Widgets
 from tests.engine.engine_inputs import make_spec
 
+MESSAGE_BYTES = 20
 PIECE = 4  # characters, as a model says them
 
 
@@ -70,6 +75,19 @@ def read_in_pieces(body: bytes) -> None:
         patch.setattr(long_texts, "LONG", 3)
         list(long_texts._long_ones(body))
         list(long_texts._read(body, 0, len(body)))
+
+
+def form_in_messages(body: bytes) -> None:
+    """A form whose limit is passed when a third of it has come, in messages of a few bytes."""
+    form = FormBody(b"a", max_bytes=len(body) // 3)
+    for start in range(0, len(body), MESSAGE_BYTES):
+        form.add(body[start : start + MESSAGE_BYTES])
+    form.whole()
+
+
+def checked_parts(body: bytes) -> None:
+    with suppress(MultiPartParserError, TooManyFieldsSent):
+        check_parts(body, b"a")
 
 
 def put_together(text: str) -> None:

@@ -18,7 +18,7 @@ from copilot_admin.answering import question_room
 from copilot_admin.component_calls import files as component_files
 import copilot_admin.config.logs
 from copilot_admin.copilot_file import fault_places, loading
-from copilot_admin.edge import route_names
+from copilot_admin.edge import form_bodies, form_parts, route_names
 from copilot_admin.engine import artifact_names, citations
 from copilot_admin.engine.client_functions import registry as client_functions
 from copilot_admin.engine.component_runs import text as component_text
@@ -73,12 +73,14 @@ from protocol.json_schema import data_faults
 from protocol.messages import DataItem, HumanMessage
 from tests.engine.door_readers import (
     as_if_new,
+    checked_parts,
     cited,
     citing,
     date_column,
     decoded,
     encoded,
     every_place,
+    form_in_messages,
     in_pieces,
     led_from_here,
     listed_tools,
@@ -663,6 +665,32 @@ DOORS = (
             copilot_admin.config.logs._escaped, text
         ),
         (("", "\n", ""),),
+    ),
+    Door(
+        form_bodies,
+        encoded(form_in_messages),
+        (
+            ("", "\r\n--aa\r\n\r\n", ""),
+            ("", "\r\n--a", ""),
+            ("", "\r\n--axy", ""),
+            ("", "\r\n--axy34567890", ""),
+            ("", "\r\n--a\r\nfilename=\r\n\r\n", ""),
+            ("--a\r\nfilename=\r\n\r\n", "\r\n--", ""),
+            ("--a\r\nfilename=", "\r\nContent-Type:", ""),
+            ("--a\r\n\r\n", "b", ""),
+        ),
+    ),
+    Door(
+        form_parts,
+        encoded(checked_parts),
+        (
+            ("", "--a", ""),
+            ("", "--a\r\n\r\n", ""),
+            ("--a", ";", ""),
+            ("--a", "*=", ""),
+            ("--a", "*='", ""),
+            ("", "-", "a"),
+        ),
     ),
     Door(
         route_names,
