@@ -66,16 +66,26 @@ def form_in(page: str) -> dict[str, Any]:
     return reader.fields
 
 
-def as_multipart(fields: Mapping[str, Any], *, files: Mapping[str, bytes] = {}) -> bytes:
+def multipart_type(boundary: bytes) -> dict[str, str]:
+    """The header of a form with this boundary."""
+    return {"Content-Type": f'multipart/form-data; boundary="{boundary.decode()}"'}
+
+
+def as_multipart(
+    fields: Mapping[str, Any],
+    *,
+    files: Mapping[str, bytes] = {},
+    boundary: bytes = BOUNDARY,
+) -> bytes:
     """A form with files, or long texts, as it travels."""
     parts = [(f'name="{name}"', value.encode()) for name, value in _pairs(fields)]
     parts += [(f'name="{name}"; filename="{name}.yaml"', data) for name, data in files.items()]
     rows = [
         b"--%b\r\nContent-Disposition: form-data; %b\r\n\r\n%b\r\n"
-        % (BOUNDARY, head.encode(), data)
+        % (boundary, head.encode(), data)
         for head, data in parts
     ]
-    return b"".join(rows) + b"--%b--\r\n" % BOUNDARY
+    return b"".join(rows) + b"--%b--\r\n" % boundary
 
 
 def _pairs(fields: Mapping[str, Any]) -> list[tuple[str, str]]:

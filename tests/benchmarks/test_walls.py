@@ -12,10 +12,10 @@ import pytest
 
 from benchmarks.servers import POSTGRES, SQLITE, Deployment
 from benchmarks.walls.__main__ import send, tell
-from benchmarks.walls.admin_pages import MULTIPART, as_multipart
+from benchmarks.walls.admin_pages import MULTIPART, as_multipart, multipart_type
 from benchmarks.walls.arena import Arena, human
 from benchmarks.walls.bystander import Sample, Seen
-from benchmarks.walls.cases import WALLS, heavy, tools
+from benchmarks.walls.cases import WALLS, forms, heavy, tools
 from benchmarks.walls.cases.sockets import BINARY, TEXT, frame
 from benchmarks.walls.hostile_html import REMOTE, faults_in
 from benchmarks.walls.misbehaviour import WAYS, Order
@@ -143,6 +143,19 @@ def test_a_drawn_form_is_the_one_that_a_browser_would_send():
     request = RequestFactory().generic("POST", "/", body, content_type=MULTIPART["Content-Type"])
     assert MultiValueDict({"name": ['a"\u5e74'], "tags": ["1", "2"]}) == request.POST
     assert request.FILES["image"].read() == b"\x00\r\n--x"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_drawn_boundary_is_one_that_is_read(seed):
+    boundary = forms.drawn_boundary(Random(seed))
+    body, kind = (
+        as_multipart({"name": "x"}, boundary=boundary),
+        multipart_type(boundary)["Content-Type"],
+    )
+    request = RequestFactory().generic("POST", "/", body, content_type=kind)
+    assert dict(request.POST) == {"name": ["x"]}
+    size = len(forms.drawn_delimiters(Random(seed), boundary))
+    assert 50_000 < size < settings.MAX_BODY_BYTES * 4
 
 
 def test_drawn_frames_are_those_of_a_websocket():

@@ -1,7 +1,8 @@
 """Everything that reads text of callers, models, files or builders, with the worst texts for it.
 
 It is one list, so that nothing is forgotten: a module with a regular expression stands in `DOORS`, or
-in `BOUNDED` with the reason why no long text reaches it.
+in `BOUNDED` with the reason why no long text reaches it; and so does one of `edge/` that takes apart what
+anybody may send.
 """
 
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from copilot_admin.answering import question_room
 from copilot_admin.component_calls import files as component_files
 import copilot_admin.config.logs
 from copilot_admin.copilot_file import fault_places, loading
-from copilot_admin.edge import form_bodies, form_parts, route_names
+from copilot_admin.edge import bounded_cookies, form_bodies, form_parts, route_names
 from copilot_admin.engine import artifact_names, citations
 from copilot_admin.engine.client_functions import registry as client_functions
 from copilot_admin.engine.component_runs import text as component_text
@@ -667,6 +668,11 @@ DOORS = (
         (("", "\n", ""),),
     ),
     Door(
+        bounded_cookies,
+        encoded(lambda value: bounded_cookies._readable(value, bounded_cookies.MOST_IN_ALL)),
+        (("", ";", ""), ("", "a=\\;", ""), ("", "\\", ";"), ("a=", "\\;b=", "")),
+    ),
+    Door(
         form_bodies,
         encoded(form_in_messages),
         (
@@ -768,7 +774,7 @@ DOORS = (
     ),
 )
 
-# Modules with expressions that no long text reaches, and why.
+# Modules that no long text reaches, and why.
 BOUNDED = {
     "copilot_admin.redaction.checked": "only made; what they find is tried in a process of its own",
     "copilot_admin.redaction.worker": "in a process of its own, which has an end",
@@ -780,6 +786,9 @@ BOUNDED = {
     "copilot_admin.management.commands.audit": "an option that an operator types",
     "copilot_admin.review.phrases": "looks at 500 characters",
     "copilot_admin.prices.litellm": "its expression has a longest match",
+    "copilot_admin.edge.bodies": "a header is split once, and has 64 KB at most",
+    "copilot_admin.edge.log_in_proxy": "a header is split once, and has 64 KB at most",
+    "copilot_admin.edge.stray_slashes": "an address is split once, and has 64 KB at most",
     "copilot_admin.ids": "its expression has a longest match",
     "copilot_admin.admin.copilots.rows": "fields of a form with a longest length",
     "copilot_admin.admin.copilots.questions_form": "a field of a form with a longest length",
