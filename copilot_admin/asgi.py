@@ -36,6 +36,7 @@ from copilot_admin.edge.request_end import SharedRequestEnd  # noqa: E402
 from copilot_admin.edge.root_path import WithoutClientRootPath  # noqa: E402
 from copilot_admin.edge.security_headers import SecurityHeaders  # noqa: E402
 from copilot_admin.edge.signals import keep_start_in_event_loop  # noqa: E402
+from copilot_admin.edge.slowed_guesses import SlowedGuesses  # noqa: E402
 from copilot_admin.edge.static_files import static_files  # noqa: E402
 from copilot_admin.edge.stray_slashes import WithoutStraySlashes  # noqa: E402
 from copilot_admin.edge.websocket_origins import SameOriginSockets  # noqa: E402
@@ -64,6 +65,7 @@ def _build() -> App:
     )
     app = Questions(SharedRequestEnd(app))
     app = BodyLimits(app, max_bytes=settings.MAX_BODY_BYTES, on_refusal=record_oversized)
+    app = SlowedGuesses(app)
     app = HeaderLimits(WithoutNulAddresses(BoundedCookies(app)))
     app = RequestIds(app)
     app = ProxyUsers(app, settings.USER_PROXIES)

@@ -19,6 +19,7 @@ from copilot_admin.answering.refused import REFUSED
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.copilot_file import bundles, validation
 from copilot_admin.copilots import data_fit, live
+from copilot_admin.copilots.seen_keys import SEEN_KEYS
 from copilot_admin.edge.guesses import GUESSES
 from copilot_admin.engine.files.file_processes import WORKERS
 from copilot_admin.journal import JOURNAL
@@ -185,7 +186,7 @@ def _all_is_new() -> None:
     forget_noted()
     forget_users()
     forget_callers()
-    for one in (BOOK, COUNTING, CLOSED_RATES, GUESSES, NEAR_LIMITS, REFUSED, WALKS):
+    for one in (BOOK, COUNTING, CLOSED_RATES, GUESSES, NEAR_LIMITS, REFUSED, SEEN_KEYS, WALKS):
         one.forget()
     JOURNAL._is_failing = False
 

@@ -14,9 +14,10 @@ from copilot_admin.copilots.door import credentials_in, user_of
 from copilot_admin.copilots.live import LiveCopilot, admit
 from copilot_admin.copilots.user_words import named
 from copilot_admin.edge.asgi_types import Scope, is_query
+from copilot_admin.edge.guesses import GUESSES
 from copilot_admin.edge.ids import SCOPE_KEY
 from copilot_admin.edge.proxy_users import words_in
-from copilot_admin.errors import BodyTooLarge, RequestError
+from copilot_admin.errors import BodyTooLarge, RequestError, WrongKey
 from copilot_admin.ids import Ids
 from copilot_admin.journal import JOURNAL, Refusal
 from copilot_admin.storage.writer import READER
@@ -39,7 +40,9 @@ async def record_oversized(scope: Scope, error: BodyTooLarge) -> None:
     try:
         user = await user_of(credentials)
         live, caller = await READER.run(partial(admit, slug, key=credentials.key, user=user))
-    except (RequestError, db.Error):
+    except (RequestError, db.Error) as fault:
+        if isinstance(fault, WrongKey):  # it was looked up as any other
+            GUESSES.count(str((scope.get("client") or ("",))[0]))
         tell_refusal(error, ids=ids, came=came)
         return  # whoever may not ask gets the same answer, and leaves no trace
     tell_refusal(

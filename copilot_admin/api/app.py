@@ -17,12 +17,11 @@ from copilot_admin.api import components, discovery, feedback, images, query
 from copilot_admin.api.component_documentation import SECURITY_SCHEMES
 from copilot_admin.edge.asgi_types import error_body, when_again
 from copilot_admin.edge.error_pages import logged_already
-from copilot_admin.edge.guesses import GUESSES
+from copilot_admin.edge.guesses import GUESSES, too_many_guesses
 from copilot_admin.edge.put_off import PUT_OFFS
 from copilot_admin.edge.request_ids import request_id_of
 from copilot_admin.errors import (
     RequestError,
-    TooManyGuesses,
     Unauthorized,
     Unavailable,
     WrongKey,
@@ -103,15 +102,9 @@ def say_error(request: HttpRequest, error: RequestError) -> HttpResponse:
 
 
 def _slowed(request: HttpRequest, error: WrongKey) -> RequestError:
-    """The error, or that too many wrong keys came from its address; good keys are not asked.
+    """The error, or that too many wrong keys came from its address; `edge` refuses those after it.
 
     Behind a proxy the address is what the server made of its headers (FORWARDED_ALLOW_IPS).
     """
     seconds = GUESSES.count(request.META.get("REMOTE_ADDR", ""))
-    if not seconds:
-        return error
-    return TooManyGuesses(
-        "Too many wrong endpoint keys came from this address. Wait a minute, and send a key that "
-        "works.",
-        retry_after=seconds,
-    )
+    return too_many_guesses(seconds) if seconds else error

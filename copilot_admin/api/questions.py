@@ -17,7 +17,15 @@ from copilot_admin.answering.run import ActiveRun
 from copilot_admin.answering.stops import Stop
 from copilot_admin.api.query import FAILURE_KEY, UnreadQuery, opened
 from copilot_admin.copilots.door import credentials_in, headers_read
-from copilot_admin.edge.asgi_types import App, Receive, Scope, Send, is_query, once_more
+from copilot_admin.edge.asgi_types import (
+    App,
+    Receive,
+    Scope,
+    Send,
+    is_query,
+    once_more,
+    whole_header,
+)
 from copilot_admin.edge.event_streams import HEADERS
 from copilot_admin.edge.ids import SCOPE_KEY
 from copilot_admin.edge.networks import network_of
@@ -112,12 +120,12 @@ def _slug_in(scope: Scope) -> str | None:
 
 def _is_for_this_host(scope: Scope) -> bool:
     """Whether Django would let the request through."""
-    domain, _ = split_domain_port(_header(scope, "host") or "")
+    domain, _ = split_domain_port(whole_header(scope, "host") or "")
     return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
 
 
 def _asked(scope: Scope, slug: str, *, body: bytes) -> UnreadQuery:
-    given = ((key, _header(scope, key)) for key in headers_read())
+    given = ((key, whole_header(scope, key)) for key in headers_read())
     return UnreadQuery(
         slug=slug,
         credentials=credentials_in(
@@ -127,10 +135,3 @@ def _asked(scope: Scope, slug: str, *, body: bytes) -> UnreadQuery:
         ids=scope[SCOPE_KEY],
         address=network_of((scope.get("client") or ("",))[0]),
     )
-
-
-def _header(scope: Scope, name: str) -> str | None:
-    """A request header as Django reads it: what came several times is one."""
-    wanted = name.lower().encode()
-    values = [value for key, value in scope["headers"] if key == wanted]
-    return b",".join(values).decode("latin-1") if values else None

@@ -44,6 +44,13 @@ def header(scope: Scope, name: bytes) -> bytes | None:
     return None
 
 
+def whole_header(scope: Scope, name: str) -> str | None:
+    """A request header as Django reads it: what came several times is one."""
+    wanted = name.lower().encode()
+    values = [value for key, value in scope["headers"] if key == wanted]
+    return b",".join(values).decode("latin-1") if values else None
+
+
 def once_more(message: Message, receive: Receive) -> Receive:
     """A `receive` that gives a message that was taken out, then whatever the server says."""
     waiting = [message]

@@ -2,24 +2,44 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil
 from threading import Lock
 from time import monotonic
 
 from copilot_admin.edge.networks import network_of
+from copilot_admin.errors import TooManyGuesses
 
 MOST_GUESSES = (
     20  # wrong keys within a minute; a client whose key has expired asks every few seconds
 )
 SECONDS = 60.0
 MOST_ADDRESSES = 10_000  # that are remembered; a megabyte or two
+MOST_TURNS = 20  # of keys that wait at one address; together a guesser tries forty in a minute
 
 
 @dataclass(slots=True)
 class _Count:
+    """What came from one address.
+
+    Attributes:
+        began: When its minute did.
+        turns: When each of the keys that were told to wait is looked up, by its mark.
+    """
+
     began: float
     guesses: int = 0
+    turns: dict[bytes, float] = field(default_factory=dict)
+
+    def seconds_left(self, now: float) -> int:
+        """Until guesses are counted anew; 0: there are still some."""
+        is_slowed = self.guesses >= MOST_GUESSES and now - self.began < SECONDS
+        return max(ceil(self.began + SECONDS - now), 1) if is_slowed else 0
+
+    def anew(self, now: float) -> "_Count":
+        """The next minute's; whose turn came long ago is not awaited any more."""
+        awaited = {mark: turn for mark, turn in self.turns.items() if now - turn < SECONDS}
+        return _Count(now, turns=awaited)
 
 
 class Guesses:
@@ -40,19 +60,58 @@ class Guesses:
         with self._lock:
             count = self._counts.get(name)
             if count is None or now - count.began >= SECONDS:
-                count = self._counts[name] = _Count(now)
+                count = self._counts[name] = count.anew(now) if count else _Count(now)
                 self._counts.move_to_end(name)
             count.guesses += 1
             if len(self._counts) > MOST_ADDRESSES:
                 self._counts.popitem(last=False)
-        if count.guesses <= MOST_GUESSES:
+        return count.seconds_left(now) if count.guesses > MOST_GUESSES else 0
+
+    def slow(self, address: str) -> bool:
+        """Whether keys that nobody knows have to wait at an address; a microsecond or two."""
+        count = self._counts.get(network_of(address)) if self._counts else None
+        return count is not None and count.seconds_left(self._clock()) > 0
+
+    def wait(self, address: str, mark: bytes) -> int:
+        """How many seconds a key waits before it is looked up; 0: it is its turn.
+
+        Who comes back when he was told to is let in once, whatever others have sent meanwhile: a
+        client that sends one wrong key over and over has used up a new minute in its first moment.
+
+        Args:
+            address: That it came from.
+            mark: Tells it from other keys.
+        """
+        now = self._clock()
+        with self._lock:
+            count = self._counts.get(network_of(address))
+            seconds = count.seconds_left(now) if count else 0
+            if count is None or not seconds:
+                return 0
+            if len(count.turns) < MOST_TURNS:
+                count.turns.setdefault(mark, count.began + SECONDS)
+            if count.turns.get(mark, now + 1) > now:
+                return seconds
+            del count.turns[mark]
             return 0
-        return max(ceil(count.began + SECONDS - now), 1)
 
     def forget(self) -> None:
         """Forgets all failed guesses; for tests."""
         with self._lock:
             self._counts.clear()
+
+
+def too_many_guesses(seconds: int) -> TooManyGuesses:
+    """What who sends too many wrong keys is told.
+
+    Args:
+        seconds: Until he may send another.
+    """
+    return TooManyGuesses(
+        "Too many wrong endpoint keys came from this address. Wait a minute, and send a key that "
+        "works.",
+        retry_after=seconds,
+    )
 
 
 GUESSES = Guesses()

@@ -10,7 +10,8 @@ import pytest
 from copilot_admin.answering import oversized_bodies
 from copilot_admin.answering.oversized_bodies import record_oversized
 from copilot_admin.copilots.callers import Caller
-from copilot_admin.errors import BodyTooLarge, NotFound
+from copilot_admin.edge.guesses import GUESSES, MOST_GUESSES
+from copilot_admin.errors import BodyTooLarge, NotFound, WrongKey
 from copilot_admin.ids import Ids
 from copilot_admin.models import Logging
 from copilot_admin.telemetry import watchers
@@ -101,3 +102,14 @@ def test_whoever_may_not_ask_leaves_no_trace_but_that_he_was_refused(
     assert [(run.copilot, run.error_code, run.has_row) for run in told] == [
         ("", "body-too-large", False)
     ]
+
+
+def test_a_wrong_key_before_a_large_body_is_a_guess_as_any_other(noted, door):
+    door.refuses = NotFound("No copilot.")
+    for _ in range(MOST_GUESSES):
+        record(client=("192.0.2.1", 5))
+    assert not GUESSES.slow("192.0.2.1")
+    door.refuses = WrongKey("Ask for a new one.")
+    for _ in range(MOST_GUESSES):
+        record(client=("192.0.2.1", 5))
+    assert GUESSES.slow("192.0.2.1")

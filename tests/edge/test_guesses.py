@@ -78,6 +78,58 @@ def test_no_more_addresses_are_remembered_than_the_limit(monkeypatch):
     assert counts.count("192.0.2.1") == 0
 
 
+def test_a_key_nobody_knows_waits_once_the_guesses_are_used_up_until_the_minute_ends():
+    clock = Clock()
+    counts = Guesses(clock)
+    assert (counts.slow("192.0.2.1"), counts.wait("192.0.2.1", b"a")) == (False, 0)
+    counted(counts, "192.0.2.1", MOST_GUESSES - 1)
+    assert (counts.slow("192.0.2.1"), counts.wait("192.0.2.1", b"a")) == (False, 0)
+    counts.count("192.0.2.1")
+    assert (counts.slow("::ffff:192.0.2.1"), counts.wait("192.0.2.1", b"a")) == (True, 60)
+    assert (counts.slow("192.0.2.2"), counts.wait("192.0.2.2", b"a")) == (False, 0)
+    clock.now += 59.9
+    assert counts.wait("192.0.2.1", b"a") == 1
+    clock.now += 0.1
+    assert (counts.slow("192.0.2.1"), counts.wait("192.0.2.1", b"a")) == (False, 0)
+
+
+def test_who_waited_as_he_was_told_is_let_in_once_whatever_another_has_sent_since():
+    """A client that sent one wrong key without end kept out a good one, minute after minute."""
+    clock = Clock()
+    counts = Guesses(clock)
+    counted(counts, "192.0.2.1", MOST_GUESSES)
+    clock.now += 30
+    assert counts.wait("192.0.2.1", b"good") == 30
+    clock.now += 30
+    counted(counts, "192.0.2.1", MOST_GUESSES)
+    assert counts.wait("192.0.2.1", b"other") == 60
+    assert counts.wait("192.0.2.1", b"good") == 0
+    assert counts.wait("192.0.2.1", b"good") == 60
+
+
+def test_the_turn_of_a_key_that_stays_away_for_a_minute_more_is_gone():
+    clock = Clock()
+    counts = Guesses(clock)
+    counted(counts, "192.0.2.1", MOST_GUESSES)
+    counts.wait("192.0.2.1", b"good")
+    for _ in range(2):
+        clock.now += 60
+        counted(counts, "192.0.2.1", MOST_GUESSES)
+    assert counts.wait("192.0.2.1", b"good") == 60
+
+
+def test_twenty_keys_of_an_address_have_their_turn_and_no_more(monkeypatch):
+    assert guesses.MOST_TURNS == 20
+    monkeypatch.setattr(guesses, "MOST_TURNS", 2)
+    clock = Clock()
+    counts = Guesses(clock)
+    counted(counts, "192.0.2.1", MOST_GUESSES)
+    assert [counts.wait("192.0.2.1", mark) for mark in (b"a", b"b", b"c")] == [60, 60, 60]
+    clock.now += 60
+    counted(counts, "192.0.2.1", MOST_GUESSES)
+    assert [counts.wait("192.0.2.1", mark) for mark in (b"c", b"a", b"b")] == [60, 0, 0]
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("path", ["/agents.json", "/v2/components"])
 def test_wrong_keys_are_slowed_by_address_and_good_ones_are_not(client: Client, path: str):
