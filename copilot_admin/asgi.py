@@ -20,7 +20,7 @@ from copilot_admin.edge.answers_in_turn import AnswersInTurn  # noqa: E402
 from copilot_admin.edge.asgi_types import App  # noqa: E402
 from copilot_admin.edge.bodies import BodyLimits  # noqa: E402
 from copilot_admin.edge.bounded_cookies import BoundedCookies  # noqa: E402
-from copilot_admin.edge.cors import Cors  # noqa: E402
+from copilot_admin.edge.cors import Cors, Preflights  # noqa: E402
 from copilot_admin.edge.django_handler import Handler  # noqa: E402
 from copilot_admin.edge.fair_starts import FairStarts  # noqa: E402
 from copilot_admin.edge.header_limits import HeaderLimits  # noqa: E402
@@ -66,16 +66,16 @@ def _build() -> App:
     app = Questions(SharedRequestEnd(app))
     app = BodyLimits(app, max_bytes=settings.MAX_BODY_BYTES, on_refusal=record_oversized)
     app = SlowedGuesses(app)
-    app = HeaderLimits(WithoutNulAddresses(BoundedCookies(app)))
-    app = RequestIds(app)
+    app = WithoutNulAddresses(BoundedCookies(app))
     app = ProxyUsers(app, settings.USER_PROXIES)
     app = LogInProxy(app, settings.FIRM_LOG_IN.proxy)
-    app = Cors(app, origins=ALLOWED_ORIGINS, extra_headers=_headers_of_clients())
+    app = Preflights(app, origins=ALLOWED_ORIGINS, extra_headers=_headers_of_clients())
     readers, counter = settings.METRICS_READERS, None
     if readers.are_there:
         counter = start_counting()
         app = MetricsPage(app, figures=counter, readers=readers, refresh=refresh)
-    app = SecurityHeaders(app)
+    app = RequestIds(HeaderLimits(app))
+    app = SecurityHeaders(Cors(app, origins=ALLOWED_ORIGINS))
     app = WithoutStraySlashes(app)
     app = WithoutClientRootPath(app)
     app = RequestCounts(app, counter) if counter else app

@@ -11,7 +11,7 @@ from django.db import close_old_connections, reset_queries
 import pytest
 
 from copilot_admin.edge.allowed_origins import AllowedOrigins
-from copilot_admin.edge.cors import Cors
+from copilot_admin.edge.cors import Cors, Preflights
 from copilot_admin.edge.ids import RequestIds
 from copilot_admin.edge.lifespan import Lifespan
 from copilot_admin.edge.request_end import SharedRequestEnd
@@ -36,7 +36,8 @@ async def echo(request: Any, receive: Any, send: Any) -> None:
 
 
 class TestCors:
-    app = Cors(echo, origins=AllowedOrigins([WORKSPACE]), extra_headers=["x-firm"])
+    origins = AllowedOrigins([WORKSPACE])
+    app = Cors(Preflights(echo, origins=origins, extra_headers=["x-firm"]), origins=origins)
 
     def test_a_known_origin_is_echoed_and_may_read_both_ids(self):
         answer = call(self.app, scope(QUERY, method="POST", headers={"Origin": WORKSPACE}))

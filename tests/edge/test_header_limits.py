@@ -6,13 +6,17 @@ from typing import Any
 
 import pytest
 
+from copilot_admin import asgi
 from copilot_admin.asgi import application
+from copilot_admin.config.figure_readers import figure_readers
+from copilot_admin.edge.asgi_types import App
 from copilot_admin.edge.header_limits import (
     MOST_HEADER_BYTES,
     MOST_HEADERS,
     HeaderLimits,
     size_of_head,
 )
+from copilot_admin.telemetry import metrics
 from tests.edge.asgi_client import call, scope
 from tests.edge.test_edge import QUERY, echo
 
@@ -102,10 +106,72 @@ def test_who_still_sends_a_body_hears_the_refusal_first_and_is_heard_out():
     )
 
 
-def test_a_browser_of_another_origin_may_read_the_refusal():
-    headers = {"Origin": ORIGIN, "X-Filling": "x" * MOST_HEADER_BYTES}
-    answer = call(application, scope(QUERY, method="POST", headers=headers))
+@pytest.mark.parametrize("method", ["POST", "OPTIONS"])
+def test_a_browser_of_another_origin_may_read_the_refusal(method):
+    headers = {
+        "Origin": ORIGIN,
+        "Access-Control-Request-Method": "POST",
+        "X-Filling": "x" * MOST_HEADER_BYTES,
+    }
+    answer = call(application, scope(QUERY, method=method, headers=headers))
     assert (answer.status, answer.header("access-control-allow-origin")) == (431, ORIGIN)
+
+
+@pytest.fixture
+def with_figures(settings: Any, monkeypatch: pytest.MonkeyPatch) -> App:
+    """The whole application of a server that shows figures, which nobody else counts in."""
+    settings.METRICS_READERS = figure_readers("", ("192.0.2.1",))
+    for name in ("_counting", "WATCHERS", "LISTENERS"):
+        monkeypatch.setattr(metrics, name, [])
+    return asgi._build()
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "TRACE"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        QUERY,
+        "/v1/copilots/news/feedback",
+        "/v1/copilots/news/image",
+        "/v2/components",
+        "/agents.json",
+        "//agents.json",
+        "/metrics",
+        "/healthz",
+        "/readyz",
+        "/static/admin/css/base.css",
+        "/admin/",
+        "/nowhere",
+    ],
+)
+def test_the_limits_hold_for_every_method_at_every_address(with_figures, method, path):
+    """Preflights and figures were answered before anything had looked at their headers."""
+    preflight = {"Origin": ORIGIN, "Access-Control-Request-Method": "POST"}
+    for filling in (
+        {"X": "x" * 200_000},
+        {f"X-{number}": "" for number in range(20_000)},
+        {"Content-Type": "a/b" + ";" * 1022},
+    ):
+        asked = {"method": method, "client": ("192.0.2.1", 5), "headers": {**preflight, **filling}}
+        assert call(with_figures, scope(path, **asked)).status == 431
+
+
+def test_preflights_and_figures_within_the_limits_are_answered(with_figures):
+    headers = {"Origin": ORIGIN, "Access-Control-Request-Method": "POST"}
+    preflight = scope(QUERY, method="OPTIONS", headers=headers)
+    assert call(with_figures, preflight).status == 204
+    assert call(with_figures, scope("/metrics", client=("192.0.2.1", 5))).status == 200
+
+
+@pytest.mark.parametrize("method", ["POST", "OPTIONS"])
+def test_a_refusal_has_the_ids_of_its_request(method):
+    headers = {
+        "Access-Control-Request-Method": "POST",
+        "X-Trace-Id": "chat-1",
+        "X-Filling": "x" * MOST_HEADER_BYTES,
+    }
+    answer = call(application, scope(QUERY, method=method, headers=headers))
+    assert (answer.status, answer.header("x-trace-id")) == (431, "chat-1")
 
 
 def test_a_page_is_refused_with_a_page():
