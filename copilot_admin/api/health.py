@@ -26,6 +26,7 @@ _LOOKING = ThreadPoolExecutor(1, thread_name_prefix="free-space")
 DAMAGED = "the SQLite database is damaged: stop the server and put a backup in its place"
 NOT_MIGRATED = "migrations are not applied: run `manage.py migrate`"
 DISKS = "a disk or folder of this server takes nothing: its log says which"
+RETRY_AFTER_SECONDS = 5  # as of every other 503; whoever watches asks about as often
 RIGHTS = (
     "the role of the database lacks a right, or a table is gone: the log of this server says which"
 )
@@ -59,6 +60,7 @@ async def ready(request: HttpRequest) -> JsonResponse:
     problem = "draining" if is_draining() else await _noted_problem()
     if problem:
         response = JsonResponse({"status": "not ready", "reason": problem}, status=503)
+        response["Retry-After"] = str(RETRY_AFTER_SECONDS)
         logged_already(response)
         return response
     note = {"note": COUNTING.problem} if COUNTING.problem else {}

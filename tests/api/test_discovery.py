@@ -217,7 +217,10 @@ class TestHealth:
         make_published(slug="news")
         start_draining()
         try:
-            assert get("/readyz")[::2] == (503, {"status": "not ready", "reason": "draining"})
+            status, headers, body = get("/readyz")
+            assert (status, headers["Retry-After"]) == (503, "5")
+            assert body == {"status": "not ready", "reason": "draining"}
+            assert get("/healthz")[0] == 200
 
             async def ask() -> tuple[int, str, Any]:
                 response = await AsyncClient().post(
@@ -239,8 +242,8 @@ class TestHealth:
         name = _last_migration()
         MigrationRecorder(connection).record_unapplied("copilot_admin", name)
         try:
-            status, _, body = get("/readyz")
-            assert status == 503
+            status, headers, body = get("/readyz")
+            assert (status, headers["Retry-After"]) == (503, "5")
             assert body["reason"] == "migrations are not applied: run `manage.py migrate`"
         finally:
             MigrationRecorder(connection).record_applied("copilot_admin", name)
