@@ -395,6 +395,54 @@ def test_redis_serves_cache_and_live_updates(tmp_path):
     )
 
 
+# What Django and its packages would read out of Redis, and out of rows beside it, is given a pickle
+# that makes a file when somebody unpickles it.
+PICKLED = """
+import json, os, pathlib, pickle, sys
+os.environ["DJANGO_SETTINGS_MODULE"] = "copilot_admin.settings"
+import django
+django.setup()
+from channels.layers import channel_layers
+from django.conf import settings
+from django.core.cache import caches
+from django.utils.module_loading import import_string
+
+class Planted:
+    def __reduce__(self):
+        return pathlib.Path.touch, (pathlib.Path(sys.argv[1]),)
+
+planted = pickle.dumps(Planted())
+readers = {f"cache {name}": caches[name]._cache._serializer.loads for name in settings.CACHES}
+readers |= {f"layer {name}": channel_layers[name].deserialize for name in settings.CHANNEL_LAYERS}
+readers["session"] = import_string(settings.SESSION_SERIALIZER)().loads
+ran = []
+for name, reader in readers.items():
+    try:
+        reader(planted)
+    except Exception:
+        pass
+    if pathlib.Path(sys.argv[1]).exists():
+        ran.append(name)
+        pathlib.Path(sys.argv[1]).unlink()
+print(json.dumps([sorted(readers), ran]))
+"""
+
+
+def test_nothing_that_lies_in_redis_is_unpickled(tmp_path):
+    """Whoever could write there ran code here; Django does so unless it is told another way."""
+    finished = subprocess.run(
+        [sys.executable, "-c", PICKLED, str(tmp_path / "ran")],
+        cwd=ROOT,
+        env={**production_environment(str(tmp_path)), "REDIS_URL": "redis://127.0.0.1:1/0"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    readers, ran = json.loads(finished.stdout)
+    assert readers == ["cache default", "layer default", "session"]
+    assert ran == []
+
+
 def postgresql(**options: bool) -> Any:
     return database("postgres://u:p@h:5432/n", data_dir=Path("/d"), **options)
 
