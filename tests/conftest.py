@@ -47,7 +47,7 @@ from tests.waiting import HANGS_SECONDS
 
 pytest_plugins = ["tests.by_day", "tests.loading", "tests.fixtures", "tests.spared"]
 
-SERVICES = ("browser", "nginx", "pgbouncer", "postgres", "redis")
+SERVICES = ("browser", "curl", "nginx", "pgbouncer", "postgres", "redis")
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1", "", None})
 
 # Few examples, the same in every run; what they do not find, the nightly run looks for.

@@ -39,6 +39,8 @@ def missing(service: str) -> str:
                 if chromium()
                 else "Chromium is missing: install the package 'chromium-headless-shell' or 'chromium'"
             )
+        case "curl":
+            return "" if shutil.which("curl") else "curl is missing: install the package 'curl'"
         case "postgres":
             return _missing_postgres()
         case "redis":

@@ -1,0 +1,106 @@
+"""What documents tell people to type does what they say it does."""
+
+from argparse import Namespace
+from importlib.util import find_spec
+import os
+import re
+import shlex
+import subprocess
+
+from django.core.management import CommandError, get_commands, load_command_class
+import pytest
+
+from copilot_admin.copilot_file.importing import import_file
+from copilot_admin.settings import BASE_DIR
+from tests.docs.test_docs import BLOCK, DOCUMENTS
+from tests.waiting import HANGS_SECONDS
+
+README = (BASE_DIR / "README.md").read_text()
+OURS = "http://127.0.0.1:7777"
+MADE = re.compile(r"(?:`|^)(make [a-z]+(?: [A-Z]+=\S+?)?)(?:`|$)", re.MULTILINE)
+QUOTED = re.compile(r"`manage\.py ([a-z_]+ [^`]+)`")
+TYPED = re.compile(r"^ *(?:\S+ )*\.venv/bin/python manage\.py (.+)$", re.MULTILINE)
+
+
+TEXTS = [document.read_text() for document in DOCUMENTS]
+NAMED = {line for text in TEXTS for line in QUOTED.findall(BLOCK.sub("", text))}
+# Without where their output goes, and what is said of them.
+COPIED = {
+    re.split(r" [>|#&;\\]", line)[0].strip() for text in TEXTS for line in TYPED.findall(text)
+}
+
+
+def parsed(line: str) -> Namespace:
+    name, *arguments = shlex.split(line)
+    parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
+    return parser.parse_args(arguments)
+
+
+def commands_of(target: str) -> list[list[str]]:
+    """What a target of the Makefile would start in an environment that is there."""
+    ready = [word for name in ("run", "dev") for word in ("-o", f".venv/{name}.stamp")]
+    shown = subprocess.run(
+        ["make", "--dry-run", *ready, *shlex.split(target)[1:]],  # noqa: S607  # wherever it lies
+        cwd=BASE_DIR,
+        env={"PATH": os.environ["PATH"]},  # not with the flags of a make that runs these tests
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [shlex.split(line) for line in shown.stdout.replace("\\\n", " ").splitlines()]
+
+
+def test_the_search_finds_commands():
+    assert "keys create desk-7" in NAMED
+    assert "serve --host 127.0.0.1 --port 7777 --workers 2" in COPIED
+    assert {"make run", "make run PORT=8000", "make test"} <= set(MADE.findall(README))
+
+
+@pytest.mark.parametrize("line", sorted(COPIED))
+def test_a_command_is_taken_as_it_is_copied(line):
+    assert parsed(line)
+
+
+@pytest.mark.parametrize("line", sorted(NAMED - COPIED))
+def test_a_command_knows_what_sentences_write_behind_it(line):
+    """A sentence that names a command leaves out what is told elsewhere."""
+    try:
+        parsed(line)
+    except CommandError as error:
+        assert "the following arguments are required" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("target", "port"), [("make run", OURS.rpartition(":")[2]), ("make run PORT=8000", "8000")]
+)
+def test_make_run_serves_where_it_is_said_to(target, port):
+    (command,) = commands_of(target)
+    environment, python, script, *line = command
+    assert (environment, python) == ("HOST=127.0.0.1", ".venv/bin/python")
+    assert (BASE_DIR / script).is_file()
+    options = parsed(shlex.join(line))
+    assert (line[0], options.host, str(options.port)) == ("quickstart", "127.0.0.1", port)
+    assert f"serves {OURS}." in README
+
+
+@pytest.mark.parametrize("target", sorted(set(MADE.findall(README)) - {"make run PORT=8000"}))
+def test_what_a_target_starts_is_there(target):
+    modules = [words[words.index("-m") + 1] for words in commands_of(target) if "-m" in words]
+    assert modules or target == "make run"
+    assert [name for name in modules if find_spec(name) is None] == []
+
+
+@pytest.mark.curl
+@pytest.mark.django_db(transaction=True)
+def test_the_question_of_the_readme_is_answered_in_a_shell(service_url):
+    samples = (BASE_DIR / "copilot_admin" / "samples" / "copilots.yaml").read_bytes()
+    import_file(samples, default_access="open", publishing=True)
+    (block,) = (one for one in re.findall(r"```sh\n(.*?)```", README, re.DOTALL) if "curl" in one)
+    asked = subprocess.run(
+        ["sh", "-ec", block.replace(OURS, service_url)],  # noqa: S607  # as somebody types it
+        capture_output=True,
+        text=True,
+        timeout=HANGS_SECONDS,
+        check=True,
+    )
+    assert "event: copilotMessageChunk\ndata: " in asked.stdout
