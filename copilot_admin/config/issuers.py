@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 import os
+from pathlib import Path
 import ssl
-import stat
 
 # The variables, and whether a folder may be named.
 _NAMING = {"SSL_CERT_FILE": False, "SSL_CERT_DIR": True, "REQUESTS_CA_BUNDLE": True}
@@ -21,7 +21,7 @@ def _fault_of(named: str, may_be_folder: bool) -> str:
     if may_be_folder and any(map(os.path.isdir, named.split(os.pathsep))):
         return ""
     try:
-        if stat.S_ISFIFO(os.stat(named).st_mode):  # OpenSSL would wait for somebody who writes
+        if Path(named).is_fifo():  # OpenSSL would wait for somebody who writes
             return "it is no file"
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(named)
     except ssl.SSLError:  # it is an OSError as well, with a number of OpenSSL's
