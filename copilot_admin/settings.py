@@ -74,7 +74,7 @@ FETCH_ALLOW = env.items("COPILOT_FETCH_ALLOW")
 
 # Which user asks: as a token says, or a trusted proxy.
 USER_TOKENS = token_rules(env, production=PRODUCTION)
-USER_PROXIES = proxy_rules(env)
+USER_PROXIES = proxy_rules(env, production=PRODUCTION)
 logs.hide(env.secret("COPILOT_USER_KEY"))
 USER_REQUIRED = check_required(
     required=env.flag("COPILOT_USER_REQUIRED"), tokens=USER_TOKENS, proxies=USER_PROXIES

@@ -63,14 +63,17 @@ class ProxyRules:
         return tuple(filter(None, (self.id_header, self.email_header, self.name_header)))
 
 
-def proxy_rules(env: Environment) -> ProxyRules:
+def proxy_rules(env: Environment, *, production: bool = False) -> ProxyRules:
     """What the environment says of proxies.
 
     Raises:
-        BadSetting: A proxy is named by no address, or is trusted with no header.
+        BadSetting: A proxy is named by no address, or is trusted with no header; or in production
+            everybody is a proxy.
     """
     rules = ProxyRules(
-        networks=networks(env.items("COPILOT_USER_PROXIES"), setting="COPILOT_USER_PROXIES"),
+        networks=networks(
+            env.items("COPILOT_USER_PROXIES"), setting="COPILOT_USER_PROXIES", production=production
+        ),
         id_header=_header("COPILOT_USER_ID_HEADER", env.text("COPILOT_USER_ID_HEADER")),
         email_header=_header("COPILOT_USER_EMAIL_HEADER", env.text("COPILOT_USER_EMAIL_HEADER")),
         name_header=_header("COPILOT_USER_NAME_HEADER", env.text("COPILOT_USER_NAME_HEADER")),

@@ -112,7 +112,7 @@ def firm_log_in(env: Environment, *, production: bool) -> FirmLogIn:
     """
     found = FirmLogIn(
         oidc=_oidc(env, production=production),
-        proxy=_proxy(env),
+        proxy=_proxy(env, production=production),
         passwords=env.choice("COPILOT_PASSWORDS", Passwords, default=Passwords.ON),
     )
     if found.oidc.is_there and found.proxy.is_there:
@@ -155,7 +155,7 @@ def _oidc(env: Environment, *, production: bool) -> OidcProvider:
     return provider
 
 
-def _proxy(env: Environment) -> UserProxy:
+def _proxy(env: Environment, *, production: bool) -> UserProxy:
     user = env.text("COPILOT_PROXY_USER_HEADER").lower()
     proxies = env.items("COPILOT_PROXY_ALLOW")
     groups = env.text("COPILOT_PROXY_GROUPS_HEADER").lower()
@@ -178,7 +178,7 @@ def _proxy(env: Environment) -> UserProxy:
     return UserProxy(
         user_header=user,
         groups_header=groups,
-        networks=networks(proxies, setting="COPILOT_PROXY_ALLOW"),
+        networks=networks(proxies, setting="COPILOT_PROXY_ALLOW", production=production),
         map=mapped,
     )
 

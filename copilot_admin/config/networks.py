@@ -1,36 +1,59 @@
 """Networks that a setting names, and whether an address is in one of them."""
 
 from collections.abc import Iterable
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Network, collapse_addresses, ip_address, ip_network
 from typing import TypeAlias
 
 from copilot_admin.config.env import BadSetting
 
 Network: TypeAlias = IPv4Network | IPv6Network
 EVERYBODY = "*"
+_MAPPED_BITS = 96  # before an IPv4 address in one of IPv6
 
 
-def networks(texts: Iterable[str], *, setting: str) -> tuple[Network, ...]:
+def networks(
+    texts: Iterable[str], *, setting: str, production: bool = False
+) -> tuple[Network, ...]:
     """Addresses and networks as networks.
 
+    Args:
+        texts: As somebody wrote them; a network may be named by any address in it.
+        setting: Where.
+        production: That what they say of others is believed, and not of everybody.
+
     Raises:
-        BadSetting: One of them is none.
+        BadSetting: One of them is none, or together they are all that there are.
     """
-    return tuple(_network(text, setting) for text in texts)
+    found = tuple(_network(text, setting) for text in texts)
+    if production and is_everybody(found):
+        raise BadSetting(_everybody(setting, "all addresses that there are"))
+    return found
+
+
+def is_everybody(those: Iterable[Network]) -> bool:
+    """Whether networks are together all addresses of a kind, as two halves of them are."""
+    given = list(those)
+    fours = collapse_addresses(one for one in given if isinstance(one, IPv4Network))
+    sixes = collapse_addresses(one for one in given if isinstance(one, IPv6Network))
+    return any(one.prefixlen == 0 for one in (*fours, *sixes))
 
 
 def believed_proxies(text: str, *, setting: str, production: bool) -> str:
-    """The addresses of proxies as uvicorn reads them, which takes any word for an address.
+    """The addresses of proxies as uvicorn reads them.
+
+    It takes any word for an address, and a network only by its first one: of `10.1.2.3/8` it
+    believed nobody, and said nothing.
 
     Raises:
         BadSetting: One is none, such as the name of a machine; or production would believe everybody.
     """
-    if text == EVERYBODY and production:
-        raise BadSetting(
-            f"{setting} is *: everybody could say who he is. Name the addresses of your proxies."
-        )
-    networks((one.strip() for one in text.split(",") if one.strip() != EVERYBODY), setting=setting)
-    return text
+    if text == EVERYBODY:
+        if production:
+            raise BadSetting(_everybody(setting, EVERYBODY))
+        return text
+    named = filter(None, map(str.strip, text.split(",")))
+    found = networks(named, setting=setting, production=production)
+    return ",".join(str(one[0]) if one.num_addresses == 1 else str(one) for one in found)
 
 
 def is_in(address: str, those: Iterable[Network]) -> bool:
@@ -43,9 +66,19 @@ def is_in(address: str, those: Iterable[Network]) -> bool:
     return any(plain in network for network in those)
 
 
+def _everybody(setting: str, what: str) -> str:
+    return (
+        f"{setting} is {what}: everybody could say who he is. Name the addresses of your proxies."
+    )
+
+
 def _network(text: str, setting: str) -> Network:
+    """A network; one of IPv4 may be written as IPv6, as addresses that connect are."""
     try:
-        return ip_network(text, strict=False)
+        found = ip_network(text, strict=False)
+        mapped = getattr(found.network_address, "ipv4_mapped", None)
+        within = found.prefixlen - _MAPPED_BITS
+        return ip_network((mapped, within)) if mapped and within >= 0 else found
     except ValueError:
         raise BadSetting(
             f"{setting} names {text!r}. Use addresses or networks such as 10.0.0.0/8."

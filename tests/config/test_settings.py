@@ -114,6 +114,33 @@ REFUSED = [
         {"FORWARDED_ALLOW_IPS": "*"},
         "FORWARDED_ALLOW_IPS is *: everybody could say who he is. Name the addresses of your proxies.",
     ),
+    *(
+        (
+            {name: text, **others},
+            f"{name} is all addresses that there are: everybody could say who he is. Name the "
+            "addresses of your proxies.",
+        )
+        for name, text, others in (
+            ("FORWARDED_ALLOW_IPS", "10.0.0.1,0.0.0.0/0", {}),
+            ("FORWARDED_ALLOW_IPS", "::/0", {}),
+            ("FORWARDED_ALLOW_IPS", "0.0.0.0/1,128.0.0.0/1", {}),
+            ("FORWARDED_ALLOW_IPS", "::ffff:0:0/96", {}),
+            ("COPILOT_USER_PROXIES", "0.0.0.0/0", {"COPILOT_USER_ID_HEADER": "X-User"}),
+            (
+                "COPILOT_PROXY_ALLOW",
+                "0.0.0.0/0",
+                {
+                    "COPILOT_PROXY_USER_HEADER": "X-User",
+                    "COPILOT_PROXY_GROUPS_HEADER": "X-Groups",
+                    "COPILOT_PROXY_SUPERUSERS": "it",
+                },
+            ),
+        )
+    ),
+    (
+        {"FORWARDED_ALLOW_IPS": "127.0.0.1,*"},
+        "FORWARDED_ALLOW_IPS names '*'. Use addresses or networks such as 10.0.0.0/8.",
+    ),
     (
         {"FORWARDED_ALLOW_IPS": "127.0.0.1, nginx"},
         "FORWARDED_ALLOW_IPS names 'nginx'. Use addresses or networks such as 10.0.0.0/8.",
