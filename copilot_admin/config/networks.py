@@ -35,7 +35,7 @@ def is_everybody(those: Iterable[Network]) -> bool:
     given = list(those)
     fours = collapse_addresses(one for one in given if isinstance(one, IPv4Network))
     sixes = collapse_addresses(one for one in given if isinstance(one, IPv6Network))
-    return any(one.prefixlen == 0 for one in (*fours, *sixes))
+    return 0 in (*(one.prefixlen for one in fours), *(one.prefixlen for one in sixes))
 
 
 def believed_proxies(text: str, *, setting: str, production: bool) -> str:

@@ -23,7 +23,8 @@ from django.template.response import TemplateResponse
 from django.utils.datastructures import MultiValueDict
 
 from copilot_admin.edge.asgi_types import Receive, Scope, Send, is_api, once_more
-from copilot_admin.edge.form_bodies import form_boundary
+from copilot_admin.edge.encoded_forms import PIECE, read_encoded
+from copilot_admin.edge.form_bodies import form_boundary, is_encoded
 from copilot_admin.edge.form_parts import check_parts
 from copilot_admin.edge.heaps import give_back_gaps
 from copilot_admin.storage.database_thread import is_outage
@@ -47,7 +48,9 @@ _MORE_WHEN_ESCAPED = 5  # characters, of a quote
 class Request(ASGIRequest):
     """A request whose body is there, within the limits of the edge."""
 
+    _encoding: str | None
     _post: QueryDict
+    _read_started: bool
     _files: MultiValueDict[str, Any]
 
     def __init__(self, scope: Scope, body_file: IO[Any]) -> None:
@@ -66,10 +69,22 @@ class Request(ASGIRequest):
         """
         with _READING_FORMS:
             self._check_parts()
-            super()._load_post_and_files()  # there is no public way
+            if self._is_long_encoded():
+                self._post, self._files = QueryDict(), MultiValueDict()  # for who looks again
+                self._post = read_encoded(self.body)
+            else:
+                super()._load_post_and_files()  # there is no public way
             if _shown_bytes_of(self._post) > MOST_SHOWN_BYTES:
                 self._post = QueryDict()
                 raise RequestDataTooBig("The page that shows the form again would be too large.")
+
+    def _is_long_encoded(self) -> bool:
+        """Whether it is a form that Django would decode in a few long calls."""
+        if self.method != "POST" or not is_encoded(cast(Scope, self.scope)):
+            return False
+        if (self._encoding or "utf-8").lower() != "utf-8" or self._read_started:
+            return False  # Django says what is wrong with it
+        return isinstance(self._stream, BytesIO) and self._stream.getbuffer().nbytes > PIECE
 
     def _check_parts(self) -> None:
         boundary = form_boundary(cast(Scope, self.scope))

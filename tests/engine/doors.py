@@ -19,7 +19,7 @@ from copilot_admin.answering import question_room
 from copilot_admin.component_calls import files as component_files
 import copilot_admin.config.logs
 from copilot_admin.copilot_file import fault_places, loading
-from copilot_admin.edge import bounded_cookies, form_bodies, form_parts, route_names
+from copilot_admin.edge import bounded_cookies, encoded_forms, form_bodies, form_parts, route_names
 from copilot_admin.engine import artifact_names, citations
 from copilot_admin.engine.client_functions import registry as client_functions
 from copilot_admin.engine.component_runs import text as component_text
@@ -684,6 +684,19 @@ DOORS = (
             ("--a\r\nfilename=\r\n\r\n", "\r\n--", ""),
             ("--a\r\nfilename=", "\r\nContent-Type:", ""),
             ("--a\r\n\r\n", "b", ""),
+        ),
+    ),
+    Door(
+        encoded_forms,
+        encoded(encoded_forms.read_encoded),
+        (
+            ("a=", "%", ""),
+            ("a=", "%E2", ""),
+            ("a=", "%41%", ""),
+            ("a=", "年", ""),
+            ("a=", "年%", ""),
+            ("", "%41=", ""),
+            ("a=", "+", ""),
         ),
     ),
     Door(
