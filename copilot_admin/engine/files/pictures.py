@@ -27,6 +27,7 @@ MOST_SENT = 4 * 1024 * 1024  # bytes of one image; some vendors refuse 5 MB
 _WITH_ITS_PIXELS = {"PNG": "image/png", "JPEG": "image/jpeg"}
 _PHOTOGRAPHS = ("JPEG", "MPO")  # MPO: a JPEG of a telephone, with more pictures behind it
 _START_OF_SCAN = b"\xff\xda"  # stands nowhere else in a JPEG's data
+_DEEP_GREYS = ("I;16", "I;16B", "I")  # as Pillow calls 16 bits of grey; it reads colours as 8 bits
 _UPRIGHT = 1
 Image.MAX_IMAGE_PIXELS = None  # `picture_in` looks at the size, and says which it is
 _ORIENTATION = 0x0112  # a tag of Exif
@@ -103,8 +104,9 @@ def harmless_png(data: bytes) -> bytes:
     try:
         with picture_in(data, formats=ICON_FORMATS, most_pixels=MOST_PIXELS_OF_AN_ICON) as picture:
             picture.load()
-            picture.thumbnail((LARGEST_SIDE_OF_AN_ICON, LARGEST_SIDE_OF_AN_ICON))
-            return _saved(picture.convert("RGBA"), "PNG", optimize=True)
+            shown = _of_eight_bits(picture)
+            shown.thumbnail((LARGEST_SIDE_OF_AN_ICON, LARGEST_SIDE_OF_AN_ICON))
+            return _saved(shown.convert("RGBA"), "PNG", optimize=True)
     except TooManyPixels:
         raise
     except ValueError as error:
@@ -139,6 +141,7 @@ def _is_sendable(picture: Image.Image, data: bytes, *, side: int) -> bool:
     return (
         picture.format in _WITH_ITS_PIXELS
         and picture.mode != "CMYK"
+        and picture.mode not in _DEEP_GREYS  # white to a server that converts it with Pillow
         and side <= LARGEST_SIDE
         and len(data) <= MOST_SENT
         and picture.getexif().get(_ORIENTATION, _UPRIGHT) == _UPRIGHT
@@ -148,8 +151,9 @@ def _is_sendable(picture: Image.Image, data: bytes, *, side: int) -> bool:
 def _rewritten(picture: Image.Image) -> tuple[str, bytes]:
     """Media type and bytes: a photograph stays one, everything else is a PNG if that is small."""
     is_photograph = picture.format in _PHOTOGRAPHS
-    mode = "RGBA" if picture.has_transparency_data else "RGB"
-    shown = picture if picture.mode == mode else picture.convert(mode)
+    shown = _of_eight_bits(picture)
+    mode = "RGBA" if shown.has_transparency_data else "RGB"
+    shown = shown if shown.mode == mode else shown.convert(mode)
     shown.thumbnail((LARGEST_SIDE, LARGEST_SIDE))
     shown = ImageOps.exif_transpose(shown)  # last: a copy of the whole would cost its memory again
     if not is_photograph:
@@ -157,6 +161,32 @@ def _rewritten(picture: Image.Image) -> tuple[str, bytes]:
         if len(png) <= MOST_SENT:
             return "image/png", png
     return "image/jpeg", _saved(_on_white(shown), "JPEG")
+
+
+def _of_eight_bits(picture: Image.Image) -> Image.Image:
+    """The picture; 16 bits of grey are scaled, as `convert` makes each of 255 and more white."""
+    if picture.mode not in _DEEP_GREYS:
+        return picture
+    grey, alpha = _grey_and_alpha(picture)
+    if alpha is None:
+        return grey
+    shown = grey.convert("RGBA")
+    shown.putalpha(alpha)
+    return shown
+
+
+def _grey_and_alpha(picture: Image.Image) -> tuple[Image.Image, Image.Image | None]:
+    """Grey of 8 bits, and what shows of it where one shade of the 16 bits is transparent.
+
+    Mode I takes 160 MB of the largest picture, which are gone at the end: the process grows to
+    461 MB at most, where it grows to 539 MB for a coloured one with a transparent colour.
+    """
+    deep = picture.convert("I")  # the only mode in which `point` takes a table of all shades
+    grey = deep.point([shade >> 8 for shade in range(1 << 16)], "L")
+    clear = grey.info.pop("transparency", None)
+    if clear is None:
+        return grey, None
+    return grey, deep.point([0 if shade == clear else 255 for shade in range(1 << 16)], "L")
 
 
 def _on_white(picture: Image.Image) -> Image.Image:

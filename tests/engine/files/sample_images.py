@@ -31,3 +31,12 @@ def turned(kind: str = "JPEG", size: tuple[int, int] = (8, 4)) -> bytes:
     exif = Image.Exif()
     exif[0x0112] = 6
     return image(kind, size, exif=exif)
+
+
+def deep_ramp(size: tuple[int, int] = (256, 4), **options: Any) -> bytes:
+    """A PNG of 16 bits of grey, black at its left and white at its right."""
+    out, (width, height) = BytesIO(), size
+    shades = [round(at * 65_535 / (width - 1)) for at in range(width)]
+    row = b"".join(shade.to_bytes(2, "little") for shade in shades)
+    Image.frombytes("I;16", size, row * height).save(out, format="PNG", **options)
+    return out.getvalue()

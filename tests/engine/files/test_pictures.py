@@ -9,9 +9,9 @@ import pytest
 
 from copilot_admin.engine.documents.registry import UnreadableFile
 from copilot_admin.engine.files import pictures
-from copilot_admin.engine.files.pictures import LARGEST_SIDE, read_picture
+from copilot_admin.engine.files.pictures import LARGEST_SIDE, harmless_png, read_picture
 from tests.engine.files.hostile_files import declared_pixels
-from tests.engine.files.sample_images import RED, image, speckled, turned
+from tests.engine.files.sample_images import RED, deep_ramp, image, speckled, turned
 
 
 def sent(data):
@@ -50,6 +50,30 @@ def test_other_pictures_are_written_anew(data, media):
     assert (head, shown != data) == (f"data:image/{media};base64", True)
     found = picture.convert("RGB").getpixel((4, 2))
     assert all(abs(one - wanted) < 12 for one, wanted in zip(found, RED, strict=True))
+
+
+def is_ramp(picture):
+    shown = picture.convert("RGB")
+    found = [shown.getpixel((at * (shown.width - 1) // 8, 0)) for at in range(9)]
+    return all(abs(shade - at * 255 / 8) < 3 for at, pixel in enumerate(found) for shade in pixel)
+
+
+@pytest.mark.parametrize("width", [256, LARGEST_SIDE, LARGEST_SIDE + 500])
+def test_sixteen_bits_of_grey_stay_the_shades_that_they_are(width):
+    data = deep_ramp((width, 20))
+    assert Image.open(BytesIO(data)).mode.startswith("I")
+    assert is_ramp(sent(data)[2])
+    assert is_ramp(Image.open(BytesIO(harmless_png(data))))
+
+
+@pytest.mark.parametrize("width", [256, LARGEST_SIDE + 500])
+def test_of_sixteen_bits_of_grey_only_the_transparent_shade_is_transparent(width):
+    data = deep_ramp((width, 20), transparency=0)
+    for picture in (sent(data)[2], Image.open(BytesIO(harmless_png(data)))):
+        alpha = picture.convert("RGBA").getchannel("A")
+        assert alpha.getpixel((0, 0)) < 255
+        assert [alpha.getpixel((at, 0)) for at in (9, picture.width // 2)] == [255, 255]
+        assert is_ramp(picture)
 
 
 @pytest.mark.nightly
