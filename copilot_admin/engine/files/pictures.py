@@ -106,7 +106,8 @@ def harmless_png(data: bytes) -> bytes:
             picture.load()
             shown = _of_eight_bits(picture)
             shown.thumbnail((LARGEST_SIDE_OF_AN_ICON, LARGEST_SIDE_OF_AN_ICON))
-            return _saved(shown.convert("RGBA"), "PNG", optimize=True)
+            upright = ImageOps.exif_transpose(shown.convert("RGBA"))
+            return _saved(upright, "PNG", optimize=True)
     except TooManyPixels:
         raise
     except ValueError as error:

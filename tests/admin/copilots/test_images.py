@@ -50,6 +50,20 @@ def test_nothing_but_pixels_stays() -> None:
         assert Image.open(BytesIO(clean)).info == {}
 
 
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
+def test_pictures_of_a_camera_that_was_held_upright_are_turned(kind: str) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    half_red = Image.new("RGB", (100, 50), "white")
+    half_red.paste("red", (0, 0, 50, 50))
+    out = BytesIO()
+    half_red.save(out, format=kind, exif=exif)
+    clean = Image.open(BytesIO(harmless_png(out.getvalue())))
+    assert (clean.size, clean.info, dict(clean.getexif())) == ((50, 100), {}, {})
+    greens = clean.getchannel("G").tobytes()
+    assert (greens[10 * 50 + 25] < 20, greens[90 * 50 + 25] > 235) == (True, True)
+
+
 def test_large_pictures_are_scaled_down_in_proportion() -> None:
     clean = Image.open(BytesIO(harmless_png(picture(size=(2000, 1000)))))
     assert clean.size == (LARGEST_SIDE, LARGEST_SIDE // 2)
