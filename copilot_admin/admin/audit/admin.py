@@ -21,6 +21,7 @@ from copilot_admin.admin.audit.entry import address_of, compared, is_right, name
 from copilot_admin.admin.audit.filters import found, read_audit_filters
 from copilot_admin.admin.audit.pages import page_of
 from copilot_admin.admin.audit.words import kind_words, kinds
+from copilot_admin.admin.common.bodies import gives_body
 from copilot_admin.admin.common.generics import AuditModelAdmin
 from copilot_admin.admin.common.written_by_server import WrittenByServer
 from copilot_admin.admin.frame.site import site
@@ -106,8 +107,9 @@ class AuditEntryAdmin(WrittenByServer, AuditModelAdmin):
             raise Http404
         filters = read_audit_filters(request.GET.dict())
         rows = found(filters)
-        facts = {"format": form, "filters": filters.chosen}
-        record(Action.EXPORTED, by=Actor.of(request), on=Subject("auditentry"), after=facts)
+        if gives_body(request):
+            facts = {"format": form, "filters": filters.chosen}
+            record(Action.EXPORTED, by=Actor.of(request), on=Subject("auditentry"), after=facts)
         in_loop = isinstance(request, ASGIRequest)
         response = StreamingHttpResponse(
             pieces_in_loop(rows, form) if in_loop else pieces(rows, form),

@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from copilot_admin.admin.common.bodies import gives_body
 from copilot_admin.admin.common.generics import CallModelAdmin
 from copilot_admin.admin.common.written_by_server import WrittenByServer
 from copilot_admin.admin.frame.site import site
@@ -136,7 +137,7 @@ class ComponentCallAdmin(WrittenByServer, CallModelAdmin):
         """The page of a call; that it was read stands in the audit trail."""
         response = super().change_view(request, object_id, *args, **kwargs)
         on = Subject("componentcall", object_id[:LONGEST_ID])
-        if response.status_code == HTTPStatus.OK:
+        if response.status_code == HTTPStatus.OK and gives_body(request):
             record_read(Action.READ, by=Actor.of(request), on=on)
         return response
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from copilot_admin.admin.common.bodies import gives_body
 from copilot_admin.admin.common.from_replica import AskPrimary, from_replica
 from copilot_admin.admin.common.generics import ConversationModelAdmin
 from copilot_admin.admin.transcripts.facts import facts_of, is_recent, latest_turn, live_turns
@@ -195,7 +196,7 @@ class TranscriptViews(ConversationModelAdmin):
             raise PermissionDenied
         rows = Conversation.objects.select_related("copilot")
         found = get_object_or_404(rows, pk=number_in(pk))
-        if view:
+        if view and gives_body(request):
             facts = {"view": view, "copilot": found.copilot.slug} | ({"of": of} if of else {})
             by, on = Actor.of(request), Subject.of(found)
             record_read(Action.READ, by=by, on=on, after=facts)

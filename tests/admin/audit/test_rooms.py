@@ -40,9 +40,10 @@ from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.replica import reading_replica
 from copilot_admin.upkeep.backups.restoring import Restored
 from tests.alerts.alerting import make_rule, make_webhook
-from tests.factories import make_copilot, make_user
+from tests.factories import make_call, make_copilot, make_user
 from tests.journal.journaling import Client as Asking
 from tests.letting_in import log_in
+from tests.review.exports.exporting import finished
 
 pytestmark = pytest.mark.django_db
 ADMIN = "/admin/copilot_admin"
@@ -72,6 +73,25 @@ def boss() -> Client:
 @pytest.fixture
 def talk() -> Conversation:
     return Asking(trace_id="t").ask("canary question").answer("42").conversation
+
+
+def test_only_who_gets_a_file_or_a_page_is_told_to_have_it(
+    boss: Client, talk: Conversation
+) -> None:
+    export = finished(owner=User.objects.get(username="boss"))
+    call = make_call()
+    for page, action in (
+        (f"{ADMIN}/transcriptexport/{export.pk}/file/", "downloaded"),
+        (f"{ADMIN}/auditentry/file/?format=csv", "exported"),
+        ("/admin/figures/?format=csv&table=liked", "exported"),
+        (f"{ADMIN}/conversation/{talk.pk}/change/", "read"),
+        (f"{ADMIN}/componentcall/{call.pk}/change/", "read"),
+    ):
+        count = entries()
+        assert boss.head(page).status_code == 200, page
+        assert entries() == count, page
+        assert boss.get(page).status_code == 200, page
+        assert (entries(), told()[0][0]) == (count + 1, action), page
 
 
 def test_limits_are_told_with_what_they_were(boss: Client) -> None:
