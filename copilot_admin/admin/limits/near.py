@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from copilot_admin.limits.naming import name_of
+from copilot_admin.limits.naming import names_of
 from copilot_admin.limits.near_limits import SHARE
 from copilot_admin.limits.rules import LimitRule, rules_of
 from copilot_admin.limits.subjects import LimitSubject
@@ -32,8 +32,8 @@ def near_limits() -> list[NearLimitRow]:
         if per_cent >= 100 * SHARE:
             fullest[rule.subject] = max(per_cent, fullest.get(rule.subject, 0))
     order = sorted(fullest.items(), key=lambda one: -one[1])
-    named = ((name_of(subject), per_cent) for subject, per_cent in order)
-    return [NearLimitRow(name=name, per_cent=number) for name, number in named if name]
+    names = names_of(fullest)
+    return [NearLimitRow(name=names[one], per_cent=number) for one, number in order if one in names]
 
 
 def _set() -> Iterator[tuple[LimitSubject, dict[str, int | float]]]:

@@ -1,6 +1,6 @@
 """The pages of limits: all there are with what was used, and the form of one."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -25,7 +25,7 @@ from copilot_admin.audit.subject import Subject as Audited
 from copilot_admin.edge.networks import network_of
 from copilot_admin.limits.book import limits_changed
 from copilot_admin.limits.counting import COUNTING
-from copilot_admin.limits.naming import name_of, subject_in
+from copilot_admin.limits.naming import name_of, names_of, subject_in
 from copilot_admin.limits.rules import rules_of
 from copilot_admin.limits.subjects import LimitSubject
 from copilot_admin.limits.use import use_of
@@ -157,13 +157,14 @@ def _stored() -> dict[LimitSubject, Mapping[str, Any]]:
 
 
 def _rows(
-    subjects: Iterable[LimitSubject],
+    subjects: Collection[LimitSubject],
     stored: Mapping[LimitSubject, Mapping[str, Any]],
     *,
     address: str,
 ) -> Iterable[LimitedRow]:
+    names = names_of(subjects)
     for subject in subjects:
-        name = name_of(subject)
+        name = names.get(subject)
         if name is not None:
             yield LimitedRow(
                 name=name,

@@ -4,7 +4,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from asgiref.sync import async_to_sync
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin.config.roles import Role
@@ -129,6 +131,22 @@ def test_a_key_is_called_by_its_name(operator):
     key, _ = make_key("Trading desk")
     save(operator, f"key:{key.pk}", concurrent="1")
     assert rows(operator)[str(key)] == [("Answers at once", "0 of 1", 0)]
+
+
+def test_twenty_keys_and_copilots_cost_as_many_queries_as_one(operator):
+    counts = []
+    for number in range(20):
+        limits = {"concurrent": 1}
+        make_copilot(name=f"Copilot {number}", slug=f"c{number}", limits=limits)
+        key = make_key(f"Desk {number}")[0]
+        SubjectLimits.objects.create(scope=LimitScope.KEY, subject=str(key.pk), limits=limits)
+        if number in (0, 19):
+            operator.get(PAGE)
+            with CaptureQueriesContext(connection) as queries:
+                shown = rows(operator)
+            assert {f"Copilot {number}", str(key)} <= set(shown)
+            counts.append(len(queries))
+    assert counts[0] == counts[1]
 
 
 @pytest.mark.parametrize(
