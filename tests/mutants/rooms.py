@@ -95,8 +95,9 @@ _ROOMS = (
 _BY_HAND = (
     ByHand(
         file="copilot_admin/storage/writer.py",
-        old="_settle_one_by_one(batch)",
-        new="self._schedule(lambda: _settle_one_by_one(batch))",
+        old="            _settle(batch)",
+        new="            _settled_together(batch) or "
+        "[self._schedule(lambda one=one: _settle_alone(one)) for one in batch]",
         tests=("tests/storage/test_writer.py",),
     ),
     ByHand(
