@@ -26,12 +26,13 @@ from copilot_admin.engine.providers import registry as providers
 from copilot_admin.engine.tools import registry as tools
 from copilot_admin.models import Event, EventType
 from protocol.events import FunctionCall
-from tests.docs.recipes import package, written
+from tests.docs.recipes import DOCUMENT, package, written
 from tests.engine.engine_inputs import make_engine_input, make_query, make_spec, outputs_of
 from tests.engine.expressions import has_expression
 from tests.engine.scripted import ScriptedProvider, call, text
 from tests.factories import make_provider, make_published, make_user
 from tests.streams import read
+from tests.test_class_names import OUTERMOST, those_of_the_product
 
 ADD = "/admin/copilot_admin"
 RECIPES = MappingProxyType(
@@ -120,6 +121,13 @@ def test_no_recipe_needs_a_line_in_the_list_of_expressions(tmp_path: Path) -> No
     files = [*tmp_path.rglob("*.py")]
     assert [file.name for file in files if has_expression(file.read_text())] == []
     assert len(files) == len(RECIPES)
+
+
+def test_no_class_of_a_recipe_has_the_name_of_one_of_the_product() -> None:
+    names = OUTERMOST.findall(DOCUMENT.read_text())
+    assert len(names) == len(set(names))
+    assert {"Echo", "Forecast", "OpenLink"} <= set(names)
+    assert set(names) & set(those_of_the_product()) == set()
 
 
 @pytest.mark.nightly  # each recipe has a test of its own below
