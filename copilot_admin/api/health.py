@@ -13,7 +13,7 @@ from copilot_admin.errors import Unavailable
 from copilot_admin.journal import JOURNAL
 from copilot_admin.limits.counting import COUNTING
 from copilot_admin.storage.damage import is_damaged
-from copilot_admin.storage.rights import fault_of_rights
+from copilot_admin.storage.rights import can_only_be_read, fault_of_rights
 from copilot_admin.storage.same_file import DATABASE_FILE
 from copilot_admin.storage.schema import is_current
 from copilot_admin.storage.writer import READER
@@ -30,6 +30,7 @@ RETRY_AFTER_SECONDS = 5  # as of every other 503; whoever watches asks about as 
 RIGHTS = (
     "the role of the database lacks a right, or a table is gone: the log of this server says which"
 )
+READ_ONLY = "the database can only be read, as a standby"
 REPLACED = "the files of the SQLite database were replaced, moved or removed: restart the server"
 
 
@@ -96,6 +97,8 @@ async def _first_problem() -> str:
 def _fault_of_tables() -> str:
     if not is_current():
         return NOT_MIGRATED
+    if can_only_be_read():  # nobody has to be refused before it is known
+        return READ_ONLY
     fault = fault_of_rights()
     _RIGHTS.note(fault)
     return RIGHTS if fault else ""

@@ -1,4 +1,4 @@
-"""Whether the role of PostgreSQL may do what questions need; SQLite has no roles."""
+"""Whether PostgreSQL and its role let questions do what they need; SQLite has no roles."""
 
 from functools import cache
 
@@ -38,6 +38,19 @@ def fault_of_rights() -> str:
         return ""
     table, right = row
     return f"the role of the database has no right to {right} on {table}, or there is no such table"
+
+
+def can_only_be_read() -> bool:
+    """Whether PostgreSQL begins transactions that may not write, as a standby does.
+
+    Raises:
+        Error: Of the database.
+    """
+    if connection.vendor != "postgresql":
+        return False
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW transaction_read_only")
+        return bool(cursor.fetchone() == ("on",))
 
 
 @cache

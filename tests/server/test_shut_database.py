@@ -13,7 +13,7 @@ from copilot_admin.models import Copilot
 from copilot_admin.server.database_faults import sentence_of
 from copilot_admin.storage.postgresql_codes import NOT_PERMITTED
 from tests.api.test_outages import HELLO, QUERY, page_of_a_session, ready
-from tests.databases import on_postgresql
+from tests.databases import end_all_others, on_postgresql
 from tests.factories import make_published
 
 pytestmark = [pytest.mark.database, on_postgresql, pytest.mark.django_db(transaction=True)]
@@ -51,6 +51,36 @@ def test_questions_pages_and_health_say_so_until_the_table_is_there_again(caplog
 def test_a_page_whose_table_is_gone_is_not_available():
     with gone("django_session"):
         assert page_of_a_session("/admin/", is_async=False).status_code == 503
+
+
+@contextmanager
+def only_to_be_read() -> Iterator[None]:
+    """Every session that begins meanwhile may not write, as those of a standby."""
+    with connection.cursor() as cursor:
+        name = connection.ops.quote_name(connection.settings_dict["NAME"])
+        cursor.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    _begin_anew()
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE")
+            cursor.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
+        _begin_anew()
+
+
+def _begin_anew() -> None:
+    """What is set for a database holds for sessions that begin: none stays, this thread's neither."""
+    end_all_others()
+    connection.close_pool()
+
+
+def test_a_database_that_can_only_be_read_is_told_before_anybody_is_refused(caplog):
+    assert ready() == (200, None)
+    with only_to_be_read():
+        assert ready() == (503, health.READ_ONLY)
+    assert ready() == (200, None)
+    assert f"this server is not ready: {health.READ_ONLY}" in caplog.messages
 
 
 @pytest.fixture
