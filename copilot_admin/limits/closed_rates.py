@@ -1,10 +1,11 @@
 """Rates that have no room for some seconds: a flood of refusals asks no counter."""
 
 from collections import OrderedDict
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from copilot_admin.limits.rules import LimitRule
 
+_LONGEST = timedelta(minutes=2)  # rates are of a minute, and Redis may have another clock
 _MOST = 10_000  # that are remembered; a megabyte or two
 
 
@@ -15,9 +16,12 @@ class ClosedRates:
         self._until: OrderedDict[LimitRule, datetime] = OrderedDict()  # noted last is last
 
     def until(self, rule: LimitRule, now: datetime) -> datetime | None:
-        """When a rate has room again; None: it may have some now."""
+        """When a rate has room again; None: it may have some now.
+
+        A time that is further ahead than a rate is long is of a clock that was set back since.
+        """
         until = self._until.get(rule)
-        if until is None or until > now:
+        if until is None or now < until <= now + _LONGEST:
             return until
         del self._until[rule]
         return None

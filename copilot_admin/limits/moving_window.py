@@ -77,11 +77,17 @@ class ProcessWindows(Storage, MovingWindowSupport):
         self._hits.pop(key, None)
 
     def _valid(self, key: str, expiry: int) -> deque[float]:
-        """The hits of the last seconds; one that is as old as the window is out of it."""
+        """The hits of the last seconds; one that is as old as the window is out of it.
+
+        One that is still to come was counted before the clock was set back: it would count until the
+        clock is there again.
+        """
         _, hits = self._hits.setdefault(key, (expiry, deque()))
-        oldest = self._clock() - expiry
-        while hits and hits[0] <= oldest:
+        now = self._clock()
+        while hits and hits[0] <= now - expiry:
             hits.popleft()
+        while hits and hits[-1] > now:
+            hits.pop()
         return hits
 
     def _sweep(self) -> None:

@@ -29,6 +29,13 @@ def test_a_rate_is_closed_until_its_time():
     assert closed.until(rule_of(1), NOW) is None
 
 
+def test_a_clock_that_is_set_back_opens_what_was_closed_by_it():
+    closed = ClosedRates()
+    closed.close(rule_of(1), until=LATER)
+    assert closed.until(rule_of(1), NOW - timedelta(hours=1)) is None
+    assert closed.until(rule_of(1), NOW) is None  # it was forgotten
+
+
 def test_whoever_comes_from_ever_other_addresses_fills_no_memory():
     closed = ClosedRates()
     for number in range(_MOST):

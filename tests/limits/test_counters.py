@@ -162,6 +162,22 @@ def test_a_minute_ends_to_the_moment():
     asyncio.run(scenario())
 
 
+def test_a_clock_that_is_set_back_closes_no_rate_until_it_is_there_again():
+    clock = Clock()
+    counters = ProcessCounters(clock)
+    rate = rule(requests_per_minute=2)
+
+    async def scenario() -> None:
+        assert await counters.hit(rate)
+        assert await counters.hit(rate)
+        clock.seconds -= 3600
+        assert await counters.hit(rate)
+        assert await counters.hit(rate)
+        assert not await counters.hit(rate)
+
+    asyncio.run(scenario())
+
+
 def test_a_process_forgets_what_is_over():
     clock = Clock()
     counters = ProcessCounters(clock)
