@@ -9,6 +9,8 @@ from copilot_admin.models.audit import AuditCursor, AuditCursorName
 
 LEASE = timedelta(seconds=60)  # longer than a batch takes to be sent, or given up
 
+AHEAD = timedelta(minutes=30)  # further than clocks of machines differ
+
 
 def place(name: AuditCursorName) -> int:
     """The number of the entry that is done; nothing is written."""
@@ -20,7 +22,9 @@ def take(name: AuditCursorName) -> int | None:
     """The number of the entry that is done; None while another process goes on."""
     AuditCursor.objects.get_or_create(name=name)
     now = timezone.now()
-    free = Q(taken_until=None) | Q(taken_until__lt=now)
+    # What is taken for longer than a lease lasts was taken by a clock that was set back since.
+    wrong = Q(taken_until__gt=now + LEASE + AHEAD)
+    free = Q(taken_until=None) | Q(taken_until__lt=now) | wrong
     if not AuditCursor.objects.filter(free, name=name).update(taken_until=now + LEASE):
         return None
     return AuditCursor.objects.values_list("sequence", flat=True).get(name=name)

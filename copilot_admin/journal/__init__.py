@@ -8,7 +8,7 @@ outputs, `record`, which they become, and `token_sums`; `unkept` for the sentenc
 has people forgotten, and for calls of components.
 """
 
-from copilot_admin.journal.heartbeat import HEARTBEAT_SECONDS, SILENCE, beat
+from copilot_admin.journal.heartbeat import HEARTBEAT_SECONDS, SILENCE, beat, is_missed
 from copilot_admin.journal.journal import BOOT_ID, JOURNAL, PREPARE_INLINE_BYTES, Journal
 from copilot_admin.journal.reaping import reap
 from copilot_admin.journal.replay import replay_spool
@@ -26,6 +26,7 @@ __all__ = [
     "Opening",
     "Refusal",
     "beat",
+    "is_missed",
     "reap",
     "replay_spool",
 ]

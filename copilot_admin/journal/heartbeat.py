@@ -6,9 +6,10 @@ gives its own with each of them, and is missed after the same time.
 """
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.db.models import Q
 from django.utils import timezone
 
 from copilot_admin.models import Outcome, Run
@@ -16,8 +17,24 @@ from copilot_admin.storage.statements import Update
 
 HEARTBEAT_SECONDS = 5.0
 SILENCE = timedelta(seconds=6 * HEARTBEAT_SECONDS)  # after which whoever gave it counts as dead
+# Further ahead than clocks of machines differ: a sign of life from then is of a clock that went wrong.
+AHEAD = timedelta(minutes=30)
 
 _BEAT = Update(Run, where=("id", "outcome"), set=("heartbeat_at",))
+
+
+def is_missed(column: str, now: datetime) -> Q:
+    """Whether nobody goes on with what is done in batches, by the moment of its last sign of life.
+
+    One that lies ahead was given before the clock was set back: it would count until the clock is
+    there again, for a day or for years. Answers are not looked at in this way: none is cut because
+    the clock of another machine is wrong.
+
+    Args:
+        column: That has the moment.
+        now: By the clock of whoever asks.
+    """
+    return Q(**{f"{column}__lt": now - SILENCE}) | Q(**{f"{column}__gt": now + AHEAD})
 
 
 def beat(run_ids: Iterable[UUID]) -> list[UUID]:

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from copilot_admin.journal import SILENCE
+from copilot_admin.journal import is_missed
 from copilot_admin.models import AnswerState, Judgement, SavedAnswer, SavedQuestion, Side
 from copilot_admin.storage.selects import member
 from copilot_admin.studio.asking import AskingResult
@@ -87,8 +87,8 @@ def claim(copilot_id: int, *, at_once: int) -> Claimed | None:
         None where nothing waits, or where others ask for as many already: they go on.
     """
     answers = SavedAnswer.objects.filter(question__copilot_id=copilot_id)
-    alive = timezone.now() - SILENCE
-    if answers.filter(state=AnswerState.ASKING, claimed_at__gte=alive).count() >= at_once:
+    asking = answers.filter(state=AnswerState.ASKING, claimed_at__isnull=False)
+    if asking.exclude(is_missed("claimed_at", timezone.now())).count() >= at_once:
         return None
     waiting = (
         answers.filter(state=AnswerState.WAITING)
@@ -178,8 +178,8 @@ def stop(copilot_id: int) -> None:
 
 def claim_stalled() -> list[int]:
     """Copilots whose questions nobody asks any more; each is handed to one caller only."""
-    old = timezone.now() - SILENCE
-    stalled = SavedAnswer.objects.filter(state__in=UNFINISHED, claimed_at__lt=old)
+    is_stalled = is_missed("claimed_at", timezone.now())
+    stalled = SavedAnswer.objects.filter(is_stalled, state__in=UNFINISHED)
     copilots = list(stalled.order_by().values_list("question__copilot_id", flat=True).distinct())
     return [
         pk

@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.journal import SILENCE
+from copilot_admin.journal import is_missed
 from copilot_admin.models import (
     AnswerState,
     Baseline,
@@ -106,7 +106,7 @@ def claim(replay_id: int, *, at_once: int) -> ClaimedReplay | None:
         return None
     now = timezone.now()
     answers = ReplayAnswer.objects.filter(replay=replay_id)
-    left = answers.filter(state=AnswerState.ASKING, claimed_at__lt=now - SILENCE)
+    left = answers.filter(is_missed("claimed_at", now), state=AnswerState.ASKING)
     left.update(state=AnswerState.WAITING)
     spent = spent_of(replay_id)
     if spent.under_way >= at_once:
@@ -246,7 +246,7 @@ def grant(replay_id: int, wish: ReplayWish) -> bool:
 def claim_stalled() -> list[int]:
     """Replays whose questions nobody asks any more; each is handed to one caller only."""
     now = timezone.now()
-    stalled = Replay.objects.filter(state__in=GOING_ON, moved_at__lt=now - SILENCE)
+    stalled = Replay.objects.filter(is_missed("moved_at", now), state__in=GOING_ON)
     ids = list(stalled.order_by("pk").values_list("pk", flat=True))
     return [pk for pk in ids if stalled.filter(pk=pk).update(moved_at=now)]
 

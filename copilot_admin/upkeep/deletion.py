@@ -15,7 +15,7 @@ from django.utils import timezone
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
-from copilot_admin.journal import SILENCE
+from copilot_admin.journal import is_missed
 from copilot_admin.models import (
     Action,
     Alert,
@@ -77,7 +77,7 @@ def claim_stalled() -> list[int]:
     """Copilots whose deletion has stopped; each is handed to one caller only."""
     now = timezone.now()
     stalled = Copilot.objects.filter(
-        Q(deletion_moved_at=None) | Q(deletion_moved_at__lt=now - SILENCE),
+        Q(deletion_moved_at=None) | is_missed("deletion_moved_at", now),
         deletion_requested_at__isnull=False,
     )
     return [

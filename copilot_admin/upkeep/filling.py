@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from copilot_admin.journal import SILENCE
+from copilot_admin.journal import is_missed
 from copilot_admin.journal.search_index import (
     SEARCH_FILLING,
     answers_of,
@@ -67,7 +67,7 @@ def fill_batch(name: str) -> bool:
 def claim_stalled() -> list[str]:
     """Fillings that nobody does at the moment; each is handed to one caller only."""
     now = timezone.now()
-    stalled = Filling.objects.filter(Q(moved_at=None) | Q(moved_at__lt=now - SILENCE))
+    stalled = Filling.objects.filter(Q(moved_at=None) | is_missed("moved_at", now))
     return [
         name
         for name in stalled.values_list("pk", flat=True)

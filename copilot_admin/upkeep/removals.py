@@ -3,7 +3,7 @@
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from copilot_admin.journal import SILENCE
+from copilot_admin.journal import is_missed
 from copilot_admin.models import Cause, Removal, RemovalState
 from copilot_admin.privacy.counting import begun_with
 from copilot_admin.privacy.scopes import PrivacyScope
@@ -45,7 +45,7 @@ def unfinished() -> QuerySet[Removal]:
 def claim_stalled() -> list[int]:
     """Removals that nobody goes on with; each is handed to one caller only."""
     now = timezone.now()
-    stalled = unfinished().filter(Q(moved_at=None) | Q(moved_at__lt=now - SILENCE))
+    stalled = unfinished().filter(Q(moved_at=None) | is_missed("moved_at", now))
     return [
         pk
         for pk in stalled.values_list("pk", flat=True)

@@ -237,6 +237,13 @@ def test_a_disk_that_takes_no_anchor_is_one_line_and_tried_again_after_a_minute(
 
 
 @pytest.mark.django_db
+def test_a_trail_that_was_taken_by_a_clock_that_was_set_back_since_is_free() -> None:
+    assert (cursors.take(NAME), cursors.take(NAME)) == (0, None)
+    AuditCursor.objects.update(taken_until=timezone.now() + timedelta(days=1))
+    assert (cursors.take(NAME), cursors.take(NAME)) == (0, None)
+
+
+@pytest.mark.django_db
 def test_of_two_processes_one_notes_the_hash(
     tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

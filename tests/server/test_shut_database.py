@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.db import OperationalError, connection
@@ -72,7 +73,8 @@ def only_to_be_read() -> Iterator[None]:
 def _begin_anew() -> None:
     """What is set for a database holds for sessions that begin: none stays, this thread's neither."""
     end_all_others()
-    connection.close_pool()
+    session: Any = connection
+    session.close_pool()
 
 
 def test_a_database_that_can_only_be_read_is_told_before_anybody_is_refused(caplog):

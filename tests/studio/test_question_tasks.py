@@ -39,6 +39,7 @@ from copilot_admin.studio.question_tasks import ask_in_background, resume_questi
 from copilot_admin.upkeep import background
 from copilot_admin.upkeep.background import BACKGROUND
 from copilot_admin.upkeep.deletion import mark
+from tests.clocks import when_missed
 from tests.engine.scripted import stalled, text
 from tests.factories import make_copilot, make_published, make_saved, make_user
 from tests.studio.questions import script
@@ -116,7 +117,8 @@ def test_stopping_ends_those_that_are_being_asked(monkeypatch):
     assert not SavedAnswer.objects.exists()
 
 
-def test_what_another_process_left_is_taken_up(monkeypatch):
+@when_missed
+def test_what_another_process_left_is_taken_up(monkeypatch, since):
     copilot = make_copilot()
     saved = make_saved(copilot)
     queue([saved], BOTH, user_id=None)
@@ -124,7 +126,7 @@ def test_what_another_process_left_is_taken_up(monkeypatch):
     WRITER.submit(resume_questions).result(HANGS_SECONDS)
     idle()
     assert progress_of(copilot.pk).unfinished == 2
-    SavedAnswer.objects.update(claimed_at=timezone.now() - timedelta(minutes=1))
+    SavedAnswer.objects.update(claimed_at=timezone.now() + since)
     WRITER.submit(resume_questions).result(HANGS_SECONDS)
     idle()
     assert progress_of(copilot.pk).unfinished == 0
@@ -209,11 +211,12 @@ def test_a_copilot_on_its_way_out_is_not_asked():
     assert claim(copilot.pk, at_once=1) is None
 
 
-def test_no_more_of_a_copilot_are_claimed_at_once_than_is_said_unless_they_are_left():
+@when_missed
+def test_no_more_of_a_copilot_are_claimed_at_once_than_is_said_unless_they_are_left(since):
     copilot = make_copilot()
     queue([make_saved(copilot) for _ in range(4)], [Side.DRAFT], user_id=None)
     assert [claim(copilot.pk, at_once=2) is None for _ in range(3)] == [False, False, True]
-    SavedAnswer.objects.update(claimed_at=timezone.now() - timedelta(minutes=1))
+    SavedAnswer.objects.update(claimed_at=timezone.now() + since)
     assert claim(copilot.pk, at_once=2) is not None
 
 

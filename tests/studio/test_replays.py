@@ -1,6 +1,5 @@
 """Replays: each question asked once of one target, paused, bounded, stopped, taken up again."""
 
-from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -42,6 +41,7 @@ from copilot_admin.studio.replay_tasks import (
 from copilot_admin.upkeep import background
 from copilot_admin.upkeep.background import BACKGROUND
 from copilot_admin.upkeep.deletion import DeletionStep, delete_batch, mark
+from tests.clocks import when_missed
 from tests.engine.scripted import broken, stalled, text
 from tests.factories import make_copilot, make_provider, make_published, make_saved, make_user
 from tests.studio.questions import script
@@ -276,7 +276,8 @@ def test_a_replay_is_paused_goes_on_and_is_stopped_at_will(monkeypatch):
     assert not wish(10**9, ReplayWish.STOP)
 
 
-def test_each_question_is_claimed_once_and_those_of_the_dead_are_asked_again():
+@when_missed
+def test_each_question_is_claimed_once_and_those_of_the_dead_are_asked_again(since):
     copilot = make_copilot()
     for number in range(3):
         make_saved(copilot, f"{number}?")
@@ -287,23 +288,22 @@ def test_each_question_is_claimed_once_and_those_of_the_dead_are_asked_again():
     assert second
     assert first.answer_id != second.answer_id
     assert claim(made.pk, at_once=2) is None
-    ReplayAnswer.objects.filter(pk=first.answer_id).update(
-        claimed_at=timezone.now() - timedelta(minutes=1)
-    )
+    ReplayAnswer.objects.filter(pk=first.answer_id).update(claimed_at=timezone.now() + since)
     again = claim(made.pk, at_once=2)
     assert again
     assert again.answer_id == first.answer_id
 
 
-def test_a_replay_that_nobody_goes_on_with_is_taken_up_by_one(monkeypatch):
+@when_missed
+def test_a_replay_that_nobody_goes_on_with_is_taken_up_by_one(monkeypatch, since):
     copilot = make_copilot()
     make_saved(copilot)
     made = begin(replay_of(copilot, WantedTarget()), SavedQuestion.objects.all())
     assert claim_stalled() == []
-    Replay.objects.update(moved_at=timezone.now() - timedelta(minutes=1))
+    Replay.objects.update(moved_at=timezone.now() + since)
     assert claim_stalled() == [made.pk]
     assert claim_stalled() == []
-    Replay.objects.update(moved_at=timezone.now() - timedelta(minutes=1))
+    Replay.objects.update(moved_at=timezone.now() + since)
     script(monkeypatch, text("Now."))
     resume_replays()
     idle()

@@ -21,6 +21,7 @@ from copilot_admin.upkeep.background import BACKGROUND
 from copilot_admin.upkeep.deletion import DeletionStep, claim_stalled, delete_batch, mark
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch, without_referrer
 from protocol.events import ArtifactType, MessageArtifact
+from tests.clocks import when_missed
 from tests.factories import make_call, make_published, make_saved, make_version
 from tests.journal.journaling import Client, ai
 from tests.waiting import HANGS_SECONDS
@@ -190,11 +191,12 @@ def test_an_answer_that_still_runs_is_waited_for():
     assert not Copilot.objects.exists()
 
 
-def test_a_deletion_that_stopped_is_taken_up_once():
+@when_missed
+def test_a_deletion_that_stopped_is_taken_up_once(since):
     going, stalled, never = make_published(), make_published(), make_published()
     staying = make_published()
     mark([going.pk, stalled.pk, never.pk])
-    long_ago = timezone.now() - timedelta(minutes=1)
+    long_ago = timezone.now() + since
     Copilot.objects.filter(pk=stalled.pk).update(deletion_moved_at=long_ago)
     Copilot.objects.filter(pk=never.pk).update(deletion_moved_at=None)
     assert sorted(claim_stalled()) == [stalled.pk, never.pk]

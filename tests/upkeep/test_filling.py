@@ -1,7 +1,5 @@
 """What old rows lack is filled in the background."""
 
-from datetime import timedelta
-
 from django.utils import timezone
 import pytest
 
@@ -21,6 +19,7 @@ from copilot_admin.storage.writer import WRITER
 from copilot_admin.upkeep import filling, tasks
 from copilot_admin.upkeep.background import BACKGROUND
 from copilot_admin.upkeep.filling import claim_stalled, fill_batch
+from tests.clocks import when_missed
 from tests.journal.journaling import Client, ai, call_echo, call_event, ending, result
 from tests.waiting import HANGS_SECONDS
 
@@ -78,11 +77,12 @@ def test_an_answer_that_ended_since_the_release_keeps_what_was_said_before():
     assert texts() == {asked.accepted.turn_id: "why?\nfirst\nsecond"}
 
 
-def test_a_filling_that_stopped_is_handed_to_one():
+@when_missed
+def test_a_filling_that_stopped_is_handed_to_one(since):
     Filling.objects.create(name="search", below=1)
     assert claim_stalled() == ["search"]
     assert claim_stalled() == []
-    Filling.objects.update(moved_at=timezone.now() - timedelta(minutes=1))
+    Filling.objects.update(moved_at=timezone.now() + since)
     assert claim_stalled() == ["search"]
 
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from copilot_admin.journal import SILENCE
+from copilot_admin.journal import is_missed
 from copilot_admin.models import ExportPart, ExportState, TranscriptExport
 from copilot_admin.review.exports.conversations import ExportOptions
 from copilot_admin.review.exports.format import all_formats
@@ -159,8 +159,8 @@ def take_over(waits: Callable[[int, int], bool]) -> list[tuple[int, int]]:
     Args:
         waits: Whether a worker will do one anyway, by its id and its claim.
     """
-    old = timezone.now() - SILENCE
-    stalled = TranscriptExport.objects.kept().filter(state=ExportState.RUNNING, moved_at__lt=old)
+    is_stalled = is_missed("moved_at", timezone.now())
+    stalled = TranscriptExport.objects.kept().filter(is_stalled, state=ExportState.RUNNING)
     return [
         (pk, number + 1)
         for pk, number in stalled.values_list("pk", "claim")

@@ -31,6 +31,7 @@ from copilot_admin.review.exports.writing import Writing, WritingStep
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.upkeep import background, removals, removing
 from copilot_admin.upkeep.background import BACKGROUND
+from tests.clocks import when_missed
 from tests.databases import end_all_others, on_postgresql
 from tests.factories import make_user, make_version
 from tests.journal.journaling import Client
@@ -324,9 +325,10 @@ def test_a_process_writes_an_export_beside_its_work(monkeypatch):
     assert ids_in(export) == ids[::-1]
 
 
-def test_what_another_process_left_is_taken_up():
+@when_missed
+def test_what_another_process_left_is_taken_up(since):
     export = begun()
-    TranscriptExport.objects.update(moved_at=timezone.now() - timedelta(minutes=1))
+    TranscriptExport.objects.update(moved_at=timezone.now() + since)
     WRITER.submit(resume_exports).result(HANGS_SECONDS)
     assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
     export.refresh_from_db()
