@@ -89,8 +89,8 @@ def find(
         row = _row_of_trace(chain, trace_id, user_id)
         if row is not None:
             return _place_in(KnownConversation(*row), chain, links)
-    if not any(link.role is CanonicalRole.AI for link in links):
-        return Found()  # the same first words are no reason to join
+    if _first_answer(links) is None:
+        return Found()  # the same first words are no reason to join, whoever says them
     nodes = Node.objects.filter(conversation__trace_id="") if trace_id else Node.objects.all()
     return _by_hash(nodes, chain, links) or _by_client(nodes, chain, links) or Found()
 
@@ -118,9 +118,10 @@ def _place_in(conversation: KnownConversation, chain: Chain, links: Sequence[Lin
 
 def _by_hash(nodes: QuerySet[Node], chain: Chain, links: Sequence[Link]) -> Found | None:
     """Finds it by the deepest hash; an answer has to be in it, or the first words alone would join."""
-    first_answer = next(i for i, link in enumerate(links) if link.role is CanonicalRole.AI)
-    hashes = {link.chain_hash: i for i, link in enumerate(links) if i >= first_answer}
-    rows = _seen(_deepest(nodes, hashes).order_by("-depth", "-conversation__last_at")[:NEAR])
+    first = _first_answer(links) or 0
+    hashes = {link.chain_hash: i for i, link in enumerate(links) if i >= first}
+    deepest = _deepest(nodes, hashes).order_by("-depth", "-conversation__last_at")
+    rows = _with_ours(_seen(deepest[:NEAR]))
     if not rows:
         return None
     place = _exact_place(rows, hashes)
@@ -162,14 +163,34 @@ def _most_alike(
     hashes = dict.fromkeys(link.client_hash for link in links if link.role is CanonicalRole.AI)
     answers = nodes.filter(client_hash__in=_newest(hashes), role=CanonicalRole.AI.value)
     rows = _seen(answers.order_by("-depth", "-id")[:RANKED])
-    ids = _conversation_ids(only)
-    chosen = ids[0] if len(ids) == 1 else most_alike(rows, links, complete=len(rows) < RANKED)
+    ids, is_complete = _conversation_ids(only), len(rows) < RANKED
+    ours = _with_ours(rows)
+    chosen = ids[0] if len(ids) == 1 else most_alike(ours, links, complete=is_complete)
     if chosen is None:
         return None
     tree = MessageTree(_seen(Node.objects.filter(conversation_id=chosen).order_by("-id")[:LOADED]))
     place = Walk(tree, chain, strict=strict).follow(links)
     conversation = _locked(chosen, chain) if place.answers else None
     return Found(conversation, place, tree) if conversation else None
+
+
+def _first_answer(links: Sequence[Link]) -> int | None:
+    """Where the first answer stands; what a client says in our name before any question is none."""
+    is_asked = False
+    for index, link in enumerate(links):
+        is_asked = is_asked or link.role is CanonicalRole.HUMAN
+        if link.role is CanonicalRole.AI and (is_asked or link.kind is Kind.CALL):
+            return index
+    return None
+
+
+def _with_ours(rows: Sequence[Seen]) -> list[Seen]:
+    """Those of the conversations of which something that was asked or answered here is among them.
+
+    What clients bring along, such as a greeting, an example or a summary, many chats may begin with.
+    """
+    ours = {row.conversation_id for row in rows if not row.from_history}
+    return [row for row in rows if row.conversation_id in ours]
 
 
 def _is_certain(place: AttachPoint, links: Sequence[Link]) -> bool:

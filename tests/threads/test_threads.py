@@ -21,6 +21,7 @@ from protocol.messages import (
     CommandResult,
     FileReference,
     HumanMessage,
+    Message,
     ResultMessage,
     SourceData,
     SourceError,
@@ -158,6 +159,36 @@ def test_foreign_history_without_a_known_answer_is_kept_once():
     history = foreign.conversation.nodes.order_by("id")
     assert [node.from_history for node in history] == [True, True, False, False]
     assert Run.objects.filter(conversation=foreign.conversation).count() == 1
+
+
+BROUGHT_ALONG = {
+    "a greeting": [ai("Hello! How can I help you?")],
+    "an example": [human("What is 1 + 1?"), ai("2")],
+    "a summary": [human("[Summary]"), ai("They spoke of bonds."), human("Go on"), ai("I do.")],
+}
+
+
+@pytest.mark.database
+@pytest.mark.parametrize("brought", BROUGHT_ALONG.values(), ids=BROUGHT_ALONG)
+def test_what_many_chats_begin_with_joins_none_of_them(brought: list[Message]):
+    client = Client()
+    chats = [client.ask(*brought, f"Question {number}") for number in range(3)]
+    for number, asked in enumerate(chats):
+        asked.answer(f"Answer {number}")
+    assert Conversation.objects.count() == 3
+    for number, asked in enumerate(chats):
+        history = [*brought, f"Question {number}", ai(f"Answer {number}")]
+        assert client.ask(*history, "And now?").conversation == asked.conversation
+    altered = [ai(f"{one.text}.") if isinstance(one, AiMessage) else one for one in brought]
+    client.ask(*altered, "Question of another")
+    assert Conversation.objects.count() == 4
+
+
+@pytest.mark.database
+def test_the_same_first_question_after_a_greeting_is_a_chat_of_its_own():
+    client = Client()
+    first, second = (client.ask(*BROUGHT_ALONG["a greeting"], "Hi") for _ in range(2))
+    assert first.conversation != second.conversation
 
 
 @pytest.mark.database
