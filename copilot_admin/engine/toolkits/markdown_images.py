@@ -43,9 +43,11 @@ _DATA_IMAGE = re.compile(
 )
 _IMAGE_IN_ITSELF = "data:image/"
 _FENCE = re.compile(r"(?P<fence>`{3,}+|~{3,}+)(?P<rest>[^\n\r]*+)")
+_BOM = "\ufeff"  # some readers take it for a blank, or leave it out where a text begins
 _ODD_LINE = re.compile(
-    r"[\s>*+\-\d.)]*+(?:<|\$\$|`{3}|~{3})"
+    rf"[\s{_BOM}>*+\-\d.)]*+(?:<|\$\$|`{{3}}|~{{3}})"
 )  # HTML or mathematics, also in lists and quotes
+_BLANKS = " \t"  # what all readers take for one; only some do so with other spaces
 _TICKS = re.compile(r"`+")
 _DOUBTFUL = frozenset("<|$\\\r")  # HTML, tables, mathematics and escapes are read before code
 _NOT_IN_ALT = frozenset("[]\\`<!|$")
@@ -173,6 +175,7 @@ class _Code:
     def _begin_line(self) -> None:
         self.last = ""
         self._head = ""  # of the line; what is longer is no fence
+        self._returns = 0  # some readers end a line there
         self._ticks = ""
         self._is_doubtful = False
         self._backslashes = 0
@@ -207,6 +210,7 @@ class _Code:
             return
         self.last = part[-1]
         self._head += part[: _LONGEST_HEAD - len(self._head)]
+        self._returns += part.count("\r")
         self._is_doubtful = self._is_doubtful or not _DOUBTFUL.isdisjoint(part)
         plain = part.rstrip("\\")
         self._backslashes = len(part) - len(plain) + (0 if plain else self._backslashes)
@@ -216,25 +220,27 @@ class _Code:
     def _end_line(self, line: str) -> None:
         is_first, self._is_first_line = self._is_first_line, False
         leaves_doubt = self._is_after_doubt or self._is_doubtful or bool(self._ticks)
-        self._is_after_doubt = leaves_doubt and bool(line.strip())
+        is_long = len(line) >= _LONGEST_HEAD
+        self._is_after_doubt = leaves_doubt and (is_long or bool(line.strip(f"{_BLANKS}\r")))
         if self._doubt:
             return
-        if "\r" in line.removesuffix("\r") or (len(line) >= _LONGEST_HEAD and line[0] in "`~ "):
+        if self._returns > (self.last == "\r") or (is_long and line[0] in "`~ \t"):
             self._doubt, self._fence = True, ""
         elif self._fence:
             self._end_line_in_fence(line)
         elif (found := _FENCE.match(line)) and not ("`" in found[0][:1] and "`" in found["rest"]):
             self._fence = found["fence"]
-        elif _ODD_LINE.match(line) or (is_first and line.startswith(("---", "+++"))):
+        elif _ODD_LINE.match(line) or (is_first and line.lstrip(_BOM).startswith(("---", "+++"))):
             self._doubt = True
 
     def _end_line_in_fence(self, line: str) -> None:
-        plain = line.strip()
+        plain = line.replace(_BOM, " ").strip()
         if len(plain) < len(self._fence) or set(plain) != {self._fence[0]}:
             return
         self._fence = ""
-        # Behind blanks, it depends on their number whether the fence ends here.
-        self._doubt = not line.startswith(plain)
+        # Behind blanks, it depends on their number whether the fence ends here; before odd ones, on
+        # who reads it.
+        self._doubt = line.removesuffix("\r").rstrip(_BLANKS) != plain
 
 
 def _code_length(line: str, *, ticks: str, is_open: bool) -> int | None:

@@ -54,6 +54,7 @@ PIECES = (
         "\r\n",
         "---\n",
     ),
+    *("\u00a0", "\f", "\ufeff", "\u2028", "\t" * 600, "x" * 600),
     *("1. ", "\t", "&#33;", "*", "|-|\n", "<http://a.b/`>", "#  "),
 )
 
@@ -157,6 +158,16 @@ def test_what_is_left_of_an_image(text, shown, size):
         "<a href='\n`'>{}`",
         "a $ b\n`$ {}`",
         "    {}",
+        "```\n```\u00a0\n```\n{}\n",
+        "```\n```\f\n```\n{}\n",
+        "```\n```\ufeff\n```\n{}\n",
+        "\ufeff```\n```\n{}\n",
+        "\ufeff---\n```\n---\n{}\n",
+        "`a\n\u00a0\n`{}`",
+        "`a\n\v\n`{}`",
+        "`a\n" + "\t" * 600 + "b\n`{}`",
+        "x" * 600 + "\r```\n```\n{}\n",
+        "```\n" + "x" * 600 + "\r```\n{}\n```\n",
     ],
 )
 def test_doubtful_code_is_none(text):
