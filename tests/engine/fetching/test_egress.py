@@ -351,8 +351,9 @@ def test_what_is_packed_takes_room_for_what_comes_out():
         ("gzip, gzip", gzip.compress(gzip.compress(b"%PDF")), b"%PDF"),
         ("deflate", b"\xff\xff\xff", "It is not packed as its server says."),
         ("br", b"%PDF", "It is packed in a way that nobody asked for."),
+        (", ".join(["gzip"] * 1200), b"%PDF", "It is packed in a way that nobody asked for."),
     ],
-    ids=["one behind the other", "not packed", "twice", "broken", "brotli"],
+    ids=["one behind the other", "not packed", "twice", "broken", "brotli", "in many forms"],
 )
 def test_what_is_packed_is_unpacked_or_told(encoding, body, said):
     handler = with_length(body, Content_Encoding=encoding)

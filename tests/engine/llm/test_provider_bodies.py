@@ -120,10 +120,11 @@ def test_a_refusal_without_end_is_hung_up_on(asked):
         ("gzip", gzip.compress(b"no such model")[:-4], "no such model"),
         ("gzip", broken(b"no such model"), "no such model"),
         ("gzip", b"no such model", "no such model"),
+        (", ".join(["gzip"] * 1200), b"no such model", "no such model"),
         ("identity", "é".encode("latin-1"), "\ufffd"),
         ("identity", b"", ""),
     ],
-    ids=["packed", "cut", "broken", "not packed", "no UTF-8", "empty"],
+    ids=["packed", "cut", "broken", "not packed", "in many forms", "no UTF-8", "empty"],
 )
 def test_a_refusal_is_read_as_far_as_it_goes(encoding, body, said):
     async def handler(request, reply):
@@ -267,7 +268,17 @@ def test_of_packed_bodies_one_behind_the_other_so_many_are_read(monkeypatch):
     assert body_of("gzip", gzip.compress(b"a") * 5) == b"aaa"
 
 
-@pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, br"])
+def test_others_have_their_turn_while_what_precedes_a_fault_is_looked_for():
+    nothing = b"\0\0\0\xff\xff" * 20_000  # empty blocks, which are not packed
+    pieces = packing.unpacked(nothing + b"\xff", packing.layers_of("deflate"))
+    turns = 0
+    with pytest.raises(zlib.error):
+        for piece in pieces:
+            turns += not piece
+    assert turns >= 10
+
+
+@pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, br", ", ".join(["gzip"] * 1200)])
 def test_an_answer_that_nobody_can_unpack_is_told_as_that(encoding):
     error, _ = failed(answering(200, encoding, b"\x28\xb5\x2f\xfd"), ask)
     assert isinstance(error, ProviderBroke)
