@@ -6,8 +6,10 @@ from math import inf
 
 import pytest
 
+from copilot_admin.engine.client import extra_state
 from copilot_admin.engine.client.extra_state import (
     LIFETIME,
+    LONGEST,
     SIGNED_MEMORY,
     Holder,
     _serializer,
@@ -16,7 +18,11 @@ from copilot_admin.engine.client.extra_state import (
 )
 from copilot_admin.engine.client.holders import holders
 from copilot_admin.engine.client.memory import (
+    MOST_ADDRESSES,
+    MOST_CARRIED,
+    MOST_SKILLS,
     MOST_STATE,
+    MOST_WAITING,
     SKILL_NOT_CARRIED,
     completed,
     memory_of,
@@ -157,6 +163,24 @@ def test_what_the_client_is_given_to_carry_has_an_end():
     assert memory_of(query) == Memory(
         selected_skills=(short, {"slug": "b", "contentMarkdown": SKILL_NOT_CARRIED})
     )
+
+
+def test_a_token_that_is_longer_than_any_of_ours_is_not_even_checked(monkeypatch):
+    most = "\U0001f600"  # written with twelve characters
+    exchange = Exchange("a", "", most * MOST_CARRIED)
+    call = ToolCall(id="a", name="", arguments=most * MOST_WAITING)
+    query = make_query(
+        urls=(most * MOST_ADDRESSES,),
+        selected_skills=({"slug": "a", "contentMarkdown": most * (MOST_SKILLS - 99)},),
+        workspace_state={"a": most * (MOST_STATE - 2)},
+    )
+    memory = memory_of(query, exchanges=(exchange,), waiting=(call,))
+    token = seal(memory, signing_key=KEY, holder=MINE, now=NOW)
+    assert 0.6 * LONGEST < len(token) < 0.8 * LONGEST
+    assert opened(token) == memory
+
+    monkeypatch.setattr(extra_state, "_serializer", lambda *_: pytest.fail("it was checked"))
+    assert opened("a" * LONGEST + TOKEN) is None
 
 
 def test_memory_of_another_question_is_ignored_where_no_chat_has_a_name():
