@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from playwright.sync_api import Browser, FloatRect, Locator, Page, expect
+from django.contrib.sessions.models import Session
+from playwright.sync_api import Browser, FloatRect, Locator, Page, Route, expect
 import pytest
 
 from copilot_admin.config.roles import Role
@@ -123,6 +124,23 @@ def test_a_question_that_was_being_answered_outlives_its_tab(builder: Visit) -> 
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
     page.reload()
     expect(page.get_by_label("Question", exact=True)).to_have_value("How long will it take?")
+
+
+@pytest.mark.nightly
+def test_who_stops_a_question_is_asked_for_no_log_in(builder: Visit) -> None:
+    page = builder.page
+    held: list[Route] = []
+    page.route(
+        "**/jsi18n/", lambda route: held.append(route)
+    )  # it asks whether he is still logged in
+    Session.objects.all().delete()
+    page.get_by_label("Question", exact=True).fill("What can you do?")
+    with page.expect_request("**/jsi18n/"):
+        page.keyboard.press("Enter")
+    page.get_by_role("button", name="Stop").click()
+    held[0].continue_()
+    expect(page.get_by_role("log")).to_contain_text("Stopped.")
+    expect(page.get_by_role("dialog", name="You were logged out")).to_have_count(0)
 
 
 def test_an_answer_has_citations_that_open_and_questions_to_ask_next(

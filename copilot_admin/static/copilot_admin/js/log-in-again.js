@@ -19,11 +19,14 @@ form?.addEventListener(
   { capture: true },
 );
 
-// The detail of the event is a function, which is told whether somebody is logged in after all.
+// The detail of the event has a function that is told whether somebody is logged in after all, and one
+// that says whether it is still wanted: nobody logs in for what he has stopped meanwhile.
 document.addEventListener("ca-log-in-again", async (event) => {
   if (parts) {
     event.preventDefault();
-    event.detail(await isLoggedIn(await lookAgain()));
+    const { tell, isWanted } = event.detail;
+    const state = await lookAgain();
+    tell(isWanted() && (await isLoggedIn(state)));
   }
 });
 
