@@ -1,5 +1,6 @@
 """Views of the transcript list are saved, shared, renamed and deleted."""
 
+from http import HTTPStatus
 from typing import Any
 
 from django.contrib import messages
@@ -10,6 +11,7 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from copilot_admin.admin.common.bodies import gives_body
 from copilot_admin.admin.common.from_replica import from_replica
 from copilot_admin.admin.common.generics import ConversationModelAdmin
 from copilot_admin.admin.transcripts.foreign_filters import refused_page
@@ -60,9 +62,11 @@ class SavedViews(ConversationModelAdmin):
             "current_query": current,
             "may_share": request.user.has_perm(SHARE),
         }
-        given = request.GET.dict()
-        record_search(Actor.of(request), "conversation", given, words=given.pop(SEARCHED, ""))
-        return super().changelist_view(request, {**context, **(extra_context or {})})
+        response = super().changelist_view(request, {**context, **(extra_context or {})})
+        if response.status_code == HTTPStatus.OK and gives_body(request):
+            given = request.GET.dict()
+            record_search(Actor.of(request), "conversation", given, words=given.pop(SEARCHED, ""))
+        return response
 
     @method_decorator(require_POST)
     def save_view(self, request: HttpRequest) -> HttpResponse:

@@ -85,6 +85,7 @@ def test_only_who_gets_a_file_or_a_page_is_told_to_have_it(
         (f"{ADMIN}/auditentry/file/?format=csv", "exported"),
         ("/admin/figures/?format=csv&table=liked", "exported"),
         (f"{ADMIN}/conversation/{talk.pk}/change/", "read"),
+        (f"{ADMIN}/conversation/?q=canary", "searched"),
         (f"{ADMIN}/componentcall/{call.pk}/change/", "read"),
     ):
         count = entries()
