@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from django.contrib.auth.models import Group, User
 from django.contrib.sessions.models import Session
 from playwright.sync_api import Browser, Page, expect
 import pytest
@@ -151,6 +152,23 @@ def log_in_on_the_spot(page: Page) -> None:
     dialog = page.get_by_role("dialog", name="You were logged out")
     dialog.get_by_label("Password").fill("secret")
     page.keyboard.press("Enter")
+
+
+@pytest.mark.nightly
+def test_who_lost_his_role_is_told_so_and_waits_for_nothing(ada: Visit) -> None:
+    page = ada.page
+    ada.go(FORM.format(make_copilot().pk))
+    person = User.objects.get(username="ada")
+    person.groups.set(Group.objects.filter(name=Role.REVIEWERS))
+    page.locator("#playground-question").fill("What can you do?")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("log")).to_contain_text("You may not change copilots.")
+
+    Session.objects.all().delete()
+    page.get_by_role("button", name="Save draft").click()
+    log_in_on_the_spot(page)
+    expect(page.get_by_role("heading", name="You may not do this")).to_be_visible()
+    ada.mishaps.clear()  # he was refused
 
 
 @pytest.mark.nightly

@@ -95,10 +95,19 @@ function say(state) {
 // After a log-in elsewhere: the forms of this page get what that log-in made worthless.
 async function lookAgain() {
   const state = await look();
-  if (state === "in") {
-    renew(tokenIn(await page(location.pathname + location.search)));
+  return state === "in" ? renewed() : state;
+}
+
+// Who may not see this page any more finds no form in it: the page after a log-in has one for everybody.
+// What he sends is then refused with the reason.
+async function renewed() {
+  try {
+    const here = tokenIn(await page(location.pathname + location.search));
+    renew(here ?? tokenIn(await page(settings().logIn)));
+    return "in";
+  } catch {
+    return "away";
   }
-  return state;
 }
 
 // Whether somebody is logged in: "in", "out", or "away" where the server does not answer.
@@ -125,9 +134,8 @@ async function logIn(body) {
       const said = answer.querySelector(".errornote, main p, #content p")?.textContent;
       return `refused:${said?.trim() ?? response.status}`;
     }
-    renew(tokenIn(await page(location.pathname + location.search)));
     dialog.querySelector("[type=password]").value = "";
-    return "in";
+    return renewed();
   } catch {
     return "away";
   }
@@ -145,7 +153,7 @@ async function page(address) {
 }
 
 function tokenIn(read) {
-  return read.querySelector("[name=csrfmiddlewaretoken]").value;
+  return read.querySelector("[name=csrfmiddlewaretoken]")?.value;
 }
 
 function parsed(html) {
