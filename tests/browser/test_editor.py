@@ -155,7 +155,7 @@ def log_in_on_the_spot(page: Page) -> None:
 
 
 @pytest.mark.nightly
-def test_who_lost_his_role_is_told_so_and_waits_for_nothing(ada: Visit) -> None:
+def test_who_lost_his_role_is_told_so_and_has_his_words(ada: Visit) -> None:
     page = ada.page
     ada.go(FORM.format(make_copilot().pk))
     person = User.objects.get(username="ada")
@@ -164,10 +164,16 @@ def test_who_lost_his_role_is_told_so_and_waits_for_nothing(ada: Visit) -> None:
     page.keyboard.press("Enter")
     expect(page.get_by_role("log")).to_contain_text("You may not change copilots.")
 
+    page.get_by_label("Description").first.fill("Half a <b>thought")
     Session.objects.all().delete()
     page.get_by_role("button", name="Save draft").click()
     log_in_on_the_spot(page)
     expect(page.get_by_role("heading", name="You may not do this")).to_be_visible()
+    expect(page.get_by_role("textbox")).to_have_count(1)  # what was typed, and nothing else
+    expect(page.get_by_label("Description")).to_have_value("Half a <b>thought")
+    expect(page.get_by_text("Go back one page")).to_be_hidden()
+    ada.go("/admin/")
+    assert page.evaluate("sessionStorage.length") == 0
     ada.mishaps.clear()  # he was refused
 
 
