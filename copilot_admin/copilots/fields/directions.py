@@ -12,12 +12,17 @@ def without_turning_signs(text: str) -> str:
     return "".join(sign for sign in text if sign not in TURNING_SIGNS)
 
 
+def first_turning_sign(text: str) -> str:
+    """The code point of the first of them in a text, as four digits; nothing where there is none."""
+    return next((f"{ord(sign):04X}" for sign in text if sign in TURNING_SIGNS), "")
+
+
 def turning_sign_fault(text: str) -> str:
     """What is wrong with a text that hides its own order; nothing when it does not."""
-    found = next((sign for sign in text if sign in TURNING_SIGNS), None)
-    if found is None:
+    found = first_turning_sign(text)
+    if not found:
         return ""
     return _(
         "the invisible sign U+%(code)s turns the direction of the text. Take it out: what follows "
         "it would be shown in another order than it has."
-    ) % {"code": f"{ord(found):04X}"}
+    ) % {"code": found}
