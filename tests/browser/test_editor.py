@@ -154,7 +154,6 @@ def log_in_on_the_spot(page: Page) -> None:
     page.keyboard.press("Enter")
 
 
-@pytest.mark.nightly
 def test_who_lost_his_role_is_told_so_and_has_his_words(ada: Visit) -> None:
     page = ada.page
     ada.go(FORM.format(make_copilot().pk))
