@@ -14,10 +14,10 @@ from copilot_admin.copilots.door import credentials_in, user_of
 from copilot_admin.copilots.live import LiveCopilot, admit
 from copilot_admin.copilots.user_words import named
 from copilot_admin.edge.asgi_types import Scope, is_query
-from copilot_admin.edge.guesses import GUESSES
 from copilot_admin.edge.ids import SCOPE_KEY
 from copilot_admin.edge.proxy_users import words_in
-from copilot_admin.errors import BodyTooLarge, RequestError, WrongKey
+from copilot_admin.edge.slowed_guesses import looked_up
+from copilot_admin.errors import BodyTooLarge, RequestError
 from copilot_admin.ids import Ids
 from copilot_admin.journal import JOURNAL, Refusal
 from copilot_admin.storage.writer import READER
@@ -39,10 +39,10 @@ async def record_oversized(scope: Scope, error: BodyTooLarge) -> None:
     slug, came = scope["path"].split("/")[3], monotonic_ns()
     try:
         user = await user_of(credentials)
-        live, caller = await READER.run(partial(admit, slug, key=credentials.key, user=user))
-    except (RequestError, db.Error) as fault:
-        if isinstance(fault, WrongKey):  # it was looked up as any other
-            GUESSES.count(str((scope.get("client") or ("",))[0]))
+        admitted = partial(admit, slug, key=credentials.key, user=user)
+        address = str((scope.get("client") or ("",))[0])
+        live, caller = await READER.run(partial(looked_up, admitted, credentials.key, address))
+    except (RequestError, db.Error):
         tell_refusal(error, ids=ids, came=came)
         return  # whoever may not ask gets the same answer, and leaves no trace
     tell_refusal(

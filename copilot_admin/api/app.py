@@ -17,14 +17,12 @@ from copilot_admin.api import components, discovery, feedback, images, query
 from copilot_admin.api.component_documentation import SECURITY_SCHEMES
 from copilot_admin.edge.asgi_types import error_body, when_again
 from copilot_admin.edge.error_pages import logged_already
-from copilot_admin.edge.guesses import GUESSES, too_many_guesses
 from copilot_admin.edge.put_off import PUT_OFFS
 from copilot_admin.edge.request_ids import request_id_of
 from copilot_admin.errors import (
     RequestError,
     Unauthorized,
     Unavailable,
-    WrongKey,
     WrongMethod,
 )
 from copilot_admin.telemetry.refused_requests import note_refusal
@@ -81,8 +79,6 @@ api.add_router("/v2", components.router)
 @api.exception_handler(RequestError)
 def say_error(request: HttpRequest, error: RequestError) -> HttpResponse:
     """Every error has the shape of its part of the API, and says what to do."""
-    if isinstance(error, WrongKey):
-        error = _slowed(request, error)
     note_refusal(error)
     body = error_body(error, request_id=request_id_of(request))
     response = api.create_response(request, body, status=error.status)
@@ -99,12 +95,3 @@ def say_error(request: HttpRequest, error: RequestError) -> HttpResponse:
         case _:
             pass
     return response
-
-
-def _slowed(request: HttpRequest, error: WrongKey) -> RequestError:
-    """The error, or that too many wrong keys came from its address; `edge` refuses those after it.
-
-    Behind a proxy the address is what the server made of its headers (FORWARDED_ALLOW_IPS).
-    """
-    seconds = GUESSES.count(request.META.get("REMOTE_ADDR", ""))
-    return too_many_guesses(seconds) if seconds else error

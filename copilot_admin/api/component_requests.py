@@ -18,6 +18,7 @@ from copilot_admin.copilots.users import AskingUser
 from copilot_admin.edge.event_streams import EventStreamResponse
 from copilot_admin.edge.networks import network_of
 from copilot_admin.edge.request_ids import request_id_of
+from copilot_admin.edge.slowed_guesses import looked_up
 from copilot_admin.errors import BadCall, CallFailed, ComponentError
 from copilot_admin.limits.admission import admit_asking
 from copilot_admin.limits.subjects import Asking
@@ -45,7 +46,9 @@ async def carry_out(
     """
     key, user = await key_and_user(request)
     patience = Patience()
-    caller = await READER.run(partial(_enter, key, user, name, version), patience)
+    address = request.META.get("REMOTE_ADDR", "")
+    entering = partial(_enter, key, user, name, version)
+    caller = await READER.run(partial(looked_up, entering, key, address), patience)
     if action not in ACTIONS:
         raise BadCall(
             f"The action '{action}' is unknown. Use one of: {', '.join(ACTIONS)}.",
@@ -58,7 +61,7 @@ async def carry_out(
     if action == RUN:
         body = for_run(body, parameters=granted.component.parameters().get("properties") or ())  # type: ignore[arg-type]  # a schema's
     ids = ids_of(request)
-    await admit_asking(_asking(request, caller, granted), id=str(ids.run_id), patience=patience)
+    await admit_asking(_asking(address, caller, granted), id=str(ids.run_id), patience=patience)
     asked = AdmittedCall(
         granted=granted,
         parameters=body.parameters,
@@ -74,13 +77,13 @@ async def carry_out(
         raise (BadCall if refused else CallFailed)(error.public) from error
 
 
-def _asking(request: HttpRequest, caller: Caller, granted: Grant) -> Asking:
+def _asking(address: str, caller: Caller, granted: Grant) -> Asking:
     """Whose limits a call counts towards."""
     return Asking(
         copilot_id=granted.lender.id if granted.lender else None,
         key_id=caller.key_id,
         user=caller.user_id,
-        address=network_of(request.META.get("REMOTE_ADDR", "")),
+        address=network_of(address),
         is_answered=False,
     )
 

@@ -15,6 +15,7 @@ from copilot_admin.api.component_requests import MANIFEST, TOOL_EVAL, carry_out,
 from copilot_admin.api.credentials import key_and_user
 from copilot_admin.component_calls.access import catalogue, grant, identify_with_key
 from copilot_admin.copilots.users import AskingUser
+from copilot_admin.edge.slowed_guesses import looked_up
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.registry import LATEST
 from copilot_admin.errors import NotFound
@@ -29,7 +30,9 @@ _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 @router.get(LIST, openapi_extra=CATALOGUE_DOCUMENTATION)
 async def components(request: HttpRequest) -> HttpResponse:
     """The components that the key may call, each with its versions and its manifests."""
-    found = await READER.run(partial(_listed, *await key_and_user(request)))
+    key, user = await key_and_user(request)
+    address = request.META.get("REMOTE_ADDR", "")
+    found = await READER.run(partial(looked_up, partial(_listed, key, user), key, address))
     return document([_entry(versions) for versions in found])
 
 
@@ -83,7 +86,9 @@ async def _act(request: HttpRequest, name: str, version: str, action: str) -> Ht
 
 async def _manifest(request: HttpRequest, name: str, version: str) -> HttpResponse:
     key, user = await key_and_user(request)
-    component = await READER.run(partial(_granted, key, user, name, version))
+    granted = partial(_granted, key, user, name, version)
+    address = request.META.get("REMOTE_ADDR", "")
+    component = await READER.run(partial(looked_up, granted, key, address))
     return document({"name": component.name, "version": component.version, **_about(component)})
 
 

@@ -16,6 +16,7 @@ from copilot_admin.copilots.cards import visible_cards
 from copilot_admin.copilots.door import headers_read
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.edge.public_address import base_url
+from copilot_admin.edge.slowed_guesses import guess_of, looked_up
 from protocol.json import Json
 from protocol.manifest import CopilotCard, agents_json, copilots_json
 
@@ -51,8 +52,11 @@ _DOCUMENTS = SharedReading[_Document]()
 
 async def _answer(request: HttpRequest, generation: Generation) -> HttpResponse:
     key, user = await key_and_user(request)
-    wanted = (generation, key, user, base_url(request))
-    document = await _DOCUMENTS.of(wanted, partial(_read, *wanted))
+    address = request.META.get("REMOTE_ADDR", "")
+    asked = (generation, key, user, base_url(request))
+    # A key that may be a guess is looked up for each address, as its refusal is of that alone.
+    wanted = (*asked, None if guess_of(key) is None else address)
+    document = await _DOCUMENTS.of(wanted, partial(looked_up, partial(_read, *asked), key, address))
     known = {
         tag.strip().removeprefix("W/")
         for tag in request.headers.get("If-None-Match", "").split(",")

@@ -20,6 +20,7 @@ from copilot_admin.api.credentials import key_and_user
 from copilot_admin.api.query import ids_of
 from copilot_admin.copilots.live import admit
 from copilot_admin.edge.networks import network_of
+from copilot_admin.edge.slowed_guesses import looked_up
 from copilot_admin.errors import MalformedBody, NotFound, UnusableRequest
 from copilot_admin.limits.admission import admit_asking
 from copilot_admin.limits.subjects import Asking
@@ -60,7 +61,9 @@ async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
     """Stores a judgement with the answer it is about."""
     patience = Patience()
     key, user = await key_and_user(request)
-    live, caller = await READER.run(partial(admit, slug, key=key, user=user), patience)
+    address = request.META.get("REMOTE_ADDR", "")
+    admitted = partial(admit, slug, key=key, user=user)
+    live, caller = await READER.run(partial(looked_up, admitted, key, address), patience)
     if live.answerer is not None and not live.answerer.spec.has(FEATURE):
         raise NotFound(f"The copilot '{slug}' takes no feedback.")
     ids = ids_of(request)
@@ -68,7 +71,7 @@ async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
         copilot_id=live.id,
         key_id=caller.key_id,
         user=caller.user_id,
-        address=network_of(request.META.get("REMOTE_ADDR", "")),
+        address=network_of(address),
         is_trial=caller.is_trying,
         is_answered=False,
     )

@@ -39,6 +39,7 @@ from copilot_admin.edge.django_handler import forget_body
 from copilot_admin.edge.event_streams import EventStreamResponse
 from copilot_admin.edge.ids import SCOPE_KEY
 from copilot_admin.edge.networks import network_of
+from copilot_admin.edge.slowed_guesses import looked_up
 from copilot_admin.engine.processes.places import Busy, Places
 from copilot_admin.errors import (
     BodyTooLarge,
@@ -169,8 +170,9 @@ async def _opened(asked: UnreadQuery, share: QuestionShare | None, patience: Pat
     known: dict[str, Any] = {}  # of the question, so far
     try:
         user = await user_of(asked.credentials)
-        admitted = partial(admit, asked.slug, key=asked.credentials.key, user=user)
-        live, caller = await READER.run(admitted, patience)
+        key = asked.credentials.key
+        admitted = partial(admit, asked.slug, key=key, user=user)
+        live, caller = await READER.run(partial(looked_up, admitted, key, asked.address), patience)
         known = {
             "copilot": live.slug,
             "version": live.version_number,

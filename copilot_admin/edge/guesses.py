@@ -36,6 +36,13 @@ class _Count:
         is_slowed = self.guesses >= MOST_GUESSES and now - self.began < SECONDS
         return max(ceil(self.began + SECONDS - now), 1) if is_slowed else 0
 
+    def wait(self, mark: bytes, now: float) -> int:
+        """Until a key is looked up; 0: now. One that has to wait is given a turn, if there is any."""
+        seconds = self.seconds_left(now)
+        if seconds and len(self.turns) < MOST_TURNS:
+            self.turns.setdefault(mark, self.began + SECONDS)
+        return seconds if self.turns.get(mark, now + 1) > now else 0
+
     def anew(self, now: float) -> "_Count":
         """The next minute's; whose turn came long ago is not awaited any more."""
         awaited = {mark: turn for mark, turn in self.turns.items() if now - turn < SECONDS}
@@ -75,9 +82,6 @@ class Guesses:
     def wait(self, address: str, mark: bytes) -> int:
         """How many seconds a key waits before it is looked up; 0: it is its turn.
 
-        Who comes back when he was told to is let in once, whatever others have sent meanwhile: a
-        client that sends one wrong key over and over has used up a new minute in its first moment.
-
         Args:
             address: That it came from.
             mark: Tells it from other keys.
@@ -85,15 +89,21 @@ class Guesses:
         now = self._clock()
         with self._lock:
             count = self._counts.get(network_of(address))
-            seconds = count.seconds_left(now) if count else 0
-            if count is None or not seconds:
-                return 0
-            if len(count.turns) < MOST_TURNS:
-                count.turns.setdefault(mark, count.began + SECONDS)
-            if count.turns.get(mark, now + 1) > now:
-                return seconds
-            del count.turns[mark]
-            return 0
+            return count.wait(mark, now) if count else 0
+
+    def take_turn(self, address: str, mark: bytes) -> int:
+        """The same, for who looks it up at once if there is nothing to wait for.
+
+        Who comes back when he was told to is let in once, whatever others have sent meanwhile: a
+        client that sends one wrong key over and over has used up a new minute in its first moment.
+        """
+        now = self._clock()
+        with self._lock:
+            count = self._counts.get(network_of(address))
+            seconds = count.wait(mark, now) if count else 0
+            if count and not seconds:
+                count.turns.pop(mark, None)
+            return seconds
 
     def forget(self) -> None:
         """Forgets all failed guesses; for tests."""

@@ -1,12 +1,17 @@
 """Where too many wrong keys came from, only keys that are known to be good are looked at."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 import json
+from threading import Event
 from typing import Any
 
-from django.test import override_settings
+from asgiref.sync import async_to_sync
+from django.test import RequestFactory, override_settings
 import pytest
 
+from copilot_admin.api import discovery
 from copilot_admin.asgi import application
 from copilot_admin.copilots import callers
 from copilot_admin.copilots.callers import identify
@@ -15,12 +20,15 @@ from copilot_admin.copilots.trial_passes import new_trial_pass
 from copilot_admin.edge.guesses import GUESSES, MOST_GUESSES
 from copilot_admin.edge.ids import RequestIds
 from copilot_admin.edge.slowed_guesses import SlowedGuesses
+from copilot_admin.errors import TooManyGuesses
 from copilot_admin.models.access import digest_of
+from copilot_admin.storage.writer import READER
 from copilot_admin.telemetry import watchers
 from tests.edge.asgi_client import Answer, call, scope
 from tests.edge.test_edge import echo
 from tests.factories import make_key
 from tests.issuer import rules, token_of
+from tests.waiting import eventually
 from tests.wire import Line
 
 QUERY = "/v1/copilots/news/query"
@@ -169,3 +177,65 @@ def test_of_a_guessers_keys_twenty_are_looked_up_and_whoever_worked_before_works
     assert {status_of(service_url, fresh, *place) for place in PLACES} == {429}
     assert len(looked_up) == MOST_GUESSES
     assert status_of(service_url, known, "GET", "/v2/components") == 200
+
+
+def statuses_of_burst(url: str, keys: Sequence[str], method: str, path: str) -> list[int]:
+    """What is told to requests that are all let in before the first of them is looked up."""
+    first_is_looked_up = Event()
+    with ExitStack() as lines:
+        lines.callback(first_is_looked_up.set)  # however it ends: nobody else could read
+        READER.submit(first_is_looked_up.wait)
+        sent = [
+            lines.enter_context(
+                Line(url + path, method=method, body=b"{}", headers={"X-API-Key": key})
+            )
+            for key in keys
+        ]
+        assert eventually(lambda: READER.waiting > len(keys))
+        first_is_looked_up.set()
+        return [line.status for line in sent]
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [place for place in PLACES if "calculator" not in place[1]]
+)
+def test_of_keys_that_come_at_once_no_more_are_looked_up_than_one_after_the_other(
+    service_url, looked_up, method, path
+):
+    """All that came before the first was counted were looked up, six hundred and more."""
+    keys = [f"cak_{number}" for number in range(3 * MOST_GUESSES)]
+    told = statuses_of_burst(service_url, keys, method, path)
+    assert (len(looked_up), sorted(told)) == (
+        MOST_GUESSES,
+        [401] * MOST_GUESSES + [429] * 2 * MOST_GUESSES,
+    )
+
+
+def test_a_good_key_that_nobody_has_seen_yet_opens_for_all_who_send_it_at_once(
+    service_url, looked_up
+):
+    """A firm behind one proxy, a moment after a restart."""
+    _, fresh = make_key()
+    told = statuses_of_burst(service_url, [fresh] * 3 * MOST_GUESSES, "GET", "/v2/components")
+    assert told == [200] * 3 * MOST_GUESSES
+    assert len(looked_up) == 3 * MOST_GUESSES
+
+
+def test_a_key_is_not_refused_because_somebody_elsewhere_who_asks_the_same_has_guessed(
+    looked_up, transactional_db
+):
+    """Those who want the same list share one reading, and would have shared its refusal."""
+    _, fresh = make_key()
+    guess()
+
+    asked = [
+        RequestFactory().get("/agents.json", REMOTE_ADDR=where[0]) for where in (GUESSER, OTHER)
+    ]
+    for one in asked:
+        one.META["HTTP_X_API_KEY"] = fresh
+
+    async def both() -> list[Any]:
+        return await asyncio.gather(*map(discovery.agents, asked), return_exceptions=True)
+
+    refused, listed = async_to_sync(both)()
+    assert (type(refused), listed.status_code) == (TooManyGuesses, 200)
