@@ -1,8 +1,9 @@
 """A number of places that tasks take in turn, whichever event loop they run in.
 
-Who has fewer places than the others is next, whoever waits longer: one question with many files
-holds more than one place only while nobody else wants it. What takes long comes behind what may not:
-it holds all places only while nobody else wants one.
+Who has fewer places than the others is next, and of these who had fewest, whoever waits longer: one
+question with many files holds more than one place only while nobody else wants it, and several of
+them have one in turn, behind whoever had none. What takes long comes behind what may not: it holds
+all places only while nobody else wants one.
 """
 
 from collections.abc import AsyncGenerator
@@ -37,8 +38,21 @@ class _Waiting:
     waiter: Waiter = field(default_factory=Waiter)
 
 
+@dataclass(slots=True)
+class _Asker:
+    """Somebody, from when he wants a place until he neither holds nor wants one.
+
+    Attributes:
+        places: That he holds or waits for.
+        had: That he was given.
+    """
+
+    had: int
+    places: int = 0
+
+
 class Places:
-    """Hands out places: to whom has fewest of them, in the order in which they were asked for.
+    """Hands out places: to whom has, and had, fewest of them, in the order in which they were asked for.
 
     Args:
         number: Of places.
@@ -52,6 +66,8 @@ class Places:
         self._seconds = seconds
         self._waiting: list[_Waiting] = []
         self._held: list[ProcessPlace] = []  # those held for longest come first
+        self._askers: dict[object, _Asker] = {}
+        self._round = 0  # how many places those had who are given one now
         self._lock = Lock()
 
     @asynccontextmanager
@@ -100,11 +116,13 @@ class Places:
         with self._lock:
             if self._free:
                 self._free -= 1
-                self._held.append(place)
+                self._note(place)
+                self._hold(place)
                 return None
             if len(self._waiting) >= self._most_waiting:
                 raise Busy
             waiting = _Waiting(place)
+            self._note(place)
             self._waiting.append(waiting)
             return waiting
 
@@ -112,6 +130,7 @@ class Places:
         with self._lock:
             if waiting in self._waiting:
                 self._waiting.remove(waiting)
+                self._forget(waiting.place)
                 return
         self._give_back(waiting.place)  # it came in the same moment
 
@@ -120,15 +139,41 @@ class Places:
             if place not in self._held:
                 return  # its event loop had ended before it came
             self._held.remove(place)
+            self._forget(place)
             while self._waiting:
                 following = min(self._waiting, key=self._rank)
                 self._waiting.remove(following)
                 if following.waiter.hand_over():
-                    self._held.append(following.place)
+                    self._hold(following.place)
                     return
+                self._forget(following.place)
             self._free += 1
 
-    def _rank(self, waiting: _Waiting) -> tuple[bool, int]:
-        """Sorts those who wait: short work first, then whose asker holds the fewest places."""
-        asker = waiting.place.asker
-        return waiting.place.is_long, sum(one.asker == asker for one in self._held)
+    def _note(self, place: ProcessPlace) -> None:
+        """Counts a place that is wanted. Who comes anew is ahead of this round, and of no other.
+
+        Else somebody who is never done would wait for as long as he has worked.
+        """
+        asker = self._askers.get(place.asker)
+        if asker is None:
+            asker = self._askers[place.asker] = _Asker(had=max(self._round - 1, 0))
+        asker.places += 1
+
+    def _hold(self, place: ProcessPlace) -> None:
+        asker = self._askers[place.asker]
+        self._round = max(self._round, asker.had)
+        asker.had += 1
+        self._held.append(place)
+
+    def _forget(self, place: ProcessPlace) -> None:
+        asker = self._askers[place.asker]
+        asker.places -= 1
+        if not asker.places:
+            del self._askers[place.asker]
+        if not self._askers:
+            self._round = 0
+
+    def _rank(self, waiting: _Waiting) -> tuple[bool, int, int]:
+        """Sorts those who wait: short work first, then whose asker holds, and had, the fewest."""
+        held = sum(one.asker == waiting.place.asker for one in self._held)
+        return waiting.place.is_long, held, self._askers[waiting.place.asker].had

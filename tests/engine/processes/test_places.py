@@ -58,9 +58,11 @@ class Holding:
         ("aaaa", "aa", "aaaa"),
         # Those who have none take turns as they came.
         ("aabcb", "aab", "aabcb"),
-        # Who has given back all that it had waits like anybody else, by when it came.
-        ("aaabc", "aaa", "aabac"),
-        ("abac", "ab", "abac"),
+        # Who had some comes behind those who had none, also when it has given them all back.
+        ("aaabc", "aab", "aabca"),
+        ("abac", "ab", "abca"),
+        # Several with many have one in turn, and who comes later with one waits for none of theirs.
+        ("aabbccd", "aabc", "aabcdbc"),
     ],
 )
 def test_who_has_fewest_places_is_next(asked, let_go, order):
@@ -76,7 +78,7 @@ def test_who_has_fewest_places_is_next(asked, let_go, order):
         for one in holding:
             one._done.set()
         await asyncio.gather(*(one.task for one in holding))
-        assert not places._held, "nobody is remembered"
+        assert not places._held and not places._askers, "nobody is remembered"
         return "".join(got)
 
     assert asyncio.run(ask()).startswith(order)
@@ -134,6 +136,23 @@ def test_who_wants_a_place_for_long_comes_behind_those_who_do_not():
         return "".join(order)
 
     assert asyncio.run(ask()) == "bdAC"
+
+
+def test_who_comes_anew_is_ahead_by_a_round_of_whoever_is_never_done_and_not_by_all_that_it_had():
+    async def ask():
+        places, order = Places(1, waiting=9, seconds=HANGS_SECONDS), []
+        old = [Holding(places, "old", "o", order) for _ in range(7)]
+        await asyncio.sleep(0)
+        for one in old[:5]:
+            await one.let_go()
+        new = [Holding(places, "new", "n", order) for _ in range(4)]
+        await asyncio.sleep(0)
+        for one in (*old, *new):
+            one._done.set()
+        await asyncio.gather(*(one.task for one in (*old, *new)))
+        return "".join(order)
+
+    assert asyncio.run(ask()) == "oooooonnonn"
 
 
 def test_one_more_than_may_wait_is_refused():
