@@ -1,6 +1,8 @@
 """What is said of a database with which no server can start, in one line."""
 
 from collections.abc import Sequence
+import os
+from pathlib import Path
 
 from django import db
 from django.conf import settings
@@ -101,14 +103,7 @@ def sentence_of(error: db.Error) -> str:
     if is_missing_table(error):
         return f"The tables of the database are missing or old. {MIGRATE}"
     if database["ENGINE"] == SQLITE:
-        # A full disk may be "disk I/O error" to SQLite, and one without inodes a file that does not open.
-        is_of_disk = isinstance(error, OUTAGES) and "locked" not in str(error)
-        if is_of_disk and (fault := fault_of_disks()):
-            return f"SQLite cannot work: {fault}. Mend that, or name another COPILOT_DATA_DIR."
-        return (
-            f"The SQLite database {database['NAME']} cannot be used: {error}. Free what keeps it, "
-            "or put a backup in its place."
-        )
+        return _of_sqlite(error, database["NAME"])
     if _code_of(error) == NOT_PERMITTED:
         return (
             "PostgreSQL does not let the user of DATABASE_URL at a table. Grant him the rights on all "
@@ -126,6 +121,39 @@ def sentence_of(error: db.Error) -> str:
             return f"PostgreSQL refuses the connection: {said}. Mend that, or DATABASE_URL."
         return "PostgreSQL does not answer. Start it, or mend DATABASE_URL."
     return f"PostgreSQL cannot be used ({type(error).__name__}). Its own log says why."
+
+
+def _of_sqlite(error: db.Error, name: str) -> str:
+    if isinstance(error, OUTAGES) and "locked" not in str(error):
+        # A full disk may be "disk I/O error" to SQLite, and one without inodes a file that does not open.
+        if fault := fault_of_disks():
+            return f"SQLite cannot work: {fault}. Mend that, or name another COPILOT_DATA_DIR."
+        if kept := _kept_from_us(Path(name)):
+            return (
+                f"SQLite cannot work: this account may not read and write {kept}. Give it to the user "
+                "that runs the server, or name another COPILOT_DATA_DIR."
+            )
+    return (
+        f"The SQLite database {name} cannot be used: {error}. Free what keeps it, "
+        "or put a backup in its place."
+    )
+
+
+def _kept_from_us(database: Path) -> Path | None:
+    """Which of the files of a SQLite database this account may not use.
+
+    Its log is of another account where a command of that one made it.
+    """
+    for file in (database, *(Path(f"{database}{end}") for end in ("-wal", "-shm"))):
+        try:
+            file.stat()
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return file
+        if not os.access(file, os.R_OK | os.W_OK):
+            return file
+    return None
 
 
 def _code_of(error: db.Error) -> str | None:

@@ -76,6 +76,26 @@ def test_what_sqlite_says_of_a_full_disk_is_told_as_that(settings, monkeypatch, 
     assert "is locked" in sentence_of(OperationalError("database is locked"))
 
 
+@pytest.mark.parametrize("end", ["", "-wal", "-shm"])
+def test_files_that_the_account_may_not_use_are_told_as_that(settings, monkeypatch, tmp_path, end):
+    """It was said that somebody keeps the database, who was looked for in vain."""
+    database = tmp_path / "copilot.sqlite3"
+    kept = Path(f"{database}{end}")
+    database.touch()
+    kept.touch()
+    monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", SQLITE)
+    monkeypatch.setitem(settings.DATABASES["default"], "NAME", database)
+    error = OperationalError("unable to open database file")
+    assert "Free what keeps it" in sentence_of(error)
+    let = os.access  # root may use everything
+    monkeypatch.setattr(os, "access", lambda path, rights: path != kept and let(path, rights))
+    assert sentence_of(error) == (
+        f"SQLite cannot work: this account may not read and write {kept}. Give it to the user that "
+        "runs the server, or name another COPILOT_DATA_DIR."
+    )
+    assert "is locked" in sentence_of(OperationalError("database is locked"))
+
+
 @pytest.mark.parametrize("code", ["42P07", "23505"])
 def test_the_slower_of_two_that_migrate_at_once_is_told_so(settings, monkeypatch, code):
     """Its tables were said to be missing, or it ended in a traceback."""
