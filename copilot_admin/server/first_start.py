@@ -23,6 +23,7 @@ SAMPLES = Path(__file__).resolve().parent.parent / "samples" / "copilots.yaml"
 USERNAME = "admin"
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_PROVIDER = "OpenAI"
+MOST_LINES_BEFORE = 100  # of fifty log-ins; whoever tries first starts makes one each time
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +95,15 @@ def _keep(login: FirstLogin) -> None:
 
 
 def _set_aside(file: Path) -> None:
-    """Puts a log-in behind earlier ones: it may be of another data folder that is still in use."""
+    """Puts a log-in behind the last ones: it may be of another data folder that is still in use."""
     earlier = file.with_name(f"{file.stem}.before{file.suffix}")
     _write_privately(earlier, file.read_bytes(), os.O_APPEND)
+    lines = earlier.read_bytes().splitlines(keepends=True)
+    if len(lines) > MOST_LINES_BEFORE:
+        kept = earlier.with_name(f"{earlier.name}.new")
+        kept.unlink(missing_ok=True)
+        _write_privately(kept, b"".join(lines[-MOST_LINES_BEFORE:]), os.O_EXCL)
+        kept.replace(earlier)
 
 
 def _write_privately(file: Path, said: bytes, how: int) -> None:

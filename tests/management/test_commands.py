@@ -333,6 +333,18 @@ def test_log_ins_of_other_data_folders_are_kept_for_their_owner_alone(tmp_path):
 
 
 @pytest.mark.django_db
+def test_of_log_ins_of_other_data_folders_the_last_fifty_are_kept(tmp_path):
+    file, earlier = tmp_path / "first-login.txt", tmp_path / "first-login.before.txt"
+    log_ins = [f"username: admin\npassword: {number}\n" for number in range(51)]
+    earlier.write_text("".join(log_ins[:50]))
+    file.write_text(log_ins[50])
+    first_start(file)
+    assert earlier.read_text() == "".join(log_ins[1:])
+    assert stat.S_IMODE(earlier.stat().st_mode) == 0o600
+    assert sorted(one.name for one in tmp_path.iterdir()) == sorted((file.name, earlier.name))
+
+
+@pytest.mark.django_db
 def test_a_first_log_in_that_cannot_be_kept_is_told_and_nobody_is_made(tmp_path):
     file = tmp_path / "var" / "first-login.txt"
     file.mkdir(parents=True)
