@@ -120,7 +120,7 @@ class LimitsViews(ComponentViews):
             "form": form,
             "note": note_on(subject),
             "whom": subject.name,
-            "bars": _bars(subject, limits),
+            "bars": _bars({subject: limits})[subject],
         }
         return render(request, f"{FOLDER}/one.html", context)
 
@@ -163,6 +163,7 @@ def _rows(
     address: str,
 ) -> Iterable[LimitedRow]:
     names = names_of(subjects)
+    bars = _bars({one: _shown(one, stored.get(one, {})) for one in subjects if one in names})
     for subject in subjects:
         name = names.get(subject)
         if name is not None:
@@ -171,7 +172,7 @@ def _rows(
                 kind=str(subject.scope.label) if subject.id else "",
                 whom=subject.name,
                 url=f"{address}?{urlencode({'whom': subject.name})}",
-                bars=_bars(subject, _shown(subject, stored.get(subject, {}))),
+                bars=bars[subject],
             )
 
 
@@ -181,13 +182,17 @@ def _shown(subject: LimitSubject, limits: Mapping[str, Any]) -> Mapping[str, Any
     return {**settings.ANONYMOUS_LIMITS, **limits} if is_every_address else limits
 
 
-def _bars(subject: LimitSubject, limits: Mapping[str, Any]) -> tuple[Bar, ...]:
-    """A bar for each limit of a subject."""
-    rules = rules_of(subject, limits)
-    if subject in _EVERY[1:]:
-        return tuple(map(bar_of_each, rules))
-    use = use_of(rules)
-    return tuple(bar_of(rule, use[rule]) for rule in rules)
+def _bars(
+    limits: Mapping[LimitSubject, Mapping[str, Any]],
+) -> Mapping[LimitSubject, tuple[Bar, ...]]:
+    """A bar for each limit of each subject; the counters are read once for all of them."""
+    rules = {subject: rules_of(subject, of) for subject, of in limits.items()}
+    counted = {one: of for one, of in rules.items() if one not in _EVERY[1:]}
+    use = use_of([rule for of in counted.values() for rule in of])
+    return {
+        one: tuple(bar_of(rule, use[rule]) if one in counted else bar_of_each(rule) for rule in of)
+        for one, of in rules.items()
+    }
 
 
 @transaction.atomic

@@ -9,6 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 import pytest
 
+from copilot_admin.admin.limits import views
 from copilot_admin.config.roles import Role
 from copilot_admin.limits.book import BOOK
 from copilot_admin.limits.counting import COUNTING
@@ -16,6 +17,7 @@ from copilot_admin.limits.demand import Budget
 from copilot_admin.limits.naming import subject_in
 from copilot_admin.limits.rules import NANO
 from copilot_admin.limits.subjects import LimitSubject
+from copilot_admin.limits.use import use_of
 from copilot_admin.limits.windows import window_at
 from copilot_admin.models import Copilot, LimitScope, SubjectLimits
 from tests.admin.pages import messages_of
@@ -206,3 +208,15 @@ def test_nobody_else_sees_or_sets_limits(client, role):
     assert client.get(PAGE).status_code == 403
     assert save(client, "server:", concurrent="1").status_code == 403
     assert not SubjectLimits.objects.exists()
+
+
+def test_the_counters_are_read_once_for_all_rows_of_the_page(operator, monkeypatch):
+    """A page of a hundred opened a hundred connections to Redis."""
+    asked = []
+    monkeypatch.setattr(views, "use_of", lambda rules: asked.append(rules) or use_of(rules))
+    copilots = [make_copilot(slug=name, name=name, limits={"concurrent": 2}) for name in "abc"]
+    SubjectLimits.objects.create(scope="server", subject="", limits={"requests_per_day": 5})
+    shown = rows(operator)
+    assert [shown[one.name] for one in copilots] == [[("Answers at once", "0 of 2", 0)]] * 3
+    assert shown["This server"] == [("Requests a day", "0 of 5", 0)]
+    assert [len(rules) for rules in asked] == [4]
