@@ -42,6 +42,7 @@ from copilot_admin.edge.stray_slashes import WithoutStraySlashes  # noqa: E402
 from copilot_admin.edge.websocket_origins import SameOriginSockets  # noqa: E402
 from copilot_admin.server import housekeeping  # noqa: E402
 from copilot_admin.server.readings import refresh  # noqa: E402
+from copilot_admin.server.sole_server import be_sole_to_the_end  # noqa: E402
 from copilot_admin.telemetry.metrics import start_counting  # noqa: E402
 
 django_application = Handler()
@@ -79,7 +80,12 @@ def _build() -> App:
     app = WithoutStraySlashes(app)
     app = WithoutClientRootPath(app)
     app = RequestCounts(app, counter) if counter else app
-    return Lifespan(FairStarts(app), start=housekeeping.start, stop=housekeeping.stop)
+    return Lifespan(
+        FairStarts(app),
+        start=housekeeping.start,
+        stop=housekeeping.stop,
+        unstarted=be_sole_to_the_end,
+    )
 
 
 application = _build()

@@ -1,5 +1,6 @@
 """A SQLite database has one server: it holds a lock that ends with its process, however that ends."""
 
+import atexit
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 import errno
@@ -30,6 +31,7 @@ def sole_server() -> Iterator[None]:
     with ExitStack() as held:
         for folder in _folders():
             held.enter_context(_held(folder))
+        _look_for_other_names()
         yield
 
 
@@ -62,9 +64,19 @@ def be_sole_development_server(argv: Sequence[str], environment: Mapping[str, st
     if argv[1:2] != ["runserver"] or not serves:
         return
     try:
-        _to_the_end.enter_context(sole_server_of_this_process())
+        be_sole_to_the_end()
     except ConfigurationError as error:
         raise SystemExit(error.public) from error
+
+
+def be_sole_to_the_end() -> None:
+    """Holds the data to the end of this process.
+
+    Raises:
+        ConfigurationError: There is a server in another process, or the folder cannot be locked.
+    """
+    _to_the_end.enter_context(sole_server_of_this_process())
+    atexit.register(_to_the_end.close)  # before this module is taken apart
 
 
 def _folders() -> Sequence[Path]:
@@ -73,6 +85,20 @@ def _folders() -> Sequence[Path]:
     if database["ENGINE"] != SQLITE:
         return ()
     return sorted({Path(settings.DATA_DIR).resolve(), Path(database["NAME"]).resolve().parent})
+
+
+def _look_for_other_names() -> None:
+    """Refuses a database file with hard links: a server at another name has another lock, and log."""
+    database = settings.DATABASES["default"]
+    if database["ENGINE"] != SQLITE:
+        return
+    path = Path(database["NAME"])
+    with suppress(OSError):  # it is not there yet, or whoever opens it says so
+        if path.stat().st_nlink > 1:
+            raise ConfigurationError(
+                f"The SQLite database {path} has another name as well (a hard link): what is written at "
+                "both destroys it. Remove the other name, or put a copy in its place."
+            )
 
 
 @contextmanager

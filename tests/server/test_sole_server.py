@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 import errno
 import fcntl
+import json
 import os
 from pathlib import Path
 import signal
@@ -15,15 +16,19 @@ import pytest
 
 from copilot_admin.answering import open_run
 from copilot_admin.config.databases import SQLITE
+from copilot_admin.edge.lifespan import Lifespan
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.server import housekeeping
 from copilot_admin.server import sole_server as module
 from copilot_admin.server.sole_server import (
     LOCK_FILE,
     be_sole_development_server,
+    be_sole_to_the_end,
     sole_server,
     sole_server_of_this_process,
 )
+from tests.edge.asgi_client import call, scope
+from tests.edge.test_edge import echo
 
 HOLDER = """
 import fcntl, os, sys
@@ -66,6 +71,43 @@ def test_one_that_shares_only_the_database_is_refused_too(folder, settings, tmp_
     settings.DATABASES["default"]["NAME"] = settings.DATA_DIR / "another.sqlite3"
     with sole_server():
         pass
+
+
+def test_a_database_with_a_hard_link_has_no_server(folder):
+    """The lock of a second folder is another one, and so is SQLite's log beside it."""
+    file, other = folder / "copilot.sqlite3", folder / "other.sqlite3"
+    file.touch()
+    with sole_server():
+        pass
+    other.hardlink_to(file)
+    assert refused() == (
+        f"The SQLite database {file} has another name as well (a hard link): what is written at both "
+        "destroys it. Remove the other name, or put a copy in its place."
+    )
+    other.unlink()
+    other.symlink_to(file)
+    with sole_server():
+        pass
+
+
+def test_a_server_that_says_nothing_of_its_start_serves_nothing_beside_another(folder, monkeypatch):
+    """Daphne speaks no lifespan: it answered beside the server whose database it is."""
+    monkeypatch.setattr(module, "_to_the_end", ExitStack())
+    app = Lifespan(echo, start=never, stop=never, unstarted=be_sole_to_the_end)
+    with held_by_another_process(folder):
+        answer = call(app, scope("/"))
+        assert (answer.status, answer.header("cache-control")) == (503, "no-store")
+        assert json.loads(answer.body)["detail"].startswith("Another server")
+        with pytest.raises(ConfigurationError):
+            call(app, {"type": "websocket", "path": "/"})
+    assert call(app, scope("/")).status == 200
+    assert refused().startswith("Another server")
+    module._to_the_end.close()
+    assert call(app, scope("/")).status == 200, "it is asked once"
+
+
+async def never() -> None:
+    raise AssertionError
 
 
 class TestOfThisProcess:
