@@ -36,7 +36,7 @@ _ESCAPED_PARAMETER = re.compile(
 _NO_ADDRESS = re.compile(r"[\s\"<>]")
 _LONGEST_ADDRESS = (
     128 * 1024
-)  # characters; servers take a tenth of it, and what is longer may be cut
+)  # characters; servers take a tenth of it, and what is longer is read in pieces
 _AUTHORITY = re.compile(r":(?:\\?/){2}")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,20}\Z")
 _LONGEST_SCHEME = 21
@@ -56,11 +56,19 @@ def redact_text(text: str) -> str:
     """The text with every URL in it unsigned."""
     if "://" not in text and "=" not in text:
         return text
-    return "".join(map(_redacted, pieces_of(text, border=_between_addresses)))
+    parts: list[str] = []
+    goes_on = False
+    for piece in pieces_of(text, border=_between_addresses):
+        parts.append(_redacted(_rest_unsigned(piece) if goes_on else piece))
+        goes_on = _ends_in_address(piece, goes_on)
+    return "".join(parts)
 
 
 def _between_addresses(text: str, at: int) -> int:
-    """A place near this one that lies in no address: behind a blank, or where another one begins."""
+    """A place near this one that lies in no address: behind a blank, or where another one begins.
+
+    In one that is longer it lies between two parameters.
+    """
     end = min(at + _LONGEST_ADDRESS, len(text))
     if found := _NO_ADDRESS.search(text, at, end):
         return found.end()
@@ -68,7 +76,21 @@ def _between_addresses(text: str, at: int) -> int:
         scheme = _SCHEME.search(text, max(at, found.start() - _LONGEST_SCHEME), found.start())
         if scheme:
             return scheme.start()
-    return end
+    between = max(text.rfind("&", at, end), text.rfind("\\u0026", at, end))
+    return between if between > at else end
+
+
+def _ends_in_address(piece: str, goes_on: bool) -> bool:
+    """Whether an address that begins in a piece, or before it, reaches its end."""
+    begins = piece.rfind("://")
+    return (goes_on or begins >= 0) and not _NO_ADDRESS.search(piece, max(begins, 0))
+
+
+def _rest_unsigned(piece: str) -> str:
+    """A piece that begins amid the parameters of an address, without those that sign it."""
+    found = _NO_ADDRESS.search(piece)
+    end = found.start() if found else len(piece)
+    return _unsigned(piece[:end]) + piece[end:]
 
 
 def _redacted(text: str) -> str:
