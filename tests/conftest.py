@@ -32,6 +32,7 @@ from copilot_admin.limits.counting import COUNTING
 from copilot_admin.limits.near_limits import NEAR_LIMITS
 from copilot_admin.prices import book
 from copilot_admin.redaction import own
+from copilot_admin.server import sole_server
 from copilot_admin.storage import writer
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.upkeep.background import BACKGROUND
@@ -189,6 +190,7 @@ def _all_is_new() -> None:
     for one in (BOOK, COUNTING, CLOSED_RATES, GUESSES, NEAR_LIMITS, REFUSED, SEEN_KEYS, WALKS):
         one.forget()
     JOURNAL._is_failing = False
+    sole_server._to_the_end.close()  # who asks the application here starts no server
 
 
 @pytest.fixture(autouse=True, scope="session")
