@@ -33,16 +33,20 @@ NOT_MEASURED = tuple(
         "admin/access/test_members.py",
         "admin/access/test_people.py",
         "admin/access/test_roles.py",
+        "admin/audit",
+        "admin/connect",
         "admin/copilots/test_data_notes.py",
         "admin/copilots/test_form.py",
         "admin/copilots/test_version_in_form.py",
         "admin/figures/test_figures.py",
+        "admin/logins",
+        "admin/playground",
         "admin/transcripts/test_judging.py",
         "admin/transcripts/test_pages.py",
         "api/test_what_stays.py",
         "engine/test_straight_lines.py",
-        "management/test_standard_streams.py",
-        "management/test_starts.py",
+        "management",
+        "test_by_day.py",
     )
 )
 BROWSER = "tests/browser"
