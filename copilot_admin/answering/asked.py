@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 import hashlib
 
 from django.conf import settings
@@ -108,6 +109,7 @@ def older_signing_keys() -> tuple[bytes, ...]:
     return tuple(map(_signing_key, reversed(settings.SECRET_KEY_FALLBACKS)))
 
 
+@cache
 def _signing_key(secret: str) -> bytes:
     return hashlib.sha256(b"extra-state:" + secret.encode()).digest()
 

@@ -181,8 +181,11 @@ class ActiveRun:
         )
 
     async def _was_accepted(self) -> bool:
-        # Also where it is known: what is called when it is known comes first, and tells who watches.
-        await asyncio.wait({self.acceptance})
+        if self.acceptance.done():
+            # What is called when it is known comes first, and tells who watches: it stands before this turn.
+            await asyncio.sleep(0)
+        else:
+            await asyncio.wait({self.acceptance})
         return not self.acceptance.cancelled() and self.acceptance.exception() is None
 
     async def _answer(self) -> Ending:

@@ -5,7 +5,7 @@ meanwhile. What there is no room for waits with its client, for as long as that 
 """
 
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 
 from django.conf import settings
 
@@ -19,10 +19,9 @@ TIMES = 4  # what a body takes with all that is made of it, where it was not wei
 UNWRITTEN_ROOM = QuestionRoom(MOST_BYTES, seconds=settings.DATABASE_WAIT_SECONDS)
 
 
-@asynccontextmanager
-async def room_to_be_written(
+def room_to_be_written(
     body: bytes, weight: Weight, patience: Patience
-) -> AsyncGenerator[QuestionShare | None, None]:
+) -> AbstractAsyncContextManager[QuestionShare | None]:
     """Room for a question, of which nothing is counted any more once the block ends well.
 
     Args:
@@ -30,12 +29,17 @@ async def room_to_be_written(
         weight: The same, weighed.
         patience: That of the request.
 
-    Raises:
-        Busy: There was no room for too long.
+    Returns:
+        Gives its share, or None where it is not counted. The block raises `Busy` where there was no
+        room for too long.
     """
-    if len(body) <= NEVER_COUNTED:
-        yield None
-        return
+    return nullcontext() if len(body) <= NEVER_COUNTED else _counted(body, weight, patience)
+
+
+@asynccontextmanager
+async def _counted(
+    body: bytes, weight: Weight, patience: Patience
+) -> AsyncGenerator[QuestionShare, None]:
     size = max(weight.reading, TIMES * len(body), size_of(body))
     async with AsyncExitStack() as stack:
         try:

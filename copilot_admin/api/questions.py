@@ -12,7 +12,6 @@ from contextlib import aclosing, contextmanager
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
-from copilot_admin.answering.open_run import frames
 from copilot_admin.answering.run import ActiveRun
 from copilot_admin.answering.stops import Stop
 from copilot_admin.api.query import FAILURE_KEY, UnreadQuery, opened
@@ -72,7 +71,7 @@ async def _answered(asked: UnreadQuery, send: Send) -> Exception | None:
 async def _stream(run: ActiveRun, send: Send) -> None:
     try:
         await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-        async with aclosing(frames(run)) as pieces:
+        async with aclosing(run.outbox.taken()) as pieces:
             more = True
             async for piece in pieces:
                 # The end of the body goes with the last frames: alone it costs as much as they do.

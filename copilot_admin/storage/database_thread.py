@@ -1,14 +1,14 @@
 """A thread that owns its own database connection, so that no stream holds either."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import asynccontextmanager
 from functools import partial
 import os
 import sqlite3
 import threading
 import time
+from types import TracebackType
 from typing import TypeVar
 
 from django.conf import settings
@@ -86,26 +86,53 @@ class Patience:
     def __init__(self) -> None:
         self._left: float = settings.DATABASE_WAIT_SECONDS
 
-    @asynccontextmanager
-    async def waiting(self) -> AsyncIterator[None]:
-        """Lets it wait for as long as it still may.
+    def waiting(self) -> "_Wait":
+        """Lets a block wait for as long as the request still may.
 
-        Raises:
+        The block raises:
             JournalDown: It has waited for long enough, or the database has failed.
         """
-        began = time.monotonic()
+        return _Wait(self)
+
+    @property
+    def left(self) -> float:
+        """Seconds for which the request still may wait."""
+        return self._left
+
+    def spend(self, seconds: float) -> None:
+        """Takes what it has waited."""
+        self._left = max(0.0, self._left - seconds)
+
+
+class _Wait:
+    """One block of a request that waits; a generator for each would cost three times as much."""
+
+    __slots__ = ("_began", "_patience", "_timer")
+
+    def __init__(self, patience: Patience) -> None:
+        self._patience = patience
+
+    async def __aenter__(self) -> None:
+        self._began = time.monotonic()
+        self._timer = asyncio.timeout(self._patience.left)
+        await self._timer.__aenter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._patience.spend(time.monotonic() - self._began)
         try:
-            async with asyncio.timeout(self._left):
-                yield
-        except (TimeoutError, *OUTAGES) as error:
+            await self._timer.__aexit__(kind, error, trace)
+        except TimeoutError as late:
+            raise JournalDown from late
+        if isinstance(error, (TimeoutError, *OUTAGES)):
             raise JournalDown from error
-        except DatabaseError as error:
-            if not is_damage(error):
-                raise
+        if isinstance(error, DatabaseError) and is_damage(error):
             note_damage(error)
             raise JournalBroken from error
-        finally:
-            self._left = max(0.0, self._left - (time.monotonic() - began))
 
 
 class _OneThread(ThreadPoolExecutor):

@@ -47,8 +47,11 @@ FIELDS: Mapping[str, Callable[[EndedRun], Value]] = {
 
 def line_of(run: EndedRun) -> dict[str, Value]:
     """The fields of a run's line."""
-    found = ((name, read(run)) for name, read in FIELDS.items())
-    return {name: value for name, value in found if value is not None and value != ""}
+    return {
+        name: value
+        for name, read in FIELDS.items()
+        if (value := read(run)) is not None and value != ""
+    }
 
 
 def write_line(run: EndedRun) -> None:
