@@ -55,6 +55,14 @@ class BoundedResponses(ResponseHandler):
             self.transport.abort()  # what the kernel holds of the flood is not read any more
             self.set_exception(TooManyHeads())
 
+    def resume_reading(self, resume_parser: bool = True) -> None:
+        """Goes on where reading was paused; aiohttp also asks for it where it was not, for every chunk.
+
+        It then parses nothing once more, and has the transport resume what it never stopped.
+        """
+        if self._reading_paused:
+            super().resume_reading(resume_parser)
+
     def data_received(self, data: bytes) -> None:
         """Something was read; what follows the head by itself, since it may break."""
         for _ in range(MOST_HEADS):  # line ends may be in it by the thousand, before any head

@@ -40,6 +40,33 @@ def test_some_interim_answers_are_passed_over_before_each_answer():
     assert answers(*[INTERIM] * (MOST_HEADS - 1), ANSWER, times=3) == [b"hi"] * 3
 
 
+def chunked(*pieces):
+    """An answer in chunks."""
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    chunks = (b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces)
+    return b"".join((head, *chunks, b"0\r\n\r\n"))
+
+
+def test_a_body_for_which_reading_has_to_stop_and_go_on_comes_whole():
+    large = [bytes([97 + number % 26]) * 50_000 for number in range(40)]
+    small = [b"%d " % number for number in range(20_000)]
+    for pieces in (large, small):
+        assert answers(chunked(*pieces), times=2) == [b"".join(pieces)] * 2
+
+
+def test_nothing_is_parsed_again_where_reading_never_stopped(monkeypatch):
+    fed = []
+    received = ResponseHandler.data_received
+
+    def watched(self, data):
+        fed.append(data)
+        received(self, data)
+
+    monkeypatch.setattr(ResponseHandler, "data_received", watched)
+    assert answers(chunked(b"one", b"two", b"three")) == [b"onetwothree"]
+    assert b"" not in fed
+
+
 @pytest.mark.parametrize(
     "flood", [INTERIM * MOST_HEADS, INTERIM * 20_000], ids=["one too many", "a flood"]
 )
