@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from copilot_admin.engine.beside import beside_if, is_large, is_long
@@ -17,7 +17,7 @@ from copilot_admin.engine.llm.choosing import choose_model
 from copilot_admin.engine.llm.endings import truncation
 from copilot_admin.engine.llm.model_stream import stream_model
 from copilot_admin.engine.llm.retries import Pace
-from copilot_admin.engine.llm.suggestions import suggestions
+from copilot_admin.engine.llm.suggestions import are_wanted, suggestions
 from copilot_admin.engine.one_leg import Leg
 from copilot_admin.engine.server_tools import ServerTools
 from copilot_admin.engine.steps import steps_before_call
@@ -34,7 +34,7 @@ from copilot_admin.engine.values.turn import is_heavy, may_call_client
 from copilot_admin.engine.values.witness import ToolNotes
 from copilot_admin.engine.without_images import WithoutImages
 from copilot_admin.errors import RunError
-from protocol.events import Event
+from protocol.events import Event, FunctionCall
 from protocol.messages import ResultMessage
 from protocol.query import Query
 
@@ -51,9 +51,10 @@ async def answer(engine_input: EngineInput, *, pace: Pace = _PACE) -> AsyncGener
     try:
         async with aclosing(_answer(engine_input, pace=pace)) as outputs:
             async for output in outputs:
-                taken = safe.take(output)
                 if safe.is_costly(output):
-                    taken = iter(await beside_if(True, partial(tuple, taken)))
+                    taken = await beside_if(True, partial(safe.take, output))
+                else:
+                    taken = safe.take(output)
                 for one in taken:
                     yield one
     except RunError:
@@ -95,13 +96,16 @@ async def _answer(engine_input: EngineInput, *, pace: Pace) -> AsyncGenerator[Ou
     for one in given:
         yield one
     leg.take_up(begun.waiting)
-    if not begun.waiting:
-        async with aclosing(_asked(engine_input, leg, pace=pace)) as outputs:
+    is_asked = not begun.waiting  # else the model has said already what it wants
+    while not leg.done:
+        if is_asked:
+            async with aclosing(_asked(engine_input, leg, pace=pace)) as outputs:
+                async for output in outputs:
+                    yield output
+        async with aclosing(await _after_round(engine_input, leg, pace=pace)) as outputs:
             async for output in outputs:
                 yield output
-    async with aclosing(_rounds(engine_input, leg, pace=pace)) as outputs:
-        async for output in outputs:
-            yield output
+        is_asked = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,13 +129,14 @@ class _Begun:
 def _begun(engine_input: EngineInput, recollection: Recollection) -> _Begun:
     engine_input = with_what_it_carries(engine_input, recollection)
     query = completed(engine_input, recollection)
-    begun = _Begun(engine_input=engine_input, query=query, waiting=waiting_calls(engine_input))
-    if agents_answered(query) and not begun.waiting:
-        return replace(begun, outputs=(Finish("stop"),))
+    waiting = waiting_calls(engine_input)
+    begun = partial(_Begun, engine_input=engine_input, query=query, waiting=waiting)
+    if agents_answered(query) and not waiting:
+        return begun(outputs=(Finish("stop"),))
     plan = plan_data(engine_input.spec, query=query, recollection=recollection)
     if plan.fetch is None:
-        return replace(begun, plan=plan)
-    return replace(begun, outputs=_fetching(engine_input, query, plan=plan, wanted=plan.fetch))
+        return begun(plan=plan)
+    return begun(outputs=_fetching(engine_input, query, plan=plan, wanted=plan.fetch))
 
 
 def _fetching(
@@ -142,21 +147,6 @@ def _fetching(
     begins = plan.budget.in_all == 0
     steps = steps_before_call(call, engine_input.spec, query=query, begins=begins)
     return (*steps, call)
-
-
-async def _rounds(
-    engine_input: EngineInput, leg: Leg, *, pace: Pace
-) -> AsyncGenerator[Output, None]:
-    """Carries out what the model wants and asks it again, until the leg is done."""
-    while True:
-        async with aclosing(_after_round(engine_input, leg, pace=pace)) as outputs:
-            async for output in outputs:
-                yield output
-        if leg.done:
-            return
-        async with aclosing(_asked(engine_input, leg, pace=pace)) as outputs:
-            async for output in outputs:
-                yield output
 
 
 async def _asked(
@@ -234,23 +224,28 @@ async def _recollected(engine_input: EngineInput) -> Recollection:
 async def _after_round(
     engine_input: EngineInput, leg: Leg, *, pace: Pace
 ) -> AsyncGenerator[Output, None]:
-    """Carries out what the model asked for, or ends the leg."""
+    """Gives what follows what the model said: its tools are carried out, or the leg ends."""
     heavy = is_large(engine_input) or any(map(is_long, leg.calls))
     function_call = await beside_if(heavy, leg.client_call)
-    if function_call is not None:
-        leg.done = True
-        for fact in leg.after_data(function_call):
-            yield fact
-        for shown in leg.words.before_call(function_call):
-            yield shown
-        yield function_call
-        return
-    if not leg.calls:
-        leg.done = True
-        async with aclosing(_closing(engine_input, leg, pace=pace)) as outputs:
-            async for output in outputs:
-                yield output
-        return
+    if function_call is None and leg.calls:
+        return _carried_out(engine_input, leg)
+    leg.done = True
+    if function_call is None:
+        return _closing(engine_input, leg, pace=pace)
+    return _calling(leg, function_call)
+
+
+async def _calling(leg: Leg, call: FunctionCall) -> AsyncGenerator[Output, None]:
+    """The call of the client, behind what stands before it."""
+    for fact in leg.after_data(call):
+        yield fact
+    for shown in leg.words.before_call(call):
+        yield shown
+    yield call
+
+
+async def _carried_out(engine_input: EngineInput, leg: Leg) -> AsyncGenerator[Output, None]:
+    """Carries out the tools that the model called, of which it is told in the next round."""
     results: list[ToolResult] = []
     for call in leg.calls:
         with ToolNotes(call, engine_input.witness) as notes:
@@ -272,7 +267,8 @@ async def _closing(
     # Looking for what is quoted of documents of 4,000,000 characters takes two seconds.
     outputs = await beside_if(leg.is_heavy, partial(tuple, leg.closing()))
     for output in outputs:
-        if isinstance(output, Finish) and leg.reply.shown and truncation(output) is None:
+        is_end = isinstance(output, Finish) and leg.reply.shown and truncation(output) is None
+        if is_end and are_wanted(engine_input):
             async with aclosing(
                 suggestions(engine_input, leg.said, model=leg.model, pace=pace)
             ) as last:

@@ -1,6 +1,6 @@
 """What leaves for the client, without images that it would load from elsewhere by itself."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -45,18 +45,15 @@ class WithoutImages:
         self._sources = sources
         self._words = MarkdownImages(sources)
 
-    def take(self, output: Output) -> Iterator[Output]:
+    def take(self, output: Output) -> Sequence[Output]:
         """What may leave of an output, and now."""
         if isinstance(output, MessageChunk):
             text = self._words.feed(output.delta)
             if text == output.delta:
-                yield output
-            elif text:
-                yield MessageChunk(text)
-            return
-        if isinstance(output, _AFTER_WORDS):
-            yield from self.rest()
-        yield _changed(output, self._clean)
+                return (output,)
+            return (MessageChunk(text),) if text else ()
+        held = self.rest() if isinstance(output, _AFTER_WORDS) else ()
+        return (*held, _changed(output, self._clean))
 
     def is_costly(self, output: Output) -> bool:
         """Whether taking it is so much work that others would wait for it."""
@@ -66,12 +63,12 @@ class WithoutImages:
             return True
         texts: list[str] = []
         _changed(output, partial(_kept, texts))
-        return is_costly("\n".join(texts))
+        return bool(texts) and is_costly("\n".join(texts))
 
-    def rest(self) -> Iterator[MessageChunk]:
+    def rest(self) -> Sequence[MessageChunk]:
         """Words that are still held back."""
-        if text := self._words.end():
-            yield MessageChunk(text)
+        text = self._words.end()
+        return (MessageChunk(text),) if text else ()
 
     def _clean(self, text: str) -> str:
         return without_remote_images(text, sources=self._sources)

@@ -36,7 +36,7 @@ _WISH = (
 async def suggestions(
     engine_input: EngineInput, said: Sequence[ModelMessage], *, model: str, pace: Pace
 ) -> AsyncGenerator[Output, None]:
-    """Yields at most one `PromptSuggestions`, if the builder offers them and the user has them on.
+    """Yields at most one `PromptSuggestions`; it is for those who want them, see `are_wanted`.
 
     A model that fails harms no answer.
 
@@ -46,8 +46,6 @@ async def suggestions(
         model: That gave the answer.
         pace: Of retries.
     """
-    if not _are_wanted(engine_input):
-        return
     call = _wish(engine_input, said, model=model)
     texts: list[str] = []
     left = _MOST_CHARACTERS
@@ -88,7 +86,7 @@ def _wish(engine_input: EngineInput, said: Sequence[ModelMessage], *, model: str
     )
 
 
-def _are_wanted(engine_input: EngineInput) -> bool:
+def are_wanted(engine_input: EngineInput) -> bool:
     """Whether they are offered and switched on.
 
     Source: Workspace sends an option while it is on, and nothing while it is off.
