@@ -2,10 +2,10 @@
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from typing import assert_never
-from uuid import NAMESPACE_URL, uuid5
+from uuid import NAMESPACE_URL, UUID, uuid5
 
 from copilot_admin.engine.artifact_names import ArtifactNames, names_in
 from copilot_admin.engine.beside import beside_if, is_large, is_long
@@ -45,6 +45,7 @@ from copilot_admin.engine.values.model_call import (
     Usage,
 )
 from copilot_admin.engine.values.spec import CitationMode
+from copilot_admin.engine.values.turn import messages_of_turn
 from protocol.events import (
     Citation,
     Event,
@@ -88,7 +89,6 @@ class Leg:
         self._taken_up = False  # what is called was written in the leg before
         self._round = 0
         self._made = 0
-        self._id = uuid5(NAMESPACE_URL, f"{engine_input.trace_id} {engine_input.now.isoformat()}")
         self.model = model
         cuts: list[str] = []
         self._messages = model_messages(
@@ -128,6 +128,12 @@ class Leg:
         self._calls = list(calls)
         self._taken_up = True
         self._finish = Finish("tool_calls")
+
+    @cached_property
+    def _id(self) -> UUID:
+        """Makes the uuids of artifacts and citations; another leg has others."""
+        asked = self._engine_input
+        return uuid5(NAMESPACE_URL, f"{asked.trace_id} {asked.now.isoformat()}")
 
     @property
     def data_messages(self) -> Sequence[str]:
@@ -274,13 +280,18 @@ class Leg:
         elif not self.reply.shown:
             yield from self.words.warn(EMPTY_ANSWER)
         if self._engine_input.spec.citations is not CitationMode.OFF:
-            with_boxes = self._engine_input.spec.citations is CitationMode.DOCUMENTS
-            answer = "".join(self.reply.round_text) if with_boxes else ""
-            cited = cited_widgets(self._query, answer_id=self._id, answer=answer)
-            yield from collected(chain(cited, self._cited))
+            yield from collected(chain(self._cited_data(), self._cited))
         if cut is None:  # a step such as "Answering complete!" would be a lie
             yield from steps_at_end(self._engine_input.spec)
         yield finish
+
+    def _cited_data(self) -> Iterator[Citation]:
+        """The citations of what the client brought in this turn."""
+        if not messages_of_turn(self._query):
+            return
+        with_boxes = self._engine_input.spec.citations is CitationMode.DOCUMENTS
+        answer = "".join(self.reply.round_text) if with_boxes else ""
+        yield from cited_widgets(self._query, answer_id=self._id, answer=answer)
 
     def _explanations(self) -> Iterator[Event]:
         refused = self._client.end_round()

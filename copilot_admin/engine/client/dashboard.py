@@ -32,6 +32,8 @@ def may_be_changed(spec: CopilotSpec, query: Query) -> bool:
 
 def workspace_text(query: Query) -> str:
     """What the user sees and has done, for the system prompt; empty where nothing is said of it."""
+    if not query.workspace_state:
+        return ""
     return "\n\n".join(filter(None, (_page_text(query), _dashboard_text(query))))
 
 

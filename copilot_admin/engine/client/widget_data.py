@@ -65,6 +65,8 @@ def plan_data(spec: CopilotSpec, *, query: Query, recollection: Recollection) ->
         return DataPlan(budget=budget)
     fetched = fetched_in_turn(query)
     had = frozenset(identity(one.source, widget=one.widget) for one in fetched)
+    if not query.widgets:
+        return DataPlan(budget=budget, had=had)
     sent_along, takes_files = _sent_along(query), spec.has(FEATURE)
     askable = [
         widget

@@ -22,6 +22,7 @@ from copilot_admin.engine.client_functions.samples import Sample
 from copilot_admin.engine.tools.tool_arguments import schema_of, tool_name
 from copilot_admin.engine.values.model_call import ToolCall, ToolSchema
 from copilot_admin.engine.values.spec import CopilotSpec
+from copilot_admin.engine.values.turn import may_call_client
 from protocol.functions import GET_WIDGET_DATA, WIDGET_DATA_FUNCTIONS
 from protocol.generations import Generation
 from protocol.json import JsonObject
@@ -127,7 +128,7 @@ def offers_in(situation: Situation, *, taken: Iterable[str]) -> Mapping[str, Off
         situation: Of the leg.
         taken: Names of the copilot's other tools.
     """
-    if situation.query.generation is not Generation.THREE:
+    if situation.query.generation is not Generation.THREE or _brings_nothing(situation.query):
         return {}
     found: dict[str, Offer] = {}
     names = _FreeNames({*taken, *_functions()})
@@ -136,8 +137,19 @@ def offers_in(situation: Situation, *, taken: Iterable[str]) -> Mapping[str, Off
             name = offer.schema.name
             if name != function.name:
                 name = names.take(name)
-            found[name] = replace(offer, schema=replace(offer.schema, name=name))
+            found[name] = _named(offer, name)
     return found
+
+
+def _brings_nothing(query: Query) -> bool:
+    """Whether there is nothing in a request that a function could be offered for: a plain question."""
+    return not (may_call_client(query) or query.selected_skills)
+
+
+def _named(offer: Offer, name: str) -> Offer:
+    if name == offer.schema.name:
+        return offer
+    return replace(offer, schema=replace(offer.schema, name=name))
 
 
 def names_in_history(
@@ -156,10 +168,13 @@ def names_in_history(
     found = {
         (offer.function, offer.identity): name for name, offer in offers.items() if offer.identity
     }
+    results = [one for one in query.messages if isinstance(one, ResultMessage)]
+    if not results:
+        return found
     names = _FreeNames({*taken, *_functions(), *offers})
-    for message in query.messages:
-        function = function_named(message.function) if isinstance(message, ResultMessage) else None
-        if function is None or not isinstance(message, ResultMessage):
+    for message in results:
+        function = function_named(message.function)
+        if function is None:
             continue
         identity = function.identity(message.input_arguments)
         if identity and (function.name, identity) not in found:

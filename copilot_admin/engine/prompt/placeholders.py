@@ -92,6 +92,8 @@ def fill(
 
     What the client did not send becomes its default, and without one the word "unknown".
     """
+    if _OPENING not in prompt:
+        return prompt
     zone = time_zone(query.timezone or DEFAULT_TIMEZONE) or ZoneInfo(DEFAULT_TIMEZONE)
     local = now.astimezone(zone)
     values = {

@@ -72,6 +72,8 @@ def is_heavy(query: Query) -> bool:
 def client_calls(query: Query) -> Counter[str]:
     """How many calls of each client function the history shows in this turn."""
     turn = messages_of_turn(query)
+    if not turn:  # as with every new question
+        return Counter()
     calls = Counter(one.function for one in turn if isinstance(one, CallMessage))
     results = Counter(one.function for one in turn if isinstance(one, ResultMessage))
     return calls | results  # of each the larger number: a client may drop either half of a pair

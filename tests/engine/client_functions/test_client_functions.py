@@ -7,12 +7,13 @@ from typing import get_args
 from openbb_ai.models import FunctionCallSSE, FunctionCallSSEData
 import pytest
 
-from copilot_admin.engine.client_functions.registry import function_named, names
+from copilot_admin.engine.client_functions.registry import Situation, function_named, names
 from copilot_admin.engine.client_functions.samples import FULL_QUERY
 from copilot_admin.engine.values.model_call import ToolCall
 from copilot_admin.engine.values.spec import WidgetDataMode
 from protocol.dialects import say
 from protocol.events import FunctionCall, MessageChunk
+from protocol.features import FEATURE_KEYS
 from protocol.generations import Generation
 from tests.engine.client_functions.offered_calls import offers, written
 from tests.engine.engine_inputs import make_engine_input, make_query, make_spec, outputs_of
@@ -97,6 +98,13 @@ def test_nothing_is_offered_where_nothing_can_be_done():
     changing = set(offers(state, features=frozenset({"generative-ui"})))
     assert changing >= {"add_generative_widget", "manage_navigation_bar"}
     assert not changing & {"add_widget_to_dashboard", "update_widget_in_dashboard"}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_no_function_is_for_a_request_that_brings_nothing_but_a_question(name):
+    spec = make_spec(features=FEATURE_KEYS)
+    situation = Situation(spec=spec, query=make_query())
+    assert [*FUNCTIONS[name].offers(situation)] == []
 
 
 @pytest.mark.parametrize(
