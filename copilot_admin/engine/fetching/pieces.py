@@ -21,13 +21,15 @@ async def next_piece(response: ClientResponse) -> bytes:
         ClientError: The connection broke, and what came before has been handed out.
     """
     content = response.content
-    with _broken_framing_is_told():
+    try:
         try:
             return await content.readany()
         except ClientError:
             if came := content._read_nowait(-1):  # what it holds; no public way past the error
                 return came
             raise
+    except RuntimeError as error:
+        raise ClientPayloadError(_BROKE) from error
 
 
 async def chunks_of(response: ClientResponse) -> AsyncGenerator[bytes, None]:
@@ -36,17 +38,12 @@ async def chunks_of(response: ClientResponse) -> AsyncGenerator[bytes, None]:
     Raises:
         ClientError: The connection broke.
     """
-    with told_when_it_breaks(response), _broken_framing_is_told():
-        async for chunk, _ in response.content.iter_chunks():
-            yield chunk
-
-
-@contextmanager
-def _broken_framing_is_told() -> Iterator[None]:
-    try:
-        yield
-    except RuntimeError as error:
-        raise ClientPayloadError(_BROKE) from error
+    with told_when_it_breaks(response):
+        try:
+            async for chunk, _ in response.content.iter_chunks():
+                yield chunk
+        except RuntimeError as error:
+            raise ClientPayloadError(_BROKE) from error
 
 
 @contextmanager

@@ -74,7 +74,7 @@ class ChunkReader:
         for payload in payloads:
             if isinstance(payload, ErrorData):
                 raise StreamError(_error_in(payload))
-            if payload == DONE or (payload[:1] != b"{" and payload.strip() == DONE):
+            if not payload.startswith(b"{") and payload.strip() == DONE:
                 self.done = True
                 break
             self._read_chunk(_parsed(payload))
@@ -131,9 +131,10 @@ class ChunkReader:
             raise StreamError(chunk["error"])
         choices = chunk.get("choices")
         if isinstance(choices, list) and choices:
-            choice = next(filter(self._is_ours, choices), None)
-            if choice is not None:
-                self._read_choice(choice)
+            for choice in choices:
+                if self._is_ours(choice):
+                    self._read_choice(choice)
+                    break
         elif _is_error(chunk):
             raise StreamError(chunk)
         usage = chunk.get("usage")

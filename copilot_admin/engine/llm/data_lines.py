@@ -1,6 +1,7 @@
 """Splits the bytes of an event stream into the data of its events."""
 
 import re
+from typing import ClassVar
 
 from copilot_admin.engine.llm.foreign_answers import BOM, is_web_page, web_page
 from copilot_admin.engine.llm.lenient_json import leniently_parsed
@@ -40,7 +41,12 @@ class DataLines:
     with a newline.
     Data stays bytes: an event is whole before it is decoded, so no character is ever cut.
     Source: the event stream format of the HTML standard.
+
+    Attributes:
+        is_over: Never: another event may follow.
     """
+
+    is_over: ClassVar[bool] = False
 
     def __init__(self) -> None:
         self._fault: ProviderBroke | None = None  # of what follows the data returned last
@@ -70,9 +76,8 @@ class DataLines:
         is_begun = self._rest or self._data or self._is_error
         if block.endswith(b"\n\n") and not (is_begun or b"\r" in block):
             events = block[:-2].split(b"\n\n")
-            if block.count(b"\n") == 2 * len(events) and all(
-                event.startswith(b"data: ") for event in events
-            ):
+            begins = block.startswith(b"data: ") + block.count(b"\n\ndata: ")
+            if begins == len(events) and block.count(b"\n") == 2 * begins:
                 self._without_data = 0
                 return [event[6:] for event in events]
         return self._feed_lines(block)
@@ -168,8 +173,8 @@ class WholeAnswer:
 
     @property
     def held(self) -> int:
-        """Bytes of the body so far."""
-        return len(self._body)
+        """Bytes of the body so far, as long as nothing was made of them."""
+        return 0 if self.is_over else len(self._body)
 
     def feed(self, block: bytes) -> list[bytes]:
         """Keeps the block; the data is there at the end.
@@ -211,12 +216,12 @@ class EitherForm:
     @property
     def held(self) -> int:
         """Bytes that nothing was made of yet."""
-        return 0 if self.is_over else self._body.held
+        return self._body.held
 
     @property
     def is_over(self) -> bool:
         """Whether it was one document, and all of it has come."""
-        return isinstance(self._body, WholeAnswer) and self._body.is_over
+        return self._body.is_over
 
     def feed(self, block: bytes) -> list[bytes]:
         """Returns the data that ends with this block.
