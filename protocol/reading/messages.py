@@ -92,6 +92,8 @@ def text_of_parts(content: Json) -> Json:
     Source: the chat APIs of model vendors, in whose words some clients write: a part is an object
     with a `text`, or a text itself. What is neither, such as an image, has no text.
     """
+    if isinstance(content, str):
+        return content
     if isinstance(content, Mapping) and content.get("type") == "text":
         content = [content]
     if not isinstance(content, list | tuple):
@@ -108,7 +110,9 @@ def _text_of(part: Json) -> str | None:
 def raw_role(message: JsonObject) -> str | None:
     """human, ai or tool, also when a model provider's word or stray spaces stand there."""
     role = message.get("role")
-    return _ROLES.get(role.strip().lower()) if isinstance(role, str) else None
+    if not isinstance(role, str):
+        return None
+    return _ROLES.get(role) or _ROLES.get(role.strip().lower())
 
 
 def _read(fields: Fields, *, previous: Message | None) -> Message | None:

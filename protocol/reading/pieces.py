@@ -48,6 +48,9 @@ def _lists(messages: Sequence[Json], context: Json) -> Iterator[Sequence[Json]]:
     yield from _within(list_of(context) or [context])
     for message in map(object_of, messages):
         for told in (message.get("data"), message.get("content")):
+            if told is None or isinstance(told, str):  # as nearly always: nothing lies in it
+                yield (told,)
+                continue
             one_table = not isinstance(told, list | tuple) or are_rows(told)
             yield from _within([told] if one_table else list_of(told))
 
