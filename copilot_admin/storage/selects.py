@@ -20,6 +20,7 @@ from copilot_admin.storage.statements import (
     Row,
     Statement,
     database_here,
+    stored,
 )
 from copilot_admin.storage.stored_values import AnyField
 
@@ -68,11 +69,10 @@ class Select(Statement):
             filled: Columns of text that are not empty: said, it lets SQLite take an index of such rows.
             lock: Whether other processes have to wait for the row until the commit.
         """
-        super().__init__(model)
+        super().__init__(model, (*where, *unlike))
         self._paths: Sequence[Path] = [tuple(name.split("__")) for name in columns]
         self._where_names, self._unlike, self._lock = where, unlike, lock
         self._empty, self._filled = empty, filled
-        self._compared = (*where, *unlike)
         self._converted: dict[str, Sequence[tuple[int, Any, Sequence[Any]]]] = {}
         self._filled_together: Sequence[_Together] = ()
 
@@ -82,20 +82,17 @@ class Select(Statement):
         Raises:
             OperationalError: It is empty where its table has something.
         """
-        database = database_here()
-        self._ready(database)
-        given = self._stored(self._compared, values, database)
-        row = self._execute(database, given, ONE_ROW)
-        return None if row is None else self._row(row, database)
+        row = self._run(values, ONE_ROW)
+        return None if row is None else self._row(row, database_here())
 
-    def _row(self, stored: Row, database: BaseDatabaseWrapper) -> Row:
+    def _row(self, came: Row, database: BaseDatabaseWrapper) -> Row:
         """A row with values as the model has them."""
-        if None in stored and not all(one.is_whole(stored) for one in self._filled_together):
+        if None in came and not all(one.is_whole(came) for one in self._filled_together):
             raise OperationalError("a row of the database lacks what it has")
         converted = self._converted[database.vendor]
         if not converted:
-            return stored
-        row = list(stored)
+            return came
+        row = list(came)
         for place, expression, converters in converted:
             for convert in converters:
                 row[place] = convert(row[place], expression, database)
@@ -206,12 +203,13 @@ class SelectMany(Select):
             OperationalError: One is empty where its table has something.
         """
         database = database_here()
-        self._ready(database)
+        form = self._form(database)
         wanted = list(texts)
         # One parameter whatever their number, so that the statement is always the same.
         as_one = wanted if database.vendor == "postgresql" else orjson.dumps(wanted).decode()
-        given = [*self._stored(self._where_names, values, database), as_one]
-        rows = self._execute(database, given, ALL_ROWS)
+        others = [values[name] for name in self._given]
+        given = [*stored(others, form.stores, database), as_one]
+        rows = self._execute(database, form, given, ALL_ROWS)
         return [self._row(row, database) for row in rows]
 
     def _build(self, database: BaseDatabaseWrapper) -> str:

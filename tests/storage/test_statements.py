@@ -80,6 +80,16 @@ def test_a_second_such_row_is_refused_ignored_or_returned():
         Insert(DailyUsage)(**values)
 
 
+def test_nothing_is_changed_of_a_row_that_is_there_already():
+    unique = ("day", "copilot_id", "version", "model")
+    insert = Insert(DailyUsage, returning=("id", "model", "runs"), or_existing=unique)
+    values = usage(model="m")
+    first, second = insert(**values, runs=3), insert(**values, runs=9)
+    other = insert(**values | {"model": "n"}, runs=4)
+    assert first == second == (DailyUsage.objects.get(model="m").pk, "m", 3)
+    assert other == (DailyUsage.objects.get(model="n").pk, "n", 4)
+
+
 @pytest.mark.parametrize("name", ["colour", "id"])
 def test_a_column_that_cannot_be_given_is_an_error(name):
     with pytest.raises(TypeError, match=f"No columns: {name}"):
