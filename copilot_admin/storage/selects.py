@@ -56,6 +56,7 @@ class Select(Statement):
         unlike: Sequence[str] = (),
         empty: Sequence[str] = (),
         filled: Sequence[str] = (),
+        same: Mapping[str, str] | None = None,
         lock: bool = False,
     ) -> None:
         """Prepares the statement.
@@ -67,12 +68,14 @@ class Select(Statement):
             unlike: Columns that have another value; None is none.
             empty: Columns that have None.
             filled: Columns of text that are not empty: said, it lets SQLite take an index of such rows.
+            same: Columns that have one text, whichever row is meant. As a value SQLite would compare it with
+                those of its indexes of some rows, and compile the statement anew for each.
             lock: Whether other processes have to wait for the row until the commit.
         """
         super().__init__(model, (*where, *unlike))
         self._paths: Sequence[Path] = [tuple(name.split("__")) for name in columns]
         self._where_names, self._unlike, self._lock = where, unlike, lock
-        self._empty, self._filled = empty, filled
+        self._empty, self._filled, self._same = empty, filled, same or {}
         self._converted: dict[str, Sequence[tuple[int, Any, Sequence[Any]]]] = {}
         self._filled_together: Sequence[_Together] = ()
 
@@ -132,7 +135,10 @@ class Select(Statement):
         unlike = (f"{self._placed((name,), database)} <> %s" for name in self._unlike)
         empty = (f"{self._placed((name,), database)} IS NULL" for name in self._empty)
         filled = (f"NOT ({self._placed((name,), database)} = '')" for name in self._filled)
-        return " AND ".join((*alike, *unlike, *empty, *filled))
+        same = (
+            f"{self._placed((name,), database)} = '{text}'" for name, text in self._same.items()
+        )
+        return " AND ".join((*alike, *unlike, *empty, *filled, *same))
 
     def _tables(self, database: BaseDatabaseWrapper) -> str:
         """The table, with those to which foreign keys lead."""

@@ -28,8 +28,11 @@ _TITLE_SOURCE = 20 * TITLE_CHARACTERS  # blanks are left out; a question may hav
 # Another process may have been faster: its row is taken instead of a second one.
 _INSERT_CONVERSATION = Insert(Conversation, returning=("id",), or_ignore=True)
 _INSERT_TURN = Insert(Turn, returning=("id",), or_ignore=True)
-_BESIDE = Select(Node, "id", where=("conversation_id", "parent_id", "role"), unlike=("id",))
-_BESIDE_FIRST = Select(Node, "id", where=("conversation_id", "depth", "role"), unlike=("id",))
+_QUESTION = {"role": CanonicalRole.HUMAN.value}
+_BESIDE = Select(Node, "id", where=("conversation_id", "parent_id"), unlike=("id",), same=_QUESTION)
+_BESIDE_FIRST = Select(
+    Node, "id", where=("conversation_id", "depth"), unlike=("id",), same=_QUESTION
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,11 +249,7 @@ def _has_siblings(new: Sequence[Seen]) -> bool:
     if not new or new[0].role is not CanonicalRole.HUMAN:
         return False
     first = new[0]
-    beside = {
-        "conversation_id": first.conversation_id,
-        "role": CanonicalRole.HUMAN.value,
-        "id": first.id,
-    }
+    beside = {"conversation_id": first.conversation_id, "id": first.id}
     if first.parent_id is None:
         return _BESIDE_FIRST(**beside, depth=0) is not None
     return _BESIDE(**beside, parent_id=first.parent_id) is not None

@@ -79,6 +79,14 @@ def test_a_row_can_be_one_that_is_unlike_another():
     assert beside(title="b", id=one.pk) is None
 
 
+def test_a_column_can_be_one_that_has_the_same_text_in_each_row_that_is_meant():
+    one = make_conversation(title="a", principal="p")
+    make_conversation(title="a", principal="q")
+    of_p = Select(Conversation, "id", where=("title",), same={"principal": "p"})
+    assert of_p(title="a") == (one.pk,)
+    assert of_p(title="b") is None
+
+
 def test_other_processes_wait_for_a_row_that_was_locked_and_not_for_what_it_refers_to():
     with CaptureQueriesContext(connection) as queries:
         Select(Node, "id", "conversation__title", where=("id",), lock=True)(id=1)
