@@ -24,6 +24,8 @@ AnyField: TypeAlias = "Field[Any, Any]"
 # What makes of a model's value that of the database, and the type whose values are both.
 Store: TypeAlias = tuple[Callable[..., Any], type | None]
 
+_FIELDS = Field.__module__  # and the modules in it: JSON has one of its own
+_STORING = ("get_db_prep_save", "get_db_prep_value", "get_prep_value")
 _PLAIN: Mapping[type[AnyField], type] = {BooleanField: bool, BinaryField: bytes}
 
 
@@ -38,7 +40,7 @@ def store_of(field: AnyField, database: BaseDatabaseWrapper) -> Store:
         target = target.target_field  # type: ignore[attr-defined]  # of a foreign key
     prepare: Callable[..., Any] = field.get_db_prep_save
     plain: type | None = None
-    if type(target).__module__ == Field.__module__:  # a field of ours may change what it is given
+    if _stores_as_django(target):  # a field of ours may change what it is given
         match target:
             case CharField() | TextField():
                 plain = str
@@ -57,6 +59,13 @@ def store_of(field: AnyField, database: BaseDatabaseWrapper) -> Store:
             case _:
                 pass
     return prepare, plain
+
+
+def _stores_as_django(field: AnyField) -> bool:
+    """Whether a field is one of Django's, or makes of values what Django's does."""
+    kind = type(field)
+    django = next(base for base in kind.__mro__ if base.__module__.startswith(_FIELDS))
+    return all(getattr(kind, name) is getattr(django, name) for name in _STORING)
 
 
 def _text_for(field: AnyField) -> Callable[..., Any]:

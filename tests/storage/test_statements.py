@@ -179,6 +179,18 @@ def test_times_and_ids_are_stored_as_the_orm_stores_them(at):
     assert select(id=str(run_id)) == (run_id, at, None)
 
 
+@pytest.mark.parametrize("notes", [[], ["one"], [{"a": [1]}]])
+def test_json_is_stored_as_the_orm_stores_it(notes):
+    by_us, by_orm = make_run(notes=notes, params={}), uuid4()
+    row = {"copilot": make_version().copilot, "started_at": AT, "heartbeat_at": AT}
+    Run.objects.create(id=by_orm, notes=notes, params={}, **row)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT notes, params FROM copilot_admin_run")
+        one, other = cursor.fetchall()
+    assert one == other
+    assert Run.objects.get(pk=by_us).notes == Run.objects.get(pk=by_orm).notes == notes
+
+
 @pytest.mark.parametrize("came", [None, (None,)])
 def test_a_row_that_does_not_come_back_is_an_outage(monkeypatch, came):
     """What was garbled on its way was a fault of ours."""
