@@ -22,7 +22,7 @@ from copilot_admin.storage.statements import (
     database_here,
     stored,
 )
-from copilot_admin.storage.stored_values import AnyField
+from copilot_admin.storage.stored_values import AnyField, read_by
 
 Path = tuple[str, ...]  # foreign keys, and at the end a column
 E = TypeVar("E", bound=Enum)
@@ -41,8 +41,8 @@ class _Together:
 
     def is_whole(self, row: Row) -> bool:
         """Whether what is read is what a table can hold."""
-        empty = [row[place] is None for place in self.places]
-        return not any(empty) or (all(empty) and not self.is_sure)
+        empty = [row[place] for place in self.places].count(None)
+        return not empty or (empty == len(self.places) and not self.is_sure)
 
 
 class Select(Statement):
@@ -258,4 +258,5 @@ def member(kind: type[E], value: object) -> E:
 
 def _converters(column: Any, database: BaseDatabaseWrapper) -> list[Any]:
     """What makes a value of the model of that which the database gives."""
-    return [*database.ops.get_db_converters(column), *column.get_db_converters(database)]
+    converters = [*database.ops.get_db_converters(column), *column.get_db_converters(database)]
+    return [read_by(convert, database) for convert in converters]

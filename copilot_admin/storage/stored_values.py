@@ -1,11 +1,13 @@
 """How the values of a model's fields reach the database."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, TypeAlias
 from uuid import UUID
 
+from django.conf import settings
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import (
     BinaryField,
@@ -88,6 +90,28 @@ def _time_for(field: AnyField) -> Callable[..., Any]:
         return field.get_db_prep_save(value, database)
 
     return stored
+
+
+def read_by(
+    convert: Callable[..., Any], database: BaseDatabaseWrapper
+) -> Callable[[Any, Any, BaseDatabaseWrapper], Any]:
+    """What makes a value of the model of that which the database gives, as one of Django's would.
+
+    Of a time Django asks in ten calls what it is; SQLite's are in UTC, and written by us.
+    """
+    if convert != getattr(database.ops, "convert_datetimefield_value", None):
+        return convert
+    if not settings.USE_TZ or database.timezone is not UTC:
+        return convert
+
+    def read(value: object, expression: object, database: BaseDatabaseWrapper) -> object:
+        if type(value) is str:
+            with suppress(ValueError):
+                at = datetime.fromisoformat(value)
+                return at if at.tzinfo else at.replace(tzinfo=UTC)
+        return convert(value, expression, database)
+
+    return read
 
 
 def _json_for(field: AnyField) -> Callable[..., Any]:

@@ -87,6 +87,14 @@ def test_a_column_can_be_one_that_has_the_same_text_in_each_row_that_is_meant():
     assert of_p(title="b") is None
 
 
+@pytest.mark.parametrize("at", [AT, AT.replace(microsecond=0)])
+def test_times_are_read_in_utc(at):
+    read = Select(Run, "started_at", "conversation__first_at", where=("id",))
+    run = make_run(started_at=at, conversation=make_conversation())
+    assert read(id=run.pk) == (at, AT)
+    assert {time.tzinfo for time in read(id=run.pk)} == {UTC}
+
+
 def test_other_processes_wait_for_a_row_that_was_locked_and_not_for_what_it_refers_to():
     with CaptureQueriesContext(connection) as queries:
         Select(Node, "id", "conversation__title", where=("id",), lock=True)(id=1)
