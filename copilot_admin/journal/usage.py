@@ -54,18 +54,25 @@ class _Rollup:
 
     def __init__(self, model: type[Model], *, where: Sequence[str], add: Sequence[str]) -> None:
         self._place = (model._meta.db_table,)
+        self._nothing: Mapping[str, Number] = dict.fromkeys(add, 0)
         self._columns = add[0]  # no two ways to change one table begin with the same
         self._insert = Insert(model, returning=("id",), or_ignore=True)
         self._add = Update(model, where=where, add=add)
 
     def __call__(self, row: Mapping[str, object], more: Mapping[str, Number]) -> None:
-        """Adds to a row, and makes it with the first; where there is none, nothing is taken away."""
+        """Adds to a row, and makes it with the first; where there is none, nothing is taken away.
+
+        Args:
+            row: Which one.
+            more: By column, where there is something to add.
+        """
         # Apart from what is added: where a row is gone, that still makes it.
         is_taken = min(more.values()) < 0
         place = (*self._place, *row.values(), self._columns, is_taken)
         hold_sum(place, more, partial(self._change, row))
 
-    def _change(self, row: Mapping[str, object], more: Mapping[str, Number]) -> None:
+    def _change(self, row: Mapping[str, object], numbers: Mapping[str, Number]) -> None:
+        more = {**self._nothing, **numbers}
         if self._add(**row, **more) or min(more.values()) < 0:
             return
         if self._insert(**row, **more) is None:
@@ -225,8 +232,8 @@ def _add(
 
 
 def _increments(run: CountedRun) -> Mapping[str, Number]:
-    columns: dict[str, Number] = dict.fromkeys(_ADD_TO_RUN, 0)
-    columns |= {
+    """What a run adds to the columns to which it adds something: a few of twenty."""
+    columns: dict[str, Number] = {
         "runs": 1,
         "questions": int(run.begins_turn),
         "conversations": int(run.begins_conversation),
@@ -238,7 +245,7 @@ def _increments(run: CountedRun) -> Mapping[str, Number]:
     }
     if run.ttft_ms is not None:
         columns[TTFT_COLUMNS[bisect_left(TTFT_LIMITS, run.ttft_ms)]] = 1
-    return columns
+    return {name: number for name, number in columns.items() if number}
 
 
 def _note_caller(asked: UsageKey) -> None:
