@@ -138,7 +138,8 @@ def accept(prepared: Prepared) -> Accepted:
     if prepared.incoming is None or not prepared.incoming.links:
         _create_run(prepared, None, user_id)
         return Accepted()
-    prepared.attached = attach(replace(prepared.incoming, user_id=user_id))
+    incoming = prepared.incoming
+    prepared.attached = attach(incoming if user_id is None else replace(incoming, user_id=user_id))
     _create_run(prepared, prepared.attached, user_id)
     _count(prepared.attached, opening)
     return _accepted(opening, prepared.attached)
