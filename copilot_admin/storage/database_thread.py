@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 import os
 import sqlite3
@@ -86,7 +87,7 @@ class Patience:
     def __init__(self) -> None:
         self._left: float = settings.DATABASE_WAIT_SECONDS
 
-    def waiting(self) -> "_Wait":
+    def waiting(self) -> AbstractAsyncContextManager[None]:
         """Lets a block wait for as long as the request still may.
 
         The block raises:

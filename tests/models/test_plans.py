@@ -76,13 +76,13 @@ def test_rows_are_found_by_their_index(question: Callable[[], QuerySet], index: 
     ],
 )
 def test_a_chat_is_found_by_its_trace_id_among_many(statement, values, index) -> None:
-    statement._ready(connection)
+    sql = statement._form(connection).sql
     explain = "EXPLAIN" if IS_POSTGRESQL else "EXPLAIN QUERY PLAN"
     with connection.cursor() as cursor:
         if IS_POSTGRESQL:
             for way in ("seqscan", "bitmapscan"):
                 cursor.execute(f"SET LOCAL enable_{way} = off")
-        cursor.execute(f"{explain} {statement._sql[connection.vendor]}", values)
+        cursor.execute(f"{explain} {sql}", values)
         text = str(cursor.fetchall())
     if not IS_POSTGRESQL:  # of a table without rows all indexes cost the same
         assert index in text
