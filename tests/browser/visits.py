@@ -103,6 +103,7 @@ class Visit:
         self.page.evaluate(
             "document.querySelectorAll('.ca-section > details').forEach((one) => { one.open = true; })"
         )
+        self.next_frames()  # until then what is pressed next has not its place
 
     def next_frames(self) -> None:
         """Lets the page draw what it has, and do what it does when it is drawn."""
