@@ -35,7 +35,7 @@ _TOO_MUCH = gettext_noop(
 
 
 class SizeClass(IntEnum):
-    """How large something is; a number, as those are hashed in a tenth of the time."""
+    """How large something is; a number, as those are hashed in a fifth of the time."""
 
     SMALL = auto()
     USUAL = auto()
