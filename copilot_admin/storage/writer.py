@@ -76,6 +76,8 @@ class Writer(DatabaseThread):
         Args:
             now: By the monotonic clock.
         """
+        if not self._unfinished:  # the thread has yet to notice that its last batch is done
+            return 0.0
         since = self._being_done_since
         if since is None:
             try:

@@ -109,6 +109,22 @@ def test_the_lag_is_that_of_the_oldest_write():
     assert writer.lag_seconds(late) == 0
 
 
+def test_writes_that_are_done_lag_no_more_while_their_thread_has_not_noticed():
+    writer, may_go_on, is_done, is_seen = Writer("done"), *(threading.Event() for _ in range(3))
+
+    def hold_thread(_: object) -> None:
+        is_done.set()
+        assert is_seen.wait(HANGS_SECONDS)
+
+    writer.submit(lambda: may_go_on.wait(HANGS_SECONDS)).add_done_callback(hold_thread)
+    may_go_on.set()
+    assert is_done.wait(HANGS_SECONDS)
+    lag = writer.lag_seconds(1e9)
+    is_seen.set()
+    assert lag == 0
+    assert writer.stop(timeout=HANGS_SECONDS)
+
+
 def test_only_a_server_that_counts_is_read(monkeypatch):
     told: list[Any] = []
 
