@@ -110,7 +110,8 @@ def test_the_lag_is_that_of_the_oldest_write():
 
 
 def test_writes_that_are_done_lag_no_more_while_their_thread_has_not_noticed():
-    writer, may_go_on, is_done, is_seen = Writer("done"), *(threading.Event() for _ in range(3))
+    writer, may_go_on = Writer("done"), threading.Event()
+    is_done, is_seen = threading.Event(), threading.Event()
 
     def hold_thread(_: object) -> None:
         is_done.set()
