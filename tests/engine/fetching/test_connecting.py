@@ -47,14 +47,9 @@ def chunked(*pieces):
     return b"".join((head, *chunks, b"0\r\n\r\n"))
 
 
-def test_a_body_for_which_reading_has_to_stop_and_go_on_comes_whole():
-    large = [bytes([97 + number % 26]) * 50_000 for number in range(40)]
-    small = [b"%d " % number for number in range(20_000)]
-    for pieces in (large, small):
-        assert answers(chunked(*pieces), times=2) == [b"".join(pieces)] * 2
-
-
-def test_nothing_is_parsed_again_where_reading_never_stopped(monkeypatch):
+@pytest.fixture
+def fed(monkeypatch):
+    """What aiohttp's protocol is handed to take apart."""
     fed = []
     received = ResponseHandler.data_received
 
@@ -63,6 +58,17 @@ def test_nothing_is_parsed_again_where_reading_never_stopped(monkeypatch):
         received(self, data)
 
     monkeypatch.setattr(ResponseHandler, "data_received", watched)
+    return fed
+
+
+def test_a_body_for_which_reading_has_to_stop_and_go_on_comes_whole():
+    large = [bytes([97 + number % 26]) * 50_000 for number in range(40)]
+    small = [b"%d " % number for number in range(20_000)]
+    for pieces in (large, small):
+        assert answers(chunked(*pieces), times=2) == [b"".join(pieces)] * 2
+
+
+def test_nothing_is_parsed_again_where_reading_never_stopped(fed):
     assert answers(chunked(b"one", b"two", b"three")) == [b"onetwothree"]
     assert b"" not in fed
 
@@ -75,15 +81,7 @@ def test_more_are_no_answer(flood):
         answers(flood, ANSWER)
 
 
-def test_of_line_ends_before_a_head_a_few_are_taken_by_themselves(monkeypatch):
-    fed = []
-    received = ResponseHandler.data_received
-
-    def watched(self, data):
-        fed.append(data)
-        received(self, data)
-
-    monkeypatch.setattr(ResponseHandler, "data_received", watched)
+def test_of_line_ends_before_a_head_a_few_are_taken_by_themselves(fed):
     assert answers(b"\r\n\r\n" * 1000, ANSWER) == [b"hi"]
     assert len([one for one in fed if one]) <= 2 * (MOST_HEADS + 1)  # it may be read in two
 
