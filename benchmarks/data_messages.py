@@ -13,9 +13,9 @@ import json
 import sys
 import time
 
-from copilot_admin.engine.prompt.conversation import MAX_DATA_CHARACTERS
-from copilot_admin.engine.prompt.data_messages import data_blocks
-from copilot_admin.engine.values.spec import CopilotSpec, DataMessagePolicy, ProviderSpec
+from copilot_admin.agent.prompt.conversation import MAX_DATA_CHARACTERS
+from copilot_admin.agent.prompt.data_messages import data_blocks
+from copilot_admin.agent.values.spec import CopilotSpec, DataMessagePolicy, ProviderSpec
 from protocol.data import DataMessage, merged, render
 from protocol.json import Json
 from protocol.messages import DataItem, HumanMessage, SourceData

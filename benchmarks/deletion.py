@@ -48,9 +48,9 @@ def _measure(conversations: int) -> None:
 
     from benchmarks.filling import fill
     from benchmarks.planning import analyze
+    from copilot_admin.jobs import background, deletion, sweeping, tasks
     from copilot_admin.models import Blob, Conversation, Copilot
     from copilot_admin.storage.writer import WRITER
-    from copilot_admin.upkeep import background, deletion, sweeping, tasks
     from tests.factories import make_version
 
     call_command("migrate", verbosity=0)
@@ -117,12 +117,12 @@ def _timed(job, times: list[float], used: list[float]):
 
 def _bystander(version, *, until: threading.Event, most: int | None = None) -> list[float]:
     """Seconds until each question and its answer were committed."""
-    from copilot_admin.journal.finishing import finish
-    from copilot_admin.journal.opening import accept, prepare
-    from copilot_admin.journal.sealing import seal
     from copilot_admin.storage.writer import WRITER
+    from copilot_admin.transcripts.store.finishing import finish
+    from copilot_admin.transcripts.store.opening import accept, prepare
+    from copilot_admin.transcripts.store.sealing import seal
     from protocol.events import MessageChunk
-    from tests.journal.journaling import Client, record_of
+    from tests.transcripts.store.journaling import Client, record_of
 
     client, waits = Client(version=version), list[float]()
     while not until.wait(BYSTANDER_PAUSE) and (most is None or len(waits) < most):
@@ -139,9 +139,9 @@ def _bystander(version, *, until: threading.Event, most: int | None = None) -> l
 
 def _history(version) -> None:
     """What the longest chat costs the writer that the server has never seen."""
-    from copilot_admin.journal.opening import accept, prepare
     from copilot_admin.storage.writer import WRITER
-    from tests.journal.journaling import Client, ai, human
+    from copilot_admin.transcripts.store.opening import accept, prepare
+    from tests.transcripts.store.journaling import Client, ai, human
 
     said = [
         human(f"Question {one} {'word ' * 20}") if one % 2 == 0 else ai(f"{one} {'text ' * 80}")

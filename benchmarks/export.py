@@ -86,10 +86,10 @@ def _export(name: str) -> int:
     from django.db import connections
 
     from copilot_admin.models import TranscriptExport
-    from copilot_admin.review.exports.conversations import ExportOptions
-    from copilot_admin.review.exports.keeping import begin
-    from copilot_admin.review.exports.writing import Writing, WritingStep
     from copilot_admin.storage.writer import WRITER
+    from copilot_admin.transcripts.exports.conversations import ExportOptions
+    from copilot_admin.transcripts.exports.keeping import begin
+    from copilot_admin.transcripts.exports.writing import Writing, WritingStep
 
     owner, _is_new = User.objects.get_or_create(username="benchmark")
     began, highest = time.monotonic(), 0.0

@@ -23,14 +23,14 @@ import time
 from typing import Any
 
 from benchmarks.table import table
-from copilot_admin.engine.documents import registry
-from copilot_admin.engine.documents.registry import UnreadableFile
-from copilot_admin.engine.files import file_processes, pictures
-from copilot_admin.engine.files.pictures import IMAGE_TYPES
-from tests.engine.files.hostile_files import HOSTILE
-from tests.engine.files.hostile_files import __name__ as HOSTILE_FILES
-from tests.engine.files.sample_files import base64, docx, pdf, xlsx
-from tests.engine.files.sample_images import image
+from copilot_admin.agent.documents import registry
+from copilot_admin.agent.documents.registry import UnreadableFile
+from copilot_admin.agent.files import file_processes, pictures
+from copilot_admin.agent.files.pictures import IMAGE_TYPES
+from tests.agent.files.hostile_files import HOSTILE
+from tests.agent.files.hostile_files import __name__ as HOSTILE_FILES
+from tests.agent.files.sample_files import base64, docx, pdf, xlsx
+from tests.agent.files.sample_images import image
 
 MOST_ADDED_MS = 20.0
 MOST_MB = 400.0

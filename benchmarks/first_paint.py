@@ -23,7 +23,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from copilot_admin.models import Copilot
 from protocol.events import ArtifactType
 from tests.admin.transcripts.transcript_rows import PRICES, artifact, call, echo, long_conversation, results
-from tests.journal.journaling import Client
+from tests.transcripts.store.journaling import Client
 version = Copilot.objects.get(slug="{slug}").live
 made = {{
     f"{{turns}} turns": long_conversation(turns, rows=PRICES, version=version).pk for turns in {turns}

@@ -15,7 +15,7 @@ from django.db.models import DateTimeField, Model
 import psycopg
 
 from benchmarks.transcripts import DAYS, END
-from copilot_admin.journal.usage import COUNTED
+from copilot_admin.transcripts.store.usage import COUNTED
 
 THIRD_HOURS = DAYS // 3 * 24
 # The tables of the log; of each how one of its rows finds its conversation, and which ids are new.

@@ -33,14 +33,14 @@ def _measure(conversations: int) -> None:
     from django.db import connections
     from django.utils import timezone
 
-    from copilot_admin.journal.probing import probe
+    from copilot_admin.jobs import background, tasks
+    from copilot_admin.jobs.background import BACKGROUND
     from copilot_admin.models import Copilot, Removal
     from copilot_admin.privacy.retention import begin_now
     from copilot_admin.storage import writer
-    from copilot_admin.upkeep import background, tasks
-    from copilot_admin.upkeep.background import BACKGROUND
+    from copilot_admin.transcripts.store.probing import probe
     from tests.factories import make_version
-    from tests.journal.journaling import Client, ai
+    from tests.transcripts.store.journaling import Client, ai
 
     call_command("migrate", verbosity=0)
     version = make_version()

@@ -11,16 +11,9 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from benchmarks.planning import analyze
-from copilot_admin.answering.feedback import GivenFeedback, JudgedAnswer, record
+from copilot_admin.agent.values.engine_input import FileRead
+from copilot_admin.agent.values.model_call import Finish, Usage
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.engine.values.engine_input import FileRead
-from copilot_admin.engine.values.model_call import Finish, Usage
-from copilot_admin.journal import Opening
-from copilot_admin.journal.finishing import finish
-from copilot_admin.journal.opening import accept, prepare
-from copilot_admin.journal.record import Ending, Record
-from copilot_admin.journal.recorder import Recorder
-from copilot_admin.journal.sealing import seal
 from copilot_admin.models import (
     Conversation,
     CopilotVersion,
@@ -30,9 +23,16 @@ from copilot_admin.models import (
     Rating,
     ReviewState,
 )
-from copilot_admin.review.states import set_state
-from copilot_admin.review.verdicts import GivenVerdict as Thought
-from copilot_admin.review.verdicts import save_verdict
+from copilot_admin.transcripts.feedback import GivenFeedback, JudgedAnswer, record
+from copilot_admin.transcripts.states import set_state
+from copilot_admin.transcripts.store import Opening
+from copilot_admin.transcripts.store.finishing import finish
+from copilot_admin.transcripts.store.opening import accept, prepare
+from copilot_admin.transcripts.store.record import Ending, Record
+from copilot_admin.transcripts.store.recorder import Recorder
+from copilot_admin.transcripts.store.sealing import seal
+from copilot_admin.transcripts.verdicts import GivenVerdict as Thought
+from copilot_admin.transcripts.verdicts import save_verdict
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
 from protocol.generations import Generation
 from protocol.messages import AiMessage, HumanMessage, Message

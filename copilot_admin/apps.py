@@ -18,11 +18,11 @@ class CopilotAdminConfig(AppConfig):
         """Registers the system checks and the order of names, and has roles and prices follow what is saved."""
         from copilot_admin.config.role_groups import create_roles  # needs the models of `auth`
         from copilot_admin.copilots import checks  # noqa: F401  # needs the models
-        from copilot_admin.edge import path_ids
+        from copilot_admin.http import path_ids
         from copilot_admin.models import ModelPrice, Provider
         from copilot_admin.models.natural_order import add_to_connections
-        from copilot_admin.prices.book import prices_changed
-        from copilot_admin.prices.shipped import price_new_rehearsal
+        from copilot_admin.pricing.book import prices_changed
+        from copilot_admin.pricing.shipped import price_new_rehearsal
         from copilot_admin.server.sole_server import be_sole_development_server
         from copilot_admin.storage.refused_texts import watch_connections
 

@@ -43,7 +43,7 @@ class BackgroundTasks(StrEnum):
 
 
 TASK_BACKENDS = {
-    BackgroundTasks.PROCESS: "copilot_admin.upkeep.background.ProcessBackend",
+    BackgroundTasks.PROCESS: "copilot_admin.jobs.background.ProcessBackend",
     BackgroundTasks.DATABASE: "django_tasks_db.DatabaseBackend",
 }
 
@@ -239,17 +239,17 @@ INSTALLED_APPS = [
     "copilot_admin",
 ]
 MIDDLEWARE = [
-    "copilot_admin.edge.pages_middleware.exact_host",
-    "copilot_admin.edge.pages_middleware.PageOutages",
-    "copilot_admin.edge.pages_middleware.PageSecurity",
-    "copilot_admin.edge.pages_middleware.PageSessions",
-    "copilot_admin.edge.pages_middleware.PageLocale",
-    "copilot_admin.edge.pages_middleware.PageUrls",
-    "copilot_admin.edge.pages_middleware.PageCsrf",
-    "copilot_admin.edge.pages_middleware.PageUsers",
+    "copilot_admin.http.pages_middleware.exact_host",
+    "copilot_admin.http.pages_middleware.PageOutages",
+    "copilot_admin.http.pages_middleware.PageSecurity",
+    "copilot_admin.http.pages_middleware.PageSessions",
+    "copilot_admin.http.pages_middleware.PageLocale",
+    "copilot_admin.http.pages_middleware.PageUrls",
+    "copilot_admin.http.pages_middleware.PageCsrf",
+    "copilot_admin.http.pages_middleware.PageUsers",
     "copilot_admin.admin.logins.middleware.PageFirmLogIns",
-    "copilot_admin.edge.pages_middleware.PageMessages",
-    *(["copilot_admin.edge.fresh_pages.fresh_after_writes"] if REPLICA_URL else []),
+    "copilot_admin.http.pages_middleware.PageMessages",
+    *(["copilot_admin.http.fresh_pages.fresh_after_writes"] if REPLICA_URL else []),
     "axes.middleware.AxesMiddleware",  # asks nothing: it looks at a mark that a log-in leaves
 ]
 TEMPLATES = [

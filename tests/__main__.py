@@ -53,7 +53,7 @@ BROWSER = "tests/browser"
 # Linux gives it a third of the usual share. Of 19, a seventieth, nothing was left beside two busy
 # programs: a page took a minute there, and all tests 49.
 BEHIND = "5"
-FLOORS = {"protocol/": 95, "copilot_admin/engine/": 95, "": 90}  # per cent, with branches
+FLOORS = {"protocol/": 95, "copilot_admin/agent/": 95, "": 90}  # per cent, with branches
 ALL_OF_IT = ("--hypothesis-profile", "nightly")
 TERSE = "--assert=plain"  # what was compared is not told
 

@@ -15,28 +15,28 @@ from hypothesis import settings as hypothesis_settings
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from copilot_admin.answering.refused import REFUSED
+from copilot_admin.agent.files.file_processes import WORKERS
 from copilot_admin.config.databases import SQLITE
-from copilot_admin.copilot_file import bundles, validation
 from copilot_admin.copilots import data_fit, live
 from copilot_admin.copilots.seen_keys import SEEN_KEYS
-from copilot_admin.edge.guesses import GUESSES
-from copilot_admin.engine.files.file_processes import WORKERS
-from copilot_admin.journal import JOURNAL
-from copilot_admin.journal.seen import forget_noted
-from copilot_admin.journal.usage import forget_callers
-from copilot_admin.journal.users import forget_users
+from copilot_admin.http.guesses import GUESSES
+from copilot_admin.import_export import bundles, validation
+from copilot_admin.jobs.background import BACKGROUND
+from copilot_admin.jobs.walks import WALKS
 from copilot_admin.limits.book import BOOK
 from copilot_admin.limits.closed_rates import CLOSED_RATES
 from copilot_admin.limits.counting import COUNTING
 from copilot_admin.limits.near_limits import NEAR_LIMITS
-from copilot_admin.prices import book
+from copilot_admin.pricing import book
 from copilot_admin.redaction import own
+from copilot_admin.runs.refused import REFUSED
 from copilot_admin.server import sole_server
 from copilot_admin.storage import writer
 from copilot_admin.storage.writer import READER, WRITER
-from copilot_admin.upkeep.background import BACKGROUND
-from copilot_admin.upkeep.walks import WALKS
+from copilot_admin.transcripts.store import JOURNAL
+from copilot_admin.transcripts.store.seen import forget_noted
+from copilot_admin.transcripts.store.usage import forget_callers
+from copilot_admin.transcripts.store.users import forget_users
 from tests.databases import IS_POSTGRESQL, end_all_others
 from tests.emptying import empty
 from tests.letting_in import let_in

@@ -9,9 +9,9 @@ from pytest_django import DjangoDbBlocker
 
 from copilot_admin.asgi import application
 from copilot_admin.config.roles import Role
-from copilot_admin.journal import reaping
+from copilot_admin.jobs.background import BACKGROUND
 from copilot_admin.storage.writer import READER, WRITER
-from copilot_admin.upkeep.background import BACKGROUND
+from copilot_admin.transcripts.store import reaping
 from tests.factories import make_user
 from tests.live_server import LiveServer, live_server
 from tests.waiting import HANGS_SECONDS, eventually

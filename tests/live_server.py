@@ -9,15 +9,15 @@ from unittest.mock import patch
 
 import uvicorn
 
-from copilot_admin.answering.open_run import stop_draining
-from copilot_admin.answering.run import RUNNING
+from copilot_admin.agent.files.file_processes import WORKERS
 from copilot_admin.component_calls.call import CALLS
-from copilot_admin.edge.asgi_types import App
-from copilot_admin.engine.files.file_processes import WORKERS
+from copilot_admin.http.asgi_types import App
+from copilot_admin.jobs import background
+from copilot_admin.runs.open_run import stop_draining
+from copilot_admin.runs.run import RUNNING
 from copilot_admin.server import housekeeping
 from copilot_admin.server.http_protocol import BoundedHeads
 from copilot_admin.server.listening_pages import ListeningPages
-from copilot_admin.upkeep import background
 from tests.waiting import HANGS_SECONDS, eventually
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from copilot_admin.admin.logins.sessions import LoginSource, Vouching
+from copilot_admin.agent.llm.provider_sessions import aclose_sessions, connection_for
 from copilot_admin.config.figure_readers import FigureReaders
 from copilot_admin.copilots.door import credentials_in
-from copilot_admin.engine.llm.provider_sessions import aclose_sessions, connection_for
 from copilot_admin.server.first_start import FirstLogin
 
 SECRET = "sk-canary-of-somebody"

@@ -12,9 +12,9 @@ from benchmarks.users.people import Habit, Person
 _PLANT = """
 from uuid import UUID
 from django.contrib.auth import get_user_model
-from copilot_admin.review.exports.conversations import ExportOptions
-from copilot_admin.review.exports.keeping import begin
-from copilot_admin.review.exports.writing import Writing, WritingStep
+from copilot_admin.transcripts.exports.conversations import ExportOptions
+from copilot_admin.transcripts.exports.keeping import begin
+from copilot_admin.transcripts.exports.writing import Writing, WritingStep
 from copilot_admin.storage.spool import SPOOL
 owner = get_user_model().objects.create_user("reviewer")
 export = begin(owner.pk, given={{}}, name="jsonl", options=ExportOptions(with_data=True))

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from random import Random
 
 from benchmarks.walls.arena import spread
-from tests.engine.files import hostile_files
-from tests.engine.files.sample_files import archive, docx, pdf, xls, xlsx
-from tests.engine.files.sample_images import image, speckled
+from tests.agent.files import hostile_files
+from tests.agent.files.sample_files import archive, docx, pdf, xls, xlsx
+from tests.agent.files.sample_images import image, speckled
 
 LAST_ROW, LAST_COLUMN = 1_048_576, 16_384
 File = tuple[str, bytes]  # what it says that it is, and its bytes

@@ -11,7 +11,7 @@ import threading
 
 from benchmarks.processes import Process, children
 
-FILE_READER = b"copilot_admin.engine.files.worker"
+FILE_READER = b"copilot_admin.agent.files.worker"
 EVERY_SECONDS = 0.25
 _FORGET_PEAK = "5"  # proc_pid_clear_refs(5)
 

@@ -3,8 +3,8 @@
 from django.contrib.auth.models import PermissionsMixin
 from django.db.models import QuerySet
 
+from copilot_admin.accounts.members import Person, reachable, reaches_all
 from copilot_admin.models import Alert
-from copilot_admin.people.members import Person, reachable, reaches_all
 
 READ = "copilot_admin.view_conversation"
 

@@ -14,7 +14,7 @@ from copilot_admin.alerts.plain import one_line
 from copilot_admin.alerts.rollups import Number, sums_of_days
 from copilot_admin.alerts.scope import AlertScope, scope_of
 from copilot_admin.models import AlertDelivery, AlertDigest, DeliveryEvent, Outcome
-from copilot_admin.review.periods import DAY, Span
+from copilot_admin.transcripts.search.periods import DAY, Span
 
 WEEK = timedelta(days=7)
 OUTCOMES = tuple(one for one in Outcome if one is not Outcome.RUNNING)

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from copilot_admin.alerts import kinds
 from copilot_admin.alerts.scope import AlertScope
 from copilot_admin.alerts.windows import AlertWindow, span_of
-from copilot_admin.review.periods import Span
+from copilot_admin.transcripts.search.periods import Span
 
 
 class FigureUnit(StrEnum):

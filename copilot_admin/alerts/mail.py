@@ -7,10 +7,10 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 from django.utils.translation import gettext as _
 
+from copilot_admin.accounts.mailing import hand_over
 from copilot_admin.alerts.deliveries import DeliveryResult
 from copilot_admin.config.mail import DROPS
 from copilot_admin.models import AlertDelivery
-from copilot_admin.people.mailing import hand_over
 
 SECONDS = 60.0  # of one mail; a server that sends a line at a time could hold it for ever
 

@@ -16,8 +16,8 @@ from copilot_admin.alerts.scope import AlertScope
 from copilot_admin.alerts.windows import WINDOWS, AlertWindow
 from copilot_admin.models import Alert, AlertRule, DeliveryEvent
 from copilot_admin.models.alerts import LONGEST_SUBJECT
-from copilot_admin.review.periods import Span
 from copilot_admin.storage.selects import member
+from copilot_admin.transcripts.search.periods import Span
 
 LONGEST_LINE = 500
 LIST = "admin:copilot_admin_conversation_changelist"

@@ -7,7 +7,7 @@ from django.db.models import Q, Sum
 
 from copilot_admin.alerts.scope import AlertScope
 from copilot_admin.models import DailyTotal, HourlyUsage
-from copilot_admin.review.periods import Span
+from copilot_admin.transcripts.search.periods import Span
 
 Number = int | Decimal
 

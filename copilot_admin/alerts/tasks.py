@@ -11,11 +11,11 @@ from django_tasks import task
 from copilot_admin.alerts.deliveries import DeliveryResult, claim_due, ended, sweep, taken_up
 from copilot_admin.alerts.mail import mail
 from copilot_admin.alerts.webhooks import post_signed
-from copilot_admin.answering.tasks import spawn
+from copilot_admin.jobs.background import beside, in_loop, is_server
+from copilot_admin.jobs.tasks import waits_for_worker
 from copilot_admin.models import AlertDelivery
+from copilot_admin.runs.tasks import spawn
 from copilot_admin.storage.writer import READER, WRITER
-from copilot_admin.upkeep.background import beside, in_loop, is_server
-from copilot_admin.upkeep.tasks import waits_for_worker
 
 
 @task

@@ -12,11 +12,11 @@ import secrets
 
 from django.conf import settings
 
+from copilot_admin.agent.fetching.egress import Egress
+from copilot_admin.agent.fetching.posting import PostFailed, post
 from copilot_admin.alerts.deliveries import DeliveryResult
 from copilot_admin.config import logs
 from copilot_admin.config.encryption import SealedPlace, seal, unseal
-from copilot_admin.engine.fetching.egress import Egress
-from copilot_admin.engine.fetching.posting import PostFailed, post
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import AlertDelivery, AlertWebhook
 

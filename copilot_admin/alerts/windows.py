@@ -7,7 +7,7 @@ from enum import StrEnum
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.review.periods import DAY, HOUR, Span
+from copilot_admin.transcripts.search.periods import DAY, HOUR, Span
 
 
 class AlertWindow(StrEnum):

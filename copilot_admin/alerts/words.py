@@ -8,8 +8,8 @@ from copilot_admin.alerts.plain import one_line
 from copilot_admin.alerts.scope import AlertScope
 from copilot_admin.models import Conversation, Outcome, Run
 from copilot_admin.models.conversations import PLAYGROUND
-from copilot_admin.review.counted import complaints
-from copilot_admin.review.periods import Span
+from copilot_admin.transcripts.search.counted import complaints
+from copilot_admin.transcripts.search.periods import Span
 
 MOST = 5
 LONGEST = 200

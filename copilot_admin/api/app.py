@@ -15,16 +15,16 @@ from ninja.openapi.schema import OpenAPISchema
 
 from copilot_admin.api import components, discovery, feedback, images, query
 from copilot_admin.api.component_documentation import SECURITY_SCHEMES
-from copilot_admin.edge.asgi_types import error_body, when_again
-from copilot_admin.edge.error_pages import logged_already
-from copilot_admin.edge.put_off import PUT_OFFS
-from copilot_admin.edge.request_ids import request_id_of
 from copilot_admin.errors import (
     RequestError,
     Unauthorized,
     Unavailable,
     WrongMethod,
 )
+from copilot_admin.http.asgi_types import error_body, when_again
+from copilot_admin.http.error_pages import logged_already
+from copilot_admin.http.put_off import PUT_OFFS
+from copilot_admin.http.request_ids import request_id_of
 from copilot_admin.telemetry.refused_requests import note_refusal
 
 

@@ -15,11 +15,11 @@ from copilot_admin.component_calls.access import Grant, find, grant, identify_wi
 from copilot_admin.component_calls.call import AdmittedCall, Call, open_call
 from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.edge.event_streams import EventStreamResponse
-from copilot_admin.edge.networks import network_of
-from copilot_admin.edge.request_ids import request_id_of
-from copilot_admin.edge.slowed_guesses import looked_up
 from copilot_admin.errors import BadCall, CallFailed, ComponentError
+from copilot_admin.http.event_streams import EventStreamResponse
+from copilot_admin.http.networks import network_of
+from copilot_admin.http.request_ids import request_id_of
+from copilot_admin.http.slowed_guesses import looked_up
 from copilot_admin.limits.admission import admit_asking
 from copilot_admin.limits.subjects import Asking
 from copilot_admin.storage.database_thread import Patience

@@ -6,6 +6,8 @@ from typing import Any, NoReturn
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from ninja import Router
 
+from copilot_admin.agent.components.base import Component
+from copilot_admin.agent.components.registry import LATEST
 from copilot_admin.api.component_documentation import (
     CALL_DOCUMENTATION,
     CATALOGUE_DOCUMENTATION,
@@ -15,10 +17,8 @@ from copilot_admin.api.component_requests import MANIFEST, TOOL_EVAL, carry_out,
 from copilot_admin.api.credentials import key_and_user
 from copilot_admin.component_calls.access import catalogue, grant, identify_with_key
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.edge.slowed_guesses import looked_up
-from copilot_admin.engine.components.base import Component
-from copilot_admin.engine.components.registry import LATEST
 from copilot_admin.errors import NotFound
+from copilot_admin.http.slowed_guesses import looked_up
 from copilot_admin.storage.writer import READER
 
 router = Router(tags=["components"])

@@ -4,7 +4,7 @@ from django.http import HttpRequest
 
 from copilot_admin.copilots.door import Credentials, credentials_in, user_of
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.edge.proxy_users import words_in
+from copilot_admin.http.proxy_users import words_in
 
 
 def credentials_of(request: HttpRequest) -> Credentials:

@@ -15,8 +15,8 @@ from copilot_admin.api.shared_reading import SharedReading
 from copilot_admin.copilots.cards import visible_cards
 from copilot_admin.copilots.door import headers_read
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.edge.public_address import base_url
-from copilot_admin.edge.slowed_guesses import guess_of, looked_up
+from copilot_admin.http.public_address import base_url
+from copilot_admin.http.slowed_guesses import guess_of, looked_up
 from protocol.json import Json
 from protocol.manifest import CopilotCard, agents_json, copilots_json
 

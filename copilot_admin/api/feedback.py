@@ -8,7 +8,18 @@ from django.http import HttpRequest
 from ninja import Router
 from pydantic import ValidationError
 
-from copilot_admin.answering.feedback import (
+from copilot_admin.api.credentials import key_and_user
+from copilot_admin.api.query import ids_of
+from copilot_admin.copilots.live import admit
+from copilot_admin.errors import MalformedBody, NotFound, UnusableRequest
+from copilot_admin.http.networks import network_of
+from copilot_admin.http.slowed_guesses import looked_up
+from copilot_admin.limits.admission import admit_asking
+from copilot_admin.limits.subjects import Asking
+from copilot_admin.redaction.rules import Rules
+from copilot_admin.storage.database_thread import Patience
+from copilot_admin.storage.writer import READER, WRITER
+from copilot_admin.transcripts.feedback import (
     GivenFeedback,
     JudgedAnswer,
     Words,
@@ -16,17 +27,6 @@ from copilot_admin.answering.feedback import (
     without_personal_data,
     words_of,
 )
-from copilot_admin.api.credentials import key_and_user
-from copilot_admin.api.query import ids_of
-from copilot_admin.copilots.live import admit
-from copilot_admin.edge.networks import network_of
-from copilot_admin.edge.slowed_guesses import looked_up
-from copilot_admin.errors import MalformedBody, NotFound, UnusableRequest
-from copilot_admin.limits.admission import admit_asking
-from copilot_admin.limits.subjects import Asking
-from copilot_admin.redaction.rules import Rules
-from copilot_admin.storage.database_thread import Patience
-from copilot_admin.storage.writer import READER, WRITER
 from protocol.strict_json import MalformedJson, parse
 
 router = Router(tags=["copilots"])

@@ -7,17 +7,17 @@ import logging
 from django import db
 from django.http import HttpRequest, JsonResponse
 
-from copilot_admin.answering.open_run import is_draining
-from copilot_admin.edge.error_pages import logged_already
+from copilot_admin.config.free_space import fault_of_disks
 from copilot_admin.errors import Unavailable
-from copilot_admin.journal import JOURNAL
+from copilot_admin.http.error_pages import logged_already
 from copilot_admin.limits.counting import COUNTING
+from copilot_admin.runs.open_run import is_draining
 from copilot_admin.storage.damage import is_damaged
 from copilot_admin.storage.rights import can_only_be_read, fault_of_rights
 from copilot_admin.storage.same_file import DATABASE_FILE
 from copilot_admin.storage.schema import is_current
 from copilot_admin.storage.writer import READER
-from copilot_admin.upkeep.free_space import fault_of_disks
+from copilot_admin.transcripts.store import JOURNAL
 
 logger = logging.getLogger(__name__)
 

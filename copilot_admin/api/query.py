@@ -13,10 +13,29 @@ from django.conf import settings
 from django.http import HttpRequest
 from ninja import Router
 
-from copilot_admin.answering.admitted_query import AdmittedQuery
-from copilot_admin.answering.full_collections import FULL_COLLECTIONS
-from copilot_admin.answering.open_run import frames, open_run
-from copilot_admin.answering.question_room import (
+from copilot_admin.agent.processes.places import Busy, Places
+from copilot_admin.api.credentials import credentials_of
+from copilot_admin.api.documentation import QUERY_DOCUMENTATION
+from copilot_admin.copilots.door import Credentials, user_of
+from copilot_admin.copilots.live import admit
+from copilot_admin.copilots.user_words import named
+from copilot_admin.errors import (
+    BodyTooLarge,
+    MalformedBody,
+    RequestError,
+    Unavailable,
+    UnusableRequest,
+)
+from copilot_admin.http.django_handler import forget_body
+from copilot_admin.http.event_streams import EventStreamResponse
+from copilot_admin.http.ids import SCOPE_KEY
+from copilot_admin.http.networks import network_of
+from copilot_admin.http.slowed_guesses import looked_up
+from copilot_admin.ids import Ids, new_ids
+from copilot_admin.runs.admitted_query import AdmittedQuery
+from copilot_admin.runs.full_collections import FULL_COLLECTIONS
+from copilot_admin.runs.open_run import frames, open_run
+from copilot_admin.runs.question_room import (
     MOST_MEMORY,
     TOO_MANY,
     TOO_WIDE,
@@ -27,28 +46,9 @@ from copilot_admin.answering.question_room import (
     text_of,
     weight_of,
 )
-from copilot_admin.answering.run import ActiveRun
-from copilot_admin.answering.stops import Stop
-from copilot_admin.answering.unwritten_room import room_to_be_written
-from copilot_admin.api.credentials import credentials_of
-from copilot_admin.api.documentation import QUERY_DOCUMENTATION
-from copilot_admin.copilots.door import Credentials, user_of
-from copilot_admin.copilots.live import admit
-from copilot_admin.copilots.user_words import named
-from copilot_admin.edge.django_handler import forget_body
-from copilot_admin.edge.event_streams import EventStreamResponse
-from copilot_admin.edge.ids import SCOPE_KEY
-from copilot_admin.edge.networks import network_of
-from copilot_admin.edge.slowed_guesses import looked_up
-from copilot_admin.engine.processes.places import Busy, Places
-from copilot_admin.errors import (
-    BodyTooLarge,
-    MalformedBody,
-    RequestError,
-    Unavailable,
-    UnusableRequest,
-)
-from copilot_admin.ids import Ids, new_ids
+from copilot_admin.runs.run import ActiveRun
+from copilot_admin.runs.stops import Stop
+from copilot_admin.runs.unwritten_room import room_to_be_written
 from copilot_admin.storage.database_thread import JournalDown, Patience
 from copilot_admin.storage.writer import READER
 from copilot_admin.telemetry.refusals import tell_refusal

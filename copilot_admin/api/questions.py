@@ -12,11 +12,10 @@ from contextlib import aclosing, contextmanager
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
-from copilot_admin.answering.run import ActiveRun
-from copilot_admin.answering.stops import Stop
 from copilot_admin.api.query import FAILURE_KEY, UnreadQuery, opened
 from copilot_admin.copilots.door import credentials_in, headers_read
-from copilot_admin.edge.asgi_types import (
+from copilot_admin.errors import RequestError, without_frames
+from copilot_admin.http.asgi_types import (
     App,
     Receive,
     Scope,
@@ -25,11 +24,12 @@ from copilot_admin.edge.asgi_types import (
     once_more,
     whole_header,
 )
-from copilot_admin.edge.event_streams import HEADERS
-from copilot_admin.edge.ids import SCOPE_KEY
-from copilot_admin.edge.networks import network_of
-from copilot_admin.edge.proxy_users import words_in
-from copilot_admin.errors import RequestError, without_frames
+from copilot_admin.http.event_streams import HEADERS
+from copilot_admin.http.ids import SCOPE_KEY
+from copilot_admin.http.networks import network_of
+from copilot_admin.http.proxy_users import words_in
+from copilot_admin.runs.run import ActiveRun
+from copilot_admin.runs.stops import Stop
 
 _PARTS = 5  # of "/v1/copilots/<slug>/query", split at its slashes
 

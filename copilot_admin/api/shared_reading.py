@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Generic, TypeVar
 
-from copilot_admin.answering.tasks import spawn
+from copilot_admin.runs.tasks import spawn
 from copilot_admin.storage.writer import READER
 
 T = TypeVar("T")

@@ -13,17 +13,15 @@ from typing import Any
 
 from django.conf import settings
 
-from copilot_admin.answering.open_run import is_draining
-from copilot_admin.answering.tasks import spawn
+from copilot_admin.agent.component_runs.run import ComponentRun, arguments_in
+from copilot_admin.agent.components.inputs import DOCUMENTS, MODEL, ModelDoor, from_server
+from copilot_admin.agent.fetching.egress import Egress
+from copilot_admin.agent.llm.retries import Pace
 from copilot_admin.component_calls.access import Grant
 from copilot_admin.component_calls.files import read_files
 from copilot_admin.component_calls.records import keep, owner_of
 from copilot_admin.copilots.live import LiveCopilot
 from copilot_admin.copilots.user_words import named
-from copilot_admin.engine.component_runs.run import ComponentRun, arguments_in
-from copilot_admin.engine.components.inputs import DOCUMENTS, MODEL, ModelDoor, from_server
-from copilot_admin.engine.fetching.egress import Egress
-from copilot_admin.engine.llm.retries import Pace
 from copilot_admin.errors import (
     BadArguments,
     BadCall,
@@ -35,6 +33,8 @@ from copilot_admin.errors import (
 from copilot_admin.ids import Ids
 from copilot_admin.models import CallStatus, ComponentCall, Logging
 from copilot_admin.redaction.rules import server_rules
+from copilot_admin.runs.open_run import is_draining
+from copilot_admin.runs.tasks import spawn
 from protocol.components import ComponentOutput, from_caller
 from protocol.json import JsonObject
 

@@ -6,15 +6,15 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote
 
-from copilot_admin.engine.components.inputs import SourceDocument, source_document
-from copilot_admin.engine.documents.registry import (
+from copilot_admin.agent.components.inputs import SourceDocument, source_document
+from copilot_admin.agent.documents.registry import (
     UnreadableFile,
     data_types,
 )
-from copilot_admin.engine.fetching.addresses import parts_of
-from copilot_admin.engine.fetching.egress import Fetch, FetchFailed
-from copilot_admin.engine.files.file_processes import read_document
-from copilot_admin.engine.files.reading import MOST_FILES
+from copilot_admin.agent.fetching.addresses import parts_of
+from copilot_admin.agent.fetching.egress import Fetch, FetchFailed
+from copilot_admin.agent.files.file_processes import read_document
+from copilot_admin.agent.files.reading import MOST_FILES
 from copilot_admin.errors import BadCall
 
 NAMES = "Its name must end in one of: {}."

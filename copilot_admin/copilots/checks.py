@@ -10,9 +10,9 @@ from django.apps.config import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
+from copilot_admin.agent.components.registry import registry
 from copilot_admin.config.issuers import faults_of_issuers
 from copilot_admin.copilots.providers import api_key_of
-from copilot_admin.engine.components.registry import registry
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Provider
 

@@ -9,8 +9,8 @@ from collections import deque
 import json
 import time
 
-from copilot_admin.engine.processes.places import Busy
-from copilot_admin.engine.processes.workers import ModuleWorkers, OrderFailed
+from copilot_admin.agent.processes.places import Busy
+from copilot_admin.agent.processes.workers import ModuleWorkers, OrderFailed
 from protocol.json import Json
 from protocol.json_schema import data_faults
 from protocol.walk import values_in

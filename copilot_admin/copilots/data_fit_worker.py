@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 import json
 from typing import Any
 
-from copilot_admin.engine.processes.fork_server import serve
-from copilot_admin.engine.processes.limits import Limits
+from copilot_admin.agent.processes.fork_server import serve
+from copilot_admin.agent.processes.limits import Limits
 from protocol.json import Json
 from protocol.json_schema import data_faults
 

@@ -6,6 +6,8 @@ import hashlib
 import json
 from typing import Any
 
+from copilot_admin.agent.providers.registry import make_provider
+from copilot_admin.agent.values.document import spec_from_document
 from copilot_admin.copilots.checklist.facts import facts_of
 from copilot_admin.copilots.checklist.finding import Finding
 from copilot_admin.copilots.checklist.subject import DraftFacts
@@ -14,8 +16,6 @@ from copilot_admin.copilots.fields.words import in_words, words_of
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.copilots.publishing import checklist, document_of, document_today, has_changes
 from copilot_admin.copilots.standing import Standing, standing
-from copilot_admin.engine.providers.registry import make_provider
-from copilot_admin.engine.values.document import spec_from_document
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Copilot
 

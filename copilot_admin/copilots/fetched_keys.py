@@ -9,8 +9,8 @@ import logging
 from time import monotonic
 from urllib.parse import urlsplit
 
+from copilot_admin.agent.fetching.egress import Egress, Fetch, FetchFailed
 from copilot_admin.config.key_sets import EmptyKeySet, KeySet, NoKeys, read_key_set
-from copilot_admin.engine.fetching.egress import Egress, Fetch, FetchFailed
 from copilot_admin.errors import Unavailable
 
 SECONDS = 5.0  # for a fetch: whoever asks may wait for it

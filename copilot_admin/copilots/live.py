@@ -7,15 +7,15 @@ from functools import lru_cache
 
 from django.db import OperationalError
 
+from copilot_admin.agent.llm.choosing import switched_provider
+from copilot_admin.agent.providers.registry import make_provider
+from copilot_admin.agent.values.document import spec_from_document
+from copilot_admin.agent.values.model_call import ModelProvider
+from copilot_admin.agent.values.spec import CopilotSpec
 from copilot_admin.copilots.callers import Caller, check_user, identify
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.copilots.switched_providers import of_version
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.engine.llm.choosing import switched_provider
-from copilot_admin.engine.providers.registry import make_provider
-from copilot_admin.engine.values.document import spec_from_document
-from copilot_admin.engine.values.model_call import ModelProvider
-from copilot_admin.engine.values.spec import CopilotSpec
 from copilot_admin.errors import ConfigurationError, NotFound, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Logging, Provider
 from copilot_admin.redaction.rules import NO_RULES, Rules, rules_for

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from django.core.cache import cache
 from django.utils.translation import gettext as _
 
+from copilot_admin.agent.providers.registry import make_provider
+from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.copilots.providers import provider_spec
-from copilot_admin.engine.providers.registry import make_provider
-from copilot_admin.engine.values.spec import ProviderSpec
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Provider
 from copilot_admin.storage.empty_handed import wait_for

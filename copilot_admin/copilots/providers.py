@@ -5,11 +5,11 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from copilot_admin.agent.values.spec import ProviderSpec, Timeouts, ToolCalling
 from copilot_admin.config import logs
 from copilot_admin.config.encryption import SealedPlace, seal, unseal
 from copilot_admin.config.env import OF_FILE, BadSetting, process_environment
 from copilot_admin.copilots.sealed_columns import PROVIDER_KEYS
-from copilot_admin.engine.values.spec import ProviderSpec, Timeouts, ToolCalling
 from copilot_admin.errors import ConfigurationError, KeyVariableUnset
 from copilot_admin.models import Provider
 from copilot_admin.storage.selects import member

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
+from copilot_admin.agent.values.document import spec_from_document
 from copilot_admin.copilots.checklist.draft_checks import checked
 from copilot_admin.copilots.checklist.facts import facts_of
 from copilot_admin.copilots.checklist.finding import Finding, error
@@ -16,7 +17,6 @@ from copilot_admin.copilots.checklist.subject import DraftFacts
 from copilot_admin.copilots.fields.table import VERSIONED
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.copilots.switched_providers import keep, up_to_date
-from copilot_admin.engine.values.document import spec_from_document
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, CopilotVersion, Provider
 from copilot_admin.models.copilots import LONGEST_NOTE

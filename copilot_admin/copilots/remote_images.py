@@ -13,8 +13,8 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
+from copilot_admin.agent.fetching.egress import Egress, FetchFailed
 from copilot_admin.copilots.uploaded_images import MOST_BYTES, harmless_png
-from copilot_admin.engine.fetching.egress import Egress, FetchFailed
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.storage.empty_handed import wait_for
 

@@ -3,9 +3,9 @@
 import asyncio
 import secrets
 
-from copilot_admin.engine.documents.registry import UnreadableFile
-from copilot_admin.engine.files import file_processes
-from copilot_admin.engine.files.pictures import TooManyPixels
+from copilot_admin.agent.documents.registry import UnreadableFile
+from copilot_admin.agent.files import file_processes
+from copilot_admin.agent.files.pictures import TooManyPixels
 from copilot_admin.errors import ConfigurationError
 
 MOST_BYTES = 1024 * 1024

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from copilot_admin.models import Copilot
 from copilot_admin.models.privacy import LONGEST_PRINCIPAL
-from copilot_admin.privacy.finding import user_meant
 from copilot_admin.privacy.scopes import LAST_DAY, PrivacyScope
+from copilot_admin.transcripts.search.users import user_meant
 
 MOST_DIGITS = 18  # of the nineteen that the largest number of a column has
 

@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.db.models.functions import Lower
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.engine.values.spec import (
+from copilot_admin.agent.values.spec import (
     CALL_LIMITS,
     HIGHEST_CALL_LIMIT,
     LEAST_DATA_TOKENS,

@@ -5,10 +5,10 @@ writes a new one. This takes names and addresses out of the memory, and the reas
 """
 
 from copilot_admin.copilots.checked_tokens import CHECKED
-from copilot_admin.journal.seen import forget_noted
-from copilot_admin.journal.usage import forget_callers
-from copilot_admin.journal.users import forget_users
 from copilot_admin.models import Cause, Removal, RemovalState
+from copilot_admin.transcripts.store.seen import forget_noted
+from copilot_admin.transcripts.store.usage import forget_callers
+from copilot_admin.transcripts.store.users import forget_users
 
 
 class Forgetting:

@@ -6,8 +6,8 @@ import json
 import logging
 import time
 
-from copilot_admin.engine.processes.places import Busy
-from copilot_admin.engine.processes.workers import ModuleWorkers, OrderFailed
+from copilot_admin.agent.processes.places import Busy
+from copilot_admin.agent.processes.workers import ModuleWorkers, OrderFailed
 from copilot_admin.redaction.kinds import Span
 from protocol.json import Json
 

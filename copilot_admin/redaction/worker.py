@@ -8,8 +8,8 @@ import json
 import re
 from typing import Any
 
-from copilot_admin.engine.processes.fork_server import serve
-from copilot_admin.engine.processes.limits import Limits
+from copilot_admin.agent.processes.fork_server import serve
+from copilot_admin.agent.processes.limits import Limits
 from protocol.json import Json
 
 LIMITS = Limits(memory=512 * 1024**2, cpu_seconds=5)

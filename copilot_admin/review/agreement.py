@@ -4,8 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from copilot_admin.journal.second_judges import sealed
 from copilot_admin.models import Criterion, CriterionKind, ReviewQueue, Verdict
+from copilot_admin.transcripts.store.second_judges import sealed
 
 RATING = 0  # stands for the rating among the ids of criteria
 

@@ -1,7 +1,7 @@
 """Notes in the margin of a turn; everybody reads them, each changes his own; writes."""
 
 from copilot_admin.models import Conversation, Turn, TurnNote
-from copilot_admin.review.verdicts import Person
+from copilot_admin.transcripts.verdicts import Person
 
 LONGEST = 10_000  # characters
 

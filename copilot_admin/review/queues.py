@@ -13,11 +13,11 @@ import random
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 
-from copilot_admin.journal.second_judges import count_anew
-from copilot_admin.journal.votes import count_told
 from copilot_admin.models import Conversation, ReviewQueue, ReviewState, Seat
-from copilot_admin.review.states import begin, lock, set_state, state_after_verdict, take_back
-from copilot_admin.review.verdicts import Person
+from copilot_admin.transcripts.states import begin, lock, set_state, state_after_verdict, take_back
+from copilot_admin.transcripts.store.second_judges import count_anew
+from copilot_admin.transcripts.store.votes import count_told
+from copilot_admin.transcripts.verdicts import Person
 
 CLAIM_FOR = timedelta(minutes=30)  # without a verdict; then somebody else may read it
 MOST_QUEUED = 2_000  # conversations of one queue

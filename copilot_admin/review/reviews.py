@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from copilot_admin.journal.second_judges import awaits_judges
 from copilot_admin.models import Conversation, TurnNote, Verdict
 from copilot_admin.review.queues import judges_of
-from copilot_admin.review.verdicts import Person
+from copilot_admin.transcripts.store.second_judges import awaits_judges
+from copilot_admin.transcripts.verdicts import Person
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

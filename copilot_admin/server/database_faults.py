@@ -9,12 +9,12 @@ from django.conf import settings
 from django.db.migrations.exceptions import MigrationSchemaMissing
 
 from copilot_admin.config.databases import SQLITE
+from copilot_admin.config.free_space import fault_of_disks
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.server.refused_connections import refusal_of_connections
 from copilot_admin.storage.database_thread import OUTAGES, is_outage
 from copilot_admin.storage.postgresql_codes import DEADLOCK, NO_TABLE, NOT_PERMITTED
 from copilot_admin.storage.schema import is_current
-from copilot_admin.upkeep.free_space import fault_of_disks
 
 MIGRATE = "Run `manage.py migrate`."
 # What PostgreSQL says to the slower one of two that make the same table, column, index or extension, of

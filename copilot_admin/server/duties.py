@@ -7,33 +7,18 @@ from functools import partial
 from django import db
 from django.utils import timezone
 
+from copilot_admin.accounts.log_ins import sweep_sessions
 from copilot_admin.alerts.checking import check_due
 from copilot_admin.alerts.tasks import send_due
-from copilot_admin.answering.full_collections import FULL_COLLECTIONS
-from copilot_admin.answering.open_run import end_deleted, end_of_switched_off, end_revoked
-from copilot_admin.answering.refused import REFUSED
-from copilot_admin.answering.run import RUNNING
 from copilot_admin.audit.anchors import drop_anchor
 from copilot_admin.audit.forwarding import FORWARDING
-from copilot_admin.edge.allowed_origins import ALLOWED_ORIGINS
-from copilot_admin.edge.heaps import give_back_gaps
-from copilot_admin.journal import JOURNAL, beat, reap, replay_spool
-from copilot_admin.limits.book import BOOK
-from copilot_admin.limits.counting import COUNTING
-from copilot_admin.people.log_ins import sweep_sessions
-from copilot_admin.privacy.forgetting import FORGETTING
-from copilot_admin.privacy.retention import begin_pruning, night_of
-from copilot_admin.privacy.spooled import clean_spool, forget_digests
-from copilot_admin.review.exports.keeping import sweep_exports
-from copilot_admin.review.exports.tasks import resume_exports
-from copilot_admin.review.queues import take_back_left
-from copilot_admin.server.readings import refresh
-from copilot_admin.server.rounds import Duty
-from copilot_admin.storage.writer import WRITER
-from copilot_admin.studio.question_tasks import resume_questions
-from copilot_admin.studio.replay_tasks import resume_replays
-from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
-from copilot_admin.upkeep.tasks import (
+from copilot_admin.evaluation.question_tasks import resume_questions
+from copilot_admin.evaluation.replay_tasks import resume_replays
+from copilot_admin.http.allowed_origins import ALLOWED_ORIGINS
+from copilot_admin.http.heaps import give_back_gaps
+from copilot_admin.jobs.export_tasks import resume_exports
+from copilot_admin.jobs.sweeping import Sweep, sweep_batch
+from copilot_admin.jobs.tasks import (
     FIRST_TASK,
     remove,
     resume_deletions,
@@ -41,6 +26,21 @@ from copilot_admin.upkeep.tasks import (
     resume_removals,
     tell_lost,
 )
+from copilot_admin.limits.book import BOOK
+from copilot_admin.limits.counting import COUNTING
+from copilot_admin.privacy.forgetting import FORGETTING
+from copilot_admin.privacy.retention import begin_pruning, night_of
+from copilot_admin.privacy.spooled import clean_spool, forget_digests
+from copilot_admin.review.queues import take_back_left
+from copilot_admin.runs.full_collections import FULL_COLLECTIONS
+from copilot_admin.runs.open_run import end_deleted, end_of_switched_off, end_revoked
+from copilot_admin.runs.refused import REFUSED
+from copilot_admin.runs.run import RUNNING
+from copilot_admin.server.readings import refresh
+from copilot_admin.server.rounds import Duty
+from copilot_admin.storage.writer import WRITER
+from copilot_admin.transcripts.exports.keeping import sweep_exports
+from copilot_admin.transcripts.store import JOURNAL, beat, reap, replay_spool
 
 REPLAYED_AT_ONCE = 50  # spooled runs of one job, behind which questions wait
 

@@ -4,11 +4,11 @@ from http import HTTPStatus
 import json
 from urllib.parse import unquote_to_bytes
 
-from copilot_admin.edge.asgi_types import Headers, Scope, error_body, rows_of, when_again
-from copilot_admin.edge.refusals import PAGE_KIND, is_for_people, page_of
-from copilot_admin.edge.security_headers import HEADERS
-from copilot_admin.edge.stray_slashes import without_stray_slashes
 from copilot_admin.errors import RequestError
+from copilot_admin.http.asgi_types import Headers, Scope, error_body, rows_of, when_again
+from copilot_admin.http.refusals import PAGE_KIND, is_for_people, page_of
+from copilot_admin.http.security_headers import HEADERS
+from copilot_admin.http.stray_slashes import without_stray_slashes
 
 MOST_PATH_BYTES = 1024  # show whether it is one of the API
 _JSON_KIND = (b"content-type", b"application/json")

@@ -12,10 +12,10 @@ from django.db import transaction
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
-from copilot_admin.copilot_file.import_trail import record_import
-from copilot_admin.copilot_file.importing import import_values
-from copilot_admin.copilot_file.yaml_reading import read_yaml
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.import_export.import_trail import record_import
+from copilot_admin.import_export.importing import import_values
+from copilot_admin.import_export.yaml_reading import read_yaml
 from copilot_admin.models import Access, Action
 from protocol.json import Json
 

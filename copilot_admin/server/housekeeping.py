@@ -10,25 +10,26 @@ from pathlib import Path
 from django import db
 from django.conf import settings
 
-from copilot_admin.answering.open_run import (
+from copilot_admin.agent.documents.registry import data_types
+from copilot_admin.agent.files.file_processes import WORKERS
+from copilot_admin.agent.providers.registry import aclose_all, provider_kinds
+from copilot_admin.component_calls.call import stop_all
+from copilot_admin.config.databases import SQLITE
+from copilot_admin.config.issuers import faults_of_issuers
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.http.allowed_origins import ALLOWED_ORIGINS
+from copilot_admin.http.heaps import keep_few_heaps
+from copilot_admin.jobs import background
+from copilot_admin.jobs.backups.sqlite import clear_restored
+from copilot_admin.limits.book import BOOK
+from copilot_admin.limits.counting import COUNTING
+from copilot_admin.runs.open_run import (
     interrupt_all,
     start_draining,
     stop_draining,
 )
-from copilot_admin.answering.refused import REFUSED
-from copilot_admin.answering.tasks import spawn
-from copilot_admin.component_calls.call import stop_all
-from copilot_admin.config.databases import SQLITE
-from copilot_admin.config.issuers import faults_of_issuers
-from copilot_admin.edge.allowed_origins import ALLOWED_ORIGINS
-from copilot_admin.edge.heaps import keep_few_heaps
-from copilot_admin.engine.documents.registry import data_types
-from copilot_admin.engine.files.file_processes import WORKERS
-from copilot_admin.engine.providers.registry import aclose_all, provider_kinds
-from copilot_admin.errors import ConfigurationError
-from copilot_admin.journal import JOURNAL, reap
-from copilot_admin.limits.book import BOOK
-from copilot_admin.limits.counting import COUNTING
+from copilot_admin.runs.refused import REFUSED
+from copilot_admin.runs.tasks import spawn
 from copilot_admin.server.database_faults import sentence_of
 from copilot_admin.server.duties import (
     DUTIES,
@@ -50,8 +51,7 @@ from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.telemetry.metrics import counting
 from copilot_admin.telemetry.tracing import start_tracing, stop_tracing
-from copilot_admin.upkeep import background
-from copilot_admin.upkeep.backups.sqlite import clear_restored
+from copilot_admin.transcripts.store import JOURNAL, reap
 
 STOP_SECONDS = 5.0
 _tasks: set[asyncio.Task[None]] = set()

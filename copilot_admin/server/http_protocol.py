@@ -17,9 +17,6 @@ import asyncio
 
 from django.utils.translation import gettext_noop
 
-from copilot_admin.edge.asgi_types import HANG_UP_KEY
-from copilot_admin.edge.header_limits import MOST_HEADER_BYTES, MOST_HEADERS
-from copilot_admin.edge.proxy_headers import PEER_KEY
 from copilot_admin.errors import (
     BodyTimeout,
     HeadersTooLarge,
@@ -27,6 +24,9 @@ from copilot_admin.errors import (
     RequestError,
     Unavailable,
 )
+from copilot_admin.http.asgi_types import HANG_UP_KEY
+from copilot_admin.http.header_limits import MOST_HEADER_BYTES, MOST_HEADERS
+from copilot_admin.http.proxy_headers import PEER_KEY
 from copilot_admin.server.early_refusals import early_refusal
 from copilot_admin.server.early_requests import EarlyRequests
 

@@ -14,7 +14,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets import http11
 from websockets.frames import CloseCode, Frame
 
-from copilot_admin.edge.header_limits import MOST_HEADERS
+from copilot_admin.http.header_limits import MOST_HEADERS
 from copilot_admin.server.http_protocol import MOST_HEAD_BYTES
 
 # A browser sends a dozen bytes for each ping that it gets, every 20 s.

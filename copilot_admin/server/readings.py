@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from django.db import connections
 
-from copilot_admin.answering.run import RUNNING
 from copilot_admin.component_calls.call import CALLS, MOST_CALLS
-from copilot_admin.journal import JOURNAL
+from copilot_admin.runs.run import RUNNING
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.telemetry.gauges import GaugeReading
 from copilot_admin.telemetry.metrics import counting
+from copilot_admin.transcripts.store import JOURNAL
 
 if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool

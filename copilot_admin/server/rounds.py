@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 from django import db
 
-from copilot_admin.answering.tasks import spawn
 from copilot_admin.errors import CopilotError, Unavailable
-from copilot_admin.journal import HEARTBEAT_SECONDS
+from copilot_admin.runs.tasks import spawn
+from copilot_admin.transcripts.store import HEARTBEAT_SECONDS
 
 logger = logging.getLogger(__name__)
 

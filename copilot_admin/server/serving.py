@@ -8,9 +8,9 @@ from django.conf import settings
 from django.db import connections
 import uvicorn
 
+from copilot_admin.agent.components.registry import registry
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.config.logs import collect_little
-from copilot_admin.engine.components.registry import registry
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.server.http_protocol import BoundedHeads
 from copilot_admin.server.listening_pages import ListeningPages

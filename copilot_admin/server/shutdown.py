@@ -18,10 +18,10 @@ from types import FrameType
 from django.conf import settings
 import uvicorn
 
-from copilot_admin.answering.open_run import interrupt_all, is_draining, start_draining
-from copilot_admin.answering.run import RUNNING
-from copilot_admin.answering.tasks import spawn
 from copilot_admin.component_calls.call import CALLS, stop_all
+from copilot_admin.runs.open_run import interrupt_all, is_draining, start_draining
+from copilot_admin.runs.run import RUNNING
+from copilot_admin.runs.tasks import spawn
 from copilot_admin.server.listening import colleagues_take_over, leave
 from copilot_admin.server.worker_process import END_AT_ONCE
 

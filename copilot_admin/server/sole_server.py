@@ -11,8 +11,8 @@ from pathlib import Path
 from django.conf import settings
 
 from copilot_admin.config.databases import SQLITE
+from copilot_admin.config.free_space import fault_of_disks
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.upkeep.free_space import fault_of_disks
 
 LOCK_FILE = "server.lock"
 _NOT_OURS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})

@@ -6,8 +6,8 @@ from decimal import Decimal
 from time import monotonic_ns
 from uuid import UUID
 
-from copilot_admin.engine.values.model_call import Usage
-from copilot_admin.engine.values.witness import Fact
+from copilot_admin.agent.values.model_call import Usage
+from copilot_admin.agent.values.witness import Fact
 from copilot_admin.models import CostConfidence, Outcome
 from protocol.json import JsonObject
 

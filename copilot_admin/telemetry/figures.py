@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from copilot_admin.engine.values.witness import ModelAsked
+from copilot_admin.agent.values.witness import ModelAsked
 from copilot_admin.errors import RequestError
 from copilot_admin.models import Outcome
 from copilot_admin.telemetry.ended_run import EndedRun

@@ -5,8 +5,8 @@ import json
 import logging
 from typing import TypeAlias
 
-from copilot_admin.engine.values.model_call import Usage
-from copilot_admin.engine.values.witness import ModelAsked, ToolRan
+from copilot_admin.agent.values.model_call import Usage
+from copilot_admin.agent.values.witness import ModelAsked, ToolRan
 from copilot_admin.telemetry.ended_run import EndedRun
 
 _NO_USAGE = Usage()

@@ -6,7 +6,7 @@ from datetime import datetime
 from time import monotonic_ns
 from typing import Any
 
-from copilot_admin.engine.values.witness import Fact, Witness
+from copilot_admin.agent.values.witness import Fact, Witness
 from copilot_admin.ids import Ids
 from copilot_admin.telemetry.ended_run import ClientCall, EndedRun, Moments, RunEnd
 from copilot_admin.telemetry.tracing import wants_words

@@ -6,8 +6,8 @@ Source: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/
 from collections.abc import Iterable, Mapping
 import json
 
-from copilot_admin.engine.values.model_call import ModelMessage, ModelRole, ToolCall
-from copilot_admin.engine.values.witness import ModelAsked, ToolRan
+from copilot_admin.agent.values.model_call import ModelMessage, ModelRole, ToolCall
+from copilot_admin.agent.values.witness import ModelAsked, ToolRan
 from copilot_admin.telemetry.ended_run import ClientCall
 from protocol.json import Json, JsonObject
 

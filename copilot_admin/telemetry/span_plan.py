@@ -11,8 +11,8 @@ from enum import StrEnum
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
-from copilot_admin.engine.values.model_call import Usage
-from copilot_admin.engine.values.witness import ModelAsked, ToolRan
+from copilot_admin.agent.values.model_call import Usage
+from copilot_admin.agent.values.witness import ModelAsked, ToolRan
 from copilot_admin.models import Outcome
 from copilot_admin.telemetry import span_contents
 from copilot_admin.telemetry.ended_run import ClientCall, EndedRun

@@ -8,11 +8,11 @@ from django.utils.safestring import SafeString
 
 from copilot_admin.admin.transcripts.words import ShownWords, outcome_words, state_words
 from copilot_admin.models import Conversation
-from copilot_admin.prices.money import ShownCost, cost_in_words, plain, sum_in_words
-from copilot_admin.reading import CostView, TurnView
+from copilot_admin.pricing.money import ShownCost, cost_in_words, plain, sum_in_words
 from copilot_admin.rendering import text
 from copilot_admin.rendering.marking import marked
 from copilot_admin.storage.folding import fold
+from copilot_admin.transcripts.queries import CostView, TurnView
 
 MOST_OF_A_MESSAGE = (
     200_000  # characters; a question may have 20 MB, which no browser draws in a second

@@ -8,7 +8,6 @@ from copilot_admin.alerts.checking import claim_due, found
 from copilot_admin.alerts.judging import AlertStep
 from copilot_admin.alerts.settling import settle
 from copilot_admin.alerts.webhooks import issue_secret
-from copilot_admin.answering.feedback import GivenFeedback, keep
 from copilot_admin.models import (
     AlertRule,
     AlertWebhook,
@@ -19,7 +18,8 @@ from copilot_admin.models import (
     HourlyUsage,
     Turn,
 )
-from tests.journal.journaling import Asked
+from copilot_admin.transcripts.feedback import GivenFeedback, keep
+from tests.transcripts.store.journaling import Asked
 
 NOON = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
 HOUR = timedelta(hours=1)

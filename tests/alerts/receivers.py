@@ -10,8 +10,8 @@ from copilot_admin.alerts.deliveries import DeliveryResult, make
 from copilot_admin.alerts.messages import trial_message
 from copilot_admin.alerts.webhooks import post_signed
 from copilot_admin.models import AlertDelivery, AlertWebhook
+from tests.agent.providers.upstream import Handler, Reply, Request, Server, serving
 from tests.alerts.alerting import NOON, make_webhook
-from tests.engine.providers.upstream import Handler, Reply, Request, Server, serving
 
 
 def answering(status: int = 200, body: bytes = b"ok", **headers: str) -> Handler:

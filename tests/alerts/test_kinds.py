@@ -14,12 +14,12 @@ from copilot_admin.alerts.kind import MeasuredFigure, Watched, all_kinds
 from copilot_admin.alerts.kinds import failing_provider
 from copilot_admin.alerts.scope import AlertScope
 from copilot_admin.alerts.windows import AlertWindow
-from copilot_admin.answering.feedback import GivenFeedback, keep
 from copilot_admin.models import Conversation, Copilot, DailyTotal, Feedback, Outcome, Run, Turn
-from copilot_admin.review.chosen import read_filters
+from copilot_admin.transcripts.feedback import GivenFeedback, keep
+from copilot_admin.transcripts.search.chosen import read_filters
 from tests.alerts.alerting import HOUR, NOON, count, thumb
 from tests.factories import make_published, make_version
-from tests.journal.journaling import Client, ending
+from tests.transcripts.store.journaling import Client, ending
 
 pytestmark = pytest.mark.django_db
 KINDS = all_kinds()

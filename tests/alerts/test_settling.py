@@ -9,8 +9,8 @@ import pytest
 from copilot_admin.alerts.checking import AT_ONCE, claim_due, found
 from copilot_admin.alerts.judging import AlertStep
 from copilot_admin.alerts.settling import settle
+from copilot_admin.jobs.deletion import DeletionStep, delete_batch, mark
 from copilot_admin.models import Alert, AlertDelivery, AlertRule, Copilot, Feedback
-from copilot_admin.upkeep.deletion import DeletionStep, delete_batch, mark
 from tests.alerts.alerting import HOUR, MINUTE, NOON, count, dislike, look, make_rule, make_webhook
 from tests.factories import make_published
 

@@ -15,13 +15,13 @@ from copilot_admin.alerts.checking import check_due, found
 from copilot_admin.alerts.settling import RuleFinding
 from copilot_admin.alerts.tasks import attempt, send_due
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.jobs.background import BACKGROUND
 from copilot_admin.models import Alert, AlertDelivery, AlertDigest, AlertRule
 from copilot_admin.server.duties import look_at_rules, tell
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.upkeep.background import BACKGROUND
+from tests.agent.providers.upstream import Request, serving
 from tests.alerts.alerting import dislike, make_rule, make_webhook
 from tests.alerts.receivers import answering
-from tests.engine.providers.upstream import Request, serving
 from tests.factories import make_published
 from tests.waiting import HANGS_SECONDS
 

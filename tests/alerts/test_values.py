@@ -13,7 +13,7 @@ from copilot_admin.alerts.kinds.silence import usual_of
 from copilot_admin.alerts.plain import one_line
 from copilot_admin.alerts.windows import WINDOWS, AlertWindow, span_of
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.review.periods import Span
+from copilot_admin.transcripts.search.periods import Span
 from tests.alerts.alerting import NOON
 
 

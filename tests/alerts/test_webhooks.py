@@ -12,11 +12,11 @@ from typing import Any
 from asgiref.sync import async_to_sync
 import pytest
 
+from copilot_admin.agent.fetching import egress
+from copilot_admin.agent.fetching.posting import post
 from copilot_admin.alerts.deliveries import DeliveryResult, make
 from copilot_admin.alerts.messages import trial_message
 from copilot_admin.alerts.webhooks import issue_secret, post_signed, secret_of, signed
-from copilot_admin.engine.fetching import egress
-from copilot_admin.engine.fetching.posting import post
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import AlertWebhook
 from copilot_admin.settings import BASE_DIR

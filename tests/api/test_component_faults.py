@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.answering.open_run import start_draining, stop_draining
 from copilot_admin.component_calls import call as component_calls
 from copilot_admin.models import CallStatus
+from copilot_admin.runs.open_run import start_draining, stop_draining
 from protocol.components import create_output
 from tests.api.component_keys import HI, key, refusal
 from tests.component_calls.component_http import MOMENT, Stage, ask, rows, served

@@ -10,13 +10,13 @@ import pytest
 
 from copilot_admin.asgi import application
 from copilot_admin.component_calls.call import CALLS, stop_all
-from copilot_admin.edge.signals import keep_start_in_event_loop
+from copilot_admin.http.signals import keep_start_in_event_loop
 from copilot_admin.models import CallStatus
 from copilot_admin.server.shutdown import drain
 from protocol.components import create_output
 from tests.component_calls.component_http import Stage, rows, served, settle
-from tests.edge.asgi_client import scope
 from tests.factories import make_key
+from tests.http.asgi_client import scope
 from tests.waiting import HANGS_SECONDS
 
 __all__ = ["served"]

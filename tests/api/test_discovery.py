@@ -13,9 +13,9 @@ from django.test import AsyncClient, override_settings
 from django.test.utils import CaptureQueriesContext
 import pytest
 
-from copilot_admin.answering.open_run import start_draining, stop_draining
 from copilot_admin.copilots.cards import visible_cards
 from copilot_admin.models import Copilot, CopilotVersion, Run
+from copilot_admin.runs.open_run import start_draining, stop_draining
 from protocol.features import FEATURES
 from tests.factories import make_copilot, make_key, make_published, make_version
 

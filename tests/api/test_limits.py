@@ -8,10 +8,8 @@ from asgiref.sync import async_to_sync
 from django.test import AsyncClient
 import pytest
 
-from copilot_admin.answering.refused import REFUSED, Refused
+from copilot_admin.agent.values.model_call import Finish, TextDelta, Usage
 from copilot_admin.asgi import application
-from copilot_admin.engine.values.model_call import Finish, TextDelta, Usage
-from copilot_admin.journal import JOURNAL
 from copilot_admin.limits import counting
 from copilot_admin.limits.book import BOOK
 from copilot_admin.limits.counting import AWAY, COUNTING
@@ -25,11 +23,13 @@ from copilot_admin.models import (
     Run,
     SubjectLimits,
 )
+from copilot_admin.runs.refused import REFUSED, Refused
 from copilot_admin.storage.database_thread import JournalDown
 from copilot_admin.telemetry import watchers
 from copilot_admin.telemetry.ended_run import EndedRun
+from copilot_admin.transcripts.store import JOURNAL
+from tests.agent.scripted import Step, stalled, text
 from tests.api.test_questions import Client, ask, script
-from tests.engine.scripted import Step, stalled, text
 from tests.factories import make_key, make_published
 from tests.limits.limiting import limited
 
@@ -153,7 +153,7 @@ def test_a_flood_of_refusals_is_one_run_and_every_figure_counts_it(monkeypatch):
     copilot = make_published(slug="news")
     now = [0.0]
     kept = Refused(lambda: now[0])
-    monkeypatch.setattr("copilot_admin.answering.open_run.REFUSED", kept)
+    monkeypatch.setattr("copilot_admin.runs.open_run.REFUSED", kept)
     script(monkeypatch, text("Hello."))
     with limited({of(copilot): {"requests_per_minute": 1}}):
         assert [asked()[0] for _ in range(6)] == [200] + [429] * 5

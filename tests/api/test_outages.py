@@ -26,18 +26,18 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test import AsyncClient, Client, RequestFactory
 import pytest
 
-from copilot_admin.answering.run import RUNNING
 from copilot_admin.api import component_requests, feedback, health, query
 from copilot_admin.api.health import DAMAGED, REPLACED
 from copilot_admin.asgi import application
-from copilot_admin.edge.put_off import PUT_OFFS
-from copilot_admin.journal import JOURNAL, opening
-from copilot_admin.journal.probing import probe
+from copilot_admin.http.put_off import PUT_OFFS
 from copilot_admin.models import Outcome, Run
+from copilot_admin.runs.run import RUNNING
 from copilot_admin.storage import damage, database_thread
 from copilot_admin.storage.database_thread import JournalBroken, Patience
 from copilot_admin.storage.same_file import DATABASE_FILE
 from copilot_admin.storage.writer import READER, WRITER
+from copilot_admin.transcripts.store import JOURNAL, opening
+from copilot_admin.transcripts.store.probing import probe
 from tests.factories import make_key, make_published
 from tests.live_server import serving
 from tests.waiting import HANGS_SECONDS, eventually
@@ -359,7 +359,7 @@ class TestReady:
     ):
         """Anybody may ask, and was told the folders of the server."""
         with monkeypatch.context() as patch:
-            patch.setattr("copilot_admin.upkeep.free_space.full_folder", lambda: tmp_path)
+            patch.setattr("copilot_admin.config.free_space.full_folder", lambda: tmp_path)
             assert [ready(), ready()] == [(503, health.DISKS)] * 2
         assert ready() == (200, None)
         assert (
@@ -370,7 +370,7 @@ class TestReady:
     def test_a_folder_that_turned_read_only_is_told_before_anybody_asks(
         self, monkeypatch, tmp_path
     ):
-        monkeypatch.setattr("copilot_admin.upkeep.free_space.read_only_folder", lambda: tmp_path)
+        monkeypatch.setattr("copilot_admin.config.free_space.read_only_folder", lambda: tmp_path)
         assert ready() == (503, health.DISKS)
 
     def test_large_bodies_that_others_send_do_not_make_it_late(self):

@@ -16,26 +16,26 @@ from django.db import OperationalError
 from django.test import AsyncClient
 import pytest
 
-from copilot_admin.answering.admitted_query import AdmittedQuery
-from copilot_admin.answering.full_collections import FullCollections
-from copilot_admin.answering.open_run import frames
-from copilot_admin.answering.question_room import LARGE, QuestionRoom
-from copilot_admin.answering.run import RUNNING, ActiveRun
+from copilot_admin.agent.one_leg import Leg
+from copilot_admin.agent.processes.places import Places
+from copilot_admin.agent.values.model_call import Finish, ToolCall
 from copilot_admin.api.query import READ_INLINE_BYTES
 from copilot_admin.asgi import application
 from copilot_admin.copilots import live
 from copilot_admin.copilots.publishing import publish
-from copilot_admin.edge.django_handler import Handler
-from copilot_admin.engine.one_leg import Leg
-from copilot_admin.engine.processes.places import Places
-from copilot_admin.engine.values.model_call import Finish, ToolCall
 from copilot_admin.errors import ProviderRefused
-from copilot_admin.journal import opening
+from copilot_admin.http.django_handler import Handler
 from copilot_admin.models import Conversation, Copilot, Node, Outcome, Run, Turn
 from copilot_admin.models.access import EndpointKey
+from copilot_admin.runs.admitted_query import AdmittedQuery
+from copilot_admin.runs.full_collections import FullCollections
+from copilot_admin.runs.open_run import frames
+from copilot_admin.runs.question_room import LARGE, QuestionRoom
+from copilot_admin.runs.run import RUNNING, ActiveRun
 from copilot_admin.storage.database_thread import JournalDown, Patience
+from copilot_admin.transcripts.store import opening
 from protocol import requests
-from tests.engine.scripted import ScriptedProvider, Step, broken, cut, stalled, text
+from tests.agent.scripted import ScriptedProvider, Step, broken, cut, stalled, text
 from tests.factories import make_published
 from tests.live_server import serving
 from tests.streams import read
@@ -405,8 +405,8 @@ def test_a_short_question_of_many_results_is_read_and_kept_beside_the_event_loop
         return watching
 
     monkeypatch.setattr("copilot_admin.api.query.read", watched(requests.read))
-    monkeypatch.setattr("copilot_admin.journal.opening.prepare", watched(opening.prepare))
-    monkeypatch.setattr("copilot_admin.engine.answer.Leg", watched(Leg))
+    monkeypatch.setattr("copilot_admin.transcripts.store.opening.prepare", watched(opening.prepare))
+    monkeypatch.setattr("copilot_admin.agent.answer.Leg", watched(Leg))
     result = {"role": "tool", "function": "get_widget_data", "data": [1] * results}
     assert read(AsyncClient(), QUERY, {"messages": [*HELLO["messages"], result]})
     assert threads == [in_loop] * 3
@@ -441,7 +441,7 @@ def test_large_questions_have_room_while_others_are_answered_that_leave_some(mon
     make_published(slug="news")
     script(monkeypatch, text("Hello."), text("Hello."), text("Hello."))
     room = QuestionRoom(2 * LARGE, seconds=0)
-    monkeypatch.setattr("copilot_admin.answering.question_room.QUESTION_ROOM", room)
+    monkeypatch.setattr("copilot_admin.runs.question_room.QUESTION_ROOM", room)
 
     async def beside(size: int, ask: Callable[[], Any]) -> Any:
         async with room.share(size):
@@ -459,7 +459,7 @@ def test_a_large_question_that_waits_in_the_journal_has_room_though_its_client_w
 ):
     make_published(slug="news")
     room = QuestionRoom(4 * LARGE, seconds=0)
-    monkeypatch.setattr("copilot_admin.answering.question_room.QUESTION_ROOM", room)
+    monkeypatch.setattr("copilot_admin.runs.question_room.QUESTION_ROOM", room)
     waiting: list[AdmittedQuery] = []
 
     async def refused(question: AdmittedQuery, patience: Patience) -> ActiveRun:
@@ -478,7 +478,7 @@ def test_a_usual_question_for_which_there_is_no_room_is_refused_as_by_the_journa
     make_published(slug="news")
     script(monkeypatch, text("Hello."), text("Hello."))
     room = QuestionRoom(4 * LARGE, seconds=0)
-    monkeypatch.setattr("copilot_admin.answering.unwritten_room.UNWRITTEN_ROOM", room)
+    monkeypatch.setattr("copilot_admin.runs.unwritten_room.UNWRITTEN_ROOM", room)
 
     async def beside_others(ask: Callable[[], Any]) -> Any:
         async with room.share(4 * LARGE):
@@ -495,7 +495,7 @@ def test_a_question_that_the_journal_gave_up_is_gone_without_the_collector(monke
     make_published(slug="news")
     script(monkeypatch, text("Hello."))
     room = QuestionRoom(4 * LARGE, seconds=0)
-    monkeypatch.setattr("copilot_admin.answering.unwritten_room.UNWRITTEN_ROOM", room)
+    monkeypatch.setattr("copilot_admin.runs.unwritten_room.UNWRITTEN_ROOM", room)
     monkeypatch.setattr("copilot_admin.storage.writer.PAUSES", (0.0,))
     go_on = threading.Event()
 
@@ -559,7 +559,7 @@ def test_a_run_is_gone_when_its_answer_is_and_full_collections_come_again(monkey
 
     monkeypatch.setattr("copilot_admin.api.query.frames", seen)
     never = SimpleNamespace(join=lambda run, loop: None)  # a run is in the list to the next tick
-    monkeypatch.setattr("copilot_admin.answering.run._TICKING", never)
+    monkeypatch.setattr("copilot_admin.runs.run._TICKING", never)
     long = "word " * (READ_INLINE_BYTES // 5 + 1)
     gc.disable()  # what is in a circle stays
     try:

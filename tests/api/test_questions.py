@@ -7,20 +7,20 @@ from typing import Any
 from asgiref.sync import SyncToAsync
 import pytest
 
-from copilot_admin.answering.outbox import Outbox
-from copilot_admin.answering.run import RUNNING
-from copilot_admin.answering.stops import Stop
 from copilot_admin.api import query as query_module
 from copilot_admin.api import questions as questions_module
 from copilot_admin.api.questions import Questions
 from copilot_admin.asgi import django_application
 from copilot_admin.copilots.door import Credentials
-from copilot_admin.edge.asgi_types import App
-from copilot_admin.edge.ids import RequestIds
+from copilot_admin.http.asgi_types import App
+from copilot_admin.http.ids import RequestIds
 from copilot_admin.models import Outcome, Run
-from tests.edge.asgi_client import scope
-from tests.engine.scripted import ScriptedProvider, Step, stalled, text
+from copilot_admin.runs.outbox import Outbox
+from copilot_admin.runs.run import RUNNING
+from copilot_admin.runs.stops import Stop
+from tests.agent.scripted import ScriptedProvider, Step, stalled, text
 from tests.factories import make_key, make_published
+from tests.http.asgi_client import scope
 from tests.issuer import rules, token_of
 from tests.waiting import HANGS_SECONDS
 

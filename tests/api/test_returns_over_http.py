@@ -6,9 +6,9 @@ from typing import Any
 from django.test import AsyncClient
 import pytest
 
+from tests.agent.scripted import call, text
 from tests.api.test_query import script
 from tests.component_calls.component_http import Reply, ask
-from tests.engine.scripted import call, text
 from tests.factories import make_key, make_published
 from tests.streams import read
 

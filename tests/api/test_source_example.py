@@ -5,19 +5,19 @@ from typing import Any
 
 import pytest
 
+from copilot_admin.agent.components.registry import Registry
+from copilot_admin.agent.values.model_call import Alive, Finish, TextDelta, Usage
 from copilot_admin.component_calls import access
 from copilot_admin.copilots.checklist.checks import tools
-from copilot_admin.engine.components.registry import Registry
-from copilot_admin.engine.values.model_call import Alive, Finish, TextDelta, Usage
 from protocol.components import Message, static_findings
-from tests.api.test_query import script
-from tests.component_calls.component_http import ask
-from tests.engine.components.source_example import (
+from tests.agent.components.source_example import (
     SimilarQuestion,
     SimilarQuestionMeta,
     SimilarQuestionWithRun,
 )
-from tests.engine.scripted import ScriptedProvider, Step
+from tests.agent.scripted import ScriptedProvider, Step
+from tests.api.test_query import script
+from tests.component_calls.component_http import ask
 from tests.factories import make_key, make_published
 
 QUESTION = "我想吃冰淇淋,哪里的冰淇淋比较好吃?"

@@ -12,7 +12,7 @@ from copilot_admin.asgi import application
 from copilot_admin.config.asking_users import Naming, ProxyRules
 from copilot_admin.config.networks import networks
 from copilot_admin.copilots.door import forget_keys
-from copilot_admin.edge.proxy_users import ProxyUsers
+from copilot_admin.http.proxy_users import ProxyUsers
 from copilot_admin.limits.subjects import LimitSubject
 from copilot_admin.models import (
     Access,
@@ -25,8 +25,8 @@ from copilot_admin.models import (
     Run,
     Turn,
 )
+from tests.agent.scripted import ScriptedProvider, text
 from tests.docs.test_operations import proxy
-from tests.engine.scripted import ScriptedProvider, text
 from tests.factories import make_key, make_published
 from tests.issuer import KeySetServer, jwk, key_set, rules, token_of
 from tests.limits.limiting import limited

@@ -11,23 +11,23 @@ import weakref
 
 import pytest
 
-from copilot_admin.answering.full_collections import FullCollections
+from copilot_admin.agent.llm import model_stream
 from copilot_admin.api import query as query_module
 from copilot_admin.api.query import READ_INLINE_BYTES
 from copilot_admin.api.questions import Questions
 from copilot_admin.asgi import django_application
-from copilot_admin.edge.ids import RequestIds
-from copilot_admin.engine.llm import model_stream
 from copilot_admin.errors import ProviderRefused
-from copilot_admin.journal import JOURNAL
-from copilot_admin.journal.values import Accepted, Opening
+from copilot_admin.http.ids import RequestIds
+from copilot_admin.runs.full_collections import FullCollections
 from copilot_admin.storage.database_thread import JournalDown, Patience
 from copilot_admin.storage.writer import READER, WRITER
+from copilot_admin.transcripts.store import JOURNAL
+from copilot_admin.transcripts.store.values import Accepted, Opening
 from protocol.query import Query
 from protocol.requests import read as from_body
+from tests.agent.providers.upstream import Handler, Reply, Request, serving
+from tests.agent.scripted import broken, stalled, text
 from tests.api.test_questions import Client, script
-from tests.engine.providers.upstream import Handler, Reply, Request, serving
-from tests.engine.scripted import broken, stalled, text
 from tests.factories import make_published
 from tests.waiting import HANGS_SECONDS, comes_true
 
@@ -54,7 +54,7 @@ def read_queries(monkeypatch: pytest.MonkeyPatch) -> list["weakref.ref[Query]"]:
 
     monkeypatch.setattr(query_module, "read", read)
     never = SimpleNamespace(join=lambda run, loop: None)  # a run is in the list to the next tick
-    monkeypatch.setattr("copilot_admin.answering.run._TICKING", never)
+    monkeypatch.setattr("copilot_admin.runs.run._TICKING", never)
     monkeypatch.setattr(query_module, "FULL_COLLECTIONS", FullCollections())
     return found
 

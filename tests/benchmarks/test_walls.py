@@ -23,7 +23,7 @@ from benchmarks.walls.noise import Look, Noise
 from benchmarks.walls.report import Bounds, Row, Waits, broken, cells, seen_problems, waits
 from benchmarks.walls.sending import Reply
 from benchmarks.walls.siege import Plan
-from copilot_admin.answering import stops
+from copilot_admin.runs import stops
 from copilot_admin.settings import BASE_DIR
 
 OPERATIONS = BASE_DIR / "docs" / "operations.md"

@@ -11,10 +11,10 @@ import pytest
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Copilot, EndpointKey
 from protocol.features import FEATURES
+from tests.agent.files.sample_images import image
 from tests.browser.visits import LOOKS, Visit, visit, visiting
-from tests.copilot_file.test_templates import files_served
-from tests.engine.files.sample_images import image
 from tests.factories import make_copilot, make_key, make_provider, make_published, make_user
+from tests.import_export.test_templates import files_served
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FORM = "/admin/copilot_admin/copilot/{}/change/"

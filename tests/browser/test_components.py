@@ -10,9 +10,9 @@ from playwright.sync_api import Browser, Page, expect
 import pytest
 
 from copilot_admin.admin.common import component_words
+from copilot_admin.agent.components.base import Component
+from copilot_admin.agent.components.registry import Registry
 from copilot_admin.config.roles import Role
-from copilot_admin.engine.components.base import Component
-from copilot_admin.engine.components.registry import Registry
 from protocol.components import ComponentOutput, create_output
 from tests.browser.visits import PHONE, Visit, visiting
 from tests.factories import make_copilot, make_user

@@ -9,9 +9,9 @@ from playwright.sync_api import Browser, Page, expect
 import pytest
 
 from copilot_admin.config.roles import Role
+from copilot_admin.connection_test.steps import StepName
 from copilot_admin.copilots.callers import identify
 from copilot_admin.models import Access, Conversation, Copilot, EndpointKey, Run
-from copilot_admin.studio.connection.steps import StepName
 from tests.browser.visits import LOOKS, PHONE, Visit, visit, visiting
 from tests.factories import make_copilot, make_published, make_user
 

@@ -14,6 +14,8 @@ from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.copilots.users import AskingUser
+from copilot_admin.evaluation.replay_queue import begin
+from copilot_admin.evaluation.replay_targets import WantedTarget, replay_of
 from copilot_admin.models import (
     Action,
     Alert,
@@ -42,14 +44,12 @@ from copilot_admin.models import (
 )
 from copilot_admin.models.audit import ActorKind
 from copilot_admin.review.queues import make_queue
-from copilot_admin.studio.replay_queue import begin
-from copilot_admin.studio.replay_targets import WantedTarget, replay_of
 from tests.alerts.alerting import make_rule, thumb
 from tests.browser.visits import Visit, visit
 from tests.factories import make_copilot, make_saved, make_user, make_version
-from tests.journal.journaling import Client
 from tests.rendering.hostile_texts import PAYLOADS
-from tests.review.exports.exporting import begun, text_of, written
+from tests.transcripts.exports.exporting import begun, text_of, written
+from tests.transcripts.store.journaling import Client
 
 pytestmark = [
     pytest.mark.browser,

@@ -11,8 +11,8 @@ import pytest
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Access, Copilot, SavedQuestion
 from tests.browser.visits import PHONE, Visit, visiting
+from tests.evaluation.questions import PRICES
 from tests.factories import make_provider, make_published, make_saved, make_user
-from tests.studio.questions import PRICES
 from tests.waiting import HANGS_SECONDS
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

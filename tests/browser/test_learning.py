@@ -9,7 +9,7 @@ from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation, Copilot, Feedback, FeedbackSource, Turn
 from tests.browser.visits import Visit, visiting
 from tests.factories import make_user
-from tests.journal.journaling import Client as Asking
+from tests.transcripts.store.journaling import Client as Asking
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

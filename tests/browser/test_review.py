@@ -30,7 +30,7 @@ from tests.browser.test_keyboard import Keys
 from tests.browser.test_playground import answered
 from tests.browser.visits import LOOKS, PHONE, Visit, visit, visiting
 from tests.factories import make_copilot, make_user
-from tests.journal.journaling import Client, ai
+from tests.transcripts.store.journaling import Client, ai
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 LIST = "/admin/copilot_admin/conversation/"

@@ -5,16 +5,16 @@ from collections.abc import Iterator
 from playwright.sync_api import Browser, Dialog, Page, expect
 import pytest
 
+from copilot_admin.agent.values.engine_input import ComponentCalled
 from copilot_admin.config.roles import Role
-from copilot_admin.engine.values.engine_input import ComponentCalled
 from copilot_admin.models import Conversation, Turn
 from tests.admin.transcripts.test_pages import hostile_conversation
 from tests.admin.transcripts.transcript_rows import long_conversation, rich_conversation
 from tests.browser.visits import LOOKS, PHONE, Visit, visit, visiting
 from tests.factories import make_copilot, make_user, make_version
-from tests.journal.journaling import Client as Asking
-from tests.journal.journaling import ai
 from tests.rendering.hostile_texts import PAYLOADS
+from tests.transcripts.store.journaling import Client as Asking
+from tests.transcripts.store.journaling import ai
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 LIST = "/admin/copilot_admin/conversation/"

@@ -9,19 +9,19 @@ from playwright.sync_api import Browser, Route, WebSocketRoute, expect
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from copilot_admin.answering.announce import TurnChange, announce
 from copilot_admin.asgi import application
 from copilot_admin.config.roles import Role
-from copilot_admin.edge.asgi_types import Receive, Scope, Send
-from copilot_admin.journal.checkpoints import store
-from copilot_admin.journal.recorder import Recorder
+from copilot_admin.http.asgi_types import Receive, Scope, Send
 from copilot_admin.models import Conversation
+from copilot_admin.runs.announce import TurnChange, announce
+from copilot_admin.transcripts.store.checkpoints import store
+from copilot_admin.transcripts.store.recorder import Recorder
 from protocol.events import MessageChunk, StatusUpdate
 from protocol.sse import decode
 from tests.browser.visits import Visit, visiting
 from tests.factories import make_published, make_user
-from tests.journal.journaling import Asked, Client, ai
 from tests.live_server import LiveServer, live_server
+from tests.transcripts.store.journaling import Asked, Client, ai
 
 LONG_AWAY = 7  # tries of a socket that fail, the last ones after 30 s each
 A_THOUSAND_TIMES_FASTER = """

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
+from copilot_admin.agent.components.base import Component
+from copilot_admin.agent.components.inputs import DOCUMENTS, MODEL
+from copilot_admin.agent.components.registry import Registry
 from copilot_admin.asgi import application
 from copilot_admin.component_calls import access
 from copilot_admin.copilots.checklist.checks import tools
-from copilot_admin.engine.components.base import Component
-from copilot_admin.engine.components.inputs import DOCUMENTS, MODEL
-from copilot_admin.engine.components.registry import Registry
 from copilot_admin.models import ComponentCall
 from copilot_admin.storage.writer import WRITER
 from protocol.components import ComponentOutput, create_output
-from tests.edge.asgi_client import scope
-from tests.engine.components.sample_components import Asker, Echo, EchoTwo
+from tests.agent.components.sample_components import Asker, Echo, EchoTwo
+from tests.http.asgi_client import scope
 
 UUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 MOMENT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00"

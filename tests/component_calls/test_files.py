@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from copilot_admin.agent.components.inputs import DocumentOrigin, SourceDocument
+from copilot_admin.agent.documents.registry import Document, DocumentPage
+from copilot_admin.agent.fetching.egress import FetchFailed
 from copilot_admin.component_calls import call as component_calls
 from copilot_admin.component_calls import files
 from copilot_admin.component_calls.files import read_files
-from copilot_admin.engine.components.inputs import DocumentOrigin, SourceDocument
-from copilot_admin.engine.documents.registry import Document, DocumentPage
-from copilot_admin.engine.fetching.egress import FetchFailed
 from copilot_admin.errors import BadCall
 from copilot_admin.models import CallStatus
 from tests.component_calls.component_http import Stage, ask, rows, served

@@ -9,11 +9,11 @@ from django.conf import settings
 from django.test import AsyncClient, Client
 import pytest
 
+from copilot_admin.agent import components
+from copilot_admin.agent.components.registry import registry
 from copilot_admin.config.roles import Role
-from copilot_admin.copilot_file.exporting import export_file
-from copilot_admin.copilot_file.importing import import_values
-from copilot_admin.engine import components
-from copilot_admin.engine.components.registry import registry
+from copilot_admin.import_export.exporting import export_file
+from copilot_admin.import_export.importing import import_values
 from copilot_admin.models import Access, Copilot, Event, EventType
 from tests.api.test_query import post
 from tests.factories import make_key, make_published, make_user
@@ -30,7 +30,7 @@ QUESTION = {"messages": [{"role": "human", "content": "Word count: one two three
 def new_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The example of the recipe, saved where the recipe says; no other file is touched."""
     text = RECIPE.read_text()
-    (name,) = re.findall(r"save it as `(\w+\.py)`\s+in `copilot_admin/engine/components/`", text)
+    (name,) = re.findall(r"save it as `(\w+\.py)`\s+in `copilot_admin/agent/components/`", text)
     (code,) = re.findall(r"```python\n(\"\"\"Counts.*?)```", text, re.DOTALL)
     (tmp_path / name).write_text(code)
     monkeypatch.setattr(components, "__path__", [*components.__path__, str(tmp_path)])

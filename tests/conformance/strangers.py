@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management import call_command
 from openbb_ai.testing import CopilotResponse
 
-from copilot_admin.copilot_file.templates import templates
+from copilot_admin.import_export.templates import templates
 from tests.wire import Line
 from tests.workspace.client import Event, Function, Workspace
 from tests.workspace.model_server import MODEL, ModelServer, Reply

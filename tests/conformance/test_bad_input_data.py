@@ -9,8 +9,8 @@ import pytest
 
 from copilot_admin.models import Node, Outcome, Run, Turn
 from copilot_admin.storage.database_thread import JournalDown
+from tests.agent.files.sample_files import base64
 from tests.conformance.strangers import NEWS, PRICE, Stranger, content, import_template, widgets
-from tests.engine.files.sample_files import base64
 from tests.waiting import HANGS_SECONDS
 from tests.wire import Line
 from tests.workspace.client import named, text_of
@@ -225,7 +225,7 @@ def test_a_journal_that_is_down_changes_nothing_of_a_refusal(service_url, model,
         raise JournalDown
 
     import_template("widget-reader", model)
-    monkeypatch.setattr("copilot_admin.answering.oversized_bodies.JOURNAL.refuse", down)
+    monkeypatch.setattr("copilot_admin.runs.oversized_bodies.JOURNAL.refuse", down)
     url = f"{service_url}/v1/copilots/widget-reader/query"
     with Line(url, body=b"x" * 21 * 1024 * 1024) as line:
         assert json.loads(line.read_all())["code"] == "body-too-large"

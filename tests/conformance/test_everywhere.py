@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.copilot_file.templates import templates
+from copilot_admin.import_export.templates import templates
 from copilot_admin.models import Outcome, Run
 from tests.conformance.strangers import NEWS, Stranger, import_template, widgets
 from tests.wire import Line

@@ -10,7 +10,7 @@ from protocol.generations import Generation
 from tests.conformance.dialects import QUESTION, asks, offered
 from tests.conformance.strangers import NEWS, PRICE, Stranger, import_template, widgets
 from tests.conformance.test_widgets import on_dashboard
-from tests.copilot_file.test_templates import files_served
+from tests.import_export.test_templates import files_served
 from tests.wire import Line
 from tests.workspace.client import Event, named, text_of
 from tests.workspace.model_server import Reply, calls, says

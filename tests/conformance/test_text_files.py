@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from protocol.generations import Generation
+from tests.agent.files.sample_files import base64
 from tests.conformance.dialects import QUESTION, asks, brought, offered, told
 from tests.conformance.strangers import NEWS, PRICE, Stranger, import_template, widgets
-from tests.copilot_file.test_templates import files_served
-from tests.engine.files.sample_files import base64
+from tests.import_export.test_templates import files_served
 from tests.workspace.client import named
 from tests.workspace.model_server import says
 

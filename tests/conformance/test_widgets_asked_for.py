@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.engine.client import memory
+from copilot_admin.agent.client import memory
 from copilot_admin.models import Copilot, Logging
 from protocol.generations import Generation
 from tests.conformance.strangers import NEWS, PRICE, Stranger, content, import_template

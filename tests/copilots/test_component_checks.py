@@ -8,18 +8,18 @@ from typing import Any, ClassVar
 from django.core.management import CommandError, call_command
 import pytest
 
+from copilot_admin.agent import components
+from copilot_admin.agent.components import registry as module
+from copilot_admin.agent.components.base import Component
+from copilot_admin.agent.components.registry import Registry, registry
 from copilot_admin.copilots import checks
-from copilot_admin.engine import components
-from copilot_admin.engine.components import registry as module
-from copilot_admin.engine.components.base import Component
-from copilot_admin.engine.components.registry import Registry, registry
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.management.commands import check_components
 from copilot_admin.server import serving
 from protocol.components import ComponentOutput, create_output
-from tests.engine.components.sample_components import Echo, EchoTwo
+from tests.agent.components.sample_components import Echo, EchoTwo
 
-LOADING = "The component file copilot_admin/engine/components/{}.py cannot be loaded: "
+LOADING = "The component file copilot_admin/agent/components/{}.py cannot be loaded: "
 
 
 class Strict(Component):

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from copilot_admin.agent.processes.losses import Loss
+from copilot_admin.agent.processes.places import Busy
+from copilot_admin.agent.processes.workers import OrderFailed
 from copilot_admin.copilots import data_fit
 from copilot_admin.copilots.data_fit import FitNotTold, fit_faults
 from copilot_admin.copilots.data_fit_worker import perform
-from copilot_admin.engine.processes.losses import Loss
-from copilot_admin.engine.processes.places import Busy
-from copilot_admin.engine.processes.workers import OrderFailed
 
 
 @pytest.fixture(autouse=True)

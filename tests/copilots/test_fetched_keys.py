@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from copilot_admin.agent.fetching.egress import FetchFailed
 from copilot_admin.config.key_sets import KeySet
 from copilot_admin.copilots import door
 from copilot_admin.copilots.door import Credentials, forget_keys, user_of
 from copilot_admin.copilots.fetched_keys import FetchedKeys
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.engine.fetching.egress import FetchFailed
 from copilot_admin.errors import Unavailable, UnknownUser
 from tests.issuer import KeySetServer, jwk, key_set, rules, token_of
 

@@ -2,6 +2,9 @@
 
 import pytest
 
+from copilot_admin.agent.components.registry import Registry
+from copilot_admin.agent.values.document import spec_from_document
+from copilot_admin.agent.values.spec import WidgetDataMode
 from copilot_admin.copilots.checklist.checks import tools
 from copilot_admin.copilots.checklist.finding import error
 from copilot_admin.copilots.providers import provider_spec
@@ -13,12 +16,9 @@ from copilot_admin.copilots.publishing import (
     problems,
     publish,
 )
-from copilot_admin.engine.components.registry import Registry
-from copilot_admin.engine.values.document import spec_from_document
-from copilot_admin.engine.values.spec import WidgetDataMode
 from copilot_admin.models import Copilot, CopilotVersion
 from protocol.features import DEFAULT_FEATURES
-from tests.engine.components.sample_components import Echo
+from tests.agent.components.sample_components import Echo
 from tests.factories import make_copilot, make_provider, make_published, make_user
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]

@@ -10,15 +10,15 @@ from django.urls import reverse
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.copilot_file.exporting import export_file
-from copilot_admin.copilot_file.importing import import_values
 from copilot_admin.copilots import remote_images
 from copilot_admin.copilots.remote_images import copy_of, fetch_copies, stored_image
+from copilot_admin.import_export.exporting import export_file
+from copilot_admin.import_export.importing import import_values
 from copilot_admin.models import Copilot
 from tests.admin.pages import read_form
-from tests.copilot_file.test_templates import files_served
-from tests.engine.files.sample_images import image
+from tests.agent.files.sample_images import image
 from tests.factories import make_copilot, make_published, make_user
+from tests.import_export.test_templates import files_served
 
 pytestmark = pytest.mark.django_db(transaction=True)
 GONE = "The link has expired or is not open: the server answered 404."

@@ -7,18 +7,18 @@ from django.core.management import CommandError, call_command
 from django.test import AsyncClient, Client
 import pytest
 
+from copilot_admin.agent.values.model_call import Finish, TextDelta, Usage
 from copilot_admin.config.roles import Role
-from copilot_admin.copilot_file.exporting import export_file
-from copilot_admin.copilot_file.faults import BadCopilotFile
-from copilot_admin.copilot_file.importing import import_values
 from copilot_admin.copilots.checklist.finding import error
 from copilot_admin.copilots.publishing import has_changes, problems
-from copilot_admin.engine.values.model_call import Finish, TextDelta, Usage
+from copilot_admin.import_export.exporting import export_file
+from copilot_admin.import_export.faults import BadCopilotFile
+from copilot_admin.import_export.importing import import_values
 from copilot_admin.models import Access, Copilot, Provider, Run
 from tests.admin.pages import submit
-from tests.engine.scripted import ScriptedProvider, Step, text
+from tests.agent.scripted import ScriptedProvider, Step, text
 from tests.factories import make_copilot, make_provider, make_published, make_user
-from tests.prices.pricing import make_price
+from tests.pricing.pricing import make_price
 from tests.streams import read
 
 pytestmark = pytest.mark.django_db(transaction=True)

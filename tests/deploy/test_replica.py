@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from benchmarks.processes import free_port
-from copilot_admin.edge.fresh_pages import COOKIE
+from copilot_admin.http.fresh_pages import COOKIE
 from tests import services
 from tests.deploy.machine import (
     Server,

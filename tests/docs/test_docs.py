@@ -13,11 +13,11 @@ import pytest
 
 from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.config.roles import ROLES
-from copilot_admin.copilot_file.importing import import_file
-from copilot_admin.copilot_file.loading import load
-from copilot_admin.copilot_file.templates import templates
 from copilot_admin.copilots.fields import table
 from copilot_admin.copilots.fields.draft_field import DraftField
+from copilot_admin.import_export.importing import import_file
+from copilot_admin.import_export.loading import load
+from copilot_admin.import_export.templates import templates
 from copilot_admin.redaction.kinds import DataKind
 from copilot_admin.settings import BASE_DIR
 from protocol.features import FEATURES

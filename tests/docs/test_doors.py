@@ -9,7 +9,7 @@ import re
 from copilot_admin.settings import BASE_DIR
 
 # Packages in which each package is a room; one that is no room of its own belongs to the one above.
-HOUSES = ("protocol", "copilot_admin", "copilot_admin.admin", "copilot_admin.engine")
+HOUSES = ("protocol", "copilot_admin", "copilot_admin.admin", "copilot_admin.agent")
 ALL = "all its modules are doors"
 # Statements of one line or in brackets, as they are formatted, also within functions; and modules
 # that are named in a text, as Django's settings name them.
@@ -97,18 +97,18 @@ def test_whoever_enters_a_room_comes_through_a_door():
 def test_what_is_no_door_is_found():
     text = (
         "from copilot_admin.storage.writer import WRITER\n"
-        "from copilot_admin.journal import JOURNAL, journal\n"
-        "def later():\n    import copilot_admin.threads.walk\n"
-        "from copilot_admin.engine.llm import (\n    deadlines,\n    endings,\n)\n"
-        'MIDDLEWARE = ["copilot_admin.edge.lingering.refuse", "django.middleware"]\n'
+        "from copilot_admin.transcripts.store import JOURNAL, journal\n"
+        "def later():\n    import copilot_admin.transcripts.matching.walk\n"
+        "from copilot_admin.agent.llm import (\n    deadlines,\n    endings,\n)\n"
+        'MIDDLEWARE = ["copilot_admin.http.lingering.refuse", "django.middleware"]\n'
     )
     walls = {
-        "copilot_admin.journal.journal",
-        "copilot_admin.threads.walk",
-        "copilot_admin.engine.llm.deadlines",
-        "copilot_admin.edge.lingering",
+        "copilot_admin.transcripts.store.journal",
+        "copilot_admin.transcripts.matching.walk",
+        "copilot_admin.agent.llm.deadlines",
+        "copilot_admin.http.lingering",
     }
     assert broken_walls("copilot_admin.asgi", text) == walls
-    assert broken_walls("copilot_admin.threads.tree", text) == walls - {
-        "copilot_admin.threads.walk"
+    assert broken_walls("copilot_admin.transcripts.matching.tree", text) == walls - {
+        "copilot_admin.transcripts.matching.walk"
     }

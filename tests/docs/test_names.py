@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
+from copilot_admin.agent import client_functions, documents, providers, tools
+from copilot_admin.agent.client_functions.registry import ClientFunction
+from copilot_admin.agent.documents.registry import Format
+from copilot_admin.agent.tools.registry import Tool
 from copilot_admin.alerts import kinds
 from copilot_admin.alerts.kind import RuleKind
-from copilot_admin.engine import client_functions, documents, providers, tools
-from copilot_admin.engine.client_functions.registry import ClientFunction
-from copilot_admin.engine.documents.registry import Format
-from copilot_admin.engine.tools.registry import Tool
-from copilot_admin.review.exports import formats
-from copilot_admin.review.exports.format import ExportFormat
+from copilot_admin.transcripts.exports import formats
+from copilot_admin.transcripts.exports.format import ExportFormat
 
 Names = Callable[[Any], Iterable[str]]
 

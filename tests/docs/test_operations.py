@@ -14,7 +14,7 @@ import pytest
 from copilot_admin.server.readings import readings
 from copilot_admin.settings import BASE_DIR
 from copilot_admin.telemetry.figures import ServerFigures
-from tests.engine.scripted import ScriptedProvider, stalled
+from tests.agent.scripted import ScriptedProvider, stalled
 from tests.factories import make_published
 from tests.services import nginx
 from tests.waiting import HANGS_SECONDS, eventually

@@ -10,7 +10,7 @@ import subprocess
 from django.core.management import CommandError, get_commands, load_command_class
 import pytest
 
-from copilot_admin.copilot_file.importing import import_file
+from copilot_admin.import_export.importing import import_file
 from copilot_admin.settings import BASE_DIR
 from tests.docs.test_docs import BLOCK, DOCUMENTS
 from tests.waiting import HANGS_SECONDS

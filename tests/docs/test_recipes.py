@@ -12,24 +12,24 @@ from django.conf import settings
 from django.test import AsyncClient, Client
 import pytest
 
+from copilot_admin.agent.client_functions import registry as functions
+from copilot_admin.agent.client_functions.samples import FULL_QUERY
+from copilot_admin.agent.components import registry as components
+from copilot_admin.agent.documents import registry as documents
+from copilot_admin.agent.files import file_processes
+from copilot_admin.agent.processes.workers import ModuleWorkers
+from copilot_admin.agent.providers import registry as providers
+from copilot_admin.agent.tools import registry as tools
 from copilot_admin.alerts.kind import all_kinds
 from copilot_admin.component_calls.files import read_upload
 from copilot_admin.config.roles import Role
-from copilot_admin.copilot_file.validation import validate
-from copilot_admin.engine.client_functions import registry as functions
-from copilot_admin.engine.client_functions.samples import FULL_QUERY
-from copilot_admin.engine.components import registry as components
-from copilot_admin.engine.documents import registry as documents
-from copilot_admin.engine.files import file_processes
-from copilot_admin.engine.processes.workers import ModuleWorkers
-from copilot_admin.engine.providers import registry as providers
-from copilot_admin.engine.tools import registry as tools
+from copilot_admin.import_export.validation import validate
 from copilot_admin.models import Event, EventType
 from protocol.events import FunctionCall
+from tests.agent.engine_inputs import make_engine_input, make_query, make_spec, outputs_of
+from tests.agent.expressions import has_expression
+from tests.agent.scripted import ScriptedProvider, call, text
 from tests.docs.recipes import DOCUMENT, package, written
-from tests.engine.engine_inputs import make_engine_input, make_query, make_spec, outputs_of
-from tests.engine.expressions import has_expression
-from tests.engine.scripted import ScriptedProvider, call, text
 from tests.factories import make_provider, make_published, make_user
 from tests.streams import read
 from tests.test_class_names import OUTERMOST, those_of_the_product
@@ -56,17 +56,17 @@ SCANS = (
 # The contract tests of every registry, what all client functions are asked together, and what a new
 # row of the features reaches.
 CONTRACTS = (
-    "tests/engine/providers/test_providers.py",
-    "tests/engine/tools/test_tools.py",
-    "tests/engine/documents/test_documents.py",
-    "tests/engine/components/test_contract.py",
-    "tests/engine/client_functions",
-    "tests/engine/client/test_call_budget.py",
+    "tests/agent/providers/test_providers.py",
+    "tests/agent/tools/test_tools.py",
+    "tests/agent/documents/test_documents.py",
+    "tests/agent/components/test_contract.py",
+    "tests/agent/client_functions",
+    "tests/agent/client/test_call_budget.py",
     "tests/protocol/test_manifest.py",
     "tests/alerts/test_kinds.py",
-    "tests/copilot_file/test_reading.py",
-    "tests/copilot_file/test_faults.py",
-    "tests/copilot_file/test_faults_of_records.py",
+    "tests/import_export/test_reading.py",
+    "tests/import_export/test_faults.py",
+    "tests/import_export/test_faults_of_records.py",
 )
 
 
@@ -83,9 +83,9 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         monkeypatch.delattr(package(room), name, raising=False)
     # The processes that read files scan the folder themselves.
     (tmp_path / "worker_with_recipe.py").write_text(
-        "from copilot_admin.engine import documents\n"
+        "from copilot_admin.agent import documents\n"
         f"documents.__path__.append({str(tmp_path / 'engine' / 'documents')!r})\n"
-        "from copilot_admin.engine.files.worker import main\n"
+        "from copilot_admin.agent.files.worker import main\n"
         "main()\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))

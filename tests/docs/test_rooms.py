@@ -26,7 +26,7 @@ def told_rooms(number: int) -> list[str]:
 
 @pytest.mark.parametrize(
     ("number", "container", "beside"),
-    [(1, "copilot_admin", {"protocol"}), (2, "copilot_admin.engine", set())],
+    [(1, "copilot_admin", {"protocol"}), (2, "copilot_admin.agent", set())],
 )
 def test_the_table_tells_every_room_in_the_order_of_imports(
     number: int, container: str, beside: set[str]

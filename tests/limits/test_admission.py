@@ -12,7 +12,6 @@ from zoneinfo import ZoneInfo
 from asgiref.sync import async_to_sync
 import pytest
 
-from copilot_admin.journal.usage import CountedRun, UsageKey, count
 from copilot_admin.limits import near_limits
 from copilot_admin.limits.admission import Admission, LimitExceeded, charge_trial
 from copilot_admin.limits.book import BOOK, Book, limits_changed
@@ -23,6 +22,7 @@ from copilot_admin.limits.spent import spent
 from copilot_admin.limits.subjects import Asking, LimitSubject
 from copilot_admin.limits.windows import BudgetPeriod, window_at
 from copilot_admin.models import Copilot, EndUser, LimitScope, Outcome, Run, SubjectLimits
+from copilot_admin.transcripts.store.usage import CountedRun, UsageKey, count
 from tests.factories import make_copilot, make_user
 from tests.limits.limiting import COPILOT, SERVER, ask, limited, rule
 

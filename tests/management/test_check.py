@@ -7,13 +7,13 @@ from django.core.management import CommandError, call_command
 import pytest
 
 from copilot_admin.errors import ConfigurationError, ProviderRefused, Unavailable
+from copilot_admin.evaluation import question_check
+from copilot_admin.evaluation.question_runs import result_of
 from copilot_admin.management.commands import copilots
 from copilot_admin.models import Copilot, SavedAnswer
-from copilot_admin.studio import question_check
-from copilot_admin.studio.question_runs import result_of
-from tests.engine.scripted import broken, text
+from tests.agent.scripted import broken, text
+from tests.evaluation.questions import script
 from tests.factories import make_copilot, make_published, make_saved
-from tests.studio.questions import script
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -19,9 +19,9 @@ import pytest
 import uvicorn
 from uvicorn.supervisors import Multiprocess
 
-from copilot_admin.copilot_file import yaml_writing
 from copilot_admin.copilots.publishing import problems
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.import_export import yaml_writing
 from copilot_admin.management.commands import restore
 from copilot_admin.models import (
     Action,

@@ -15,9 +15,9 @@ import pytest
 from copilot_admin.copilots.model_lists import keep_models
 from copilot_admin.models import AuditEntry, ModelPrice, Outcome, Provider, Run
 from tests.factories import make_provider
-from tests.journal.journaling import Client as Journaling
-from tests.journal.journaling import ending
-from tests.prices.pricing import make_price
+from tests.pricing.pricing import make_price
+from tests.transcripts.store.journaling import Client as Journaling
+from tests.transcripts.store.journaling import ending
 
 pytestmark = pytest.mark.django_db
 GOOD = {"input_cost_per_token": 2e-06, "output_cost_per_token": 8e-06}

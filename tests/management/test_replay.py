@@ -10,14 +10,14 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.errors import ProviderRefused
+from copilot_admin.evaluation.replay_decisions import ReplayWish
+from copilot_admin.evaluation.replay_queue import grant
+from copilot_admin.jobs.deletion import DeletionStep, delete_batch, mark
 from copilot_admin.management.commands import replay as command
 from copilot_admin.models import Copilot, RecordedAnswer, Replay, ReplayState, SavedQuestion
-from copilot_admin.studio.replay_decisions import ReplayWish
-from copilot_admin.studio.replay_queue import grant
-from copilot_admin.upkeep.deletion import DeletionStep, delete_batch, mark
-from tests.engine.scripted import broken, text
+from tests.agent.scripted import broken, text
+from tests.evaluation.questions import script
 from tests.factories import make_copilot, make_provider, make_published, make_saved
-from tests.studio.questions import script
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

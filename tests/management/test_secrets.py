@@ -12,8 +12,8 @@ from copilot_admin.audit.subject import Subject
 from copilot_admin.config.encryption import EncryptionKey, new_key, read_key
 from copilot_admin.copilots.providers import api_key_of, set_api_key
 from copilot_admin.copilots.sealed_columns import SEALED_COLUMNS
+from copilot_admin.jobs import resealing
 from copilot_admin.models import Action, Provider
-from copilot_admin.upkeep import resealing
 from tests.factories import make_provider
 
 OLD, NEW = read_key(new_key()), read_key(new_key())

@@ -14,7 +14,7 @@ import pytest
 from copilot_admin.management.commands import transcripts
 from copilot_admin.models import Cause, Removal
 from tests.factories import make_version
-from tests.journal.journaling import Client
+from tests.transcripts.store.journaling import Client
 
 pytestmark = pytest.mark.django_db
 

@@ -7,7 +7,7 @@ import pytest
 
 from copilot_admin.models import Conversation, RecordedAnswer, Replay, ReplayAnswer, SavedAnswer
 from tests.factories import make_saved, make_version
-from tests.journal.journaling import START, Client
+from tests.transcripts.store.journaling import START, Client
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 MIGRATION = import_module("copilot_admin.migrations.0056_origins")

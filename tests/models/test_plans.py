@@ -6,9 +6,9 @@ from django.db import connection
 from django.db.models import QuerySet
 import pytest
 
+from copilot_admin.jobs.sweeping import without_referrer
 from copilot_admin.models import Conversation, Node, NodeRole, Outcome, ReviewState, Run, Seat
-from copilot_admin.threads import finding
-from copilot_admin.upkeep.sweeping import without_referrer
+from copilot_admin.transcripts.matching import finding
 from tests.databases import IS_POSTGRESQL
 
 pytestmark = pytest.mark.django_db

@@ -21,9 +21,9 @@ SEARCHED = """
 import json, django
 django.setup()
 from copilot_admin.models import Conversation
-from copilot_admin.review.searching import search
-from copilot_admin.review.trigrams import reach
-from tests.journal.journaling import Client
+from copilot_admin.transcripts.search.searching import search
+from copilot_admin.transcripts.search.trigrams import reach
+from tests.transcripts.store.journaling import Client
 client = Client()
 for words in ("Rates and bonds", "Oil"):
     client.ask(words).answer("Well.")

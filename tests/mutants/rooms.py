@@ -77,20 +77,28 @@ class Product:
 
 _ROOMS = (
     Room(name="protocol", sources=("protocol",), tests=("tests/protocol",)),
-    Room(name="journal", sources=("copilot_admin/journal",), tests=("tests/journal",)),
-    Room(name="threads", sources=("copilot_admin/threads",), tests=("tests/threads",)),
+    Room(
+        name="journal",
+        sources=("copilot_admin/transcripts/store",),
+        tests=("tests/transcripts/store",),
+    ),
+    Room(
+        name="threads",
+        sources=("copilot_admin/transcripts/matching",),
+        tests=("tests/transcripts/matching",),
+    ),
     Room(
         name="answering",
-        sources=("copilot_admin/answering",),
+        sources=("copilot_admin/runs",),
         tests=(
-            "tests/answering",
+            "tests/runs",
             "tests/api/test_limits.py",
             "tests/api/test_query.py",
             "tests/api/test_told_refusals.py",
             "tests/server",
         ),
     ),
-    Room(name="edge", sources=("copilot_admin/edge",), tests=("tests/edge",)),
+    Room(name="edge", sources=("copilot_admin/http",), tests=("tests/http",)),
 )
 _BY_HAND = (
     ByHand(
@@ -113,16 +121,16 @@ _BY_HAND = (
         tests=("tests/copilots/test_switched_providers.py",),
     ),
     ByHand(
-        file="copilot_admin/answering/speaker.py",
+        file="copilot_admin/runs/speaker.py",
         old="MERGE_SECONDS = 0.02",
         new="MERGE_SECONDS = 0.4",
-        tests=("tests/answering/test_speaker.py",),
+        tests=("tests/runs/test_speaker.py",),
     ),
     ByHand(
-        file="copilot_admin/engine/fetching/addresses.py",
+        file="copilot_admin/agent/fetching/addresses.py",
         old="address.is_global and not address.is_multicast",
         new="address.is_global",
-        tests=("tests/engine/fetching/test_egress.py",),
+        tests=("tests/agent/fetching/test_egress.py",),
     ),
 )
 COPILOT_ADMIN = Product(

@@ -10,7 +10,7 @@ from copilot_admin.models import Conversation, Copilot, LegalHold, Removal
 from copilot_admin.privacy import holds
 from copilot_admin.privacy.scopes import PrivacyScope
 from tests.factories import make_version
-from tests.journal.journaling import START, Client
+from tests.transcripts.store.journaling import START, Client
 
 pytestmark = pytest.mark.django_db
 

@@ -17,19 +17,19 @@ import copilot_admin
 from copilot_admin import models
 from copilot_admin.copilots.archive import put_away
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.journal.users import forget_users
+from copilot_admin.jobs.deletion import DeletionStep, delete_batch, mark
+from copilot_admin.jobs.sweeping import Sweep, sweep_batch
 from copilot_admin.management.commands import privacy as command
 from copilot_admin.models import ComponentCall, Conversation, Copilot, EndUser, Run
 from copilot_admin.privacy import holds, retention, rows, spooled
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.privacy.users import users_of
 from copilot_admin.storage.spool import SPOOL
-from copilot_admin.upkeep.deletion import DeletionStep, delete_batch, mark
-from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
+from copilot_admin.transcripts.store.users import forget_users
 from tests.factories import make_key, make_user, make_version
-from tests.journal.journaling import START, Client
-from tests.upkeep.test_deletion import fill
-from tests.upkeep.test_removing import remove
+from tests.jobs.test_deletion import fill
+from tests.jobs.test_removing import remove
+from tests.transcripts.store.journaling import START, Client
 
 pytestmark = pytest.mark.django_db
 ADA = AskingUser(id="ada", name="Ada")

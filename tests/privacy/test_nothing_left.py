@@ -16,19 +16,19 @@ from copilot_admin import models
 from copilot_admin.admin.copilots.copies import duplicate
 from copilot_admin.alerts.plain import one_line
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.journal.checkpoints import store
-from copilot_admin.journal.record import Piece
-from copilot_admin.journal.sealing import seal, to_json
-from copilot_admin.journal.seen import note_seen
-from copilot_admin.privacy.finding import user_meant
+from copilot_admin.evaluation.replay_queue import begin
+from copilot_admin.jobs import background, removals, tasks
+from copilot_admin.jobs.background import BACKGROUND
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.spool import SPOOL
-from copilot_admin.studio.replay_queue import begin
-from copilot_admin.upkeep import background, removals, tasks
-from copilot_admin.upkeep.background import BACKGROUND
+from copilot_admin.transcripts.search.users import user_meant
+from copilot_admin.transcripts.store.checkpoints import store
+from copilot_admin.transcripts.store.record import Piece
+from copilot_admin.transcripts.store.sealing import seal, to_json
+from copilot_admin.transcripts.store.seen import note_seen
 from protocol.events import ArtifactType, MessageArtifact
 from tests.factories import make_call, make_key, make_saved, make_user, make_version
-from tests.journal.journaling import Client, ai, record_of
+from tests.transcripts.store.journaling import Client, ai, record_of
 from tests.waiting import HANGS_SECONDS
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]

@@ -13,7 +13,7 @@ from copilot_admin.alerts.windows import span_of
 from copilot_admin.models import Alert, AlertDelivery, AlertRule, AlertWebhook, Feedback, Turn
 from copilot_admin.privacy import told_words
 from copilot_admin.privacy.told_words import forget_told
-from tests.journal.journaling import Client
+from tests.transcripts.store.journaling import Client
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 

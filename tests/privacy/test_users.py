@@ -10,23 +10,23 @@ import pytest
 from copilot_admin import models
 from copilot_admin.copilots.checked_tokens import CHECKED
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.journal import seen, usage, users
-from copilot_admin.journal.seen import note_seen
-from copilot_admin.journal.usage import forget_callers
-from copilot_admin.journal.users import forget_users, row_of
+from copilot_admin.jobs.deletion import DeletionStep, delete_batch, mark
+from copilot_admin.jobs.removals import begin
+from copilot_admin.jobs.removing import RemovalStep, remove_batch
 from copilot_admin.management.commands import privacy as command
 from copilot_admin.models import CallerDay, Conversation, EndUser, Outcome, Run
 from copilot_admin.privacy import holds
 from copilot_admin.privacy.counting import count
-from copilot_admin.privacy.finding import user_meant
 from copilot_admin.privacy.forgetting import Forgetting
 from copilot_admin.privacy.scopes import PrivacyScope
-from copilot_admin.upkeep.deletion import DeletionStep, delete_batch, mark
-from copilot_admin.upkeep.removals import begin
-from copilot_admin.upkeep.removing import RemovalStep, remove_batch
+from copilot_admin.transcripts.search.users import user_meant
+from copilot_admin.transcripts.store import seen, usage, users
+from copilot_admin.transcripts.store.seen import note_seen
+from copilot_admin.transcripts.store.usage import forget_callers
+from copilot_admin.transcripts.store.users import forget_users, row_of
 from tests.factories import make_call, make_key, make_version
-from tests.journal.journaling import START, Client, ai
-from tests.upkeep.test_removing import learnt, remove
+from tests.jobs.test_removing import learnt, remove
+from tests.transcripts.store.journaling import START, Client, ai
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 

@@ -1,7 +1,7 @@
 """Every rule of Data messages, each with a test of its name.
 
 SENTENCES are those of Acts of Emergence 005, Agent/Data, in its order; what they say of the life of
-a conversation and of people is held in tests/engine/prompt/test_data_messages.py and
+a conversation and of people is held in tests/agent/prompt/test_data_messages.py and
 tests/browser/test_data_notes.py, which name them too. RULES are those of the specification of the
 product: how a block looks (B2), merging (B3), identity, order and position (B4), the neighbours of
 Data (B5), and the decisions where the source is silent (B6, B7).

@@ -11,8 +11,12 @@ from django.db import connection, transaction
 from django.utils import timezone
 import pytest
 
+from copilot_admin.analytics.figures import Figures
+from copilot_admin.analytics.rollup_figures import figures_of
+from copilot_admin.analytics.user_figures import figures_of_users
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.users import AskingUser
+from copilot_admin.jobs.filling import fill_batch
 from copilot_admin.models import (
     Conversation,
     Criterion,
@@ -25,21 +29,17 @@ from copilot_admin.models import (
     Turn,
 )
 from copilot_admin.review.agreement import agreement_in
-from copilot_admin.review.counted import counted_condition
-from copilot_admin.review.exports.format import all_formats
-from copilot_admin.review.figures import Figures
-from copilot_admin.review.filters import BY_NAME
-from copilot_admin.review.periods import FiguresPeriod, Span
 from copilot_admin.review.queues import claim, finish, make_queue, set_closed
-from copilot_admin.review.rollup_figures import figures_of
-from copilot_admin.review.user_figures import figures_of_users
-from copilot_admin.review.verdicts import GivenVerdict, save_verdict
 from copilot_admin.settings import BASE_DIR
-from copilot_admin.upkeep.filling import fill_batch
+from copilot_admin.transcripts.exports.format import all_formats
+from copilot_admin.transcripts.filters.registry import BY_NAME
+from copilot_admin.transcripts.search.counted import counted_condition
+from copilot_admin.transcripts.search.periods import FiguresPeriod, Span
+from copilot_admin.transcripts.verdicts import GivenVerdict, save_verdict
 from tests.factories import make_user, make_version
-from tests.journal.full_count import full_count, rollups
-from tests.journal.journaling import Client
-from tests.review.exports.exporting import said_by
+from tests.transcripts.exports.exporting import said_by
+from tests.transcripts.store.full_count import full_count, rollups
+from tests.transcripts.store.journaling import Client
 
 pytestmark = pytest.mark.django_db
 

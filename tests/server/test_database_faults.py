@@ -68,7 +68,7 @@ def test_what_sqlite_says_of_a_full_disk_is_told_as_that(settings, monkeypatch, 
     settings.DATA_DIR = tmp_path
     monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", SQLITE)
     monkeypatch.setitem(settings.DATABASES["default"], "NAME", tmp_path / "copilot.sqlite3")
-    monkeypatch.setattr("copilot_admin.upkeep.free_space.full_folder", lambda: tmp_path)
+    monkeypatch.setattr("copilot_admin.config.free_space.full_folder", lambda: tmp_path)
     assert sentence_of(OperationalError(words)) == (
         f"SQLite cannot work: the disk of {tmp_path} is full. Mend that, or name another "
         "COPILOT_DATA_DIR."

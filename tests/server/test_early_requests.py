@@ -9,8 +9,8 @@ import pytest
 from uvicorn.server import ServerState
 
 from copilot_admin.server.early_requests import CHUNKED_PIECE_BYTES, MOST_HELD_BYTES, PIECE_BYTES
-from tests.edge.test_edge import echo
-from tests.engine.virtual_time import run_at_once
+from tests.agent.virtual_time import run_at_once
+from tests.http.test_edge import echo
 from tests.server.test_http_protocol import Wire, protocol_of
 
 GET = b"GET / HTTP/1.1\r\n\r\n"

@@ -10,15 +10,15 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 from django.utils import timezone
 import pytest
 
-from copilot_admin.answering import open_run
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.journal import JOURNAL
+from copilot_admin.jobs import background
 from copilot_admin.models import ErasedRun
 from copilot_admin.privacy import spooled
+from copilot_admin.runs import open_run
 from copilot_admin.server import duties, housekeeping, rounds
 from copilot_admin.storage.database_thread import JournalDown
 from copilot_admin.storage.spool import SPOOL
-from copilot_admin.upkeep import background
+from copilot_admin.transcripts.store import JOURNAL
 from tests.waiting import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -9,7 +9,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from copilot_admin.edge.header_limits import MOST_HEADER_BYTES, MOST_HEADERS
+from copilot_admin.http.header_limits import MOST_HEADER_BYTES, MOST_HEADERS
 from copilot_admin.server import http_protocol
 from copilot_admin.server.http_protocol import (
     HEAD_SECONDS,
@@ -17,8 +17,8 @@ from copilot_admin.server.http_protocol import (
     MOST_HEAD_BYTES,
     BoundedHeads,
 )
-from tests.edge.test_edge import echo
-from tests.engine.virtual_time import run_at_once
+from tests.agent.virtual_time import run_at_once
+from tests.http.test_edge import echo
 
 START = b"POST / HTTP/1.1\r\nHost: a\r\n"
 IN_CHUNKS = b"Transfer-Encoding: chunked\r\n\r\n"

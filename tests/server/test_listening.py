@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 import uvicorn
 
-from copilot_admin.answering import open_run
+from copilot_admin.runs import open_run
 from copilot_admin.server import listening, shutdown
 from copilot_admin.server.http_protocol import BoundedHeads
 from copilot_admin.server.listening import leave
-from tests.edge.test_edge import echo
+from tests.http.test_edge import echo
 
 
 class Listener:

@@ -8,10 +8,10 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from copilot_admin.edge.header_limits import MOST_HEADERS
+from copilot_admin.http.header_limits import MOST_HEADERS
 from copilot_admin.server.http_protocol import BoundedHeads
 from copilot_admin.server.listening_pages import MOST_BYTES, WITHIN_SECONDS, ListeningPages
-from tests.engine.virtual_time import run_at_once
+from tests.agent.virtual_time import run_at_once
 from tests.server.test_http_protocol import Wire
 
 HEAD = (

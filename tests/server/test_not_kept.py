@@ -9,17 +9,17 @@ from typing import Any
 from django.db import OperationalError
 import pytest
 
-from copilot_admin.answering.run import RUNNING
-from copilot_admin.answering.stops import CRASHED
 from copilot_admin.asgi import application
 from copilot_admin.errors import ProviderBroke
-from copilot_admin.journal import JOURNAL, finishing
-from copilot_admin.journal.recorder import Recorder
-from copilot_admin.journal.unkept import NOT_KEPT
 from copilot_admin.models import Outcome, Run, TurnState
+from copilot_admin.runs.run import RUNNING
+from copilot_admin.runs.stops import CRASHED
 from copilot_admin.storage.spool import SPOOL
+from copilot_admin.transcripts.store import JOURNAL, finishing
+from copilot_admin.transcripts.store.recorder import Recorder
+from copilot_admin.transcripts.store.unkept import NOT_KEPT
 from protocol.sse import decode
-from tests.engine.scripted import ScriptedProvider, Step, broken, call, text
+from tests.agent.scripted import ScriptedProvider, Step, broken, call, text
 from tests.factories import make_published
 from tests.live_server import serving
 from tests.waiting import eventually

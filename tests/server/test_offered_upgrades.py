@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from uvicorn.server import ServerState
 
-from tests.engine.virtual_time import run_at_once
+from tests.agent.virtual_time import run_at_once
 from tests.server.test_http_protocol import Wire, cut, protocol_of
 
 # As Java's client sends it with each request over plain HTTP.

@@ -12,14 +12,12 @@ from typing import Any
 import pytest
 import uvicorn
 
-from copilot_admin.answering import account, open_run, outbox
-from copilot_admin.answering import run as run_task
-from copilot_admin.answering.admitted_query import AdmittedQuery
-from copilot_admin.answering.stops import Stop
 from copilot_admin.asgi import application
 from copilot_admin.copilots.live import admit
+from copilot_admin.evaluation.question_tasks import ask_in_background
 from copilot_admin.ids import new_ids
-from copilot_admin.journal import JOURNAL
+from copilot_admin.jobs import background
+from copilot_admin.jobs.tasks import delete_in_background
 from copilot_admin.models import (
     AnswerState,
     Copilot,
@@ -30,14 +28,16 @@ from copilot_admin.models import (
     SavedAnswer,
     Side,
 )
+from copilot_admin.runs import account, open_run, outbox
+from copilot_admin.runs import run as run_task
+from copilot_admin.runs.admitted_query import AdmittedQuery
+from copilot_admin.runs.stops import Stop
 from copilot_admin.server import rounds, shutdown
 from copilot_admin.server.worker_process import END_AT_ONCE
 from copilot_admin.storage.database_thread import JournalDown
-from copilot_admin.studio.question_tasks import ask_in_background
-from copilot_admin.upkeep import background
-from copilot_admin.upkeep.tasks import delete_in_background
+from copilot_admin.transcripts.store import JOURNAL
 from protocol.requests import read
-from tests.engine.scripted import ScriptedProvider, stalled, text
+from tests.agent.scripted import ScriptedProvider, stalled, text
 from tests.factories import make_published, make_saved
 from tests.live_server import serving
 from tests.waiting import HANGS_SECONDS, eventually

@@ -13,8 +13,8 @@ from copilot_admin.server.slow_takers import (
     TAKING_SECONDS,
     UNTAKEN,
 )
-from tests.edge.test_edge import echo
-from tests.engine.virtual_time import run_at_once
+from tests.agent.virtual_time import run_at_once
+from tests.http.test_edge import echo
 from tests.server.test_http_protocol import Wire, protocol_of
 
 LITTLE = 100_000

@@ -14,10 +14,10 @@ import sys
 
 import pytest
 
-from copilot_admin.answering import open_run
 from copilot_admin.config.databases import SQLITE
-from copilot_admin.edge.lifespan import Lifespan
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.http.lifespan import Lifespan
+from copilot_admin.runs import open_run
 from copilot_admin.server import housekeeping
 from copilot_admin.server import sole_server as module
 from copilot_admin.server.sole_server import (
@@ -27,8 +27,8 @@ from copilot_admin.server.sole_server import (
     sole_server,
     sole_server_of_this_process,
 )
-from tests.edge.asgi_client import call, scope
-from tests.edge.test_edge import echo
+from tests.http.asgi_client import call, scope
+from tests.http.test_edge import echo
 
 HOLDER = """
 import fcntl, os, sys

@@ -10,8 +10,6 @@ from django.db import connection
 import pytest
 
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.journal.usage import CountedRun, UsageKey, count
-from copilot_admin.journal.users import written
 from copilot_admin.models import DailyTotal, EndUser, Outcome
 from copilot_admin.storage.blobs import load, save
 from copilot_admin.storage.held_back import (
@@ -27,6 +25,8 @@ from copilot_admin.storage.held_back import (
 )
 from copilot_admin.storage.packing import Packed, pack
 from copilot_admin.storage.writer import Writer
+from copilot_admin.transcripts.store.usage import CountedRun, UsageKey, count
+from copilot_admin.transcripts.store.users import written
 from tests.factories import make_published
 from tests.storage.test_writer import at_once
 from tests.waiting import HANGS_SECONDS

@@ -9,9 +9,9 @@ from uuid import UUID
 
 import pytest
 
+from copilot_admin.config.free_space import fault_of_disks
 from copilot_admin.storage import spool as spool_module
 from copilot_admin.storage.spool import Spool, SpoolFull
-from copilot_admin.upkeep.free_space import fault_of_disks
 
 KEY = UUID(int=1)
 

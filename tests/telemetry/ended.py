@@ -5,14 +5,14 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from copilot_admin.engine.values.model_call import (
+from copilot_admin.agent.values.model_call import (
     ModelCall,
     ModelMessage,
     ModelRole,
     ToolCall,
     Usage,
 )
-from copilot_admin.engine.values.witness import ModelAsked, ToolRan
+from copilot_admin.agent.values.witness import ModelAsked, ToolRan
 from copilot_admin.models import CostConfidence, Outcome
 from copilot_admin.telemetry.ended_run import ClientCall, EndedRun, Moments
 

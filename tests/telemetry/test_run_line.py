@@ -7,8 +7,8 @@ import logging
 
 import pytest
 
+from copilot_admin.agent.values.model_call import Usage, UsageSource
 from copilot_admin.config.logs import FORMATTERS, LogFormat
-from copilot_admin.engine.values.model_call import Usage, UsageSource
 from copilot_admin.models import CostConfidence, Outcome
 from copilot_admin.telemetry import watchers
 from copilot_admin.telemetry.ended_run import EndedRun, Moments

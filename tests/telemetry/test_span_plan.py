@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from copilot_admin.engine.values.model_call import ModelCall, ModelMessage, ModelRole, Usage
+from copilot_admin.agent.values.model_call import ModelCall, ModelMessage, ModelRole, Usage
 from copilot_admin.models import Outcome
 from copilot_admin.telemetry.ended_run import Moments
 from copilot_admin.telemetry.span_contents import MOST_CHARACTERS

@@ -15,6 +15,7 @@ from django.urls import URLPattern, path
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.accounts.external import is_external
 from copilot_admin.admin.access.forms import GroupForm, PersonForm
 from copilot_admin.admin.access.lockout import obstacles_of
 from copilot_admin.admin.access.powers import (
@@ -34,7 +35,6 @@ from copilot_admin.admin.logins.log_in_rows import carried_out, rows_of
 from copilot_admin.audit.snapshot import Snapshot
 from copilot_admin.config.roles import ROLES
 from copilot_admin.models import Action
-from copilot_admin.people.external import is_external
 
 # What makes a user mightier than any role; only who is that mighty may hand it out.
 SUPERUSER_FIELDS = ("is_superuser", "user_permissions")

@@ -11,7 +11,7 @@ from copilot_admin.admin.alerts.told_form import HELP, ToldForm
 from copilot_admin.alerts.kind import FigureUnit, RuleKind
 from copilot_admin.alerts.windows import WINDOWS
 from copilot_admin.models import AlertRule
-from copilot_admin.prices.money import plain
+from copilot_admin.pricing.money import plain
 
 UNITS: dict[FigureUnit, str | Promise] = {
     FigureUnit.NUMBER: gettext_lazy("number"),

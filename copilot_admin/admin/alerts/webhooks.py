@@ -22,11 +22,11 @@ from copilot_admin.admin.alerts.privacy import hold_back, may_read_words
 from copilot_admin.admin.common.audited import stored
 from copilot_admin.admin.common.generics import AlertWebhookModelAdmin, AlertWebhookModelForm
 from copilot_admin.admin.frame.site import site
+from copilot_admin.agent.fetching.egress import Egress
 from copilot_admin.alerts.addresses import webhook_url
 from copilot_admin.alerts.deliveries import make
 from copilot_admin.alerts.messages import trial_message
 from copilot_admin.alerts.webhooks import issue_secret
-from copilot_admin.engine.fetching.egress import Egress
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Action, AlertDelivery, AlertDigest, AlertRule, AlertWebhook
 

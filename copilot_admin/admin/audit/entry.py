@@ -14,9 +14,9 @@ from copilot_admin.admin.frame.site import site
 from copilot_admin.audit.keys import known_keys
 from copilot_admin.audit.unreadable import is_unreadable
 from copilot_admin.audit.verifying import is_as_hashed
+from copilot_admin.evaluation.changes import MarkedChange
+from copilot_admin.evaluation.differences import differences, shortened
 from copilot_admin.models.audit import AuditEntry
-from copilot_admin.studio.changes import MarkedChange
-from copilot_admin.studio.differences import differences, shortened
 
 
 def compared(entry: AuditEntry) -> tuple[MarkedChange, ...]:

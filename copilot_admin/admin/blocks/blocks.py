@@ -36,13 +36,13 @@ from copilot_admin.admin.blocks.kinds import (
     ToolBlock,
 )
 from copilot_admin.admin.blocks.results import results_of
-from copilot_admin.engine.values.engine_input import CalledAfterData
+from copilot_admin.agent.values.engine_input import CalledAfterData
 from copilot_admin.models import EventType
-from copilot_admin.reading import CallView, EventView, MessageView
 from copilot_admin.rendering.charts import chart_of
 from copilot_admin.rendering.tables import are_rows, table_of
 from copilot_admin.rendering.text import cell_text
 from copilot_admin.storage.cut_values import CutList
+from copilot_admin.transcripts.queries import CallView, EventView, MessageView
 from protocol.data import taken_apart
 from protocol.json import Json, JsonObject
 from protocol.plain_text import html_text

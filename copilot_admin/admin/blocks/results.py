@@ -11,7 +11,7 @@ from copilot_admin.admin.blocks.fields import (
     objects_in,
     text_in,
 )
-from copilot_admin.reading import MessageView
+from copilot_admin.transcripts.queries import MessageView
 from protocol.json import Json, JsonObject
 from protocol.shapes import object_of
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from copilot_admin.people.members import Person, reachable
+from copilot_admin.accounts.members import Person, reachable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from django import db
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.template.response import SimpleTemplateResponse
 
-from copilot_admin.edge.fresh_pages import reads_primary
+from copilot_admin.http.fresh_pages import reads_primary
 from copilot_admin.storage.database_thread import is_outage, was_cut
 from copilot_admin.storage.replica import REPLICA, reading_replica
 

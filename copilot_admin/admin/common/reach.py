@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern
 
-from copilot_admin.people.members import is_reachable
+from copilot_admin.accounts.members import is_reachable
 
 _View = Callable[..., HttpResponseBase]
 KEYS = ("pk", "object_id")  # what addresses call the id of a copilot

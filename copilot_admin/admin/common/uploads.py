@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.files import File
 from django.utils.translation import gettext as _
 
-from copilot_admin.edge.form_bodies import TOO_LARGE_TYPE
+from copilot_admin.http.form_bodies import TOO_LARGE_TYPE
 
 
 class SeveralFiles(forms.FileInput):

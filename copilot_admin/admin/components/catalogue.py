@@ -19,8 +19,8 @@ from copilot_admin.admin.common.component_words import (
     sample_call,
 )
 from copilot_admin.admin.components.trial_views import FOLDER, TRY, ComponentTrialViews
-from copilot_admin.engine.components.registry import registry
-from copilot_admin.engine.server_tools import title_of
+from copilot_admin.agent.components.registry import registry
+from copilot_admin.agent.server_tools import title_of
 from copilot_admin.rendering.text import pretty_json
 
 VIEW = "copilot_admin.view_copilot"

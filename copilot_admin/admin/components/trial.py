@@ -9,15 +9,15 @@ from uuid import UUID, uuid4
 from copilot_admin.admin.blocks.blocks import blocks_of
 from copilot_admin.admin.blocks.contents import ShownRoom
 from copilot_admin.admin.blocks.kinds import Block
-from copilot_admin.engine.component_runs.events import ComponentEvents
-from copilot_admin.engine.component_runs.run import ComponentRun
-from copilot_admin.engine.server_tools import title_of, told_of
+from copilot_admin.agent.component_runs.events import ComponentEvents
+from copilot_admin.agent.component_runs.run import ComponentRun
+from copilot_admin.agent.server_tools import title_of, told_of
 from copilot_admin.errors import BadArguments, ComponentError, WrongArguments
-from copilot_admin.journal.record import Ending
-from copilot_admin.journal.recorder import Recorder
 from copilot_admin.models import Outcome
-from copilot_admin.reading import CallView, EventView
 from copilot_admin.rendering.text import pretty_json, shortened
+from copilot_admin.transcripts.queries import CallView, EventView
+from copilot_admin.transcripts.store.record import Ending
+from copilot_admin.transcripts.store.recorder import Recorder
 from protocol.components import ComponentOutput
 from protocol.events import CitationCollection, Event
 from protocol.json import JsonObject

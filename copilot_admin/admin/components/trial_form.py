@@ -7,14 +7,12 @@ from uuid import uuid4
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.accounts.members import Person, reachable
 from copilot_admin.admin.common.uploads import UploadField
-from copilot_admin.component_calls.files import read_upload
-from copilot_admin.copilot_file.json_faults import json_fault
-from copilot_admin.copilots.providers import provider_spec
-from copilot_admin.engine.component_runs.run import ComponentRun
-from copilot_admin.engine.component_runs.samples import sample_arguments
-from copilot_admin.engine.components.base import Component
-from copilot_admin.engine.components.inputs import (
+from copilot_admin.agent.component_runs.run import ComponentRun
+from copilot_admin.agent.component_runs.samples import sample_arguments
+from copilot_admin.agent.components.base import Component
+from copilot_admin.agent.components.inputs import (
     DOCUMENTS,
     MODEL,
     DocumentOrigin,
@@ -22,12 +20,14 @@ from copilot_admin.engine.components.inputs import (
     SourceDocument,
     from_server,
 )
-from copilot_admin.engine.documents.registry import UnreadableFile, data_types
-from copilot_admin.engine.llm.retries import Pace
-from copilot_admin.engine.providers.registry import make_provider
+from copilot_admin.agent.documents.registry import UnreadableFile, data_types
+from copilot_admin.agent.llm.retries import Pace
+from copilot_admin.agent.providers.registry import make_provider
+from copilot_admin.component_calls.files import read_upload
+from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.errors import ConfigurationError, RunError
+from copilot_admin.import_export.json_faults import json_fault
 from copilot_admin.models import Copilot
-from copilot_admin.people.members import Person, reachable
 from protocol.data import layout
 from protocol.json import JsonObject
 from protocol.strict_json import MalformedJson, loads

@@ -21,9 +21,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from copilot_admin.admin.common.component_words import component_or_404
 from copilot_admin.admin.components.trial import MOST_LISTED, ComponentTrial, TrialResult, raw
 from copilot_admin.admin.components.trial_form import TrialForm, initial_of
-from copilot_admin.edge.event_streams import EventStreamResponse
-from copilot_admin.engine.components.base import Component
-from copilot_admin.engine.server_tools import title_of
+from copilot_admin.agent.components.base import Component
+from copilot_admin.agent.server_tools import title_of
+from copilot_admin.http.event_streams import EventStreamResponse
 from copilot_admin.rendering.text import pretty_json
 from copilot_admin.storage.empty_handed import wait_for
 from protocol.sse import encode

@@ -23,7 +23,7 @@ from copilot_admin.admin.connect.page import (
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
-from copilot_admin.edge.allowed_origins import ALLOWED_ORIGINS, MOST_ORIGINS
+from copilot_admin.http.allowed_origins import ALLOWED_ORIGINS, MOST_ORIGINS
 from copilot_admin.models import Action, AllowedOrigin, Copilot
 
 

@@ -11,17 +11,17 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from copilot_admin.accounts.members import reachable
 from copilot_admin.admin.frame.site import site
 from copilot_admin.config.env import BadSetting
 from copilot_admin.config.origins import exact_origins
+from copilot_admin.connection_test.setup import problem_of
+from copilot_admin.connection_test.steps import TITLES, StepName
+from copilot_admin.connection_test.values import StepResult, StepVerdict
 from copilot_admin.copilots.at_once import keys_of
-from copilot_admin.edge.allowed_origins import ALLOWED_ORIGINS
-from copilot_admin.edge.public_address import base_url
+from copilot_admin.http.allowed_origins import ALLOWED_ORIGINS
+from copilot_admin.http.public_address import base_url
 from copilot_admin.models import Access, Copilot
-from copilot_admin.people.members import reachable
-from copilot_admin.studio.connection.setup import problem_of
-from copilot_admin.studio.connection.steps import TITLES, StepName
-from copilot_admin.studio.connection.values import StepResult, StepVerdict
 
 VIEW = "copilot_admin.view_copilot"
 CHANGE = "copilot_admin.change_copilot"

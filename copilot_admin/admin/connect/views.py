@@ -27,13 +27,13 @@ from copilot_admin.admin.connect.page import (
     page_context,
 )
 from copilot_admin.admin.frame.site import site
-from copilot_admin.edge.public_address import base_url
+from copilot_admin.connection_test.asking import asking, may_be_asked
+from copilot_admin.connection_test.setup import setup_of
+from copilot_admin.connection_test.steps import StepName, run_step
+from copilot_admin.connection_test.values import Setup, StepResult
+from copilot_admin.http.public_address import base_url
 from copilot_admin.models import EndpointKey
 from copilot_admin.storage.empty_handed import wait_for
-from copilot_admin.studio.connection.asking import asking, may_be_asked
-from copilot_admin.studio.connection.setup import setup_of
-from copilot_admin.studio.connection.steps import StepName, run_step
-from copilot_admin.studio.connection.values import Setup, StepResult
 
 LONGEST_NAME = 100  # of a key
 

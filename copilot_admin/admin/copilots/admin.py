@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from copilot_admin.accounts.members import may_publish, reachable
 from copilot_admin.admin.common.fieldsets import without
 from copilot_admin.admin.common.no_popups import NoPopups
 from copilot_admin.admin.common.reach import behind_the_wall
@@ -41,11 +42,10 @@ from copilot_admin.copilots.drafts import standing_of
 from copilot_admin.copilots.publishing import problems
 from copilot_admin.copilots.standing import CopilotState
 from copilot_admin.copilots.uploaded_images import random_name
-from copilot_admin.edge.security_headers import WITH_OWN_FRAMES
+from copilot_admin.http.security_headers import WITH_OWN_FRAMES
+from copilot_admin.jobs.tasks import delete_in_background
 from copilot_admin.models import Access, Copilot
 from copilot_admin.models.natural_order import NaturalOrder
-from copilot_admin.people.members import may_publish, reachable
-from copilot_admin.upkeep.tasks import delete_in_background
 
 if TYPE_CHECKING:
     from copilot_admin.models.copilots import CopilotQuerySet

@@ -13,6 +13,7 @@ from django.urls import URLPattern, path
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
+from copilot_admin.accounts.members import Person, may_publish, reachable
 from copilot_admin.admin.common.generics import CopilotModelForm
 from copilot_admin.admin.copilots.draft_inputs import (
     AT_ONCE,
@@ -27,7 +28,6 @@ from copilot_admin.copilots.drafts import standing_of
 from copilot_admin.copilots.locking import lock
 from copilot_admin.copilots.tags import known_tags
 from copilot_admin.models import Action, Copilot, Logging
-from copilot_admin.people.members import Person, may_publish, reachable
 from copilot_admin.privacy.retention import retention_sentence
 from copilot_admin.redaction.kinds import LABELS
 from copilot_admin.redaction.rules import not_stored, server_rules

@@ -7,8 +7,8 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.widgets import SwitchesWidget
-from copilot_admin.engine.components.registry import LATEST, registry
-from copilot_admin.engine.server_tools import title_of
+from copilot_admin.agent.components.registry import LATEST, registry
+from copilot_admin.agent.server_tools import title_of
 
 Row = Mapping[str, Any]
 

@@ -15,18 +15,18 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from copilot_admin.accounts.members import reachable
 from copilot_admin.admin.copilots.views import CopilotViews, number_in, page_of
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
-from copilot_admin.copilot_file.exporting import export_file
-from copilot_admin.copilot_file.loading import as_json
-from copilot_admin.copilot_file.yaml_writing import write_yaml
 from copilot_admin.copilots.tags import known_tags, tagged
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.import_export.exporting import export_file
+from copilot_admin.import_export.loading import as_json
+from copilot_admin.import_export.yaml_writing import write_yaml
 from copilot_admin.models import Action, Copilot
 from copilot_admin.models.copilots import CopilotQuerySet
-from copilot_admin.people.members import reachable
 
 FOLDER = "admin/copilot_admin/copilot"
 # YAML is written in Python alone, 20 ms for a copilot, and read in as much: more of it is JSON.

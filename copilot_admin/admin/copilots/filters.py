@@ -8,11 +8,11 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.accounts.members import reachable
 from copilot_admin.copilots.drafts import standing_of
 from copilot_admin.copilots.standing import WORDS, CopilotState
 from copilot_admin.copilots.tags import known_tags, tagged
 from copilot_admin.models import Copilot
-from copilot_admin.people.members import reachable
 
 if TYPE_CHECKING:
     from django.contrib.admin.views.main import ChangeList

@@ -31,6 +31,9 @@ from copilot_admin.admin.copilots.draft_inputs import (
 from copilot_admin.admin.copilots.edit_lock import EditLock
 from copilot_admin.admin.copilots.rows import ParameterRow
 from copilot_admin.admin.copilots.version_image import VersionImage
+from copilot_admin.agent.files.pictures import MOST_PIXELS_OF_AN_ICON
+from copilot_admin.agent.llm.parameters import RESERVED_PARAMETERS
+from copilot_admin.agent.tools.registry import find_tools, tool_names
 from copilot_admin.copilots.fields.lengths import (
     description_length_fault,
     prompt_length_fault,
@@ -40,9 +43,6 @@ from copilot_admin.copilots.romanized import as_words
 from copilot_admin.copilots.slugs import free_slug, slug_of
 from copilot_admin.copilots.switched_providers import missing, named_in
 from copilot_admin.copilots.uploaded_images import MOST_BYTES, harmless_png
-from copilot_admin.engine.files.pictures import MOST_PIXELS_OF_AN_ICON
-from copilot_admin.engine.llm.parameters import RESERVED_PARAMETERS
-from copilot_admin.engine.tools.registry import find_tools, tool_names
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot
 

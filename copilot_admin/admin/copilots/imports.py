@@ -14,27 +14,27 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from copilot_admin.accounts.members import is_reachable, may_publish
 from copilot_admin.admin.common.uploads import SeveralFiles, UploadsField
 from copilot_admin.admin.copilots.import_plan import digest_of, planned, unchanged
 from copilot_admin.admin.copilots.views import NO_ID, CopilotViews, person_of
 from copilot_admin.audit.actor import Actor
-from copilot_admin.copilot_file.bundles import (
+from copilot_admin.copilots.providers import unset_keys
+from copilot_admin.import_export.bundles import (
     FileChange,
     NamedFile,
     ReadFile,
     import_files,
     read_files,
 )
-from copilot_admin.copilot_file.fault_places import in_words
-from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault
-from copilot_admin.copilot_file.import_changes import Effect
-from copilot_admin.copilot_file.import_rights import ImportWish
-from copilot_admin.copilot_file.import_trail import record_import
-from copilot_admin.copilot_file.importing import usual_access
-from copilot_admin.copilots.providers import unset_keys
+from copilot_admin.import_export.fault_places import in_words
+from copilot_admin.import_export.faults import BadCopilotFile, FileFault
+from copilot_admin.import_export.import_changes import Effect
+from copilot_admin.import_export.import_rights import ImportWish
+from copilot_admin.import_export.import_trail import record_import
+from copilot_admin.import_export.importing import usual_access
 from copilot_admin.models import Copilot, PendingImport
 from copilot_admin.models.imports import new_token
-from copilot_admin.people.members import is_reachable, may_publish
 
 FOLDER = "admin/copilot_admin/copilot"
 KEPT_FOR = timedelta(days=1)

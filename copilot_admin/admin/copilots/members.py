@@ -14,9 +14,9 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 
+from copilot_admin.accounts.members import may_say_who
 from copilot_admin.admin.copilots.views import CopilotViews, number_in
 from copilot_admin.models import Action, Copilot, Membership
-from copilot_admin.people.members import may_say_who
 
 FOLDER = "admin/copilot_admin/copilot"
 NAME = "copilot_admin_copilot_members"

@@ -9,6 +9,7 @@ from django.urls import URLPattern, path
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from copilot_admin.accounts.members import may_publish
 from copilot_admin.admin.copilots.checklist import checklist_of
 from copilot_admin.admin.copilots.form import NO_SUCH_PROVIDER
 from copilot_admin.admin.copilots.views import CopilotViews, number_in
@@ -17,7 +18,6 @@ from copilot_admin.copilots.model_lists import ask_all, fetch_models, known_mode
 from copilot_admin.copilots.switched_providers import found_by
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Provider
-from copilot_admin.people.members import may_publish
 
 TEMPLATE = "admin/copilot_admin/copilot/checklist_part.html"
 

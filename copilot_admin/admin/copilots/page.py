@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib.admin.helpers import AdminForm
 
+from copilot_admin.accounts.members import Person
 from copilot_admin.admin.copilots.at_once import panel_of
 from copilot_admin.admin.copilots.checklist import checklist_of
 from copilot_admin.admin.copilots.form import CopilotForm
@@ -14,7 +15,6 @@ from copilot_admin.copilots.drafts import by_input, changes_between
 from copilot_admin.copilots.fields.lengths import LONGEST_PROMPT
 from copilot_admin.copilots.publishing import checklist, document_of
 from copilot_admin.models import Copilot
-from copilot_admin.people.members import Person
 
 if TYPE_CHECKING:
     from copilot_admin.admin.copilots.views import CopilotViews

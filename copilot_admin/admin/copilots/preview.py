@@ -9,8 +9,8 @@ from django.utils.translation import gettext
 
 from copilot_admin.admin.common.rows import RowForm, RowFormSet
 from copilot_admin.admin.copilots.form import CopilotForm
+from copilot_admin.agent.values.document import data_note
 from copilot_admin.copilots.remote_images import is_address
-from copilot_admin.engine.values.document import data_note
 from copilot_admin.models import Copilot
 from protocol.data import folded, render
 from protocol.features import FEATURES

@@ -19,13 +19,17 @@ from copilot_admin.admin.copilots.views import CopilotViews, number_in
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
-from copilot_admin.copilot_file.loading import as_json
 from copilot_admin.copilots.questions.order import move_question
+from copilot_admin.evaluation.question_fares import fares_of
+from copilot_admin.evaluation.question_queue import progress_of, stop
+from copilot_admin.evaluation.question_rows import (
+    answer_differences,
+    question_rows,
+    questions_in_order,
+)
+from copilot_admin.evaluation.question_tasks import ask_in_background
+from copilot_admin.import_export.loading import as_json
 from copilot_admin.models import Action, Copilot, SavedQuestion, Side
-from copilot_admin.studio.question_fares import fares_of
-from copilot_admin.studio.question_queue import progress_of, stop
-from copilot_admin.studio.question_rows import answer_differences, question_rows, questions_in_order
-from copilot_admin.studio.question_tasks import ask_in_background
 
 FOLDER = "admin/copilot_admin/copilot"
 QUESTIONS_OF_A_PAGE = 50

@@ -14,14 +14,14 @@ from django.utils.translation import gettext_lazy
 from copilot_admin.admin.common.newlines import with_plain_newlines
 from copilot_admin.admin.common.unturned import check_unturned
 from copilot_admin.admin.common.widgets import BoundedText
-from copilot_admin.copilot_file.questions import fill, read_question, row_of
+from copilot_admin.agent.client_functions.registry import labels
 from copilot_admin.copilots.questions.entry import LONGEST_QUESTION, QuestionEntry
 from copilot_admin.copilots.questions.expectation import LONGEST_EXPECTED, ExpectationKind
-from copilot_admin.engine.client_functions.registry import labels
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.evaluation.numbers import numbers_in
+from copilot_admin.import_export.questions import fill, read_question, row_of
 from copilot_admin.models import SavedQuestion
 from copilot_admin.models.questions import LONGEST_LABEL
-from copilot_admin.studio.numbers import numbers_in
 
 NOTHING = ""
 _WRITTEN = re.compile(r"\(?[-\u2212+]?[$€£¥]?\d[\d.,'\u2019\u00a0\u202f]*\s?%?\)?")

@@ -8,9 +8,9 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from copilot_admin.evaluation.replay_targets import WantedTarget
 from copilot_admin.models import Copilot, Provider, ReplayTarget, SavedQuestion
 from copilot_admin.models.prices import COST_DIGITS
-from copilot_admin.studio.replay_targets import WantedTarget
 
 ALL = "all"
 LABEL = "label:"

@@ -20,11 +20,11 @@ from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.evaluation.replay_decisions import ReplayWish, cost_sentence
+from copilot_admin.evaluation.replay_reading import Which, pair_differences, pairs_of, replay_views
+from copilot_admin.evaluation.replay_targets import replay_of
+from copilot_admin.evaluation.replay_tasks import replay_in_background, wish
 from copilot_admin.models import Action, Copilot, Replay, ReplayAnswer, ReplayState
-from copilot_admin.studio.replay_decisions import ReplayWish, cost_sentence
-from copilot_admin.studio.replay_reading import Which, pair_differences, pairs_of, replay_views
-from copilot_admin.studio.replay_targets import replay_of
-from copilot_admin.studio.replay_tasks import replay_in_background, wish
 
 REPLAYS_OF_A_PAGE = 20
 PAIRS_OF_A_PAGE = 50

@@ -20,9 +20,11 @@ from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.widgets import DatalistInput
 from copilot_admin.admin.copilots.views import CopilotViews, number_in
-from copilot_admin.copilot_file.faults import BadCopilotFile
-from copilot_admin.copilot_file.template_needs import needs_of
-from copilot_admin.copilot_file.templates import (
+from copilot_admin.copilots.model_lists import known_models
+from copilot_admin.copilots.slugs import free_slug
+from copilot_admin.import_export.faults import BadCopilotFile
+from copilot_admin.import_export.template_needs import needs_of
+from copilot_admin.import_export.templates import (
     REHEARSAL,
     Switched,
     Template,
@@ -32,8 +34,6 @@ from copilot_admin.copilot_file.templates import (
     templates,
     usual_provider,
 )
-from copilot_admin.copilots.model_lists import known_models
-from copilot_admin.copilots.slugs import free_slug
 from copilot_admin.models import Access, Copilot, Provider
 from copilot_admin.rendering.charts import DrawnChart, chart_of
 from copilot_admin.rendering.markdown import safe_html

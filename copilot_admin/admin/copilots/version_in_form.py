@@ -13,8 +13,8 @@ from copilot_admin.admin.copilots.form import LOOK
 from copilot_admin.admin.copilots.views import CopilotViews, number_in
 from copilot_admin.copilots.publishing import apply_document, check_known, document_today
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.evaluation.versions import version_of
 from copilot_admin.models import Copilot, CopilotVersion
-from copilot_admin.studio.versions import version_of
 
 TAKE = "_version"  # the number of a version, or LIVE; sent with the form as it stands
 LIVE = "live"

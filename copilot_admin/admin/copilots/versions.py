@@ -19,6 +19,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from copilot_admin.accounts.members import may_publish
 from copilot_admin.admin.common.audited import stored
 from copilot_admin.admin.common.published import tell_published
 from copilot_admin.admin.copilots.copies import duplicate
@@ -34,10 +35,9 @@ from copilot_admin.copilots.publishing import (
     restore,
 )
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.evaluation.changes import marked_changes
+from copilot_admin.evaluation.versions import version_of, version_page
 from copilot_admin.models import Action, Copilot, CopilotVersion
-from copilot_admin.people.members import may_publish
-from copilot_admin.studio.changes import marked_changes
-from copilot_admin.studio.versions import version_of, version_page
 from protocol.json import Json
 
 FOLDER = "admin/copilot_admin/copilot"

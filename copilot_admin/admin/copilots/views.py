@@ -25,6 +25,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from copilot_admin.accounts.members import belongs_to, may_publish
 from copilot_admin.admin.common.generics import CopilotModelAdmin
 from copilot_admin.admin.common.published import tell_published
 from copilot_admin.admin.copilots.checklist import Checklist, checklist_of
@@ -36,11 +37,10 @@ from copilot_admin.copilots.fields.directions import without_turning_signs
 from copilot_admin.copilots.locking import lock
 from copilot_admin.copilots.publishing import NotPublishable, publish
 from copilot_admin.copilots.remote_images import fetch_copies, stored_image
+from copilot_admin.evaluation.changes import MarkedChange, marked, proposed_note
+from copilot_admin.evaluation.question_fares import Fares, fares_of
 from copilot_admin.models import Action, Copilot, CopilotVersion
 from copilot_admin.models.natural_order import NaturalOrder
-from copilot_admin.people.members import belongs_to, may_publish
-from copilot_admin.studio.changes import MarkedChange, marked, proposed_note
-from copilot_admin.studio.question_fares import Fares, fares_of
 
 NO_ID = 0  # no row has it
 

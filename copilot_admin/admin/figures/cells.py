@@ -8,8 +8,8 @@ from django.utils.formats import number_format
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from copilot_admin.analytics.first_token import FirstToken
 from copilot_admin.rendering.text import duration
-from copilot_admin.review.first_token import FirstToken
 
 NONE = "–"  # noqa: RUF001  # a dash
 Raw = int | float | Decimal | str | None

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from django.db.models import F, Q
 from django.urls import reverse
 
-from copilot_admin.journal import SILENCE
 from copilot_admin.models import Outcome, Run
 from copilot_admin.models.conversations import PLAYGROUND
+from copilot_admin.transcripts.store import SILENCE
 
 MOST_SHOWN = 20
 

@@ -10,9 +10,9 @@ from django.utils.datastructures import MultiValueDict
 
 from copilot_admin.copilots.tags import tagged
 from copilot_admin.models import Copilot
-from copilot_admin.review.counted import Counted
-from copilot_admin.review.filtering.askers import users_called
-from copilot_admin.review.periods import OWN, FiguresPeriod, Span, read_period
+from copilot_admin.transcripts.filters.askers import users_called
+from copilot_admin.transcripts.search.counted import Counted
+from copilot_admin.transcripts.search.periods import OWN, FiguresPeriod, Span, read_period
 
 MOST_CHOSEN = 50  # copilots of one address
 _PERIOD = ("days", "since", "until", "by")

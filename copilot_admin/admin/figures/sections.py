@@ -20,9 +20,9 @@ from copilot_admin.admin.figures.cells import (
 from copilot_admin.admin.figures.exhibits import Exhibit, along, chart_along, speed_chart
 from copilot_admin.admin.figures.scope import FiguresScope
 from copilot_admin.admin.figures.tables import OUTCOMES, P50, P95
+from copilot_admin.analytics.figures import Counts, Figures, FiguresPart
+from copilot_admin.analytics.first_token import PER_CENT
 from copilot_admin.models import Outcome
-from copilot_admin.review.figures import Counts, Figures, FiguresPart
-from copilot_admin.review.first_token import PER_CENT
 
 MOST_SHOWN = 50  # models and versions of the page; its files have all that are read
 

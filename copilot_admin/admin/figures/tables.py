@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 from copilot_admin.admin.figures.cells import FigureCell, cost, number, share, time_to, words
 from copilot_admin.admin.figures.scope import FiguresScope
 from copilot_admin.admin.figures.table_body import body_of
+from copilot_admin.analytics.figures import Counts, Figures, FiguresPart
 from copilot_admin.models import Outcome
-from copilot_admin.review.figures import Counts, Figures, FiguresPart
-from copilot_admin.review.periods import FiguresPeriod, Resolution, Span
+from copilot_admin.transcripts.search.periods import FiguresPeriod, Resolution, Span
 
 P50, P95 = 0.5, 0.95
 OUTCOMES = tuple(one for one in Outcome if one is not Outcome.RUNNING)

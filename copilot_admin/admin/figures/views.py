@@ -19,17 +19,17 @@ from copilot_admin.admin.figures.csv_file import csv_response
 from copilot_admin.admin.figures.running import running_now
 from copilot_admin.admin.figures.scope import FiguresScope, read_scope
 from copilot_admin.admin.figures.sections import FiguresSection, sections_of
+from copilot_admin.analytics.figures import MOST_ROWS, Figures
+from copilot_admin.analytics.rollup_figures import figures_of
+from copilot_admin.analytics.user_figures import figures_of_users
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.reads import mark_of
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.copilots.tags import known_tags
 from copilot_admin.models import Action, Copilot
-from copilot_admin.review.figures import MOST_ROWS, Figures
-from copilot_admin.review.filtering.days import PERIODS
-from copilot_admin.review.periods import WEEK, Resolution
-from copilot_admin.review.rollup_figures import figures_of
-from copilot_admin.review.user_figures import figures_of_users
+from copilot_admin.transcripts.filters.days import PERIODS
+from copilot_admin.transcripts.search.periods import WEEK, Resolution
 
 VIEW = "copilot_admin.view_conversation"
 FOLDER = "admin/copilot_admin/figures"

@@ -11,7 +11,7 @@ from django.shortcuts import render
 
 from copilot_admin.admin.logins.addresses import client_address, counted_address
 from copilot_admin.admin.logins.attempts import counted_name
-from copilot_admin.edge.error_pages import logged_already
+from copilot_admin.http.error_pages import logged_already
 
 __all__ = ["client_address", "counted_address", "counted_name", "locked_out"]
 

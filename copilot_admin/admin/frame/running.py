@@ -16,11 +16,11 @@ from copilot_admin.admin.components.catalogue import ComponentViews
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
+from copilot_admin.evaluation.question_queue import stop
+from copilot_admin.evaluation.replay_decisions import ReplayWish
+from copilot_admin.evaluation.replay_tasks import wish
+from copilot_admin.evaluation.running import MOST_SHOWN, WorkKind, queued_tasks, running
 from copilot_admin.models import Action
-from copilot_admin.studio.question_queue import stop
-from copilot_admin.studio.replay_decisions import ReplayWish
-from copilot_admin.studio.replay_tasks import wish
-from copilot_admin.studio.running import MOST_SHOWN, WorkKind, queued_tasks, running
 
 WATCH = "copilot_admin.watch_background"
 FOLDER = "admin/copilot_admin/running"

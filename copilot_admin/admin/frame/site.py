@@ -20,8 +20,8 @@ from copilot_admin.admin.limits.views import LimitsViews
 from copilot_admin.admin.logins.forms import LoginForm
 from copilot_admin.admin.logins.site_views import LogInViews
 from copilot_admin.admin.privacy.views import PrivacyViews
-from copilot_admin.edge.bodies import ENCODED_BYTES
-from copilot_admin.edge.django_handler import most_together
+from copilot_admin.http.bodies import ENCODED_BYTES
+from copilot_admin.http.django_handler import most_together
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise

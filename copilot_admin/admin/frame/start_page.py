@@ -6,13 +6,13 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 
+from copilot_admin.accounts.members import reachable
 from copilot_admin.admin.frame.attention import attention
 from copilot_admin.admin.frame.cards import Overview, overview_of
 from copilot_admin.admin.frame.looked_after import looked_after
 from copilot_admin.admin.frame.next_steps import next_steps
 from copilot_admin.copilots.tags import known_tags, tagged
 from copilot_admin.models import Conversation
-from copilot_admin.people.members import reachable
 
 MOST_CONVERSATIONS = 8
 

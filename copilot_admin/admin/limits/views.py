@@ -22,7 +22,7 @@ from copilot_admin.admin.limits.words import Bar, bar_of, bar_of_each
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject as Audited
-from copilot_admin.edge.networks import network_of
+from copilot_admin.http.networks import network_of
 from copilot_admin.limits.book import limits_changed
 from copilot_admin.limits.counting import COUNTING
 from copilot_admin.limits.naming import name_of, names_of, subject_in

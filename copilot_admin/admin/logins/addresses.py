@@ -4,7 +4,7 @@ from ipaddress import ip_address
 
 from django.http import HttpRequest
 
-from copilot_admin.edge.networks import network_of
+from copilot_admin.http.networks import network_of
 
 
 def counted_address(text: str) -> str:

@@ -10,12 +10,12 @@ import jwt
 from mozilla_django_oidc.auth import OIDCAuthenticationBackend
 import requests
 
+from copilot_admin.accounts.external import LONGEST_EMAIL, Vouched, groups_in, plain_name
 from copilot_admin.admin.logins.asking import json_of
 from copilot_admin.admin.logins.discovery import Endpoints
 from copilot_admin.admin.logins.unreached import SILENT, why_unreached
 from copilot_admin.config.firm_log_in import OidcProvider
 from copilot_admin.errors import Unauthorized, Unavailable
-from copilot_admin.people.external import LONGEST_EMAIL, Vouched, groups_in, plain_name
 
 ALGORITHM = "RS256"
 LEEWAY_SECONDS = 60

@@ -7,10 +7,10 @@ from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
+from copilot_admin.accounts.external import is_external
 from copilot_admin.admin.logins.attempts import attempt_words
 from copilot_admin.config.passwords import hashing_alone
 from copilot_admin.errors import Unavailable
-from copilot_admin.people.external import is_external
 
 
 class LoginForm(AdminAuthenticationForm):

@@ -11,11 +11,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from copilot_admin.accounts.log_ins import device_words, end, end_all_of, log_ins_of
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.models import Action, LogIn
-from copilot_admin.people.log_ins import device_words, end, end_all_of, log_ins_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

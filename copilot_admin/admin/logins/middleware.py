@@ -12,15 +12,15 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
 
+from copilot_admin.accounts.external import Vouched, account_of, groups_in
+from copilot_admin.accounts.log_ins import follow_session, note_seen
+from copilot_admin.accounts.vouching import age_of
 from copilot_admin.admin.logins.oidc_views import refused
 from copilot_admin.admin.logins.sessions import LoginSource, let_in, vouching_of
 from copilot_admin.config.firm_log_in import FirmLogIn
-from copilot_admin.edge.log_in_proxy import PERSON_KEY, ProxyPerson
-from copilot_admin.edge.pages_middleware import _PagesOnly
 from copilot_admin.errors import Forbidden
-from copilot_admin.people.external import Vouched, account_of, groups_in
-from copilot_admin.people.log_ins import follow_session, note_seen
-from copilot_admin.people.vouching import age_of
+from copilot_admin.http.log_in_proxy import PERSON_KEY, ProxyPerson
+from copilot_admin.http.pages_middleware import _PagesOnly
 
 PROXY_ISSUER = "proxy"
 PROXY_SECONDS = 60.0  # so long what a proxy said before is not looked up again

@@ -23,14 +23,14 @@ from mozilla_django_oidc.utils import (
 )
 from mozilla_django_oidc.views import get_next_url
 
+from copilot_admin.accounts.external import account_of
 from copilot_admin.admin.logins.addresses import client_address
 from copilot_admin.admin.logins.counted import within
 from copilot_admin.admin.logins.sessions import LoginSource, let_in
 from copilot_admin.config.firm_log_in import OidcProvider
-from copilot_admin.edge.asgi_types import when_again
-from copilot_admin.edge.public_address import base_url
 from copilot_admin.errors import Forbidden, RequestError, Unauthorized
-from copilot_admin.people.external import account_of
+from copilot_admin.http.asgi_types import when_again
+from copilot_admin.http.public_address import base_url
 
 STATES = "oidc_states"  # where the library keeps them in the session
 STATE_SECONDS = 600.0  # so long somebody may take to log in at the provider

@@ -20,14 +20,14 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django_tasks import task
 
+from copilot_admin.accounts.mailing import hand_over
 from copilot_admin.admin.logins.addresses import client_address
 from copilot_admin.admin.logins.counted import within
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
-from copilot_admin.edge.public_address import base_url
+from copilot_admin.http.public_address import base_url
 from copilot_admin.models import Action
-from copilot_admin.people.mailing import hand_over
 
 MOST_OF_AN_ADDRESS = 10  # asked for in an hour from one network
 MOST_OF_A_MAILBOX = 3

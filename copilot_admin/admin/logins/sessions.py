@@ -8,8 +8,8 @@ from django.contrib import auth
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 
+from copilot_admin.accounts.vouching import KEY, OIDC
 from copilot_admin.admin.logins.backend import PATH
-from copilot_admin.people.vouching import KEY, OIDC
 
 LONGEST_TOKEN = 8_000  # characters; a longer one is not given back when logging out
 

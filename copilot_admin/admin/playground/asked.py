@@ -7,14 +7,14 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
+from copilot_admin.accounts.members import is_reachable
 from copilot_admin.admin.playground.sent import sent_json
 from copilot_admin.admin.playground.sides import QUERY, origin_of, side_of
-from copilot_admin.answering.admitted_query import AdmittedQuery
-from copilot_admin.answering.question_room import size_of
 from copilot_admin.errors import MalformedBody, NotFound, UnusableRequest
+from copilot_admin.evaluation.playground import Witness, builder
 from copilot_admin.ids import new_ids
-from copilot_admin.people.members import is_reachable
-from copilot_admin.studio.playground import Witness, builder
+from copilot_admin.runs.admitted_query import AdmittedQuery
+from copilot_admin.runs.question_room import size_of
 from protocol.query import Query
 from protocol.requests import UnusableQuery, read
 from protocol.strict_json import MalformedJson

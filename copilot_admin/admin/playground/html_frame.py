@@ -15,9 +15,9 @@ from copilot_admin.admin.blocks.blocks import blocks_of
 from copilot_admin.admin.blocks.contents import ALONE
 from copilot_admin.admin.blocks.kinds import ArtifactBlock
 from copilot_admin.admin.playground.builders import may_build
+from copilot_admin.evaluation.playground import builder
 from copilot_admin.models import Conversation
-from copilot_admin.reading import read_conversation
-from copilot_admin.studio.playground import builder
+from copilot_admin.transcripts.queries import read_conversation
 
 SANDBOX = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; sandbox"

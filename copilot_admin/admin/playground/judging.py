@@ -5,9 +5,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.playground.builders import may_build
-from copilot_admin.answering.feedback import GivenFeedback, keep
+from copilot_admin.evaluation.playground import builder
 from copilot_admin.models import Turn
-from copilot_admin.studio.playground import builder
+from copilot_admin.transcripts.feedback import GivenFeedback, keep
 
 VOTES = ("thumbs_up", "thumbs_down")
 

@@ -12,8 +12,8 @@ from copilot_admin.admin.playground.sides import origin_of
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
-from copilot_admin.copilot_file.questions import add_question, read_question
 from copilot_admin.errors import BodyTooLarge, ConfigurationError
+from copilot_admin.import_export.questions import add_question, read_question
 from copilot_admin.models import Action, Copilot
 from protocol.strict_json import MalformedJson, parse
 

@@ -4,8 +4,8 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from copilot_admin.edge.form_bodies import TOO_LARGE_TYPE
 from copilot_admin.errors import BodyTooLarge
+from copilot_admin.http.form_bodies import TOO_LARGE_TYPE
 
 
 def sent_json(request: HttpRequest, name: str) -> bytes:

@@ -7,8 +7,8 @@ from django.utils.translation import gettext as _
 from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.copilots.live import LiveCopilot
 from copilot_admin.errors import NotFound, UnusableRequest
+from copilot_admin.evaluation.playground import Witness, draft_in_trial, version_in_trial
 from copilot_admin.models import Copilot, CopilotVersion, Provider
-from copilot_admin.studio.playground import Witness, draft_in_trial, version_in_trial
 
 # Fields of the query that are none of the form.
 QUERY = "playground"  # the body that Workspace would send

@@ -1,6 +1,6 @@
 """What a model was asked, as an event of the playground; Workspace is never sent one."""
 
-from copilot_admin.engine.values.model_call import ModelCall, ModelMessage, ToolCall, ToolSchema
+from copilot_admin.agent.values.model_call import ModelCall, ModelMessage, ToolCall, ToolSchema
 from protocol.json import JsonObject
 from protocol.sse import encode
 

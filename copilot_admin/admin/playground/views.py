@@ -28,16 +28,16 @@ from copilot_admin.admin.playground.figures import figures_of
 from copilot_admin.admin.playground.told import told_event
 from copilot_admin.admin.transcripts.facts import facts_of, latest_turn
 from copilot_admin.admin.transcripts.page import parts_of
-from copilot_admin.answering.open_run import frames, open_run
-from copilot_admin.answering.question_room import room_for
-from copilot_admin.answering.stops import Stop
-from copilot_admin.edge.asgi_types import error_body, when_again
-from copilot_admin.edge.event_streams import EventStreamResponse
-from copilot_admin.engine.values.model_call import ModelCall
+from copilot_admin.agent.values.model_call import ModelCall
 from copilot_admin.errors import Forbidden, RequestError, Unauthorized
+from copilot_admin.evaluation.playground import builder
+from copilot_admin.http.asgi_types import error_body, when_again
+from copilot_admin.http.event_streams import EventStreamResponse
 from copilot_admin.models import Conversation, Feedback, FeedbackSource
-from copilot_admin.reading import read_outline, read_tree, read_turns
-from copilot_admin.studio.playground import builder
+from copilot_admin.runs.open_run import frames, open_run
+from copilot_admin.runs.question_room import room_for
+from copilot_admin.runs.stops import Stop
+from copilot_admin.transcripts.queries import read_outline, read_tree, read_turns
 
 
 @require_POST

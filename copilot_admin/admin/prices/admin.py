@@ -17,8 +17,8 @@ from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.prices.form import PRICES, PriceForm, today
 from copilot_admin.admin.prices.import_views import FOLDER, PriceImportViews
 from copilot_admin.models import ModelPrice
-from copilot_admin.prices.in_use import unpriced_models
-from copilot_admin.prices.money import plain
+from copilot_admin.pricing.in_use import unpriced_models
+from copilot_admin.pricing.money import plain
 
 MOST_UNPRICED = 20  # models that are named at the head of the list
 NONE = "–"  # noqa: RUF001  # a dash

@@ -13,8 +13,8 @@ from copilot_admin.admin.common.generics import PriceModelForm
 from copilot_admin.admin.common.uploads import UploadField
 from copilot_admin.copilots.model_lists import ask_all, known_models
 from copilot_admin.models import ModelPrice, Provider
-from copilot_admin.prices.litellm import MOST_BYTES
-from copilot_admin.prices.money import plain
+from copilot_admin.pricing.litellm import MOST_BYTES
+from copilot_admin.pricing.money import plain
 
 PRICES = ("input", "cached", "output", "reasoning")
 

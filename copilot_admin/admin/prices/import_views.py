@@ -17,7 +17,7 @@ from copilot_admin.admin.prices.form import ChosenPricesForm, PriceFileForm
 from copilot_admin.audit.actor import Actor
 from copilot_admin.copilots.model_lists import known_models
 from copilot_admin.models import Provider
-from copilot_admin.prices.importing import (
+from copilot_admin.pricing.importing import (
     PriceEffect,
     PricePlan,
     carry_out,
@@ -26,7 +26,7 @@ from copilot_admin.prices.importing import (
     reasons,
     record_prices,
 )
-from copilot_admin.prices.litellm import BadPriceFile, read_prices, written
+from copilot_admin.pricing.litellm import BadPriceFile, read_prices, written
 
 FOLDER = "admin/copilot_admin/modelprice"
 MOST_SHOWN = 200  # lines of a plan; the others are counted

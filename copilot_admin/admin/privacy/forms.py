@@ -13,7 +13,6 @@ from copilot_admin.models import Copilot
 from copilot_admin.models.copilots import LONGEST_RETENTION
 from copilot_admin.models.end_users import LONGEST_USER
 from copilot_admin.models.privacy import LONGEST_PRINCIPAL, LONGEST_REASON
-from copilot_admin.privacy.finding import ID_START, user_meant
 from copilot_admin.privacy.scopes import LAST_DAY, PrivacyScope
 from copilot_admin.redaction.checked import expression_fault
 from copilot_admin.redaction.kinds import LABELS, DataKind
@@ -23,6 +22,7 @@ from copilot_admin.redaction.rules import (
     MOST_EXPRESSIONS,
     rules_for,
 )
+from copilot_admin.transcripts.search.users import ID_START, user_meant
 
 LONGEST_TRIAL = 20_000  # characters
 MOST_ID = 2**63 - 1

@@ -22,6 +22,8 @@ from copilot_admin.admin.privacy.forms import EraseForm, KeepingForm, ScopeForm
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
+from copilot_admin.jobs import removals
+from copilot_admin.jobs.tasks import remove
 from copilot_admin.models import Action, Copilot, EndUser, LegalHold, Removal
 from copilot_admin.models.privacy import ScopeColumns
 from copilot_admin.privacy import holds
@@ -31,8 +33,6 @@ from copilot_admin.privacy.trail import record_hold, record_release, record_remo
 from copilot_admin.redaction.kinds import LABELS
 from copilot_admin.redaction.rules import not_stored, server_rules
 from copilot_admin.storage.database_thread import was_cut
-from copilot_admin.upkeep import removals
-from copilot_admin.upkeep.tasks import remove
 
 HOLD = "copilot_admin.hold_data"
 ERASE = "copilot_admin.erase_data"

@@ -14,10 +14,10 @@ from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.providers.deletion import deletion_of
 from copilot_admin.admin.providers.form import ProviderForm
 from copilot_admin.admin.providers.trial_views import TrialViews
+from copilot_admin.agent.providers.registry import provider_kinds
 from copilot_admin.copilots.model_lists import known_models
 from copilot_admin.copilots.providers import set_api_key
 from copilot_admin.copilots.switched_providers import rename_in_drafts
-from copilot_admin.engine.providers.registry import provider_kinds
 from copilot_admin.models import Provider
 
 FIELDSETS: Fieldsets = [

@@ -10,10 +10,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.generics import ProviderModelForm
+from copilot_admin.agent.fetching.addresses import check_base_url
+from copilot_admin.agent.providers.registry import provider_kinds
+from copilot_admin.agent.values.spec import Timeouts
 from copilot_admin.copilots.providers import key_variables, may_hold_key
-from copilot_admin.engine.fetching.addresses import check_base_url
-from copilot_admin.engine.providers.registry import provider_kinds
-from copilot_admin.engine.values.spec import Timeouts
 from copilot_admin.errors import NotReady
 from copilot_admin.models import Provider
 

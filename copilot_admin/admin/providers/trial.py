@@ -7,7 +7,7 @@ from time import monotonic
 
 from django.utils.translation import gettext as _
 
-from copilot_admin.engine.values.model_call import (
+from copilot_admin.agent.values.model_call import (
     Finish,
     ModelCall,
     ModelMessage,

@@ -19,10 +19,10 @@ from copilot_admin.admin.common.generics import ProviderModelAdmin
 from copilot_admin.admin.providers.form import ProviderForm
 from copilot_admin.admin.providers.trial import try_provider
 from copilot_admin.admin.providers.unsaved import spec_of_form
+from copilot_admin.agent.providers.registry import make_provider
+from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.copilots.model_lists import keep_models, models_of
 from copilot_admin.copilots.providers import provider_spec
-from copilot_admin.engine.providers.registry import make_provider
-from copilot_admin.engine.values.spec import ProviderSpec
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Action, Provider
 

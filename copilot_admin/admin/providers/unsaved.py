@@ -5,9 +5,9 @@ from dataclasses import replace
 from django.utils.translation import gettext as _
 
 from copilot_admin.admin.providers.form import ProviderForm
+from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.config import logs
 from copilot_admin.copilots.providers import provider_spec, read_timeouts
-from copilot_admin.engine.values.spec import ProviderSpec
 from copilot_admin.errors import ConfigurationError
 
 UNUSED = "name"  # what is called nothing yet can be tried

@@ -7,8 +7,8 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.generics import CriterionModelAdmin
 from copilot_admin.admin.frame.site import site
-from copilot_admin.journal.second_judges import sealed
 from copilot_admin.models import Criterion
+from copilot_admin.transcripts.store.second_judges import sealed
 
 
 @admin.register(Criterion, site=site)

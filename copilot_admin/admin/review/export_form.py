@@ -4,8 +4,8 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.transcripts.way import LIST
-from copilot_admin.review.exports.conversations import ExportOptions
-from copilot_admin.review.exports.format import all_formats
+from copilot_admin.transcripts.exports.conversations import ExportOptions
+from copilot_admin.transcripts.exports.format import all_formats
 
 PROMPTS = "copilot_admin.view_copilot"  # who may see what a copilot is told
 

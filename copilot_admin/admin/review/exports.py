@@ -32,25 +32,30 @@ from copilot_admin.admin.review.export_form import PROMPTS, ExportForm
 from copilot_admin.admin.transcripts.foreign_filters import refused_page
 from copilot_admin.admin.transcripts.way import LIST, filters_in
 from copilot_admin.audit.reads import told_filters
+from copilot_admin.jobs.export_tasks import export_in_background
 from copilot_admin.models import Action, TranscriptExport
-from copilot_admin.review.exports.downloading import file_name, media_type, pieces, pieces_in_loop
-from copilot_admin.review.exports.format import all_formats
-from copilot_admin.review.exports.keeping import (
+from copilot_admin.transcripts.exports.downloading import (
+    file_name,
+    media_type,
+    pieces,
+    pieces_in_loop,
+)
+from copilot_admin.transcripts.exports.format import all_formats
+from copilot_admin.transcripts.exports.keeping import (
     KEPT_FOR,
     MOST_RUNNING,
     ExportRefusal,
     discard,
     stop,
 )
-from copilot_admin.review.exports.selection import (
+from copilot_admin.transcripts.exports.selection import (
     COUNTED,
     counted,
     frozen_query,
     read_selection,
     words_of,
 )
-from copilot_admin.review.exports.tasks import export_in_background
-from copilot_admin.review.saved_views import SEARCHED, read_query
+from copilot_admin.transcripts.search.saved_views import SEARCHED, read_query
 
 FOLDER = "admin/copilot_admin/transcriptexport"
 VIEW, EXPORT = "copilot_admin.view_conversation", "copilot_admin.export_conversation"

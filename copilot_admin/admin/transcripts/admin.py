@@ -25,7 +25,7 @@ from copilot_admin.admin.transcripts.list import TranscriptList
 from copilot_admin.admin.transcripts.saving import SavedViews
 from copilot_admin.admin.transcripts.views import VIEW
 from copilot_admin.models import Conversation, EndUser
-from copilot_admin.prices.money import sum_in_words
+from copilot_admin.pricing.money import sum_in_words
 from copilot_admin.rendering.text import duration, number_text
 
 FOLDER = "admin/copilot_admin/conversation"

@@ -6,11 +6,11 @@ from django.urls import URLPattern, path
 from copilot_admin.admin.transcripts.judging import JudgingViews
 from copilot_admin.admin.transcripts.run_views import RunViews, request_of
 from copilot_admin.admin.transcripts.views import number_in, read_only
-from copilot_admin.edge.public_address import base_url
-from copilot_admin.reading import read_request, read_tree, read_turns
-from copilot_admin.review.curl import curl_of
-from copilot_admin.review.learning import path_to
-from copilot_admin.review.replay import question_of
+from copilot_admin.evaluation.curl import curl_of
+from copilot_admin.evaluation.learning import path_to
+from copilot_admin.evaluation.replay import question_of
+from copilot_admin.http.public_address import base_url
+from copilot_admin.transcripts.queries import read_request, read_tree, read_turns
 
 
 class AskingAgainViews(JudgingViews, RunViews):

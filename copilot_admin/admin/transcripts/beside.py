@@ -18,10 +18,15 @@ from copilot_admin.admin.transcripts.list import (
 )
 from copilot_admin.admin.transcripts.way import NEWER, OLDER
 from copilot_admin.models import Conversation
-from copilot_admin.review.finding import SearchScope, rows_anywhere, rows_from_newest, scope_of
-from copilot_admin.review.phrases import read_typed
 from copilot_admin.review.queues import MOST_DRAWN_FROM
-from copilot_admin.review.searching import found_by_id, is_only_named, search
+from copilot_admin.transcripts.search.finding import (
+    SearchScope,
+    rows_anywhere,
+    rows_from_newest,
+    scope_of,
+)
+from copilot_admin.transcripts.search.phrases import read_typed
+from copilot_admin.transcripts.search.searching import found_by_id, is_only_named, search
 
 MOST_WINDOWS = 4  # that one press of a key looks through
 MOST_SEARCHED = 2000  # conversations that are taken along from a search; the newest of them

@@ -20,10 +20,10 @@ from copilot_admin.admin.common.generics import CallModelAdmin
 from copilot_admin.admin.common.written_by_server import WrittenByServer
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.transcripts.cells import when_cell
+from copilot_admin.agent.components.registry import registry
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.reads import record_read
 from copilot_admin.audit.subject import LONGEST_ID, Subject
-from copilot_admin.engine.components.registry import registry
 from copilot_admin.models import Action, CallStatus, ComponentCall
 from copilot_admin.rendering.text import duration, pretty_json
 

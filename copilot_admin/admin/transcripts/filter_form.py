@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from django.utils.html import escape
 from django.utils.safestring import SafeString
 
-from copilot_admin.review.chosen import Chosen
-from copilot_admin.review.filter import FilterControl, Label, TranscriptFilter
-from copilot_admin.review.filters import FILTERS
+from copilot_admin.transcripts.filters.filter import FilterControl, Label, TranscriptFilter
+from copilot_admin.transcripts.filters.registry import FILTERS
+from copilot_admin.transcripts.search.chosen import Chosen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from django.http import HttpRequest, QueryDict
 from django.template.response import TemplateResponse
 
 from copilot_admin.admin.transcripts.way import NEWER, OLDER
-from copilot_admin.review.filters import BY_NAME
+from copilot_admin.transcripts.filters.registry import BY_NAME
 
 # What a list's address says beside its filters.
 BESIDE = frozenset({*IGNORED_PARAMS, PAGE_VAR, ERROR_FLAG, OLDER, NEWER})

@@ -31,7 +31,12 @@ from copilot_admin.models import (
 )
 from copilot_admin.review.notes import LONGEST, add_note, own_note
 from copilot_admin.review.queues import finish, set_by_hand, skip
-from copilot_admin.review.verdicts import GivenVerdict, active_criteria, save_verdict, verdict_of
+from copilot_admin.transcripts.verdicts import (
+    GivenVerdict,
+    active_criteria,
+    save_verdict,
+    verdict_of,
+)
 
 post_only = method_decorator(require_POST)
 form_page = method_decorator(require_http_methods(["GET", "HEAD", "POST"]))

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from copilot_admin.models import Conversation, Run
-from copilot_admin.reading import Tree
+from copilot_admin.transcripts.queries import Tree
 
 
 def turn_of_key(conversation: Conversation, tree: Tree, key: str) -> int | None:

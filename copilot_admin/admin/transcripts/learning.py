@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from copilot_admin.accounts.members import is_reachable, reachable
 from copilot_admin.admin.common.generics import ConversationModelAdmin
 from copilot_admin.admin.transcripts.beside import newest_ids, rows_of_list
 from copilot_admin.admin.transcripts.foreign_filters import refused_page
@@ -27,10 +28,9 @@ from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.copilots.fields.directions import without_turning_signs
+from copilot_admin.evaluation.learning import MOST_AT_ONCE, Fate, Learned, learn, turns_of
 from copilot_admin.models import Action, Conversation, Copilot
 from copilot_admin.models.questions import LONGEST_LABEL
-from copilot_admin.people.members import is_reachable, reachable
-from copilot_admin.review.learning import MOST_AT_ONCE, Fate, Learned, learn, turns_of
 
 CHANGE = "copilot_admin.change_copilot"
 CHOSEN = "chosen"  # boxes of the list

@@ -14,12 +14,11 @@ from django.utils.functional import cached_property
 from copilot_admin.admin.transcripts.filter_form import Field, chips_of, fields_of
 from copilot_admin.admin.transcripts.foreign_filters import foreign_in
 from copilot_admin.admin.transcripts.way import NEWER, OLDER
-from copilot_admin.journal.search_index import MOST
 from copilot_admin.models import Conversation
-from copilot_admin.review.chosen import Chosen, read_filters
-from copilot_admin.review.excerpts import excerpts
-from copilot_admin.review.filters import BY_NAME
-from copilot_admin.review.finding import (
+from copilot_admin.transcripts.filters.registry import BY_NAME
+from copilot_admin.transcripts.search.chosen import Chosen, read_filters
+from copilot_admin.transcripts.search.excerpts import excerpts
+from copilot_admin.transcripts.search.finding import (
     WINDOW,
     SearchScope,
     first_rows,
@@ -27,9 +26,9 @@ from copilot_admin.review.finding import (
     rows_from_newest,
     scope_of,
 )
-from copilot_admin.review.phrases import MOST_PHRASES, MOST_TYPED, Typed, read_typed
-from copilot_admin.review.row_notes import errors_of, reasons_of
-from copilot_admin.review.searching import (
+from copilot_admin.transcripts.search.phrases import MOST_PHRASES, MOST_TYPED, Typed, read_typed
+from copilot_admin.transcripts.search.row_notes import errors_of, reasons_of
+from copilot_admin.transcripts.search.searching import (
     WALKED,
     Bound,
     found_by_id,
@@ -38,6 +37,7 @@ from copilot_admin.review.searching import (
     is_only_named,
     search,
 )
+from copilot_admin.transcripts.store.search_index import MOST
 
 COUNTED = 1_000  # above it the list says "more than": counting a million rows takes a second
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -15,7 +15,8 @@ from copilot_admin.admin.transcripts.paths import (
 from copilot_admin.admin.transcripts.plan import PagePlan
 from copilot_admin.admin.transcripts.said_once import without_sentence
 from copilot_admin.models import Outcome, TurnState
-from copilot_admin.reading import (
+from copilot_admin.review.reviews import TurnReview
+from copilot_admin.transcripts.queries import (
     Attempt,
     Extent,
     MessageView,
@@ -25,7 +26,6 @@ from copilot_admin.reading import (
     TurnView,
     attempts_of,
 )
-from copilot_admin.review.reviews import TurnReview
 
 # Formatting a million characters takes 0.5 s for prose and up to 10 s for texts of marks alone.
 MOST_FORMATTED_PER_PAGE = 60_000

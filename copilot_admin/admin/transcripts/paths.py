@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from copilot_admin.reading import TurnOutline
+from copilot_admin.transcripts.queries import TurnOutline
 
 Children: TypeAlias = Mapping[int | None, Sequence[TurnOutline]]
 

@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass, replace
 from copilot_admin.admin.blocks.blocks import blocks_of, some_answered
 from copilot_admin.admin.blocks.contents import ALONE, DataExcerpt, ShownRoom
 from copilot_admin.admin.blocks.kinds import ArtifactBlock
-from copilot_admin.reading import RunView, TurnView
+from copilot_admin.transcripts.queries import RunView, TurnView
 
 
 def content_by_key(turn: TurnView, key: str, *, first: int = 0) -> DataExcerpt | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from copilot_admin.admin.transcripts.paths import chosen_path
-from copilot_admin.reading import OutlineView, TurnOutline
+from copilot_admin.transcripts.queries import OutlineView, TurnOutline
 
 MOST_AT_ONCE = 40_000  # characters; a window shows 3,000
 TURNS_AT_ONCE = 6

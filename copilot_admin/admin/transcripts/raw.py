@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from copilot_admin.models import OTHER_EVENT, EventType
-from copilot_admin.reading import (
+from copilot_admin.rendering.text import pretty_json
+from copilot_admin.transcripts.queries import (
     ConversationView,
     EventView,
     MessageView,
@@ -12,7 +13,6 @@ from copilot_admin.reading import (
     TurnView,
     attempts_of,
 )
-from copilot_admin.rendering.text import pretty_json
 from protocol.events import (
     CitationCollection,
     FunctionCall,

@@ -11,7 +11,7 @@ from copilot_admin.admin.transcripts.way import Way
 from copilot_admin.models import Conversation, ReviewQueue, ReviewState
 from copilot_admin.review.queues import QueueProgress, holds, progress_of
 from copilot_admin.review.reviews import Verdicts, VerdictView
-from copilot_admin.review.verdicts import Person, active_criteria, verdict_of
+from copilot_admin.transcripts.verdicts import Person, active_criteria, verdict_of
 
 STATE_KEYS = {ReviewState.NEW: "u", ReviewState.IN_REVIEW: "r", ReviewState.DONE: "x"}
 

@@ -10,8 +10,10 @@ from copilot_admin.admin.common.from_replica import from_replica
 from copilot_admin.admin.transcripts.keys import turn_of_key
 from copilot_admin.admin.transcripts.raw import MOST_SHOWN, raw_events, raw_messages
 from copilot_admin.admin.transcripts.views import FOLDER, TranscriptViews, read_only
+from copilot_admin.evaluation.learning import path_to
 from copilot_admin.models import Conversation
-from copilot_admin.reading import (
+from copilot_admin.rendering.text import pretty_json
+from copilot_admin.transcripts.queries import (
     ConversationView,
     Extent,
     RunView,
@@ -19,8 +21,6 @@ from copilot_admin.reading import (
     read_tree,
     read_turns,
 )
-from copilot_admin.rendering.text import pretty_json
-from copilot_admin.review.learning import path_to
 
 # A page of so many events is drawn in a second; an export has more of them.
 RAW_EXTENT = Extent(events=1_000)

@@ -19,7 +19,7 @@ from copilot_admin.admin.transcripts.views import VIEW, number_in
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.reads import record_search
 from copilot_admin.models.reviewing import LONGEST_NAME
-from copilot_admin.review.saved_views import (
+from copilot_admin.transcripts.search.saved_views import (
     LONGEST_QUERY,
     SEARCHED,
     delete_view,

@@ -8,7 +8,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models import Criterion, CriterionKind, Rating, Verdict
-from copilot_admin.review.verdicts import GivenVerdict
+from copilot_admin.transcripts.verdicts import GivenVerdict
 
 LONGEST_COMMENT = 20_000  # characters
 LABEL_KEYS = "4567890"  # of the keyboard; those before are of the rating

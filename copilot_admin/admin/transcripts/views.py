@@ -28,7 +28,9 @@ from copilot_admin.audit.reads import record_read
 from copilot_admin.audit.subject import Subject
 from copilot_admin.models import Action, Conversation
 from copilot_admin.privacy.holds import holds_of
-from copilot_admin.reading import (
+from copilot_admin.review.reviews import Verdicts, turn_reviews, verdicts_on
+from copilot_admin.storage.replica import is_read_from_replica
+from copilot_admin.transcripts.queries import (
     WHOLE,
     Extent,
     Tree,
@@ -38,9 +40,7 @@ from copilot_admin.reading import (
     read_tree,
     read_turns,
 )
-from copilot_admin.review.phrases import read_typed
-from copilot_admin.review.reviews import Verdicts, turn_reviews, verdicts_on
-from copilot_admin.storage.replica import is_read_from_replica
+from copilot_admin.transcripts.search.phrases import read_typed
 
 FOLDER = "admin/copilot_admin/conversation"
 VIEW, JUDGE = "copilot_admin.view_conversation", "copilot_admin.change_conversation"

@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 from django.urls import reverse
 
-from copilot_admin.review.phrases import as_read
-from copilot_admin.review.saved_views import SEARCHED, read_query
+from copilot_admin.transcripts.search.phrases import as_read
+from copilot_admin.transcripts.search.saved_views import SEARCHED, read_query
 
 LIST = "_changelist_filters"  # as the links of Django's lists have it
 QUEUE = "queue"

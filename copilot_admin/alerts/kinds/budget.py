@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from copilot_admin.alerts.kind import FigureUnit, MeasuredFigure, RuleKind, Watched, shown
 from copilot_admin.alerts.rollups import sums_of_days
 from copilot_admin.alerts.windows import AlertWindow
-from copilot_admin.review.counted import Counted
+from copilot_admin.transcripts.search.counted import Counted
 
 
 def _measure(watched: Watched) -> MeasuredFigure:

@@ -9,7 +9,7 @@ from copilot_admin.alerts.kind import FigureUnit, MeasuredFigure, RuleKind, Watc
 from copilot_admin.alerts.rollups import sums_of_hours
 from copilot_admin.alerts.windows import SHORT
 from copilot_admin.alerts.words import errors
-from copilot_admin.review.counted import Counted
+from copilot_admin.transcripts.search.counted import Counted
 
 
 def _measure(watched: Watched) -> MeasuredFigure:

@@ -18,8 +18,8 @@ from copilot_admin.alerts.windows import SHORT
 from copilot_admin.alerts.words import few
 from copilot_admin.models import Outcome, Run
 from copilot_admin.models.conversations import PLAYGROUND
-from copilot_admin.review.counted import PROVIDER_FAULTS, Counted
-from copilot_admin.review.periods import Span
+from copilot_admin.transcripts.search.counted import PROVIDER_FAULTS, Counted
+from copilot_admin.transcripts.search.periods import Span
 
 COPILOTS = 20
 RUNS = 500  # of each

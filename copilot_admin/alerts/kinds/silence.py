@@ -12,8 +12,8 @@ from copilot_admin.alerts.kind import FigureUnit, MeasuredFigure, RuleKind, Watc
 from copilot_admin.alerts.rollups import sums_of_hours
 from copilot_admin.alerts.windows import SHORT, AlertWindow
 from copilot_admin.models import Copilot
-from copilot_admin.review.counted import Counted
-from copilot_admin.review.periods import HOUR, Span
+from copilot_admin.transcripts.search.counted import Counted
+from copilot_admin.transcripts.search.periods import HOUR, Span
 
 WEEK = timedelta(days=7)
 WEEKS = 4

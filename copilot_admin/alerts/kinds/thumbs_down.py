@@ -9,7 +9,7 @@ from copilot_admin.alerts.kind import FigureUnit, MeasuredFigure, RuleKind, Watc
 from copilot_admin.alerts.windows import SHORT, AlertWindow
 from copilot_admin.alerts.words import reasons
 from copilot_admin.models.conversations import PLAYGROUND
-from copilot_admin.review.counted import Counted, complaints
+from copilot_admin.transcripts.search.counted import Counted, complaints
 
 
 def _measure(watched: Watched) -> MeasuredFigure:

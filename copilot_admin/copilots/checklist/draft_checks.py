@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
+from copilot_admin.agent.providers.registry import make_provider
+from copilot_admin.agent.values.document import spec_from_document
+from copilot_admin.agent.values.spec import ProviderSpec, ToolCalling
 from copilot_admin.copilots.checklist.check import findings_in
 from copilot_admin.copilots.checklist.finding import Finding, error
 from copilot_admin.copilots.checklist.subject import DraftContent, DraftFacts
 from copilot_admin.copilots.providers import provider_spec
-from copilot_admin.engine.providers.registry import make_provider
-from copilot_admin.engine.values.document import spec_from_document
-from copilot_admin.engine.values.spec import ProviderSpec, ToolCalling
 from copilot_admin.errors import ConfigurationError, KeyVariableUnset, RunError
 from copilot_admin.models import Copilot
 from copilot_admin.storage.selects import member

@@ -6,7 +6,7 @@ A model that is not here is not judged. Ids come with a vendor ("openai/gpt-4o")
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from copilot_admin.engine.values.spec import CopilotSpec
+from copilot_admin.agent.values.spec import CopilotSpec
 
 # Tokens, as the vendors' pages of models name them; of a family whose members differ the largest.
 _WINDOWS: Mapping[str, int] = {

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from copilot_admin.engine.values.spec import CopilotSpec
+from copilot_admin.agent.values.spec import CopilotSpec
 from copilot_admin.models import Access
 
 

@@ -6,8 +6,8 @@ from typing import Any
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
+from copilot_admin.agent.client_functions.registry import labels
 from copilot_admin.copilots.fields.options import LIMITS
-from copilot_admin.engine.client_functions.registry import labels
 from copilot_admin.models import Copilot
 from protocol.features import FEATURES
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.agent.values.spec import CitationMode, DataMessagePolicy, WidgetDataMode
 from copilot_admin.copilots.fields.draft_field import Option, Text
-from copilot_admin.engine.values.spec import CitationMode, DataMessagePolicy, WidgetDataMode
 from copilot_admin.models import Access, Logging
 from protocol.features import FEATURES
 

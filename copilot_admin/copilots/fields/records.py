@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal, Self
 from django.utils.translation import gettext_lazy as _
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_validator
 
+from copilot_admin.agent.client_functions.registry import labels
+from copilot_admin.agent.components.registry import LATEST, registry
+from copilot_admin.agent.values.spec import HIGHEST_CALL_LIMIT
 from copilot_admin.copilots.fields.shape import StoredRecord, fault
 from copilot_admin.copilots.fields.shown import Shown
-from copilot_admin.engine.client_functions.registry import labels
-from copilot_admin.engine.components.registry import LATEST, registry
-from copilot_admin.engine.values.spec import HIGHEST_CALL_LIMIT
 from protocol.json_schema import schema_fault
 
 Line = Annotated[str, StringConstraints(min_length=1, max_length=500)]

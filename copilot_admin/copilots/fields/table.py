@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.agent.values.spec import CitationMode, WidgetDataMode
 from copilot_admin.copilots.fields import options, values
 from copilot_admin.copilots.fields.codecs import (
     call_limits_in_words,
@@ -48,7 +49,6 @@ from copilot_admin.copilots.fields.sections import (
     SECTIONS,
     STEPS_AND_STARTERS,
 )
-from copilot_admin.engine.values.spec import CitationMode, WidgetDataMode
 from copilot_admin.models import Access, Logging
 
 DRAFT_FIELDS: tuple[DraftField, ...] = (

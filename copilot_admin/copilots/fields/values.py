@@ -9,6 +9,13 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints, create_model
 
+from copilot_admin.agent.llm.parameters import RESERVED_PARAMETERS
+from copilot_admin.agent.tools.registry import tool_names
+from copilot_admin.agent.values.spec import (
+    HIGHEST_CALL_LIMIT,
+    LEAST_DATA_TOKENS,
+    DataMessagePolicy,
+)
 from copilot_admin.copilots.fields.controls import CustomFeatureEntry
 from copilot_admin.copilots.fields.directions import turning_sign_fault
 from copilot_admin.copilots.fields.lengths import (
@@ -17,13 +24,6 @@ from copilot_admin.copilots.fields.lengths import (
 )
 from copilot_admin.copilots.fields.records import CallLimitEntry, ComponentEntry, ModelEntry
 from copilot_admin.copilots.fields.shape import StoredRecord, fault, refuse_repeated
-from copilot_admin.engine.llm.parameters import RESERVED_PARAMETERS
-from copilot_admin.engine.tools.registry import tool_names
-from copilot_admin.engine.values.spec import (
-    HIGHEST_CALL_LIMIT,
-    LEAST_DATA_TOKENS,
-    DataMessagePolicy,
-)
 from copilot_admin.models.copilots import LONGEST_RETENTION
 from copilot_admin.models.limits import MOST_DOLLARS, MOST_OF_A_LIMIT
 from copilot_admin.redaction.checked import expression_fault

@@ -12,10 +12,10 @@ from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.jobs.backups.backing_up import back_up
 from copilot_admin.management.named_files import named_file
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action, AuditEntry
-from copilot_admin.upkeep.backups.backing_up import back_up
 
 MEGABYTE = 1_000_000
 

@@ -7,9 +7,9 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django.core.management.base import CommandError
 
-from copilot_admin.engine.component_runs.samples import sample_findings
-from copilot_admin.engine.components.base import Component
-from copilot_admin.engine.components.registry import Registry, registry
+from copilot_admin.agent.component_runs.samples import sample_findings
+from copilot_admin.agent.components.base import Component
+from copilot_admin.agent.components.registry import Registry, registry
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.management.plain_command import PlainCommand
 from protocol.components import ContractFinding, ContractRule

@@ -14,22 +14,22 @@ from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.snapshot import snapshot
 from copilot_admin.audit.subject import Subject
-from copilot_admin.copilot_file.exporting import export_file
-from copilot_admin.copilot_file.import_changes import ImportedChange
-from copilot_admin.copilot_file.import_trail import record_import
-from copilot_admin.copilot_file.importing import import_file, usual_access
-from copilot_admin.copilot_file.loading import MOST_BYTES, as_json
-from copilot_admin.copilot_file.templates import Switched, make_copilot, template_named, templates
-from copilot_admin.copilot_file.yaml_writing import is_readable_as_yaml, write_yaml
 from copilot_admin.copilots.providers import unset_keys
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.evaluation.question_check import check_questions, line_of, told
+from copilot_admin.evaluation.question_queue import outcome_of
+from copilot_admin.import_export.exporting import export_file
+from copilot_admin.import_export.import_changes import ImportedChange
+from copilot_admin.import_export.import_trail import record_import
+from copilot_admin.import_export.importing import import_file, usual_access
+from copilot_admin.import_export.loading import MOST_BYTES, as_json
+from copilot_admin.import_export.templates import Switched, make_copilot, template_named, templates
+from copilot_admin.import_export.yaml_writing import is_readable_as_yaml, write_yaml
 from copilot_admin.management.named_files import named_file
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.management.whole_file import write_whole
 from copilot_admin.models import Action, Copilot, Judgement, Provider, Side
 from copilot_admin.storage.file_faults import told_of_reading, told_of_writing
-from copilot_admin.studio.question_check import check_questions, line_of, told
-from copilot_admin.studio.question_queue import outcome_of
 
 # The options of `new`.
 NEW = (

@@ -18,11 +18,12 @@ from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.copilots.model_lists import fetch_models, known_models
 from copilot_admin.errors import ConfigurationError, RunError
+from copilot_admin.jobs.costs import PricedRun, filled_costs, unknown_costs
 from copilot_admin.management.named_files import named_file
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action, CostConfidence, Provider
-from copilot_admin.prices.cost import Price
-from copilot_admin.prices.importing import (
+from copilot_admin.pricing.cost import Price
+from copilot_admin.pricing.importing import (
     PriceEffect,
     PriceLine,
     PricePlan,
@@ -32,10 +33,9 @@ from copilot_admin.prices.importing import (
     reasons,
     record_prices,
 )
-from copilot_admin.prices.litellm import MOST_BYTES, read_prices
-from copilot_admin.prices.money import plain
+from copilot_admin.pricing.litellm import MOST_BYTES, read_prices
+from copilot_admin.pricing.money import plain
 from copilot_admin.storage.file_faults import told_of_reading
-from copilot_admin.upkeep.costs import PricedRun, filled_costs, unknown_costs
 
 RECORDED = (
     1000  # requests that are filled before the audit trail is told: more no kill keeps from it

@@ -14,6 +14,8 @@ from django.utils import timezone
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
+from copilot_admin.jobs import removals, removing
+from copilot_admin.jobs.half_pace import at_half_pace
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.management.privacy_options import (
     add_scope,
@@ -38,8 +40,6 @@ from copilot_admin.privacy.leftovers import (
 from copilot_admin.privacy.retention import begin_now, scope_of_copilot
 from copilot_admin.privacy.spooled import clean_spool
 from copilot_admin.privacy.trail import record_hold, record_release, record_removal
-from copilot_admin.upkeep import removals, removing
-from copilot_admin.upkeep.half_pace import at_half_pace
 
 TRIES = 20  # of a step for which somebody else has to end first, a second apart
 # Seconds between the times at which a table is written anew: each locks it for as long as it is large.

@@ -14,6 +14,12 @@ from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.evaluation.replay_decisions import ReplayWish, cost_sentence
+from copilot_admin.evaluation.replay_queue import begin, grant
+from copilot_admin.evaluation.replay_reading import ReplayView, pairs_of, replay_views
+from copilot_admin.evaluation.replay_reading import told as told_of
+from copilot_admin.evaluation.replay_targets import WantedTarget, replay_of
+from copilot_admin.evaluation.replay_tasks import replay_here
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import (
     Action,
@@ -25,12 +31,6 @@ from copilot_admin.models import (
     ReplayTarget,
     SavedQuestion,
 )
-from copilot_admin.studio.replay_decisions import ReplayWish, cost_sentence
-from copilot_admin.studio.replay_queue import begin, grant
-from copilot_admin.studio.replay_reading import ReplayView, pairs_of, replay_views
-from copilot_admin.studio.replay_reading import told as told_of
-from copilot_admin.studio.replay_targets import WantedTarget, replay_of
-from copilot_admin.studio.replay_tasks import replay_here
 
 SAME, CHANGED, NOT_RUN = 0, 1, 2  # exit statuses
 ALL = "all"

@@ -14,13 +14,13 @@ from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.audit.verifying import head_of_trail
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.jobs.backups.restoring import Restored, restore
 from copilot_admin.management.ignored_signals import ignoring_signals
 from copilot_admin.management.named_files import named_file
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action
 from copilot_admin.server.sole_server import sole_server
 from copilot_admin.storage.file_faults import told_of_reading
-from copilot_admin.upkeep.backups.restoring import Restored, restore
 
 
 class Command(PlainCommand):

@@ -11,9 +11,9 @@ from copilot_admin.audit.keys import audit_key
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.config.encryption import newest_key_id, older_key_ids
+from copilot_admin.jobs.resealing import Resealing, reseal_all
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action, AuditEntry
-from copilot_admin.upkeep.resealing import Resealing, reseal_all
 
 SECONDS_OF_A_DAY = 86_400
 OF_TRAIL = (

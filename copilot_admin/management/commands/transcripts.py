@@ -19,19 +19,19 @@ from copilot_admin.audit.subject import Subject
 from copilot_admin.management.named_files import named_file
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action, Cause, Removal
-from copilot_admin.review.exports.conversations import ExportOptions
-from copilot_admin.review.exports.format import About, all_formats
-from copilot_admin.review.exports.selection import (
+from copilot_admin.storage.file_faults import told_of_writing
+from copilot_admin.transcripts.exports.conversations import ExportOptions
+from copilot_admin.transcripts.exports.format import About, all_formats
+from copilot_admin.transcripts.exports.selection import (
     Selection,
     borders,
     frozen_query,
     read_selection,
     words_of,
 )
-from copilot_admin.review.exports.walking import ExportWalk, Passed, whole
-from copilot_admin.review.filters import BY_NAME
-from copilot_admin.review.saved_views import SEARCHED
-from copilot_admin.storage.file_faults import told_of_writing
+from copilot_admin.transcripts.exports.walking import ExportWalk, Passed, whole
+from copilot_admin.transcripts.filters.registry import BY_NAME
+from copilot_admin.transcripts.search.saved_views import SEARCHED
 
 
 def named_value(text: str) -> tuple[str, str]:

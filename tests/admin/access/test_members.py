@@ -9,9 +9,9 @@ from django.test import Client
 from django.urls import get_resolver, reverse
 import pytest
 
+from copilot_admin.accounts.members import belongs_to, is_reachable, may_say_who, reachable
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Copilot, Membership
-from copilot_admin.people.members import belongs_to, is_reachable, may_say_who, reachable
 from copilot_admin.storage.replica import ReplicaRouter, reading_replica
 from tests.admin.access.test_roles import everything
 from tests.factories import make_copilot, make_published, make_saved, make_user, make_version

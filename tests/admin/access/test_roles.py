@@ -40,7 +40,7 @@ from copilot_admin.models import (
 )
 from tests.admin.pages import merged, read_form
 from tests.factories import make_call, make_copilot, make_key, make_published, make_user
-from tests.review.exports.exporting import begun
+from tests.transcripts.exports.exporting import begun
 
 pytestmark = pytest.mark.django_db
 

@@ -13,6 +13,7 @@ from django.test import Client
 from django.utils import timezone
 import pytest
 
+from copilot_admin.accounts.external import Vouched, account_of
 from copilot_admin.alerts.deliveries import make
 from copilot_admin.alerts.messages import trial_message
 from copilot_admin.audit.actor import Actor
@@ -20,6 +21,7 @@ from copilot_admin.audit.reads import record_read
 from copilot_admin.audit.subject import Subject
 from copilot_admin.config.firm_log_in import RoleMap
 from copilot_admin.config.roles import Role
+from copilot_admin.jobs.backups.restoring import Restored
 from copilot_admin.models import (
     Action,
     AlertDelivery,
@@ -34,16 +36,14 @@ from copilot_admin.models import (
     Turn,
     TurnNote,
 )
-from copilot_admin.people.external import Vouched, account_of
 from copilot_admin.privacy import holds, retention
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.replica import reading_replica
-from copilot_admin.upkeep.backups.restoring import Restored
 from tests.alerts.alerting import make_rule, make_webhook
 from tests.factories import make_call, make_copilot, make_user
-from tests.journal.journaling import Client as Asking
 from tests.letting_in import log_in
-from tests.review.exports.exporting import finished
+from tests.transcripts.exports.exporting import finished
+from tests.transcripts.store.journaling import Client as Asking
 
 pytestmark = pytest.mark.django_db
 ADMIN = "/admin/copilot_admin"

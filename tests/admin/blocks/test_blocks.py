@@ -30,7 +30,8 @@ from copilot_admin.admin.transcripts.paths import Siblings, children_of, chosen_
 from copilot_admin.admin.transcripts.raw import raw_events
 from copilot_admin.admin.transcripts.words import ShownWords, outcome_words, state_words
 from copilot_admin.models import OTHER_EVENT, EventType, Outcome, TurnState
-from copilot_admin.reading import (
+from copilot_admin.storage.cut_values import CutText
+from copilot_admin.transcripts.queries import (
     CallView,
     CostView,
     EventView,
@@ -40,7 +41,6 @@ from copilot_admin.reading import (
     UsageView,
     attempts_of,
 )
-from copilot_admin.storage.cut_values import CutText
 from protocol.json import JsonObject
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

@@ -10,7 +10,7 @@ import pytest
 
 from copilot_admin.admin.common import from_replica as module
 from copilot_admin.admin.common.from_replica import AskPrimary, from_replica
-from copilot_admin.edge.fresh_pages import COOKIE
+from copilot_admin.http.fresh_pages import COOKIE
 from copilot_admin.storage.replica import is_read_from_replica
 
 GET = RequestFactory().get("/")

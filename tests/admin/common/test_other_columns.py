@@ -13,8 +13,8 @@ import pytest
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.archive import put_away
 from copilot_admin.copilots.publishing import publish
+from copilot_admin.jobs.deletion import mark
 from copilot_admin.models import Copilot, EndpointKey, Provider
-from copilot_admin.upkeep.deletion import mark
 from tests.admin.pages import read_form
 from tests.factories import make_key, make_provider, make_published, make_user
 

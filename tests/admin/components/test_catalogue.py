@@ -17,10 +17,10 @@ from copilot_admin.admin.common.component_words import (
     sample_call,
 )
 from copilot_admin.admin.components import catalogue
+from copilot_admin.agent.components.base import Component
+from copilot_admin.agent.components.calculator import Calculator
+from copilot_admin.agent.components.registry import Registry, registry
 from copilot_admin.config.roles import Role
-from copilot_admin.engine.components.base import Component
-from copilot_admin.engine.components.calculator import Calculator
-from copilot_admin.engine.components.registry import Registry, registry
 from protocol.components import ComponentOutput, create_output
 from tests.factories import make_copilot, make_user
 

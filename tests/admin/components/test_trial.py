@@ -14,16 +14,16 @@ from copilot_admin.admin.common.component_words import component_or_404 as find
 from copilot_admin.admin.components import trial, trial_form, trial_views
 from copilot_admin.admin.components.trial import MOST_RAW, ComponentTrial
 from copilot_admin.admin.components.trial_form import TrialForm
+from copilot_admin.agent.component_runs.run import ComponentRun
+from copilot_admin.agent.components.base import Component
+from copilot_admin.agent.components.inputs import DOCUMENTS, MODEL, SourceDocument
+from copilot_admin.agent.components.registry import Registry
 from copilot_admin.config.roles import Role
-from copilot_admin.engine.component_runs.run import ComponentRun
-from copilot_admin.engine.components.base import Component
-from copilot_admin.engine.components.inputs import DOCUMENTS, MODEL, SourceDocument
-from copilot_admin.engine.components.registry import Registry
 from copilot_admin.errors import ComponentFailed
 from protocol.components import ComponentOutput, create_output
 from protocol.sse import decode
 from tests.admin.pages import Values, merged, values_in
-from tests.engine.components.sample_components import Echo, Player
+from tests.agent.components.sample_components import Echo, Player
 from tests.factories import make_copilot, make_provider, make_user
 from tests.letting_in import let_in
 

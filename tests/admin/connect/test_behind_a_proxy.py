@@ -6,9 +6,9 @@ from django.test import Client, override_settings
 import pytest
 
 from copilot_admin.config.roles import Role
+from copilot_admin.connection_test.steps import StepName
+from copilot_admin.connection_test.values import StepResult, StepVerdict
 from copilot_admin.models import Access, Copilot
-from copilot_admin.studio.connection.steps import StepName
-from copilot_admin.studio.connection.values import StepResult, StepVerdict
 from tests.admin.connect.test_testing import HERE, faults, results
 from tests.docs.test_operations import proxy
 from tests.factories import make_key, make_published, make_user

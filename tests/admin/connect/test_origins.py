@@ -10,7 +10,7 @@ from django.urls import reverse
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.edge.allowed_origins import ALLOWED_ORIGINS
+from copilot_admin.http.allowed_origins import ALLOWED_ORIGINS
 from copilot_admin.models import AllowedOrigin, Copilot
 from tests.admin.pages import messages_of
 from tests.factories import make_published, make_user

@@ -10,6 +10,8 @@ from django.urls import reverse
 import pytest
 
 from copilot_admin.config.roles import Role
+from copilot_admin.connection_test.steps import StepName
+from copilot_admin.connection_test.values import StepResult, StepVerdict
 from copilot_admin.errors import ProviderRefused
 from copilot_admin.models import (
     Access,
@@ -21,12 +23,10 @@ from copilot_admin.models import (
     Logging,
     Run,
 )
-from copilot_admin.studio.connection.steps import StepName
-from copilot_admin.studio.connection.values import StepResult, StepVerdict
-from tests.engine.scripted import ScriptedProvider, broken, text
+from tests.agent.scripted import ScriptedProvider, broken, text
+from tests.connection_test.test_asking import says
 from tests.factories import make_copilot, make_key, make_published, make_user, make_version
 from tests.served import served
-from tests.studio.connection.test_asking import says
 
 pytestmark = pytest.mark.django_db(transaction=True)
 QUESTIONS = (StepName.THREE, StepName.TWO, StepName.ONE)

@@ -9,13 +9,13 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.copilot_file.faults import BadCopilotFile
-from copilot_admin.copilot_file.importing import import_values
 from copilot_admin.copilots.archive import bring_back, put_away
 from copilot_admin.copilots.live import live_copilots
 from copilot_admin.copilots.publishing import NotPublishable, publish, restore
+from copilot_admin.import_export.faults import BadCopilotFile
+from copilot_admin.import_export.importing import import_values
+from copilot_admin.jobs.deletion import mark
 from copilot_admin.models import Conversation, Copilot, DailyTotal
-from copilot_admin.upkeep.deletion import mark
 from tests.admin.pages import messages_of
 from tests.factories import make_copilot, make_key, make_published, make_user
 

@@ -10,11 +10,11 @@ import pytest
 
 from copilot_admin.admin.copilots import exports
 from copilot_admin.config.roles import Role
-from copilot_admin.copilot_file.bundles import NamedFile, read_files
-from copilot_admin.copilot_file.loading import load
 from copilot_admin.copilots.archive import put_away
 from copilot_admin.copilots.providers import set_api_key
-from copilot_admin.upkeep.deletion import mark
+from copilot_admin.import_export.bundles import NamedFile, read_files
+from copilot_admin.import_export.loading import load
+from copilot_admin.jobs.deletion import mark
 from tests.factories import make_copilot, make_provider, make_published, make_user
 
 pytestmark = pytest.mark.django_db

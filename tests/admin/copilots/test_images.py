@@ -10,11 +10,11 @@ from django.urls import reverse
 from PIL import Image, PngImagePlugin
 import pytest
 
+from copilot_admin.agent.files.pictures import LARGEST_SIDE_OF_AN_ICON as LARGEST_SIDE
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.uploaded_images import MOST_BYTES, harmless_png
-from copilot_admin.edge.form_bodies import TOO_LARGE_TYPE
-from copilot_admin.engine.files.pictures import LARGEST_SIDE_OF_AN_ICON as LARGEST_SIDE
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.http.form_bodies import TOO_LARGE_TYPE
 from copilot_admin.models import Copilot
 from tests.admin.pages import read_form
 from tests.factories import make_copilot, make_user

@@ -10,10 +10,10 @@ import pytest
 
 from copilot_admin.admin.copilots import import_plan
 from copilot_admin.config.roles import Role
-from copilot_admin.copilot_file.exporting import export_file
-from copilot_admin.copilot_file.loading import as_json
-from copilot_admin.copilot_file.yaml_writing import write_yaml
-from copilot_admin.edge.form_bodies import TOO_LARGE_TYPE
+from copilot_admin.http.form_bodies import TOO_LARGE_TYPE
+from copilot_admin.import_export.exporting import export_file
+from copilot_admin.import_export.loading import as_json
+from copilot_admin.import_export.yaml_writing import write_yaml
 from copilot_admin.models import Copilot, PendingImport, Provider
 from tests.factories import make_copilot, make_provider, make_published, make_user
 

@@ -13,8 +13,8 @@ from copilot_admin.config.roles import Role
 from copilot_admin.copilots.archive import put_away
 from copilot_admin.copilots.publishing import NotPublishable, publish
 from copilot_admin.copilots.standing import CopilotState, standing
+from copilot_admin.jobs.deletion import mark
 from copilot_admin.models import Conversation, Copilot
-from copilot_admin.upkeep.deletion import mark
 from tests.admin.pages import messages_of
 from tests.factories import make_copilot, make_key, make_provider, make_published, make_user
 

@@ -12,8 +12,8 @@ from copilot_admin.config.roles import Role
 from copilot_admin.copilots.drafts import Draft, changes_between, drafts_of
 from copilot_admin.copilots.fields.words import in_words
 from copilot_admin.copilots.publishing import publish
+from copilot_admin.jobs.deletion import mark
 from copilot_admin.models import Copilot
-from copilot_admin.upkeep.deletion import mark
 from tests.admin.pages import messages_of, submit, values_in
 from tests.factories import make_copilot, make_published, make_user
 

@@ -15,14 +15,14 @@ import pytest
 from copilot_admin.admin.copilots import questions
 from copilot_admin.admin.copilots.copies import duplicate
 from copilot_admin.config.roles import Role
-from copilot_admin.copilot_file.questions import rows_of
 from copilot_admin.copilots.questions.order import move_question
+from copilot_admin.evaluation.question_fares import fares_of
+from copilot_admin.evaluation.question_rows import QuestionRow, question_rows
+from copilot_admin.evaluation.question_runs import digest_of_draft
+from copilot_admin.import_export.questions import rows_of
+from copilot_admin.jobs import background
+from copilot_admin.jobs.background import BACKGROUND
 from copilot_admin.models import AnswerState, Copilot, Judgement, SavedAnswer, SavedQuestion, Side
-from copilot_admin.studio.question_fares import fares_of
-from copilot_admin.studio.question_rows import QuestionRow, question_rows
-from copilot_admin.studio.question_runs import digest_of_draft
-from copilot_admin.upkeep import background
-from copilot_admin.upkeep.background import BACKGROUND
 from tests.admin.pages import messages_of, submit
 from tests.factories import make_copilot, make_published, make_saved, make_user
 from tests.waiting import HANGS_SECONDS

@@ -12,6 +12,8 @@ import pytest
 
 from copilot_admin.admin.copilots import replays
 from copilot_admin.config.roles import Role
+from copilot_admin.evaluation.replay_queue import begin
+from copilot_admin.evaluation.replay_targets import WantedTarget, replay_of
 from copilot_admin.models import (
     AnswerState,
     Copilot,
@@ -20,8 +22,6 @@ from copilot_admin.models import (
     ReplayState,
     SavedQuestion,
 )
-from copilot_admin.studio.replay_queue import begin
-from copilot_admin.studio.replay_targets import WantedTarget, replay_of
 from tests.admin.pages import messages_of
 from tests.factories import make_copilot, make_published, make_saved, make_user
 

@@ -6,7 +6,7 @@ import pytest
 
 from copilot_admin.admin.copilots import templates as views
 from copilot_admin.config.roles import Role
-from copilot_admin.copilot_file.templates import Template, templates
+from copilot_admin.import_export.templates import Template, templates
 from copilot_admin.models import Access, Copilot
 from tests.admin.pages import submit, values_in
 from tests.factories import make_copilot, make_provider, make_user

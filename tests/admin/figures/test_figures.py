@@ -15,7 +15,6 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.admin.figures.sections import MOST_SHOWN
-from copilot_admin.answering.feedback import GivenFeedback, keep
 from copilot_admin.config.role_groups import create_roles
 from copilot_admin.config.roles import Role
 from copilot_admin.models import (
@@ -28,10 +27,11 @@ from copilot_admin.models import (
     Outcome,
     Run,
 )
-from copilot_admin.review.counted_words import counted_words
-from copilot_admin.review.verdicts import GivenVerdict, save_verdict
+from copilot_admin.transcripts.feedback import GivenFeedback, keep
+from copilot_admin.transcripts.search.counted_words import counted_words
+from copilot_admin.transcripts.verdicts import GivenVerdict, save_verdict
 from tests.factories import make_copilot, make_user, make_version
-from tests.journal.journaling import Client, ai, ending
+from tests.transcripts.store.journaling import Client, ai, ending
 
 pytestmark = pytest.mark.django_db
 

@@ -11,6 +11,12 @@ from django_tasks_db.models import DBTaskResult
 import pytest
 
 from copilot_admin.config.roles import Role
+from copilot_admin.evaluation.question_queue import queue
+from copilot_admin.evaluation.replay_queue import begin
+from copilot_admin.evaluation.replay_targets import WantedTarget, replay_of
+from copilot_admin.evaluation.running import WorkKind, running
+from copilot_admin.jobs.deletion import mark
+from copilot_admin.jobs.removals import begin as begin_removal
 from copilot_admin.models import (
     AlertDelivery,
     AnswerState,
@@ -23,12 +29,6 @@ from copilot_admin.models import (
     Side,
 )
 from copilot_admin.privacy.scopes import PrivacyScope
-from copilot_admin.studio.question_queue import queue
-from copilot_admin.studio.replay_queue import begin
-from copilot_admin.studio.replay_targets import WantedTarget, replay_of
-from copilot_admin.studio.running import WorkKind, running
-from copilot_admin.upkeep.deletion import mark
-from copilot_admin.upkeep.removals import begin as begin_removal
 from tests.factories import make_copilot, make_saved, make_user
 
 pytestmark = pytest.mark.django_db
@@ -86,7 +86,7 @@ def test_the_queue_of_the_workers_is_shown_with_what_failed(operator: Client, se
         DBTaskResult.objects.create(
             status=status,
             args_kwargs={"args": ["secret"], "kwargs": {}},
-            task_path="copilot_admin.upkeep.tasks.fill",
+            task_path="copilot_admin.jobs.tasks.fill",
             run_after=timezone.now(),
             backend_name="default",
             exception_class_path=error,

@@ -13,10 +13,10 @@ from django.urls import reverse
 import pytest
 import requests
 
+from copilot_admin.accounts.external import Vouched, account_of
 from copilot_admin.admin.logins import asking, discovery, oidc_views
 from copilot_admin.config.firm_log_in import FirmLogIn
 from copilot_admin.errors import Forbidden, Unavailable
-from copilot_admin.people.external import Vouched, account_of
 from tests import tls
 from tests.admin.logins.provider import MAP, Provider
 from tests.factories import make_user

@@ -5,7 +5,7 @@ from lxml import html
 import pytest
 
 from tests.factories import make_user
-from tests.journal.journaling import Client as Asking
+from tests.transcripts.store.journaling import Client as Asking
 
 pytestmark = pytest.mark.django_db
 ADMIN = "/admin/copilot_admin"

@@ -10,9 +10,9 @@ from django.urls import reverse
 from django.utils import timezone
 import pytest
 
+from copilot_admin.accounts.log_ins import SWEPT_AT_ONCE, device_words, log_ins_of, sweep_sessions
 from copilot_admin.config.roles import Role
 from copilot_admin.models import LogIn
-from copilot_admin.people.log_ins import SWEPT_AT_ONCE, device_words, log_ins_of, sweep_sessions
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db

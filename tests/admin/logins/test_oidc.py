@@ -12,12 +12,12 @@ import pytest
 import requests
 
 from copilot_admin import models
+from copilot_admin.accounts.vouching import is_vouched_for
 from copilot_admin.admin.logins import discovery, oidc_views
 from copilot_admin.admin.logins.exchange import CodeExchange
 from copilot_admin.config.firm_log_in import Passwords
 from copilot_admin.config.roles import Role
 from copilot_admin.models import ExternalAccount, LogIn
-from copilot_admin.people.vouching import is_vouched_for
 from tests.admin.logins.provider import (
     CLIENT,
     Provider,

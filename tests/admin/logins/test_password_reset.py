@@ -14,11 +14,11 @@ from django.test import Client
 from django.urls import reverse
 import pytest
 
+from copilot_admin.accounts.log_ins import log_ins_of
+from copilot_admin.accounts.mailing import hand_over
 from copilot_admin.admin.logins import password_reset
 from copilot_admin.config.firm_log_in import FirmLogIn, OidcProvider, Passwords
 from copilot_admin.config.mail import MailServer
-from copilot_admin.people.log_ins import log_ins_of
-from copilot_admin.people.mailing import hand_over
 from tests.factories import make_user
 from tests.letting_in import log_in
 

@@ -16,12 +16,12 @@ from copilot_admin.config.asking_users import ProxyRules
 from copilot_admin.config.firm_log_in import FirmLogIn, Passwords, RoleMap, UserProxy
 from copilot_admin.config.networks import networks
 from copilot_admin.config.roles import Role
-from copilot_admin.edge.log_in_proxy import PERSON_KEY, LogInProxy, ProxyPerson
-from copilot_admin.edge.proxy_headers import APART_KEY, PEER_KEY
-from copilot_admin.edge.proxy_users import ProxyUsers, words_in
+from copilot_admin.http.log_in_proxy import PERSON_KEY, LogInProxy, ProxyPerson
+from copilot_admin.http.proxy_headers import APART_KEY, PEER_KEY
+from copilot_admin.http.proxy_users import ProxyUsers, words_in
 from copilot_admin.models import ExternalAccount
-from tests.edge.asgi_client import call, scope
 from tests.factories import make_user
+from tests.http.asgi_client import call, scope
 from tests.live_server import live_server
 from tests.waiting import HANGS_SECONDS
 

@@ -7,7 +7,7 @@ import pytest
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Copilot
 from tests.admin.playground.test_playground import ask, form_of, script
-from tests.engine.scripted import call, text
+from tests.agent.scripted import call, text
 from tests.factories import make_copilot, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)

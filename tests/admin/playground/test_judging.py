@@ -7,7 +7,7 @@ import pytest
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation, Copilot, CostConfidence, Feedback, Run, Turn
 from tests.admin.playground.test_playground import ask, form_of, script
-from tests.engine.scripted import text
+from tests.agent.scripted import text
 from tests.factories import make_copilot, make_provider, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -13,12 +13,12 @@ from django.urls import reverse
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.edge.form_bodies import TOO_LARGE_TYPE
 from copilot_admin.errors import TooManyRequests
+from copilot_admin.http.form_bodies import TOO_LARGE_TYPE
 from copilot_admin.models import Conversation, Copilot, DailyUsage, Logging, Run
 from protocol.sse import decode
 from tests.admin.pages import Values, merged, read_form
-from tests.engine.scripted import ScriptedProvider, text
+from tests.agent.scripted import ScriptedProvider, text
 from tests.factories import make_copilot, make_provider, make_published, make_user
 from tests.letting_in import let_in
 

@@ -9,10 +9,10 @@ from django.urls import reverse
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.copilot_file.questions import row_of
 from copilot_admin.copilots.questions.entry import MOST_QUESTIONS
+from copilot_admin.import_export.questions import row_of
+from copilot_admin.jobs.deletion import mark
 from copilot_admin.models import SavedQuestion
-from copilot_admin.upkeep.deletion import mark
 from tests.factories import make_copilot, make_saved, make_user
 
 pytestmark = pytest.mark.django_db

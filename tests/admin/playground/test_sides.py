@@ -8,11 +8,11 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.publishing import publish
+from copilot_admin.evaluation.versions import VersionFigures, figures_of
 from copilot_admin.models import Copilot, CopilotVersion, DailyUsage, Run
-from copilot_admin.studio.versions import VersionFigures, figures_of
 from tests.admin.pages import merged
 from tests.admin.playground.test_playground import ask, form_of, script
-from tests.engine.scripted import text
+from tests.agent.scripted import text
 from tests.factories import make_copilot, make_provider, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)

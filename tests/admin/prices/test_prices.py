@@ -19,7 +19,7 @@ from copilot_admin.copilots.model_lists import keep_models
 from copilot_admin.models import ModelPrice, Provider
 from tests.admin.pages import messages_of
 from tests.factories import make_copilot, make_provider, make_published, make_user
-from tests.prices.pricing import make_price
+from tests.pricing.pricing import make_price
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/copilot_admin/modelprice/"

@@ -17,8 +17,8 @@ from copilot_admin.privacy import holds
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.database_thread import QUERY_CANCELED
 from tests.factories import make_user, make_version
-from tests.journal.journaling import Client as Asker
-from tests.upkeep.test_removing import remove
+from tests.jobs.test_removing import remove
+from tests.transcripts.store.journaling import Client as Asker
 
 pytestmark = pytest.mark.django_db
 START = "/admin/privacy/"

@@ -12,10 +12,8 @@ from django.urls import reverse
 import pytest
 
 from copilot_admin.admin.providers import trial
-from copilot_admin.config.roles import Role
-from copilot_admin.copilots.providers import api_key_of, set_api_key
-from copilot_admin.engine.providers import registry
-from copilot_admin.engine.values.model_call import (
+from copilot_admin.agent.providers import registry
+from copilot_admin.agent.values.model_call import (
     ALIVE,
     Alive,
     Delta,
@@ -24,12 +22,14 @@ from copilot_admin.engine.values.model_call import (
     ReasoningDelta,
     TextDelta,
 )
-from copilot_admin.engine.values.spec import ProviderSpec
+from copilot_admin.agent.values.spec import ProviderSpec
+from copilot_admin.config.roles import Role
+from copilot_admin.copilots.providers import api_key_of, set_api_key
 from copilot_admin.errors import ProviderRefused
 from copilot_admin.models import Provider
 from tests.admin.pages import messages_of, submit
 from tests.factories import make_copilot, make_provider, make_published, make_user
-from tests.prices.pricing import make_price
+from tests.pricing.pricing import make_price
 
 pytestmark = pytest.mark.django_db
 ADD = "/admin/copilot_admin/provider/add/"

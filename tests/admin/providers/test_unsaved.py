@@ -7,11 +7,11 @@ from django.test import Client
 from django.urls import reverse
 import pytest
 
+from copilot_admin.agent.providers import registry
+from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.model_lists import known_models
 from copilot_admin.copilots.providers import set_api_key
-from copilot_admin.engine.providers import registry
-from copilot_admin.engine.values.spec import ProviderSpec
 from copilot_admin.errors import ProviderRefused
 from copilot_admin.models import Provider
 from tests.admin.providers.test_providers import CANARY, Scripted

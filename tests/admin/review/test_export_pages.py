@@ -12,16 +12,16 @@ from django.test import Client as Browser
 import pytest
 
 from copilot_admin.config.roles import Role
+from copilot_admin.jobs import background
+from copilot_admin.jobs.background import BACKGROUND
 from copilot_admin.models import ExportState, TranscriptExport
-from copilot_admin.review.exports import selection
-from copilot_admin.review.exports.keeping import MOST_RUNNING
-from copilot_admin.upkeep import background
-from copilot_admin.upkeep.background import BACKGROUND
+from copilot_admin.transcripts.exports import selection
+from copilot_admin.transcripts.exports.keeping import MOST_RUNNING
 from tests.admin.pages import messages_of, submit
 from tests.admin.transcripts.test_list import LIST
 from tests.factories import make_user, make_version
-from tests.journal.journaling import Client
-from tests.review.exports.exporting import begun, finished
+from tests.transcripts.exports.exporting import begun, finished
+from tests.transcripts.store.journaling import Client
 from tests.waiting import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db

@@ -23,7 +23,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.review.queues import make_queue
 from tests.factories import make_saved, make_user, make_version
-from tests.journal.journaling import Client
+from tests.transcripts.store.journaling import Client
 
 pytestmark = pytest.mark.django_db
 

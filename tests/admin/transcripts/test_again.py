@@ -8,12 +8,12 @@ from django.test import Client as Browser
 import pytest
 
 from copilot_admin.config.roles import Role
+from copilot_admin.evaluation.curl import curl_of
 from copilot_admin.models import Conversation, Run, Turn
-from copilot_admin.review.curl import curl_of
 from tests.admin.transcripts.test_pages import address, text_of
 from tests.admin.transcripts.transcript_rows import PRICES, call, echo, results
 from tests.factories import make_user
-from tests.journal.journaling import Client, ai, human
+from tests.transcripts.store.journaling import Client, ai, human
 
 pytestmark = pytest.mark.django_db
 ENV: dict[str, Any] = {

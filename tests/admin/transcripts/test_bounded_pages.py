@@ -7,12 +7,12 @@ import pytest
 
 from copilot_admin.admin.transcripts import page, views
 from copilot_admin.admin.transcripts.page import EXTENT
-from copilot_admin.engine.values.engine_input import DataSeen
+from copilot_admin.agent.values.engine_input import DataSeen
 from copilot_admin.models import Conversation
 from protocol.events import Citation, CitationCollection, StatusUpdate
 from protocol.messages import DataItem, ResultMessage, SourceData
 from tests.admin.transcripts.test_pages import address, text_of
-from tests.journal.journaling import Client, call_echo, call_event
+from tests.transcripts.store.journaling import Client, call_echo, call_event
 
 pytestmark = pytest.mark.django_db
 MANY = 2_000

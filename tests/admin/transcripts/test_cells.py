@@ -13,8 +13,8 @@ from copilot_admin.admin.transcripts.cells import (
     when_cell,
 )
 from copilot_admin.models import Conversation, EndUser
-from copilot_admin.review.excerpts import ExcerptPiece
-from copilot_admin.review.row_notes import Reason
+from copilot_admin.transcripts.search.excerpts import ExcerptPiece
+from copilot_admin.transcripts.search.row_notes import Reason
 
 HOSTILE = '<img src=x onerror="alert(1)">&'
 SAFE = "&lt;img src=x onerror=&quot;alert(1)&quot;&gt;&amp;"

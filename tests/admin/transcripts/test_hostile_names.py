@@ -8,7 +8,7 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.journal.seen import note_seen
+from copilot_admin.jobs import removals
 from copilot_admin.models import (
     Alert,
     AlertDelivery,
@@ -22,11 +22,11 @@ from copilot_admin.models import (
     TranscriptExport,
 )
 from copilot_admin.privacy.scopes import PrivacyScope
-from copilot_admin.upkeep import removals
+from copilot_admin.transcripts.store.seen import note_seen
 from tests.alerts.alerting import make_rule, make_webhook
 from tests.factories import make_key, make_user, make_version
-from tests.journal.journaling import Client, ending
-from tests.review.exports.exporting import finished
+from tests.transcripts.exports.exporting import finished
+from tests.transcripts.store.journaling import Client, ending
 
 pytestmark = pytest.mark.django_db
 

@@ -13,7 +13,7 @@ from copilot_admin.review.queues import MOST_DRAWN_FROM
 from tests.admin.pages import messages_of
 from tests.admin.transcripts.test_pages import address, text_of
 from tests.factories import make_user
-from tests.journal.journaling import Client, ai
+from tests.transcripts.store.journaling import Client, ai
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/copilot_admin/conversation/"

@@ -35,10 +35,10 @@ from copilot_admin.models import (
     SavedView,
     TranscriptExport,
 )
-from copilot_admin.review import finding, searching
+from copilot_admin.transcripts.search import finding, searching
 from tests.factories import make_copilot, make_user
-from tests.journal.journaling import Client as Asking
-from tests.journal.journaling import ai, ending
+from tests.transcripts.store.journaling import Client as Asking
+from tests.transcripts.store.journaling import ai, ending
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/copilot_admin/conversation/"

@@ -27,9 +27,9 @@ from copilot_admin.models import (
     Turn,
     Verdict,
 )
-from copilot_admin.review import finding
-from copilot_admin.review.exports.selection import next_window, read_selection
-from copilot_admin.review.filtering import entries
+from copilot_admin.transcripts.exports.selection import next_window, read_selection
+from copilot_admin.transcripts.filters import entries
+from copilot_admin.transcripts.search import finding
 from tests.factories import make_copilot, make_key, make_provider, make_user
 
 pytestmark = pytest.mark.django_db

@@ -14,8 +14,8 @@ import pytest
 
 from copilot_admin.admin.transcripts.page import MOST_FORMATTED_PER_PAGE, page_of
 from copilot_admin.admin.transcripts.plan import BEFORE_THE_NAMED, TURNS_AT_ONCE, plan_of
-from copilot_admin.engine.values.engine_input import DataSeen
-from copilot_admin.engine.warning_events import warning_events
+from copilot_admin.agent.values.engine_input import DataSeen
+from copilot_admin.agent.warning_events import warning_events
 from copilot_admin.models import (
     Conversation,
     Event,
@@ -26,7 +26,7 @@ from copilot_admin.models import (
     Run,
     Turn,
 )
-from copilot_admin.reading import read_conversation, read_outline, read_tree, read_turns
+from copilot_admin.transcripts.queries import read_conversation, read_outline, read_tree, read_turns
 from protocol.events import ArtifactType
 from tests.admin.transcripts.hostile_client import earlier_messages, what_it_brings
 from tests.admin.transcripts.transcript_rows import (
@@ -40,10 +40,10 @@ from tests.admin.transcripts.transcript_rows import (
     rich_conversation,
 )
 from tests.factories import make_copilot, make_key, make_provider, make_version
-from tests.journal.journaling import Client, ai, call_echo, ending, human, result
-from tests.prices.pricing import make_price
+from tests.pricing.pricing import make_price
 from tests.rendering.hostile_texts import PAYLOADS
 from tests.rendering.test_markdown import Tags
+from tests.transcripts.store.journaling import Client, ai, call_echo, ending, human, result
 
 pytestmark = pytest.mark.django_db
 NOBODY = UUID(int=1)

@@ -5,7 +5,7 @@ import pytest
 
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import EndUser
-from tests.journal.journaling import Client as Asking
+from tests.transcripts.store.journaling import Client as Asking
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/copilot_admin/conversation/"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-from copilot_admin.engine.values.engine_input import DataSeen, FileRead, ServerTool, Thought
+from copilot_admin.agent.values.engine_input import DataSeen, FileRead, ServerTool, Thought
 from copilot_admin.models import Conversation, Outcome
 from protocol.data import layout
 from protocol.dialects import echo_of
@@ -21,7 +21,7 @@ from protocol.events import (
 from protocol.generations import Generation
 from protocol.json import Json, JsonObject
 from protocol.messages import CallMessage, DataItem, ResultMessage, SourceData, SourceError
-from tests.journal.journaling import Asked, Client, ai, ending, human
+from tests.transcripts.store.journaling import Asked, Client, ai, ending, human
 
 PRICES = [
     {"date": f"2026-11-{day:02}", "close": 180.5 + day, "volume": 1000 * day, "note": f"day {day}"}

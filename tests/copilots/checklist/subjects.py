@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from copilot_admin.agent.values.spec import CopilotSpec, ProviderSpec, WidgetDataMode
 from copilot_admin.copilots.checklist.check import findings_in
 from copilot_admin.copilots.checklist.finding import Finding
 from copilot_admin.copilots.checklist.subject import DraftContent, DraftFacts
-from copilot_admin.engine.values.spec import CopilotSpec, ProviderSpec, WidgetDataMode
 
 NOTHING_SPECIAL = DraftFacts()
 OURS = ProviderSpec(name="Ours", kind="openai", base_url="http://llm:8000/v1")

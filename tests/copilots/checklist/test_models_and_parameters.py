@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from copilot_admin.agent.values.spec import CallLimit
 from copilot_admin.copilots.checklist.subject import DraftFacts
-from copilot_admin.engine.values.spec import CallLimit
 from protocol.features import CustomFeature
 from tests.copilots.checklist.subjects import OURS, findings, found
 

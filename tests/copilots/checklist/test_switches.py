@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from copilot_admin.copilots.checklist.subject import DraftFacts
-from copilot_admin.engine.values.spec import (
+from copilot_admin.agent.values.spec import (
     CitationMode,
     ComponentUse,
     DataMessagePolicy,
@@ -14,6 +13,7 @@ from copilot_admin.engine.values.spec import (
     ToolCalling,
     WidgetDataMode,
 )
+from copilot_admin.copilots.checklist.subject import DraftFacts
 from protocol.features import CustomFeature, CustomFeatureType
 from tests.copilots.checklist.subjects import OURS, found
 

@@ -10,17 +10,17 @@ import pytest
 
 from copilot_admin.admin.copilots.admin import FIELDSETS
 from copilot_admin.admin.copilots.form import CopilotForm
-from copilot_admin.copilot_file.exporting import copilot_entry
-from copilot_admin.copilot_file.import_changes import Effect
-from copilot_admin.copilot_file.importing import import_values
-from copilot_admin.copilot_file.schema import CopilotEntry
-from copilot_admin.copilot_file.validation import validate
+from copilot_admin.agent.values.document import spec_from_document
+from copilot_admin.agent.values.spec import CopilotSpec, ProviderSpec
 from copilot_admin.copilots.drafts import changes_between
 from copilot_admin.copilots.fields.draft_field import DraftField
 from copilot_admin.copilots.fields.table import AT_ONCE, DRAFT_FIELDS, IN_FORM, VERSIONED
 from copilot_admin.copilots.publishing import document_of
-from copilot_admin.engine.values.document import spec_from_document
-from copilot_admin.engine.values.spec import CopilotSpec, ProviderSpec
+from copilot_admin.import_export.exporting import copilot_entry
+from copilot_admin.import_export.import_changes import Effect
+from copilot_admin.import_export.importing import import_values
+from copilot_admin.import_export.schema import CopilotEntry
+from copilot_admin.import_export.validation import validate
 from copilot_admin.models import Copilot, Provider
 from copilot_admin.settings import BASE_DIR
 from protocol.features import FEATURES

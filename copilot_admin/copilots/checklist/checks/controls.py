@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext as _
 
+from copilot_admin.agent.prompt.placeholders import used_placeholders
 from copilot_admin.copilots.checklist.check import Check
 from copilot_admin.copilots.checklist.finding import Finding, error, warning
 from copilot_admin.copilots.checklist.subject import DraftContent, DraftFacts
-from copilot_admin.engine.prompt.placeholders import used_placeholders
 from protocol.features import FEATURES, CustomFeatureType
 
 

@@ -6,12 +6,12 @@ from math import inf, isfinite
 
 from django.utils.translation import gettext as _
 
+from copilot_admin.agent.llm.parameters import RESERVED_PARAMETERS
+from copilot_admin.agent.values.spec import HIGHEST_CALL_LIMIT, LEAST_DATA_TOKENS
 from copilot_admin.copilots.checklist.check import Check
 from copilot_admin.copilots.checklist.finding import Finding, error, warning
 from copilot_admin.copilots.checklist.known_models import models_of, takes_no_temperature
 from copilot_admin.copilots.checklist.subject import DraftContent, DraftFacts
-from copilot_admin.engine.llm.parameters import RESERVED_PARAMETERS
-from copilot_admin.engine.values.spec import HIGHEST_CALL_LIMIT, LEAST_DATA_TOKENS
 from protocol.json import Json
 
 

@@ -6,10 +6,10 @@ from urllib.parse import urlsplit
 
 from django.utils.translation import gettext as _
 
+from copilot_admin.agent.fetching.addresses import address_of, is_public
 from copilot_admin.copilots.checklist.check import Check
 from copilot_admin.copilots.checklist.finding import Finding, warning
 from copilot_admin.copilots.checklist.subject import DraftContent, DraftFacts
-from copilot_admin.engine.fetching.addresses import address_of, is_public
 
 # A card shows some lines. Descriptions in Workspace's own examples have less than 120 characters.
 _LONGEST_DESCRIPTION = 250

@@ -4,16 +4,16 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext as _
 
-from copilot_admin.copilots.checklist.check import Check
-from copilot_admin.copilots.checklist.finding import Finding, error, warning
-from copilot_admin.copilots.checklist.known_models import models_of, window_of
-from copilot_admin.copilots.checklist.subject import DraftContent, DraftFacts
-from copilot_admin.engine.prompt.placeholders import (
+from copilot_admin.agent.prompt.placeholders import (
     ends_open,
     in_single_braces,
     unknown_placeholders,
 )
-from copilot_admin.engine.values.model_call import estimated_tokens
+from copilot_admin.agent.values.model_call import estimated_tokens
+from copilot_admin.copilots.checklist.check import Check
+from copilot_admin.copilots.checklist.finding import Finding, error, warning
+from copilot_admin.copilots.checklist.known_models import models_of, window_of
+from copilot_admin.copilots.checklist.subject import DraftContent, DraftFacts
 from protocol.data import render
 
 _PUNCTUATION = ".,;:!?)}"  # ends the sentence in which a name stands

@@ -4,15 +4,15 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext as _
 
+from copilot_admin.agent.components.registry import registry
+from copilot_admin.agent.server_tools import taken_names
+from copilot_admin.agent.tools.registry import tool_names
+from copilot_admin.agent.values.spec import CopilotSpec, ToolCalling, WidgetDataMode
 from copilot_admin.copilots.checklist.check import Check
 from copilot_admin.copilots.checklist.checks.workspace import reads_widgets
 from copilot_admin.copilots.checklist.finding import Finding, error, warning
 from copilot_admin.copilots.checklist.known_models import models_of, takes_no_tools
 from copilot_admin.copilots.checklist.subject import DraftContent, DraftFacts
-from copilot_admin.engine.components.registry import registry
-from copilot_admin.engine.server_tools import taken_names
-from copilot_admin.engine.tools.registry import tool_names
-from copilot_admin.engine.values.spec import CopilotSpec, ToolCalling, WidgetDataMode
 
 # What the model does in Workspace it does by calling tools; to the keys of features.
 _CALLED = ("generative-ui", "mcp-tools", "agent-orchestration")

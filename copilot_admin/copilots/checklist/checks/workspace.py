@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext as _
 
+from copilot_admin.agent.values.spec import CitationMode, CopilotSpec, StepPlace, WidgetDataMode
 from copilot_admin.copilots.checklist.check import Check
 from copilot_admin.copilots.checklist.finding import Finding, warning
 from copilot_admin.copilots.checklist.subject import DraftContent, DraftFacts
-from copilot_admin.engine.values.spec import CitationMode, CopilotSpec, StepPlace, WidgetDataMode
 
 _SELECT = "widget-dashboard-select"
 WIDGET_FEATURES = frozenset({_SELECT, "widget-dashboard-search", "widget-global-search"})

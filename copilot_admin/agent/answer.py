@@ -1,0 +1,277 @@
+"""Answers one query: the loop between the model and its tools."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+
+from copilot_admin.agent.beside import beside_if, is_large, is_long
+from copilot_admin.agent.client.call import data_call_event
+from copilot_admin.agent.client.memory import completed, waiting_calls, with_what_it_carries
+from copilot_admin.agent.client.widget_data import DataCall, DataPlan, plan_data
+from copilot_admin.agent.client_functions.assign_tasks_to_agents import agents_answered
+from copilot_admin.agent.component_runs.inputs import system_inputs
+from copilot_admin.agent.files.reading import with_files_read
+from copilot_admin.agent.files.rules import file_rules
+from copilot_admin.agent.llm.choosing import choose_model
+from copilot_admin.agent.llm.endings import truncation
+from copilot_admin.agent.llm.model_stream import stream_model
+from copilot_admin.agent.llm.retries import Pace
+from copilot_admin.agent.llm.suggestions import are_wanted, suggestions
+from copilot_admin.agent.one_leg import Leg
+from copilot_admin.agent.server_tools import ServerTools
+from copilot_admin.agent.steps import steps_before_call
+from copilot_admin.agent.tools.registry import ToolResult
+from copilot_admin.agent.values.engine_input import (
+    DataSeen,
+    EngineInput,
+    FileRead,
+    Output,
+    Recollection,
+)
+from copilot_admin.agent.values.model_call import Finish, ToolCall, estimated_usage
+from copilot_admin.agent.values.turn import is_heavy, may_call_client
+from copilot_admin.agent.values.witness import ToolNotes
+from copilot_admin.agent.without_images import WithoutImages
+from copilot_admin.errors import RunError
+from protocol.events import Event, FunctionCall
+from protocol.messages import ResultMessage
+from protocol.query import Query
+
+_PACE = Pace()
+
+
+async def answer(engine_input: EngineInput, *, pace: Pace = _PACE) -> AsyncGenerator[Output, None]:
+    """Streams what the client is to receive, without images that load by themselves; see `_answer`.
+
+    Raises:
+        RunError: The answer failed; what there was of it has been yielded.
+    """
+    safe = WithoutImages(engine_input.spec.html_sources)
+    try:
+        async with aclosing(_answer(engine_input, pace=pace)) as outputs:
+            async for output in outputs:
+                if safe.is_costly(output):
+                    taken = await beside_if(True, partial(safe.take, output))
+                else:
+                    taken = safe.take(output)
+                for one in taken:
+                    yield one
+    except RunError:
+        for one in safe.rest():
+            yield one
+        raise
+    for one in safe.rest():
+        yield one
+
+
+async def _answer(engine_input: EngineInput, *, pace: Pace) -> AsyncGenerator[Output, None]:
+    """Streams what the client is to receive, and facts for the transcript between it.
+
+    The order is start steps, text and artifacts, citations, end steps. The start steps come with
+    the first words or with the first call of the client, so that a leg that ends in a call sends
+    nothing but steps before it, and one that fails before its first words nothing at all. A leg
+    that answers ends with its one Finish, a leg that asks the client for something with the
+    FunctionCall. A leg in which other agents have answered already is only finished.
+
+    Raises:
+        RunError: The answer failed; what there was of it has been yielded.
+    """
+    recollection = await _recollected(engine_input)
+    begin = partial(_begun, engine_input, recollection)
+    begun = await beside_if(is_large(engine_input), begin)
+    engine_input = begun.engine_input
+    for output in begun.outputs:
+        yield output
+    if begun.plan is None:
+        return
+    query, files = await with_files_read(
+        begun.query,
+        fetch=engine_input.fetch,
+        rules=file_rules(engine_input.spec),
+        is_large=is_large(engine_input),
+    )
+    leg = await _leg(engine_input, query, plan=begun.plan, files=files, pace=pace)
+    given: Sequence[Output] = (*files, *map(DataSeen, leg.data_messages))
+    for one in given:
+        yield one
+    leg.take_up(begun.waiting)
+    is_asked = not begun.waiting  # else the model has said already what it wants
+    while not leg.done:
+        if is_asked:
+            async with aclosing(_asked(engine_input, leg, pace=pace)) as outputs:
+                async for output in outputs:
+                    yield output
+        async with aclosing(await _after_round(engine_input, leg, pace=pace)) as outputs:
+            async for output in outputs:
+                yield output
+        is_asked = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Begun:
+    """What is clear before files are read.
+
+    Attributes:
+        query: With what the server remembers.
+        waiting: What the model called in the leg before and nothing was done about.
+        plan: What to do about widget data; None where no model is asked.
+        outputs: All of a leg that needs no model.
+    """
+
+    engine_input: EngineInput
+    query: Query
+    waiting: tuple[ToolCall, ...]
+    plan: DataPlan | None = None
+    outputs: tuple[Output, ...] = ()
+
+
+def _begun(engine_input: EngineInput, recollection: Recollection) -> _Begun:
+    engine_input = with_what_it_carries(engine_input, recollection)
+    query = completed(engine_input, recollection)
+    waiting = waiting_calls(engine_input)
+    begun = partial(_Begun, engine_input=engine_input, query=query, waiting=waiting)
+    if agents_answered(query) and not waiting:
+        return begun(outputs=(Finish("stop"),))
+    plan = plan_data(engine_input.spec, query=query, recollection=recollection)
+    if plan.fetch is None:
+        return begun(plan=plan)
+    return begun(outputs=_fetching(engine_input, query, plan=plan, wanted=plan.fetch))
+
+
+def _fetching(
+    engine_input: EngineInput, query: Query, *, plan: DataPlan, wanted: DataCall
+) -> tuple[Event, ...]:
+    """A leg that asks for data before the model is asked: what people see of it, and the call."""
+    call = data_call_event(wanted, engine_input=engine_input, query=query)
+    begins = plan.budget.in_all == 0
+    steps = steps_before_call(call, engine_input.spec, query=query, begins=begins)
+    return (*steps, call)
+
+
+async def _asked(
+    engine_input: EngineInput, leg: Leg, *, pace: Pace
+) -> AsyncGenerator[Output, None]:
+    """Asks the model once, and says what it answers."""
+    call = leg.next_call()
+    stream = stream_model(
+        engine_input.provider,
+        call,
+        timeouts=engine_input.spec.provider.timeouts,
+        pace=pace,
+        witness=engine_input.witness,
+    )
+    try:
+        async with aclosing(stream) as deltas:
+            async for delta in deltas:
+                for output in leg.outputs(delta):
+                    yield output
+                if leg.reply.full:  # so its tokens are never told
+                    yield estimated_usage(call, written=sum(map(len, leg.reply.round_text)))
+                    break
+    except RunError:
+        for output in leg.words.held_back():
+            yield output
+        raise
+
+
+async def _leg(
+    engine_input: EngineInput,
+    query: Query,
+    *,
+    plan: DataPlan,
+    files: Sequence[FileRead],
+    pace: Pace,
+) -> Leg:
+    """The leg with its messages laid out, in a thread where others would wait for it."""
+    problems = tuple(dict.fromkeys(filter(None, map(_lacks, files))))
+    model, _ = choose_model(engine_input.spec, query)
+    heavy = is_large(engine_input) or is_heavy(query)
+    tools = ServerTools(
+        engine_input.spec,
+        inputs=system_inputs(engine_input, query, model=model, pace=pace),
+        is_large=heavy,
+    )
+    begin = partial(
+        Leg,
+        engine_input,
+        query=query,
+        plan=plan,
+        tools=tools,
+        model=model,
+        problems=problems,
+        is_heavy=heavy,
+    )
+    return await beside_if(heavy, begin)
+
+
+def _lacks(file: FileRead) -> str:
+    """What the user is told that a file lacks; nothing where that was told before."""
+    if file.is_known:
+        return ""
+    is_cut = bool(file.note) and file.pages is not None
+    return file.fault or (f"Of the file {file.name!r} {file.note}." if is_cut else "")
+
+
+async def _recollected(engine_input: EngineInput) -> Recollection:
+    """Asks the journal only when the answer depends on it: a plain question does not wait."""
+    query = engine_input.query
+    if not may_call_client(query) and not isinstance(query.messages[-1], ResultMessage):
+        return Recollection()
+    return await engine_input.recall()
+
+
+async def _after_round(
+    engine_input: EngineInput, leg: Leg, *, pace: Pace
+) -> AsyncGenerator[Output, None]:
+    """Gives what follows what the model said: its tools are carried out, or the leg ends."""
+    heavy = is_large(engine_input) or any(map(is_long, leg.calls))
+    function_call = await beside_if(heavy, leg.client_call)
+    if function_call is None and leg.calls:
+        return _carried_out(engine_input, leg)
+    leg.done = True
+    if function_call is None:
+        return _closing(engine_input, leg, pace=pace)
+    return _calling(leg, function_call)
+
+
+async def _calling(leg: Leg, call: FunctionCall) -> AsyncGenerator[Output, None]:
+    """The call of the client, behind what stands before it."""
+    for fact in leg.after_data(call):
+        yield fact
+    for shown in leg.words.before_call(call):
+        yield shown
+    yield call
+
+
+async def _carried_out(engine_input: EngineInput, leg: Leg) -> AsyncGenerator[Output, None]:
+    """Carries out the tools that the model called, of which it is told in the next round."""
+    results: list[ToolResult] = []
+    for call in leg.calls:
+        with ToolNotes(call, engine_input.witness) as notes:
+            async with aclosing(leg.carry_out(call)) as steps:
+                async for step in steps:
+                    if isinstance(step, ToolResult):
+                        results.append(step)
+                        notes.ended(step.text, failed=step.failed)
+                    else:
+                        yield step
+    for event in leg.end_round(results):
+        yield event
+
+
+async def _closing(
+    engine_input: EngineInput, leg: Leg, *, pace: Pace
+) -> AsyncGenerator[Output, None]:
+    """What follows the last words, with what the user may ask next before the finish."""
+    # Looking for what is quoted of documents of 4,000,000 characters takes two seconds.
+    outputs = await beside_if(leg.is_heavy, partial(tuple, leg.closing()))
+    for output in outputs:
+        is_end = isinstance(output, Finish) and leg.reply.shown and truncation(output) is None
+        if is_end and are_wanted(engine_input):
+            async with aclosing(
+                suggestions(engine_input, leg.said, model=leg.model, pace=pace)
+            ) as last:
+                async for one in last:
+                    yield one
+        yield output

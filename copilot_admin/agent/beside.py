@@ -1,0 +1,34 @@
+"""Work that may take longer than others shall wait for it, beside the event loop.
+
+A thread shares the lock of the interpreter with the loop: it is handed over between two steps of
+Python, so nothing that is one call of C for long may be in such work.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+from copilot_admin.agent.values.engine_input import EngineInput
+from copilot_admin.agent.values.model_call import ToolCall
+
+# Bytes of a request. Planning, listing and laying out its widgets and data takes about 10 ms for so
+# much; the costliest, small objects in each other, take 30 ms.
+HEAVY_BYTES = 256 * 1024
+HEAVY_ARGUMENTS = 16 * 1024  # characters of a call; cleaning so much HTML takes 10 ms at most
+
+T = TypeVar("T")
+
+
+async def beside_if(heavy: bool, work: Callable[[], T]) -> T:
+    """What the work gives; of heavy work, others notice nothing."""
+    return await asyncio.to_thread(work) if heavy else work()
+
+
+def is_large(engine_input: EngineInput) -> bool:
+    """Whether what is made of the request takes so long that others would wait for it."""
+    return engine_input.size > HEAVY_BYTES
+
+
+def is_long(call: ToolCall) -> bool:
+    """Whether a model wrote so much that reading it takes long."""
+    return len(call.arguments) > HEAVY_ARGUMENTS

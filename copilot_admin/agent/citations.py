@@ -1,0 +1,197 @@
+"""Cites the widgets whose data an answer could see, and what that data itself cites."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+import json
+from typing import TypeAlias
+from uuid import UUID, uuid5
+
+from copilot_admin.agent.client.widget_data import name_of
+from copilot_admin.agent.documents.registry import Document
+from copilot_admin.agent.files.quotes import page_of, quotes
+from copilot_admin.agent.files.reading import files_in
+from copilot_admin.agent.values.turn import Fetched, fetched_in_turn, messages_of_turn
+from protocol.citations import read_citation
+from protocol.events import Citation, CitationCollection, Event, StatusLevel, StatusUpdate
+from protocol.json import Json, JsonObject
+from protocol.messages import (
+    DataItem,
+    FileReference,
+    Message,
+    ResultMessage,
+    SourceData,
+    SourceResult,
+)
+from protocol.query import Query
+from protocol.walk import room_left
+from protocol.weights import values_of
+
+# Of one answer; as many as the widgets that it may have asked for. Nobody reads so many.
+MOST = 500
+MOST_CHARACTERS = 1024 * 1024  # of all of them: arguments are as large as a client made them
+NOT_ALL_CITED = "The answer rests on more sources than are cited here."
+_LONGEST_DESCRIPTION = 1_000  # characters; each value of a parameter repeats its widget's
+# What sources send when they have nothing: no text, no rows, no value.
+_EMPTY = frozenset({"", '""', "[]", "{}", "[{}]", "null"})
+_LONGEST_EMPTY = 20  # characters, with blanks between them
+_Boxes: TypeAlias = tuple[tuple[JsonObject, ...], ...]
+
+
+def cited_widgets(query: Query, *, answer_id: UUID, answer: str = "") -> Iterator[Citation]:
+    """One citation for each widget and arguments that returned data in this turn, then what it cites.
+
+    Where a parameter of the widget says so, each of its values has a citation of its own.
+
+    Args:
+        query: The query whose last messages hold the data.
+        answer_id: Makes the ids of the citations; another answer has others.
+        answer: Its text, where what it quotes of documents is to be marked on their pages.
+    """
+    used = [one for one in _distinct(fetched_in_turn(query)) if _is_citable(one)]
+    cited = (one for each in used for one in _split(each))
+    quoted = _Quoted(answer)
+    for number, one in enumerate(cited):
+        yield _citation(one, id=uuid5(answer_id, f"citation {number}"), boxes=quoted.by(one))
+    yield from _given(query, answer_id=answer_id)
+
+
+def collected(citations: Iterable[Citation]) -> Iterator[Event]:
+    """The citations of an answer as one event, as many as there may be; whether there are more."""
+    taken: list[Citation] = []
+    room, is_all = MOST_CHARACTERS, True
+    for citation in citations:
+        room = room_left(values_of(citation), room=room, text=1)
+        is_all = room >= 0 and len(taken) < MOST
+        if not is_all:
+            break
+        taken.append(citation)
+    if taken:
+        yield CitationCollection(tuple(taken))
+    if not is_all:
+        yield StatusUpdate(message=NOT_ALL_CITED, level=StatusLevel.WARNING)
+
+
+def _given(query: Query, *, answer_id: UUID) -> Iterator[Citation]:
+    """The citations that came with the data of this turn, each once.
+
+    Source: `extra_citations` of what a source or a tool returned. Clients that show those of a tool
+    themselves know them by their ids; one without an id may be one that has its id elsewhere.
+    """
+    results = (one for message in messages_of_turn(query) for one in _results(message))
+    found: dict[str, Citation] = {}
+    named: set[str] = set()  # ids that would have been made for what has one of its own
+    for raw in (given for one in results for given in one.extra_citations):
+        same = json.dumps({key: one for key, one in raw.items() if key != "id"}, sort_keys=True)
+        made = uuid5(answer_id, f"extra citation {same}")
+        citation = read_citation(raw, id=made)
+        if citation is not None:
+            found.setdefault(citation.id, citation)
+            named |= {str(made)} - {citation.id}
+    yield from (one for one in found.values() if one.id not in named)
+
+
+def _results(message: Message) -> Iterator[SourceData]:
+    if isinstance(message, ResultMessage):
+        yield from (one for one in message.data if isinstance(one, SourceData))
+
+
+def _split(fetched: Fetched) -> Iterator[Fetched]:
+    """One for each value of the parameter that is split, with the file of that name if it has one.
+
+    Source: `split_param_on_citation` of a widget's parameter, for those that take several values.
+    """
+    params = fetched.widget.params if fetched.widget else ()
+    name = next((one.name for one in params if one.split_on_citation and one.multi_select), "")
+    values = fetched.source.input_args.get(name)
+    if not isinstance(values, list | tuple) or len(values) < 2:
+        yield fetched
+        return
+    files = _files(fetched.result)
+    for value in values:
+        source = replace(fetched.source, input_args={**fetched.source.input_args, name: value})
+        mine = files.get(value) if isinstance(value, str) else None
+        yield replace(fetched, source=source, result=mine or fetched.result)
+
+
+def _files(result: SourceResult) -> dict[str, SourceData]:
+    """The items of each file that a source returned, by its name."""
+    if not isinstance(result, SourceData):
+        return {}
+    files: dict[str, list[DataItem | FileReference]] = {}
+    for item in result.items:
+        name = item.data_format.get("filename")
+        if isinstance(name, str):
+            files.setdefault(name, []).append(item)
+    return {name: replace(result, items=tuple(items)) for name, items in files.items()}
+
+
+def _citation(fetched: Fetched, *, id: UUID, boxes: _Boxes) -> Citation:
+    source, widget = fetched.source, fetched.widget
+    name = name_of(widget) if widget else source.id or source.widget_uuid or ""
+    arguments = dict(source.input_args)
+    about: dict[str, Json] = {
+        "uuid": source.widget_uuid or (widget.uuid if widget else None),
+        "origin": source.origin or (widget.origin if widget else ""),
+        "widget_id": source.id or (widget.widget_id if widget else ""),
+        "name": name,
+        "description": widget.description[:_LONGEST_DESCRIPTION] if widget else "",
+    }
+    return Citation(
+        id=str(id),
+        source_info={
+            "type": "widget",
+            **{key: value for key, value in about.items() if value},
+            "metadata": {"input_args": arguments},
+            "citable": True,
+        },
+        details=({"Name": name, **_pages(boxes), **arguments},),
+        quote_bounding_boxes=boxes,
+    )
+
+
+class _Quoted:
+    """What an answer quotes of documents; in each it is looked for once, however often cited."""
+
+    def __init__(self, answer: str) -> None:
+        self._answer = answer
+        self._found: dict[int, _Boxes] = {}
+
+    def by(self, fetched: Fetched) -> _Boxes:
+        """The boxes of what the answer quotes of the files that the source returned."""
+        if not self._answer or not isinstance(fetched.result, SourceData):
+            return ()
+        documents = files_in(fetched.result.items)
+        return tuple(boxes for document in documents for boxes in self._in(document))
+
+    def _in(self, document: Document) -> _Boxes:
+        key = id(document)  # documents live longer than this, in the query
+        if key not in self._found:
+            self._found[key] = quotes(self._answer, document)
+        return self._found[key]
+
+
+def _pages(boxes: Sequence[Sequence[JsonObject]]) -> JsonObject:
+    pages = dict.fromkeys(map(page_of, boxes))
+    return {"Page": ", ".join(map(str, pages))} if pages else {}
+
+
+def _is_citable(fetched: Fetched) -> bool:
+    result = fetched.result
+    return isinstance(result, SourceData) and any(map(_shows_something, result.items))
+
+
+def _shows_something(item: DataItem | FileReference) -> bool:
+    """Whether it may be cited, and the answer could rest on it; a link is read by now, or cannot be."""
+    if not item.citable or isinstance(item, FileReference):
+        return False
+    text = item.content.strip()
+    return len(text) > _LONGEST_EMPTY or "".join(text.split()) not in _EMPTY
+
+
+def _distinct(fetched: Iterable[Fetched]) -> Iterable[Fetched]:
+    seen: set[str] = set()
+    for one in fetched:
+        key = json.dumps([one.source.widget_uuid, one.source.asked()], sort_keys=True)
+        if key not in seen:
+            seen.add(key)
+            yield one

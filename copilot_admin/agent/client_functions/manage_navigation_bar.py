@@ -1,0 +1,83 @@
+"""Makes, renames and removes the tabs of the user's dashboard."""
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from copilot_admin.agent.client.call_budget import CallWords
+from copilot_admin.agent.client.dashboard import may_be_changed
+from copilot_admin.agent.client_functions.registry import ClientFunction, Offer, Situation
+from copilot_admin.agent.client_functions.samples import Sample
+from copilot_admin.agent.toolkits.markdown_images import without_remote_images
+from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
+from copilot_admin.agent.values.model_call import ToolCall
+from protocol.json import JsonObject
+
+
+def _as_tab(value: Any) -> Any:
+    """Reads a tab; models like to write its name alone."""
+    return {"name": value} if isinstance(value, str) else value
+
+
+class Tab(BaseModel):
+    """One tab."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    name: Annotated[str, Field(min_length=1)]
+
+
+class ManageTabs(BaseModel):
+    """Makes the tab bar of the user's dashboard, or adds, removes or renames tabs.
+
+    Use it only when the user wants that.
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    operation: Literal["create", "add_tabs", "remove_tabs", "rename_tabs"]
+    tabs: list[Annotated[Tab, BeforeValidator(_as_tab)]] = Field(
+        default_factory=list, description="The tabs by name; not for rename_tabs."
+    )
+    rename_map: dict[str, str] = Field(
+        default_factory=dict, description="For rename_tabs alone: old name to new name."
+    )
+
+
+class ManageNavigationBar(ClientFunction):
+    """Offered while the user lets the copilot change the dashboard."""
+
+    name: ClassVar[str] = "manage_navigation_bar"
+    label: ClassVar[str] = "Tabs of the dashboard"
+    words: ClassVar[CallWords] = CallWords(
+        done="The tabs were already changed", no_more="the tabs stay as they are"
+    )
+    samples: ClassVar[Sequence[Sample]] = (
+        Sample(arguments={"operation": "add_tabs", "tabs": [{"name": "Rates"}]}),
+        Sample(arguments={"operation": "rename_tabs", "rename_map": {"Rates": "Yields"}}),
+    )
+
+    def offers(self, situation: Situation) -> Iterable[Offer]:
+        """One tool for all operations."""
+        if may_be_changed(situation.spec, situation.query):
+            yield self.offer(ManageTabs, _arguments)
+
+
+def _arguments(call: ToolCall) -> JsonObject:
+    given = read_arguments(ManageTabs, call)
+    if given.operation == "rename_tabs":
+        if not given.rename_map:
+            raise ToolMistake("rename_tabs needs 'rename_map': an object of old to new names.")
+        renamed: JsonObject = {old: _shown(new) for old, new in given.rename_map.items()}
+        return {"operation": given.operation, "rename_map": renamed}
+    if not given.tabs:
+        raise ToolMistake(f"{given.operation} needs 'tabs': a list of objects with a 'name'.")
+    is_new = given.operation != "remove_tabs"
+    names = (_shown(tab.name) if is_new else tab.name for tab in given.tabs)
+    return {"operation": given.operation, "tabs": [{"name": name} for name in names]}
+
+
+def _shown(name: str) -> str:
+    """A name that a tab gets, without an image: a client may draw it as Markdown."""
+    return without_remote_images(name, sources=())

@@ -1,0 +1,221 @@
+"""The tools of a model that the client carries out: widget data and the client functions."""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from copilot_admin.agent.client.call import client_call_event, data_call_event
+from copilot_admin.agent.client.call_budget import CallWords
+from copilot_admin.agent.client.call_size import check_arguments, check_count
+from copilot_admin.agent.client.data_wishes import (
+    TOOL,
+    DataWish,
+    data_call,
+    read_wishes,
+    tool_in,
+)
+from copilot_admin.agent.client.named_widgets import NamedWidgets
+from copilot_admin.agent.client.widget_data import DataPlan
+from copilot_admin.agent.client_functions.registry import (
+    Offer,
+    Situation,
+    function_named,
+    names_in_history,
+    offers_in,
+)
+from copilot_admin.agent.tools.mistakes import Mistakes
+from copilot_admin.agent.tools.tool_arguments import ToolMistake, check_for_client
+from copilot_admin.agent.values.engine_input import EngineInput, Exchange
+from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
+from protocol.events import FunctionCall
+from protocol.query import Query
+
+BESIDE_A_WRONG_CALL = "Not asked for, since another call was wrong. Ask for all of them again."
+
+
+class ClientTools:
+    """What the model may ask of the client in one leg, and what it is told when it may not.
+
+    Args:
+        ask: Whose copilot asks.
+        query: With what is known from earlier legs filled in.
+        plan: What of widget data may be asked for.
+        taken: Names that other tools have.
+        mistakes: Where a wrong call is counted.
+
+    Attributes:
+        names_in_history: What the model calls the tools of earlier calls.
+    """
+
+    def __init__(
+        self,
+        engine_input: EngineInput,
+        *,
+        query: Query,
+        plan: DataPlan,
+        taken: Iterable[str],
+        mistakes: Mistakes,
+    ) -> None:
+        self._engine_input = engine_input
+        self._query = query
+        self._plan = plan
+        self._mistakes = mistakes
+        self._data_offered = bool(plan.offered)
+        situation = Situation(spec=engine_input.spec, query=query, widgets=plan.offered)
+        taken = {TOOL.name, *taken}
+        self._offers = offers_in(situation, taken=taken)
+        self.names_in_history = names_in_history(query, offers=self._offers, taken=taken)
+        self._answers: dict[str, str] = {}  # what the model is told of a call, by its id
+        self._refused: list[str] = []  # what the user is told of this round
+
+    @property
+    def schemas(self) -> tuple[ToolSchema, ...]:
+        """What the model is offered."""
+        data_tool = (tool_in(self._query.generation),) if self._data_offered else ()
+        listed = (offer.schema for offer in self._offers.values() if not offer.unlisted)
+        return (*data_tool, *listed)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names under which the model calls them."""
+        return tuple(schema.name for schema in self.schemas)
+
+    @property
+    def may_be_called(self) -> bool:
+        """Whether this round may still end in a client function call."""
+        return (self._data_offered and not self._plan.refusal) or any(
+            offer.arguments is not None and not self._refusal_of(offer)
+            for offer in self._offers.values()
+        )
+
+    def withdraw(self) -> None:
+        """Takes the offer of client functions back for the rest of the leg."""
+        self._data_offered, self._offers = False, {}
+
+    def call_for(
+        self, calls: Sequence[ToolCall], *, exchanges: Sequence[Exchange]
+    ) -> FunctionCall | None:
+        """The function call that the client shall carry out, if one of the calls is right.
+
+        One call ends the leg: widget data first, then whatever the model named first; the next
+        leg takes up the others. `told` has what the model is told of a call that cannot be made.
+
+        Args:
+            calls: Of the model, in one answer.
+            exchanges: What server tools gave in this leg, which travels with the call.
+        """
+        data_calls = [call for call in calls if self._data_offered and call.name == TOOL.name]
+        event = self._data_call(data_calls, _others(calls, data_calls), exchanges)
+        for call in calls:
+            offer = self._offers.get(call.name)
+            if event is None and offer is not None:
+                event = self._function_call(offer, call, _others(calls, [call]), exchanges)
+        return event
+
+    def told(self, call: ToolCall) -> str | None:
+        """What the model is told of a call that the client does not carry out; None: nothing yet.
+
+        Raises:
+            ToolMistake: A tool that is answered here was called wrongly.
+        """
+        if call.id in self._answers:
+            return self._answers[call.id]
+        offer = self._offers.get(call.name)
+        return offer.answer(call) if offer is not None and offer.answer is not None else None
+
+    def end_round(self) -> Sequence[str]:
+        """What the user is told when the client was to be asked once too often; else nothing.
+
+        A function that may not be called again is not offered any more.
+        """
+        refused, self._refused, self._answers = self._refused, [], {}
+        if refused:
+            self._data_offered = self._data_offered and not self._plan.refusal
+            self._offers = {
+                name: offer for name, offer in self._offers.items() if not self._refusal_of(offer)
+            }
+        return refused
+
+    def _data_call(
+        self, calls: Sequence[ToolCall], waiting: Sequence[ToolCall], exchanges: Sequence[Exchange]
+    ) -> FunctionCall | None:
+        if not calls or self._refuse(calls, self._plan.refusal):
+            return None
+        wishes = self._wishes(calls)
+        if not wishes:
+            return None
+        try:
+            wanted, later = data_call(wishes, plan=self._plan, query=self._query)
+        except ToolMistake as mistake:
+            self._answers |= dict.fromkeys(_ids(calls), self._mistakes.learn(mistake))
+            return None
+        return data_call_event(
+            wanted,
+            engine_input=self._engine_input,
+            query=self._query,
+            exchanges=exchanges,
+            waiting=(*later, *waiting),
+        )
+
+    def _wishes(self, calls: Sequence[ToolCall]) -> Sequence[DataWish]:
+        """The widgets of all calls; none while one of them is wrong, and the model is told."""
+        wishes: list[DataWish] = []
+        widgets = NamedWidgets(self._query)
+        wrong: dict[str, str] = {}
+        for call in calls:
+            try:
+                check_for_client(call)
+                wishes += read_wishes(call, widgets=widgets)
+                check_count(len(wishes))
+            except ToolMistake as mistake:
+                wrong[call.id] = self._mistakes.learn(mistake)
+        if wrong:
+            self._answers |= {**dict.fromkeys(_ids(calls), BESIDE_A_WRONG_CALL), **wrong}
+        return () if wrong else wishes
+
+    def _function_call(
+        self,
+        offer: Offer,
+        call: ToolCall,
+        waiting: Sequence[ToolCall],
+        exchanges: Sequence[Exchange],
+    ) -> FunctionCall | None:
+        if offer.arguments is None or self._refuse([call], self._refusal_of(offer)):
+            return None  # the first is answered here
+        try:
+            check_for_client(call)
+            arguments = offer.arguments(call)
+            check_arguments(call.name, arguments)
+        except ToolMistake as mistake:
+            self._answers[call.id] = self._mistakes.learn(mistake)
+            return None
+        return client_call_event(
+            offer.function,
+            arguments,
+            remembered=arguments,
+            engine_input=self._engine_input,
+            query=self._query,
+            exchanges=exchanges,
+            waiting=waiting,
+            state=offer.state(call),
+        )
+
+    def _refusal_of(self, offer: Offer) -> str:
+        """Why what is offered is not asked of the client again; empty while it may be."""
+        function = function_named(offer.function)
+        words = function.words if function else CallWords()
+        return self._plan.budget.refusal(offer.function, words)
+
+    def _refuse(self, calls: Sequence[ToolCall], refusal: str) -> bool:
+        """Tells model and user of calls that the client cannot be asked for again, if there are."""
+        if refusal:
+            answer = f"{refusal} Answer with what you have."
+            self._answers |= dict.fromkeys(_ids(calls), answer)
+            self._refused += [] if refusal in self._refused else [refusal]
+        return bool(refusal)
+
+
+def _others(calls: Sequence[ToolCall], made: Collection[ToolCall]) -> Sequence[ToolCall]:
+    return [call for call in calls if call not in made]
+
+
+def _ids(calls: Iterable[ToolCall]) -> Iterable[str]:
+    return [call.id for call in calls]

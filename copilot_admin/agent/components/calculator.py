@@ -1,0 +1,46 @@
+"""The component that works calculations out, so that no model has to guess at digits."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from copilot_admin.agent.components.base import Component
+from copilot_admin.agent.toolkits.arithmetic import calculate
+from protocol.components import ComponentOutput, ContentType
+
+
+class Calculator(Component):
+    """Works out a calculation exactly, with percent, units, currencies and finance."""
+
+    name = "calculator"
+    version = "v1"
+    content_types = (ContentType.TEXT,)
+    samples = (
+        {"expression": "2 + 2"},
+        {"expression": "200 + 10%"},
+        {"expression": "round(pmt(5%/12, 360, 300000 USD), 2)"},
+    )
+
+    def tool_eval(self, expression: str, **kwargs: Any) -> Iterator[ComponentOutput]:
+        """Works out one calculation exactly, with percent, units and currencies.
+
+        Args:
+            expression: Such as 1,250.5 * 3, 200 + 10% (is 220), 15% of 80, 3.5% + 25 bp,
+                $1.5m / 30, (5 km + 300 m) in m, 100 EUR * 1.1 USD/EUR, or a function: sqrt, ln,
+                log10, log2, exp, factorial, abs, round(x, decimals), floor, ceil, min, max, sum,
+                avg, median, pmt(rate, periods, present), pv, fv, npv(rate, flows...),
+                cagr(start, end, years), change(old, new). A space follows a comma between
+                arguments. Remainder: 17 mod 5.
+            **kwargs: What the system passes; nothing of it is used.
+
+        Yields:
+            The result as text for the model.
+
+        Raises:
+            ValueError: It is no calculation or has no result.
+
+        Examples:
+            >>> output, = Calculator().tool_eval("15% of 80")
+            >>> output.content[0].text.info
+            '12'
+        """
+        yield self.create_output("text", calculate(expression or ""), visible_scope="llm")

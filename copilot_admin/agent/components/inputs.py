@@ -1,0 +1,177 @@
+"""What this server passes to components besides the inputs that the contract names."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from copilot_admin.agent.documents.registry import Document
+from copilot_admin.agent.llm.model_stream import stream_model
+from copilot_admin.agent.llm.retries import Pace
+from copilot_admin.agent.values.model_call import (
+    ModelCall,
+    ModelMessage,
+    ModelProvider,
+    ModelRole,
+    TextDelta,
+    Usage,
+)
+from copilot_admin.agent.values.spec import Timeouts
+from copilot_admin.agent.values.witness import NOBODY, Witness
+from protocol.json import Json
+
+MODEL = "_sys_model"  # a `ModelDoor`
+DOCUMENTS = "_sys_documents"  # a sequence of `SourceDocument`
+
+
+class DocumentOrigin(StrEnum):
+    """Where a document of a request comes from."""
+
+    FILE = "file"
+    WIDGET = "widget"
+    CONTEXT = "context"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDocument:
+    """A file or the data of a widget, as text.
+
+    Attributes:
+        name: What people call it.
+        origin: Where it comes from.
+        parts: Pairs of a label, such as "page 3" or nothing, and a text.
+    """
+
+    name: str
+    origin: DocumentOrigin
+    parts: tuple[tuple[str, str], ...]
+
+
+def from_server(name: str, *, at: datetime, uid: str, trace_id: str) -> dict[str, Any]:
+    """What only the server knows of a call; no caller can set it.
+
+    Args:
+        name: Of the component.
+        at: When it is called.
+        uid: Who calls.
+        trace_id: Of the chat or the request.
+    """
+    return {
+        "_sys_name": name,
+        "_sys_current_time": at.isoformat(),
+        "_sys_uid": uid,
+        "_sys_traceid": trace_id,
+        "_sys_used_tool": [],
+    }
+
+
+class ModelDoor:
+    """The copilot's model, for a component that needs one.
+
+    Attributes:
+        usage: The tokens of the questions so far: prompt_tokens, completion_tokens, total_tokens,
+            name. Empty before the first answer has ended.
+    """
+
+    def __init__(
+        self,
+        provider: ModelProvider,
+        *,
+        model: str,
+        timeouts: Timeouts,
+        parameters: Mapping[str, Json],
+        pace: Pace,
+        witness: Witness = NOBODY,
+        user: str = "",
+    ) -> None:
+        self.usage: dict[str, Any] = {}
+        self._provider = provider
+        self._model = model
+        self._timeouts = timeouts
+        self._parameters = parameters
+        self._pace = pace
+        self._witness = witness
+        self._user = user
+
+    async def ask(
+        self, prompt: str, *, temperature: float | None = None, top_p: float | None = None
+    ) -> AsyncGenerator[str, None]:
+        """Streams the text that the model answers.
+
+        Args:
+            prompt: The whole question; the model sees nothing else.
+            temperature: Instead of the copilot's own.
+            top_p: Instead of the copilot's own.
+
+        Raises:
+            RunError: The model cannot be asked, or broke down.
+        """
+        chosen = {"temperature": temperature, "top_p": top_p}
+        call = ModelCall(
+            model=self._model,
+            messages=(ModelMessage(role=ModelRole.USER, text=prompt),),
+            parameters={
+                **self._parameters,
+                **{name: value for name, value in chosen.items() if value is not None},
+            },
+            user=self._user,
+        )
+        stream = stream_model(
+            self._provider,
+            call,
+            timeouts=self._timeouts,
+            pace=self._pace,
+            witness=self._witness,
+        )
+        async with aclosing(stream) as deltas:
+            async for delta in deltas:
+                if isinstance(delta, TextDelta):
+                    yield delta.text
+                elif isinstance(delta, Usage):
+                    self._count(delta)
+
+    def _count(self, usage: Usage) -> None:
+        counts = {
+            "prompt_tokens": usage.input_tokens,
+            "completion_tokens": usage.output_tokens,
+            "total_tokens": usage.input_tokens + usage.output_tokens,
+        }
+        sums = {key: self.usage.get(key, 0) + count for key, count in counts.items()}
+        self.usage = {**sums, "name": self._model}
+
+
+def source_document(document: Document, *, name: str = "") -> SourceDocument:
+    """A file that was read, as components find it.
+
+    Args:
+        document: Its pages.
+        name: What people call it; empty: its own name.
+    """
+    alone = len(document.pages) == 1
+    parts = tuple(
+        (page.name or ("" if alone else f"page {page.number}"), page.text)
+        for page in document.pages
+    )
+    return SourceDocument(name or document.name, DocumentOrigin.FILE, parts)
+
+
+def documents_in(inputs: Mapping[str, Any]) -> Sequence[SourceDocument]:
+    """The documents that came with a request; none where the system passed none."""
+    found: Sequence[SourceDocument] = inputs.get(DOCUMENTS, ())
+    return found
+
+
+def model_in(inputs: Mapping[str, Any]) -> ModelDoor:
+    """The copilot's model.
+
+    Raises:
+        ValueError: The component is called without a copilot, so there is no model.
+    """
+    door = inputs.get(MODEL)
+    if not isinstance(door, ModelDoor):
+        raise ValueError(
+            "There is no model to ask. Call the component through a copilot that has it."
+        )
+    return door

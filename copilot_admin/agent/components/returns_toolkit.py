@@ -1,0 +1,94 @@
+"""The component that measures returns and risk of series, so that no model has to compute them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import WithJsonSchema
+
+from copilot_admin.agent.components.base import Component
+from copilot_admin.agent.toolkits.returns import ReturnMeasure, measured
+from protocol.components import ComponentOutput, ContentType
+
+SHOWN_ROWS = 5_000  # to the user
+# One `type` of several names, since servers differ in how they read `anyOf`.
+SeriesArgument: TypeAlias = Annotated[
+    Sequence[Any] | Mapping[str, Any] | str,
+    WithJsonSchema({"type": ["array", "object", "string"], "items": {}}),
+]
+MeasureArgument: TypeAlias = Annotated[
+    str, WithJsonSchema({"type": "string", "enum": list(map(str, ReturnMeasure))})
+]
+
+_PRICES = [
+    {"date": "2024-01-31", "A": 100, "B": 50},
+    {"date": "2024-02-29", "A": 104, "B": 51},
+    {"date": "2024-03-31", "A": 101, "B": 49},
+    {"date": "2024-04-30", "A": 108, "B": 53},
+]
+
+
+class ReturnsToolkit(Component):
+    """Measures returns, risk and rates of return of series of prices, returns or payments.
+
+    A copilot's builder may set the options of `copilot_admin.agent.toolkits.returns.options` for calls
+    that do not say them: periods_per_year, risk_free_rate, target, confidence, benchmark, window,
+    kind, unit, guess, day_first.
+    """
+
+    name = "returns_toolkit"
+    version = "v1"
+    content_types = (ContentType.JSON, ContentType.TEXT)
+    samples = (
+        {"series": _PRICES, "measure": "summary"},
+        {"series": {"A": [100, 104, 101, 108], "B": [50, 51, 49, 53]}, "measure": "correlation"},
+        {"series": {"values": [0.01, -0.02, 0.03], "kind": "returns"}, "measure": "volatility"},
+        {"series": "date,close\n2024-01-02,10\n2024-01-03,9", "measure": "max_drawdown"},
+        {"series": [-70000, 12000, 15000, 18000, 21000, 26000], "measure": "irr"},
+    )
+
+    def tool_eval(
+        self, series: SeriesArgument, measure: MeasureArgument, **kwargs: Any
+    ) -> Iterator[ComponentOutput]:
+        """Measures returns and risk of series of prices or returns exactly, and rates of payments.
+
+        Args:
+            series: All values: [100, 101.5, ...], or rows such as [{"date": "2024-01-31", "AAPL":
+                185.2, "MSFT": 404.1}], or {"AAPL": [...], "MSFT": [...]}, or CSV text. Numbers have
+                a decimal point. Options go around it: {"values": <series>, "kind": "returns" (the
+                values are simple returns such as 0.01; else prices; or "values": any numbers),
+                "unit": "percent" (returns such as 1 for 1%), "periods_per_year": 252 (else as the
+                dates say), "risk_free_rate": 0.04, "target": 0.04 (of sortino, a year; else the
+                risk-free rate), "confidence": 0.95 (of value_at_risk), "benchmark": "SPY" (for beta
+                and tracking_error; else the last series), "window": 21 (returns in a rolling
+                measure), "guess": 0.1 (of several rates the nearest is taken), "day_first": true
+                (03/04/2024 is in April; else month first, unless other dates say it)}.
+            measure: summary, returns, log_returns, total_return, annualised_return (geometric),
+                cagr (by the calendar), volatility (annualised), standard_deviation (of a sample,
+                of one period's returns), sharpe, sortino (downside deviation over all returns),
+                calmar (annualised return over max_drawdown), value_at_risk (historical, a loss,
+                interpolated), drawdown, max_drawdown (with peak, trough and recovery),
+                rolling_return, rolling_volatility, for several series correlation, beta and
+                tracking_error (annualised), or of payments (paid below zero, received above) irr
+                (at equal intervals) and xirr (by their dates).
+            **kwargs: What the system passes; nothing of it is used.
+
+        Yields:
+            The table for the user, and the rounded result for the model.
+
+        Raises:
+            ValueError: The series cannot be read or measured.
+
+        Examples:
+            >>> table, words = ReturnsToolkit().tool_eval([100, 120, 90, 125], "max_drawdown")
+            >>> print(words.content[0].text.info)
+            series: max drawdown -25.00%, peak point 2, trough point 3, recovery point 4
+            >>> table.content[0].visible_scope.value
+            'user'
+        """
+        found = measured(series, measure, settings=self.config)
+        shown = [dict(row) for row in found.rows[-SHOWN_ROWS:]]
+        notes = list(found.notes)
+        if len(shown) < len(found.rows):
+            notes.append(f"The user sees the last {SHOWN_ROWS:,} of {len(found.rows):,} points.")
+        yield self.create_output("json", {"data": shown}, name=found.title, visible_scope="user")
+        yield self.create_output("text", "\n".join([*found.lines, *notes]), visible_scope="llm")

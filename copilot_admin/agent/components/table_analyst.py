@@ -1,0 +1,79 @@
+"""The component that filters, groups, aggregates and orders rows."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from copilot_admin.agent.components.base import Component
+from copilot_admin.agent.toolkits.table_operations import analysed
+from copilot_admin.agent.toolkits.table_operations.arguments import (
+    OperationsArgument,
+    RowsArgument,
+)
+from copilot_admin.agent.toolkits.table_operations.telling import SHOWN_ROWS, told
+from protocol.components import ComponentOutput, ContentType
+
+_SALES = [
+    {"region": "EU", "quarter": "Q1", "sales": 120},
+    {"region": "US", "quarter": "Q1", "sales": "1,080.5"},
+    {"region": "EU", "quarter": "Q2", "sales": 95},
+]
+
+
+class TableAnalyst(Component):
+    """Filters, groups, aggregates and orders rows that are given as JSON or CSV."""
+
+    name = "table_analyst"
+    version = "v1"
+    content_types = (ContentType.JSON, ContentType.TEXT)
+    samples = (
+        {
+            "rows": _SALES,
+            "operations": [
+                {"op": "group", "by": "region", "aggregate": {"sales": ["sum", "mean"]}},
+                {"op": "sort", "by": "sales_sum", "descending": True},
+            ],
+        },
+        {
+            "rows": "region,sales\nEU,120\nUS,95",
+            "operations": {"op": "filter", "column": "sales", "is": ">", "value": 100},
+        },
+        {"rows": _SALES, "operations": {"op": "filter", "column": "region", "is": "empty"}},
+    )
+
+    def tool_eval(
+        self, rows: RowsArgument, operations: OperationsArgument, **kwargs: Any
+    ) -> Iterator[ComponentOutput]:
+        r"""Filters, groups, aggregates and orders rows exactly, and shows the user the result.
+
+        Args:
+            rows: All rows, as a list of objects with the same keys, or as CSV or JSON text.
+            operations: What is done, one after the other; each is an object, one of
+                {"op": "filter", "column": "region", "is": "==", "value": "EU"} (is: == != > >= <
+                <= contains in empty filled; in takes a list),
+                {"op": "group", "by": ["region"], "aggregate": {"sales": ["sum", "mean"], "*":
+                "count"}} (sum mean median min max std count first last; makes the columns region,
+                sales_sum, sales_mean and count; without by, one row of all),
+                {"op": "top", "n": 5, "by": "sales"}, {"op": "bottom", "n": 5, "by": "sales"},
+                {"op": "sort", "by": ["sales"], "descending": true},
+                {"op": "select", "columns": ["region", "sales"]}, {"op": "limit", "n": 10},
+                {"op": "derive", "column": "margin", "left": "profit", "operator": "/", "right":
+                "sales"} (left and right are columns or numbers).
+            **kwargs: What the system passes; nothing of it is used.
+
+        Yields:
+            The resulting rows for the user, and for the model with a note of what was left out.
+
+        Raises:
+            ValueError: Rows or operations cannot be read, or a column is missing or has no numbers.
+
+        Examples:
+            >>> top = {"op": "top", "n": 1, "by": "sales"}
+            >>> table, words = TableAnalyst().tool_eval("region,sales\nEU,5\nUS,7", top)
+            >>> table.content[0].text.data
+            '[{"region": "US", "sales": 7}]'
+        """
+        table = analysed(rows, operations)
+        if table.rows:
+            shown = [dict(row) for row in table.rows[:SHOWN_ROWS]]
+            yield self.create_output("json", {"data": shown}, name="Result", visible_scope="user")
+        yield self.create_output("text", told(table), visible_scope="llm")

@@ -1,0 +1,117 @@
+"""Posts something to an address that an operator named, by the one way out; follows no redirect."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from aiohttp import ClientError, ClientResponse, ClientSession, DummyCookieJar
+
+from copilot_admin.agent.fetching.connecting import BoundedConnector
+from copilot_admin.agent.fetching.egress import Egress, is_private
+from copilot_admin.agent.fetching.names import OF_RECEIVERS
+from copilot_admin.agent.fetching.pieces import next_piece, told_when_it_breaks
+from copilot_admin.agent.fetching.tls_faults import tls_fault
+from copilot_admin.errors import CopilotError
+from copilot_admin.exhaustion import exhausted_below
+
+SECONDS = 10.0  # for all of it; a receiver puts what takes longer off until it has answered
+HEAD_BYTES = 1000  # of an answer; the rest is not read
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """What was answered.
+
+    Attributes:
+        head: The beginning of the answer: untrusted.
+    """
+
+    status: int
+    head: str
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the receiver has it."""
+        return 200 <= self.status < 300
+
+
+class PostFailed(CopilotError):
+    """Nothing was answered; the text says why.
+
+    Attributes:
+        is_final: Trying again would change nothing.
+    """
+
+    def __init__(self, public: str, *, is_final: bool = False) -> None:
+        super().__init__(public)
+        self.is_final = is_final
+
+
+async def post(
+    url: str,
+    body: bytes,
+    *,
+    headers: Mapping[str, str],
+    egress: Egress,
+    seconds: float = SECONDS,
+) -> Posted:
+    """Posts a body and reads the beginning of the answer.
+
+    Raises:
+        PostFailed: There is no answer, or the address may not be reached.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            return await _post(url, body, headers, egress)
+    except TimeoutError:
+        raise PostFailed(f"No answer came within {seconds:g} seconds.") from None
+    except (ClientError, OSError, ValueError) as error:
+        raise _failed(error) from error
+
+
+def _failed(error: Exception) -> PostFailed:
+    """What is said of a connection that failed."""
+    if fault := tls_fault(error):
+        return PostFailed(f"{fault.said('the server')} {fault.advice()}")
+    if lacking := exhausted_below(error):
+        return PostFailed(
+            f"This server may not open more connections at the moment. {lacking.advice}"
+        )
+    if isinstance(error, ValueError):
+        return PostFailed("This is no address to which something can be sent.")
+    if is_private(error):
+        sentence = (
+            "The address leads into a private network, to which nothing is sent unless "
+            "COPILOT_FETCH_ALLOW names it."
+        )
+        return PostFailed(sentence, is_final=True)
+    return PostFailed("The server could not be reached, or broke off.")
+
+
+async def _post(url: str, body: bytes, headers: Mapping[str, str], egress: Egress) -> Posted:
+    host = urlsplit(url).hostname
+    if host is None:
+        raise ValueError(url)
+    connector = BoundedConnector(OF_RECEIVERS, socket_factory=egress.sockets(host))
+    # What is packed could be more than the head that is wanted: it stays packed.
+    async with (
+        ClientSession(
+            connector=connector,
+            cookie_jar=DummyCookieJar(),
+            trust_env=False,
+            auto_decompress=False,
+        ) as session,
+        session.post(url, data=body, headers=headers, allow_redirects=False) as response,
+    ):
+        head = await _head(response)
+        response.close()  # whatever else it would send
+        return Posted(response.status, head.decode("utf-8", "replace"))
+
+
+async def _head(response: ClientResponse) -> bytes:
+    head = b""
+    with told_when_it_breaks(response):
+        while len(head) < HEAD_BYTES and (part := await next_piece(response)):
+            head += part[: HEAD_BYTES - len(head)]
+    return head

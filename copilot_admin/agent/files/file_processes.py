@@ -1,0 +1,139 @@
+"""Reads files in processes of their own, and says in words why one cannot be read.
+
+Every file of a stranger goes through here. A caller that is cancelled ends the process at once;
+one that has no event loop writes `asyncio.run(read_document(...))`.
+"""
+
+from base64 import b64decode
+from dataclasses import asdict
+from typing import TypeAlias, assert_never
+
+from copilot_admin.agent.documents.registry import (
+    Document,
+    LeftOut,
+    UnreadableFile,
+    broken_off,
+    document_of,
+    format_of,
+)
+from copilot_admin.agent.files.encoded import check_size
+from copilot_admin.agent.files.orders import FileReply, Job, Order
+from copilot_admin.agent.files.pictures import Picture, TooManyPixels
+from copilot_admin.agent.processes.losses import Loss
+from copilot_admin.agent.processes.places import Busy
+from copilot_admin.agent.processes.workers import ModuleWorkers, OrderFailed
+
+BUSY = "The server is reading as many files as it can. Ask again in a minute."
+DAMAGED = "It is damaged. Save it anew with the program that made it, and attach that."
+LOST = "The server could not read it just now. Ask again."
+_TOO_MUCH = {  # behind it stands what to do with a file of the kind
+    Loss.TIME: "It takes longer to read than one file may. ",
+    Loss.MEMORY: "It takes more memory to read than one file may. ",
+}
+_BEHIND = {  # pages that were read: why no more were; where nobody knows it, asking again may help
+    Loss.TIME: "takes longer to read than one file may",
+    Loss.MEMORY: "takes more memory to read than one file may",
+    Loss.DAMAGE: "is damaged",
+}
+SMALLER = "Scale it down, or save it anew."
+TURN_SECONDS = 2.0  # of a file, while those of others wait; nearly every file takes less
+WORKERS = ModuleWorkers("copilot_admin.agent.files.worker", turn=TURN_SECONDS)
+
+FileBody: TypeAlias = bytes | str  # its bytes, or base64 as it came
+
+
+async def read_document(
+    body: FileBody,
+    *,
+    data_type: str,
+    name: str,
+    places: bool = False,
+    asker: object | None = None,
+) -> tuple[Document, int]:
+    """A file as text, as far as it can be read, and its size in bytes.
+
+    Args:
+        body: The file.
+        data_type: One of `documents.registry.data_types()`.
+        name: What people call it.
+        places: Whether it is asked where the words stand.
+        asker: The question it belongs to; one with many files lets those of others go first.
+
+    Raises:
+        UnreadableFile: It cannot be read; the text says why.
+    """
+    form = format_of(data_type)
+    order = Order(job=Job.DOCUMENT, data_type=data_type, name=name, places=places)
+    reply = await _reply(order, body, too_much=form.too_much if form else "", asker=asker)
+    parts = (*reply.pages, *([reply.left_out] if reply.left_out else ()))
+    return document_of(parts, name=name), reply.size
+
+
+async def read_picture(
+    body: FileBody, *, name: str, asker: object | None = None
+) -> tuple[Picture, int]:
+    """An image as a model can be shown it, and its size in bytes.
+
+    Args:
+        body: The file.
+        name: What people call it.
+        asker: As with `read_document`.
+
+    Raises:
+        UnreadableFile: It cannot be read; the text says why.
+    """
+    order = Order(job=Job.PICTURE, name=name)
+    reply = await _reply(order, body, too_much=SMALLER, asker=asker)
+    if reply.picture is None:
+        raise UnreadableFile(DAMAGED)
+    return reply.picture, reply.size
+
+
+async def harmless_png(data: bytes) -> bytes:
+    """A small PNG of an image that holds nothing but its pixels.
+
+    Raises:
+        TooManyPixels: It is larger than an image of a copilot may be.
+        UnreadableFile: It cannot be read; the text says why.
+    """
+    reply = await _reply(Order(job=Job.PNG), data, too_much=SMALLER)
+    if reply.too_many_pixels is not None:
+        raise TooManyPixels(*reply.too_many_pixels)
+    return b64decode(reply.png)
+
+
+async def _reply(
+    order: Order, body: FileBody, *, too_much: str, asker: object | None = None
+) -> FileReply:
+    if isinstance(body, str):
+        check_size(body)
+    reply = FileReply()
+    fields = {**asdict(order), "is_encoded": isinstance(body, str)}
+    try:
+        await WORKERS.carry_out(fields, body, take=reply.take, asker=asker)
+    except Busy:
+        raise UnreadableFile(BUSY) from None
+    except OrderFailed as error:
+        reply.left_out = _of_what_follows(error.loss, reply)
+        if reply.left_out is None:
+            raise UnreadableFile(_sentence(error.loss, too_much)) from error
+    return reply
+
+
+def _of_what_follows(loss: Loss, reply: FileReply) -> LeftOut | None:
+    """What is said where a process was lost behind some pages; None where nothing came of it."""
+    why = _BEHIND.get(loss)
+    has_text = any(page.text.strip() for page in reply.pages)
+    return broken_off(len(reply.pages), reply.pages[-1], why) if why and has_text else None
+
+
+def _sentence(loss: Loss, too_much: str) -> str:
+    """Why a file could not be read, and what to do."""
+    match loss:
+        case Loss.TIME | Loss.MEMORY:
+            return _TOO_MUCH[loss] + too_much
+        case Loss.DAMAGE:
+            return DAMAGED
+        case Loss.UNKNOWN:
+            return LOST
+    assert_never(loss)

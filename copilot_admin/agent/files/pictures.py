@@ -1,0 +1,206 @@
+"""Images as a model takes them: decoded to be sure, turned upright, no larger than is of use, and bare.
+
+Whoever attaches a photograph does not mean to tell where he stood.
+"""
+
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from io import BytesIO
+
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from copilot_admin.agent.documents.registry import UnreadableFile
+from copilot_admin.agent.files.bare_pictures import without_notes
+
+IMAGE_TYPES = frozenset({"png", "jpg", "jpeg", "gif", "webp"})  # `data_type`s of Workspace
+FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
+MOST_PIXELS = 40_000_000  # 160 MB while it is decoded
+MOST_SCANS = 100  # of a JPEG; a usual one has ten, and each goes over all pixels anew
+MOST_PIXELS_OF_AN_ICON = 4_000_000
+LARGEST_SIDE_OF_AN_ICON = 512  # pixels; Workspace shows a copilot's image at 40 to 128
+ICON_FORMATS = ("PNG", "JPEG", "WEBP")
+LARGEST_SIDE = 2048  # pixels; vendors scale down to this or less
+MOST_SENT = 4 * 1024 * 1024  # bytes of one image; some vendors refuse 5 MB
+# What every server that sees takes, where WebP and GIF are not; CMYK is for printers.
+_WITH_ITS_PIXELS = {"PNG": "image/png", "JPEG": "image/jpeg"}
+_PHOTOGRAPHS = ("JPEG", "MPO")  # MPO: a JPEG of a telephone, with more pictures behind it
+_START_OF_SCAN = b"\xff\xda"  # stands nowhere else in a JPEG's data
+_DEEP_GREYS = ("I;16", "I;16B", "I")  # as Pillow calls 16 bits of grey; it reads colours as 8 bits
+_UPRIGHT = 1
+Image.MAX_IMAGE_PIXELS = None  # `picture_in` looks at the size, and says which it is
+_ORIENTATION = 0x0112  # a tag of Exif
+
+
+class TooManyPixels(ValueError):
+    """A picture would take too much memory to decode."""
+
+    def __init__(self, width: int, height: int) -> None:
+        super().__init__(f"{width} by {height} pixels")
+        self.width = width
+        self.height = height
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """An image to be shown to a model; sizes are those of the file that came."""
+
+    name: str
+    width: int
+    height: int
+    url: str = field(repr=False)  # data:image/...;base64,...
+
+
+@contextmanager
+def picture_in(data: bytes, *, formats: tuple[str, ...], most_pixels: int) -> Iterator[Image.Image]:
+    """The picture in some bytes, whose size is looked at before a pixel is decoded.
+
+    Raises:
+        TooManyPixels: It is a bomb, or just too large.
+        ValueError: It is no picture of these formats; also when that shows within the block.
+    """
+    try:
+        picture = Image.open(BytesIO(data), formats=formats)
+        if picture.width * picture.height > most_pixels:
+            raise TooManyPixels(picture.width, picture.height)
+        if picture.format in _PHOTOGRAPHS and data.count(_START_OF_SCAN) > MOST_SCANS:
+            raise ValueError("scans without end")
+        yield picture
+    except (
+        UnidentifiedImageError,
+        OSError,
+        SyntaxError,  # what Pillow raises for a broken PNG chunk
+        EOFError,
+    ) as error:
+        raise ValueError("no picture") from error
+
+
+def read_picture(data: bytes, *, name: str) -> Picture:
+    """Reads an image here and now: whoever serves others asks `file_processes.read_picture`.
+
+    What it is shows in its first bytes, whatever it was said to be. Of an animation the first
+    picture counts.
+
+    Raises:
+        UnreadableFile: It is no image, it is damaged, or it is too large.
+    """
+    with _told(), picture_in(data, formats=FORMATS, most_pixels=MOST_PIXELS) as picture:
+        width, height = picture.size
+        picture.draft(None, (LARGEST_SIDE, LARGEST_SIDE))  # of a JPEG only what is needed
+        picture.load()
+        media_type, sent = _sent(picture, data, side=max(width, height))
+    url = f"data:{media_type};base64,{b64encode(sent).decode('ascii')}"
+    return Picture(name=name, width=width, height=height, url=url)
+
+
+def harmless_png(data: bytes) -> bytes:
+    """A small PNG of the same picture that holds nothing but its pixels.
+
+    Raises:
+        TooManyPixels: It is a bomb, or just too large.
+        UnreadableFile: It is no PNG, JPEG or WebP that can be read to its end.
+    """
+    try:
+        with picture_in(data, formats=ICON_FORMATS, most_pixels=MOST_PIXELS_OF_AN_ICON) as picture:
+            picture.load()
+            shown = _of_eight_bits(picture)
+            shown.thumbnail((LARGEST_SIDE_OF_AN_ICON, LARGEST_SIDE_OF_AN_ICON))
+            upright = ImageOps.exif_transpose(shown.convert("RGBA"))
+            return _saved(upright, "PNG", optimize=True)
+    except TooManyPixels:
+        raise
+    except ValueError as error:
+        raise UnreadableFile("It is no PNG, JPEG or WebP image, or it is damaged.") from error
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Says in words why an image cannot be used."""
+    try:
+        yield
+    except TooManyPixels as error:
+        raise UnreadableFile(
+            f"It has {error.width} by {error.height} pixels; "
+            f"{MOST_PIXELS // 10**6} million in all are the most. Scale it down."
+        ) from error
+    except ValueError as error:
+        raise UnreadableFile(
+            "It is no PNG, JPEG, GIF or WebP image, or it is damaged. Attach it again."
+        ) from error
+
+
+def _sent(picture: Image.Image, data: bytes, *, side: int) -> tuple[str, bytes]:
+    """Media type and bytes: those that came without their notes, where every model takes them."""
+    if _is_sendable(picture, data, side=side):
+        with suppress(ValueError):  # Pillow forgives more
+            return _WITH_ITS_PIXELS[picture.format or ""], without_notes(data)
+    return _rewritten(picture)
+
+
+def _is_sendable(picture: Image.Image, data: bytes, *, side: int) -> bool:
+    return (
+        picture.format in _WITH_ITS_PIXELS
+        and picture.mode != "CMYK"
+        and picture.mode not in _DEEP_GREYS  # white to a server that converts it with Pillow
+        and side <= LARGEST_SIDE
+        and len(data) <= MOST_SENT
+        and picture.getexif().get(_ORIENTATION, _UPRIGHT) == _UPRIGHT
+    )
+
+
+def _rewritten(picture: Image.Image) -> tuple[str, bytes]:
+    """Media type and bytes: a photograph stays one, everything else is a PNG if that is small."""
+    is_photograph = picture.format in _PHOTOGRAPHS
+    shown = _of_eight_bits(picture)
+    mode = "RGBA" if shown.has_transparency_data else "RGB"
+    shown = shown if shown.mode == mode else shown.convert(mode)
+    shown.thumbnail((LARGEST_SIDE, LARGEST_SIDE))
+    shown = ImageOps.exif_transpose(shown)  # last: a copy of the whole would cost its memory again
+    if not is_photograph:
+        png = _saved(shown, "PNG")
+        if len(png) <= MOST_SENT:
+            return "image/png", png
+    return "image/jpeg", _saved(_on_white(shown), "JPEG")
+
+
+def _of_eight_bits(picture: Image.Image) -> Image.Image:
+    """The picture; 16 bits of grey are scaled, as `convert` makes each of 255 and more white."""
+    if picture.mode not in _DEEP_GREYS:
+        return picture
+    grey, alpha = _grey_and_alpha(picture)
+    if alpha is None:
+        return grey
+    shown = grey.convert("RGBA")
+    shown.putalpha(alpha)
+    return shown
+
+
+def _grey_and_alpha(picture: Image.Image) -> tuple[Image.Image, Image.Image | None]:
+    """Grey of 8 bits, and what shows of it where one shade of the 16 bits is transparent.
+
+    Mode I takes 160 MB of the largest picture, which are gone at the end: the process grows to
+    461 MB at most, where it grows to 539 MB for a coloured one with a transparent colour.
+    """
+    deep = picture.convert("I")  # the only mode in which `point` takes a table of all shades
+    grey = deep.point([shade >> 8 for shade in range(1 << 16)], "L")
+    clear = grey.info.pop("transparency", None)
+    if clear is None:
+        return grey, None
+    return grey, deep.point([0 if shade == clear else 255 for shade in range(1 << 16)], "L")
+
+
+def _on_white(picture: Image.Image) -> Image.Image:
+    if picture.mode == "RGB":
+        return picture
+    white = Image.new("RGB", picture.size, "white")
+    white.paste(picture, mask=picture.getchannel("A"))
+    return white
+
+
+def _saved(picture: Image.Image, form: str, *, optimize: bool = False) -> bytes:
+    clean = Image.new(picture.mode, picture.size)  # without whatever else came with the pixels
+    clean.paste(picture)
+    out = BytesIO()
+    clean.save(out, format=form, quality=85, optimize=optimize)
+    return out.getvalue()

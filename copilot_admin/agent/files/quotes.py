@@ -1,0 +1,93 @@
+"""Finds what an answer quotes of a document, and where it stands on its pages.
+
+Only words that stand in both are a quote: a run of at least five that follow each other, whatever
+their case and punctuation. So a box is never made up; what the model says in words of its own has
+none.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from copilot_admin.agent.documents.registry import Document, Word
+from protocol.json import JsonObject
+
+SHORTEST = 5  # words; shorter runs stand in many texts by chance
+MOST = 5  # quotes of one document
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A word of the document, as it is compared, and where it stands."""
+
+    plain: str
+    page: int
+    word: Word
+
+
+def quotes(answer: str, document: Document) -> tuple[tuple[JsonObject, ...], ...]:
+    """The boxes of each quote, a box for each line, in the order of the answer.
+
+    Costs grow in a straight line with the lengths of both texts, except where the same five words
+    stand in the document again and again: then the first place counts.
+    """
+    placed = [
+        _Placed(plain, page.number, word)
+        for page in document.pages
+        for word in page.words
+        if (plain := _plain(word.text))
+    ]
+    plain_words = [one.plain for one in placed]
+    starts: dict[tuple[str, ...], int] = {}
+    for index in range(len(plain_words) - SHORTEST + 1):
+        starts.setdefault(tuple(plain_words[index : index + SHORTEST]), index)
+    said = [plain for text in answer.split() if (plain := _plain(text))]
+    found = list(dict.fromkeys(_runs(said, plain_words, starts)))[:MOST]
+    return tuple(tuple(_boxes(placed[start:end])) for start, end in found)
+
+
+def page_of(quote: Sequence[JsonObject]) -> int:
+    """The page on which a quote begins."""
+    return int(str(quote[0]["page"]))
+
+
+def _runs(
+    said: Sequence[str], words: Sequence[str], starts: dict[tuple[str, ...], int]
+) -> Iterator[tuple[int, int]]:
+    index = 0
+    while index <= len(said) - SHORTEST:
+        start = starts.get(tuple(said[index : index + SHORTEST]))
+        if start is None:
+            index += 1
+            continue
+        length = SHORTEST
+        while (
+            index + length < len(said)
+            and start + length < len(words)
+            and said[index + length] == words[start + length]
+        ):
+            length += 1
+        yield start, start + length
+        index += length
+
+
+def _boxes(run: Sequence[_Placed]) -> Iterator[JsonObject]:
+    """One box for each line; words of a line have the same middle, whatever their heights."""
+    for (page, _), line in groupby(run, key=_line_of):
+        words = [one.word for one in line]
+        yield {
+            "text": " ".join(word.text for word in words),
+            "page": page,
+            "x0": min(word.x0 for word in words),
+            "top": min(word.top for word in words),
+            "x1": max(word.x1 for word in words),
+            "bottom": max(word.bottom for word in words),
+        }
+
+
+def _line_of(placed: _Placed) -> tuple[int, int]:
+    return placed.page, round(placed.word.bottom / 4)
+
+
+def _plain(text: str) -> str:
+    return "".join(character for character in text.lower() if character.isalnum())

@@ -1,0 +1,259 @@
+"""Reads the files of a query: from here on they are text and pictures, as far as can be read."""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import PurePosixPath
+
+from copilot_admin.agent.beside import beside_if
+from copilot_admin.agent.documents.registry import Document
+from copilot_admin.agent.fetching.egress import Fetch
+from copilot_admin.agent.files.contents import (
+    TEXT_FORM,
+    FileContent,
+    FileItem,
+    FileOutcome,
+    ImageItem,
+    item_of,
+    outcome_of,
+    unreadable,
+    unwanted,
+)
+from copilot_admin.agent.files.links import with_links
+from copilot_admin.agent.files.pictures import Picture
+from copilot_admin.agent.files.rules import EVERYTHING, FileRules, Origin, origin_of, origins_in
+from copilot_admin.agent.files.wanted import (
+    LONGEST_NAME,
+    Item,
+    Key,
+    WantedFile,
+    is_read,
+    is_text_already,
+    wanted_in,
+    wanted_of,
+)
+from copilot_admin.agent.values.engine_input import FileRead
+from copilot_admin.agent.values.uploads import is_uploaded
+from protocol.messages import DataItem, FileReference, Message, ResultMessage, SourceData
+from protocol.query import ContextItem, Query
+
+MOST_FILES = 20  # of one query
+MOST_TOLD = 50  # of one query are told one by one; others that were not read are counted
+MOST_SECONDS = 60.0  # for all of them
+AT_ONCE = 2  # files of one query; their bytes are in memory meanwhile
+MOST_TEXT = 4_000_000  # characters of all documents of one query
+MOST_IMAGES = 10  # of one query; the newest are shown
+MOST_IMAGE_CHARACTERS = 20 * 1024 * 1024  # in base64, of all of them; some vendors refuse 32 MB
+UNKNOWN_KIND = (
+    "Files of this kind are not read. Save it as PDF, docx, xlsx, CSV or text, an image as PNG or "
+    "JPEG, and attach that."
+)
+
+
+class _Reading:
+    """The files of one query: each is fetched and read once, however often it is repeated."""
+
+    def __init__(self, fetch: Fetch, rules: FileRules) -> None:
+        self._fetch = fetch
+        self._rules = rules
+        self._until = asyncio.get_running_loop().time() + MOST_SECONDS
+        self._left = MOST_FILES
+        self._dead: set[str] = set()  # links of which the user is told
+        # Nothing stands for a file that is only counted.
+        self.contents: dict[Key, FileContent | None] = {}
+        self.files: list[FileRead] = []
+        self.counted: list[FileRead] = []
+
+    async def read(self, wanted: Iterable[WantedFile]) -> None:
+        """Reads files, a few at the same time; what stands first has precedence."""
+        running: deque[tuple[WantedFile, asyncio.Task[FileOutcome | None]]] = deque()
+        async with asyncio.TaskGroup() as group:
+            for one in wanted:
+                if len(running) >= AT_ONCE:
+                    await self._keep(*running.popleft())
+                running.append((one, group.create_task(self._outcome(one))))
+            while running:
+                await self._keep(*running.popleft())
+
+    async def _outcome(self, wanted: WantedFile) -> FileOutcome | None:
+        """What becomes of a file; nothing where it is text already."""
+        if wanted.origin not in self._rules.origins:
+            return unwanted(wanted.file, wanted.origin)
+        if not is_read(wanted.file.kind):
+            return unreadable(wanted.file, UNKNOWN_KIND)
+        if await is_text_already(wanted):
+            return None
+        self._left -= 1
+        if self._left < 0:
+            return unreadable(wanted.file, f"{MOST_FILES} other files were read already.")
+        try:
+            async with asyncio.timeout_at(self._until):
+                return await outcome_of(
+                    wanted.item, wanted.file, fetch=self._fetch, rules=self._rules, asker=self
+                )
+        except TimeoutError:
+            return unreadable(
+                wanted.file,
+                f"All files of a question may take {MOST_SECONDS:g} seconds. Attach fewer.",
+            )
+
+    async def _keep(self, wanted: WantedFile, task: "asyncio.Task[FileOutcome | None]") -> None:
+        """Keeps what came of a file, if there is room for it."""
+        outcome = await task
+        if outcome is None:
+            size = len(wanted.key[2].encode("utf-8", "replace"))
+            self.tell(replace(wanted.file, size=size))
+            return
+        content, file = outcome
+        if why := self._too_much(content):
+            content, file = unreadable(replace(wanted.file, size=file.size), why)
+        is_told = self.tell(replace(file, is_known=self._is_known(wanted, file)))
+        self.contents[wanted.key] = content if is_told else None
+
+    def tell(self, file: FileRead) -> bool:
+        """Whether what came of a file is told; one that was read always is, others are counted."""
+        is_told = len(self.files) < MOST_TOLD or file.pages is not None or file.pixels is not None
+        (self.files if is_told else self.counted).append(file)
+        return is_told
+
+    def _is_known(self, wanted: WantedFile, file: FileRead) -> bool:
+        """Whether the user was told of a file already; of a dead link once, whatever it is called."""
+        if not wanted.is_new:
+            return True
+        if not file.fault or not isinstance(wanted.item, FileReference):
+            return False
+        is_told = wanted.item.url in self._dead
+        self._dead.add(wanted.item.url)
+        return is_told
+
+    def _too_much(self, content: FileContent) -> str:
+        """Why there is no room for one more; empty while there is."""
+        others = self.contents.values()
+        match content:
+            case Document():
+                documents = [one for one in others if isinstance(one, Document)]
+                if sum(map(_characters, (*documents, content))) > MOST_TEXT:
+                    return "Together with newer files it has too much text. Attach fewer."
+            case Picture():
+                shown = [one for one in others if isinstance(one, Picture)]
+                if len(shown) >= MOST_IMAGES:
+                    return f"The model is shown {MOST_IMAGES} newer images already."
+                if sum(len(one.url) for one in (*shown, content)) > MOST_IMAGE_CHARACTERS:
+                    return "Together with newer images it is too large. Attach fewer."
+        return ""
+
+
+async def with_files_read(
+    query: Query, *, fetch: Fetch, rules: FileRules = EVERYTHING, is_large: bool = False
+) -> tuple[Query, tuple[FileRead, ...]]:
+    """The query with its files as text and pictures, and what came of each file.
+
+    The newest files are read first: when there are too many, the oldest are left out.
+
+    Args:
+        query: Whose results and context may hold files, in base64 or as links, and whose question
+            may name addresses.
+        fetch: Gets the bytes behind a link.
+        rules: Which of them are read; the others are told of in words.
+        is_large: There may be so many that others would wait while they are looked for.
+    """
+    query = with_links(query)
+    reading = _Reading(fetch, rules)
+    for file in _not_asked_for(query, rules):
+        reading.tell(file)
+    told = list(map(_told, reading.files))
+    if wanted := await beside_if(is_large, partial(wanted_in, query)):
+        await reading.read(wanted)
+        query = await beside_if(is_large, partial(_replaced, query, reading.contents))
+    others = tuple(_counted(reading.counted))
+    told += [_told(one) for one in others if one.fault]
+    if told:
+        query = replace(query, context=(*query.context, *told))
+    return query, (*reading.files, *others)
+
+
+def files_in(items: Iterable[object]) -> list[Document]:
+    """The documents among some items."""
+    return [item.document for item in items if isinstance(item, FileItem)]
+
+
+def pictures_in(results: Iterable[object]) -> list[Picture]:
+    """The pictures among what sources returned, in their order."""
+    return [
+        item.picture
+        for one in results
+        if isinstance(one, SourceData)
+        for item in one.items
+        if isinstance(item, ImageItem)
+    ]
+
+
+def _not_asked_for(query: Query, rules: FileRules) -> Iterator[FileRead]:
+    """Files that are attached and that nobody is asked for, as the copilot takes none."""
+    if Origin.UPLOAD in rules.origins:
+        return
+    for widget in query.widgets.primary:
+        if is_uploaded(widget):
+            name = (widget.name or widget.widget_id)[:LONGEST_NAME]
+            kind = PurePosixPath(name).suffix.removeprefix(".").lower()
+            yield unwanted(FileRead(name=name, kind=kind), Origin.UPLOAD)[1]
+
+
+def _told(file: FileRead) -> ContextItem:
+    """What stands for a file that nobody is asked for, so that the model knows of it."""
+    item = DataItem(content=f"[{file.fault}]", data_format=TEXT_FORM, citable=False)
+    return ContextItem(name=file.name, data=SourceData((item,)))
+
+
+def _counted(files: Sequence[FileRead]) -> Iterator[FileRead]:
+    """What stands for files that are not told one by one: those not read, and those that are text."""
+    unread = [one for one in files if one.fault or one.note]
+    if unread:
+        name = _number(len(unread), "file")
+        fault = f"{name} could not be read. Attach fewer."
+        known = all(one.is_known for one in unread)
+        yield FileRead(name=name, kind="", fault=fault, is_known=known)
+    texts = len(files) - len(unread)
+    if texts:
+        yield FileRead(
+            name=_number(texts, "text"), kind="txt", size=sum(one.size or 0 for one in files)
+        )
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} more {noun}{'' if count == 1 else 's'}"
+
+
+def _characters(document: Document) -> int:
+    return sum(len(page.text) for page in document.pages)
+
+
+def _replaced(query: Query, contents: Mapping[Key, FileContent | None]) -> Query:
+    """The query with what came of its files in their place."""
+
+    def data(found: SourceData, origin: Origin) -> SourceData:
+        items = (one_item(item, origin) for item in found.items)
+        return replace(found, items=tuple(one for one in items if one is not None))
+
+    def one_item(item: Item, origin: Origin) -> Item | None:
+        wanted = wanted_of(item, origin)
+        if wanted is None or wanted.key not in contents:
+            return item
+        content = contents[wanted.key]
+        return None if content is None else item_of(item, content)
+
+    def message(one: Message) -> Message:
+        if not isinstance(one, ResultMessage):
+            return one
+        results = (
+            data(result, origin) if isinstance(result, SourceData) else result
+            for result, origin in origins_in(one)
+        )
+        return replace(one, data=tuple(results))
+
+    context = tuple(
+        replace(sent, data=data(sent.data, origin_of(sent, query=query))) for sent in query.context
+    )
+    return replace(query, messages=tuple(map(message, query.messages)), context=context)

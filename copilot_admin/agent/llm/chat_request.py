@@ -1,0 +1,88 @@
+"""Writes a model call as the body of a chat completion request."""
+
+import json
+
+from copilot_admin.agent.llm.long_bodies import LongBody, dumped
+from copilot_admin.agent.llm.parameters import RESERVED_PARAMETERS
+from copilot_admin.agent.values.model_call import ModelCall, ModelMessage, ModelRole
+from protocol.json import Json, JsonObject
+
+# What is longer is written as it is sent. Up to here one call writes it, which is as fast.
+LONG = 256 * 1024  # characters
+
+
+def request_body(call: ModelCall, *, with_usage: bool) -> bytes | LongBody:
+    """The JSON of a streaming request; `with_usage` asks for the tokens at its end."""
+    body = _request(call, with_usage=with_usage)
+    return LongBody(body) if _is_long(call) else dumped(body)
+
+
+def _is_long(call: ModelCall) -> bool:
+    size = 0
+    for message in call.messages:
+        size += len(message.text)
+        if message.tool_calls or message.images:
+            size += sum(len(one.arguments) for one in message.tool_calls)
+            size += sum(len(image.url) for image in message.images)
+    return size > LONG
+
+
+def _request(call: ModelCall, *, with_usage: bool) -> JsonObject:
+    body: dict[str, Json] = {
+        key: one for key, one in call.parameters.items() if key not in RESERVED_PARAMETERS
+    }
+    body["model"] = call.model
+    if call.user:
+        body["user"] = call.user
+    body["messages"] = [_message(message) for message in call.messages]
+    if call.tools:
+        body["tools"] = [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": tool.parameters,
+                },
+            }
+            for tool in call.tools
+        ]
+    body["stream"] = True
+    if with_usage:
+        body["stream_options"] = {"include_usage": True}
+    return body
+
+
+def _message(message: ModelMessage) -> JsonObject:
+    said: dict[str, Json] = {"role": message.role.value, "content": _content(message)}
+    if message.tool_calls:
+        said["content"] = message.text or None
+        said["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments or "{}"},
+            }
+            for call in message.tool_calls
+        ]
+    if message.role is ModelRole.TOOL:
+        said["tool_call_id"] = message.tool_call_id
+    return said
+
+
+def _content(message: ModelMessage) -> Json:
+    """The text; with images a list of parts, each image between the marks of data."""
+    if not message.images:
+        return message.text
+    parts: list[Json] = [_text(message.text)] if message.text else []
+    for image in message.images:
+        parts += (
+            _text(f"<data image={json.dumps(image.name, ensure_ascii=False)}>"),
+            {"type": "image_url", "image_url": {"url": image.url}},
+            _text("</data>"),
+        )
+    return parts
+
+
+def _text(text: str) -> Json:
+    return {"type": "text", "text": text}

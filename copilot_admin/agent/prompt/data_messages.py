@@ -1,0 +1,244 @@
+"""Turns what a request brings into Data messages, beside the notes of the copilot.
+
+Notes that the builder wrote are frozen: they stand right after the system prompt and are the same
+at every question, so that a provider can cache them. What comes from the client is derived: it
+stands right before the question. A thing that both speak of is derived, the client's values win.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+import json
+
+from copilot_admin.agent.client.widget_data import name_of
+from copilot_admin.agent.client.widget_offer import (
+    facts_of,
+    facts_of_param,
+    listed_widgets,
+)
+from copilot_admin.agent.prompt.data_limits import within
+from copilot_admin.agent.prompt.data_text import item_text
+from copilot_admin.agent.prompt.item_forms import form_note
+from copilot_admin.agent.values.spec import CopilotSpec, DataMessagePolicy
+from copilot_admin.agent.values.turn import Fetched, fetched_by, fetched_in_turn
+from protocol.data import DataMessage, folded, render
+from protocol.functions import WIDGET_DATA_FUNCTIONS
+from protocol.json import Json
+from protocol.json_tokens import has_more_tokens
+from protocol.messages import DataItem, ResultMessage, SourceData
+from protocol.pieces import encoded
+from protocol.query import ContextItem, Query
+from protocol.walk import is_deeper
+from protocol.widgets import Widget
+
+_WIDGET_DATA = "widget_data"
+# Of data that is laid out; what is deeper or has more values stays the text it came as.
+_MAX_DEPTH = 100
+_MOST_VALUES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class DataBlocks:
+    """The texts of Data messages: of the copilot's notes, and of what the client sent.
+
+    Attributes:
+        several: Widgets that the conversation has data of for different arguments.
+        cuts: A sentence for the user about each that did not fit.
+    """
+
+    frozen: tuple[str, ...] = ()
+    derived: tuple[str, ...] = ()
+    several: frozenset[str] = frozenset()
+    cuts: tuple[str, ...] = ()
+
+
+def data_blocks(spec: CopilotSpec, query: Query, *, limit: int) -> DataBlocks:
+    """The Data messages of a request as a model is to see them.
+
+    Args:
+        spec: Whose notes and switches count.
+        query: What the client sent.
+        limit: Characters for all that the client sent. Lists lose their last rows, and the
+            description says how many; notes are never cut.
+    """
+    several = _several(query) if spec.data_messages.results else frozenset()
+    derived = list(_derived(spec.data_messages, query, several=several))
+    if not spec.data and not derived:
+        return DataBlocks()
+    merging = spec.data_messages.merge
+    moving = {one.identity for one in derived} if merging else set()
+    frozen = folded([one for one in spec.data if one.identity not in moving], merging=merging)
+    others = [one for one in spec.data if one.identity in moving]
+    client = folded([*others, *derived], merging=merging)
+    fitted = within(client, limit)
+    told = _told_before(query, several=several) if spec.data_messages.results else frozenset()
+    cuts = (
+        one.cut
+        for message, one in zip(client, fitted, strict=True)
+        if one.cut and not (message.kind == _WIDGET_DATA and message.instance in told)
+    )
+    return DataBlocks(
+        tuple(map(render, frozen)), tuple(one.text for one in fitted), several, tuple(cuts)
+    )
+
+
+def is_widget_data(message: ResultMessage, fetched: Fetched) -> bool:
+    """Whether a result is data of a widget, as opposed to an error or another function's."""
+    return message.function in WIDGET_DATA_FUNCTIONS and isinstance(fetched.result, SourceData)
+
+
+def instance_of(fetched: Fetched, *, several: frozenset[str]) -> str:
+    """What sets the data of one widget apart: the widget, and what it was asked with.
+
+    The arguments are named only where the conversation has data for different ones.
+    """
+    ref = _ref(fetched)
+    return f"{ref} {_arguments(fetched)}" if ref in several else ref
+
+
+def _several(query: Query) -> frozenset[str]:
+    asked = Counter(ref for ref, _ in {(_ref(one), _arguments(one)) for one in _fetched(query)})
+    return frozenset(ref for ref, count in asked.items() if count > 1)
+
+
+def _derived(
+    policy: DataMessagePolicy, query: Query, *, several: frozenset[str]
+) -> Iterator[DataMessage]:
+    """What the client sent; of two that speak of one thing the later wins."""
+    if policy.workspace and (query.workspace_state or query.timezone):
+        zone = {"timezone": query.timezone} if query.timezone else {}
+        yield DataMessage(
+            kind="workspace",
+            data={**query.workspace_state, **zone},
+            description="What the user sees: the dashboard and its tabs.",
+        )
+    if policy.options and query.workspace_options:
+        yield DataMessage(
+            kind="options",
+            data=dict(query.workspace_options),
+            description="What the user chose in the settings of the chat.",
+        )
+    if policy.widgets and query.widgets:
+        yield _widgets(query)
+    for item in query.context:
+        if item.message is not None:
+            yield item.message
+        elif policy.context:
+            yield _context(item)
+    if policy.results:
+        yield from _results(query, several=several)
+
+
+def _widgets(query: Query) -> DataMessage:
+    listed, others = listed_widgets(query.widgets.all(), query=query)
+    more = f" {others} more are not listed." if others else ""
+    groups = {
+        id(widget): group
+        for group in ("primary", "secondary", "extra")
+        for widget in getattr(query.widgets, group)
+    }
+    return DataMessage(
+        kind="widgets",
+        data={one.ref: _widget(one, group=groups[id(one)]) for one in listed},
+        description=f"Widgets that the user offers, keyed by id.{more}",
+    )
+
+
+def _widget(widget: Widget, *, group: str) -> Json:
+    about = {
+        "name": widget.name,
+        "description": widget.description,
+        "origin": widget.origin,
+        "widget_id": widget.widget_id,
+    }
+    known = {key: value for key, value in about.items() if value}
+    row: dict[str, Json] = {
+        **known,
+        **{key: fact for key, fact in facts_of(widget).items() if key not in known},
+        "group": group,
+        "params": dict(widget.input_args()),
+    }
+    params: dict[str, Json] = {
+        param.name: {"type": param.type, **facts}
+        for param in widget.params
+        if (facts := facts_of_param(param))
+    }
+    return {**row, "about_params": params} if params else row
+
+
+def _context(item: ContextItem) -> DataMessage:
+    data = _content(item.data)
+    if item.metadata:
+        members = data if isinstance(data, Mapping) else {"content": data}
+        data = {**members, "metadata": item.metadata}
+    return DataMessage(
+        kind="context",
+        instance=item.name or item.uuid,
+        data=data,
+        description=_described(item.description, item.data),
+    )
+
+
+def _results(query: Query, *, several: frozenset[str]) -> Iterator[DataMessage]:
+    for one in _fetched(query):
+        if not isinstance(one.result, SourceData):
+            continue  # an error stays where the call is
+        name = name_of(one.widget) if one.widget else _ref(one)
+        asked = f" asked with {_arguments(one)}" if one.source.input_args else ""
+        yield DataMessage(
+            kind=_WIDGET_DATA,
+            instance=instance_of(one, several=several),
+            data=_content(one.result),
+            description=_described(f"Data of the widget {name}{asked}.", one.result),
+        )
+
+
+def _fetched(query: Query) -> Iterator[Fetched]:
+    for message in query.messages:
+        if isinstance(message, ResultMessage) and message.function in WIDGET_DATA_FUNCTIONS:
+            yield from fetched_by(message, widgets=query.widgets)
+
+
+def _ref(fetched: Fetched) -> str:
+    source = fetched.source
+    if fetched.widget is not None:
+        return fetched.widget.ref
+    return source.widget_uuid or f"{source.origin}/{source.id}"
+
+
+def _arguments(fetched: Fetched) -> str:
+    return json.dumps(fetched.source.input_args, ensure_ascii=False, sort_keys=True)
+
+
+def _content(data: SourceData) -> Json:
+    values = [_parsed(item_text(item)) for item in data.items]
+    return values[0] if len(values) == 1 else values
+
+
+def _told_before(query: Query, *, several: frozenset[str]) -> frozenset[str]:
+    """The data of widgets for earlier questions: what of it does not fit was told with those."""
+    of_this_turn = {instance_of(one, several=several) for one in fetched_in_turn(query)}
+    everything = {instance_of(one, several=several) for one in _fetched(query)}
+    return frozenset(everything - of_this_turn)
+
+
+def _described(description: str, data: SourceData) -> str:
+    """The description, with what the items are besides their content."""
+    notes = (form_note(item) for item in data.items if isinstance(item, DataItem))
+    return " ".join(filter(None, (description, *notes)))
+
+
+def _parsed(text: str) -> Json:
+    """The JSON value that the text is, else the text."""
+    if not text.lstrip().startswith(("{", "[")):
+        return text
+    if len(text) > _MOST_VALUES and has_more_tokens(
+        encoded(text, errors="surrogatepass"), _MOST_VALUES
+    ):
+        return text
+    try:
+        value: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    nested = text.count("[") + text.count("{") > _MAX_DEPTH
+    return text if nested and is_deeper(value, than=_MAX_DEPTH) else value

@@ -1,0 +1,172 @@
+"""What a provider is asked, and what it streams back, free of any vendor's types."""
+
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import ClassVar, Protocol, TypeAlias
+
+from copilot_admin.agent.values.spec import ProviderSpec
+from protocol.json import Json, JsonObject
+
+
+class ModelRole(StrEnum):
+    """Who speaks in a message to a model."""
+
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A tool that the model wants to use; `arguments` is the JSON text it wrote."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelImage:
+    """An image that a message shows; `url` holds the whole of it (`data:`), in PNG or JPEG."""
+
+    name: str
+    url: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelMessage:
+    """One message of the conversation that a model sees."""
+
+    role: ModelRole
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()  # of an assistant message
+    tool_call_id: str = ""  # of a tool message
+    images: tuple[ModelImage, ...] = ()  # of a user message
+    is_data: bool = field(default=False, compare=False)  # a Data message, not words of the user
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSchema:
+    """A tool offered to a model; `parameters` is a JSON Schema object."""
+
+    name: str
+    description: str
+    parameters: JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCall:
+    """One request to a model; `user` is what its provider is told of who asks, "" nothing."""
+
+    model: str
+    messages: tuple[ModelMessage, ...]
+    tools: tuple[ToolSchema, ...] = ()
+    parameters: Mapping[str, Json] = field(default_factory=dict)
+    user: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """The next piece of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """The next piece of what the model thinks."""
+
+    text: str
+
+
+def estimated_tokens(characters: int) -> int:
+    """How many tokens so many characters are: four to a token, the rule of thumb for English."""
+    return -(-characters // 4)
+
+
+class UsageSource(StrEnum):
+    """Who counted the tokens."""
+
+    PROVIDER = "provider"
+    ESTIMATED = "estimated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one model call.
+
+    Attributes:
+        input_tokens: All that the model read.
+        cached_tokens: Those of them that its server had kept from an earlier call.
+        output_tokens: All that it wrote.
+        reasoning_tokens: Those of them that it thought.
+        model: Which a component asked; empty: the model that answers.
+    """
+
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    reasoning_tokens: int = 0
+    source: UsageSource = UsageSource.PROVIDER
+    model: str = ""
+
+
+def estimated_usage(call: ModelCall, *, written: int) -> Usage:
+    """The tokens of a call that nobody counted; `written` are characters of the answer."""
+    return Usage(
+        input_tokens=sum(estimated_tokens(len(message.text)) for message in call.messages),
+        output_tokens=estimated_tokens(written),
+        source=UsageSource.ESTIMATED,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """Why the model stopped. `reason` None: the stream ended without saying so (truncated)."""
+
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Alive:
+    """Something came that says nothing by itself, such as a fragment of a tool call."""
+
+
+ALIVE = Alive()
+Delta: TypeAlias = TextDelta | ReasoningDelta | ToolCall | Usage | Finish
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerReply:
+    """What the server of a provider answers at an address; the contract tests play it."""
+
+    body: str
+    content_type: str = "application/json"
+
+
+class ModelProvider(Protocol):
+    """A source of model answers: one class in one file of `engine/providers/`.
+
+    `stream` raises only `copilot_admin.errors.RunError`s, closes its connection when it is closed,
+    and yields exactly one `Finish`, as its last delta, and the `Usage` before it. Silence is what it does not yield: while it
+    collects what it can only yield later, it yields `ALIVE` for everything that arrives.
+
+    Attributes:
+        samples: By path below the base address: what its server may answer. Empty: it asks none.
+    """
+
+    kind: ClassVar[str]
+    label: ClassVar[str]
+    samples: ClassVar[Mapping[str, ServerReply]]
+
+    def __init__(self, spec: ProviderSpec) -> None: ...
+
+    def stream(self, call: ModelCall) -> AsyncGenerator[Delta | Alive, None]:
+        """Streams the model's answer."""
+        ...
+
+    async def models(self) -> tuple[str, ...]:
+        """The ids of the models that the provider offers."""
+        ...

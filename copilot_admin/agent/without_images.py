@@ -1,0 +1,142 @@
+"""What leaves for the client, without images that it would load from elsewhere by itself."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from functools import partial
+
+from copilot_admin.agent.toolkits.markdown_images import (
+    MarkdownImages,
+    is_costly,
+    without_remote_images,
+)
+from copilot_admin.agent.toolkits.texts_within import changed_object
+from copilot_admin.agent.values.engine_input import Output
+from copilot_admin.agent.values.model_call import Finish
+from protocol.events import (
+    ArtifactType,
+    Citation,
+    CitationCollection,
+    FunctionCall,
+    MessageArtifact,
+    MessageChunk,
+    PromptSuggestions,
+    StatusUpdate,
+)
+from protocol.json import Json, JsonObject
+
+_AFTER_WORDS = FunctionCall | CitationCollection | PromptSuggestions | Finish
+_Change = Callable[[str], str]
+_MANY_CELLS = 10_000  # take 5 ms to go through
+
+
+class WithoutImages:
+    """The outputs of one leg on their way out.
+
+    Words that are held back, since an image may begin with them, are overtaken by steps and
+    artifacts: in two pieces they could become an image again.
+    """
+
+    def __init__(self, sources: Collection[str]) -> None:
+        """Begins a leg.
+
+        Args:
+            sources: Origins from which the builder allows images.
+        """
+        self._sources = sources
+        self._words = MarkdownImages(sources)
+
+    def take(self, output: Output) -> Sequence[Output]:
+        """What may leave of an output, and now."""
+        if isinstance(output, MessageChunk):
+            text = self._words.feed(output.delta)
+            if text == output.delta:
+                return (output,)
+            return (MessageChunk(text),) if text else ()
+        held = self.rest() if isinstance(output, _AFTER_WORDS) else ()
+        return (*held, _changed(output, self._clean))
+
+    def is_costly(self, output: Output) -> bool:
+        """Whether taking it is so much work that others would wait for it."""
+        if isinstance(output, MessageChunk):
+            return self._words.is_costly(output.delta)
+        if isinstance(output, MessageArtifact) and _cells(output) > _MANY_CELLS:
+            return True
+        texts: list[str] = []
+        _changed(output, partial(_kept, texts))
+        return bool(texts) and is_costly("\n".join(texts))
+
+    def rest(self) -> Sequence[MessageChunk]:
+        """Words that are still held back."""
+        text = self._words.end()
+        return (MessageChunk(text),) if text else ()
+
+    def _clean(self, text: str) -> str:
+        return without_remote_images(text, sources=self._sources)
+
+
+def _kept(texts: list[str], text: str) -> str:
+    texts.append(text)
+    return text
+
+
+def _changed(output: Output, change: _Change) -> Output:
+    """Changes the texts of an output beside the answer: of steps, artifacts, citations and suggestions."""
+    match output:
+        case StatusUpdate():
+            return _step(output, change)
+        case MessageArtifact():
+            return _artifact(output, change)
+        case CitationCollection(citations):
+            return CitationCollection(tuple(_citation(one, change) for one in citations))
+        case PromptSuggestions(suggestions):
+            return PromptSuggestions(tuple(map(change, suggestions)))
+    return output
+
+
+def _step(step: StatusUpdate, change: _Change) -> StatusUpdate:
+    return replace(
+        step,
+        message=change(step.message),
+        details=tuple(_detail(one, change) for one in step.details),
+        artifacts=tuple(_artifact(one, change) for one in step.artifacts),
+    )
+
+
+def _cells(artifact: MessageArtifact) -> int:
+    return 0 if isinstance(artifact.content, str) else sum(map(len, artifact.content))
+
+
+def _artifact(artifact: MessageArtifact, change: _Change) -> MessageArtifact:
+    """The artifact; rows and how they are drawn name the same columns."""
+    content, drawn = artifact.content, artifact.chart_params
+    if not isinstance(content, str):
+        content = [changed_object(row, change) for row in content]
+    elif artifact.type is ArtifactType.TEXT:
+        content = change(content)
+    return replace(
+        artifact,
+        content=content,
+        description=change(artifact.description),
+        chart_params=None if drawn is None else changed_object(drawn, change),
+    )
+
+
+def _citation(citation: Citation, change: _Change) -> Citation:
+    """The citation; its text is that of a widget, a tool or a document."""
+    about = citation.source_info
+    if "description" in about:
+        about = {**about, "description": _value(about["description"], change)}
+    details = tuple(
+        {name: _value(value, change) for name, value in one.items()} for one in citation.details
+    )
+    return replace(citation, source_info=about, details=details)
+
+
+def _detail(detail: JsonObject | str, change: _Change) -> JsonObject | str:
+    if isinstance(detail, str):
+        return change(detail)
+    return {name: _value(value, change) for name, value in detail.items()}
+
+
+def _value(value: Json, change: _Change) -> Json:
+    return change(value) if isinstance(value, str) else value

@@ -1,0 +1,126 @@
+"""Writes copilots as a copilot file: drafts, or what is live; never a secret."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from copilot_admin.agent.values.spec import ToolCalling
+from copilot_admin.copilots.fields.draft_field import DraftField
+from copilot_admin.copilots.fields.shape import Shape
+from copilot_admin.copilots.fields.table import AT_ONCE, BY_KEY, DRAFT_FIELDS
+from copilot_admin.copilots.publishing import document_of
+from copilot_admin.copilots.switched_providers import found_by, named_in, up_to_date
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.import_export.images import data_uri_of
+from copilot_admin.import_export.questions import rows_of
+from copilot_admin.import_export.schema import FORMAT
+from copilot_admin.models import Copilot, Provider
+
+
+def export_file(
+    slugs: Sequence[str] = (), *, live: bool = False, with_providers: bool = True
+) -> dict[str, Any]:
+    """A copilot file as plain values.
+
+    Args:
+        slugs: Of the copilots; none: all but those of the archive.
+        live: What answers now instead of the draft. Without slugs, copilots that were never
+            published are left out.
+        with_providers: Whether the file says where their models are; else it names providers only.
+
+    Raises:
+        ConfigurationError: A slug is unknown, or has no published version though `live`.
+    """
+    copilots = _chosen(slugs, live=live)
+    providers = {
+        provider.pk: provider for row in copilots for provider in _providers(row, live=live)
+    }
+    told = sorted(providers.values(), key=lambda one: one.name) if with_providers else []
+    return {
+        "format": FORMAT,
+        "providers": [provider_entry(row) for row in told],
+        "copilots": [copilot_entry(row, live=live) for row in copilots],
+    }
+
+
+def copilot_entry(copilot: Copilot, *, live: bool = False) -> dict[str, Any]:
+    """The entry of one copilot with its questions, without the keys that have their default."""
+    entry = _without_defaults(full_entry(copilot, live=live))
+    questions = rows_of(copilot)
+    return {**entry, "questions": questions} if questions else entry
+
+
+def full_entry(copilot: Copilot, *, live: bool = False) -> dict[str, Any]:
+    """The entry of one copilot with every key, the unversioned switches included."""
+    document = _document(copilot, live=live)
+    image = str(document.get("image", ""))
+    is_address = image.startswith(("https://", "http://"))
+    return {
+        **{key: _written(key, value) for key, value in document.items()},
+        "image": image if is_address or not image else data_uri_of(image),
+        "provider": _provider(copilot, live=live).name,
+        **{field.key: field.value_of(copilot) for field in AT_ONCE},
+    }
+
+
+def provider_entry(provider: Provider) -> dict[str, Any]:
+    """The entry of one provider. A stored key is left out, the name of a variable is not."""
+    entry = {
+        "name": provider.name,
+        "kind": provider.kind,
+        "base_url": provider.base_url,
+        "api_key_env": provider.api_key_env,
+        "timeout_s": provider.timeouts,
+        "tool_calling": ""
+        if provider.tool_calling == ToolCalling.NATIVE
+        else provider.tool_calling,
+    }
+    return {key: value for key, value in entry.items() if value}
+
+
+def _chosen(slugs: Sequence[str], *, live: bool) -> list[Copilot]:
+    rows = Copilot.objects.select_related("provider", "live__provider").order_by("slug")
+    if not slugs:
+        in_use = rows.filter(archived_at=None)
+        return list(in_use.exclude(live=None) if live else in_use)
+    found = {row.slug: row for row in rows.filter(slug__in=slugs)}
+    for slug in slugs:
+        if slug not in found:
+            raise ConfigurationError(f"There is no copilot with the slug '{slug}'.")
+        if live and found[slug].live is None:
+            raise ConfigurationError(f"Copilot '{slug}' was never published. Export its draft.")
+    return [found[slug] for slug in dict.fromkeys(slugs)]
+
+
+def _provider(copilot: Copilot, *, live: bool) -> Provider:
+    return copilot.live.provider if live and copilot.live else copilot.provider
+
+
+def _providers(copilot: Copilot, *, live: bool) -> Iterator[Provider]:
+    """The copilot's own, and those that its controls let answer."""
+    yield _provider(copilot, live=live)
+    yield from found_by(named_in(_document(copilot, live=live)["custom_features"])).values()
+
+
+def _document(copilot: Copilot, *, live: bool) -> Mapping[str, Any]:
+    if live and copilot.live:
+        return {**copilot.live.document, "custom_features": [*up_to_date(copilot.live)]}
+    return document_of(copilot)
+
+
+def _written(key: str, value: Any) -> Any:
+    field = BY_KEY.get(key)
+    return field.written(value) if field else value
+
+
+def _without_defaults(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        field.key: entry[field.key]
+        for field in DRAFT_FIELDS
+        if field.key in entry
+        and (field.is_always_exported or entry[field.key] != _default_of(field))
+    }
+
+
+def _default_of(field: DraftField) -> Any:
+    """The default of a key; of a group, of which a draft keeps the differences, none of them."""
+    return {} if isinstance(field.default, Shape) else field.default

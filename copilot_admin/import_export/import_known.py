@@ -1,0 +1,59 @@
+"""What is here already of what files name: read once for an import, however many entries it has."""
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from copilot_admin.import_export.questions import row_of
+from copilot_admin.models import Copilot, Provider, SavedQuestion
+
+
+@dataclass(frozen=True, slots=True)
+class KnownToImport:
+    """What is here, before and while an import is carried out.
+
+    Attributes:
+        slugs: All that the files name.
+        copilots: Those of them that are here, by slug; nobody else changes them meanwhile.
+        names: Of all copilots, in small letters, with their slugs.
+        questions: The saved questions of each, by its id, as a file has them.
+        origins: The conversations that saved questions were made from, by the digests of these.
+        providers: All there are, by name in small letters; those that the import makes join them.
+    """
+
+    slugs: frozenset[str]
+    copilots: dict[str, Copilot]
+    names: dict[str, str]
+    questions: dict[int, list[dict[str, Any]]]
+    origins: dict[str, int]
+    providers: dict[str, Provider]
+
+    def namesake(self, name: str) -> str | None:
+        """The slug of a copilot with this name that the files do not name; None: there is none."""
+        slug = self.names.get(name.lower())
+        return None if slug in self.slugs else slug
+
+    def provider(self, name: str) -> Provider | None:
+        """A provider, in whatever capitals it is named."""
+        return self.providers.get(name.lower())
+
+
+def known_to(slugs: Collection[str]) -> KnownToImport:
+    """Reads what an import has to know; five queries, in the transaction of the import."""
+    rows = Copilot.objects.filter(slug__in=slugs).select_related("provider", "live")
+    locked = rows.order_by("pk").select_for_update(of=("self",), no_key=True)
+    copilots = {row.slug: row for row in locked}
+    questions: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for saved in SavedQuestion.objects.filter(copilot__slug__in=slugs):
+        questions[saved.copilot_id].append(row_of(saved))
+    made = SavedQuestion.objects.exclude(origin=None).order_by("origin")
+    origins = {digest: origin for digest, origin in made.values_list("digest", "origin") if origin}
+    return KnownToImport(
+        slugs=frozenset(slugs),
+        copilots=copilots,
+        names={name.lower(): slug for name, slug in Copilot.objects.values_list("name", "slug")},
+        questions=questions,
+        origins=origins,  # of two, the newer
+        providers={row.name.lower(): row for row in Provider.objects.all()},
+    )

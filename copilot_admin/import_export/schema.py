@@ -1,0 +1,118 @@
+"""The copilot file as types: every key, its values, its default."""
+
+from typing import Annotated, Any, Literal
+
+from django.utils.translation import gettext as _
+from pydantic import AfterValidator, Field, StringConstraints, create_model, field_validator
+
+from copilot_admin.agent.fetching.addresses import check_base_url
+from copilot_admin.agent.providers.registry import provider_kinds
+from copilot_admin.copilots.fields.draft_field import DraftField
+from copilot_admin.copilots.fields.shape import Shape, fault, refuse_repeated, stored
+from copilot_admin.copilots.fields.table import AT_ONCE, DRAFT_FIELDS, VERSIONED
+from copilot_admin.copilots.fields.values import Name
+from copilot_admin.copilots.providers import key_variables, may_hold_key
+from copilot_admin.copilots.questions.entry import MOST_QUESTIONS, QuestionEntry
+from copilot_admin.errors import NotReady
+
+FORMAT = 1
+LONGEST_SECONDS = 3600.0
+
+Seconds = Annotated[float, Field(gt=0, le=LONGEST_SECONDS)]
+
+
+def _known_kind(kind: str) -> str:
+    kinds = [name for name, _label in provider_kinds()]
+    if kind not in kinds:
+        sentence = _("there is no kind '%(kind)s'. Use one of: %(known)s.")
+        raise fault(sentence % {"kind": kind, "known": ", ".join(kinds)})
+    return kind
+
+
+def _usable_url(url: str) -> str:
+    try:
+        return check_base_url(url) if url else url
+    except NotReady as error:
+        raise fault(error.public) from error
+
+
+def _key_variable(name: str) -> str:
+    if name and not may_hold_key(name):
+        sentence = _("%(name)s is no variable of keys. Use one of: %(known)s.")
+        raise fault(sentence % {"name": name, "known": key_variables(name)})
+    return name
+
+
+class TimeoutEntry(Shape):
+    """How long a provider may be silent, in seconds."""
+
+    connect: Seconds | None = None
+    first_token: Seconds | None = None
+    between_tokens: Seconds | None = None
+    total: Seconds | None = None
+
+
+class ProviderEntry(Shape):
+    """A provider. Its key is never part of a file."""
+
+    name: Name
+    kind: Annotated[str, AfterValidator(_known_kind)]
+    base_url: Annotated[str, StringConstraints(max_length=500), AfterValidator(_usable_url)] = ""
+    api_key_env: Annotated[
+        str,
+        StringConstraints(pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$", max_length=100),
+        AfterValidator(_key_variable),
+    ] = ""
+    timeout_s: TimeoutEntry = TimeoutEntry()
+    tool_calling: Literal["native", "text"] = "native"
+
+
+class _Entry(Shape):
+    """A copilot. A key that is absent has its default; without `questions` they stay as they are."""
+
+    questions: Annotated[list[QuestionEntry], Field(max_length=MOST_QUESTIONS)] | None = None
+
+    def document(self) -> dict[str, Any]:
+        """The versioned part, as `publishing.document_of` gives it; the image is as in the file."""
+        return self._stored(VERSIONED)
+
+    def switches(self) -> dict[str, Any]:
+        """The values that act at once and are part of no version."""
+        return self._stored(AT_ONCE)
+
+    def _stored(self, fields: tuple[DraftField, ...]) -> dict[str, Any]:
+        return {field.key: stored(getattr(self, field.key)) for field in fields}
+
+
+def _entry() -> Any:
+    """The record with a key for every row of the table of draft fields."""
+    described: dict[str, Any] = {
+        field.key: (field.file, ... if field.is_required else field.default)
+        for field in DRAFT_FIELDS
+    }
+    return create_model("CopilotEntry", __base__=_Entry, __doc__=_Entry.__doc__, **described)
+
+
+CopilotEntry: Any = _entry()
+
+
+class CopilotFile(Shape):
+    """A whole copilot file: providers, then copilots."""
+
+    # A literal is whatever equals it: true and 1.0 as well.
+    format: Annotated[int, Field(ge=FORMAT, le=FORMAT)]
+    providers: list[ProviderEntry] = []
+    copilots: list[CopilotEntry] = []
+
+    @field_validator("providers")
+    @classmethod
+    def _each_provider_once(cls, rows: list[ProviderEntry]) -> list[ProviderEntry]:
+        refuse_repeated([row.name.lower() for row in rows], what=_("provider name"))
+        return rows
+
+    @field_validator("copilots")
+    @classmethod
+    def _each_copilot_once(cls, rows: list[CopilotEntry]) -> list[CopilotEntry]:
+        refuse_repeated([row.slug for row in rows], what=_("slug"))
+        refuse_repeated([row.name.lower() for row in rows], what=_("copilot name"))
+        return rows

@@ -1,0 +1,128 @@
+"""What a run puts out: said to its client, recorded for the journal, and timed."""
+
+import asyncio
+from functools import partial
+
+from copilot_admin.agent.beside import beside_if
+from copilot_admin.agent.values.engine_input import Output
+from copilot_admin.agent.values.model_call import Finish
+from copilot_admin.agent.warning_events import warning_events
+from copilot_admin.errors import ClientTooSlow
+from copilot_admin.models import Outcome
+from copilot_admin.runs.outbox import Outbox
+from copilot_admin.runs.speaker import Speaker, frames_of
+from copilot_admin.telemetry.run_watch import RunWatch
+from copilot_admin.transcripts.store.record import Ending, Record
+from copilot_admin.transcripts.store.recorder import Recorder
+from protocol.events import Event, FunctionCall, MessageChunk
+from protocol.generations import Generation
+
+SLOW_CLIENT_SECONDS = 30.0
+
+
+class Account:
+    """The account of one run; lives in the event loop that opened it.
+
+    Args:
+        generation: Of the protocol that the client speaks.
+        keep_content: Whether the journal keeps words.
+        watch: Is told of what the client is asked for.
+    """
+
+    def __init__(self, *, generation: Generation, keep_content: bool, watch: RunWatch) -> None:
+        self.outbox = Outbox()
+        self.speaker = Speaker(self.outbox, generation=generation)
+        self.recorder = Recorder(keep_content=keep_content, generation=generation)
+        self.finish = Finish("stop")
+        self._generation = generation
+        self._watch = watch
+        self._loop = asyncio.get_running_loop()
+        self._started = self._loop.time()
+        self._ttft_ms: int | None = None
+
+    async def take_beside(self, output: Event) -> None:
+        """Says and records an event of which a frame is made beside the event loop."""
+        making = partial(frames_of, output, self._generation)
+        self.take(output, await beside_if(heavy=True, work=making))
+
+    def take(self, output: Output, frame: bytes | None = None) -> None:
+        """Says and records what the engine puts out.
+
+        Args:
+            output: Of the engine.
+            frame: What the client gets of it, if that was made already.
+        """
+        if isinstance(output, MessageChunk):
+            self.recorder.add(output, at_ms=0)
+            self.speaker.text(output.delta)
+            if self._ttft_ms is None:
+                self._ttft_ms = self._elapsed_ms()
+            return
+        match output:
+            case Finish():
+                self.finish = output
+                self.speaker.hold()
+            case FunctionCall():
+                self._watch.client_called(output.function, output.input_arguments)
+                self.speaker.hold()
+                self._say(output, frame)
+            case Event():
+                self._say(output, frame)
+            case _:
+                pass  # for the transcript only
+        # After it was said: what cannot be said does not spoil the record of what was.
+        self.recorder.add(output, at_ms=self._elapsed_ms())
+
+    def tell(self, sentence: str) -> None:
+        """Says a failure, and nothing after it leaves before the run is kept."""
+        self.speaker.hold()
+        for event in self._words_of(sentence):
+            self.recorder.add(event, at_ms=self._elapsed_ms())
+            self.speaker.event(event)
+
+    def add_words(self, sentence: str) -> None:
+        """Says a failure behind what has left already, without the speaker and the record."""
+        for event in self._words_of(sentence):
+            self.outbox.put(frames_of(event, self._generation))
+
+    async def wait_for_client(self) -> None:
+        """Waits until the client has read.
+
+        Raises:
+            ClientTooSlow: It read nothing for too long.
+        """
+        try:
+            async with asyncio.timeout(SLOW_CLIENT_SECONDS):
+                await self.outbox.drained()
+        except TimeoutError:
+            raise ClientTooSlow(
+                f"The client read nothing for {SLOW_CLIENT_SECONDS:.0f} seconds."
+            ) from None
+
+    def ending(self, outcome: Outcome, *, error: str = "", code: str = "") -> Ending:
+        """The ending of a run that ends now, with the times it took."""
+        return Ending(
+            outcome=outcome,
+            ms=self._elapsed_ms(),
+            ttft_ms=self._ttft_ms,
+            error=error,
+            error_code=code,
+        )
+
+    async def record(self, ending: Ending) -> Record:
+        """What the journal keeps; what is left to say waits until it does."""
+        self.speaker.close()
+        return await beside_if(self.recorder.is_large, partial(self.recorder.record, ending))
+
+    def _say(self, event: Event, frame: bytes | None) -> None:
+        if self._ttft_ms is None:
+            self._ttft_ms = self._elapsed_ms()
+        self.speaker.event(event, frame)
+
+    def _words_of(self, sentence: str) -> tuple[Event, ...]:
+        """A failure in words, in a paragraph of its own behind the text there is."""
+        gap = (MessageChunk("\n\n"),) if self.recorder.text_bytes else ()
+        return (*gap, *warning_events(sentence))
+
+    def _elapsed_ms(self) -> int:
+        return int((self._loop.time() - self._started) * 1000)

@@ -1,0 +1,1 @@
+"""Stored conversations: recording, matching, queries, search, filters and exports."""

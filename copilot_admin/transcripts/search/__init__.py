@@ -1,0 +1,1 @@
+"""Search and selection of conversations in the list of transcripts."""

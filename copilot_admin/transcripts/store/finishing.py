@@ -1,0 +1,215 @@
+"""Write how a run ended, in one transaction; a second time changes nothing."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from functools import partial
+from typing import TypeAlias
+
+from django.db import OperationalError
+
+from copilot_admin.models import (
+    Checkpoint,
+    Conversation,
+    CostConfidence,
+    Event,
+    EventType,
+    Outcome,
+    Run,
+    SeenKind,
+    Turn,
+    TurnState,
+    TurnText,
+)
+from copilot_admin.pricing.bill import Bill, bill_of
+from copilot_admin.pricing.cost import Cost
+from copilot_admin.storage import blobs
+from copilot_admin.storage.held_back import hold_back
+from copilot_admin.storage.statements import Delete, Update
+from copilot_admin.transcripts.store.counting_ends import count_end
+from copilot_admin.transcripts.store.open_runs import OpenRun, lock_open, make_sure_of_end
+from copilot_admin.transcripts.store.replies import WrittenAnswer, write_replies
+from copilot_admin.transcripts.store.sealed_contents import SealedContents
+from copilot_admin.transcripts.store.sealing import Sealed
+from copilot_admin.transcripts.store.search_index import index_answer
+from copilot_admin.transcripts.store.seen import note_seen
+from copilot_admin.transcripts.store.usage import ERRORS
+
+_STATES = {
+    Outcome.COMPLETED: TurnState.DONE,
+    Outcome.TRUNCATED: TurnState.DONE,
+    Outcome.FAILED: TurnState.FAILED,
+    Outcome.CRASHED: TurnState.FAILED,
+    Outcome.INTERRUPTED: TurnState.FAILED,
+    Outcome.CANCELLED: TurnState.ABANDONED,
+}
+_Added: TypeAlias = Mapping[str, Decimal | int | bool]
+_UNKNOWN = CostConfidence.UNKNOWN
+_ENDING = (
+    "outcome", "ms", "ttft_ms", "error", "error_code", "finish_reason", "notes", "usage_source",
+    "output_node_id", "answer_text", "heartbeat_at",
+    "input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens",
+    "input_price", "cached_price", "output_price", "reasoning_price", "cost", "cost_confidence",
+    "is_counted",
+)  # fmt: skip
+_END_RUN = Update(Run, where=("id",), set=_ENDING)
+_DROP_CHECKPOINTS = Delete(Checkpoint, where=("run_id",))
+_END_TURN = Update(
+    Turn,
+    where=("id",),
+    set=("state", "waiting_since", "ttft_ms"),
+    add=("tokens", "ms", "cost", "n_unpriced"),
+    either=("cost_is_estimated",),
+)
+_END_IN_CONVERSATION = Update(
+    Conversation,
+    where=("id",),
+    set=("ttft_ms", "last_outcome", "last_at"),
+    add=("tokens", "cost", "n_unpriced"),
+    either=("has_error", "has_call", "has_file", "cost_is_estimated"),
+)
+
+
+def finish(sealed: Sealed, contents: SealedContents | None = None) -> Cost | None:
+    """Stores the end of a run.
+
+    An end that was only guessed (interrupted, since nobody heard from the process) gives way to
+    the real one.
+
+    Args:
+        sealed: The end.
+        contents: The same, where it was packed before.
+
+    Returns:
+        What it cost; None: nothing was stored, as the run had ended already, or is gone.
+
+    Raises:
+        OperationalError: The database contradicts itself, or did not take the end.
+    """
+    run = lock_open(sealed)
+    if run is None:
+        make_sure_of_end(sealed)
+        return None
+    was_guessed = run.outcome is Outcome.INTERRUPTED
+    if was_guessed:
+        Event.objects.filter(run_id=run.id).delete()
+    bill = _bill(run, sealed)
+    costs = _added(bill.cost, was_unpriced=was_guessed and run.cost_confidence == _UNKNOWN)
+    written = WrittenAnswer()
+    if run.conversation_id is not None:
+        contents = contents or SealedContents(sealed)
+        blobs.save(contents.packed())  # together, before rows that others hold
+        # Before its messages and turns, as a question does it: in another order two workers with
+        # one conversation would wait for each other until PostgreSQL ends one of them.
+        _write_conversation(run.conversation_id, sealed, costs)
+        written = write_replies(run, run.conversation_id, sealed, contents)
+        _write_events(run, sealed, contents)
+    _write_run(run, sealed, written, bill)
+    if sealed.was_checkpointed or was_guessed:
+        _DROP_CHECKPOINTS(run_id=run.id)
+    if run.turn_id is not None:
+        _write_turn(run.turn_id, sealed, costs)
+    if run.turn_id is not None and run.conversation_id is not None and sealed.keep_content:
+        _index(run.turn_id, run.conversation_id, sealed.text, run.beginnings)
+    note_seen(SeenKind.MODEL, run.model)
+    note_seen(SeenKind.ERROR, sealed.error_code)
+    count_end(run, sealed, bill.cost)
+    return bill.cost
+
+
+def _write_events(run: OpenRun, sealed: Sealed, contents: SealedContents) -> None:
+    if not sealed.entries:  # as of most answers; to insert nothing costs as much as a row
+        return
+    both = zip(sealed.entries, contents.entries, strict=True)
+    Event.objects.bulk_create(
+        Event(
+            run_id=run.id,
+            ord=order,
+            type=entry.type,
+            payload=entry.payload if packed is None else None,
+            blob_id=None if packed is None else packed.sha,
+            text_offset=entry.text_offset,
+            at_ms=entry.at_ms,
+        )
+        for order, (entry, packed) in enumerate(both)
+    )
+
+
+def _bill(run: OpenRun, sealed: Sealed) -> Bill:
+    return bill_of(
+        sealed.usages,
+        provider=run.provider,
+        model=run.model,
+        at=run.started_at,
+        outcome=sealed.outcome,
+    )
+
+
+def _added(cost: Cost, *, was_unpriced: bool) -> _Added:
+    """What a run adds to the cost of its turn and conversation."""
+    return {
+        "cost": cost.amount or 0,
+        "n_unpriced": int(not cost.is_known) - int(was_unpriced),
+        "cost_is_estimated": cost.confidence is CostConfidence.ESTIMATED,
+    }
+
+
+def _write_run(run: OpenRun, sealed: Sealed, written: WrittenAnswer, bill: Bill) -> None:
+    ended = _END_RUN(
+        id=run.id,
+        outcome=sealed.outcome,
+        ms=sealed.ms,
+        ttft_ms=sealed.ttft_ms,
+        error=sealed.error,
+        error_code=sealed.error_code,
+        finish_reason=sealed.finish_reason,
+        notes=[*run.notes, *sealed.notes],
+        usage_source=sealed.usage_source,
+        output_node_id=written.node_id,
+        answer_text=written.text,
+        heartbeat_at=sealed.ended_at,
+        cost=bill.cost.amount,
+        cost_confidence=bill.cost.confidence,
+        is_counted=True,
+        **sealed.tokens,
+        **bill.prices,
+    )
+    if ended != 1:  # it is locked, so it is there
+        raise OperationalError("the end of a run was not stored")
+
+
+def _write_turn(turn_id: int, sealed: Sealed, costs: _Added) -> None:
+    waits = sealed.is_call and sealed.outcome is Outcome.COMPLETED
+    _END_TURN(
+        id=turn_id,
+        state=TurnState.AWAITING_RESULT if waits else _STATES[sealed.outcome],
+        waiting_since=sealed.ended_at if waits else None,
+        tokens=sealed.tokens_in_all,
+        ttft_ms=sealed.ttft_ms,
+        ms=sealed.ms,
+        **costs,
+    )
+
+
+def _write_conversation(conversation_id: int, sealed: Sealed, costs: _Added) -> None:
+    _END_IN_CONVERSATION(
+        id=conversation_id,
+        tokens=sealed.tokens_in_all,
+        ttft_ms=sealed.ttft_ms,
+        last_outcome=sealed.outcome,
+        last_at=sealed.ended_at,
+        has_error=sealed.outcome in ERRORS,
+        has_call=sealed.is_call,
+        has_file=any(entry.type == EventType.FILE for entry in sealed.entries),
+        **costs,
+    )
+
+
+def _index(turn_id: int, conversation_id: int, answer: str, begins: Mapping[str, bool]) -> None:
+    """Lets the answer be searched, at the end of the transaction.
+
+    SQLite writes what its index has gathered before each statement that follows: of ten answers ten
+    times.
+    """
+    is_first = begins["begins_turn"]
+    work = partial(index_answer, turn_id, conversation_id, answer, is_first=is_first)
+    hold_back((TurnText._meta.db_table, turn_id), work)

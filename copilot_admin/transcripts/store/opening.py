@@ -1,0 +1,290 @@
+"""Write a run that begins: conversation, messages, turn and run in one transaction."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from django.db.models import F
+
+from copilot_admin.copilots.users import AskingUser
+from copilot_admin.models import (
+    Conversation,
+    CostConfidence,
+    Logging,
+    Outcome,
+    Run,
+    Turn,
+    TurnState,
+)
+from copilot_admin.redaction.redactor import redacted
+from copilot_admin.storage import blobs
+from copilot_admin.storage.held_back import InOrder, Place
+from copilot_admin.storage.packing import Packed, pack
+from copilot_admin.storage.statements import Insert, Update
+from copilot_admin.transcripts.matching.attaching import Attached, PreparedMessages, attach
+from copilot_admin.transcripts.matching.chain import Chain, Link
+from copilot_admin.transcripts.matching.content import NO_CONTENT, content_of
+from copilot_admin.transcripts.matching.left_out import without_images
+from copilot_admin.transcripts.store.keys import hash_key
+from copilot_admin.transcripts.store.recall import recollect
+from copilot_admin.transcripts.store.usage import CountedRun, UsageKey, count
+from copilot_admin.transcripts.store.users import after_row_of, row_of
+from copilot_admin.transcripts.store.values import BOOT_ID, Accepted, Opening, Refusal
+from protocol.json import Json
+from protocol.storable import clean_text
+
+LONG_HISTORY = 100  # messages, of which nearly always one is new; twenty such are like one of 2,000
+_INSERT_RUN = Insert(Run)
+_INSERT_REFUSED = Insert(Run, returning=("ms",), or_ignore=True)
+_COUNT = Update(
+    Conversation,
+    where=("id",),
+    set=("last_at", "last_outcome"),
+    add=("n_runs", "n_turns"),
+    either=("has_branch",),
+)
+_REOPEN = Update(Turn, where=("id",), set=("state", "waiting_since"))
+
+
+@dataclass(slots=True)
+class Prepared:
+    """An opening with everything done that needs no database.
+
+    Attributes:
+        tries: How often it was written; the outcome of a first try may be unknown.
+        attached: Where the last try that wrote it has put its messages.
+    """
+
+    opening: Opening
+    incoming: PreparedMessages | None = None
+    env: Packed | None = None
+    tries: int = 0
+    attached: Attached | None = None
+
+    @property
+    def place(self) -> Place:
+        """The conversation as every process knows it before it is looked up."""
+        if self.incoming is None or not self.incoming.links:
+            return ()
+        chain, first = self.incoming.chain, self.incoming.links[0]
+        whose = (Conversation._meta.db_table, chain.copilot_id, chain.principal, chain.user)
+        return (*whose, self.incoming.trace_id or first.chain_hash)
+
+    def contents(self) -> Sequence[Packed]:
+        """What of it is stored as blobs: what it brings beside its messages, and those made ready."""
+        incoming = self.incoming
+        messages = [*incoming.older.values(), incoming.newest] if incoming else []
+        packed = (self.env, *(message.packed for message in messages))
+        return [one for one in packed if one is not None]
+
+
+def prepare(opening: Opening) -> Prepared:
+    """Hashes and packs a request; costs milliseconds for a big one."""
+    if opening.logging is Logging.NOTHING:
+        return Prepared(opening)
+    keep = opening.logging is Logging.EVERYTHING
+    # Out of what a public hash was made of, somebody could find out what was taken out.
+    in_clear = keep and not opening.redaction
+    chain = Chain(
+        hash_key(keep_content=in_clear),
+        opening.copilot_id,
+        opening.principal,
+        opening.user.id if opening.user else "",
+    )
+    links = chain.links(opening.query.messages)
+    env = _kept(opening.query.env) if keep else {}
+    if keep and opening.redaction:
+        opening, links, env = _redacted(opening, links, env)
+    incoming = PreparedMessages(
+        chain=chain,
+        links=links,
+        newest=content_of(links[-1].message) if keep and links else NO_CONTENT,
+        trace_id=opening.trace_id or "",
+        keep_content=keep,
+        at=opening.started_at,
+        origin=opening.origin,
+    )
+    return Prepared(opening, incoming, pack(env) if keep else None)
+
+
+def _redacted(
+    opening: Opening, links: Sequence[Link], env: Json
+) -> tuple[Opening, tuple[Link, ...], Json]:
+    """What is stored of a request, with what the rules name taken out; its hashes stay."""
+    messages = [link.message for link in links]
+    given: list[Any] = [env, opening.query.notes, *messages]
+    env, notes, *kept = redacted(given, opening.redaction)
+    redacted_links = tuple(
+        replace(link, message=message) for link, message in zip(links, kept, strict=True)
+    )
+    return replace(opening, query=replace(opening.query, notes=notes)), redacted_links, env
+
+
+def _kept(env: Mapping[str, Json]) -> Json:
+    """What a reviewer may see of a request beside its messages; images are not kept."""
+    return {**env, "context": without_images(env["context"])} if "context" in env else env
+
+
+def accept(prepared: Prepared) -> Accepted:
+    """Stores a run that begins; stores nothing a second time."""
+    opening = prepared.opening
+    prepared.tries += 1
+    if prepared.tries > 1 and (stored := _stored(prepared)):
+        return stored
+    blobs.save(prepared.contents())  # together, before any other row is held
+    user_id = _user_id(opening.user, opening.logging, at=opening.started_at)
+    if prepared.incoming is None or not prepared.incoming.links:
+        _create_run(prepared, None, user_id)
+        return Accepted()
+    incoming = prepared.incoming
+    prepared.attached = attach(incoming if user_id is None else replace(incoming, user_id=user_id))
+    _create_run(prepared, prepared.attached, user_id)
+    _count(prepared.attached, opening)
+    return _accepted(opening, prepared.attached)
+
+
+def _stored(prepared: Prepared) -> Accepted | None:
+    """What an earlier try has stored, whose commit was not answered; None: nothing.
+
+    It is asked for before all else: a first question begins a conversation however often it comes.
+    """
+    opening, attached = prepared.opening, prepared.attached
+    places = ("conversation_id", "turn_id", "input_leaf_id")
+    row = Run.objects.filter(pk=opening.run_id).values_list(*places).first()
+    if row is None:
+        return None
+    conversation_id, turn_id, leaf_id = row
+    if attached is None or conversation_id is None or turn_id is None:
+        return Accepted()
+    # The try may be another one than the last.
+    there = replace(attached, conversation_id=conversation_id, turn_id=turn_id, leaf_id=leaf_id)
+    return _accepted(opening, there)
+
+
+def _accepted(opening: Opening, attached: Attached) -> Accepted:
+    """What is told of a run that is stored, with what is remembered of its turn."""
+    return Accepted(
+        conversation_id=attached.conversation_id,
+        turn_id=attached.turn_id,
+        recollection=recollect(
+            attached, opening.query, run_id=opening.run_id, now=opening.started_at
+        ),
+    )
+
+
+def acceptance(prepared: Prepared) -> Callable[[], Accepted]:
+    """The job that stores a run which begins."""
+    opening = prepared.opening
+    user = _user(opening.user, opening.logging)
+    rows = 0 if prepared.incoming is None else len(prepared.incoming.links)
+    job = InOrder(
+        prepared.place,
+        partial(accept, prepared),
+        prepared.contents,
+        rows=rows if rows > LONG_HISTORY else 0,
+    )
+    return after_row_of(user, job, at=opening.started_at)
+
+
+def refusing(refusal: Refusal) -> Callable[[], None]:
+    """The job that stores a request which was refused."""
+    user = _user(refusal.user, refusal.logging)
+    return after_row_of(user, partial(refuse, refusal), at=refusal.started_at)
+
+
+def _user(user: AskingUser | None, logging: Logging) -> AskingUser | None:
+    """Who asks; None where nobody named him, or nothing is kept."""
+    return None if logging is Logging.NOTHING else user
+
+
+def _user_id(user: AskingUser | None, logging: Logging, *, at: datetime) -> int | None:
+    """The id of the row of the user who asks; None where none is kept."""
+    found = _user(user, logging)
+    return None if found is None else row_of(found, at=at)
+
+
+def refuse(refusal: Refusal) -> None:
+    """Stores a request that was refused: a run without a turn; nothing a second time."""
+    keep = refusal.logging is Logging.EVERYTHING
+    row = _INSERT_REFUSED(
+        id=refusal.run_id,
+        copilot_id=refusal.copilot_id,
+        copilot_version_id=refusal.version_id,
+        principal="" if refusal.logging is Logging.NOTHING else refusal.principal,
+        user_id=_user_id(refusal.user, refusal.logging, at=refusal.started_at),
+        provider=refusal.provider[:100],
+        model=refusal.model[:200],
+        generation=refusal.generation,
+        started_at=refusal.started_at,
+        ms=refusal.ms,
+        outcome=Outcome.REFUSED,
+        cost=0,  # nobody was asked
+        cost_confidence=CostConfidence.EXACT,
+        error=refusal.error if keep else "",
+        error_code=refusal.error_code[:50],
+        boot_id=BOOT_ID,
+        heartbeat_at=refusal.started_at,
+        is_counted=True,
+    )
+    if row is not None:
+        _count_refused(refusal, 1)
+
+
+def refuse_more(refusal: Refusal, more: int) -> None:
+    """Counts requests that were refused like one that is stored; it stands for them."""
+    if Run.objects.filter(pk=refusal.run_id).update(times=F("times") + more):
+        _count_refused(refusal, more)
+
+
+def _count_refused(refusal: Refusal, times: int) -> None:
+    asked = UsageKey(
+        at=refusal.started_at,
+        copilot_id=refusal.copilot_id,
+        version=refusal.version_number,
+        model=refusal.model[:200],
+        principal=refusal.principal,
+    )
+    ended = CountedRun(outcome=Outcome.REFUSED, error_code=refusal.error_code[:50])
+    count(asked, ended, times=times)
+
+
+def _create_run(prepared: Prepared, attached: Attached | None, user_id: int | None) -> None:
+    opening, query = prepared.opening, prepared.opening.query
+    content = opening.logging is Logging.EVERYTHING
+    nothing = opening.logging is Logging.NOTHING
+    _INSERT_RUN(
+        id=opening.run_id,
+        copilot_id=opening.copilot_id,
+        copilot_version_id=opening.version_id,
+        conversation_id=attached.conversation_id if attached else None,
+        turn_id=attached.turn_id if attached else None,
+        input_leaf_id=attached.leaf_id if attached else None,
+        principal="" if nothing else opening.principal,
+        user_id=user_id,
+        provider=opening.provider[:100],
+        model=opening.model[:200],
+        params=dict(opening.params) if content else {},
+        generation=query.generation,
+        started_at=opening.started_at,
+        notes=[clean_text(note) for note in query.notes] if content else [],
+        env_id=prepared.env.sha if prepared.env else None,
+        boot_id=BOOT_ID,
+        heartbeat_at=opening.started_at,
+    )
+
+
+def _count(attached: Attached, opening: Opening) -> None:
+    """Counts a request of a conversation; a new one was stored with its first."""
+    if not attached.is_new:
+        _COUNT(
+            id=attached.conversation_id,
+            n_runs=1,
+            n_turns=int(attached.is_new_turn),
+            last_at=opening.started_at,
+            last_outcome=Outcome.RUNNING,
+            has_branch=attached.branches,
+        )
+    if not attached.is_new_turn:
+        _REOPEN(id=attached.turn_id, state=TurnState.OPEN, waiting_since=None)

@@ -1,0 +1,125 @@
+"""A model is told of a widget what Workspace knows of it, and how much of that was cut."""
+
+import json
+from typing import Any
+
+from copilot_admin.agent.client.dashboard import workspace_text
+from copilot_admin.agent.client.widget_offer import offer_text
+from copilot_admin.agent.prompt.data_messages import data_blocks
+from copilot_admin.agent.values.spec import DataMessagePolicy
+from protocol.widgets import Widget, WidgetParam, Widgets
+from tests.agent.engine_inputs import make_query, make_spec, make_widget
+
+FULL = make_widget(
+    category="Equity",
+    sub_category="Prices",
+    source="FMP",
+    columns=("date", "close"),
+    metadata={"source": "another", "lastUpdated": 1737111708292},
+    params=(
+        WidgetParam(
+            name="symbol",
+            type="ticker",
+            description="Whose prices.",
+            current_value="TSLA",
+            executed_value="MSFT",
+            default_value="AAPL",
+            options=("AAPL", "TSLA"),
+        ),
+        WidgetParam(name="days", type="integer", default_value=None),
+        WidgetParam(name="venue", get_options=True, multi_select=True),
+    ),
+)
+
+
+def listed(widget: Widget, *, group: str = "secondary") -> Any:
+    query = make_query(widgets=Widgets(**{group: (widget,)}))
+    [_, row, _] = offer_text([widget], query=query).splitlines()
+    return json.loads(row)
+
+
+def test_everything_that_is_known_is_told():
+    assert listed(FULL) == {
+        "id": FULL.uuid,
+        "name": "Prices 1",
+        "origin": "OpenBB API",
+        "widget_id": "prices_1",
+        "description": "Prices of symbol 1.",
+        "category": "Equity",
+        "subcategory": "Prices",
+        "source": "FMP",
+        "columns": ["date", "close"],
+        "params": [
+            {
+                "name": "symbol",
+                "type": "ticker",
+                "value": "TSLA",
+                "description": "Whose prices.",
+                "default": "AAPL",
+                "executed": "MSFT",
+                "options": ["AAPL", "TSLA"],
+            },
+            {"name": "days", "type": "integer", "value": None, "default": None},
+            {"name": "venue", "type": "string", "several": True, "options": "ask"},
+        ],
+    }
+    assert listed(FULL, group="primary")["selected"] is True
+
+
+def test_what_is_not_known_is_not_mentioned():
+    assert listed(Widget(uuid="u-1")) == {"id": "u-1", "name": "u-1"}
+    bare = Widget(origin="o", widget_id="w", name="W")
+    assert listed(bare) == {"id": "o/w", "name": "W"}
+
+
+def test_the_source_of_generation_two_stands_in_the_metadata():
+    assert listed(make_widget(metadata={"source": "EconDB"}))["source"] == "EconDB"
+    assert "source" not in listed(make_widget(metadata={"source": 7}))
+
+
+def test_options_and_columns_that_are_cut_are_counted():
+    options = tuple(f"o{number}" for number in range(21))
+    columns = tuple(f"c{number}" for number in range(52))
+    row = listed(make_widget(columns=columns, params=(WidgetParam(name="p", options=options),)))
+    [param] = row["params"]
+    assert (param["options"], param["more_options"]) == (list(options[:20]), 1)
+    assert (row["columns"], row["more_columns"]) == (list(columns[:50]), 2)
+    just = listed(
+        make_widget(columns=columns[:50], params=(WidgetParam(name="p", options=options[:20]),))
+    )
+    assert not {"more_columns", "more_options"} & {*just, *just["params"][0]}
+
+
+def test_a_description_that_is_cut_ends_in_dots():
+    long = "d" * 501
+    row = listed(make_widget(description=long, params=(WidgetParam(name="p", description=long),)))
+    assert row["description"] == row["params"][0]["description"] == "d" * 500 + "…"
+    assert listed(make_widget(description="d" * 500))["description"] == "d" * 500
+
+
+def test_tabs_and_widgets_of_the_dashboard_that_are_cut_are_counted():
+    widgets = [{"widget_uuid": str(number), "name": "W"} for number in range(201)]
+    tabs = [{"tab_id": "first", "widgets": widgets}] + [{"tab_id": "t", "widgets": []}] * 50
+    state = {"current_dashboard_info": {"name": "D", "tabs": tabs}}
+    [_, text, _] = workspace_text(make_query(workspace_state=state)).splitlines()
+    told = json.loads(text)
+    assert (len(told["tabs"]), told["more_tabs"]) == (50, 1)
+    assert (len(told["tabs"][0]["widgets"]), told["tabs"][0]["more_widgets"]) == (200, 1)
+    assert "more_widgets" not in told["tabs"][1]
+
+
+def test_the_same_is_told_where_widgets_are_data_messages():
+    spec = make_spec(data_messages=DataMessagePolicy(widgets=True))
+    query = make_query(widgets=Widgets(secondary=(FULL,)))
+    [block] = data_blocks(spec, query, limit=10_000).derived
+    body = block.partition("\n")[2].rpartition("\n")[0]
+    row = listed(FULL)
+    params = {one.pop("name"): one for one in row["params"]}
+    [told] = json.loads(body).values()
+    assert told["about_params"] == {
+        name: {key: fact for key, fact in one.items() if key != "value"}
+        for name, one in params.items()
+    }
+    assert told["params"] == {"symbol": "TSLA", "days": None}
+    for key in ("category", "subcategory", "source", "columns", "description", "widget_id"):
+        assert told[key] == row[key]

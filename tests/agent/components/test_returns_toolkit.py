@@ -1,0 +1,122 @@
+"""The returns toolkit, as models and programs call it."""
+
+import asyncio
+import doctest
+import json
+
+import pytest
+
+from copilot_admin.agent.component_runs.run import check_arguments
+from copilot_admin.agent.components import returns_toolkit
+from copilot_admin.agent.components.registry import registry
+from copilot_admin.agent.components.returns_toolkit import SHOWN_ROWS, ReturnsToolkit
+from copilot_admin.agent.toolkits.returns import ReturnMeasure
+from copilot_admin.errors import BadArguments
+from protocol.components import create_output, static_findings
+from protocol.components.contract import outputs_are_json
+
+PRICES = {"A": [100, 110, 99, 121], "B": [50, 55, 49.5, 60.5]}
+
+
+def outputs(series, measure, config=None, **inputs):
+    return list(ReturnsToolkit(**config or {}).tool_eval(series, measure, **inputs))
+
+
+def test_it_keeps_the_contract():
+    assert static_findings(ReturnsToolkit) == ()
+    assert registry().find("returns_toolkit") is ReturnsToolkit
+    for sample in ReturnsToolkit.samples:
+        check_arguments(ReturnsToolkit, sample)
+        assert list(outputs_are_json(ReturnsToolkit, outputs(**sample))) == []
+
+
+def test_the_examples_of_its_docstrings_are_true():
+    assert doctest.testmod(returns_toolkit)[:] == (0, 3)
+
+
+def test_its_name_and_parameters_are_those_of_the_interface():
+    assert ReturnsToolkit.tool_name() == ["returns_toolkit"]
+    parameters = ReturnsToolkit.parameters()
+    assert list(parameters["properties"]) == parameters["required"] == ["series", "measure"]
+    assert parameters["properties"]["measure"]["enum"] == [str(one) for one in ReturnMeasure]
+    assert parameters["properties"]["series"]["type"] == ["array", "object", "string"]
+
+
+def test_the_description_names_every_measure():
+    description = ReturnsToolkit.parameters()["properties"]["measure"]["description"]
+    assert [one for one in ReturnMeasure if one not in description] == []
+
+
+def test_the_user_gets_a_table_and_the_model_the_words():
+    assert outputs(PRICES, "correlation") == [
+        create_output(
+            "json",
+            {"data": [{"series": "A", "A": 1.0, "B": 1.0}, {"series": "B", "A": 1.0, "B": 1.0}]},
+            name="Correlation",
+            visible_scope="user",
+        ),
+        create_output("text", "A and B: 1\nCommon returns: 3.", visible_scope="llm"),
+    ]
+
+
+@pytest.mark.parametrize("measure", ReturnMeasure)
+def test_every_measure_can_be_asked_for(measure):
+    payments = [{"date": "2024-01-31", "paid": -1}, {"date": "2024-02-29", "paid": 1.1}]
+    series = payments if measure.is_of_payments else {"values": PRICES, "window": 2}
+    table, words = outputs(series, str(measure))
+    assert json.loads(table.content[0].text.data)
+    assert words.content[0].text.info
+
+
+def test_the_builder_of_a_copilot_sets_options_and_a_call_wins_over_them():
+    config = {"periods_per_year": 12, "title": "ours"}
+    by_config, by_call = (
+        outputs(series, "volatility", config)[0].content[0].text.data
+        for series in (PRICES["A"], {"values": PRICES["A"], "periods_per_year": 48})
+    )
+    one, other = (json.loads(data)[0]["volatility"] for data in (by_config, by_call))
+    assert other == pytest.approx(2 * one)
+
+
+def test_a_long_table_is_cut_to_its_latest_rows_and_the_model_is_told():
+    table, words = outputs(list(range(1, SHOWN_ROWS + 3)), "returns")
+    rows = json.loads(table.content[0].text.data)
+    assert (len(rows), rows[0]["point"], rows[-1]["point"]) == (SHOWN_ROWS, 3, SHOWN_ROWS + 2)
+    assert words.content[0].text.info.endswith("The user sees the last 5,000 of 5,001 points.")
+    assert len(words.content[0].text.info) < 2_000
+
+
+def test_system_inputs_change_nothing():
+    assert outputs(PRICES, "beta", _sys_traceid="x") == outputs(PRICES, "beta")
+
+
+@pytest.mark.parametrize(
+    ("series", "measure", "sentence"),
+    [
+        ([], "returns", "There is no series that can be read"),
+        (None, "returns", "There is no series that can be read"),
+        ("", "returns", "There are no rows"),
+        ([1, -1], "returns", "a price must be above zero"),
+        (PRICES, "alpha", "There is no measure 'alpha'. The measures are: summary, returns"),
+        (PRICES, "", "There is no measure ''"),
+    ],
+)
+def test_bad_arguments_are_an_error_that_says_what_to_do(series, measure, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        outputs(series, measure)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"series": [1, 2]}, {"series": 1, "measure": "returns"}, {"series": [], "measure": "alpha"}],
+)
+def test_the_manifest_refuses_what_the_component_would(arguments):
+    with pytest.raises(BadArguments):
+        check_arguments(ReturnsToolkit, arguments)
+
+
+def test_it_does_not_block_the_event_loop():
+    output = asyncio.run(
+        ReturnsToolkit().non_stream_tool_eval(series=[100, 110], measure="total_return")
+    )
+    assert output.content[1].text.info == "series: total return 10.00%"

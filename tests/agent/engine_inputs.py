@@ -1,0 +1,161 @@
+"""The smallest valid queries and inputs of the engine; keyword arguments change what a test is about."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from copilot_admin.agent.answer import answer
+from copilot_admin.agent.llm.retries import Pace
+from copilot_admin.agent.values.engine_input import EngineInput, Output, Recollection
+from copilot_admin.agent.values.model_call import ModelProvider
+from copilot_admin.agent.values.spec import CopilotSpec, ProviderSpec
+from protocol.generations import Generation
+from protocol.json import Json, JsonObject
+from protocol.messages import (
+    CallMessage,
+    DataItem,
+    HumanMessage,
+    Message,
+    ResultMessage,
+    SourceData,
+    SourceResult,
+)
+from protocol.query import Query
+from protocol.widgets import Widget, WidgetParam, Widgets
+
+NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
+KEY = b"a signing key of thirty-two byte"
+PROVIDER = ProviderSpec(name="local", kind="scripted")
+
+
+def make_spec(**changes: Any) -> CopilotSpec:
+    """A copilot that answers with the scripted provider."""
+    fields = {"slug": "macro", "name": "Macro", "provider": PROVIDER, "model": "small", **changes}
+    return CopilotSpec(**fields)
+
+
+def make_query(*messages: Message, **changes: Any) -> Query:
+    """A query of generation 3 with one question, unless messages are given."""
+    return Query(messages=messages or (HumanMessage("What moved?"),), **changes)
+
+
+def make_engine_input(
+    provider: ModelProvider,
+    *,
+    query: Query | None = None,
+    spec: CopilotSpec | None = None,
+    recall: Callable[[], Awaitable[Recollection]] | None = None,
+    **changes: Any,
+) -> EngineInput:
+    """An input with fixed time, trace id and key; a server that remembers nothing."""
+    if recall is not None:
+        changes["recall"] = recall
+    return EngineInput(
+        spec=spec or make_spec(),
+        query=query or make_query(),
+        provider=provider,
+        now=NOW,
+        trace_id="chat-1",
+        signing_key=KEY,
+        **changes,
+    )
+
+
+def recalling(recollection: Recollection) -> Callable[[], Awaitable[Recollection]]:
+    """A server that remembers this."""
+
+    async def recall() -> Recollection:
+        return recollection
+
+    return recall
+
+
+def never_recalled() -> Awaitable[Recollection]:
+    """A server that must not be asked what it remembers."""
+    raise AssertionError("the answer does not depend on what the server remembers")
+
+
+def outputs_of(ask: EngineInput) -> list[Output]:
+    """Everything that the engine yields for an ask."""
+    return asyncio.run(_collected(ask))
+
+
+def events_of(ask: EngineInput) -> list[Output]:
+    """What the client gets of it."""
+    return [one for one in outputs_of(ask) if hasattr(one, "understood_since")]
+
+
+async def _collected(ask: EngineInput) -> list[Output]:
+    return [output async for output in answer(ask, pace=hurried())]
+
+
+def hurried() -> Pace:
+    """No wait before a retry."""
+
+    async def no_sleep(seconds: float) -> None:
+        await asyncio.sleep(0)
+
+    return Pace(sleep=no_sleep, random=lambda: 0.5)
+
+
+def make_widget(number: int = 1, **changes: Any) -> Widget:
+    """A widget with one parameter that has a value."""
+    fields = {
+        "uuid": f"{number:08d}-6f54-4f7c-9b3a-0d4c7d3f1a01",
+        "origin": "OpenBB API",
+        "widget_id": f"prices_{number}",
+        "name": f"Prices {number}",
+        "description": f"Prices of symbol {number}.",
+        "params": (WidgetParam(name="symbol", current_value=f"SYM{number}"),),
+        **changes,
+    }
+    return Widget(**fields)
+
+
+def asked_arguments(*widgets: Widget) -> dict[str, Json]:
+    """What a client echoes as the arguments of a call for these widgets."""
+    return {
+        "data_sources": [
+            {
+                "widget_uuid": widget.uuid,
+                "origin": widget.origin,
+                "id": widget.widget_id,
+                "input_args": widget.input_args(),
+            }
+            for widget in widgets
+        ]
+    }
+
+
+def data(*texts: str, data_format: JsonObject | None = None, citable: bool = True) -> SourceData:
+    """A source that returned these texts."""
+    return SourceData(
+        tuple(
+            DataItem(content=text, data_format=data_format or {}, citable=citable) for text in texts
+        )
+    )
+
+
+def fetched_pair(
+    widgets: Sequence[Widget], *results: SourceResult, extra_state: JsonObject | None = None
+) -> tuple[Message, ...]:
+    """The call and the result that a client sends in the second leg."""
+    arguments = asked_arguments(*widgets)
+    return (
+        CallMessage("get_widget_data", arguments),
+        ResultMessage("get_widget_data", arguments, results, extra_state or {}),
+    )
+
+
+def second_leg(widget: Widget, *results: SourceResult, **changes: Any) -> Query:
+    """A query whose last message is the data of one selected widget."""
+    return make_query(
+        HumanMessage("What moved?"),
+        *fetched_pair([widget], *results),
+        widgets=Widgets(primary=(widget,)),
+        **changes,
+    )
+
+
+GENERATIONS = tuple(Generation)

@@ -1,0 +1,235 @@
+"""Addresses: which a provider may have, and which are private, in whatever form."""
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from ipaddress import ip_address
+
+import pytest
+
+from copilot_admin.agent.fetching.addresses import check_base_url, is_forbidden, is_public
+from copilot_admin.agent.llm.http_refusals import refusal, seconds_to_wait
+from copilot_admin.errors import (
+    NotReady,
+    ProviderBusy,
+    ProviderRefused,
+    ProviderUnavailable,
+)
+
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("url", "checked"),
+    [
+        ("https://api.example.com/v1", "https://api.example.com/v1"),
+        (" http://127.0.0.1:9100/v1/ ", "http://127.0.0.1:9100/v1"),
+        ("http://[::1]:8000", "http://[::1]:8000"),
+        ("http://10.0.0.7/v1", "http://10.0.0.7/v1"),
+    ],
+)
+def test_addresses_of_model_servers_may_be_private(url, checked):
+    assert check_base_url(url) == checked
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "api.example.com",
+        "file:///etc/passwd",
+        "ftp://x/",
+        "http://",
+        "http://[::1",
+        "http://a:b/",
+        "http://a b/",
+    ],
+)
+def test_address_that_is_no_url_is_explained(url):
+    with pytest.raises(NotReady, match="is no URL"):
+        check_base_url(url)
+
+
+def test_password_in_the_address_is_not_repeated():
+    with pytest.raises(NotReady) as caught:
+        check_base_url("https://user:hunter2@example.com/v1")
+    assert caught.value.public == (
+        "The provider's address holds a password. Put the key into the key field."
+    )
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "169.254.169.254",
+        "[fe80::1]",
+        "[::ffff:169.254.169.254]",
+        "[64:ff9b::a9fe:a9fe]",
+        "[2002:a9fe:a9fe::]",
+        "[fd00:ec2::254]",
+        "[fd00:ec2::254%25eth0]",
+        "[fe80::1%25eth0]",
+        "[::169.254.169.254]",
+        "[::ffff:0:169.254.169.254]",
+        "[64:ff9b:1::a9fe:a9fe]",
+        "[64:ff9b:1:a9fe:a9:fe00::]",
+        "[2001:0:a9fe:a9fe::]",
+        "[2001::5601:5601]",
+        "[2001:4860::5efe:a9fe:a9fe]",
+        "[2001:4860::200:5efe:a9fe:a9fe]",
+        "169.254.169.254.",
+        "0251.0376.0251.0376",
+        "0xa9fea9fe",
+        "2852039166",
+        "169.254.43518",
+        "100.100.100.200",
+        "192.0.0.192",
+        "metadata.google.internal",
+        "METADATA.google.internal.",
+    ],
+)
+def test_link_local_and_metadata_addresses_are_refused(host):
+    with pytest.raises(NotReady, match="link-local or metadata"):
+        check_base_url(f"http://{host}/v1")
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "::1", "8.8.8.8", "64:ff9b::808:808"])
+def test_other_hosts_are_not_forbidden(host):
+    assert not is_forbidden(host)
+
+
+PRIVATE_IPV4 = ("10.0.0.1", "127.0.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.1")
+
+
+def spelled(ipv4):
+    """The IPv6 addresses that may lead to an IPv4 address."""
+    number = int(ip_address(ipv4))
+    high, low, negated = number >> 16, number & 0xFFFF, number ^ 0xFFFFFFFF
+    return [
+        f"::ffff:{ipv4}",
+        f"::{ipv4}",
+        f"::ffff:0:{ipv4}",
+        f"64:ff9b::{ipv4}",
+        f"64:ff9b:1::{ipv4}",
+        f"2002:{high:x}:{low:x}::1",
+        f"2001:0:808:808:0:0:{negated >> 16:x}:{negated & 0xFFFF:x}",
+        f"2001:0:{high:x}:{low:x}::f7f7:f7f7",
+        f"2001:4860::5efe:{ipv4}",
+        f"2001:4860::200:5efe:{ipv4}",
+    ]
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "169\u3002254\u3002169\u3002254",
+        "\uff11\uff16\uff19\uff0e254.169.254",
+        "①⑥⑨.254\uff61169.254",
+    ],
+)
+def test_other_digits_and_full_stops_are_those_of_an_address(host):
+    assert is_forbidden(host)
+
+
+@pytest.mark.parametrize("address", [one for ipv4 in PRIVATE_IPV4 for one in spelled(ipv4)])
+def test_every_ipv6_form_of_a_private_address_is_private(address):
+    assert not is_public(address)
+    assert not is_public(f"{address}%eth0")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *PRIVATE_IPV4,
+        "012.0.0.1",
+        "0x7f.1",
+        "127.1",
+        "2130706433",
+        "10.0.0.1.",
+        "192.0.0.8",
+        "192.0.0.192",
+        "192.88.99.1",
+        "::ffff:192.0.0.8",
+        "64:ff9b::c058:6301",
+        "2002:c058:6301::1",
+        "224.0.0.1",
+        "255.255.255.255",
+        "::",
+        "::1",
+        "fe80::1",
+        "fec0::1",
+        "fc00::1",
+        "fd12::1",
+        "ff0e::1",
+        "100::1",
+        "2001:db8::1",
+        "3fff::1",
+        "5f00::1",
+        "64:ff9b:1::808:808",
+        "::8.8.8.8",
+        "4000::1",
+        "localhost",
+        "",
+    ],
+)
+def test_what_is_not_for_everybody_is_not_public(address):
+    assert not is_public(address)
+
+
+# Of 6to4 addresses Pythons differ: since 3.11.10, and with Debian's fixes, none is for everybody.
+@pytest.mark.parametrize(
+    "address", ["8.8.8.8", "2001:4860:4860::8888", "::ffff:8.8.8.8", "64:ff9b::808:808"]
+)
+def test_what_is_for_everybody_is_public(address):
+    assert is_public(address)
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "kind", "sentence"),
+    [
+        (401, "", ProviderRefused, "did not accept the key"),
+        (403, "", ProviderRefused, "did not accept the key"),
+        (402, "", ProviderRefused, "is used up"),
+        (429, "insufficient_quota", ProviderRefused, "is used up"),
+        (429, "", ProviderBusy, "is busy"),
+        (404, "", ProviderRefused, "does not know the model or the address"),
+        (413, "", ProviderRefused, "too long for the model"),
+        (
+            400,
+            "This model's maximum context length is 8",
+            ProviderRefused,
+            "too long for the model",
+        ),
+        (400, "bad temperature", ProviderRefused, "refused the request (HTTP 400)"),
+        (422, "", ProviderRefused, "refused the request (HTTP 422)"),
+        (307, "", ProviderRefused, "sends requests on to another address"),
+        (408, "", ProviderUnavailable, "problem of its own (HTTP 408)"),
+        (409, "", ProviderUnavailable, "problem of its own (HTTP 409)"),
+        (500, "", ProviderUnavailable, "problem of its own (HTTP 500)"),
+        (503, "", ProviderUnavailable, "problem of its own (HTTP 503)"),
+    ],
+)
+def test_every_status_has_its_class_and_its_sentence(status, message, kind, sentence):
+    error = refusal(status, message, provider="local", detail="d", retry_after=3)
+    assert (type(error), error.detail) == (kind, "d")
+    assert sentence in error.public
+    assert error.retry_after == (3 if error.retryable else None)
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        (None, None),
+        ("", None),
+        ("7", 7),
+        ("0.5", 0.5),
+        ("-3", 0),
+        ("soon", None),
+        ("Mon, 02 Mar 99999999999999999999 00:00:00 GMT", None),
+        ("Mon, 02 Mar 2026 99999999999999999999:00:00 GMT", None),
+        (format_datetime(NOW + timedelta(seconds=30), usegmt=True), 30),
+        (format_datetime(NOW - timedelta(seconds=30), usegmt=True), 0),
+        ("Mon, 02 Mar 2026 00:00:20 -0000", 20),
+    ],
+)
+def test_retry_after_is_read_as_seconds_or_as_a_date(header, seconds):
+    assert seconds_to_wait(header, now=NOW) == seconds

@@ -1,0 +1,412 @@
+"""Files are fetched from the open network, and from nowhere that a caller should not reach."""
+
+import asyncio
+from contextlib import asynccontextmanager
+import errno
+import gzip
+import os
+from types import SimpleNamespace
+
+import pytest
+
+from copilot_admin.agent.fetching import egress
+from copilot_admin.agent.fetching.addresses import LONGEST_ADDRESS, parts_of
+from copilot_admin.agent.fetching.egress import BUSY, Egress, FetchFailed
+from copilot_admin.agent.fetching.packing import MOST_AT_ONCE
+from copilot_admin.agent.fetching.room import FetchRoom
+from tests import tls
+from tests.agent.providers.upstream import serving
+
+
+async def body_of(url, *, allowed, **limits):
+    async with Egress(allowed, **limits).fetch(url) as body:
+        return body
+
+
+def fetched(handler, *, allowed=("127.0.0.1",), path="/a.pdf", **limits):
+    async def run():
+        async with serving(handler) as server:
+            return await body_of(server.url + path, allowed=allowed, **limits)
+
+    return asyncio.run(run())
+
+
+def refused(handler=None, *, url=None, allowed=("127.0.0.1",), **limits):
+    with pytest.raises(FetchFailed) as error:
+        if url is not None:
+            asyncio.run(body_of(url, allowed=allowed))
+        else:
+            fetched(handler, allowed=allowed, **limits)
+    return error.value.public
+
+
+def answering(status=200, body=b"%PDF", **headers):
+    async def handler(request, reply):
+        await reply.start(status, type="application/pdf", **headers)
+        if body:
+            await reply.send(body)
+        await reply.end()
+
+    return handler
+
+
+@pytest.mark.parametrize("allowed", ["127.0.0.1", "127.0.0.0/8"])
+def test_a_file_is_fetched_where_the_operator_allows_it(allowed):
+    assert fetched(answering(), allowed=(allowed,)) == b"%PDF"
+
+
+@pytest.mark.parametrize("allowed", [(), ("10.0.0.0/8", "files.example")])
+def test_a_private_address_is_not_asked(allowed):
+    assert refused(answering(), allowed=allowed) == (
+        "The link leads into a private network, from which nothing is fetched."
+    )
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://169.254.169.254/latest/meta-data",
+        "http://[::ffff:169.254.169.254]/",
+        "http://[fe80::1]/",
+        "http://[::ffff:10.0.0.1]/",
+        "http://100.100.100.200/",
+        "http://0.0.0.0:1/",
+        "http://[::1]:1/",
+        "http://192.168.0.1/",
+        "http://localhost:1/",
+        "http://224.0.1.1/",
+        "http://[ff0e::1]/",
+        "http://[::ffff:224.0.1.1]/",
+        "http://[64:ff9b::a00:1]/",
+        "http://[64:ff9b:1::a00:1]/",
+        "http://[2002:a00:1::1]/",
+        "http://[fec0::1]/",
+        "http://[::127.0.0.1]:1/",
+    ],
+)
+def test_private_multicast_and_metadata_addresses_are_refused_in_every_spelling(url):
+    assert "private network" in refused(url=url, allowed=())
+
+
+def test_a_link_that_is_too_long_for_any_server_is_not_looked_at():
+    start = "http://a.example/"
+    longest = start + "x" * (LONGEST_ADDRESS - len(start))
+    assert parts_of(longest).path == longest.removeprefix("http://a.example")
+    assert refused(url=longest + "x") == "The link has more than 16,384 characters."
+    for start in ("http://a", "http:/\t/a"):  # a library that reads addresses takes some blanks out
+        long = start + "\u0301\u0316" * 500
+        assert refused(url=long) == "The link is no http or https address."
+
+
+@pytest.mark.parametrize("start", ["http://a", "//a", "/\t/a"])
+def test_a_redirect_to_a_host_that_is_too_long_is_not_looked_at(start):
+    moved = answering(302, b"", Location=start + "\u0301\u0316" * 500)
+    assert refused(moved) == "The link leads nowhere."
+
+
+def resolved_to(monkeypatch, *found):
+    """Has every name these addresses; without one, none is known."""
+
+    async def resolved(self, host, port=0, family=0):
+        if not found:
+            raise OSError("no such name")
+        return [
+            {"hostname": host, "host": one, "port": port, "family": 2, "proto": 6, "flags": 0}
+            for one in found
+        ]
+
+    monkeypatch.setattr("copilot_admin.agent.fetching.names.Names.resolve", resolved)
+
+
+@pytest.mark.parametrize("found", [("10.0.0.7",), ("169.254.169.254",), ()])
+def test_no_stranger_learns_which_names_a_private_network_has(found, monkeypatch):
+    resolved_to(monkeypatch, *found)
+    with pytest.raises(FetchFailed) as failed:
+        asyncio.run(body_of("http://wiki.intra.example/a.pdf", allowed=()))
+
+    assert failed.value.public == "The server behind the link could not be reached."
+    assert ("private network" in failed.value.detail) is bool(found)
+
+
+@pytest.mark.parametrize(
+    ("url", "allowed", "is_refused"),
+    [
+        ("http://169.254.169.254/", (), True),
+        ("http://169.254.169.254/", ("169.254.0.0/16",), True),
+        ("http://0x7f.1:8000/", (), True),
+        ("http://[::ffff:10.0.0.1]/", (), True),
+        ("http://LOCALHOST./", (), True),
+        ("http://app.localhost/", (), True),
+        ("http://app.localhost/", ("127.0.0.0/8",), False),
+        ("http://localhost/", ("localhost",), False),
+        ("http://10.0.0.1/", ("10.0.0.0/8",), False),
+        ("http://192.0.2.1.example/", (), False),
+        ("http://8.8.8.8/", (), False),
+    ],
+)
+def test_of_an_address_that_is_kept_it_is_known_before_whether_it_is_private(
+    url, allowed, is_refused
+):
+    assert Egress(allowed).refuses(url) == is_refused
+
+
+def test_a_metadata_address_is_never_allowed():
+    url = "http://169.254.169.254/"
+    assert "private network" in refused(url=url, allowed=("169.254.169.254", "169.254.0.0/16"))
+
+
+def test_a_host_name_may_be_allowed_and_only_it(monkeypatch):
+    async def run():
+        async with serving(answering()) as server:
+            port = server.url.rpartition(":")[2]
+            return await body_of(f"http://localhost:{port}/a.pdf", allowed=["localhost"])
+
+    assert asyncio.run(run()) == b"%PDF"
+
+
+def test_a_redirect_into_a_private_network_is_not_followed():
+    assert "private network" in refused(
+        answering(302, b"", Location="http://192.168.0.1/"), allowed=("127.0.0.1",)
+    )
+
+
+@pytest.mark.parametrize("to", ["http://keys.example/set", "HTTP://keys.example/set"])
+def test_a_redirect_from_https_to_http_can_be_refused(monkeypatch, to):
+    hops = []
+
+    async def hop(self, url, held):
+        hops.append(url)
+        return b"keys" if url == to else to
+
+    monkeypatch.setattr(Egress, "_hop", hop)
+    start = "https://keys.example/set"
+    assert asyncio.run(body_of(start, allowed=())) == b"keys"
+    with pytest.raises(FetchFailed, match="away from https"):
+        asyncio.run(body_of(start, allowed=(), keeps_https=True))
+    assert hops == [start, to, start]
+
+
+def test_a_redirect_without_end_leads_nowhere():
+    assert refused(answering(302, b"", Location="/again")) == "The link leads nowhere."
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        (403, "The link has expired or is not open: the server answered 403."),
+        (404, "The link has expired or is not open: the server answered 404."),
+        (500, "The server answered 500."),
+    ],
+)
+def test_a_link_that_has_expired_is_told(status, told):
+    assert refused(answering(status)) == told
+
+
+@pytest.mark.parametrize("url", ["ftp://a/b", "file:///etc/passwd", "http://[", "data:,x"])
+def test_only_http_is_fetched(url):
+    assert refused(url=url) == "The link is no http or https address."
+
+
+def test_an_address_that_is_none_leads_nowhere():
+    assert refused(url="http://127.0.0.1:99999/") == "The link leads nowhere."
+
+
+def test_a_server_that_does_not_answer_is_told():
+    assert refused(url="http://127.0.0.1:1/") == "The server behind the link could not be reached."
+
+
+def test_a_certificate_that_is_not_good_is_told(monkeypatch):
+    """It was said that the link leads nowhere."""
+    tls.trust(monkeypatch)
+
+    async def run():
+        async with serving(answering(), tls=tls.expired()) as server:
+            await body_of(server.url, allowed=["127.0.0.1"])
+
+    with pytest.raises(FetchFailed) as failed:
+        asyncio.run(run())
+    said = "The certificate of the server behind the link has expired."
+    assert (failed.value.public, failed.value.detail) == (said, f"{said} Have it renewed.")
+
+
+def refuse_sockets(*_, **__):
+    raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+
+@pytest.mark.parametrize("found", ["10.0.0.7", "192.0.2.7"])
+def test_a_server_without_open_files_says_so_and_of_no_name_where_it_leads(found, monkeypatch):
+    """It said that the server behind the link could not be reached."""
+    resolved_to(monkeypatch, found)
+    monkeypatch.setattr(egress, "socket", SimpleNamespace(socket=refuse_sockets))
+    with pytest.raises(FetchFailed) as failed:
+        asyncio.run(body_of("http://wiki.intra.example/a.pdf", allowed=()))
+    said = "This server may not open more connections at the moment."
+    assert failed.value.public == said
+    assert failed.value.detail == f"{said} Raise its limit of open files."
+
+
+def test_a_server_without_threads_says_so(monkeypatch):
+    def start(self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("copilot_admin.agent.fetching.names.Thread.start", start)
+    with pytest.raises(FetchFailed) as failed:
+        asyncio.run(body_of("http://wiki.intra.example/a.pdf", allowed=()))
+    assert failed.value.detail.endswith("Raise its limit of threads.")
+
+
+def test_a_server_that_speaks_no_tls_is_told():
+    async def plain(reader, writer):
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    async def run():
+        server = await asyncio.start_server(plain, "127.0.0.1", 0)
+        async with server:
+            port = server.sockets[0].getsockname()[1]
+            await body_of(f"https://127.0.0.1:{port}/", allowed=["127.0.0.1"])
+
+    told = "No encrypted connection could be made with the server behind the link."
+    with pytest.raises(FetchFailed, match=told):
+        asyncio.run(run())
+
+
+def test_too_much_and_too_slow_is_told(monkeypatch):
+    monkeypatch.setattr(egress, "MOST_BYTES", 3)
+    assert "It is larger than" in refused(answering(body=b"%PDF"))
+    monkeypatch.setattr(egress, "SECONDS", 0.05)
+
+    @asynccontextmanager
+    async def nothing():
+        yield
+
+    async def silent(request, reply):
+        await reply.left.wait()
+
+    assert "did not arrive within" in refused(silent)
+
+
+def with_length(body, *, length=None, **headers):
+    """Answers with the length of the body in its head, or with another."""
+
+    async def handler(request, reply):
+        lines = ["HTTP/1.1 200 X", f"Content-Length: {len(body) if length is None else length}"]
+        lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+        await reply.raw("\r\n".join((*lines, "", "")).encode() + body)
+        if length is not None:
+            reply.cut()
+
+    return handler
+
+
+class Watched(FetchRoom):
+    """Notes all that is taken of it."""
+
+    def __init__(self, size=2**30, seconds=0.001):
+        super().__init__(size, seconds=seconds)
+        self.taken = []
+
+    async def take(self, size, *, holds):
+        await super().take(size, holds=holds)
+        self.taken.append(size)
+
+    @property
+    def is_free(self):
+        return self._free == self._size
+
+
+BODY = bytes(3 * 2**20)
+PACKED = gzip.compress(BODY)
+
+
+@pytest.mark.parametrize(
+    ("handler", "most_bytes", "taken"),
+    [
+        (with_length(BODY), None, [len(BODY)]),
+        (answering(body=b"%PDF"), None, [4 + 2**20]),
+        (answering(body=b"%PDF"), 10, [10]),
+        (answering(200, b""), None, []),
+    ],
+)
+def test_a_file_takes_room_for_what_it_says_or_in_steps(handler, most_bytes, taken):
+    room = Watched()
+    fetched(handler, room=room, most_bytes=most_bytes)
+    assert (room.taken, room.is_free) == (taken, True)
+
+
+def test_what_is_packed_takes_room_for_what_comes_out():
+    room = Watched()
+    handler = with_length(PACKED, Content_Encoding="gzip")
+    assert fetched(handler, room=room) == BODY
+    assert sum(room.taken) >= len(BODY)
+    assert room.is_free
+    assert max(room.taken) <= egress._STEP + MOST_AT_ONCE, "a little is unpacked at a time"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body", "said"),
+    [
+        ("gzip", gzip.compress(b"%P") + gzip.compress(b"DF"), b"%PDF"),
+        ("gzip", b"%PDF", b"%PDF"),
+        ("gzip, gzip", gzip.compress(gzip.compress(b"%PDF")), b"%PDF"),
+        ("deflate", b"\xff\xff\xff", "It is not packed as its server says."),
+        ("br", b"%PDF", "It is packed in a way that nobody asked for."),
+        (", ".join(["gzip"] * 1200), b"%PDF", "It is packed in a way that nobody asked for."),
+    ],
+    ids=["one behind the other", "not packed", "twice", "broken", "brotli", "in many forms"],
+)
+def test_what_is_packed_is_unpacked_or_told(encoding, body, said):
+    handler = with_length(body, Content_Encoding=encoding)
+    assert (fetched if isinstance(said, bytes) else refused)(handler) == said
+
+
+def test_room_is_held_for_as_long_as_the_bytes_are_needed():
+    async def run():
+        room = Watched(size=10)
+        async with serving(with_length(b"%PDF")) as server:
+            egress = Egress(["127.0.0.1"], room=room)
+            async with egress.fetch(server.url):
+                free = room._free
+        return free, room.is_free
+
+    assert asyncio.run(run()) == (6, True)
+
+
+@pytest.mark.parametrize("handler", [with_length(b"%PDF"), answering()])
+def test_a_server_that_has_no_room_says_so(handler):
+    room = Watched(size=3)
+    assert refused(handler, room=room) == BUSY
+    assert room.is_free
+
+
+def test_a_file_that_says_it_is_too_large_is_not_begun():
+    room = Watched()
+    assert refused(with_length(b"", length=51 * 2**20), room=room) == "It is larger than 50 MB."
+    assert room.taken == []
+
+
+def test_a_file_that_says_more_than_it_sends_holds_no_more_than_others():
+    room = Watched()
+    refused(with_length(b"%PDF", length=50 * 2**20), room=room)
+    assert (room.taken, room.is_free) == ([20 * 2**20], True)
+
+
+def in_pieces(*sizes):
+    """Answers in pieces of these numbers of bytes."""
+
+    async def handler(request, reply):
+        lines = ("HTTP/1.1 200 X", "Transfer-Encoding: chunked")
+        pieces = b"".join(b"%x\r\n%b\r\n" % (size, b"A" * size) for size in sizes)
+        await reply.raw("\r\n".join((*lines, "", "")).encode() + pieces + b"0\r\n\r\n")
+
+    return handler
+
+
+def test_a_file_in_thousands_of_tiny_pieces_is_not_read_to_its_end():
+    """Each piece costs the server more than it holds."""
+    most, least = egress._MOST_PIECES, egress._LEAST_PIECE
+    told = "It comes in thousands of pieces of a few bytes each."
+    assert refused(in_pieces(*[1] * (most + 1))) == told
+    assert refused(in_pieces(*[least] * most, least - 1)) == told
+    assert len(fetched(in_pieces(*[1] * most))) == most
+    assert len(fetched(in_pieces(*[2 * least] * (most + 100)))) == 2 * least * (most + 100)

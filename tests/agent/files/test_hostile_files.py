@@ -1,0 +1,385 @@
+"""Whatever a file asks for, the server stays small, and who asked is told in words."""
+
+import asyncio
+from contextlib import suppress
+import json
+import subprocess
+import sys
+
+import pytest
+
+from copilot_admin.agent.documents.registry import UnreadableFile
+from copilot_admin.agent.files import file_processes, pictures
+from copilot_admin.agent.files.file_processes import (
+    BUSY,
+    DAMAGED,
+    SMALLER,
+    WORKERS,
+    harmless_png,
+    read_picture,
+)
+from copilot_admin.agent.files.reading import with_files_read
+from copilot_admin.agent.files.rules import FileRules
+from copilot_admin.agent.processes import workers
+from copilot_admin.agent.processes.losses import Loss
+from copilot_admin.agent.processes.places import Busy
+from copilot_admin.agent.processes.workers import OrderFailed
+from copilot_admin.agent.values.engine_input import FileRead
+from protocol.events import StatusLevel, StatusUpdate
+from protocol.messages import DataItem, HumanMessage, ResultMessage, SourceData
+from tests.agent.engine_inputs import make_engine_input, make_query, make_spec, outputs_of
+from tests.agent.files.hostile_files import HOSTILE, READ, REFUSED, paragraphs
+from tests.agent.files.sample_files import SENTENCE, base64, docx, pdf
+from tests.agent.files.sample_images import image
+from tests.agent.scripted import ScriptedProvider, text
+
+SLOW = "pdf, a page of 100 MB of brackets"  # takes all the CPU that it may; see benchmarks/files.py
+LARGE = "It takes more memory to read than one file may. "
+WORKBOOK = f"{LARGE}Delete cells that stand far away from the rest, or attach a part of it, or CSV."
+TOLD = {
+    "xlsx, two distant cells": WORKBOOK,
+    "xlsx, unpacks to 300 MB": "The file unpacks to more than 200 MB. Attach a smaller one.",
+    "xls, two distant cells": WORKBOOK,
+    "xls, a directory without end": WORKBOOK,
+    "OpenDocument, a repeated cell": WORKBOOK,
+    "pdf, a page of 2 GB, packed twice": f"{LARGE}Attach a part of it.",
+    "docx, 20,000 parts": "The file has more than 10,000 parts. Save it anew.",
+    "docx, a lying directory": "It is no Word document, or it is damaged. Attach it again.",
+    "docx, a table in itself": "It is no Word document, or it is damaged. Attach it again.",
+    "png, says 60,000 by 60,000": (
+        "It has 60000 by 60000 pixels; 40 million in all are the most. Scale it down."
+    ),
+    "png, says 40 million and holds one row": (
+        "It is no PNG, JPEG, GIF or WebP image, or it is damaged. Attach it again."
+    ),
+}
+# Reads the files named on its input, as a server would, in a process whose memory is its own.
+SERVER = """
+import asyncio, json, sys
+from pathlib import Path
+from benchmarks.files import most_megabytes
+from copilot_admin.agent.files.reading import with_files_read
+from copilot_admin.agent.files.rules import FileRules
+from tests.agent.files.test_hostile_files import asked
+
+async def main():
+    sentences = {}
+    for name, (kind, path) in json.load(sys.stdin).items():
+        query = asked((kind, Path(path).read_text()))
+        _, [file] = await with_files_read(query, fetch=None, rules=FileRules(sees_images=True))
+        sentences[name] = file.fault
+    return sentences
+
+sentences = asyncio.run(main())
+print(json.dumps([sentences, most_megabytes()]))
+"""
+
+
+def asked(*files):
+    """A question with these files, in base64."""
+    items = tuple(
+        DataItem(content=content, data_format={"data_type": kind, "filename": f"file.{kind}"})
+        for kind, content in files
+    )
+    return make_query(HumanMessage("q"), ResultMessage("get_widget_data", {}, (SourceData(items),)))
+
+
+def nowhere(url):
+    raise AssertionError("nothing is linked")
+
+
+def files_of(*files, **rules):
+    rules = FileRules(sees_images=True, **rules)
+    return asyncio.run(with_files_read(asked(*files), fetch=nowhere, rules=rules))[1]
+
+
+# One of each kind that takes too much memory, unpacks to too much, or lies: those made quickly.
+QUICKLY_MADE = (
+    "xlsx, two distant cells",
+    "docx, 20,000 parts",
+    "docx, a lying directory",
+    "png, says 60,000 by 60,000",
+    "png, says 40 million and holds one row",
+)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(QUICKLY_MADE, id="those made quickly"),
+        pytest.param(tuple(TOLD), id="all", marks=pytest.mark.nightly),
+    ],
+)
+def test_every_hostile_file_is_told_in_words_while_the_server_stays_small(tmp_path, names):
+    paths = {}
+    for name in names:
+        kind, made = REFUSED[name]
+        path = tmp_path / f"{len(paths)}.txt"
+        path.write_text(base64(made()))
+        paths[name] = (kind, str(path))
+    done = subprocess.run(
+        [sys.executable, "-c", SERVER], input=json.dumps(paths).encode(), capture_output=True
+    )
+    sentences, megabytes = json.loads(done.stdout)
+    assert sentences == {
+        name: f"The file 'file.{REFUSED[name][0]}' could not be read. {TOLD[name]}"
+        for name in names
+    }
+    assert megabytes < 400
+
+
+def test_every_hostile_file_but_a_slow_one_has_its_words():
+    assert {*TOLD, SLOW} == set(REFUSED)
+
+
+@pytest.mark.parametrize(
+    "name", ["docx, 300,000 paragraphs", "gif, 2,000 pictures", "pdf, one page 1,000 times"]
+)
+def test_what_is_only_long_is_read_as_far_as_it_goes(name):
+    kind, made = READ[name]
+    [file] = files_of((kind, base64(made())))
+    assert file.fault == ""
+
+
+def test_a_document_of_many_paragraphs_is_read_whole():
+    [file] = files_of(("docx", base64(paragraphs(50_000))))
+    assert (file.fault, file.note, file.pages) == ("", "", 1)
+
+
+def test_a_hostile_file_is_told_to_the_user_and_to_the_model():
+    kind, made = HOSTILE["xlsx, two distant cells"]
+    query = asked((kind, base64(made())), ("docx", base64(docx("It pays."))))
+    with ScriptedProvider([text("I see.")]) as provider:
+        outputs = outputs_of(make_engine_input(provider, query=query, spec=make_spec()))
+    sentence = f"The file 'file.xlsx' could not be read. {WORKBOOK}"
+    assert StatusUpdate(message=sentence, level=StatusLevel.WARNING) in outputs
+    told = provider.calls[0].messages[-1].text
+    assert f"[{sentence}]" in told
+    assert "It pays." in told
+
+
+def test_files_of_one_question_are_read_at_the_same_time_and_stay_in_their_order():
+    files = [("pdf", base64(pdf([f"Page {number}"]))) for number in range(6)]
+    assert files_of(*files) == tuple(
+        FileRead(name="file.pdf", kind="pdf", size=len(pdf([f"Page {number}"])), pages=1)
+        for number in range(6)
+    )
+
+
+def test_texts_that_are_too_long_together_are_told(monkeypatch):
+    monkeypatch.setattr("copilot_admin.agent.files.reading.MOST_TEXT", len(SENTENCE))
+    first, second = files_of(*(("docx", base64(docx(one))) for one in (SENTENCE, "More.")))
+    assert first.fault == ""
+    assert second.fault.endswith("Together with newer files it has too much text. Attach fewer.")
+
+
+def test_files_that_take_too_long_together_are_told(monkeypatch):
+    monkeypatch.setattr("copilot_admin.agent.files.reading.MOST_SECONDS", 0)
+    [file] = files_of(("pdf", base64(pdf([SENTENCE]))))
+    assert file.fault == (
+        "The file 'file.pdf' could not be read. All files of a question may take 0 seconds. "
+        "Attach fewer."
+    )
+
+
+def test_a_server_that_reads_as_many_files_as_it_can_says_so(monkeypatch):
+    async def busy(*order, take, asker):
+        raise Busy
+
+    monkeypatch.setattr(WORKERS, "carry_out", busy)
+    [file] = files_of(("pdf", base64(pdf([SENTENCE]))))
+    assert file.fault == f"The file 'file.pdf' could not be read. {BUSY}"
+
+
+def test_more_replied_than_a_file_may_hold_is_told(monkeypatch):
+    monkeypatch.setattr(workers, "MOST_REPLIED", 10)
+    [file] = files_of(("pdf", base64(pdf([SENTENCE]))))
+    assert file.fault == f"The file 'file.pdf' could not be read. {LARGE}Attach a part of it."
+
+
+def test_a_question_that_is_given_up_gives_up_its_files(monkeypatch):
+    given_up = []
+
+    async def never(*order, take, asker):
+        try:
+            await asyncio.Future()
+        finally:
+            given_up.append(order[0]["name"])
+
+    async def leave():
+        reading = asyncio.create_task(
+            with_files_read(asked(("pdf", REPORT), ("pdf", OTHER)), fetch=nowhere)
+        )
+        for _ in range(5):
+            await asyncio.sleep(0)
+        reading.cancel()
+        with suppress(asyncio.CancelledError):
+            await reading
+
+    monkeypatch.setattr(WORKERS, "carry_out", never)
+    asyncio.run(leave())
+    assert given_up == ["file.pdf"] * 2
+
+
+REPORT, OTHER = (base64(pdf([line])) for line in ("one", "two"))
+
+
+def replying(*replies):
+    async def carry_out(order, body, *, take, asker):
+        for reply in replies:
+            try:
+                take(reply)
+            except ValueError as error:
+                raise OrderFailed(Loss.DAMAGE) from error
+
+    return carry_out
+
+
+def losing(loss, *replies):
+    async def carry_out(order, body, *, take, asker):
+        for reply in replies:
+            take(reply)
+        raise OrderFailed(loss)
+
+    return carry_out
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        None,
+        {"size": "many"},
+        {"page": [1, "a"]},
+        {"page": [1, "", "a", [["a", 1, 2, 3, "4"]], ""]},
+        {"page": ["1", "", "a", [], ""]},
+        {"page": [1, "", "a", [], 0]},
+        {"picture": ["a", 1, 2]},
+        [],
+    ],
+)
+def test_a_reply_of_a_process_that_was_taken_over_is_not_believed(reply, monkeypatch):
+    monkeypatch.setattr(WORKERS, "carry_out", replying(reply))
+    [file] = files_of(("pdf", REPORT))
+    assert file.fault == f"The file 'file.pdf' could not be read. {DAMAGED}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "loss", "why"),
+    [
+        ("pdf", Loss.DAMAGE, DAMAGED),
+        ("pdf", Loss.TIME, "It takes longer to read than one file may. Attach a part of it."),
+        (
+            "pdf",
+            Loss.MEMORY,
+            "It takes more memory to read than one file may. Attach a part of it.",
+        ),
+        ("xlsx", Loss.MEMORY, WORKBOOK),
+        ("png", Loss.TIME, f"It takes longer to read than one file may. {SMALLER}"),
+        ("png", Loss.UNKNOWN, "The server could not read it just now. Ask again."),
+    ],
+)
+def test_who_asked_is_told_what_to_do_about_a_file_that_was_lost(kind, loss, why, monkeypatch):
+    async def lost(*order, take, asker):
+        raise OrderFailed(loss)
+
+    monkeypatch.setattr(WORKERS, "carry_out", lost)
+    [file] = files_of((kind, REPORT))
+    assert file.fault == f"The file 'file.{kind}' could not be read. {why}"
+
+
+PAGE = {"page": [1, "", "It pays.", [], "[page 1: a note]"]}
+
+
+@pytest.mark.parametrize(
+    ("loss", "why"),
+    [
+        (Loss.DAMAGE, "is damaged"),
+        (Loss.TIME, "takes longer to read than one file may"),
+        (Loss.MEMORY, "takes more memory to read than one file may"),
+    ],
+)
+def test_pages_that_were_read_before_a_process_was_lost_are_shown_with_why_no_more_are(
+    loss, why, monkeypatch
+):
+    monkeypatch.setattr(WORKERS, "carry_out", losing(loss, {"size": 9}, PAGE))
+    query, [file] = asyncio.run(with_files_read(asked(("pdf", REPORT)), fetch=nowhere))
+    note = f"only the first page was read: what follows {why}; page 1: a note"
+    assert file == FileRead(name="file.pdf", kind="pdf", size=9, pages=1, note=note)
+    [result] = query.messages[-1].data
+    assert result.items[0].content == f"It pays.\n[{note}]"
+
+
+@pytest.mark.parametrize(
+    ("loss", "replies"), [(Loss.UNKNOWN, [PAGE]), (Loss.TIME, [{"page": [1, "", " ", [], ""]}])]
+)
+def test_pages_are_not_shown_where_asking_again_may_help_or_where_they_are_blank(
+    loss, replies, monkeypatch
+):
+    monkeypatch.setattr(WORKERS, "carry_out", losing(loss, *replies))
+    [file] = files_of(("pdf", REPORT))
+    assert file.fault.startswith("The file 'file.pdf' could not be read. ")
+
+
+def test_a_page_that_takes_too_much_costs_none_of_the_pages_before_it():
+    [file] = files_of(("pdf", base64(wide_second_page())))
+    why = "what follows takes more memory to read than one file may"
+    assert (file.fault, file.note) == ("", f"only the first page was read: {why}")
+
+
+def wide_second_page():
+    """A PDF whose second page has a font that says it is two billion letters wide."""
+    font = b"/Subtype /Type1 /BaseFont /Helvetica"
+    wide = (
+        b"/Subtype /Type0 /BaseFont /X /Encoding /Identity-H /DescendantFonts [<< /Type /Font "
+        b"/Subtype /CIDFontType2 /BaseFont /X /CIDSystemInfo << /Registry (Adobe) /Ordering "
+        b"(Identity) /Supplement 0 >> /W [0 2000000000 500] >>]"
+    )
+    first, second, rest = pdf([SENTENCE], ["x"]).split(font)
+    return first + font + second + wide + rest
+
+
+def test_an_image_without_a_picture_is_told(monkeypatch):
+    monkeypatch.setattr(WORKERS, "carry_out", replying({"size": 3}))
+    with pytest.raises(UnreadableFile, match="It is damaged"):
+        asyncio.run(read_picture(b"abc", name="a"))
+
+
+def test_an_icon_of_too_many_pixels_is_told_with_its_size():
+    with pytest.raises(pictures.TooManyPixels, match="3000 by 2000 pixels"):
+        asyncio.run(harmless_png(image(size=(3000, 2000))))
+
+
+def test_where_words_stand_is_told_only_if_it_is_asked():
+    for places in (True, False):
+        document, size = asyncio.run(
+            file_processes.read_document(pdf([SENTENCE]), data_type="pdf", name="a", places=places)
+        )
+        assert [word.text for word in document.pages[0].words] == (
+            SENTENCE.split() if places else []
+        )
+        assert size == len(pdf([SENTENCE]))
+
+
+def test_what_makes_the_processes_has_loaded_neither_event_loop_nor_client():
+    """Each fork has to account for all that is loaded."""
+    program = (
+        "import sys; from copilot_admin.agent.files import worker; worker.data_types();"
+        "print(*{'aiohttp', 'asyncio', 'django', 'pydantic', 'ssl'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout.decode().split() == []
+
+
+def test_all_files_of_a_question_are_asked_for_by_that_question(monkeypatch):
+    askers = []
+
+    async def carry_out(order, body, *, take, asker):
+        askers.append(asker)
+        raise OrderFailed(Loss.TIME)
+
+    monkeypatch.setattr(WORKERS, "carry_out", carry_out)
+    files_of(("pdf", REPORT), ("pdf", OTHER), ("png", REPORT))
+    files_of(("pdf", REPORT))
+    first, second, third, another = askers
+    assert first is second is third is not another
+    assert first is not None

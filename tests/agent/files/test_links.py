@@ -1,0 +1,178 @@
+"""What is behind a link that says nothing of it."""
+
+import asyncio
+from contextlib import asynccontextmanager
+import io
+import json
+import zipfile
+
+import pytest
+
+from copilot_admin.agent.fetching.egress import FetchFailed
+from copilot_admin.agent.files.contents import TEXT_FORM, FileItem, UnreadItem
+from copilot_admin.agent.files.links import kind_behind
+from copilot_admin.agent.files.reading import UNKNOWN_KIND, with_files_read
+from copilot_admin.agent.files.rules import EVERYTHING, FileRules, Origin, file_rules
+from copilot_admin.agent.values.engine_input import FileRead
+from protocol.json import JsonObject
+from protocol.messages import DataItem, FileReference, ResultMessage, SourceData
+from tests.agent.engine_inputs import make_query, make_spec
+from tests.agent.files.sample_files import SENTENCE, pdf
+from tests.agent.files.sample_images import image
+
+URL = "https://files.example/rows?sig=canary"
+NAME = "https://files.example/rows"
+OBJECT: JsonObject = {"data_type": "object", "parse_as": "table"}
+CHART: JsonObject = {"data_type": "object", "parse_as": "chart", "chart_params": {"xKey": "day"}}
+ROWS = json.dumps([{"day": "Mon", "price": 1.5}])
+
+
+def office(part: str) -> bytes:
+    """An archive with one part."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        archive.writestr(part, "x" * 100_000)
+    return written.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("url", "data", "kind"),
+    [
+        ("https://x/a", pdf([SENTENCE]), "pdf"),
+        ("https://x/a.txt", pdf([SENTENCE]), "pdf"),
+        ("https://x/a", image("PNG"), "png"),
+        ("https://x/a", image("JPEG"), "jpeg"),
+        ("https://x/a", image("GIF"), "gif"),
+        ("https://x/a", image("WEBP"), "webp"),
+        ("https://x/a", b"RIFF    WAVE", "txt"),
+        ("https://x/a", b"\xd0\xcf\x11\xe0...", "xls"),
+        ("https://x/a", office("word/document.xml"), "docx"),
+        ("https://x/a", office("xl/workbook.xml"), "xlsx"),
+        ("https://x/a.docx", office("other.xml"), "txt"),
+        ("https://x/a", b"<!DOCTYPE html><p>x</p>", "html"),
+        ("https://x/a", b'\xef\xbb\xbf<?xml version="1.0"?>\n<HTML lang="en">', "html"),
+        ("https://x/a.html", b"<p>x</p>", "html"),
+        ("https://x/a.CSV?b=c.md#d", b"a,b", "csv"),
+        ("https://x/a.md", b"# a", "md"),
+        ("https://x/a.pdf", b"not found", "txt"),
+        ("https://x/a.json", ROWS.encode(), "txt"),
+        ("https://[broken", b"", "txt"),
+    ],
+)
+def test_the_kind_is_seen_in_the_bytes_else_in_the_address(url, data, kind):
+    assert kind_behind(url, data) == kind
+
+
+def read(*items, behind=None, rules=EVERYTHING):
+    """The items as they are read, and what is known of their files."""
+
+    @asynccontextmanager
+    async def fetch(url):
+        if behind is None:
+            raise FetchFailed("The link has expired.")
+        yield behind
+
+    result = ResultMessage("get_widget_data", {}, (SourceData(items),))
+    query, files = asyncio.run(with_files_read(make_query(result), fetch=fetch, rules=rules))
+    return query.messages[0].data[0].items, files
+
+
+@pytest.mark.parametrize(
+    ("form", "told"),
+    [
+        (OBJECT, OBJECT),
+        (CHART, CHART),
+        ({}, TEXT_FORM),
+    ],
+)
+def test_data_behind_a_link_is_fetched_and_read(form, told):
+    [found], [file] = read(FileReference(url=URL, data_format=form), behind=ROWS.encode())
+    assert isinstance(found, FileItem)
+    assert (found.content, found.data_format) == (ROWS, told)
+    assert file == FileRead(name=NAME, kind="txt", size=len(ROWS), pages=1)
+
+
+def test_the_same_link_is_fetched_once_and_told_once_when_it_is_dead():
+    dead = FileReference(url=URL, data_format=CHART)
+    found, [file] = read(dead, dead)
+    sentence = f"The file {NAME!r} could not be read. The link has expired."
+    assert [one.content for one in found] == [f"[{sentence}]"] * 2
+    assert [one.data_format for one in found] == [TEXT_FORM] * 2
+    assert (file.kind, file.fault) == ("object", sentence)
+
+
+def test_a_picture_behind_a_link_is_shown_only_to_models_that_see():
+    link = FileReference(url=URL, data_format=OBJECT)
+    [seen], _ = read(link, behind=image("PNG"), rules=FileRules(sees_images=True))
+    assert seen.picture.name == NAME
+    [unseen], [file] = read(link, behind=image("PNG"))
+    assert unseen.content.startswith(f"[the image {NAME!r}, which is linked:")
+    assert file.kind == "png"
+
+
+def test_data_that_is_no_link_is_left_as_it_is():
+    item = DataItem(content=ROWS, data_format=OBJECT)
+    assert read(item) == ((item,), ())
+
+
+def test_a_link_to_something_that_cannot_be_read_is_not_followed_and_is_told():
+    link = FileReference(url=URL, data_format={"data_type": "MP3"})
+    [found], [file] = read(link, behind=b"ID3")
+    sentence = f"The file 'without a name (mp3)' could not be read. {UNKNOWN_KIND}"
+    assert found == UnreadItem(content=f"[{sentence}]", data_format=TEXT_FORM, citable=False)
+    assert file == FileRead(name="without a name (mp3)", kind="mp3", fault=sentence)
+
+
+PAGE = "https://news.example/rates?token=canary"
+
+
+def asked(*urls, fetch, rules=EVERYTHING):
+    """What the context is after a question with addresses was read, and its files."""
+    query, files = asyncio.run(with_files_read(make_query(urls=urls), fetch=fetch, rules=rules))
+    told = [(one.name, one.description, one.data.items[0].content) for one in query.context]
+    return told, files
+
+
+def test_what_is_behind_the_addresses_of_a_question_is_sent_along():
+    fetched = []
+
+    @asynccontextmanager
+    async def fetch(url):
+        fetched.append(url)
+        yield b"<html><body><p>Rates rose.</p></body></html>" if url == PAGE else ROWS.encode()
+
+    told, files = asked(PAGE, "news.example/rows", PAGE, fetch=fetch)
+    behind = "Behind an address in the question."
+    assert told == [
+        ("https://news.example/rates", behind, "Rates rose."),
+        ("news.example/rows", behind, ROWS),
+    ]
+    assert fetched == [PAGE, "https://news.example/rows"]
+    assert [(one.name, one.kind) for one in files] == [
+        ("https://news.example/rates", "html"),
+        ("https://news.example/rows", "txt"),
+    ]
+
+
+def test_an_address_that_cannot_be_read_is_a_sentence():
+    @asynccontextmanager
+    async def fetch(url):
+        raise FetchFailed("The server answered 500.")
+        yield b""
+
+    [(_, _, content)], [file] = asked(PAGE, fetch=fetch)
+    sentence = "The link 'https://news.example/rates' could not be read. The server answered 500."
+    assert (content, file.fault, file.kind) == (f"[{sentence}]", sentence, "link")
+
+
+def test_no_address_is_followed_where_the_copilot_reads_no_links():
+    @asynccontextmanager
+    async def fetch(url):
+        raise AssertionError(f"{url} was followed")
+        yield b""
+
+    rules = file_rules(make_spec(read_links=False))
+    assert file_rules(make_spec()).origins - rules.origins == {Origin.LINK}
+    [(_, _, content)], [file] = asked(PAGE, fetch=fetch, rules=rules)
+    sentence = "The link 'https://news.example/rates' was not read. This copilot reads no links."
+    assert (content, file.fault) == (f"[{sentence}]", sentence)

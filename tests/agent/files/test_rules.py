@@ -1,0 +1,145 @@
+"""Files of a feature that is switched off are not opened, and who asked is told so."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from copilot_admin.agent.files.file_processes import WORKERS
+from copilot_admin.agent.files.reading import with_files_read
+from copilot_admin.agent.files.rules import FileRules, Origin, file_rules
+from copilot_admin.agent.values.engine_input import FileRead
+from copilot_admin.agent.values.spec import WidgetDataMode
+from protocol.events import FunctionCall, StatusLevel, StatusUpdate
+from protocol.generations import Generation
+from protocol.messages import DataItem, FileReference, HumanMessage, ResultMessage, SourceData
+from protocol.query import ContextItem
+from protocol.widgets import Widget, Widgets
+from tests.agent.engine_inputs import (
+    make_engine_input,
+    make_query,
+    make_spec,
+    make_widget,
+    outputs_of,
+)
+from tests.agent.files.sample_files import SENTENCE, base64, pdf
+from tests.agent.scripted import ScriptedProvider, text
+
+UPLOAD = {"origin": "OpenBB Hub", "id": "file-5e1c", "input_args": {}}
+WIDGET = {"origin": "OpenBB API", "id": "reports", "input_args": {}}
+ATTACHED = Widget(origin="OpenBB Hub", widget_id="file-5e1c", name="report.pdf")
+FORM = {"data_type": "pdf", "filename": "report.pdf"}
+REPORT = DataItem(content=base64(pdf([SENTENCE])), data_format=FORM)
+LINK = FileReference(url="https://files.test/report.pdf", data_format=FORM)
+NOT_READ = "The file 'report.pdf' was not read. "
+
+
+def result(source, function="get_widget_data"):
+    return ResultMessage(function, {"data_sources": [source]}, (SourceData((REPORT,)),))
+
+
+def context(item, **changes):
+    return {"context": (ContextItem(data=SourceData((item,)), **changes),)}
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """What is opened or fetched though it should not be."""
+
+    async def carry_out(*order, take):
+        raise AssertionError("a file was opened")
+
+    monkeypatch.setattr(WORKERS, "carry_out", carry_out)
+
+
+def not_fetched(url):
+    raise AssertionError("a link was followed")
+
+
+@pytest.mark.parametrize(
+    ("spec", "read"),
+    [
+        ({}, {Origin.WIDGET, Origin.CONTEXT, Origin.LINK}),
+        ({"read_links": False}, {Origin.WIDGET, Origin.CONTEXT}),
+        (
+            {"features": frozenset({"file-upload"})},
+            {Origin.UPLOAD, Origin.WIDGET, Origin.CONTEXT, Origin.LINK},
+        ),
+        (
+            {"features": frozenset({"mcp-tools"}), "widget_data": WidgetDataMode.OFF},
+            {Origin.TOOL, Origin.LINK},
+        ),
+        (
+            {"features": frozenset({"file-upload"}), "widget_data": WidgetDataMode.OFF},
+            {Origin.UPLOAD, Origin.CONTEXT, Origin.LINK},
+        ),
+        ({"widget_data": WidgetDataMode.OFF}, {Origin.LINK}),
+        ({"widget_data": WidgetDataMode.OFF, "read_links": False}, set()),
+    ],
+)
+def test_the_switches_of_a_copilot_say_which_files_it_reads(spec, read):
+    assert file_rules(make_spec(**spec)).origins == read
+
+
+@pytest.mark.parametrize("item", [REPORT, LINK], ids=["base64", "link"])
+@pytest.mark.parametrize(
+    ("messages", "rest", "origin"),
+    [
+        ([result(UPLOAD)], {}, Origin.UPLOAD),
+        ([result(WIDGET)], {}, Origin.WIDGET),
+        ([result({}, function="get_extra_widget_data")], {}, Origin.WIDGET),
+        ([result({}, function="execute_agent_tool")], {}, Origin.TOOL),
+        ([result({}, function="get_params_options")], {}, Origin.CONTEXT),
+        ([], {"uuid": "w-1"}, Origin.CONTEXT),
+        ([], {"uuid": "w-1", "generation": Generation.ONE}, Origin.WIDGET),
+        ([], {"generation": Generation.ONE}, Origin.CONTEXT),
+    ],
+)
+@pytest.mark.usefixtures("opened")
+def test_a_file_that_is_not_wanted_is_neither_fetched_nor_opened(messages, rest, origin, item):
+    rest = dict(rest)
+    generation = {"generation": rest.pop("generation")} if "generation" in rest else {}
+    sent = {} if messages else context(item, **rest)
+    messages = [replace(one, data=(SourceData((item,)),)) for one in messages]
+    query = make_query(HumanMessage("q"), *messages, **sent, **generation)
+    rules = FileRules(origins=frozenset(Origin) - {origin})
+    found, [file] = asyncio.run(with_files_read(query, fetch=not_fetched, rules=rules))
+    assert file == FileRead(name="report.pdf", kind="pdf", fault=NOT_READ + origin.value)
+    data = found.messages[1].data[0] if messages else found.context[0].data
+    assert [(one.content, one.citable) for one in data.items] == [(f"[{file.fault}]", False)]
+
+
+@pytest.mark.usefixtures("opened")
+def test_an_attached_file_is_not_asked_for_where_none_are_taken():
+    query = make_query(widgets=Widgets(primary=(ATTACHED,)))
+    with ScriptedProvider([text("I see.")]) as provider:
+        outputs = outputs_of(make_engine_input(provider, query=query))
+    sentence = NOT_READ + Origin.UPLOAD.value
+    assert StatusUpdate(message=sentence, level=StatusLevel.WARNING) in outputs
+    assert not any(isinstance(one, FunctionCall) for one in outputs)
+    assert any(sentence in message.text for message in provider.calls[0].messages)
+
+
+def test_of_very_many_attached_files_those_beyond_fifty_are_only_counted():
+    attached = tuple(replace(ATTACHED, uuid=str(number)) for number in range(1000))
+    query = make_query(widgets=Widgets(primary=attached))
+    found, told = asyncio.run(
+        with_files_read(query, fetch=not_fetched, rules=FileRules(origins=frozenset()))
+    )
+    sentence = "950 more files could not be read. Attach fewer."
+    assert [one.fault for one in told] == [*[NOT_READ + Origin.UPLOAD.value] * 50, sentence]
+    assert [one.data.items[0].content for one in found.context[-2:]] == [
+        f"[{NOT_READ}{Origin.UPLOAD.value}]",
+        f"[{sentence}]",
+    ]
+
+
+def test_an_attached_file_and_a_widget_are_each_under_their_own_switch():
+    messages = (HumanMessage("q"), result(UPLOAD), result(WIDGET))
+    widgets = Widgets(primary=(ATTACHED, make_widget()))
+    query = make_query(*messages, widgets=widgets)
+    with ScriptedProvider([text("I see.")]) as provider:
+        outputs_of(make_engine_input(provider, query=query))
+    said = [message.text for message in provider.calls[0].messages]
+    assert any(SENTENCE in one for one in said)
+    assert any(Origin.UPLOAD.value in one for one in said)

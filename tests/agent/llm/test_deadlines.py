@@ -1,0 +1,246 @@
+"""A provider that is silent for too long is given up, and one that is slow is not."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+import pytest
+import uvloop
+
+from copilot_admin.agent.llm.deadlines import Watch
+from copilot_admin.agent.llm.model_stream import stream_model
+from copilot_admin.agent.llm.retries import Pace, pause_before_retry
+from copilot_admin.agent.values.model_call import ALIVE, Alive, Delta, Finish, ModelCall, TextDelta
+from copilot_admin.agent.values.spec import Timeouts
+from copilot_admin.errors import (
+    ProviderBusy,
+    ProviderRefused,
+    ProviderTimeout,
+    ProviderUnavailable,
+)
+from tests.agent.scripted import ScriptedProvider, Step, broken, stalled, text
+from tests.agent.virtual_time import run_at_once
+from tests.waiting import HANGS_SECONDS
+
+CALL = ModelCall(model="small", messages=())
+TIMEOUTS = Timeouts(first_token=60, between_tokens=20, total=100)
+TICK = TextDelta("tick")
+PACE = Pace(random=lambda: 1.0)
+
+
+async def timed(provider, *, timeouts=TIMEOUTS, pace=PACE, slow_reader=0.0):
+    """Deltas, the error at the end, and the seconds it all took."""
+    loop = asyncio.get_running_loop()
+    start, seen, error = loop.time(), [], None
+    try:
+        async with aclosing(stream_model(provider, CALL, timeouts=timeouts, pace=pace)) as deltas:
+            async for delta in deltas:
+                seen.append(delta)
+                await asyncio.sleep(slow_reader)
+    except ProviderTimeout as caught:
+        error = caught.public
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0
+    return seen, error, round(loop.time() - start, 3)
+
+
+class Ticking:
+    """Says a word every so many seconds."""
+
+    kind = label = "ticking"
+
+    def __init__(self, *, every: float, words: int, delta: Delta | Alive = TICK) -> None:
+        self.delta = delta
+        self.every = every
+        self.words = words
+
+    async def stream(self, call) -> AsyncGenerator:
+        for _ in range(self.words):
+            await asyncio.sleep(self.every)
+            yield self.delta
+        yield Finish("stop")
+
+
+def test_silence_before_the_first_token_ends_at_its_deadline():
+    with ScriptedProvider([stalled()]) as provider:
+        assert run_at_once(timed(provider)) == (
+            [],
+            "The model did not begin to answer within 60 seconds. Ask again; if it stays so, "
+            "whoever manages this copilot can raise the limit or pick another model.",
+            60,
+        )
+
+
+def test_silence_between_tokens_ends_at_its_deadline():
+    with ScriptedProvider([stalled("Hi")]) as provider:
+        assert run_at_once(timed(provider)) == (
+            [TextDelta("Hi")],
+            "The model said nothing more for 20 seconds, so the answer was ended. Ask again.",
+            20,
+        )
+
+
+def test_answer_without_end_is_ended_at_the_total_deadline():
+    deltas, error, seconds = run_at_once(timed(Ticking(every=15, words=99)))
+    assert (len(deltas), seconds) == (6, 100)
+    assert error == (
+        "The answer was not finished within 100 seconds and was ended. Ask for less at once."
+    )
+
+
+def test_words_in_time_reset_the_deadline():
+    deltas, error, seconds = run_at_once(timed(Ticking(every=19, words=5)))
+    assert (len(deltas), error, seconds) == (6, None, 95)
+
+
+def test_fragments_that_say_nothing_yet_are_no_silence():
+    deltas, error, seconds = run_at_once(timed(Ticking(every=19, words=5, delta=ALIVE)))
+    assert (deltas, error, seconds) == ([Finish("stop")], None, 95)
+
+
+def test_provider_that_broke_after_a_fragment_is_not_asked_again():
+    async def attempts():
+        step = Step((ALIVE, ProviderUnavailable("Down.")))
+        provider = ScriptedProvider([step])
+        with pytest.raises(ProviderUnavailable):
+            await timed(provider)
+        return len(provider.calls)
+
+    assert run_at_once(attempts()) == 1
+
+
+def test_time_that_the_reader_takes_is_not_the_providers_silence():
+    provider = ScriptedProvider([text("a", "b")])
+    deltas, error, _ = run_at_once(timed(provider, slow_reader=30))
+    assert (len(deltas), error) == (3, None)
+
+
+def test_total_deadline_that_passed_while_the_reader_was_busy_ends_the_next_wait():
+    provider = ScriptedProvider([stalled("a")])
+    _, error, seconds = run_at_once(timed(provider, slow_reader=150))
+    assert (error is not None, seconds) == (True, 150)
+
+
+def test_cancellation_from_outside_stays_a_cancellation():
+    async def cancelled():
+        task = asyncio.ensure_future(timed(ScriptedProvider([stalled("a")])))
+        await asyncio.sleep(5)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    run_at_once(cancelled())
+
+
+def test_cancellation_from_outside_wins_over_a_deadline_of_the_same_moment():
+    async def both():
+        provider = ScriptedProvider([stalled()])
+        task = asyncio.ensure_future(timed(provider))
+        await asyncio.sleep(0)
+        asyncio.get_running_loop().call_later(60, task.cancel)
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    run_at_once(both())
+
+
+class Swallowing:
+    """A provider that mistakes its own cancellation for the end of a wait."""
+
+    kind = label = "swallowing"
+
+    async def stream(self, call) -> AsyncGenerator:
+        try:
+            await asyncio.sleep(1000)
+        except asyncio.CancelledError:
+            yield TextDelta("late")
+
+
+def test_provider_that_swallows_the_deadline_is_ended_all_the_same():
+    deltas, error, seconds = run_at_once(timed(Swallowing()))
+    assert (deltas, error is not None, seconds) == ([], True, 60)
+
+
+def test_watch_needs_a_task():
+    async def without_task():
+        loop = asyncio.get_running_loop()
+        done = loop.create_future()
+
+        def make() -> None:
+            try:
+                Watch(shortest=1)
+            except RuntimeError as error:
+                done.set_result(str(error))
+
+        loop.call_soon(make)
+        return await done
+
+    assert run_at_once(without_task()) == "a stream is read by a task"
+
+
+def test_silence_is_watched_again_after_a_retry():
+    script = [broken(ProviderUnavailable("Down.")), stalled()]
+    with ScriptedProvider(script) as provider:
+        _, error, seconds = run_at_once(timed(provider))
+    assert (error is not None, seconds) == (True, 60)
+
+
+@pytest.mark.parametrize(("chance", "pauses"), [(0.0, [0.5, 0.5, None]), (1.0, [1.0, 2.0, None])])
+def test_pauses_grow_with_full_jitter_and_end_after_two_retries(chance, pauses):
+    error = ProviderUnavailable("Down.")
+    assert [
+        pause_before_retry(error, retries=retries, remaining=60, chance=chance)
+        for retries in range(3)
+    ] == pauses
+
+
+@pytest.mark.parametrize(
+    ("error", "remaining", "pause"),
+    [
+        (ProviderRefused("No."), 60, None),
+        (ProviderBusy("Busy.", retry_after=7), 60, 7),
+        (ProviderBusy("Busy.", retry_after=60), 60, None),
+        (ProviderBusy("Busy.", retry_after=0), 60, 0.5),
+        (ProviderUnavailable("Down."), 0.5, None),
+    ],
+)
+def test_retry_only_when_it_can_help_in_the_time_that_is_left(error, remaining, pause):
+    assert pause_before_retry(error, retries=0, remaining=remaining, chance=0.0) == pause
+
+
+def test_third_failure_is_the_answer():
+    async def attempts():
+        provider = ScriptedProvider([broken(ProviderUnavailable("Down."))] * 3)
+        with pytest.raises(ProviderUnavailable):
+            await timed(provider)
+        return len(provider.calls), round(asyncio.get_running_loop().time() - 1000, 3)
+
+    assert run_at_once(attempts()) == (3, 3.0)
+
+
+def test_error_after_the_first_delta_is_not_tried_again():
+    async def attempts():
+        provider = ScriptedProvider([broken(ProviderUnavailable("Down."), "Half")])
+        with pytest.raises(ProviderUnavailable):
+            await timed(provider)
+        return len(provider.calls)
+
+    assert run_at_once(attempts()) == 1
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
+def test_a_deadline_that_has_passed_is_one_in_every_event_loop(run):
+    """A server that was busy for long sets a deadline when it is over, and then another one."""
+
+    async def scenario():
+        loop = asyncio.get_running_loop()
+        with Watch(shortest=1.0) as watch:
+            watch.wait_until(loop.time() - 1)
+            watch.wait_until(loop.time() - 2)
+            try:
+                await asyncio.sleep(HANGS_SECONDS)
+            except asyncio.CancelledError:
+                return watch.expired()
+
+    assert run(scenario())

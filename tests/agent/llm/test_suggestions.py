@@ -1,0 +1,111 @@
+"""What the user may ask next: last in the stream, and never at the cost of the answer."""
+
+import pytest
+
+from copilot_admin.agent.values.engine_input import Recollection
+from copilot_admin.agent.values.model_call import Finish, TextDelta, Usage, UsageSource
+from copilot_admin.agent.values.spec import CitationMode, FixedStep, StepPlace
+from copilot_admin.errors import ProviderRefused
+from protocol.events import MessageChunk, PromptSuggestions, StatusUpdate
+from protocol.generations import Generation
+from tests.agent.engine_inputs import (
+    make_engine_input,
+    make_query,
+    make_spec,
+    outputs_of,
+    recalling,
+)
+from tests.agent.scripted import ScriptedProvider, broken, cut, text
+from tests.agent.scripted import Step as ScriptStep
+
+SPEC = make_spec(
+    features=frozenset({"prompt-suggestions"}),
+    citations=CitationMode.OFF,
+    steps=(FixedStep(at=StepPlace.END, message="Done"),),
+)
+ON = {"prompt-suggestions": True}
+
+
+def answered(*script, spec=SPEC, **query):
+    query = {"workspace_options": ON, **query}
+    with ScriptedProvider(script) as provider:
+        ask = make_engine_input(
+            provider, spec=spec, query=make_query(**query), recall=recalling(Recollection())
+        )
+        return outputs_of(ask), provider
+
+
+def test_suggestions_come_last_behind_the_end_steps():
+    outputs, provider = answered(
+        text("Rates rose."), text('Here:\n["Why?", " What  next? ", "Why?", 3, "", "x", "y"]')
+    )
+    assert outputs == [
+        MessageChunk("Rates rose."),
+        StatusUpdate(message="Done"),
+        PromptSuggestions(("Why?", "What next?", "x")),
+        Finish("stop"),
+    ]
+    *_, answer, wish = provider.calls[1].messages
+    assert answer.text == "Rates rose."
+    assert "JSON list" in wish.text
+    assert provider.calls[1].tools == ()
+
+
+def test_half_characters_in_suggestions_are_replaced():
+    outputs, _ = answered(text("Rates rose."), text(r'["Why \ud83d?"]'))
+    assert PromptSuggestions(("Why \ufffd?",)) in outputs
+
+
+def test_what_the_suggestions_cost_is_counted():
+    usage = Usage(input_tokens=3, output_tokens=2)
+    outputs, _ = answered(
+        text("Rates rose."), ScriptStep((TextDelta('["Why?"]'), usage, Finish("stop")))
+    )
+    assert usage in outputs
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        text("I have no idea."),
+        text("[not JSON]"),
+        text('["' + "x" * 201 + '"]'),
+        broken(ProviderRefused("No.")),
+    ],
+)
+def test_a_model_that_suggests_nothing_harms_no_answer(second):
+    outputs, _ = answered(text("Rates rose."), second)
+    assert outputs == [
+        MessageChunk("Rates rose."),
+        StatusUpdate(message="Done"),
+        Finish("stop"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"workspace_options": {}},
+        {"workspace_options": {"prompt-suggestions": "yes"}},
+        {"generation": Generation.TWO},
+        {"spec": make_spec(citations=CitationMode.OFF)},
+    ],
+    ids=["switched off", "no switch", "older client", "not offered"],
+)
+def test_nobody_is_given_suggestions_who_does_not_want_them(changes):
+    outputs, _ = answered(text("Rates rose."), **changes)
+    assert not any(isinstance(one, PromptSuggestions) for one in outputs)
+
+
+@pytest.mark.parametrize("first", [cut("Rates r"), text("")])
+def test_an_answer_that_is_none_is_followed_by_no_suggestions(first):
+    outputs, provider = answered(first)
+    assert len(provider.calls) == 1
+    assert not any(isinstance(one, PromptSuggestions) for one in outputs)
+
+
+def test_a_model_that_goes_on_and_on_is_not_listened_to():
+    outputs, _ = answered(text("Rates rose."), text('["Why?"', " " * 20_000, "]"))
+    assert [type(one) for one in outputs] == [MessageChunk, StatusUpdate, Usage, Finish]
+    usage = outputs[2]
+    assert (usage.output_tokens, usage.source) == (5002, UsageSource.ESTIMATED)

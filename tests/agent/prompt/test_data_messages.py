@@ -1,0 +1,447 @@
+"""What a model sees of a copilot's data notes and of what a client sends beside the question.
+
+Sentences of Acts of Emergence 005 that are about the life of a conversation, and their tests:
+
+* "the note is not thrown away at once; it is kept throughout the work", "ordinary messages appear
+  and vanish, Data messages stay": test_notes_stand_behind_the_prompt_and_stay_while_...;
+* "a board that the agent looks at during a task of several steps":
+  test_in_every_step_of_a_task_the_model_has_the_same_notes_before_it;
+* "the system may merge, or the model in its head": test_notes_of_one_kind_are_merged_or_left_...
+
+Part C of the specification: the kinds of C2 in test_what_the_client_sends_stands_before_the_question,
+the precedence of C2 in test_a_client_may_send_data_messages_of_its_own, C3 in both.
+"""
+
+from dataclasses import replace
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from copilot_admin.agent.prompt import data_messages
+from copilot_admin.agent.prompt.conversation import DATA_MESSAGE_RULE, DATA_RULE, model_messages
+from copilot_admin.agent.prompt.data_messages import data_blocks
+from copilot_admin.agent.values.document import spec_from_document
+from copilot_admin.agent.values.engine_input import DataSeen
+from copilot_admin.agent.values.model_call import ModelMessage, ModelRole
+from copilot_admin.agent.values.spec import CopilotSpec, DataMessagePolicy
+from protocol.data import DataMessage, render
+from protocol.events import MessageChunk
+from protocol.messages import (
+    AiMessage,
+    HumanMessage,
+    ResultMessage,
+    SourceData,
+    SourceError,
+)
+from protocol.query import ContextItem, Query
+from protocol.reading.context import read_context
+from protocol.reading.data_messages import SchemaChecks
+from protocol.reading.notes import Notes
+from protocol.widgets import WidgetParam, Widgets
+from tests.agent.engine_inputs import (
+    PROVIDER,
+    data,
+    fetched_pair,
+    make_engine_input,
+    make_query,
+    make_spec,
+    make_widget,
+    outputs_of,
+)
+from tests.agent.scripted import ScriptedProvider, call, text
+
+EVERYTHING = DataMessagePolicy(
+    widgets=True, context=True, results=True, workspace=True, options=True
+)
+NOTE = DataMessage(kind="user", data={"name": "Ada"}, description="Who asks.")
+
+
+def seen(query: Query, **changes: Any) -> list[tuple[str, str]]:
+    spec = make_spec(**changes)
+    messages = model_messages(
+        make_engine_input(ScriptedProvider([]), query=query, spec=spec), query
+    )
+    return [(message.role.value, message.text) for message in messages]
+
+
+def test_notes_stand_behind_the_prompt_and_stay_while_the_conversation_lasts() -> None:
+    note = '## Data: ¶user\n{\n  "name": "Ada"\n}\nWho asks.'
+    first = make_query(HumanMessage("a"))
+    later = make_query(HumanMessage("a"), AiMessage("b"), HumanMessage("c"))
+
+    assert seen(first, system_prompt="Be brief.", data=(NOTE,)) == [
+        ("system", "Be brief."),
+        ("user", note),
+        ("user", "a"),
+    ]
+    assert seen(later, system_prompt="Be brief.", data=(NOTE,)) == [
+        ("system", "Be brief."),
+        ("user", note),
+        ("user", "a"),
+        ("assistant", "b"),
+        ("user", "c"),
+    ]
+
+
+def test_in_every_step_of_a_task_the_model_has_the_same_notes_before_it() -> None:
+    rows = {"name": "N", "description": "D", "rows": [{"a": 1}]}
+    provider = ScriptedProvider([call("table", **rows), call("table", **rows), text("Done.")])
+    spec = make_spec(data=(NOTE,), tools=("table",), data_messages=DataMessagePolicy(options=True))
+    query = make_query(HumanMessage("q"), workspace_options={"tone": "dry"})
+
+    outputs_of(make_engine_input(provider, query=query, spec=spec))
+
+    first, second, third = (asked.messages for asked in provider.calls)
+    assert [message.text for message in first if message.is_data] == [
+        '## Data: ¶user\n{\n  "name": "Ada"\n}\nWho asks.',
+        '## Data: ¶options\n{\n  "tone": "dry"\n}\n'
+        "What the user chose in the settings of the chat.",
+    ]
+    assert second[: len(first)] == first
+    assert third[: len(second)] == second
+    assert not any(message.is_data for message in third[len(first) :])
+
+
+def test_notes_of_one_kind_are_merged_or_left_to_the_model() -> None:
+    notes = (NOTE, DataMessage(kind="user", data={"age": 30}))
+    apart = DataMessagePolicy(merge=False)
+
+    assert seen(make_query(), data=notes)[0] == (
+        "user",
+        '## Data: ¶user\n{\n  "name": "Ada",\n  "age": 30\n}\nWho asks.',
+    )
+    assert [text for _, text in seen(make_query(), data=notes, data_messages=apart)] == [
+        '## Data: ¶user\n{\n  "name": "Ada"\n}\nWho asks.',
+        '## Data: ¶user\n{\n  "age": 30\n}',
+        "What moved?",
+    ]
+
+
+def test_what_the_client_sends_stands_before_the_question() -> None:
+    widget = make_widget(1)
+    query = make_query(
+        HumanMessage("old"),
+        AiMessage("answer"),
+        HumanMessage("q"),
+        *fetched_pair([widget], data('[{"close": 1.5}]')),
+        widgets=Widgets(primary=(widget,)),
+        timezone="Europe/Rome",
+        workspace_state={"tab": "Macro"},
+        workspace_options={"tone": "dry"},
+        context=(ContextItem(name="Table 1", data=data('{"a": 1}'), description="Made before."),),
+    )
+
+    assert seen(query, data=(NOTE,), data_messages=EVERYTHING) == [
+        ("system", f"{DATA_RULE}\n\n{DATA_MESSAGE_RULE}"),
+        ("user", '## Data: ¶user\n{\n  "name": "Ada"\n}\nWho asks.'),
+        ("user", "old"),
+        ("assistant", "answer"),
+        (
+            "user",
+            '## Data: ¶workspace\n{\n  "tab": "Macro",\n  "timezone": "Europe/Rome"\n}\n'
+            "What the user sees: the dashboard and its tabs.",
+        ),
+        (
+            "user",
+            '## Data: ¶options\n{\n  "tone": "dry"\n}\n'
+            "What the user chose in the settings of the chat.",
+        ),
+        (
+            "user",
+            f'## Data: ¶widgets\n{{\n  "{widget.ref}": {{\n    "name": "Prices 1",\n'
+            '    "description": "Prices of symbol 1.",\n    "origin": "OpenBB API",\n'
+            '    "widget_id": "prices_1",\n    "group": "primary",\n'
+            '    "params": { "symbol": "SYM1" }\n  }\n}\n'
+            "Widgets that the user offers, keyed by id.",
+        ),
+        ("user", '## Data: ¶context\n_instance: Table 1\n{\n  "a": 1\n}\nMade before.'),
+        (
+            "user",
+            f"## Data: ¶widget_data\n_instance: {widget.ref}\n"
+            '[\n  { "close": 1.5 }\n]\n'
+            'Data of the widget Prices 1 asked with {"symbol": "SYM1"}.',
+        ),
+        ("user", "q"),
+        ("assistant", ""),
+        ("tool", f"(see ## Data: ¶widget_data, _instance: {widget.ref})"),
+    ]
+
+
+def test_pieces_of_one_widget_are_merged_and_those_asked_differently_kept_apart() -> None:
+    widget = make_widget(1)
+    other = make_widget(1, params=(WidgetParam(name="symbol", current_value="TSLA"),))
+    twice = make_query(
+        HumanMessage("q"),
+        *fetched_pair([widget], data('{"a": 1}')),
+        *fetched_pair([widget], data('{"b": 2}')),
+        widgets=Widgets(primary=(widget,)),
+    )
+    apart = make_query(
+        HumanMessage("q"),
+        *fetched_pair([widget], data('{"a": 1}')),
+        *fetched_pair([other], data('{"a": 2}')),
+        widgets=Widgets(primary=(widget,)),
+    )
+    results = DataMessagePolicy(results=True)
+
+    blocks = data_blocks(make_spec(data_messages=results), twice, limit=10_000)
+    assert [block.split("\nData of")[0] for block in blocks.derived] == [
+        f'## Data: ¶widget_data\n_instance: {widget.ref}\n{{\n  "a": 1,\n  "b": 2\n}}'
+    ]
+    blocks = data_blocks(make_spec(data_messages=results), apart, limit=10_000)
+    assert [block.split("\nData of")[0] for block in blocks.derived] == [
+        f'## Data: ¶widget_data\n_instance: {widget.ref} {{"symbol": "SYM1"}}\n{{\n  "a": 1\n}}',
+        f'## Data: ¶widget_data\n_instance: {widget.ref} {{"symbol": "TSLA"}}\n{{\n  "a": 2\n}}',
+    ]
+
+
+def test_an_error_stays_where_the_call_is() -> None:
+    widget = make_widget(1)
+    query = make_query(HumanMessage("q"), *fetched_pair([widget], SourceError("not_found", "gone")))
+
+    texts = [text for _, text in seen(query, data_messages=DataMessagePolicy(results=True))]
+
+    assert "(error not_found: gone)" in texts[-1]
+    assert not any("¶widget_data" in text for text in texts)
+
+
+def test_a_widget_that_is_no_longer_offered_is_named_as_it_was_asked_for() -> None:
+    query = make_query(
+        ResultMessage("get_widget_data", data=(SourceData(()), SourceError("x", "y")))
+    )
+
+    assert seen(query, data_messages=DataMessagePolicy(results=True))[1] == (
+        "user",
+        "## Data: ¶widget_data\n_instance: /\n[]\nData of the widget /.",
+    )
+
+
+def test_a_client_may_send_data_messages_of_its_own() -> None:
+    raw = [
+        {"type": "data", "kind": "user", "data": {"age": 30}, "role": "system"},
+        {"role": "system", "content": {"type": "data", "kind": "a\n## b", "data": 1}},
+        {"name": "Table", "data": {"content": "x"}},
+    ]
+    context = read_context(raw, notes=Notes(), schemas=SchemaChecks())
+
+    texts = seen(make_query(context=context), data=(NOTE,))
+
+    assert texts[1:3] == [
+        ("user", '## Data: ¶user\n{\n  "name": "Ada",\n  "age": 30\n}\nWho asks.'),
+        ("user", "## Data: ¶a-b\n1"),
+    ]
+    assert texts[3][1].endswith('<data source="Table">\nx\n</data>')
+
+
+def test_metadata_of_a_context_item_is_kept() -> None:
+    items = (
+        ContextItem(uuid="u1", data=data('{"a": 1}'), metadata={"m": 1}),
+        ContextItem(uuid="u2", data=data("text"), metadata={"m": 2}),
+        ContextItem(uuid="u3", data=data("{broken")),
+    )
+    spec = make_spec(data_messages=DataMessagePolicy(context=True))
+
+    assert data_blocks(spec, make_query(context=items), limit=1000).derived == (
+        '## Data: ¶context\n_instance: u1\n{\n  "a": 1,\n  "metadata": { "m": 1 }\n}',
+        '## Data: ¶context\n_instance: u2\n{\n  "content": "text",\n  "metadata": { "m": 2 }\n}',
+        '## Data: ¶context\n_instance: u3\n"{broken"',
+    )
+
+
+def test_how_an_artifact_is_drawn_stands_in_the_description() -> None:
+    form = {"parse_as": "chart", "chart_params": {"chartType": "line"}}
+    widget = make_widget()
+    query = make_query(
+        HumanMessage("What moved?"),
+        *fetched_pair([widget], data("[1]", data_format=form)),
+        context=(ContextItem(name="Rates", data=data("[2]", data_format=form)),),
+    )
+    policy = DataMessagePolicy(context=True, results=True)
+    context, result = data_blocks(make_spec(data_messages=policy), query, limit=10_000).derived
+    assert context.endswith('\n[a chart, drawn with {"chartType": "line"}]')
+    assert result.endswith('SYM1"}. [a chart, drawn with {"chartType": "line"}]')
+
+
+def test_data_that_is_nested_too_deeply_stays_text() -> None:
+    deep = "[" * 101 + "]" * 101
+    flat = json.dumps([{"a": []}] * 60)
+    deeper = "[" * 200_000
+    spec = make_spec(data_messages=DataMessagePolicy(context=True))
+
+    def text_of(content: str) -> str:
+        query = make_query(context=(ContextItem(uuid="u", data=data(content)),))
+        [block] = data_blocks(spec, query, limit=1_000_000).derived
+        return block.split("\n", 2)[2]
+
+    assert text_of(deep) == json.dumps(deep)
+    assert text_of(deeper) == json.dumps(deeper)
+    assert json.loads(text_of(flat)) == json.loads(flat)
+
+
+def test_lists_are_cut_between_rows_and_the_description_says_so() -> None:
+    rows = [{"n": number} for number in range(100)]
+    items = tuple(
+        ContextItem(uuid=name, data=data(json.dumps(value)), description="All.")
+        for name, value in (("rows", rows), ("object", {"long": "x" * 5000}))
+    )
+    spec = make_spec(data=(NOTE,), data_messages=DataMessagePolicy(context=True))
+
+    blocks = data_blocks(spec, make_query(context=items), limit=800)
+
+    assert blocks.frozen == ('## Data: ¶user\n{\n  "name": "Ada"\n}\nWho asks.',)
+    cut, left_out = blocks.derived
+    assert len(cut) <= 800
+    assert cut.endswith("\nAll. Showing first 44 of 100 rows.")
+    assert json.loads(cut.split("\n", 2)[2].rpartition("\n")[0]) == rows[:44]
+    assert left_out == (
+        "## Data: ¶context\n_instance: object\nAll. The data is left out: too much."
+    )
+    assert blocks.cuts == (
+        "Not all data fits: All. Showing first 44 of 100 rows. Ask about less to have all of it.",
+        "Not all data fits: All. The data is left out: too much. Ask about less to have all of it.",
+    )
+    nameless = ContextItem(uuid="rows", data=items[0].data)
+    short = data_blocks(spec, make_query(context=(nameless,)), limit=10)
+    assert short.derived[0].endswith("\nThe data is left out: too much.")
+    assert short.cuts == (
+        "Not all data fits: context rows. The data is left out: too much. Ask about less to have "
+        "all of it.",
+    )
+
+
+@given(count=st.integers(1, 400), limit=st.integers(0, 30_000))
+def test_a_list_within_an_object_is_cut_between_rows_too(count: int, limit: int) -> None:
+    rows = [{"n": number, "text": "x" * (number % 90)} for number in range(count)]
+    value = {"total": count, "few": [1], "rows": rows}
+    item = ContextItem(uuid="u", data=data(json.dumps(value)), description="All.")
+    spec = make_spec(data_messages=DataMessagePolicy(context=True))
+
+    [block] = data_blocks(spec, make_query(context=(item,)), limit=limit).derived
+
+    about = block.rpartition("\n")[2]
+    if about == "All. The data is left out: too much.":
+        assert block.count("\n") == 2
+        return
+    assert len(block) <= limit
+    shown = json.loads(block.split("\n", 2)[2].rpartition("\n")[0])
+    kept = len(shown["rows"])
+    assert shown == {**value, "rows": rows[:kept]}
+    said = "All." if kept == count else f'All. Showing first {kept} of {count} rows of "rows".'
+    assert about == said
+
+
+def test_the_longest_list_of_an_object_is_the_one_that_is_cut() -> None:
+    value = {"few": [1, 2], "rows": [{"n": number} for number in range(50)], "none": {"a": []}}
+    item = ContextItem(uuid="u", data=data(json.dumps(value)))
+    spec = make_spec(data_messages=DataMessagePolicy(context=True))
+
+    [block] = data_blocks(spec, make_query(context=(item,)), limit=400).derived
+
+    assert block == (
+        '## Data: ¶context\n_instance: u\n{\n  "few": [1, 2],\n  "rows": [\n'
+        + ",\n".join(f'    {{ "n": {number} }}' for number in range(16))
+        + '\n  ],\n  "none": {\n    "a": []\n  }\n}\nShowing first 16 of 50 rows of "rows".'
+    )
+    assert len(block) <= 400
+    [whole] = data_blocks(spec, make_query(context=(item,)), limit=10_000).derived
+    [exact] = data_blocks(spec, make_query(context=(item,)), limit=len(whole)).derived
+    [cut] = data_blocks(spec, make_query(context=(item,)), limit=len(whole) - 1).derived
+    assert exact == whole
+    assert cut.endswith(' of 50 rows of "rows".')
+
+
+@given(count=st.integers(2, 600), share=st.floats(0, 1.1))
+def test_as_many_rows_as_fit_are_shown(count: int, share: float) -> None:
+    rows: list[Any] = [{"n": number} for number in range(count)]
+    item = ContextItem(uuid="u", data=data(json.dumps(rows)))
+    spec = make_spec(data_messages=DataMessagePolicy(context=True))
+
+    def block(limit: int) -> str:
+        [text] = data_blocks(spec, make_query(context=(item,)), limit=limit).derived
+        return text
+
+    def with_rows(kept: int) -> str:
+        note = DataMessage(kind="context", instance="u", data=rows[:kept])
+        about = f"Showing first {kept} of {count} rows."
+        return render(note if kept == count else replace(note, description=about))
+
+    whole = len(with_rows(count))
+    limit = int(whole * share)
+    text = block(limit)
+
+    assert block(whole) == with_rows(count)
+    if limit >= whole:
+        assert text == with_rows(count)
+        return
+    kept = text.count('"n"')
+    if kept:
+        assert text == with_rows(kept)
+        assert len(text) <= limit
+    # A notice may take a few characters more than the one that is said.
+    assert kept + 1 == count or len(with_rows(kept + 1)) > limit - len(str(count))
+
+
+def test_hundreds_of_widgets_are_listed_by_what_fits() -> None:
+    extra = tuple(make_widget(number) for number in range(200))
+    spec = make_spec(data_messages=DataMessagePolicy(widgets=True))
+
+    [block] = data_blocks(spec, make_query(widgets=Widgets(extra=extra)), limit=10**6).derived
+
+    assert block.rpartition("\n")[2].startswith("Widgets that the user offers, keyed by id. ")
+    assert block.endswith(" more are not listed.")
+
+
+def test_the_plain_rendering_stays_where_the_switches_are_off() -> None:
+    query = make_query(timezone="Europe/Rome", workspace_options={"tone": "dry"})
+
+    assert data_blocks(make_spec(), query, limit=10) == data_messages.DataBlocks()
+    assert seen(query) == [("user", "What moved?")]
+
+
+def test_a_copilot_with_notes_asked() -> None:
+    """The exact messages the model received, the exact events the client received."""
+    document = {
+        "name": "Macro",
+        "model": "small",
+        "system_prompt": "Be brief.",
+        "data": [
+            {"kind": "user", "data": {"name": "John Doe"}, "description": "The user."},
+            {"kind": "user", "data": {"age": 30}, "schema": {"type": "object"}},
+            {"kind": "user", "data": {"age": 31}, "enabled": False},
+            {"kind": "state", "data": None, "instance": "①"},
+            {"kind": "goal", "schema": {"type": "string"}},
+        ],
+        "data_messages": {"options": True, "merge": True},
+    }
+    spec: CopilotSpec = spec_from_document("macro", document, PROVIDER)
+    provider = ScriptedProvider([text("Hi John.")])
+    query = make_query(HumanMessage("Who am I?"), workspace_options={"deep": True})
+
+    outputs = outputs_of(make_engine_input(provider, query=query, spec=spec))
+    events = [one for one in outputs if hasattr(one, "understood_since")]
+
+    assert events == [MessageChunk("Hi John.")]
+    assert [one.text for one in outputs if isinstance(one, DataSeen)] == [
+        message.text for message in provider.calls[0].messages[1:-1]
+    ]
+    assert provider.calls[0].messages == (
+        ModelMessage(role=ModelRole.SYSTEM, text=f"Be brief.\n\n{DATA_MESSAGE_RULE}"),
+        ModelMessage(
+            role=ModelRole.USER,
+            text='## Data: ¶user\n{\n  "name": "John Doe",\n  "age": 30\n}\nThe user.\n'
+            'Schema for ¶user:\n{\n  "type": "object"\n}',
+        ),
+        ModelMessage(role=ModelRole.USER, text="## Data: ¶state\n_instance: ①\nnull"),
+        ModelMessage(
+            role=ModelRole.USER,
+            text='## Data: ¶goal\nSchema for ¶goal:\n{\n  "type": "string"\n}',
+        ),
+        ModelMessage(
+            role=ModelRole.USER,
+            text='## Data: ¶options\n{\n  "deep": true\n}\n'
+            "What the user chose in the settings of the chat.",
+        ),
+        ModelMessage(role=ModelRole.USER, text="Who am I?"),
+    )

@@ -1,0 +1,221 @@
+"""What a client returned, as text for a model."""
+
+import base64
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
+
+from copilot_admin.agent.prompt import rows as counted_rows
+from copilot_admin.agent.prompt.data_text import EMPTY, ToldData, shortened, told_of
+from copilot_admin.agent.prompt.item_forms import form_note, plain_content
+from copilot_admin.agent.prompt.room import DataRoom
+from copilot_admin.agent.prompt.rows import SHORTEST_BEGINNING
+from protocol.messages import CommandResult, DataItem, FileReference, SourceData, SourceError
+from tests.agent.engine_inputs import data
+
+ROWS = json.dumps([{"day": 1, "close": 1.5}, {"day": 2, "close": 2.5}, {"day": 3}])
+
+
+def result_text(result, *, limit):
+    return told_of(result, limit=limit).text
+
+
+def test_data_that_fits_is_given_as_it_came():
+    assert result_text(data(ROWS, "more"), limit=1000) == f"{ROWS}\nmore"
+
+
+@pytest.mark.parametrize("result", [SourceData(()), data(""), data("", "")])
+def test_source_without_data_says_so(result):
+    assert result_text(result, limit=1000) == EMPTY
+
+
+def test_error_reaches_the_model_as_text():
+    assert result_text(SourceError("not_found", "No such widget."), limit=10) == (
+        "(error not_found: No such widget.)"
+    )
+    assert result_text(SourceError("gateway_error", ""), limit=10) == (
+        "(error gateway_error: no reason given)"
+    )
+
+
+def test_outcome_of_a_command_is_said_in_one_line():
+    assert result_text(CommandResult("success"), limit=10) == "(success)"
+    assert result_text(CommandResult("error", "Full.", {"left": 0}), limit=10) == (
+        '(error) Full. {"left": 0}'
+    )
+    made = CommandResult("success", "Added.", {"left": 0}, {"widget_uuid": "w-1"})
+    assert result_text(made, limit=10) == '(success) Added. {"left": 0, "widget_uuid": "w-1"}'
+
+
+@pytest.mark.parametrize("kind", ["pdf", "png", "jpg", "jpeg", "xlsx", "xls", "docx"])
+def test_file_is_named_and_not_dumped(kind):
+    item = data("AAAA", data_format={"data_type": kind, "filename": "report"})
+    assert result_text(item, limit=1000) == (
+        f"[the {kind} 'report', 4 characters encoded; not readable here]"
+    )
+
+
+@pytest.mark.parametrize("prefix", ["", "data:application/pdf;base64,"])
+def test_encoded_bytes_without_a_format_are_not_dumped_either(prefix):
+    content = prefix + base64.b64encode(bytes(300)).decode()
+    assert result_text(data(content), limit=1000) == (
+        f"[the file 'without a name', {len(content)} characters encoded; not readable here]"
+    )
+
+
+CHART = {"chartType": "line", "xKey": "day", "yKey": ["close"]}
+QUERY = {"origin": "Snowflake", "id": "sales", "widget_uuid": "w-1"}
+
+
+@pytest.mark.parametrize(
+    ("form", "content", "told"),
+    [
+        (
+            {"parse_as": "chart", "chart_params": CHART},
+            ROWS,
+            '[a chart, drawn with {"chartType": "line", "xKey": "day", "yKey": ["close"]}]\n'
+            + ROWS,
+        ),
+        ({"parse_as": "chart"}, ROWS, f"[a chart]\n{ROWS}"),
+        ({"parse_as": "table"}, ROWS, ROWS),
+        (
+            {"parse_as": "snowflake_query", "query_data_source": QUERY},
+            '"SELECT 1\\nFROM x"',
+            '[a Snowflake query, asked of {"origin": "Snowflake", "id": "sales", '
+            '"widget_uuid": "w-1"}]\nSELECT 1\nFROM x',
+        ),
+        ({"parse_as": "snowflake_python"}, '"a = 1"', "[Python code for Snowflake]\na = 1"),
+        ({"parse_as": "text"}, '"Rates \\"rose\\".\\nMuch."', 'Rates "rose".\nMuch.'),
+        ({"parse_as": "text"}, "Rates rose.", "Rates rose."),
+        ({"parse_as": "text"}, '"Rates" rose.', '"Rates" rose.'),
+        ({"parse_as": "table"}, '"text"', '"text"'),
+        ({"parse_as": "snowflake_python"}, "", EMPTY),
+    ],
+)
+def test_an_artifact_of_the_chat_is_told_as_what_it_is(form, content, told):
+    item = data(content, data_format={"data_type": "object", **form})
+    assert result_text(item, limit=1000) == told
+
+
+def test_text_files_are_given_as_text():
+    item = data("a,b\n1,2", data_format={"data_type": "csv", "filename": "x.csv"})
+    assert result_text(item, limit=1000) == "a,b\n1,2"
+
+
+def test_link_to_a_file_is_not_shown_because_it_may_be_signed():
+    item = FileReference(
+        url="https://files.example.com/x?signature=secret",
+        data_format={"data_type": "pdf", "filename": "x.pdf"},
+    )
+    assert result_text(SourceData((item,)), limit=1000) == (
+        "[the pdf 'x.pdf' is only linked; its content is not here]"
+    )
+
+
+def test_rows_are_left_out_whole_with_an_honest_notice():
+    assert shortened(ROWS, limit=60) == (
+        '{"day": 1, "close": 1.5}\n{"day": 2, "close": 2.5}\n[1 of 3 rows left out: too much data]'
+    )
+
+
+def test_no_room_keeps_the_notice():
+    assert shortened("one\ntwo", limit=0) == "[2 of 2 rows left out: too much data]"
+
+
+@pytest.mark.parametrize("text", ["[1, 2", '{"a": 1}\n{"b": 2}', "[" * 100_000])
+def test_text_that_is_no_list_is_cut_between_lines(text):
+    assert shortened(text, limit=4).endswith("rows left out: too much data]")
+
+
+def test_room_of_a_source_is_shared_by_its_items():
+    assert result_text(data("a" * 50, "b\n" * 50), limit=60) == (
+        "a" * 50 + "\n" + "b\nb\nb\nb\nb\n" + "[45 of 50 rows left out: too much data]"
+    )
+
+
+def test_it_is_known_how_much_was_left_out():
+    assert told_of(data("a\n" * 3, "b\n" * 50), limit=10) == ToldData(
+        "a\na\na\n\nb\nb\n[48 of 50 rows left out: too much data]", rows=50, left_out=48
+    )
+    assert told_of(data("a\n" * 3, "b\n" * 50), limit=0) == ToldData(
+        "[3 of 3 rows left out: too much data]\n[50 of 50 rows left out: too much data]",
+        rows=53,
+        left_out=53,
+    )
+    assert told_of(data(ROWS), limit=1000) == ToldData(ROWS)
+    assert told_of(SourceError("e", "c"), limit=0) == ToldData("(error e: c)")
+
+
+def test_of_a_file_of_one_line_the_model_is_told_the_beginning():
+    line = "12.5, " * 1000
+    assert told_of(data(line), limit=200) == ToldData(
+        f"{'12.5, ' * 33}\n[only the first 198 of 6,000 characters of this row: too much data]",
+        rows=1,
+        left_out=1,
+        begun=1,
+    )
+    assert told_of(data(f"day\n{line}\nx\ny"), limit=200) == ToldData(
+        f"day\n{'12.5, ' * 32}\n[only the first 192 of 6,000 characters of this row: too much "
+        "data]\n[2 of 4 rows left out: too much data]",
+        rows=4,
+        left_out=3,
+        begun=1,
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("word " * 1000, "only the beginning"),
+        (f"a\n{'word ' * 1000}\nb", "1 of 3 rows and the beginning of 1 more"),
+        ("row\n" * 1000, "50 of 1,000 rows"),
+    ],
+)
+def test_the_user_is_told_what_the_model_was_given(text, kept):
+    room = DataRoom(200)
+    room.told(data(text), source="x.txt")
+    assert room.cuts == [
+        f"Not all data fits: of 'x.txt' the model is given {kept}. Ask about less to have all of it."
+    ]
+
+
+def test_where_there_are_more_rows_than_are_counted_both_are_told(monkeypatch):
+    monkeypatch.setattr(counted_rows, "MOST_COUNTED", 1500)
+    numbers = data(json.dumps([1] * 5000))
+    room = DataRoom(200)
+    assert room.told(numbers, source="x.json") == "\n".join(
+        (*["1"] * 100, "[more than 1500 of more than 1600 rows left out: too much data]")
+    )
+    assert room.cuts == [
+        "Not all data fits: of 'x.json' the model is given 100 of more than 1,600 rows. Ask about "
+        "less to have all of it."
+    ]
+
+
+@given(
+    rows=st.lists(st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=20))),
+    limit=st.integers(0, SHORTEST_BEGINNING),
+)
+def test_no_row_is_cut_of_which_so_little_would_be_told(rows, limit):
+    text = json.dumps(rows)
+    result = shortened(text, limit=limit)
+    if result == text:
+        return
+    *kept, notice = result.split("\n")
+    assert [json.loads(row) for row in kept] == rows[: len(kept)]
+    assert notice == f"[{len(rows) - len(kept)} of {len(rows)} rows left out: too much data]"
+
+
+def test_items_without_room_still_say_what_they_were():
+    item = DataItem(content="long text")
+    assert result_text(SourceData((item,)), limit=0) == "[1 of 1 rows left out: too much data]"
+
+
+@pytest.mark.parametrize("odd", [["text"], {"text": 1}, 1, None, True, [[]]])
+def test_a_form_of_any_shape_is_no_reason_to_fail(odd):
+    item = DataItem(content='"words"', data_format={"parse_as": odd, "data_type": odd})
+    assert (plain_content(item), form_note(item)) == ('"words"', "")
+    told = result_text(SourceData(items=(item,)), limit=1000)
+    assert "words" in told

@@ -1,0 +1,253 @@
+"""Servers that speak the API of OpenAI, with all their quirks."""
+
+import asyncio
+import json
+
+import pytest
+
+from copilot_admin.agent.providers import openai_compatible
+from copilot_admin.agent.values.model_call import (
+    ALIVE,
+    Finish,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+)
+from copilot_admin.errors import (
+    ProviderRefused,
+    RunError,
+)
+from tests.agent.providers.openai_asking import (
+    COUNTED,
+    USAGE,
+    deltas_of,
+    failed,
+    hello,
+    streamed,
+)
+from tests.agent.providers.upstream import SSE, finish_chunk, serving, text_chunk
+
+
+def test_answer_is_streamed_with_usage_and_finish():
+    deltas, server = streamed(hello)
+    assert deltas == [TextDelta("Hello"), COUNTED, Finish("stop")]
+    (request,) = server.requests
+    assert (request.method, request.path) == ("POST", "/v1/chat/completions")
+    assert request.headers["authorization"] == "Bearer sk-test"
+    assert request.json == {
+        "model": "small",
+        "messages": [{"role": "user", "content": "Hi"}],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+
+
+def test_chunks_of_one_read_are_one_delta():
+    async def handler(request, reply):
+        await reply.start()
+        await reply.events(*map(text_chunk, "abcdef"), finish_chunk(), "[DONE]")
+        await reply.end()
+
+    async def run():
+        async with serving(handler) as server:
+            return await deltas_of(server.provider(), read=server.read)
+
+    assert asyncio.run(run())[0] == TextDelta("abcdef")
+
+
+def test_words_that_follow_the_first_are_read_at_a_tick(monkeypatch):
+    asked, tick = asyncio.Event(), asyncio.Event()
+
+    class Held:
+        async def wait(self, loop):
+            asked.set()
+            await tick.wait()
+
+    monkeypatch.setattr(openai_compatible, "_READING", Held())
+
+    async def handler(request, reply):
+        await reply.start()
+        await reply.events({"choices": [{"delta": {"role": "assistant", "content": ""}}]})
+        await reply.events(text_chunk("first"))
+        await asked.wait()
+        for word in (" second", " third"):
+            await reply.events(text_chunk(word))
+            for _ in range(10):  # turns of the loop in which a reader would have read
+                await asyncio.sleep(0)
+        tick.set()
+        await reply.events(finish_chunk(), "[DONE]")
+        await reply.end()
+
+    async def run():
+        async with serving(handler) as server:
+            return await deltas_of(server.provider(), read=server.read)
+
+    deltas = [delta for delta in asyncio.run(run()) if isinstance(delta, TextDelta)]
+    assert deltas == [TextDelta("first"), TextDelta(" second third")]
+
+
+class Counted:
+    """Counts who waits, and keeps nobody."""
+
+    def __init__(self):
+        self.waited = 0
+
+    async def wait(self, loop):
+        self.waited += 1
+
+
+@pytest.mark.parametrize(
+    ("sent", "waits"),
+    [
+        (b": alive\n", {0}),
+        (b": alive\n" * 1000, {1, 2}),
+        (b": alive\n" * 20_000, set(range(5, 100))),
+        (b"data: {" + b" " * 300_000 + b"}\n\n", {1, 2}),
+    ],
+    ids=["a sign of life", "a thousand of them", "a flood of them", "a long event"],
+)
+def test_before_the_first_words_much_is_read_at_ticks_and_the_middle_of_an_event_is_not(
+    sent, waits, monkeypatch
+):
+    counted = Counted()
+    monkeypatch.setattr(openai_compatible, "_READING", counted)
+
+    async def handler(request, reply):
+        await reply.start()
+        await reply.send(sent)
+        await reply.end()
+
+    async def run():
+        async with serving(handler) as server:
+            with pytest.raises(RunError):
+                await deltas_of(server.provider())
+
+    asyncio.run(run())
+    assert counted.waited in waits
+
+
+@pytest.mark.parametrize(
+    ("type_", "sent", "takes_turns"),
+    [
+        ("text/event-stream", b"data: {}\n\n" * 100, False),
+        ("text/event-stream", b"data: {}\n\n" * 1000, True),
+        ("text/event-stream", b"data: {" + b" " * 300_000 + b"}\n\n", True),
+        ("application/json", b'{"choices": []}' + b" " * 3_000, False),
+        ("application/json", b'{"choices": []}' + b" " * 300_000, True),
+    ],
+    ids=["few events", "many", "a long one", "a short body", "a long body"],
+)
+def test_what_takes_long_to_read_takes_turns_with_that_of_others(
+    type_, sent, takes_turns, monkeypatch
+):
+    counted = Counted()
+    monkeypatch.setattr(openai_compatible, "_LONG_READING", counted)
+
+    async def handler(request, reply):
+        await reply.start(type=type_)
+        await reply.send(sent)
+        await reply.end()
+
+    async def run():
+        async with serving(handler) as server:
+            with pytest.raises(RunError):
+                await deltas_of(server.provider())
+
+    asyncio.run(run())
+    assert bool(counted.waited) is takes_turns
+
+
+def test_of_a_flood_of_tiny_chunks_some_hundred_are_read_at_once(monkeypatch):
+    blocks = []
+
+    class Noted(openai_compatible.EitherForm):
+        def feed(self, block):
+            blocks.append(len(block))
+            return super().feed(block)
+
+    monkeypatch.setattr(openai_compatible, "EitherForm", Noted)
+
+    async def handler(request, reply):
+        await reply.start()
+        await reply.raw(b"1\r\n\n\r\n" * 20_000)
+        await reply.end()
+
+    async def run():
+        async with serving(handler) as server:
+            with pytest.raises(RunError):
+                await deltas_of(server.provider())
+
+    asyncio.run(run())
+    assert sum(blocks) == 20_000
+    assert max(blocks) < 2100
+
+
+def test_every_byte_in_a_packet_of_its_own():
+    async def handler(request, reply):
+        await reply.start()
+        body = 'data: {"choices":[{"delta":{"content":"naïve 😀"}}]}\r\n\r\ndata: [DONE]\r\n\r\n'
+        for byte in body.encode():
+            await reply.send(bytes([byte]))
+            await asyncio.sleep(0)
+        await reply.end()
+
+    deltas, _ = streamed(handler)
+    assert [deltas[0], deltas[-1]] == [TextDelta("naïve 😀"), Finish("stop")]
+
+
+def test_tool_call_in_fragments_and_thoughts():
+    def fragment(**function):
+        call = {"index": 0, "function": function}
+        return {"choices": [{"delta": {"tool_calls": [call]}}]}
+
+    async def handler(request, reply):
+        await reply.start()
+        await reply.events({"choices": [{"delta": {"reasoning_content": "hm"}}]})
+        await reply.was_read()
+        await reply.events(fragment(name="ta"), fragment(name="ble", arguments='{"a"'))
+        await reply.was_read()
+        await reply.events(fragment(arguments=": 1}"), finish_chunk("tool_calls"), USAGE)
+        await reply.end()
+
+    deltas, _ = streamed(handler)
+    assert ALIVE in deltas
+    assert [delta for delta in deltas if delta is not ALIVE] == [
+        ReasoningDelta("hm"),
+        ToolCall(id="made00000", name="table", arguments='{"a": 1}'),
+        COUNTED,
+        Finish("tool_calls"),
+    ]
+
+
+def test_server_that_does_not_stream_is_understood():
+    async def handler(request, reply):
+        await reply.start(type="application/json; charset=utf-8")
+        answer = {"message": {"content": "Hi"}, "finish_reason": "stop"}
+        body = {**USAGE, "choices": [answer]}
+        await reply.send(json.dumps(body).encode())
+        await reply.end()
+
+    deltas, _ = streamed(handler)
+    assert deltas == [TextDelta("Hi"), COUNTED, Finish("stop")]
+
+
+@pytest.mark.parametrize("type_", ["application/json", SSE, "text/plain", "application/x-ndjson"])
+def test_what_comes_is_read_in_its_own_form_whatever_it_is_called(type_):
+    whole = {"choices": [{"message": {"content": "Hello"}, "finish_reason": "stop"}]}
+    events = f"data: {json.dumps(text_chunk('Hello'))}\n\ndata: [DONE]\n\n"
+    for body in (json.dumps(whole), events):
+
+        async def handler(request, reply, body=body):
+            await reply.start(type=type_)
+            await reply.send(body.encode())
+            await reply.end()
+
+        deltas, _ = streamed(handler)
+        assert (deltas[0], deltas[-1]) == (TextDelta("Hello"), Finish("stop"))
+
+    async def refuse(request, reply):
+        await reply.start(type=type_)
+        await reply.send(b'{"error": {"message": "no such model", "code": 404}}')
+        await reply.end()
+
+    assert isinstance(failed(refuse)[0], ProviderRefused)

@@ -1,0 +1,128 @@
+"""Which models an OpenAI-compatible server lists."""
+
+import asyncio
+import json
+
+import pytest
+
+from copilot_admin.agent.providers import openai_compatible
+from copilot_admin.errors import (
+    ProviderBroke,
+    ProviderRefused,
+    ProviderUnavailable,
+)
+from tests.agent.providers.openai_asking import (
+    body_without_end,
+    refusing,
+)
+from tests.agent.providers.upstream import serving
+from tests.waiting import HANGS_SECONDS
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"data": [{"id": "b"}, {"id": "a"}, {"id": 7}, "x", {"id": "a"}]},
+        {"models": [{"name": "a"}, {"name": "b"}]},
+        [{"id": "a"}, {"id": "b"}],
+        [{"id": one} for one in ("a", "b", "x" * 201, "a\x00", "a\nb", "\u202eb")],
+    ],
+)
+def test_models_are_listed_in_order(body):
+    async def handler(request, reply):
+        assert (request.method, request.path) == ("GET", "/v1/models")
+        await refusing(200, body)(request, reply)
+
+    async def run():
+        async with serving(handler) as server:
+            return await server.provider().models()
+
+    assert asyncio.run(run()) == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    "odd", [rb'{"id": "x\ud83d"}', b'{"id": "b", "price": NaN}', b'{"id": "b", "by": "\xff"}']
+)
+def test_one_model_that_is_oddly_written_takes_the_others_not_away(odd):
+    async def handler(request, reply):
+        await reply.start()
+        await reply.send(b'{"data": [{"id": "b"}, %b, {"id": "a"}]}' % odd)
+        await reply.end()
+
+    async def run():
+        async with serving(handler) as server:
+            return await server.provider().models()
+
+    assert asyncio.run(run()) == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[%b{}]" % (b"{}," * 100_000),
+        b"[%b1]" % (b"1," * 1_000_000),
+        json.dumps([{"id": f"m{number}"} for number in range(10_001)]).encode(),
+    ],
+    ids=["objects", "numbers", "models"],
+)
+def test_a_list_of_very_many_models_is_not_read(body):
+    async def handler(request, reply):
+        await reply.start()
+        await reply.send(body)
+        await reply.end()
+
+    async def run():
+        async with serving(handler) as server:
+            with pytest.raises(ProviderBroke, match="more models than can be read"):
+                await server.provider().models()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"{}", b"7", b"[" * 5000])
+def test_address_that_lists_no_models_is_explained(body):
+    async def handler(request, reply):
+        await reply.start(type="text/html")
+        await reply.send(body)
+        await reply.end()
+
+    async def run():
+        async with serving(handler) as server:
+            with pytest.raises(ProviderBroke, match="often in /v1"):
+                await server.provider().models()
+
+    asyncio.run(run())
+
+
+def test_models_of_a_silent_or_refusing_server():
+    async def silent(request, reply):
+        await reply.left.wait()
+
+    async def run(handler, kind, **timeouts):
+        async with serving(handler) as server:
+            with pytest.raises(kind):
+                await server.provider(**timeouts).models()
+
+    asyncio.run(run(silent, ProviderUnavailable, first_token=0.05))
+    asyncio.run(run(refusing(401, {}), ProviderRefused))
+
+
+def test_models_that_are_refused_say_why():
+    async def run():
+        async with serving(refusing(401, '{"error": {"message": "no such key"}}')) as server:
+            with pytest.raises(ProviderRefused) as refused:
+                await server.provider().models()
+            return refused.value
+
+    assert "no such key" in asyncio.run(run()).detail
+
+
+def test_models_are_listed_although_nothing_says_that_the_list_ends(monkeypatch):
+    monkeypatch.setattr(openai_compatible, "_LAST_WORDS_SECONDS", 0.05)
+    handler = body_without_end(b'{"data": [{"id": "small"}]}', kind=b"application/json")
+
+    async def run():
+        async with serving(handler) as server, asyncio.timeout(HANGS_SECONDS):
+            return await server.provider().models()
+
+    assert asyncio.run(run()) == ("small",)

@@ -1,0 +1,144 @@
+"""What every provider promises, whatever it asks."""
+
+import asyncio
+from contextlib import aclosing
+import re
+
+import pytest
+
+from copilot_admin.agent.llm.choosing import choose_model
+from copilot_admin.agent.providers import registry
+from copilot_admin.agent.providers.registry import (
+    aclose_all,
+    make_provider,
+    provider_class,
+    provider_kinds,
+)
+from copilot_admin.agent.values.model_call import (
+    Finish,
+    ModelCall,
+    ModelMessage,
+    ModelRole,
+    TextDelta,
+)
+from copilot_admin.agent.values.spec import ProviderSpec
+from copilot_admin.errors import NotReady
+from tests.agent.engine_inputs import make_query, make_spec
+from tests.agent.providers.upstream import serving
+
+KINDS = [kind for kind, _ in provider_kinds()]
+CALL = ModelCall(model="m", messages=(ModelMessage(role=ModelRole.USER, text="Hi"),))
+
+
+def with_provider(kind, use):
+    """What is made of a provider whose server answers as the samples of its class say."""
+
+    async def serve(request, reply):
+        sample = provider_class(kind).samples[request.path.partition("?")[0].removeprefix("/v1")]
+        await reply.start(type=sample.content_type)
+        await reply.send(sample.body.encode())
+        await reply.end()
+
+    async def run():
+        async with serving(serve) as server:
+            spec = ProviderSpec(
+                name="p", kind=kind, base_url=f"{server.url}/v1", api_key="sk-secret"
+            )
+            return await use(make_provider(spec))
+
+    return asyncio.run(run())
+
+
+def test_providers_are_found_in_their_folder_and_listed_in_the_order_of_their_kinds():
+    assert sorted(KINDS) == KINDS
+    assert {"openai_compatible", "rehearsal"} <= set(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+class TestEveryProvider:
+    def test_has_a_label_and_is_found_by_its_kind(self, kind):
+        found = provider_class(kind)
+        assert (found.kind, bool(found.label)) == (kind, True)
+        assert re.fullmatch(r"[a-z][a-z0-9_-]{0,49}", kind)  # as long as its column
+
+    def test_streams_text_and_ends_with_its_one_finish(self, kind):
+        async def use(provider):
+            return [delta async for delta in provider.stream(CALL)]
+
+        deltas = with_provider(kind, use)
+        assert any(isinstance(delta, TextDelta) for delta in deltas)
+        assert [delta for delta in deltas if isinstance(delta, Finish)] == deltas[-1:]
+
+    def test_can_be_closed_after_any_delta(self, kind):
+        async def use(provider):
+            for stop in range(3):
+                async with aclosing(provider.stream(CALL)) as deltas:
+                    for _ in range(stop):
+                        await anext(deltas)
+
+        with_provider(kind, use)
+
+    def test_lists_models(self, kind):
+        async def use(provider):
+            return await provider.models()
+
+        assert with_provider(kind, use)
+
+    def test_never_shows_its_key(self, kind):
+        async def use(provider):
+            return f"{provider!r} {provider}"
+
+        assert "sk-secret" not in with_provider(kind, use)
+
+
+class Named:
+    kind = label = "named"
+
+
+def test_unknown_kind_is_explained_with_the_kinds_there_are(monkeypatch):
+    monkeypatch.setattr(registry, "_providers", lambda: {"pony": Named, "balloon": Named})
+    with pytest.raises(NotReady) as caught:
+        provider_class("carrier-pigeon")
+    assert caught.value.public == (
+        "There is no kind of provider called 'carrier-pigeon'. Pick one of: balloon, pony."
+    )
+
+
+def test_closing_asks_every_provider_that_keeps_connections(monkeypatch):
+    closed = []
+
+    class Keeping:
+        kind = label = "keeping"
+
+        @classmethod
+        async def aclose_shared(cls):
+            closed.append(cls.kind)
+
+    class Careless:
+        kind = label = "careless"
+
+    found = {"keeping": Keeping, "careless": Careless}
+    monkeypatch.setattr(registry, "_providers", lambda: found)
+    asyncio.run(aclose_all())
+    assert closed == ["keeping"]
+
+
+def test_features_of_a_copilot_are_on_or_off():
+    spec = make_spec(features=frozenset({"widget-dashboard-select"}))
+    assert spec.has("widget-dashboard-select")
+    assert not spec.has("widget-global-search")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "chosen", "note"),
+    [
+        (None, "small", ""),
+        ("", "small", ""),
+        ("small", "small", ""),
+        ("large", "large", ""),
+        ("gpt-99", "small", "The client asked for the unknown model 'gpt-99'; 'small' answers."),
+    ],
+)
+def test_client_picks_only_among_the_models_of_the_copilot(wanted, chosen, note):
+    spec = make_spec(models=(("large", "Large"),))
+    assert choose_model(spec, make_query(model=wanted)) == (chosen, note)

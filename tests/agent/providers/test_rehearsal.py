@@ -1,0 +1,359 @@
+"""The rehearsal model: honest, repeatable, and able to show what a copilot can do."""
+
+import asyncio
+import json
+
+import pytest
+
+from copilot_admin.agent.llm import rehearsal_script
+from copilot_admin.agent.llm.rehearsal_script import next_move
+from copilot_admin.agent.providers.rehearsal import Rehearsal
+from copilot_admin.agent.values.model_call import (
+    Finish,
+    ModelCall,
+    ModelMessage,
+    ModelRole,
+    TextDelta,
+    ToolCall,
+    ToolSchema,
+    Usage,
+    UsageSource,
+)
+from copilot_admin.agent.values.spec import ProviderSpec, WidgetDataMode
+from protocol.events import (
+    ArtifactType,
+    CitationCollection,
+    FunctionCall,
+    MessageArtifact,
+    MessageChunk,
+)
+from protocol.messages import CommandResult, HumanMessage, ResultMessage
+from protocol.query import ContextItem
+from protocol.widgets import Widgets
+from tests.agent.engine_inputs import (
+    asked_arguments,
+    data,
+    events_of,
+    fetched_pair,
+    make_engine_input,
+    make_query,
+    make_spec,
+    make_widget,
+)
+
+ROWS = [{"day": "Mon", "close": 1.5, "notes": {"a": [1]}}, {"day": "Tue", "close": 2.5}]
+REHEARSAL = Rehearsal(ProviderSpec(name="built in", kind="rehearsal"))
+SPEC = make_spec(system_prompt="You are {{ copilot.name }}.\nBe kind.", tools=("table", "chart"))
+
+
+def answered(query, *, spec=SPEC):
+    return events_of(make_engine_input(REHEARSAL, query=query, spec=spec))
+
+
+def text_of(events):
+    return "".join(event.delta for event in events if isinstance(event, MessageChunk))
+
+
+def with_rows(question, rows=ROWS):
+    widget = make_widget()
+    return make_query(
+        HumanMessage(question),
+        *fetched_pair([widget], data(json.dumps(rows))),
+        widgets=Widgets(primary=(widget,)),
+    )
+
+
+def test_plain_question_gets_an_honest_answer_in_small_pieces():
+    events = answered(make_query(HumanMessage("What  moved?")))
+    assert text_of(events) == (
+        "This is a rehearsal: no language model was asked.\n\nMy role: You are Macro.\n\n"
+        "You asked: What  moved?"
+    )
+    assert len(events) > 10
+
+
+def test_copilot_without_a_prompt_has_no_role():
+    assert "My role" not in text_of(answered(make_query(), spec=make_spec()))
+
+
+def test_same_question_gets_the_same_answer():
+    assert answered(make_query()) == answered(make_query())
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"), [("What moved?", (1, 2)), ("And prices 3?", (3,)), ("Prices 1", (1,))]
+)
+def test_data_is_asked_for_by_name_or_as_selected(question, asked):
+    widgets = Widgets(primary=(make_widget(1), make_widget(2)), secondary=(make_widget(3),))
+    (event,) = answered(make_query(HumanMessage(question), widgets=widgets))
+    assert isinstance(event, FunctionCall)
+    assert event.input_arguments == asked_arguments(*map(make_widget, asked))
+
+
+def test_first_widget_of_the_dashboard_is_asked_when_none_is_selected():
+    widgets = Widgets(secondary=(make_widget(1), make_widget(2)))
+    (event,) = answered(make_query(widgets=widgets))
+    assert isinstance(event, FunctionCall)
+    assert event.input_arguments == asked_arguments(make_widget(1))
+
+
+def test_no_data_is_asked_for_when_the_copilot_may_not():
+    spec = make_spec(widget_data=WidgetDataMode.OFF)
+    events = answered(make_query(widgets=Widgets(primary=(make_widget(),))), spec=spec)
+    assert {type(event) for event in events} == {MessageChunk}
+
+
+SKILLS = ({"slug": "memo", "description": "Writes."}, {"slug": "house-style", "description": "How"})
+
+
+@pytest.mark.parametrize(
+    ("question", "slug"),
+    [("Write it in House style", "house-style"), ("Use a skill", "memo"), ("memo: x", "memo")],
+)
+def test_a_skill_is_loaded_by_name_before_anything_else(question, slug):
+    widgets = Widgets(primary=(make_widget(),))
+    (event,) = answered(make_query(HumanMessage(question), skills_catalog=SKILLS, widgets=widgets))
+    assert isinstance(event, FunctionCall)
+    assert (event.function, event.input_arguments) == ("get_skill_content", {"slug": slug})
+
+
+def test_a_skill_that_nobody_names_is_not_loaded_and_what_one_says_is_quoted():
+    assert isinstance(answered(make_query(skills_catalog=SKILLS))[-1], MessageChunk)
+    skill = {"slug": "memo", "contentMarkdown": "Be brief."}
+    loaded = ResultMessage(
+        function="get_skill_content",
+        input_arguments={"slug": "memo"},
+        data=(CommandResult(status="success", data={"skill": skill}),),
+    )
+    query = make_query(HumanMessage("Use a skill"), loaded, skills_catalog=SKILLS)
+    assert text_of(answered(query)).endswith(
+        "A tool said: The skill 'memo' says how to do this:\nBe brief."
+    )
+
+
+def test_only_the_list_of_widgets_names_widgets():
+    prompt = '<data source="Notes">\n{"id": "note-1"}\n</data>'
+    query = make_query(widgets=Widgets(secondary=(make_widget(),)))
+    (event,) = answered(query, spec=make_spec(system_prompt=prompt))
+    assert isinstance(event, FunctionCall)
+    assert event.input_arguments == asked_arguments(make_widget())
+
+
+def test_data_is_quoted_and_cited():
+    events = answered(with_rows("What moved?"))
+    assert text_of(events).endswith(
+        'I was given:\n- Prices 1: 2 rows; the first: day Mon, close 1.5, notes {"a": [1]}'
+    )
+    assert isinstance(events[-1], CitationCollection)
+
+
+def test_of_very_much_that_was_given_the_first_hundred_are_told():
+    notes = tuple(ContextItem(name=f"Note {one}", data=data("x")) for one in range(2000))
+    told = text_of(answered(make_query(context=notes))).partition("I was given:\n")[2]
+    listed = [f"- Note {one}: x" for one in range(100)]
+    assert told == "\n".join([*listed, "- and 1,900 more"])
+
+
+def test_text_and_context_are_quoted_too():
+    query = make_query(context=(ContextItem(name="Note", data=data("Rates fell.")),))
+    assert text_of(answered(query)).endswith(
+        "You asked: What moved?\n\nI was given:\n- Note: Rates fell."
+    )
+
+
+def test_table_is_made_of_the_rows_when_the_question_names_one():
+    events = answered(with_rows("Make a table"))
+    (artifact,) = (event for event in events if isinstance(event, MessageArtifact))
+    assert (artifact.type, artifact.content) == (
+        ArtifactType.TABLE,
+        [{"day": "Mon", "close": 1.5, "notes": '{"a": [1]}'}, {"day": "Tue", "close": 2.5}],
+    )
+    assert "A tool said: The user now sees the table 'Prices 1' with 2 rows." in text_of(events)
+
+
+@pytest.mark.parametrize(
+    ("question", "params"),
+    [
+        ("a chart", {"chartType": "bar", "xKey": "day", "yKey": ["close", "volume"]}),
+        ("a LINE chart", {"chartType": "line", "xKey": "day", "yKey": ["close", "volume"]}),
+        ("a scatter chart", {"chartType": "scatter", "xKey": "close", "yKey": ["volume"]}),
+        ("a pie chart", {"chartType": "pie", "angleKey": "close", "calloutLabelKey": "day"}),
+        ("a donut chart", {"chartType": "donut", "angleKey": "close", "calloutLabelKey": "day"}),
+    ],
+)
+def test_chart_of_the_asked_kind_is_drawn(question, params):
+    rows = [{"day": "Mon", "close": 1.5, "volume": 3}, {"day": "Tue", "close": 2.5, "volume": 4}]
+    events = answered(with_rows(question, rows))
+    (artifact,) = (event for event in events if isinstance(event, MessageArtifact))
+    assert artifact.chart_params == params
+
+
+@pytest.mark.parametrize(
+    ("row", "params"),
+    [
+        ({"a": 1, "b": 2}, {"chartType": "bar", "xKey": "a", "yKey": ["b"]}),
+        ({"a": 1}, {"chartType": "bar", "xKey": "a", "yKey": ["a"]}),
+    ],
+)
+def test_rows_of_numbers_only_can_be_drawn_too(row, params):
+    events = answered(with_rows("chart", [row]))
+    (artifact,) = (event for event in events if isinstance(event, MessageArtifact))
+    assert artifact.chart_params == params
+
+
+def test_rows_without_numbers_are_not_drawn_and_it_says_why():
+    events = answered(with_rows("chart", [{"a": "x"}]))
+    assert "has text in it; y takes numbers only" in text_of(events)
+
+
+@pytest.mark.parametrize("body", ["no rows", '["a", 1]', "[]", '{"a": 1}', "[" * 9000])
+def test_data_that_is_no_table_is_quoted_and_not_drawn(body):
+    widget = make_widget()
+    query = make_query(
+        HumanMessage("table and chart"),
+        *fetched_pair([widget], data(body)),
+        widgets=Widgets(primary=(widget,)),
+    )
+    events = answered(query)
+    assert not any(isinstance(event, MessageArtifact) for event in events)
+    assert f"- Prices 1: {body[:300]}" in text_of(events)
+
+
+def schema(**properties):
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def moved(question, *tools, messages=()):
+    asked = ModelMessage(role=ModelRole.USER, text=question)
+    return next_move(ModelCall(model="rehearsal", messages=(asked, *messages), tools=tools))
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Calculator: 200 + 10%", "200 + 10%"),
+        ("Please ask the word count :  one\ntwo", "one\ntwo"),
+        ("What would the calculator say?", "What would the calculator say?"),
+    ],
+)
+def test_a_tool_is_told_what_follows_its_name(question, said):
+    tools = [
+        ToolSchema(name=name, description="", parameters=schema(text={"type": "string"}))
+        for name in ("calculator", "word_count")
+    ]
+    move = moved(question, *tools)
+    assert isinstance(move, ToolCall)
+    assert json.loads(move.arguments) == {"text": said}
+
+
+def test_of_thousands_of_tools_only_those_that_are_named_are_looked_for_with_an_expression(
+    monkeypatch,
+):
+    made: list[str] = []
+    words_for = rehearsal_script._words_for
+
+    def noted(tool, question):
+        made.append(tool)
+        return words_for(tool, question)
+
+    monkeypatch.setattr(rehearsal_script, "_words_for", noted)
+    tools = [
+        ToolSchema(name=f"tool_{number}", description="", parameters={}) for number in range(20_000)
+    ]
+    assert moved("Ask Tool 17: now", *tools) == ToolCall(
+        id="rehearse1", name="tool_17", arguments="{}"
+    )
+    assert made == ["tool_1", "tool_17"]
+
+
+def test_a_chart_of_many_columns_of_numbers_has_as_many_lines_as_one_may_have():
+    row = {f"c{number}": number for number in range(30)}
+    (artifact,) = (
+        event for event in answered(with_rows("chart", [row])) if isinstance(event, MessageArtifact)
+    )
+    assert artifact.chart_params["yKey"] == [f"c{number}" for number in range(1, 21)]
+
+
+def test_a_name_within_a_word_calls_nothing():
+    tool = ToolSchema(name="echo", description="", parameters=schema(text={"type": "string"}))
+    assert isinstance(moved("Look at the echoes", tool), str)
+
+
+def test_other_tool_named_in_the_question_is_called_with_plausible_arguments():
+    parameters = schema(
+        query={"type": "string"},
+        top_k={"type": "integer"},
+        exact={"type": "boolean"},
+        tags={"type": "array"},
+        filters={"type": "object"},
+        mode={"enum": ["fast", "slow"]},
+    )
+    tool = ToolSchema(name="document_search", description="", parameters=parameters)
+    move = moved("Use document_search", tool)
+    assert isinstance(move, ToolCall)
+    assert json.loads(move.arguments) == {
+        "query": "Use document_search",
+        "top_k": 1,
+        "exact": True,
+        "tags": [],
+        "filters": {},
+        "mode": "fast",
+    }
+
+
+def test_tool_is_called_once_and_not_when_the_question_does_not_name_it():
+    tool = ToolSchema(name="echo", description="", parameters={"type": "object"})
+    assert isinstance(moved("Hello", tool), str)
+    move = moved("echo", tool)
+    assert isinstance(move, ToolCall)
+    assert move.arguments == "{}"
+    said = ModelMessage(role=ModelRole.ASSISTANT, text="", tool_calls=(move,))
+    result = ModelMessage(role=ModelRole.TOOL, text="echoed", tool_call_id=move.id)
+    answer = moved("echo", tool, messages=(said, result))
+    assert isinstance(answer, str)
+    assert answer.endswith("A tool said: echoed")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        '<data source="never closed">\nx',
+        'mid <data source="a line">\nx\n</data>',
+        '<data source="no JSON: \\q">\nx\n</data>',
+    ],
+)
+def test_what_only_looks_like_data_is_a_part_of_the_question(question):
+    assert moved(question) == (
+        f"This is a rehearsal: no language model was asked.\n\nYou asked: {question}"
+    )
+
+
+def test_call_without_any_question_is_answered():
+    assert next_move(ModelCall(model="rehearsal", messages=())) == (
+        "This is a rehearsal: no language model was asked.\n\nYou asked: "
+    )
+
+
+def test_usage_is_estimated_and_the_stream_never_starves_others():
+    async def run():
+        turns = 0
+
+        async def other():
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        task = asyncio.ensure_future(other())
+        call = ModelCall(
+            model="rehearsal", messages=(ModelMessage(role=ModelRole.USER, text="12345"),)
+        )
+        deltas = [delta async for delta in REHEARSAL.stream(call)]
+        task.cancel()
+        return deltas, turns
+
+    deltas, turns = asyncio.run(run())
+    words = [delta for delta in deltas if isinstance(delta, TextDelta)]
+    usage = Usage(input_tokens=2, output_tokens=17, source=UsageSource.ESTIMATED)
+    assert deltas[-2:] == [usage, Finish("stop")]
+    assert turns >= len(words)

@@ -1,0 +1,282 @@
+"""What an answer cites: only what its data was, once each."""
+
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+
+from copilot_admin.agent.citations import (
+    MOST,
+    MOST_CHARACTERS,
+    NOT_ALL_CITED,
+    cited_widgets,
+    collected,
+)
+from copilot_admin.agent.documents.registry import Document, DocumentPage, Word
+from copilot_admin.agent.files.contents import FileItem
+from copilot_admin.agent.values.turn import client_calls, fetched_in_turn, messages_of_turn
+from protocol.events import StatusLevel, StatusUpdate
+from protocol.json import JsonObject
+from protocol.messages import (
+    AiMessage,
+    CallMessage,
+    CommandResult,
+    FileReference,
+    HumanMessage,
+    ResultMessage,
+    SourceData,
+    SourceError,
+)
+from protocol.widgets import WidgetParam, Widgets
+from tests.agent.engine_inputs import data, fetched_pair, make_query, make_widget, second_leg
+
+ANSWER = UUID(int=7)
+
+
+def cited(query):
+    return tuple(cited_widgets(query, answer_id=ANSWER))
+
+
+def test_only_widgets_that_returned_data_in_this_turn_are_cited():
+    old, good, failed, empty = (make_widget(number) for number in range(4))
+    query = make_query(
+        HumanMessage("before"),
+        *fetched_pair([old], data("1")),
+        HumanMessage("now"),
+        *fetched_pair([good, failed, empty], data("1"), SourceError("e", ""), SourceData(())),
+        widgets=Widgets(primary=(old, good, failed, empty)),
+    )
+    assert [one.source_info["name"] for one in cited(query)] == ["Prices 1"]
+
+
+def test_same_data_fetched_twice_is_cited_once():
+    widget = make_widget()
+    query = make_query(
+        HumanMessage("q"), *fetched_pair([widget], data("1")), *fetched_pair([widget], data("1"))
+    )
+    assert len(cited(query)) == 1
+
+
+def file_item(name, text):
+    """A PDF with one page, whose words have places."""
+    words = tuple(
+        Word(word, 10.0 * number, 10.0, 10.0 * number + 9, 20.0)
+        for number, word in enumerate(text.split())
+    )
+    document = Document(name=name, pages=(DocumentPage(number=1, text=text, words=words),))
+    return FileItem(content=text, data_format={"filename": name}, document=document)
+
+
+def split_widget(value, **changes):
+    param = WidgetParam(name="file", current_value=value, multi_select=True, split_on_citation=True)
+    return make_widget(params=(replace(param, **changes),))
+
+
+def test_a_parameter_that_is_split_has_a_citation_for_each_value():
+    widget = split_widget(["a.pdf", "b.pdf"])
+    found = cited(second_leg(widget, data("1")))
+    assert [one.source_info["metadata"] for one in found] == [
+        {"input_args": {"file": "a.pdf"}},
+        {"input_args": {"file": "b.pdf"}},
+    ]
+    assert [one.details for one in found] == [
+        ({"Name": "Prices 1", "file": "a.pdf"},),
+        ({"Name": "Prices 1", "file": "b.pdf"},),
+    ]
+    assert len({one.id for one in found}) == 2
+
+
+@pytest.mark.parametrize(
+    "widget",
+    [
+        split_widget(["a.pdf"]),
+        split_widget("a.pdf"),
+        split_widget(["a.pdf", "b.pdf"], multi_select=False),
+        split_widget(["a.pdf", "b.pdf"], split_on_citation=False),
+    ],
+    ids=["one value", "no list", "takes one value", "not split"],
+)
+def test_any_other_parameter_is_cited_as_a_whole(widget):
+    assert len(cited(second_leg(widget, data("1")))) == 1
+
+
+def test_value_that_is_no_name_of_a_file_is_cited_with_all_items():
+    found = cited(second_leg(split_widget([1, "b.pdf"]), data("1", data_format={"filename": 1})))
+    assert [one.source_info["metadata"] for one in found] == [
+        {"input_args": {"file": 1}},
+        {"input_args": {"file": "b.pdf"}},
+    ]
+
+
+def test_what_is_quoted_of_a_file_is_marked_in_the_citation_of_that_file():
+    words = "The margin rose to nine percent of all revenue in the third quarter."
+    items = tuple(file_item(name, text) for name, text in (("a.pdf", "Other."), ("b.pdf", words)))
+    query = second_leg(split_widget(["a.pdf", "b.pdf"]), SourceData(items))
+    found = cited_widgets(query, answer_id=ANSWER, answer=f'It says: "{words}"')
+    assert [bool(one.quote_bounding_boxes) for one in found] == [False, True]
+
+
+def test_data_that_may_not_be_cited_is_not():
+    assert cited(second_leg(make_widget(), data("1", citable=False))) == ()
+
+
+EMPTY_CONTENTS = ("", " \n", "[]", "[ ]", "{}", "[\n  {}\n]", "null", '""')
+
+
+@pytest.mark.parametrize("content", EMPTY_CONTENTS)
+def test_a_source_that_had_nothing_is_not_cited(content):
+    assert cited(second_leg(make_widget(), data(content, content))) == ()
+    assert len(cited(second_leg(make_widget(), data(content, "0")))) == 1
+
+
+@pytest.mark.parametrize("content", ["0", "false", "[null]", "[" + " " * 30 + "]x", "a" * 21])
+def test_a_source_that_had_little_is_cited(content):
+    assert len(cited(second_leg(make_widget(), data(content)))) == 1
+
+
+def test_a_link_that_nobody_could_follow_is_not_cited():
+    link = FileReference(url="https://files.example/a", data_format={"data_type": "mp3"})
+    assert cited(second_leg(make_widget(), SourceData((link,)))) == ()
+
+
+def test_results_of_commands_and_other_functions_are_no_sources():
+    query = make_query(
+        HumanMessage("q"),
+        ResultMessage("get_skill_content", {}, (data("skill"),)),
+        ResultMessage("get_widget_data", {}, (CommandResult("success"),)),
+    )
+    assert cited(query) == ()
+
+
+def test_widget_that_is_no_longer_offered_is_cited_by_what_was_asked():
+    query = make_query(HumanMessage("q"), *fetched_pair([make_widget(uuid=None)], data("1")))
+    (citation,) = cited(query)
+    assert citation.source_info == {
+        "type": "widget",
+        "origin": "OpenBB API",
+        "widget_id": "prices_1",
+        "name": "prices_1",
+        "metadata": {"input_args": {"symbol": "SYM1"}},
+        "citable": True,
+    }
+
+
+def test_source_known_by_uuid_only_is_cited_by_it():
+    query = make_query(
+        HumanMessage("q"), ResultMessage("get_widget_data", {"widget_uuid": "u-1"}, (data("x"),))
+    )
+    (citation,) = cited(query)
+    assert (citation.source_info["uuid"], citation.details) == ("u-1", ({"Name": "u-1"},))
+
+
+def test_generation_two_names_no_uuid_and_the_widget_lends_its_own():
+    widget = make_widget()
+    arguments: JsonObject = {
+        "data_sources": [{"origin": "OpenBB API", "id": "prices_1", "input_args": {}}]
+    }
+    query = make_query(
+        HumanMessage("q"),
+        ResultMessage("get_widget_data", arguments, (data("1"),)),
+        widgets=Widgets(secondary=(widget,)),
+    )
+    assert cited(query)[0].source_info["uuid"] == widget.uuid
+
+
+def test_result_without_sources_is_cited_without_a_name():
+    query = make_query(HumanMessage("q"), ResultMessage("get_widget_data", {}, (data("1"),)))
+    assert cited(query)[0].details == ({"Name": ""},)
+
+
+def test_ids_of_citations_are_uuids_of_their_own():
+    query = make_query(
+        HumanMessage("q"), *fetched_pair([make_widget(1), make_widget(2)], data("1"), data("2"))
+    )
+    assert len({UUID(one.id) for one in cited(query)}) == 2
+
+
+WEB = {"source_info": {"type": "web", "name": "Minutes"}}
+KNOWN: JsonObject = {"id": "6a097e6b-1d8c-4647-9863-57b23b1e8ad4", **WEB}
+
+
+def test_what_the_data_of_this_turn_cites_is_cited_behind_the_widgets():
+    widget = make_widget()
+    before = replace(data("1"), extra_citations=({"source_info": {"type": "web", "name": "Old"}},))
+    query = make_query(
+        HumanMessage("before"),
+        *fetched_pair([widget], before),
+        HumanMessage("now"),
+        *fetched_pair([widget], replace(data("1"), extra_citations=(WEB, KNOWN))),
+        ResultMessage("execute_agent_tool", {}, (replace(data("2"), extra_citations=(KNOWN,)),)),
+    )
+    found = cited(query)
+    assert [one.source_info["name"] for one in found] == ["prices_1", "Minutes"]
+    assert found[1].id == KNOWN["id"], "the one without an id is the same"
+
+
+def test_the_same_citation_of_two_sources_is_cited_once():
+    both = tuple(replace(data("1", citable=False), extra_citations=(WEB,)) for _ in range(2))
+    query = make_query(HumanMessage("q"), *fetched_pair([make_widget(1), make_widget(2)], *both))
+    assert [one.source_info["name"] for one in cited(query)] == ["Minutes"]
+
+
+def test_citations_that_differ_in_their_ids_or_in_what_they_say_are_several():
+    other = {**KNOWN, "id": "00000000-0000-4000-8000-000000000001"}
+    page = {**WEB, "details": [{"Page": 2}]}
+    given = (KNOWN, page, other, {**page, "id": "no uuid"})
+    widget = replace(data("1", citable=False), extra_citations=given)
+    found = cited(make_query(HumanMessage("q"), *fetched_pair([make_widget()], widget)))
+    assert [one.id in (KNOWN["id"], other["id"]) for one in found] == [True, False, True]
+
+
+def test_turn_without_a_human_message_is_the_whole_history():
+    query = make_query(AiMessage("hello"), CallMessage("get_widget_data"))
+    assert messages_of_turn(query) == query.messages
+    assert client_calls(query) == {"get_widget_data": 1}
+
+
+def test_either_half_of_a_pair_counts_as_a_call():
+    widget = make_widget()
+    call, result = fetched_pair([widget], data("1"))
+    query = make_query(HumanMessage("q"), call, result, result)
+    assert client_calls(query) == {"get_widget_data": 2}
+
+
+def test_source_that_was_asked_but_not_answered_is_not_there():
+    query = make_query(
+        HumanMessage("q"), *fetched_pair([make_widget(1), make_widget(2)], data("1"))
+    )
+    assert [one.source.id for one in fetched_in_turn(query)] == ["prices_1"]
+
+
+def test_of_very_many_sources_the_first_are_cited_and_the_user_is_told():
+    several = split_widget([f"{number}.pdf" for number in range(MOST + 1)])
+    collection, step = collected(cited_widgets(second_leg(several, data("1")), answer_id=ANSWER))
+    assert len(collection.citations) == MOST
+    assert step == StatusUpdate(message=NOT_ALL_CITED, level=StatusLevel.WARNING)
+    as_many = split_widget([f"{number}.pdf" for number in range(MOST)])
+    (collection,) = collected(cited_widgets(second_leg(as_many, data("1")), answer_id=ANSWER))
+    assert len(collection.citations) == MOST
+
+
+def test_of_large_sources_those_are_cited_that_fit():
+    given = tuple(
+        {**WEB, "details": [{"Page": str(one) * (MOST_CHARACTERS // 3)}]} for one in range(5)
+    )
+    result = replace(data("1", citable=False), extra_citations=given)
+    query = make_query(HumanMessage("q"), *fetched_pair([make_widget()], result))
+    collection, _ = collected(cited_widgets(query, answer_id=ANSWER))
+    assert len(collection.citations) == 2
+
+
+def test_a_description_is_not_repeated_whole_for_each_value():
+    widget = replace(split_widget(["a.pdf", "b.pdf"]), description="x" * 100_000)
+    assert [
+        len(one.source_info["description"]) for one in cited(second_leg(widget, data("1")))
+    ] == [
+        1_000,
+        1_000,
+    ]
+
+
+def test_an_answer_without_sources_cites_nothing():
+    assert not [*collected(())]

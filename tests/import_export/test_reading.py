@@ -1,0 +1,162 @@
+"""Copilot files are read without surprises: choices, defaults, names, and what a list of records may have."""
+
+from typing import Any
+
+import pytest
+
+from copilot_admin.agent.values.spec import CitationMode, StepPlace, WidgetDataMode
+from copilot_admin.import_export.faults import BadCopilotFile
+from copilot_admin.import_export.loading import load
+from copilot_admin.import_export.schema import CopilotEntry
+from copilot_admin.import_export.validation import validate
+from copilot_admin.models import Access, Logging
+from protocol.events import StatusLevel
+from protocol.features import FEATURE_KEYS, FEATURES, CustomFeatureType
+from tests.import_export.small_files import NOTE, SMALLEST
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"), [("true", "true"), ("1.0", "1.0"), ("'1'", "'1'"), ("null", "null")]
+)
+def test_the_number_of_the_format_is_a_whole_number(written, shown):
+    """What equals one was taken for it."""
+    with pytest.raises(BadCopilotFile) as refused:
+        validate(load(f"format: {written}\ncopilots: []".encode()))
+    assert str(refused.value) == f"format: {shown} is not possible. Write format: 1."
+
+
+def test_the_choices_of_the_file_are_those_of_the_engine_and_the_models():
+    fields = CopilotEntry.model_json_schema()
+    properties, parts = fields["properties"], fields["$defs"]
+
+    assert set(properties["widget_data"]["enum"]) == set(WidgetDataMode)
+    assert set(properties["citations"]["enum"]) == {*CitationMode, "documents"}
+    assert set(properties["logging"]["enum"]) == set(Logging.values)
+    assert set(properties["access"]["anyOf"][0]["enum"]) == set(Access.values)
+    assert set(parts["StepEntry"]["properties"]["at"]["enum"]) == set(StepPlace)
+    assert set(parts["StepEntry"]["properties"]["type"]["enum"]) == set(StatusLevel)
+    assert set(parts["CustomFeatureEntry"]["properties"]["type"]["enum"]) == set(CustomFeatureType)
+    assert set(parts["FeaturesEntry"]["properties"]) == {
+        "streaming",
+        *FEATURE_KEYS,
+    }
+
+
+def test_absent_keys_have_the_documented_defaults():
+    entry = validate({"format": 1, "copilots": [SMALLEST]}).copilots[0]
+    wanted = {
+        "name": "A",
+        "description": "",
+        "image": "",
+        "system_prompt": "",
+        "provider": "P",
+        "model": "m",
+        "models": [],
+        "parameters": {},
+        "widget_data": "ask",
+        "features": {feature.key: feature.default for feature in FEATURES},
+        "custom_features": [],
+        "tools": [],
+        "html_sources": [],
+        "components": [],
+        "stream_all_text": False,
+        "citations": "widgets",
+        "images": False,
+        "read_links": True,
+        "show_steps": True,
+        "reasoning_steps": False,
+        "max_data_tokens": None,
+        "max_client_calls": 16,
+        "client_call_limits": [{"function": "get_widget_data", "most": 4}],
+        "steps": [],
+        "starters": [],
+        "data": [],
+        "data_messages": {},
+    }
+    assert entry.document() | wanted == entry.document()  # which may have fields that are newer
+    assert (entry.enabled, entry.access, entry.logging) == (True, None, "everything")
+
+
+@pytest.mark.parametrize(
+    ("written", "row"),
+    [
+        ("calculator@v1", {"name": "calculator", "version": "v1"}),
+        ("calculator", {"name": "calculator", "version": "latest"}),
+        ({"name": "calculator", "version": "1"}, {"name": "calculator", "version": "1"}),
+        (
+            {"name": "calculator", "version": "v1", "config": {"places": 2}},
+            {"name": "calculator", "version": "v1", "config": {"places": 2}},
+        ),
+    ],
+)
+def test_a_component_is_named_in_short_or_at_length(written, row):
+    values = {"format": 1, "copilots": [{**SMALLEST, "components": [written]}]}
+    assert validate(values).copilots[0].document()["components"] == [row]
+
+
+def test_switches_that_are_not_built_may_be_off():
+    off: dict[str, Any] = {
+        "features": {"streaming": True},
+        "components": [],
+        "data": [],
+        "data_messages": {"widgets": False},
+        "limits": {},
+        "retention_days": None,
+    }
+    plain = validate({"format": 1, "copilots": [SMALLEST]})
+    assert validate({"format": 1, "copilots": [{**SMALLEST, **off}]}) == plain
+
+
+def test_a_custom_feature_keeps_only_what_its_type_has():
+    rows = [
+        {"key": "a", "label": "A"},
+        {"key": "b", "label": "B", "default": True, "states": {"on": "yes"}, "description": "d"},
+        {"key": "c", "label": "C", "type": "select", "options": [{"label": "X", "value": "x"}]},
+        {"key": "d", "label": "D", "type": "text", "placeholder": "p"},
+    ]
+    entry = validate({"format": 1, "copilots": [{**SMALLEST, "custom_features": rows}]})
+    assert [feature.row() for feature in entry.copilots[0].custom_features] == [
+        {"key": "a", "label": "A", "type": "toggle", "default": False},
+        {
+            "key": "b",
+            "label": "B",
+            "type": "toggle",
+            "default": True,
+            "states": {"on": "yes", "off": "off"},
+            "description": "d",
+        },
+        {
+            "key": "c",
+            "label": "C",
+            "type": "select",
+            "options": [{"label": "X", "value": "x"}],
+            "default": "x",
+        },
+        {"key": "d", "label": "D", "type": "text", "default": "", "placeholder": "p"},
+    ]
+
+
+def test_data_notes_and_their_switches_are_taken_over():
+    entry = validate(
+        {
+            "format": 1,
+            "copilots": [
+                {
+                    **SMALLEST,
+                    "data": [
+                        {**NOTE, "instance": "a", "description": "Who asks.", "enabled": False},
+                        {"data": None},
+                        {"kind": "state", "schema": True},
+                    ],
+                    "data_messages": {"widgets": True, "merge": False, "context": False},
+                }
+            ],
+        }
+    ).copilots[0]
+
+    assert entry.document()["data"] == [
+        {**NOTE, "instance": "a", "description": "Who asks.", "enabled": False},
+        {"kind": "data", "data": None},
+        {"kind": "state", "schema": True},
+    ]
+    assert entry.document()["data_messages"] == {"widgets": True, "merge": False}

@@ -1,0 +1,189 @@
+"""Runs that were answered before their model had a price get their cost when it has one."""
+
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from copilot_admin.agent.values.engine_input import ComponentCalled
+from copilot_admin.agent.values.model_call import Usage
+from copilot_admin.jobs.costs import fill_cost, filled_costs, unknown_costs
+from copilot_admin.models import (
+    Conversation,
+    DailyUsage,
+    Logging,
+    ModelPrice,
+    Outcome,
+    Run,
+    Turn,
+)
+from tests.factories import make_version
+from tests.pricing.pricing import make_price
+from tests.transcripts.store.full_count import full_count, rollups
+from tests.transcripts.store.journaling import Client, call_echo, call_event, result
+from tests.transcripts.store.priced import (
+    ESTIMATED,
+    EXACT,
+    GUESSED,
+    SUM,
+    TOLD,
+    UNKNOWN,
+    cost,
+    ended,
+    set_price,
+)
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+
+TINY = Usage(input_tokens=100, output_tokens=10, model="tiny")
+TINY_SUM = Decimal("0.000012")
+
+
+def called(*usages: Usage, result: str = "") -> ComponentCalled:
+    told = tuple(
+        {
+            "name": one.model,
+            "prompt_tokens": one.input_tokens,
+            "completion_tokens": one.output_tokens,
+        }
+        for one in usages
+    )
+    return ComponentCalled(
+        name="c", version="1", arguments={}, result=result, outputs=1, ms=1, usage=told
+    )
+
+
+def fill() -> None:
+    list(filled_costs())
+
+
+def written() -> list[Any]:
+    """All that is written of costs."""
+    names = ("cost", "n_unpriced", "cost_is_estimated")
+    counted = [
+        rows.order_by("pk").values_list(*names) for rows in (Turn.objects, Conversation.objects)
+    ]
+    price = ("input_price", "cached_price", "output_price", "reasoning_price")
+    runs = Run.objects.order_by("pk").values_list("cost", "cost_confidence", *price)
+    return [*map(list, counted), list(runs), rollups()]
+
+
+def test_what_was_answered_before_there_was_a_price_costs_what_it_had_cost_with_it():
+    talk = Client(trace_id="chat-1")
+    talk.ask("Prices?").answer("Fetching.", call_event(), counted=False)
+    ended(talk.ask("Prices?", call_echo(), result()), TOLD)
+    estimated = ended(Client().ask("Hi"), GUESSED)
+    cut = ended(Client().ask("Hi"), TOLD, outcome=Outcome.CANCELLED)
+    tried = ended(Client(principal="playground:1").ask("Hi"), TOLD)
+    no_tokens = ended(Client().ask("Hi"), outcome=Outcome.FAILED)
+    running = Client().ask("Hi")
+    set_price()
+    fill()
+    assert [cost(one) for one in (estimated, cut, tried, no_tokens, running)] == [
+        (Decimal("0.0028"), ESTIMATED),
+        (SUM, ESTIMATED),
+        (SUM, EXACT),
+        (None, UNKNOWN),
+        (None, UNKNOWN),
+    ]
+    conversation = Conversation.objects.get(trace_id="chat-1")
+    assert (conversation.cost, conversation.n_unpriced, conversation.cost_is_estimated) == (
+        SUM, 0, False,
+    )  # fmt: skip
+    assert rollups() == full_count()
+    so_far = written()
+    fill()
+    assert written() == so_far
+
+
+def test_a_fill_that_broke_off_goes_on_with_what_is_left():
+    runs = [ended(Client().ask("Hi"), TOLD) for _ in range(3)]
+    set_price()
+    fill_cost(runs[1].run_id)
+    assert [one.run.pk for one in unknown_costs()] != []
+    fill()
+    assert [cost(one) for one in runs] == [(SUM, EXACT)] * 3
+    assert fill_cost(runs[0].run_id) is None
+    assert rollups() == full_count()
+
+
+@pytest.mark.parametrize("wrong", [Turn, Conversation, DailyUsage])
+def test_where_a_sum_is_wrong_it_is_added_up_anew_and_nothing_breaks_off(wrong):
+    version = make_version()
+    talks = [Client(version=version, trace_id=f"chat-{number}") for number in range(3)]
+    runs = [ended(talk.ask("Hi"), TOLD) for talk in talks]
+    column = "unpriced" if wrong is DailyUsage else "n_unpriced"
+    wrong.objects.update(**{column: 0})
+    set_price()
+    fill()
+    assert [cost(one) for one in runs] == [(SUM, EXACT)] * 3
+    assert {(one.cost, one.n_unpriced) for one in Turn.objects.all()} == {(SUM, 0)}
+    assert {(one.cost, one.n_unpriced) for one in Conversation.objects.all()} == {(SUM, 0)}
+    assert {(one.cost, one.unpriced) for one in DailyUsage.objects.all()} == {(3 * SUM, 0)}
+
+
+def test_a_look_changes_nothing():
+    ended(Client().ask("Hi"), TOLD)
+    set_price()
+    so_far = written()
+    (found,) = unknown_costs()
+    assert (found.bill.cost.amount, found.bill.cost.confidence) == (SUM, EXACT)
+    assert list(unknown_costs(provider="Another")) == []
+    assert written() == so_far
+
+
+def test_the_price_of_its_day_counts():
+    asked = ended(Client().ask("Hi"), TOLD)
+    late = set_price(valid_from=date(2999, 1, 1))
+    fill()
+    assert cost(asked) == (None, UNKNOWN)
+    make_price(late.provider, model="small-1", cached=Decimal("0.5"))
+    fill()
+    assert (cost(asked), asked.run.input_price) == ((SUM, EXACT), 2)
+
+
+@pytest.mark.parametrize("text", ["", "x" * 20_000], ids=["in the row", "in a blob"])
+def test_models_of_components_have_prices_of_their_own(text):
+    asked = ended(Client().ask("Hi"), called(TINY, result=text), TINY, TOLD)
+    row = set_price()
+    fill()
+    assert cost(asked) == (None, UNKNOWN)
+    make_price(row.provider, model="tiny", input=Decimal("0.1"), output=Decimal("0.2"))
+    fill()
+    assert cost(asked) == (SUM + TINY_SUM, ESTIMATED)
+    assert rollups() == full_count()
+
+
+def test_a_price_that_a_run_keeps_counts_before_that_of_now():
+    row = set_price()
+    asked = ended(Client().ask("Hi"), called(TINY), TINY, TOLD)
+    assert cost(asked) == (None, UNKNOWN)
+    ModelPrice.objects.update(input=Decimal(99))
+    make_price(row.provider, model="tiny", input=Decimal("0.1"), output=Decimal("0.2"))
+    fill()
+    assert cost(asked) == (SUM + TINY_SUM, ESTIMATED)
+    assert asked.run.input_price == 2
+
+
+def test_where_no_content_is_kept_a_cost_is_no_surer_than_what_is_known_of_components():
+    plain = ended(Client(logging=Logging.METADATA).ask("Hi"), TOLD)
+    divided = ended(Client(logging=Logging.METADATA).ask("Hi"), called(TINY), TINY, TOLD)
+    bare = ended(Client(logging=Logging.NOTHING).ask("Hi"), TOLD)
+    set_price()
+    fill()
+    assert [cost(one) for one in (plain, divided, bare)] == [
+        (SUM, EXACT),
+        (None, UNKNOWN),
+        (SUM, ESTIMATED),
+    ]
+
+
+def test_a_run_that_is_not_counted_yet_is_counted_later_with_its_cost():
+    ended(Client().ask("Hi"), TOLD)
+    before = DailyUsage.objects.values("cost", "unpriced").get()
+    Run.objects.update(is_counted=False)
+    set_price()
+    fill()
+    assert DailyUsage.objects.values("cost", "unpriced").get() == before
+    assert Run.objects.get().cost == SUM

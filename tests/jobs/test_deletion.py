@@ -1,0 +1,267 @@
+"""A copilot is deleted in short batches, resumed where it stopped, and leaves nothing behind."""
+
+from datetime import timedelta
+from functools import partial
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.core.management import call_command
+from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+import pytest
+
+from copilot_admin import models
+from copilot_admin.jobs import images, sweeping, tasks
+from copilot_admin.jobs.background import BACKGROUND
+from copilot_admin.jobs.deletion import DeletionStep, claim_stalled, delete_batch, mark
+from copilot_admin.jobs.sweeping import Sweep, sweep_batch, without_referrer
+from copilot_admin.models import Blob, BlobPart, Conversation, Copilot, Node, Run
+from copilot_admin.privacy import rows as privacy_rows
+from copilot_admin.storage.writer import WRITER
+from copilot_admin.transcripts.store.opening import accept, prepare
+from protocol.events import ArtifactType, MessageArtifact
+from tests.clocks import when_missed
+from tests.factories import make_call, make_published, make_saved, make_version
+from tests.transcripts.store.journaling import Client, ai
+from tests.waiting import HANGS_SECONDS
+
+pytestmark = pytest.mark.django_db
+BIG = [
+    {"day": f"2026-01-{day % 28 + 1:02}", "price": day * 1.5, "word": "x" * 40}
+    for day in range(400)
+]
+
+
+def fill(version, *, conversations=3):
+    """Conversations with everything that they may have."""
+    for number in range(conversations):
+        client = Client(version=version, trace_id=f"chat {version.pk} {number}")
+        table = MessageArtifact(
+            type=ArtifactType.TABLE,
+            uuid=f"u-{number}",
+            artifact_name="T",
+            description="d",
+            content=[*BIG, {"day": str(number)}],
+        )
+        first = client.ask(f"q{number}").answer("An answer", table)
+        second = client.ask(f"q{number}", ai("An answer"), "More?").answer("Yes")
+        models.Feedback.objects.create(
+            turn_id=first.accepted.turn_id, source=models.FeedbackSource.END_USER, value=1
+        )
+        judged(first)
+        models.Checkpoint.objects.create(run_id=second.run_id, ord=0, data=b"")
+    make_call(copilot=version.copilot)
+    make_saved(version.copilot, answered=models.Side.DRAFT)
+
+
+def judged(asked):
+    """All that reviewers may have said of a conversation."""
+    of = {"conversation": asked.conversation}
+    turn = models.Turn.objects.get(runs=asked.run)
+    criterion, _ = models.Criterion.objects.get_or_create(name="Wrong")
+    verdict = models.Verdict.objects.create(**of, turn=turn, rating="bad")
+    models.Mark.objects.create(verdict=verdict, criterion=criterion, value=1)
+    models.TurnNote.objects.create(turn=turn, text="A note")
+    queue, _ = models.ReviewQueue.objects.get_or_create(name="Week")
+    models.Seat.objects.create(**of, queue=queue, place=1)
+
+
+def delete(copilot_id):
+    """Batches until the copilot is gone; how many they were."""
+    batches = 1
+    while delete_batch(copilot_id) is not DeletionStep.GONE:
+        batches += 1
+        assert batches < 500
+    return batches
+
+
+def sweep():
+    state = Sweep()
+    while not state.is_done:
+        state = sweep_batch(state)
+    return state.total
+
+
+def everything():
+    """How many rows each table of the journal has."""
+    names = ("Conversation", "Node", "Turn", "Run", "Event", "Checkpoint", "Feedback", "Blob")
+    names += ("Verdict", "Mark", "TurnNote", "Seat")
+    names = (*names, "BlobPart", "DailyUsage", "ComponentCall", "CopilotVersion", "Copilot")
+    names = (*names, "SavedQuestion", "SavedAnswer", "TurnText")
+    names = (*names, "DailyTotal", "HourlyUsage", "ErrorUsage", "CriterionUsage", "CallerDay")
+    return {name: getattr(models, name).objects.count() for name in names}
+
+
+def test_a_deleted_copilot_leaves_nothing_behind_and_others_keep_all():
+    stays = make_version()
+    fill(stays)
+    before = everything()
+    gone = make_version()
+    fill(gone)
+    mark([gone.copilot_id])
+    delete(gone.copilot_id)
+    sweep()
+    assert everything() == before
+    assert without_referrer().count() == 0
+    assert BlobPart.objects.exists()
+
+
+def test_all_blobs_go_with_the_last_copilot():
+    version = make_version()
+    fill(version)
+    mark([version.copilot_id])
+    assert Blob.objects.exists()
+    delete(version.copilot_id)
+    assert sweep() > 0
+    assert set(everything().values()) == {0}
+    assert sweep() == 0
+
+
+def test_no_batch_deletes_more_rows_than_it_may(monkeypatch):
+    monkeypatch.setattr(privacy_rows, "ROWS", 5)
+    version = make_version()
+    fill(version)
+    mark([version.copilot_id])
+    rows = sum(everything().values())
+    while (step := delete_batch(version.copilot_id)) is DeletionStep.MOVED:
+        left = sum(everything().values())
+        assert rows - 5 <= left < rows
+        rows = left
+    assert step is DeletionStep.GONE
+
+
+def test_a_conversation_of_many_messages_is_deleted_from_its_end():
+    version = make_version()
+    history = [ai(f"a{one}") if one % 2 else f"q{one}" for one in range(30)]
+    Client(version=version).ask(*history, "And?").answer("So")
+    mark([version.copilot_id])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(privacy_rows, "ROWS", 4)
+        assert delete(version.copilot_id) > 8
+    assert not Node.objects.exists()
+
+
+def test_no_batch_looks_for_versions_without_runs_by_reading_all_runs():
+    """Which a join without a match is to PostgreSQL, also where a copilot has none of them."""
+    version = make_version()
+    fill(version, conversations=1)
+    mark([version.copilot_id])
+    with CaptureQueriesContext(connection) as asked:
+        while delete_batch(version.copilot_id) is not DeletionStep.GONE:
+            pass
+    assert len(asked) > 20
+    join = f'OUTER JOIN "{Run._meta.db_table}"'
+    assert [query["sql"] for query in asked if join in query["sql"]] == []
+
+
+def test_a_marked_copilot_is_off_at_once():
+    copilot = make_published(slug="news")
+    mark([copilot.pk])
+    assert not Copilot.objects.published().exists()
+    copilot.refresh_from_db()
+    copilot.enabled = True
+    with pytest.raises(IntegrityError), transaction.atomic():
+        copilot.save()
+
+
+def test_a_copilot_that_is_not_marked_is_never_deleted():
+    version = make_version()
+    fill(version)
+    assert delete_batch(version.copilot_id) is DeletionStep.GONE
+    assert Copilot.objects.exists() and Conversation.objects.count() == 3
+
+
+def test_an_answer_that_still_runs_is_waited_for():
+    version = make_version()
+    fill(version)
+    running = Client(version=version, trace_id="running").ask("And now?")
+    silent = Client(version=version, logging=models.Logging.NOTHING).ask("Psst")
+    mark([version.copilot_id])
+    while delete_batch(version.copilot_id) is DeletionStep.MOVED:
+        pass
+    assert list(Conversation.objects.values_list("trace_id", flat=True)) == ["running"]
+    assert set(Run.objects.values_list("pk", flat=True)) == {running.run_id, silent.run_id}
+    running.answer("Done")
+    while delete_batch(version.copilot_id) is DeletionStep.MOVED:
+        pass
+    assert list(Run.objects.values_list("pk", flat=True)) == [silent.run_id]
+    silent.answer("Done")
+    delete(version.copilot_id)
+    assert not Copilot.objects.exists()
+
+
+@when_missed
+def test_a_deletion_that_stopped_is_taken_up_once(since):
+    going, stalled, never = make_published(), make_published(), make_published()
+    staying = make_published()
+    mark([going.pk, stalled.pk, never.pk])
+    long_ago = timezone.now() + since
+    Copilot.objects.filter(pk=stalled.pk).update(deletion_moved_at=long_ago)
+    Copilot.objects.filter(pk=never.pk).update(deletion_moved_at=None)
+    assert sorted(claim_stalled()) == [stalled.pk, never.pk]
+    assert claim_stalled() == []
+    assert not Copilot.objects.get(pk=staying.pk).is_being_deleted
+
+
+def test_a_second_mark_changes_nothing():
+    copilot = make_published()
+    mark([copilot.pk])
+    first = Copilot.objects.get().deletion_requested_at
+    mark([copilot.pk])
+    assert Copilot.objects.get().deletion_requested_at == first
+
+
+def test_a_sweep_costs_the_same_statements_for_each_batch(monkeypatch):
+    fill(make_version(), conversations=4)
+    monkeypatch.setattr(sweeping, "LOOKED_AT", 3)
+    state, counts = Sweep(), []
+    while not state.is_done:
+        with CaptureQueriesContext(connection) as statements:
+            state = sweep_batch(state)
+        counts.append(len(statements))
+    assert set(counts[:-1]) == {2}
+    assert Blob.objects.count() > 3
+
+
+def test_images_of_no_copilot_are_swept_once_they_are_old(monkeypatch):
+    kept = make_published()
+    kept.image.save("kept.png", ContentFile(b"png"))
+    lost = default_storage.save("copilots/lost.png", ContentFile(b"png"))
+    assert images.sweep_images() == 0
+    monkeypatch.setattr(images, "FRESH", timedelta(seconds=-1))
+    assert images.sweep_images() >= 1
+    assert not default_storage.exists(lost)
+    assert default_storage.exists(kept.image.name)
+
+
+def test_the_command_says_what_it_swept(capsys, monkeypatch):
+    version = make_version()
+    fill(version)
+    mark([version.copilot_id])
+    delete(version.copilot_id)
+    blobs = Blob.objects.count()
+    call_command("sweep")
+    out = capsys.readouterr().out.splitlines()
+    assert out[0] == f"Contents without a referrer: {blobs} deleted."
+    assert not Blob.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_background_deletes_sweeps_and_lets_questions_between(monkeypatch):
+    version, other = make_version(), make_version()
+    fill(version, conversations=4)
+    monkeypatch.setattr(privacy_rows, "ROWS", 10)
+    asked = []
+
+    def ask_between(copilot_id):
+        prepared = prepare(Client(version=other).opening("Hello"))
+        asked.append(WRITER.submit(partial(accept, prepared)))
+        return delete_batch(copilot_id)
+
+    monkeypatch.setattr(tasks, "delete_batch", ask_between)
+    tasks.delete_in_background([version.copilot_id])
+    assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
+    assert all(future.result().conversation_id for future in asked) and len(asked) > 4
+    assert list(Copilot.objects.values_list("pk", flat=True)) == [other.copilot_id]
+    assert without_referrer().count() == 0

@@ -1,0 +1,125 @@
+"""How a cost follows from tokens and a price."""
+
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
+
+from copilot_admin.agent.values.model_call import Usage, UsageSource
+from copilot_admin.models import CostConfidence
+from copilot_admin.pricing.cost import (
+    NOTHING,
+    UNKNOWN,
+    Cost,
+    at_best_estimated,
+    cost_of,
+    together,
+)
+from tests.pricing.pricing import price
+
+EXACT, ESTIMATED = CostConfidence.EXACT, CostConfidence.ESTIMATED
+FULL = price("2", "8", cached="0.5", reasoning="10")
+
+
+def used(given: int, cached: int, made: int, thought: int, **more: object) -> Usage:
+    return Usage(
+        input_tokens=given,
+        cached_tokens=cached,
+        output_tokens=made,
+        reasoning_tokens=thought,
+        **more,
+    )
+
+
+@pytest.mark.parametrize(
+    ("usage", "valid", "amount", "confidence"),
+    [
+        # Every kind has its price, and no token is paid twice: 600 + 400 read, 60 + 40 written.
+        (used(1000, 400, 100, 40), FULL, "0.00228", EXACT),
+        (used(1000, 0, 100, 0), price("2", "8"), "0.0028", EXACT),
+        (used(1000, 1, 100, 0), price("2", "8"), "0.0028", ESTIMATED),
+        (used(1000, 0, 100, 1), price("2", "8"), "0.0028", ESTIMATED),
+        (used(1000, 400, 100, 0), price("2", "8", cached="0.5"), "0.0022", EXACT),
+        (used(1000, 0, 100, 40), price("2", "8", reasoning="10"), "0.00288", EXACT),
+        # A price of 0 is a price.
+        (used(1000, 400, 100, 0), price("2", "8", cached="0"), "0.002", EXACT),
+        (used(0, 0, 0, 0), FULL, "0", EXACT),
+        (used(1, 0, 0, 0), price("0.000001", "0"), "0.000000000001", EXACT),
+        # More cached than read, more thought than written: nobody can have counted that.
+        (used(1000, 5000, 100, 900), FULL, "0.0015", EXACT),
+        (used(1000, 0, 100, 0, source=UsageSource.ESTIMATED), FULL, "0.0028", ESTIMATED),
+        (used(1000, 0, 100, 0), replace(FULL, exact_up_to=1000), "0.0028", EXACT),
+        (used(1001, 0, 100, 0), replace(FULL, exact_up_to=1000), "0.002802", ESTIMATED),
+        (used(2**31 - 1, 0, 2**31 - 1, 0), price("100000", "100000"), "429496729.4", EXACT),
+    ],
+)
+def test_a_cost_is_tokens_times_prices(usage, valid, amount, confidence):
+    assert cost_of(usage, valid) == Cost(Decimal(amount), confidence)
+
+
+@pytest.mark.parametrize("usage", [None, used(1000, 0, 100, 0)])
+def test_without_a_price_nobody_knows_the_cost(usage):
+    assert cost_of(usage, None) == UNKNOWN == Cost(None, CostConfidence.UNKNOWN)
+
+
+def test_without_tokens_nobody_knows_the_cost():
+    assert cost_of(None, FULL) == UNKNOWN
+
+
+@pytest.mark.parametrize("usage", [None, used(9, 0, 9, 0, source=UsageSource.ESTIMATED)])
+@pytest.mark.parametrize("others", [{}, {"cached": "0", "reasoning": "0"}])
+def test_what_is_free_is_exactly_nothing_whoever_counted(usage, others):
+    assert cost_of(usage, price("0", "0", **others)) == NOTHING
+
+
+@pytest.mark.parametrize("other", ["cached", "reasoning"])
+def test_what_has_any_price_is_not_free(other):
+    assert cost_of(None, price("0", "0", **{other: "0.1"})) == UNKNOWN
+
+
+COUNTS = st.integers(0, 2**31 - 1)
+PRICES = st.decimals(0, 100_000, places=6)
+
+
+@given(COUNTS, COUNTS, COUNTS, COUNTS, PRICES, PRICES, PRICES, PRICES)
+def test_no_digit_of_a_cost_is_lost(given, cached, made, thought, one, two, three, four):
+    valid = price("0", "0", cached="0", reasoning="0")
+    valid = replace(valid, input=one, cached=two, output=three, reasoning=four)
+    cached, thought = min(cached, given), min(thought, made)
+    amount = cost_of(used(given, cached, made, thought), valid).amount
+    exact = (
+        Fraction(one) * (given - cached)
+        + Fraction(two) * cached
+        + Fraction(three) * (made - thought)
+        + Fraction(four) * thought
+    ) / 1_000_000
+    assert Fraction(amount) == exact
+    assert amount == round(amount, 12)
+
+
+@pytest.mark.parametrize(
+    ("costs", "sum_of_them"),
+    [
+        ((), NOTHING),
+        ((Cost(Decimal(1), EXACT), Cost(Decimal(2), EXACT)), Cost(Decimal(3), EXACT)),
+        ((Cost(Decimal(1), EXACT), Cost(Decimal(2), ESTIMATED)), Cost(Decimal(3), ESTIMATED)),
+        ((Cost(Decimal(1), ESTIMATED), UNKNOWN), UNKNOWN),
+    ],
+)
+def test_costs_together_are_as_sure_as_the_least_sure(costs, sum_of_them):
+    assert together(costs) == sum_of_them
+
+
+@pytest.mark.parametrize(
+    ("cost", "doubted"),
+    [
+        (Cost(Decimal(1), EXACT), Cost(Decimal(1), ESTIMATED)),
+        (NOTHING, NOTHING),
+        (UNKNOWN, UNKNOWN),
+    ],
+)
+def test_what_may_lack_something_is_an_estimate(cost, doubted):
+    assert at_best_estimated(cost) == doubted

@@ -1,0 +1,100 @@
+"""Costs in words."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+import pytest
+
+from copilot_admin.pricing.money import ShownCost, cost_in_words, dollars, plain, sum_in_words
+
+UNKNOWN = ShownCost(
+    text="unknown",
+    sentence="Unknown: there was no price for the model, or nobody counted its tokens.",
+)
+
+
+@dataclass
+class Sums:
+    cost: Decimal
+    n_unpriced: int = 0
+    cost_is_estimated: bool = False
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        ("0", "$0.00"),
+        ("0.0000000000001", "< $0.000001"),
+        ("0.000001", "$0.000001"),
+        ("0.00000149", "$0.000001"),
+        ("0.0000124", "$0.000012"),
+        ("0.00228", "$0.0023"),
+        ("0.0099", "$0.0099"),
+        ("0.00999", "$0.0100"),
+        ("0.01", "$0.01"),
+        ("0.125", "$0.12"),
+        ("12.3456", "$12.35"),
+        ("1234567", "$1,234,567.00"),
+    ],
+)
+def test_an_amount_is_as_long_as_it_says_something(amount, text):
+    assert dollars(Decimal(amount)) == text
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        ("0.002200000000", "0.0022"),
+        ("2.000000", "2"),
+        ("100", "100"),
+        ("0E-12", "0"),
+        ("1E+3", "1000"),
+    ],
+)
+def test_a_whole_amount_has_no_digits_that_say_nothing(amount, text):
+    assert plain(Decimal(amount)) == text
+
+
+@pytest.mark.parametrize(
+    ("amount", "confidence", "shown"),
+    [
+        (
+            "0.00228",
+            "exact",
+            ShownCost(text="$0.0023", sentence="Exactly 0.00228 US dollars."),
+        ),
+        (
+            "0.00228",
+            "estimated",
+            ShownCost(text="≈ $0.0023", sentence="Estimated: 0.00228 US dollars."),
+        ),
+        ("0", "exact", ShownCost(text="$0.00", sentence="Exactly 0 US dollars.")),
+        (None, "unknown", UNKNOWN),
+        ("0", "unknown", UNKNOWN),
+    ],
+)
+def test_the_cost_of_a_run_says_how_well_it_is_known(amount, confidence, shown):
+    assert cost_in_words(None if amount is None else Decimal(amount), confidence) == shown
+
+
+@pytest.mark.parametrize(
+    ("sums", "shown"),
+    [
+        (Sums(Decimal("0.5")), ShownCost(text="$0.50", sentence="Exactly 0.5 US dollars.")),
+        (
+            Sums(Decimal("0.5"), cost_is_estimated=True),
+            ShownCost(text="≈ $0.50", sentence="Estimated: 0.5 US dollars."),
+        ),
+        (
+            Sums(Decimal("0.5"), n_unpriced=2),
+            ShownCost(
+                text="at least $0.50",
+                sentence="Exactly 0.5 US dollars. The cost of 2 more requests is unknown.",
+            ),
+        ),
+        (Sums(Decimal(0), n_unpriced=1), UNKNOWN),
+        (Sums(Decimal(0)), ShownCost(text="$0.00", sentence="Exactly 0 US dollars.")),
+    ],
+)
+def test_a_sum_says_what_of_it_is_unknown(sums, shown):
+    assert sum_in_words(sums) == shown

@@ -1,0 +1,146 @@
+"""A run in memory: a journal that only notes, an engine that plays a script, a clock that jumps."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from copilot_admin.copilots.callers import Caller
+from copilot_admin.copilots.live import Answerer, LiveCopilot
+from copilot_admin.ids import Ids
+from copilot_admin.models import Logging, Outcome
+from copilot_admin.pricing.cost import Cost
+from copilot_admin.runs import run as run_task
+from copilot_admin.runs.admitted_query import AdmittedQuery
+from copilot_admin.runs.open_run import frames, open_run
+from copilot_admin.runs.run import ActiveRun
+from copilot_admin.storage.database_thread import Patience
+from copilot_admin.transcripts.store import Accepted, Kept, Opening, Refusal
+from copilot_admin.transcripts.store.record import Ending, Piece, Record
+from protocol.requests import read
+from tests.agent.engine_inputs import make_spec
+from tests.agent.scripted import ScriptedProvider
+from tests.agent.virtual_time import run_at_once
+
+RUN = UUID(int=9)
+ANSWERER = Answerer(spec=make_spec(), provider=ScriptedProvider([]))
+LIVE = LiveCopilot(
+    id=3,
+    slug="news",
+    version_id=4,
+    version_number=5,
+    logging=Logging.EVERYTHING,
+    answerer=ANSWERER,
+)
+
+
+def question(live: LiveCopilot = LIVE, **changes: Any) -> AdmittedQuery:
+    """Somebody with a key who says hello."""
+    fields: dict[str, Any] = {
+        "live": live,
+        "caller": Caller(principal="key:7", key_id=7),
+        "query": read({"messages": [{"role": "human", "content": "Hello"}], "timezone": "UTC"}),
+        "ids": Ids("chat-1", given=True, run_id=RUN),
+        "size": 100,
+        **changes,
+    }
+    return AdmittedQuery(**fields)
+
+
+@dataclass
+class Noted:
+    """What a run did, and what the journal says to it."""
+
+    accepted: Accepted = field(default_factory=lambda: Accepted(conversation_id=1, turn_id=2))
+    is_kept: bool = True
+    cost: Cost | None = None
+    accepting: Callable[[], Any] | None = None
+    preparing: Callable[[], Any] | None = None
+    inputs: list[Any] = field(default_factory=list)
+    openings: list[Opening] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+    pieces: list[tuple[float, Piece]] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
+    told: list[tuple[float, int, int, str]] = field(default_factory=list)
+    cancelling: list[int] = field(default_factory=list)
+
+    async def accept(self, opened: Opening, *, prepared: Callable[[], object]) -> Accepted:
+        self.openings.append(opened)
+        if self.preparing is not None:
+            await self.preparing()
+        prepared()
+        if self.accepting is not None:
+            await self.accepting()
+        return self.accepted
+
+    async def refuse(self, refusal: Refusal, patience: Patience | None = None) -> None:
+        self.refusals.append(refusal)
+
+    def checkpoint(self, run_id: UUID, piece: Piece) -> None:
+        assert run_id == RUN
+        self.pieces.append((now(), piece))
+
+    async def finish(self, run_id: UUID, record: Record) -> Kept | None:
+        assert run_id == RUN
+        task = asyncio.current_task()
+        assert task is not None
+        self.cancelling.append(task.cancelling())
+        self.records.append(record)
+        return Kept(self.cost) if self.is_kept else None
+
+    async def announce(self, conversation_id: int, *, turn_id: int, kind: str) -> None:
+        self.told.append((now(), conversation_id, turn_id, kind))
+
+
+def ending(outcome: Outcome, **changes: Any) -> Ending:
+    """An end at once, before any word."""
+    return Ending(**{"outcome": outcome, "ms": 0, "ttft_ms": None, **changes})
+
+
+def now() -> float:
+    """Seconds since the clock that jumps was made."""
+    return round(asyncio.get_running_loop().time() - 1000, 6)
+
+
+def play(monkeypatch: pytest.MonkeyPatch, noted: Noted, script: Iterable[Any]) -> None:
+    """Lets the engine put these out; a number is a pause in seconds, an error is raised."""
+
+    async def answer(engine_input: Any) -> Any:
+        noted.inputs.append(engine_input)
+        for step in script:
+            if isinstance(step, int | float):
+                await asyncio.sleep(step)
+            elif isinstance(step, BaseException):
+                raise step
+            elif callable(step):
+                step()
+            else:
+                yield step
+
+    monkeypatch.setattr(run_task, "answer", answer)
+
+
+def said(asked: AdmittedQuery | None = None) -> list[tuple[float, bytes]]:
+    """Opens a run and reads it to its end: what left, and when."""
+
+    async def scenario() -> list[tuple[float, bytes]]:
+        run = await open_run(asked or question())
+        pieces = [(now(), piece) async for piece in frames(run)]
+        await run.task
+        return pieces
+
+    return run_at_once(scenario())
+
+
+def opened(use: Callable[[ActiveRun], Any], asked: AdmittedQuery | None = None) -> None:
+    """Opens a run and does something with it, instead of reading it; then waits for its end."""
+
+    async def scenario() -> None:
+        run = await open_run(asked or question())
+        await use(run)
+        await run.task
+
+    run_at_once(scenario())

@@ -1,0 +1,165 @@
+"""A run and the journal that has to accept it first, in time or not."""
+
+import asyncio
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from copilot_admin.agent.values.model_call import Finish
+from copilot_admin.errors import Unavailable
+from copilot_admin.models import Logging, Outcome
+from copilot_admin.runs import open_run as opening
+from copilot_admin.runs.open_run import open_run
+from copilot_admin.runs.run import RUNNING
+from copilot_admin.storage.database_thread import JournalDown
+from copilot_admin.transcripts.store.journal import PREPARE_INLINE_BYTES
+from protocol.events import MessageChunk
+from protocol.generations import Generation
+from tests.agent.virtual_time import run_at_once
+from tests.runs.running import RUN, ending, now, play, question, said
+
+STOP = Finish("stop")
+
+
+def test_a_journal_that_is_down_refuses_the_question(noted, monkeypatch):
+    async def refuse() -> None:
+        raise JournalDown
+
+    noted.accepting = refuse
+    play(monkeypatch, noted, [MessageChunk("a"), 100])
+    with pytest.raises(JournalDown):
+        said()
+    assert (noted.records, noted.told, RUNNING) == ([], [], set())
+
+
+def test_what_is_accepted_too_late_is_cancelled(noted, monkeypatch, settings):
+    settings.DATABASE_WAIT_SECONDS = 5.0
+
+    async def late() -> None:
+        await asyncio.sleep(7)
+
+    noted.accepting = late
+    play(monkeypatch, noted, [MessageChunk("a"), 100])
+
+    async def scenario() -> float:
+        with pytest.raises(JournalDown):
+            await open_run(question())
+        asked_until = now()
+        (run,) = RUNNING
+        await run.task
+        return asked_until
+
+    assert run_at_once(scenario()) == 5
+    (record,) = noted.records
+    assert record.ending == ending(
+        Outcome.CANCELLED,
+        ms=5000,
+        ttft_ms=0,
+        error=JournalDown().public,
+        error_code="journal-down",
+    )
+
+
+def test_an_answer_that_was_whole_before_its_refusal_is_cancelled_too(noted, monkeypatch, settings):
+    settings.DATABASE_WAIT_SECONDS = 5.0
+    noted.accepting = partial(asyncio.sleep, 7)
+    play(monkeypatch, noted, [MessageChunk("a"), STOP])
+
+    async def scenario() -> None:
+        with pytest.raises(JournalDown):
+            await open_run(question())
+        (run,) = RUNNING
+        await run.task
+
+    run_at_once(scenario())
+    (record,) = noted.records
+    assert (record.ending.outcome, record.ending.error_code) == (Outcome.CANCELLED, "journal-down")
+
+
+async def who_leaves_after_a_second() -> None:
+    opening_run = asyncio.ensure_future(open_run(question()))
+    await asyncio.sleep(1)
+    opening_run.cancel()
+    await asyncio.wait({opening_run})
+    (run,) = RUNNING
+    await run.task
+
+
+def test_who_leaves_before_a_whole_answer_is_accepted_did_not_get_it(noted, monkeypatch):
+    noted.accepting = partial(asyncio.sleep, 2)
+    play(monkeypatch, noted, [MessageChunk("a"), STOP])
+
+    run_at_once(who_leaves_after_a_second())
+    assert noted.records[0].ending.outcome == Outcome.CANCELLED
+
+
+def test_a_large_question_that_takes_long_to_prepare_is_answered(noted, monkeypatch, settings):
+    settings.DATABASE_WAIT_SECONDS = 5.0
+
+    async def slowly() -> None:
+        await asyncio.sleep(20)
+
+    noted.preparing, noted.accepting = slowly, partial(asyncio.sleep, 4)
+    play(monkeypatch, noted, [MessageChunk("a"), STOP])
+
+    async def scenario() -> float:
+        run = await open_run(question(size=PREPARE_INLINE_BYTES + 1))
+        opened = now()
+        await run.task
+        return opened
+
+    assert run_at_once(scenario()) == 24
+    assert noted.records[0].ending.outcome == Outcome.COMPLETED
+
+
+def test_a_large_question_that_cannot_be_prepared_fails_at_once(noted, monkeypatch):
+    async def badly() -> None:
+        raise ValueError("no hash")
+
+    noted.preparing = badly
+    play(monkeypatch, noted, [MessageChunk("a"), 100])
+
+    async def scenario() -> None:
+        with pytest.raises(ValueError, match="no hash"):
+            await open_run(question(size=PREPARE_INLINE_BYTES + 1))
+
+    run_at_once(scenario())
+
+
+def test_who_leaves_before_the_run_is_accepted_cancels_it(noted, monkeypatch):
+    async def soon() -> None:
+        await asyncio.sleep(2)
+
+    noted.accepting = soon
+    play(monkeypatch, noted, [MessageChunk("a"), 100])
+
+    run_at_once(who_leaves_after_a_second())
+    assert noted.records[0].ending == ending(Outcome.CANCELLED, ms=1000, ttft_ms=0)
+    assert noted.told == [(2, 1, 2, "started"), (2, 1, 2, "finished")]
+
+
+def test_a_server_that_drains_refuses_and_keeps_the_refusal(noted):
+    opening.start_draining()
+    try:
+        with pytest.raises(Unavailable) as refused:
+            said(question(query=replace(question().query, generation=Generation.TWO)))
+    finally:
+        opening.stop_draining()
+    sentence = "The server is restarting. Ask again in a few seconds."
+    assert (refused.value.code, refused.value.public) == ("draining", sentence)
+    (refusal,) = noted.refusals
+    assert replace(refusal, started_at=None) == replace(
+        refusal,
+        run_id=RUN,
+        copilot_id=3,
+        version_id=4,
+        version_number=5,
+        logging=Logging.EVERYTHING,
+        principal="key:7",
+        started_at=None,
+        generation=Generation.TWO,
+        error=sentence,
+        error_code="draining",
+    )
+    assert (noted.openings, opening.is_draining()) == ([], False)

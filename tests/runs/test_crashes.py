@@ -1,0 +1,212 @@
+"""Whatever breaks in a run, its client gets a sentence and an end, and its row says crashed."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+import weakref
+
+from django.test import AsyncClient
+import pytest
+
+from copilot_admin.agent.values.model_call import Finish
+from copilot_admin.errors import Unavailable
+from copilot_admin.models import Event, Node, Outcome, Run, Turn
+from copilot_admin.runs import run as run_task
+from copilot_admin.runs.run import RUNNING
+from copilot_admin.runs.speaker import Speaker
+from copilot_admin.runs.stops import CRASHED
+from copilot_admin.storage.database_thread import JournalDown
+from copilot_admin.transcripts.store import JOURNAL, finishing
+from copilot_admin.transcripts.store import journal as journal_module
+from copilot_admin.transcripts.store.recorder import Recorder
+from protocol.events import MessageChunk, StatusUpdate
+from tests.agent.scripted import ScriptedProvider, text
+from tests.api.test_query import post
+from tests.factories import make_published
+from tests.streams import read
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+QUERY = "/v1/copilots/news/query"
+HELLO = {"messages": [{"role": "human", "content": "Hello"}], "timezone": "UTC"}
+
+
+@pytest.fixture(autouse=True)
+def copilot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that answers in two words."""
+    provider = ScriptedProvider([text("Half ", "said.")])
+    monkeypatch.setattr("copilot_admin.copilots.live.make_provider", lambda spec: provider)
+    make_published(slug="news")
+
+
+def breaking(function: Callable[..., Any], *, when: Callable[..., bool]) -> Callable[..., Any]:
+    """The function, which breaks at certain calls."""
+
+    def broken(*args: Any, **options: Any) -> Any:
+        if when(*args):
+            raise KeyError("a bug")
+        return function(*args, **options)
+
+    return broken
+
+
+def always(*args: Any) -> bool:
+    return True
+
+
+def at_first(times: int) -> Callable[..., bool]:
+    calls: list[Any] = []
+
+    def is_early(*args: Any) -> bool:
+        calls.append(args)
+        return len(calls) <= times
+
+    return is_early
+
+
+def is_second_word(self: object, output: object) -> bool:
+    return output == MessageChunk("said.") or output == "said."
+
+
+def told(events: list[tuple[str, Any]]) -> str:
+    """The text of an answer that ends as an answer does that failed."""
+    assert [(name, data.get("eventType")) for name, data in events[-2:]] == [
+        ("copilotStatusUpdate", "WARNING"),
+        ("copilotMessageChunk", None),
+    ]
+    return "".join(data.get("delta", "") for _, data in events)
+
+
+def assert_crashed() -> None:
+    run = Run.objects.get()
+    assert (run.outcome, run.error, run.error_code) == (Outcome.CRASHED, CRASHED, "crash")
+    assert Turn.objects.get().state == "failed"
+    assert not RUNNING
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [(Recorder, "add"), (Speaker, "text")],
+    ids=["recorder", "speaker"],
+)
+def test_a_word_that_cannot_be_taken_ends_the_answer_behind_the_words_before(
+    place, name, monkeypatch
+):
+    monkeypatch.setattr(place, name, breaking(getattr(place, name), when=is_second_word))
+    assert told(read(AsyncClient(), QUERY, HELLO)) == f"Half \n\n{CRASHED}"
+    assert_crashed()
+    assert Node.objects.get(role="ai").text.startswith("Half ")
+
+
+@pytest.mark.parametrize("error", [KeyError("a bug"), Unavailable("The room is full.")])
+def test_an_error_that_was_told_keeps_nothing_of_its_question(error, monkeypatch):
+    async def answer(engine_input: object) -> Any:
+        yield MessageChunk("Half ")
+        raise error
+
+    monkeypatch.setattr(run_task, "answer", answer)
+    read(AsyncClient(), QUERY, HELLO)
+    assert error.__traceback__ is None
+
+
+@pytest.mark.parametrize("delta", [None, 5])
+def test_text_that_is_none_poisons_neither_recorder_nor_speaker(delta, monkeypatch):
+    async def answer(engine_input: object) -> Any:
+        for output in (MessageChunk("Half "), MessageChunk(delta), Finish("stop")):
+            yield output
+
+    monkeypatch.setattr(run_task, "answer", answer)
+    assert told(read(AsyncClient(), QUERY, HELLO)) == f"Half \n\n{CRASHED}"
+    assert_crashed()
+
+
+def test_an_event_that_cannot_be_said_does_not_spoil_the_record(monkeypatch):
+    async def answer(engine_input: object) -> Any:
+        yield MessageChunk("Half ")
+        yield StatusUpdate(message="x", details=({"no JSON": {1}},))
+
+    monkeypatch.setattr(run_task, "answer", answer)
+    assert told(read(AsyncClient(), QUERY, HELLO)) == f"Half \n\n{CRASHED}"
+    assert_crashed()
+    assert Node.objects.get(role="ai").text == f"Half \n\n{CRASHED}"
+
+
+@pytest.mark.by_day(3)
+@pytest.mark.database
+@pytest.mark.parametrize(
+    ("place", "name", "when"),
+    [
+        (Recorder, "add", always),
+        (Recorder, "record", always),
+        (Speaker, "event", always),
+        (Speaker, "close", always),
+        (journal_module, "seal", at_first(1)),
+        (finishing, "finish", at_first(2)),  # with others, and alone
+    ],
+)
+def test_a_run_that_cannot_be_kept_as_it_was_is_kept_by_its_end(
+    place, name, when, monkeypatch, caplog
+):
+    monkeypatch.setattr(place, name, breaking(getattr(place, name), when=when))
+    monkeypatch.setattr(Speaker, "text", breaking(Speaker.text, when=is_second_word))
+    assert told(read(AsyncClient(), QUERY, HELLO)).endswith(CRASHED)
+    assert_crashed()
+    assert "kept without its content" in caplog.text
+    assert Event.objects.count() == 0
+
+
+def test_no_content_is_kept_of_a_crash_where_none_may_be(monkeypatch):
+    make_published(slug="quiet", logging="metadata")
+    monkeypatch.setattr(Recorder, "record", breaking(Recorder.record, when=always))
+    assert told(read(AsyncClient(), "/v1/copilots/quiet/query", HELLO)).endswith(CRASHED)
+    run = Run.objects.get()
+    assert (run.outcome, run.error, run.error_code) == (Outcome.CRASHED, "", "crash")
+
+
+def test_an_end_that_is_kept_and_cannot_be_said_is_said_in_words(monkeypatch):
+    monkeypatch.setattr(Speaker, "release", breaking(Speaker.release, when=always))
+    assert told(read(AsyncClient(), QUERY, HELLO)).endswith(CRASHED)
+    assert Run.objects.get().outcome == Outcome.COMPLETED
+
+
+def test_the_stream_ends_with_a_sentence_even_if_nothing_can_be_kept(monkeypatch, caplog):
+    monkeypatch.setattr(journal_module, "seal", breaking(journal_module.seal, when=always))
+    assert told(read(AsyncClient(), QUERY, HELLO)).endswith(CRASHED)
+    assert not RUNNING
+    assert "ended with an error" in caplog.text
+
+
+@pytest.mark.database
+def test_a_run_that_was_never_accepted_leaves_nothing_when_it_breaks(monkeypatch):
+    async def refuse(opening: object, **_: object) -> None:
+        raise JournalDown
+
+    monkeypatch.setattr(JOURNAL, "accept", refuse)
+    monkeypatch.setattr(Recorder, "add", breaking(Recorder.add, when=always))
+    status, answer = post(HELLO)
+    assert (status, answer["code"]) == (503, "journal-down")
+    assert (Run.objects.count(), RUNNING) == (0, set())
+
+
+@pytest.mark.database
+def test_a_checkpoint_that_breaks_ends_its_run_and_no_other(monkeypatch):
+    ticked: list[str] = []
+
+    class Other:
+        def tick(self) -> None:
+            ticked.append("other")
+
+    async def answer(engine_input: object) -> Any:
+        yield MessageChunk("Half ")
+        (run,) = RUNNING
+        other = Other()
+        run_task._tick_all(
+            [weakref.ref(run), weakref.ref(other)]
+        )  # by hand, so that no clock is waited for
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(run_task, "answer", answer)
+    monkeypatch.setattr(Recorder, "unsaved", breaking(Recorder.unsaved, when=always))
+    assert told(read(AsyncClient(), QUERY, HELLO)) == f"Half \n\n{CRASHED}"
+    assert_crashed()
+    assert ticked == ["other"]

@@ -1,0 +1,177 @@
+"""Several tool calls in one answer of the model, on the server and in the client, over HTTP."""
+
+from typing import Any
+
+import pytest
+
+from copilot_admin.agent.client import memory
+from copilot_admin.models import Copilot, Logging, Outcome
+from tests.conformance.strangers import (
+    NEWS,
+    PRICE,
+    Stranger,
+    content,
+    import_template,
+    widgets,
+)
+from tests.conformance.test_bad_input_data import journaled
+from tests.conformance.test_bad_input_tools import CHART
+from tests.conformance.test_client import HIT, TOOL
+from tests.workspace.client import named, text_of
+from tests.workspace.model_server import ModelServer, Reply, calls, says
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+FETCH = ("get_widget_data", {"widgets": [{"id": NEWS["uuid"]}]})
+DRAW = ("chart", CHART)
+
+
+def asked(leg: Any) -> Any:
+    """What a leg asks the client for, which is all that it says."""
+    [(name, call)] = leg
+    assert name == "copilotFunctionCall"
+    return call
+
+
+def kinds(leg: Any) -> list[str]:
+    return [name for name, _ in leg]
+
+
+def roles(model: ModelServer, number: int) -> list[str]:
+    return [one["role"] for one in model.requests[number]["messages"]]
+
+
+@pytest.mark.parametrize("order", [(FETCH, DRAW), (DRAW, FETCH)], ids=["client first", "last"])
+def test_a_chart_called_with_a_widget_is_shown_when_the_data_is_there(order, service_url, model):
+    stranger = Stranger(
+        "charts", Reply(calls=order), says("It rose."), service=service_url, model=model
+    )
+    first, second = stranger.asks(
+        "Draw it.", functions={"get_widget_data": content("[1]")}, **widgets(NEWS)
+    )
+    assert asked(first)["function"] == "get_widget_data"
+    assert kinds(second) == ["copilotMessageArtifact", "copilotMessageChunk"]
+    assert len(model.requests) == 2, "the model need not ask again"
+    assert roles(model, 1) == ["system", "user", "assistant", "tool", "assistant", "tool"]
+    told = model.requests[1]["messages"][-1]["content"]
+    assert told == "The user now sees the line chart 'P'."
+    journaled(Outcome.COMPLETED, Outcome.COMPLETED)
+
+
+def test_calls_to_the_client_leave_one_after_the_other_without_asking_the_model(service_url, model):
+    three = Reply(calls=tuple(("Tool1_function_one", {"q": letter}) for letter in "abc"))
+    stranger = Stranger("mcp-tools", three, says("All."), service=service_url, model=model)
+    *first, last = stranger.asks("Find them.", functions=HIT, tools=[TOOL])
+    parameters = [asked(leg)["input_arguments"]["parameters"]["q"] for leg in first]
+    assert parameters == ["a", "b", "c"]
+    assert text_of(last) == "All."
+    assert len(model.requests) == 2
+    assert model.told().count("A hit.") == 3
+    journaled(*[Outcome.COMPLETED] * 4)
+
+
+def test_two_widgets_called_apart_are_one_call(service_url, model):
+    both = Reply(calls=(FETCH, ("get_widget_data", {"widgets": [{"id": PRICE["uuid"]}]})))
+    stranger = Stranger("charts", both, says("Both."), service=service_url, model=model)
+    first, second = stranger.asks(
+        "Draw it.", functions={"get_widget_data": content("[1]", "[2]")}, **widgets(NEWS, PRICE)
+    )
+    assert len(asked(first)["input_arguments"]["data_sources"]) == 2
+    assert text_of(second) == "Both."
+
+
+def test_what_was_wrong_beside_a_call_is_told_when_it_has_been_carried_out(service_url, model):
+    wrong = ("chart", {**CHART, "x": "date"})
+    stranger = Stranger(
+        "charts", Reply(calls=(FETCH, wrong)), calls("chart", **CHART), says("It rose."),
+        service=service_url, model=model,
+    )  # fmt: skip
+    first, second = stranger.asks(
+        "Draw it.", functions={"get_widget_data": content("[1]")}, **widgets(NEWS)
+    )
+    assert asked(first)["function"] == "get_widget_data"
+    assert "no column 'date'" in model.requests[1]["messages"][-1]["content"]
+    assert kinds(second) == ["copilotMessageArtifact", "copilotMessageChunk"]
+
+
+def test_more_calls_to_the_client_than_it_takes_end_in_words(service_url, model):
+    many = Reply(calls=tuple(("Tool1_function_one", {"q": letter}) for letter in "abcde"))
+    stranger = Stranger("mcp-tools", many, says("Four."), service=service_url, model=model)
+    import_template("mcp-tools", model, max_client_calls=4)
+    *first, last = stranger.asks("Find them.", functions=HIT, tools=[TOOL])
+    assert len(first) == 4
+    [warning] = named(last, "copilotStatusUpdate")
+    assert warning["message"].startswith("Workspace was already called 4 times for this question")
+    assert text_of(last).endswith("Four.")
+    told = model.requests[1]["messages"][-1]["content"]
+    assert told.endswith("Answer with what you have.")
+
+
+def both_with_one_left(stranger: Stranger, change: Any) -> Any:
+    """The legs of a chart beside a widget, where the client changes what it carries."""
+    stranger.chat.functions = {"get_widget_data": content("[1]")}
+    stranger.chat.request = widgets(NEWS)
+    stranger.chat.messages.append({"role": "human", "content": "Draw it."})
+    first = stranger.chat._post(stranger.chat.request)
+    stranger.chat._carry_out({**asked(first), "extra_state": change(asked(first)["extra_state"])})
+    return stranger.chat.go_on()
+
+
+LOST: dict[str, Any] = {"copilot_function_call_arguments": {}}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda state: LOST,
+        lambda state: {**state, "copilot_memory": state["copilot_memory"][:-1] + "?"},
+        lambda state: {**state, "copilot_memory": 7},
+    ],
+    ids=["lost", "altered", "no text"],
+)
+def test_a_client_that_loses_what_it_carries_only_costs_another_call(change, service_url, model):
+    stranger = Stranger(
+        "charts", Reply(calls=(FETCH, DRAW)), calls(*DRAW[:1], **CHART), says("It rose."),
+        service=service_url, model=model,
+    )  # fmt: skip
+    Copilot.objects.update(logging=Logging.METADATA)
+    [second] = both_with_one_left(stranger, change)
+    assert kinds(second) == ["copilotMessageArtifact", "copilotMessageChunk"]
+    assert len(model.requests) == 3
+
+
+def test_what_a_client_does_not_bring_back_is_in_the_journal(service_url, model):
+    stranger = Stranger(
+        "charts", Reply(calls=(FETCH, DRAW)), says("It rose."), service=service_url, model=model
+    )
+    [second] = both_with_one_left(stranger, lambda state: LOST)
+    assert kinds(second) == ["copilotMessageArtifact", "copilotMessageChunk"]
+    assert len(model.requests) == 2, "the model need not ask again"
+
+
+def test_too_much_to_carry_is_left_to_the_model(service_url, model, monkeypatch):
+    monkeypatch.setattr(memory, "MOST_WAITING", 20)
+    stranger = Stranger(
+        "charts", Reply(calls=(FETCH, DRAW)), says("It rose."), service=service_url, model=model
+    )
+    _, second = stranger.asks(
+        "Draw it.", functions={"get_widget_data": content("[1]")}, **widgets(NEWS)
+    )
+    assert second == [("copilotMessageChunk", {"delta": "It rose."})]
+    assert memory.NOT_WAITING in model.told()
+
+
+def test_a_new_question_forgets_what_was_waiting(service_url, model):
+    stranger = Stranger(
+        "charts",
+        Reply(calls=(FETCH, DRAW)),
+        says("Something else."),
+        service=service_url,
+        model=model,
+    )
+    stranger.chat.functions = {"get_widget_data": content("[1]")}
+    stranger.chat.request = widgets(NEWS)
+    stranger.chat.messages.append({"role": "human", "content": "Draw it."})
+    stranger.chat._carry_out(asked(stranger.chat._post(stranger.chat.request)))
+    [events] = stranger.asks("No. What else is there?", **widgets(NEWS))
+    assert events == [("copilotMessageChunk", {"delta": "Something else."})]

@@ -1,0 +1,324 @@
+"""A run from its first moment to its last: what is said, kept and told, and when."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+import logging
+from typing import Any
+import weakref
+
+import pytest
+
+from copilot_admin.agent.values.engine_input import Thought
+from copilot_admin.agent.values.model_call import Finish
+from copilot_admin.config.asking_users import Naming
+from copilot_admin.errors import ProviderBroke
+from copilot_admin.models import EventType, Logging, Outcome
+from copilot_admin.redaction.rules import NO_RULES
+from copilot_admin.runs import account, run, speaker
+from copilot_admin.runs.asked import older_signing_keys, signing_key
+from copilot_admin.runs.run import RUNNING, TICK_SECONDS
+from copilot_admin.runs.speaker import FIRST_EVENT_SECONDS, PING_SECONDS, frames_of
+from copilot_admin.runs.stops import CRASHED
+from copilot_admin.transcripts.store import Accepted, Kept
+from copilot_admin.transcripts.store.record import Entry, Piece
+from copilot_admin.transcripts.store.recorder import LARGE
+from copilot_admin.transcripts.store.unkept import NOT_KEPT
+from protocol.events import (
+    ArtifactType,
+    Event,
+    FunctionCall,
+    MessageArtifact,
+    MessageChunk,
+    StatusUpdate,
+)
+from protocol.generations import Generation
+from protocol.sse import PING, decode, encode_chunk
+from protocol.weights import HEAVY
+from tests.issuer import ADA
+from tests.runs.running import ANSWERER, LIVE, RUN, ending, play, question, said
+
+STEP = StatusUpdate(message="Looking")
+STOP = Finish("stop")
+
+
+def texts(pieces: list[tuple[float, bytes]]) -> str:
+    """The words that a client was told."""
+    whole = b"".join(piece for _, piece in pieces)
+    events = list(decode(whole))
+    return "".join(data for name, data in events if name == "copilotMessageChunk")
+
+
+def test_what_is_in_hand_at_the_end_of_an_answer_leaves_when_it_is_kept(noted, monkeypatch):
+    play(monkeypatch, noted, [MessageChunk("Hel"), 1, MessageChunk("lo"), STOP, 5])
+    assert said() == [(0, encode_chunk("Hel")), (6, encode_chunk("lo"))]
+
+
+def test_a_run_says_when_its_first_word_came_and_how_long_it_took(noted, monkeypatch):
+    play(monkeypatch, noted, [1.5, MessageChunk("Hel"), 0.25, STEP, MessageChunk("lo"), 0.25, STOP])
+    pieces = said()
+    assert [at for at, _ in pieces] == [1.5, 1.75]
+    (record,) = noted.records
+    assert record.ending == ending(Outcome.COMPLETED, ms=2000, ttft_ms=1500)
+    assert (record.text, record.finish_reason) == ("Hello", "stop")
+    assert [(one.type, one.text_offset, one.at_ms) for one in record.entries] == [
+        (EventType.STATUS, 3, 1750)
+    ]
+    assert noted.cancelling == [0]
+
+
+def test_a_step_may_be_the_first_thing_that_a_client_sees(noted, monkeypatch):
+    play(monkeypatch, noted, [0.5, STEP, 0.5, STEP, MessageChunk("Hello"), STOP])
+    said()
+    assert noted.records[0].ending == ending(Outcome.COMPLETED, ms=1000, ttft_ms=500)
+
+
+def test_what_takes_long_to_say_is_put_into_words_beside_the_loop_in_its_place(noted, monkeypatch):
+    rows = [{"day": day, "close": day / 7} for day in range(HEAVY)]
+    table = MessageArtifact(
+        type=ArtifactType.TABLE, uuid="u", artifact_name="Prices", description="", content=rows
+    )
+    in_loop: list[str] = []
+    beside: list[Any] = []  # at last the record, which is large too
+
+    async def noting(heavy: bool, work: Callable[[], Any]) -> Any:
+        made = work()  # a thread would not know of the clock that jumps
+        beside.extend([made] if heavy else [])
+        return made
+
+    def words(event: Event, generation: Generation) -> bytes:
+        in_loop.append(event.name)
+        return frames_of(event, generation)
+
+    monkeypatch.setattr(account, "beside_if", noting)
+    monkeypatch.setattr(speaker, "frames_of", words)
+    play(monkeypatch, noted, [MessageChunk("a"), STEP, table, MessageChunk("b"), STOP])
+    whole = b"".join(piece for _, piece in said())
+    assert (in_loop, len(beside)) == ([StatusUpdate.name], 2)
+    names = [name for name, _ in decode(whole)]
+    assert names == [MessageChunk.name, StatusUpdate.name, MessageArtifact.name, MessageChunk.name]
+    assert beside[0] == frames_of(table, Generation.THREE)
+    assert beside[0] in whole
+
+
+def test_what_comes_at_the_end_leaves_when_the_run_is_kept(noted, monkeypatch):
+    finish = noted.finish
+
+    async def late(*arguments: Any) -> Kept | None:
+        await asyncio.sleep(3)
+        kept: Kept | None = await finish(*arguments)
+        return kept
+
+    monkeypatch.setattr(noted, "finish", late)
+    play(monkeypatch, noted, [MessageChunk("Hel"), 1, MessageChunk("lo"), STOP, 1])
+    assert said() == [(0, encode_chunk("Hel")), (5, encode_chunk("lo"))]
+
+
+def test_a_call_of_the_client_leaves_when_the_run_is_kept(noted, monkeypatch):
+    called = FunctionCall(function="f", input_arguments={}, extra_state={"a": 1})
+    play(monkeypatch, noted, [MessageChunk("Wait. "), 1, called, 1, STOP])
+    (first, _), (second, frame) = said()
+    assert (first, second) == (0, 2)
+    assert b"copilotFunctionCall" in frame
+    assert noted.records[0].ending.ttft_ms == 0
+
+
+def test_what_was_held_does_not_leave_when_the_run_cannot_be_kept(noted, monkeypatch):
+    noted.is_kept = False
+    play(monkeypatch, noted, [MessageChunk("Hel"), 0.5, MessageChunk("lo"), STOP])
+    assert texts(said()) == f'{{"delta":"Hel"}}{{"delta":"\\n\\n"}}{{"delta":"{NOT_KEPT}"}}'
+    assert [kind for *_, kind in noted.told] == ["started"]
+
+
+@pytest.mark.parametrize(
+    ("naming", "told"),
+    [
+        (Naming.NONE, ""),
+        (Naming.HASHED, "30dd94c6507476d2f3323645506b0092"),
+        (Naming.PLAIN, "ada"),
+    ],
+)
+def test_the_provider_is_told_of_the_user_what_the_setting_says(
+    noted, monkeypatch, settings, naming, told
+):
+    settings.USER_UPSTREAM = naming
+    settings.SECRET_KEY = "a secret of 2026"
+    play(monkeypatch, noted, [STOP])
+    said(question(user=ADA))
+    said(question())
+    assert [given.told_user for given in noted.inputs] == [told, ""]
+
+
+def test_the_journal_is_told_who_asks_whom_with_what(noted, monkeypatch):
+    play(monkeypatch, noted, [STOP])
+    spec = replace(ANSWERER.spec, model="small", parameters={"temperature": 0.2})
+    live = replace(LIVE, answerer=replace(ANSWERER, spec=spec))
+    asked = question(live, size=77, user=ADA)
+    said(asked)
+    (opened_as,) = noted.openings
+    assert {name: getattr(opened_as, name) for name in opened_as.__dataclass_fields__} == {
+        "run_id": RUN,
+        "origin": None,
+        "copilot_id": 3,
+        "version_id": 4,
+        "version_number": 5,
+        "logging": Logging.EVERYTHING,
+        "principal": "key:7",
+        "trace_id": "chat-1",
+        "query": asked.query,
+        "size": 77,
+        "provider": spec.provider.name,
+        "model": "small",
+        "params": {"temperature": 0.2},
+        "started_at": noted.inputs[0].now,
+        "user": ADA,
+        "redaction": NO_RULES,
+    }
+    (given,) = noted.inputs
+    assert (given.spec, given.provider, given.query) == (spec, ANSWERER.provider, asked.query)
+    assert (given.trace_id, given.chat_id) == ("chat-1", "chat-1")
+    assert (given.user_id, given.user_email, given.principal) == ("ada", "a@b.example", "key:7")
+    assert given.told_user == ""
+    assert (given.signing_key, given.older_keys) == (signing_key(), older_signing_keys())
+
+
+def test_the_key_that_signs_depends_on_the_secret_of_the_server(settings):
+    settings.SECRET_KEY = "a secret of 2026"
+    assert signing_key().hex() == (
+        "f7dfd22d62e3cfe3124b2e8b33d46cbc0557f8f3bc596ef0cb9a457f5ba357f4"
+    )
+
+
+def test_the_keys_that_signed_before_come_oldest_first(settings):
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "first", ["second", "third"]
+    before = older_signing_keys()
+    settings.SECRET_KEY = "second"
+    assert before[1] == signing_key()
+    settings.SECRET_KEY = "third"
+    assert before[0] == signing_key()
+
+
+def test_the_engine_may_wait_for_what_the_journal_remembers(noted, monkeypatch):
+    remembered: list[Any] = []
+
+    async def answer(engine_input: Any) -> Any:
+        remembered.append(await engine_input.recall())
+        yield STOP
+
+    play(monkeypatch, noted, [])
+    monkeypatch.setattr("copilot_admin.runs.run.answer", answer)
+    said()
+    assert remembered == [noted.accepted.recollection]
+
+
+def test_a_copilot_that_cannot_answer_says_why(noted):
+    live = replace(LIVE, answerer=None, problem="Its provider is gone.")
+    assert "Its provider is gone." in texts(said(question(live)))
+    (opened_as,) = noted.openings
+    assert (opened_as.provider, opened_as.model, opened_as.params) == ("", "", {})
+    (record,) = noted.records
+    assert record.ending == ending(
+        Outcome.FAILED, error="Its provider is gone.", error_code="NotReady"
+    )
+
+
+@pytest.mark.parametrize(
+    ("broken", "sentence", "outcome", "code"),
+    [
+        (ProviderBroke("It broke."), "It broke.", Outcome.FAILED, "ProviderBroke"),
+        (ZeroDivisionError(), CRASHED, Outcome.CRASHED, "crash"),
+    ],
+)
+def test_a_failure_is_said_behind_the_words_and_kept(
+    noted, monkeypatch, broken, sentence, outcome, code
+):
+    play(monkeypatch, noted, [MessageChunk("Half"), 2, broken])
+    pieces = said()
+    assert pieces[0] == (0, encode_chunk("Half"))
+    (record,) = noted.records
+    assert record.ending == ending(outcome, ms=2000, ttft_ms=0, error=sentence, error_code=code)
+    assert record.text == f"Half\n\n{sentence}"
+    assert [(one.type, one.at_ms) for one in record.entries] == [(EventType.STATUS, 2000)]
+
+
+def test_an_answer_that_was_cut_says_so_in_its_end(noted, monkeypatch):
+    play(monkeypatch, noted, [MessageChunk("Half"), Finish(None)])
+    said()
+    end = noted.records[0].ending
+    assert (end.outcome, end.error_code, bool(end.error)) == (Outcome.TRUNCATED, "truncated", True)
+
+
+def test_once_a_second_what_is_new_is_kept_and_told(noted, monkeypatch):
+    play(
+        monkeypatch,
+        noted,
+        [0.25, MessageChunk("one "), 2, STEP, 0.25, MessageChunk("two"), 1, STOP],
+    )
+    said()
+    assert TICK_SECONDS == 1.0
+    step = Entry(
+        type=EventType.STATUS,
+        payload={"eventType": "INFO", "message": "Looking", "group": "reasoning"},
+        text_offset=4,
+        at_ms=2250,
+    )
+    assert noted.pieces == [(1, Piece(0, "one ", ())), (3, Piece(1, "two", (step,)))]
+    assert noted.told == [
+        (0, 1, 2, "started"),
+        (1, 1, 2, "progress"),
+        (3, 1, 2, "progress"),
+        (3.5, 1, 2, "finished"),
+    ]
+    assert not RUNNING
+
+
+def test_a_run_that_has_ended_is_kept_for_no_tick(noted, monkeypatch):
+    """It has its question, and a large one its share of the room that all of them have together."""
+    joined: list[object] = []
+    play(monkeypatch, noted, [MessageChunk("one"), STOP])
+    monkeypatch.setattr(run._TICKING, "join", lambda member, loop: joined.append(member))
+    said()
+    assert [type(member) for member in joined] == [weakref.ref]
+
+
+def test_an_answer_that_takes_long_to_fold_keeps_no_others_waiting(noted, monkeypatch):
+    beside = []
+
+    async def noting(is_heavy, work):  # a thread would not know of the clock that jumps
+        beside.append(is_heavy)
+        return work()
+
+    monkeypatch.setattr(account, "beside_if", noting)
+    many = [Thought("x")] * (LARGE + 1)
+    for outputs in ([STOP], [*many, STOP]):
+        play(monkeypatch, noted, [MessageChunk("a"), *outputs])
+        said()
+    assert beside == [False, True]
+
+
+@pytest.mark.parametrize(
+    "accepted", [Accepted(), Accepted(conversation_id=1), Accepted(turn_id=2)], ids=str
+)
+def test_of_a_run_without_a_turn_nobody_is_told(noted, monkeypatch, accepted):
+    noted.accepted = accepted
+    play(monkeypatch, noted, [MessageChunk("a"), 1.5, STOP])
+    said()
+    assert noted.told == []
+
+
+def test_who_waits_hears_something_in_time(noted, monkeypatch):
+    play(monkeypatch, noted, [11, MessageChunk("a"), 15.5, MessageChunk("b"), STOP])
+    assert (FIRST_EVENT_SECONDS, PING_SECONDS) == (10.0, 15.0)
+    assert said() == [
+        (10, encode_chunk("")),
+        (11, encode_chunk("a")),
+        (26, PING),
+        (26.5, encode_chunk("b")),
+    ]
+
+
+def test_a_run_that_broke_is_told_in_the_log(noted, monkeypatch, caplog):
+    play(monkeypatch, noted, [ZeroDivisionError()])
+    with caplog.at_level(logging.ERROR):
+        said()
+    assert caplog.messages == [f"run {RUN} crashed"]

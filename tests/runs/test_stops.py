@@ -1,0 +1,236 @@
+"""How a run is ended before its answer is whole, and what ends runs from outside."""
+
+import asyncio
+from dataclasses import replace
+import threading
+from typing import Any
+
+import pytest
+
+from copilot_admin.agent.values.model_call import Finish
+from copilot_admin.copilots.callers import Caller
+from copilot_admin.models import Outcome
+from copilot_admin.runs import open_run as opening
+from copilot_admin.runs.account import SLOW_CLIENT_SECONDS
+from copilot_admin.runs.open_run import (
+    end_deleted,
+    end_of_switched_off,
+    end_revoked,
+    interrupt_all,
+)
+from copilot_admin.runs.speaker import Speaker
+from copilot_admin.runs.stops import CRASHED, DELETED, RESTARTING, REVOKED, Stop
+from copilot_admin.transcripts.store import Kept
+from protocol.events import MessageChunk
+from protocol.sse import encode_chunk
+from tests.runs.running import LIVE, Noted, ending, opened, play, question
+
+STOP = Finish("stop")
+
+
+@pytest.mark.parametrize(
+    ("reason", "outcome", "sentence", "code"),
+    [
+        (Stop.CLIENT_GONE, Outcome.CANCELLED, "", ""),
+        (Stop.COPILOT_DELETED, Outcome.FAILED, DELETED, "copilot-deleted"),
+        (Stop.KEY_REVOKED, Outcome.FAILED, REVOKED, "key-revoked"),
+        (Stop.CRASH, Outcome.CRASHED, CRASHED, "crash"),
+        (Stop.SHUTDOWN, Outcome.INTERRUPTED, RESTARTING, "shutdown"),
+    ],
+)
+def test_a_run_that_is_stopped_says_why_to_whom_it_concerns(
+    noted, monkeypatch, reason, outcome, sentence, code
+):
+    play(monkeypatch, noted, [MessageChunk("Half"), 100])
+
+    async def stop(run: Any) -> None:
+        await asyncio.sleep(0.5)
+        run.stop(reason)
+        run.stop(Stop.SHUTDOWN)  # the first reason counts
+
+    opened(stop)
+    (record,) = noted.records
+    assert record.ending == ending(outcome, ms=500, ttft_ms=0, error=sentence, error_code=code)
+    assert record.text == (f"Half\n\n{sentence}" if sentence else "Half")
+    assert noted.cancelling == [0]
+
+
+def test_an_event_loop_that_ends_is_a_server_that_stops(noted, monkeypatch):
+    play(monkeypatch, noted, [MessageChunk("Half"), 100])
+
+    async def cancel(run: Any) -> None:
+        await asyncio.sleep(0.5)
+        run.task.cancel()
+
+    opened(cancel)
+    assert noted.records[0].ending.outcome == Outcome.INTERRUPTED
+
+
+def test_a_run_that_has_ended_is_not_stopped(noted, monkeypatch):
+    play(monkeypatch, noted, [MessageChunk("Whole"), STOP])
+
+    async def too_late(run: Any) -> None:
+        await run.task
+        for stop in (run.stop, run.stop_from_any_thread):
+            stop(Stop.CRASH)
+        await asyncio.sleep(0)
+        assert (run._stop, run.task.cancelling()) == (None, 0)
+
+    opened(too_late)
+    assert [one.ending.outcome for one in noted.records] == [Outcome.COMPLETED]
+
+
+@pytest.mark.parametrize("broken", [None, "event"], ids=["whole", "crashed"])
+def test_a_run_that_is_being_kept_is_not_stopped(noted, monkeypatch, broken):
+    finish = noted.finish
+
+    async def late(*arguments: Any) -> Kept | None:
+        await asyncio.sleep(3)
+        kept: Kept | None = await finish(*arguments)
+        return kept
+
+    def fail(*_: Any) -> None:
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(noted, "finish", late)
+    if broken:
+        monkeypatch.setattr(Speaker, broken, fail)
+    play(monkeypatch, noted, [MessageChunk("Whole"), ZeroDivisionError() if broken else STOP])
+
+    async def too_late(run: Any) -> None:
+        await asyncio.sleep(1)
+        run.stop(Stop.CLIENT_GONE)
+        run.tick()
+
+    opened(too_late)
+    (record,) = noted.records
+    assert (record.ending.outcome, noted.pieces) == ("crashed" if broken else "completed", [])
+
+
+def test_a_run_can_be_stopped_from_another_thread_while_its_loop_runs(noted, monkeypatch):
+    play(monkeypatch, noted, [MessageChunk("Half"), 1, STOP])
+    runs: list[Any] = []
+
+    async def stop(run: Any) -> None:
+        runs.append(run)
+        thread = threading.Thread(target=run.stop_from_any_thread, args=(Stop.CLIENT_GONE,))
+        thread.start()
+        thread.join()
+
+    opened(stop)
+    assert noted.records[0].ending.outcome == Outcome.CANCELLED
+    runs[0]._done = False
+    runs[0].stop_from_any_thread(Stop.CRASH)  # its loop is closed
+
+
+def test_a_client_that_leaves_stops_its_run(noted, monkeypatch):
+    play(monkeypatch, noted, [MessageChunk("Half"), 100])
+
+    async def leave(run: Any) -> None:
+        reading = opening.frames(run)
+        await anext(reading)
+        await reading.aclose()
+
+    opened(leave)
+    assert noted.records[0].ending == ending(Outcome.CANCELLED, ttft_ms=0)
+
+
+@pytest.mark.parametrize(("more", "outcome"), [(0, "completed"), (1, "cancelled")])
+def test_a_client_that_reads_nothing_for_half_a_minute_is_given_up(
+    noted, monkeypatch, more, outcome
+):
+    much = "x" * (256 * 1024 - len(encode_chunk("")) + more)
+    play(monkeypatch, noted, [MessageChunk(much), 0.25, STOP])
+
+    async def do_not_read(run: Any) -> None:
+        await run.task
+
+    opened(do_not_read)
+    end = noted.records[0].ending
+    assert end.outcome == outcome
+    if more:
+        assert (end.ms, end.error_code) == (30_250, "ClientTooSlow")
+        assert end.error == "The client read nothing for 30 seconds."
+    assert SLOW_CLIENT_SECONDS == 30.0
+
+
+class TestEnding:
+    """What ends runs from outside; each asks the database only when anything runs."""
+
+    @pytest.fixture
+    def asked(self, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+        calls: list[Any] = []
+
+        class Reader:
+            async def run(self, job: Any) -> Any:
+                calls.append((job.func.__name__, job.args))
+                return {
+                    "valid_keys": frozenset({8}),
+                    "switched_off": frozenset({"playground:3"}),
+                    "being_deleted": frozenset({3}),
+                }[job.func.__name__]
+
+        monkeypatch.setattr(opening, "READER", Reader())
+        return calls
+
+    def test_without_runs_nothing_is_asked(self, asked):
+        async def scenario() -> None:
+            for end in (end_revoked, end_of_switched_off, end_deleted, interrupt_all):
+                await end()
+
+        asyncio.run(scenario())
+        assert asked == []
+
+    @pytest.mark.parametrize(
+        ("end", "outcome", "calls"),
+        [
+            (end_revoked, "failed", [("valid_keys", (frozenset({7}),))]),
+            (end_deleted, "failed", [("being_deleted", (frozenset({3}),))]),
+            (interrupt_all, "interrupted", []),
+        ],
+    )
+    def test_runs_that_may_not_go_on_are_ended(
+        self, noted: Noted, monkeypatch, asked, end, outcome, calls
+    ):
+        play(monkeypatch, noted, [MessageChunk("Half"), 100])
+
+        async def stop(_: Any) -> None:
+            await end()
+            assert bool(noted.records) is (end is interrupt_all)  # which waits for the journal
+
+        opened(stop)
+        assert (noted.records[0].ending.outcome, asked) == (outcome, calls)
+
+    def test_a_trial_is_ended_when_its_builder_is_switched_off(self, noted, monkeypatch, asked):
+        play(monkeypatch, noted, [MessageChunk("Half"), 100])
+
+        async def stop(_: Any) -> None:
+            await end_of_switched_off()
+
+        opened(stop, question(caller=Caller(principal="playground:3")))
+        ending = noted.records[0].ending
+        assert (ending.outcome, ending.error_code) == ("failed", "account-switched-off")
+        assert asked == [("switched_off", (frozenset({"playground:3"}),))]
+
+    @pytest.mark.parametrize(
+        ("end", "changes"),
+        [
+            (end_revoked, {"caller": replace(question().caller, key_id=None)}),
+            (end_revoked, {"caller": replace(question().caller, key_id=8)}),
+            (end_of_switched_off, {"caller": Caller(principal="key:3", key_id=3)}),
+            (end_of_switched_off, {"caller": Caller(principal="playground:4")}),
+            (end_deleted, {"live": replace(LIVE, id=8)}),
+        ],
+        ids=[
+            *("without a key", "with a good key", "no trial", "of another builder"),
+            "of another copilot",
+        ],
+    )
+    def test_others_go_on(self, noted: Noted, monkeypatch, asked, end, changes):
+        play(monkeypatch, noted, [MessageChunk("Whole"), 1, STOP])
+
+        async def stop(_: Any) -> None:
+            await end()
+
+        opened(stop, question(**changes))
+        assert noted.records[0].ending.outcome == "completed"

@@ -1,0 +1,96 @@
+"""Tasks that outlive their request: kept, watched, and on their own."""
+
+import asyncio
+import contextvars
+import gc
+from typing import Any
+import weakref
+
+import pytest
+
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.runs.tasks import forgive_cancellation, spawn
+
+OF_THE_REQUEST: contextvars.ContextVar[str] = contextvars.ContextVar("of_the_request", default="")
+
+
+def test_a_task_has_its_name_and_nothing_of_the_request_that_started_it():
+    async def work() -> tuple[str, str]:
+        task: Any = asyncio.current_task()
+        return task.get_name(), OF_THE_REQUEST.get()
+
+    async def scenario() -> tuple[str, str]:
+        OF_THE_REQUEST.set("secret")
+        return await spawn(work(), name="work")
+
+    assert asyncio.run(scenario()) == ("work", "")
+
+
+def test_a_task_that_nobody_holds_is_kept_until_it_ends():
+    ended: list[str] = []
+
+    async def work() -> None:
+        await asyncio.shield(asyncio.get_running_loop().create_future())
+
+    async def scenario() -> None:
+        spawn(work(), name="held by nobody").add_done_callback(lambda one: ended.append("ended"))
+        await asyncio.sleep(0)
+        gc.collect()
+        assert ended == []
+        (task,) = (one for one in asyncio.all_tasks() if one.get_name() == "held by nobody")
+        task.cancel()
+        await asyncio.wait({task})
+
+    asyncio.run(scenario())
+    assert ended == ["ended"]
+
+
+def test_a_task_that_has_ended_is_kept_no_longer():
+    async def scenario() -> "weakref.ref[asyncio.Task[None]]":
+        task = spawn(asyncio.sleep(0), name="work")
+        await task
+        return weakref.ref(task)
+
+    ended = asyncio.run(scenario())
+    gc.collect()
+    assert ended() is None
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ZeroDivisionError(), ["work ended with an error"]),
+        (ConfigurationError("Set it."), []),
+        (asyncio.CancelledError(), []),
+        (None, []),
+    ],
+)
+def test_an_error_that_nobody_awaits_is_told_unless_it_is_ours(error, told, caplog):
+    async def work() -> None:
+        if error is not None:
+            raise error
+
+    async def scenario() -> None:
+        await asyncio.wait({spawn(work(), name="work")})
+
+    asyncio.run(scenario())
+    assert caplog.messages == told
+
+
+def test_a_task_that_heard_the_wish_to_stop_goes_on_however_often_it_was_told():
+    async def work() -> int:
+        task: Any = asyncio.current_task()
+        try:
+            await asyncio.get_running_loop().create_future()
+        except asyncio.CancelledError:
+            forgive_cancellation()
+        return int(task.cancelling())
+
+    async def scenario() -> int:
+        task = spawn(work(), name="work")
+        await asyncio.sleep(0)
+        task.cancel()
+        task.cancel()
+        return await task
+
+    assert asyncio.run(scenario()) == 0

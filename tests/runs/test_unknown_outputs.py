@@ -1,0 +1,175 @@
+"""What nothing but its class knows: it is said, kept and shown, and the answer goes on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from enum import Enum
+import json
+from pathlib import Path
+import re
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.test import AsyncClient, Client
+import pytest
+
+from copilot_admin.agent.tools import registry
+from copilot_admin.agent.tools.registry import ToolContext, ToolResult, tool
+from copilot_admin.agent.values.model_call import Finish, ToolCall
+from copilot_admin.models import Conversation, Event, Outcome, Run
+from protocol import events
+from protocol.events import MessageChunk
+from protocol.generations import Generation
+from tests.agent.scripted import ScriptedProvider, Step, text
+from tests.factories import make_published
+from tests.streams import read
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+QUERY = "/v1/copilots/news/query"
+HELLO = {"messages": [{"role": "human", "content": "Will it rain?"}], "timezone": "UTC"}
+
+
+def forecast_of_the_recipe() -> Any:
+    """The event that docs/extending.md writes, in the file in which it says to write it."""
+    text = Path(settings.BASE_DIR, "docs", "extending.md").read_text()
+    (code,) = re.findall(r"```python\n(@dataclass.*?class Forecast.*?)```", text, re.DOTALL)
+    file = dict(vars(events))
+    exec(code, file)  # noqa: S102  # our own recipe
+    return file["Forecast"]
+
+
+Forecast: Any = forecast_of_the_recipe()
+
+
+class OldForecast(Forecast):  # type: ignore[misc]  # a class made of text
+    """The same, known to clients for longer."""
+
+    name: ClassVar[str] = "copilotOldForecast"
+    understood_since: ClassVar[Generation] = Generation.ONE
+
+
+class Sky(Enum):
+    """No JSON by itself."""
+
+    CLEAR = "clear"
+
+
+@dataclass(frozen=True)
+class Weather:
+    """An output that is no event, of the values that a class may have."""
+
+    day: date
+    sky: Sky
+    winds: Mapping[int, set[float]]
+    picture: bytes
+    found: bool
+    source: type
+    key: str = field(repr=False)
+
+
+WEATHER = Weather(date(2026, 11, 20), Sky.CLEAR, {1: {2.5}}, b"PNG", True, Sky, key="secret-4711")
+WEATHER_DATA = {
+    "day": "2026-11-20",
+    "sky": "clear",
+    "winds": {"1": [2.5]},
+    "picture": "3 bytes",
+    "found": True,
+    "source": "<enum 'Sky'>",
+}
+
+RAIN: Any = {"place": "Bern <b>", "days": ({"day": "Mon", "rain": 3}, {"day": "Tue", "rain": 0})}
+SAID = {"place": "Bern <b>", "days": [{"day": "Mon", "rain": 3}, {"day": "Tue", "rain": 0}]}
+
+
+@tool(samples=({},))
+async def forecast(context: ToolContext) -> ToolResult:
+    """Tells the weather."""
+    return ToolResult("It rains.", (Forecast(**RAIN), OldForecast(**RAIN)))
+
+
+@pytest.fixture
+def forecaster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copilot whose tool puts out the new events between two pieces of text."""
+    monkeypatch.setattr(registry, "_tools", lambda: {"forecast": forecast})
+    call = ToolCall(id="c", name="forecast", arguments="{}")
+    provider = ScriptedProvider(
+        [Step((*text("Look: ").actions[:-1], call, Finish("tool_calls"))), text("wet.")]
+    )
+    monkeypatch.setattr("copilot_admin.copilots.live.make_provider", lambda spec: provider)
+    make_published(slug="news", tools=["forecast"])
+
+
+def kept() -> list[Any]:
+    """What is stored of the run beside text and tools, after it ended well."""
+    assert Run.objects.get().outcome == Outcome.COMPLETED
+    rows = Event.objects.filter(type="other")
+    return [(row.text_offset, row.payload) for row in rows]
+
+
+def page(reviewer: Client, rest: str = "change/") -> str:
+    conversation = Conversation.objects.get()
+    path = f"/admin/copilot_admin/conversation/{conversation.pk}/{rest}"
+    response = reviewer.get(path)
+    assert response.status_code == 200
+    return str(response.content.decode())
+
+
+@pytest.mark.usefixtures("forecaster")
+class TestNewEvent:
+    def test_a_client_of_generation_three_is_told(self):
+        assert read(AsyncClient(), QUERY, HELLO) == [
+            ("copilotMessageChunk", {"delta": "Look: "}),
+            ("copilotForecast", SAID),
+            ("copilotOldForecast", SAID),
+            ("copilotMessageChunk", {"delta": "wet."}),
+        ]
+
+    @pytest.mark.parametrize("generation", [Generation.ONE, Generation.TWO])
+    def test_an_older_client_is_told_of_what_it_knows(self, generation):
+        body = {"messages": HELLO["messages"]}
+        if generation is Generation.ONE:
+            body["widgets"] = []
+        said = read(AsyncClient(), f"{QUERY}?generation=2", body)
+        assert [name for name, _ in said if name != "copilotMessageChunk"] == ["copilotOldForecast"]
+        assert len(kept()) == 2
+
+    def test_it_is_kept_where_it_came(self):
+        read(AsyncClient(), QUERY, HELLO)
+        assert kept() == [
+            (6, {"event": "copilotForecast", "data": SAID}),
+            (6, {"event": "copilotOldForecast", "data": SAID}),
+        ]
+
+    def test_its_transcript_shows_it_in_a_plain_form(self, reviewer):
+        read(AsyncClient(), QUERY, HELLO)
+        shown = page(reviewer)
+        assert "<summary><code>copilotForecast</code></summary>" in shown
+        assert "Bern &lt;b&gt;" in shown
+        raw = page(reviewer, f"runs/{Run.objects.get().pk}/")
+        assert "copilotForecast" in raw
+        assert "Bern &lt;b&gt;" in raw
+
+    def test_where_no_content_is_kept_its_row_says_only_that_it_was(self):
+        make_published(slug="quiet", tools=["forecast"], logging="metadata")
+        read(AsyncClient(), "/v1/copilots/quiet/query", HELLO)
+        assert kept() == [(6, None), (6, None)]
+
+
+def test_an_output_that_is_no_event_is_kept_and_shown_but_not_said(monkeypatch, reviewer):
+    async def answer(engine_input: object) -> Any:
+        for output in (WEATHER, MessageChunk("No."), "just words", Finish("stop")):
+            yield output
+
+    monkeypatch.setattr("copilot_admin.runs.run.answer", answer)
+    make_published(slug="news")
+    assert read(AsyncClient(), QUERY, HELLO) == [("copilotMessageChunk", {"delta": "No."})]
+    assert kept() == [
+        (0, {"fact": "Weather", "data": WEATHER_DATA}),
+        (3, {"fact": "str", "data": "just words"}),
+    ]
+    shown = page(reviewer)
+    assert "<summary><code>Weather</code></summary>" in shown
+    assert "2026-11-20" in shown
+    assert "just words" in shown
+    assert "secret-4711" not in json.dumps(kept())

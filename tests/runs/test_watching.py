@@ -1,0 +1,441 @@
+"""Watching a conversation: who is let in, what is told, and what happens when nobody can be told."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+import logging
+import threading
+from typing import Any
+
+from asgiref.sync import async_to_sync, sync_to_async
+from channels.exceptions import ChannelFull
+from channels.layers import channel_layers, get_channel_layer
+from channels.routing import URLRouter
+from channels.testing import WebsocketCommunicator
+from django.contrib.auth.models import AnonymousUser, Permission, User
+from django.contrib.sessions.models import Session
+from django.db import OperationalError
+from django.test import Client as Browser
+from django.test import override_settings
+import pytest
+from redis.exceptions import RedisError
+from uvicorn.protocols.utils import ClientDisconnected
+
+from copilot_admin.config.roles import Role
+from copilot_admin.models import Conversation
+from copilot_admin.runs import announce as announcing
+from copilot_admin.runs import watching
+from copilot_admin.runs.announce import TurnChange, announce, group_of, may_be_watched
+from copilot_admin.runs.watching import websocket_urlpatterns
+from copilot_admin.storage.writer import READER
+from tests.agent.virtual_time import run_at_once
+from tests.factories import make_user
+from tests.letting_in import let_in as give_session
+from tests.transcripts.store.journaling import Client
+from tests.waiting import HANGS_SECONDS
+
+pytestmark = pytest.mark.django_db(transaction=True)
+TRY_AGAIN_LATER, NO_LONGER_ALLOWED = 1013, 1008  # as browsers know them
+MEMORY = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+
+
+@pytest.fixture(autouse=True)
+def _fresh_layer() -> Iterator[None]:
+    """A layer in memory of each test's own: its queues belong to one event loop."""
+    with override_settings(CHANNEL_LAYERS=MEMORY):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever was not told is a line in the log, also if another test had one just before."""
+    monkeypatch.setattr(announcing, "_COMPLAINTS", announcing._Complaints())
+
+
+@pytest.fixture
+def conversation() -> Conversation:
+    return Client().ask("Hi?").answer("Hello").conversation
+
+
+class Socket(WebsocketCommunicator):  # type: ignore[misc]  # channels has no types
+    """A client that waits no longer for a consumer that broke."""
+
+    async def receive_output(self, timeout: float = 1) -> Any:  # noqa: ASYNC109  # of its base
+        output = asyncio.ensure_future(super().receive_output(timeout))
+        await asyncio.wait({output, self.future}, return_when="FIRST_COMPLETED")
+        if not output.done() and self.output_queue.empty():
+            output.cancel()
+            self.future.result()
+        return await output
+
+
+async def socket(user: Any, path: str) -> Socket:
+    """That of somebody who has logged in, if it is somebody."""
+    browser = Browser()
+    if not isinstance(user, AnonymousUser):
+        await sync_to_async(give_session)(browser, user)
+    communicator = Socket(URLRouter(websocket_urlpatterns), path)
+    communicator.scope["session"] = await browser.asession()
+    return communicator
+
+
+@async_to_sync
+async def let_in(user: Any, path: str) -> bool:
+    """Whether somebody may watch; whoever may not is told of no change either."""
+    communicator = await socket(user, path)
+    accepted, _ = await communicator.connect(timeout=HANGS_SECONDS)
+    layer: Any = get_channel_layer()
+    assert bool(layer.groups) is bool(accepted)
+    await communicator.disconnect(timeout=HANGS_SECONDS)
+    return bool(accepted)
+
+
+@async_to_sync
+async def refusal(user: Any, path: str) -> int | None:
+    """The code with which a page is sent away; None if it is let in."""
+    communicator = await socket(user, path)
+    accepted, code = await communicator.connect(timeout=HANGS_SECONDS)
+    await communicator.disconnect(timeout=HANGS_SECONDS)
+    communicator.future.result()  # nothing broke behind that
+    return None if accepted else code
+
+
+def path_of(conversation: Conversation) -> str:
+    return f"/ws/transcripts/{conversation.pk}/"
+
+
+def test_a_reviewer_may_watch(conversation: Conversation):
+    assert let_in(make_user(Role.REVIEWERS), path_of(conversation))
+
+
+@pytest.mark.parametrize("group", [Role.BUILDERS, Role.OPERATORS, "nobody"])
+def test_other_roles_may_not(conversation: Conversation, group: str):
+    assert not let_in(make_user(group), path_of(conversation))
+
+
+@pytest.mark.parametrize("lacks", ["is_staff", "is_active"])
+def test_nor_may_who_cannot_log_in_to_the_admin(conversation: Conversation, lacks: str):
+    assert not let_in(make_user(Role.REVIEWERS, **{lacks: False}), path_of(conversation))
+
+
+def test_nor_strangers_nor_who_may_judge_but_not_read(conversation: Conversation):
+    judge = make_user()
+    judge.user_permissions.add(Permission.objects.get(codename="change_conversation"))
+    assert not let_in(AnonymousUser(), path_of(conversation))
+    assert not let_in(judge, path_of(conversation))
+
+
+def test_what_does_not_exist_cannot_be_watched():
+    assert not let_in(make_user(Role.REVIEWERS), "/ws/transcripts/999999/")
+
+
+def test_watchers_are_told_which_turn_changed_and_nothing_else(conversation: Conversation):
+    reviewer = make_user(Role.REVIEWERS)
+
+    async def watch() -> list[Any]:
+        communicator = await socket(reviewer, path_of(conversation))
+        assert not may_be_watched(conversation.pk)
+        assert (await communicator.connect(timeout=HANGS_SECONDS))[0]
+        assert may_be_watched(conversation.pk)
+        assert not may_be_watched(conversation.pk + 1)
+        await communicator.send_to(text_data='{"turn": 1}')  # ignored, as is what is no JSON
+        await communicator.send_to(text_data="nonsense")
+        await communicator.send_to(bytes_data=b"\x00")
+        for kind in TurnChange:
+            await announce(conversation.pk, turn_id=5, kind=kind)
+        await announce(conversation.pk + 1, turn_id=6, kind=TurnChange.STARTED)
+        told = [await communicator.receive_json_from(timeout=HANGS_SECONDS) for _ in TurnChange]
+        assert await communicator.receive_nothing(timeout=0.05)
+        await communicator.disconnect(timeout=HANGS_SECONDS)
+        assert not may_be_watched(conversation.pk)
+        return told
+
+    assert async_to_sync(watch)() == [
+        {"turn": 5, "kind": "started"},
+        {"turn": 5, "kind": "progress"},
+        {"turn": 5, "kind": "finished"},
+    ]
+
+
+def test_who_left_is_forgotten(conversation: Conversation):
+    reviewer = make_user(Role.REVIEWERS)
+
+    async def leave() -> dict[str, Any]:
+        communicator = await socket(reviewer, path_of(conversation))
+        await communicator.connect(timeout=HANGS_SECONDS)
+        layer = get_channel_layer()
+        assert group_of(conversation.pk) in layer.groups
+        await communicator.disconnect(timeout=HANGS_SECONDS)
+        return dict(layer.groups)
+
+    assert async_to_sync(leave)() == {}
+
+
+def looking_at(conversation: Conversation) -> list["asyncio.Task[Any]"]:
+    """What looks whether those who watch may go on."""
+    name = f"a live page of {conversation.pk}"
+    return [task for task in asyncio.all_tasks() if task.get_name() == name]
+
+
+def test_who_watches_is_looked_at_now_and_then(conversation: Conversation, monkeypatch):
+    reviewer, looks = make_user(Role.REVIEWERS), [0]
+
+    def look(*asked: object) -> bool:
+        looks[0] += 1
+        return True
+
+    monkeypatch.setattr(watching, "_may_watch", look)
+
+    async def watch() -> None:
+        communicator = await socket(reviewer, path_of(conversation))
+        await communicator.connect(timeout=HANGS_SECONDS)
+        for _ in range(5):
+            await READER.run(lambda: None)  # behind whoever looks
+        await communicator.disconnect(timeout=HANGS_SECONDS)
+
+    async_to_sync(watch)()
+    assert (looks, watching.LOOK_SECONDS) == ([1], 20.0)
+
+
+def test_who_left_is_not_looked_at_any_longer(conversation: Conversation):
+    reviewer = make_user(Role.REVIEWERS)
+
+    async def leave() -> list[bool]:
+        communicator = await socket(reviewer, path_of(conversation))
+        await communicator.connect(timeout=HANGS_SECONDS)
+        looking = looking_at(conversation)
+        await communicator.disconnect(timeout=HANGS_SECONDS)
+        await asyncio.sleep(0)
+        return [task.cancelled() for task in looking]
+
+    assert async_to_sync(leave)() == [True]
+
+
+def log_out(reviewer: User) -> None:
+    Session.objects.all().delete()
+
+
+def lose_the_role(reviewer: User) -> None:
+    reviewer.groups.clear()
+
+
+def be_switched_off(reviewer: User) -> None:
+    User.objects.filter(pk=reviewer.pk).update(is_active=False)
+
+
+@pytest.mark.parametrize("happens", [log_out, lose_the_role, be_switched_off])
+def test_a_page_that_is_open_is_closed_soon_after_its_reader_may_read_no_more(
+    conversation: Conversation, monkeypatch: pytest.MonkeyPatch, happens: Callable[[User], None]
+):
+    reviewer = make_user(Role.REVIEWERS)
+    monkeypatch.setattr(watching, "LOOK_SECONDS", 0.01)
+
+    async def stay() -> tuple[Any, Any, bool]:
+        communicator = await socket(reviewer, path_of(conversation))
+        await communicator.connect(timeout=HANGS_SECONDS)
+        before = await communicator.receive_nothing(timeout=0.1)
+        looking = looking_at(conversation)
+        await sync_to_async(happens)(reviewer)
+        ended = await communicator.receive_output(timeout=HANGS_SECONDS)
+        assert await asyncio.wait(looking, timeout=HANGS_SECONDS) == (set(looking), set())
+        await communicator.disconnect(timeout=HANGS_SECONDS)
+        return before, ended, may_be_watched(conversation.pk)
+
+    code = NO_LONGER_ALLOWED
+    closed = {"type": "websocket.close", "code": code}
+    assert async_to_sync(stay)() == (True, closed, False)
+
+
+def test_a_page_that_has_gone_meanwhile_is_ended_without_a_fault():
+    """Pages that left while the database was asked about them were tracebacks in the log."""
+
+    async def gone(message: Any) -> None:
+        raise ClientDisconnected
+
+    async def end() -> bool:
+        page = watching.TranscriptConsumer()
+        page.base_send = gone
+        await page.close(TRY_AGAIN_LATER)
+        return page.is_closed
+
+    assert asyncio.run(end())
+
+
+def test_a_socket_to_any_other_address_is_closed():
+    assert refusal(make_user(Role.REVIEWERS), "/ws/nowhere/") == 1000
+
+
+class TestOutages:
+    """Whoever cannot be let in now is told so soon, and is let in when he comes again."""
+
+    def test_a_database_that_fails(self, conversation: Conversation, monkeypatch, caplog):
+        reviewer = make_user(Role.REVIEWERS)
+
+        def fail(*_: object) -> None:
+            raise OperationalError("connection refused by 10.1.2.3")
+
+        with monkeypatch.context() as patch, caplog.at_level(logging.WARNING):
+            patch.setattr(watching, "_may_watch", fail)
+            assert refusal(reviewer, path_of(conversation)) == TRY_AGAIN_LATER
+        assert caplog.messages == ["a live page is told to try later: JournalDown"]
+        assert refusal(reviewer, path_of(conversation)) is None
+
+    def test_a_database_that_fails_while_a_page_is_open(self, conversation, monkeypatch, caplog):
+        reviewer, let_in = make_user(Role.REVIEWERS), iter([True])
+
+        def fail(*_: object) -> bool:
+            if next(let_in, False):
+                return True
+            raise OperationalError("connection refused by 10.1.2.3")
+
+        async def stay() -> Any:
+            communicator = await socket(reviewer, path_of(conversation))
+            await communicator.connect(timeout=HANGS_SECONDS)
+            ended = await communicator.receive_output(timeout=HANGS_SECONDS)
+            await communicator.disconnect(timeout=HANGS_SECONDS)
+            return ended
+
+        monkeypatch.setattr(watching, "_may_watch", fail)
+        monkeypatch.setattr(watching, "LOOK_SECONDS", 0.0)
+        with caplog.at_level(logging.WARNING):
+            ended = async_to_sync(stay)()
+        assert ended == {"type": "websocket.close", "code": TRY_AGAIN_LATER}
+        assert caplog.messages == ["a live page is told to try later: JournalDown"]
+
+    def test_a_database_that_says_nothing(self, conversation: Conversation, settings):
+        reviewer, go = make_user(Role.REVIEWERS), threading.Event()
+        settings.DATABASE_WAIT_SECONDS = 0.0
+        READER.submit(lambda: go.wait(HANGS_SECONDS))
+        try:
+            assert refusal(reviewer, path_of(conversation)) == TRY_AGAIN_LATER
+        finally:
+            go.set()
+
+    @pytest.mark.parametrize("error", [TimeoutError(), RedisError("down"), ValueError("abc")])
+    def test_a_layer_that_breaks_under_an_open_page(
+        self, conversation: Conversation, monkeypatch, caplog, error
+    ):
+        """It was a fault in the log for each page."""
+        reviewer, breaks = make_user(Role.REVIEWERS), asyncio.Event()
+
+        async def fail(*_: object) -> Any:
+            await breaks.wait()
+            raise error
+
+        async def stay() -> Any:
+            communicator = await socket(reviewer, path_of(conversation))
+            await communicator.connect(timeout=HANGS_SECONDS)
+            looking = looking_at(conversation)
+            breaks.set()
+            ended = await communicator.receive_output(timeout=HANGS_SECONDS)
+            await asyncio.wait({communicator.future}, timeout=HANGS_SECONDS)
+            communicator.future.result()  # nothing broke behind that
+            await asyncio.wait(looking, timeout=HANGS_SECONDS)
+            return ended, [task.cancelled() for task in looking]
+
+        monkeypatch.setattr(get_channel_layer(), "receive", fail)
+        with caplog.at_level(logging.WARNING):
+            ended = async_to_sync(stay)()
+        assert ended == ({"type": "websocket.close", "code": TRY_AGAIN_LATER}, [True])
+        assert caplog.messages == [f"a live page is told to try later: {type(error).__name__}"]
+
+    @pytest.mark.parametrize("error", [RedisError("down"), ValueError("abc"), None])
+    def test_a_layer_that_fails_while_somebody_leaves(self, conversation, monkeypatch, error):
+        reviewer = make_user(Role.REVIEWERS)
+        monkeypatch.setattr(watching, "PATIENCE_SECONDS", 0.01)
+        monkeypatch.setattr(get_channel_layer(), "group_discard", BrokenLayer(error).group_send)
+        assert refusal(reviewer, path_of(conversation)) is None
+
+    def test_a_layer_that_breaks_for_who_may_not_watch(self, conversation, monkeypatch):
+        """He is sent away once: to the server a second end is a fault."""
+
+        async def fail(*_: object) -> Any:
+            raise RedisError("down")
+
+        async def come() -> list[Any]:
+            communicator = await socket(AnonymousUser(), path_of(conversation))
+            await communicator.send_input({"type": "websocket.connect"})
+            await asyncio.wait({communicator.future}, timeout=HANGS_SECONDS)
+            communicator.future.result()
+            ended = []
+            while not communicator.output_queue.empty():
+                ended.append(communicator.output_queue.get_nowait())
+            return ended
+
+        monkeypatch.setattr(get_channel_layer(), "receive", fail)
+        assert [one["type"] for one in async_to_sync(come)()] == ["websocket.close"]
+
+    @pytest.mark.parametrize("error", [OSError("down"), RedisError("down"), None])
+    def test_a_layer_that_fails(self, conversation: Conversation, monkeypatch, error):
+        reviewer = make_user(Role.REVIEWERS)
+        monkeypatch.setattr(watching, "PATIENCE_SECONDS", 0.01)
+        layer = get_channel_layer()
+        monkeypatch.setattr(layer, "group_add", BrokenLayer(error).group_send)
+        assert refusal(reviewer, path_of(conversation)) == TRY_AGAIN_LATER
+
+
+class BrokenLayer:
+    """A layer that fails in one way."""
+
+    def __init__(self, error: BaseException | None) -> None:
+        self.error = error
+
+    async def group_send(self, group: str, message: object) -> None:
+        if self.error is None:
+            await asyncio.Event().wait()
+        else:
+            raise self.error
+
+
+@pytest.mark.parametrize(
+    "error", [OSError("down"), RedisError("down"), ChannelFull(), ValueError("abc"), None]
+)
+def test_a_layer_that_is_down_costs_a_line_in_the_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception | None
+):
+    monkeypatch.setattr(announcing, "PATIENCE_SECONDS", 0.01)
+    channel_layers.set("default", BrokenLayer(error))
+    with caplog.at_level(logging.WARNING):
+        asyncio.run(announce(7, turn_id=1, kind=TurnChange.STARTED))
+    assert caplog.messages == ["watchers of conversation 7 were not told"]
+
+
+def test_a_layer_that_is_down_for_long_is_a_line_in_ten_seconds(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    """Of two hundred answers it was two hundred a second."""
+    now = 1000.0
+    monkeypatch.setattr("copilot_admin.runs.announce.time.monotonic", lambda: now)
+    channel_layers.set("default", BrokenLayer(RedisError("down")))
+
+    async def scenario() -> None:
+        nonlocal now
+        for seconds in (0.0, 1.0, 8.9, 0.1):
+            now += seconds
+            await announce(7, turn_id=1, kind=TurnChange.PROGRESS)
+
+    with caplog.at_level(logging.WARNING):
+        run_at_once(scenario())
+    assert caplog.messages == ["watchers of conversation 7 were not told"] * 2
+
+
+def test_a_layer_that_hangs_is_waited_for_two_seconds():
+    channel_layers.set("default", BrokenLayer(None))
+
+    async def scenario() -> float:
+        start = asyncio.get_running_loop().time()
+        await announce(7, turn_id=1, kind=TurnChange.STARTED)
+        return asyncio.get_running_loop().time() - start
+
+    assert run_at_once(scenario()) == 2.0
+
+
+def test_pages_of_other_processes_may_watch_whatever_there_is():
+    channel_layers.set("default", BrokenLayer(None))
+    assert may_be_watched(7)
+
+
+def test_without_a_layer_nobody_is_told(caplog):
+    with override_settings(CHANNEL_LAYERS={}):
+        assert not may_be_watched(7)
+        asyncio.run(announce(7, turn_id=1, kind=TurnChange.STARTED))
+    assert caplog.messages == []

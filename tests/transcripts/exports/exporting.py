@@ -1,0 +1,53 @@
+"""An export as tests make one: begun by somebody, written at once."""
+
+from typing import Any
+import zlib
+
+from copilot_admin.models import ExportPart, ExportState, TranscriptExport
+from copilot_admin.transcripts.exports.conversations import ExportedConversation, ExportOptions
+from copilot_admin.transcripts.exports.downloading import pieces
+from copilot_admin.transcripts.exports.format import all_formats
+from copilot_admin.transcripts.exports.keeping import begin
+from copilot_admin.transcripts.exports.writing import Writing, WritingStep
+from tests.factories import make_user
+
+
+def begun(
+    name: str = "csv", *, owner: Any = None, with_data: bool = False, **given: str
+) -> TranscriptExport:
+    options = ExportOptions(with_data=with_data)
+    export = begin((owner or make_user()).pk, given=given, name=name, options=options)
+    assert isinstance(export, TranscriptExport)
+    return export
+
+
+def finished(name: str = "csv", *, owner: Any) -> TranscriptExport:
+    """An export whose file is whole, without a thread that wrote it."""
+    export = begun(name, owner=owner)
+    ExportPart.objects.create(export=export, ord=0, data=zlib.compress(b"one,"))
+    ExportPart.objects.create(export=export, ord=1, data=zlib.compress(b"two"))
+    export.state, export.n_parts, export.size = ExportState.DONE, 2, 7
+    export.save()
+    return export
+
+
+def written(export: TranscriptExport) -> TranscriptExport:
+    writing = Writing(export.pk, export.claim)
+    while writing.batch() is WritingStep.MOVED:
+        pass
+    export.refresh_from_db()
+    return export
+
+
+def text_of(export: TranscriptExport) -> str:
+    return b"".join(pieces(export)).decode()
+
+
+def said_by(name: str, conversation: Any, **options: bool) -> str:
+    """One conversation in a format, without a file around it."""
+    exported = ExportedConversation(conversation, ExportOptions(**options))
+    return "".join(all_formats()[name].conversation(exported))
+
+
+def parts_of(export: TranscriptExport) -> list[int]:
+    return list(ExportPart.objects.filter(export=export).values_list("ord", flat=True))

@@ -1,0 +1,335 @@
+"""The formats of exports: what was said, whatever it is, and nothing that runs or is fetched."""
+
+import csv
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+import io
+from itertools import product
+import json
+import re
+from typing import Any
+from uuid import uuid4
+
+from django.contrib.auth.models import User
+import pytest
+
+from copilot_admin.agent.values.engine_input import ServerTool
+from copilot_admin.copilots.users import AskingUser
+from copilot_admin.models import (
+    Conversation,
+    Criterion,
+    CriterionKind,
+    Feedback,
+    FeedbackSource,
+    Logging,
+    Mark,
+    Rating,
+    Turn,
+    Verdict,
+)
+from copilot_admin.transcripts.exports.format import About, all_formats
+from copilot_admin.transcripts.exports.formats.comma_separated import BYTE_ORDER_MARK
+from copilot_admin.transcripts.exports.formats.markdown import fenced, plain
+from tests.admin.transcripts.transcript_rows import call, echo, results, rich_conversation
+from tests.factories import make_version
+from tests.transcripts.exports.exporting import said_by
+from tests.transcripts.store.journaling import Client, ai, call_echo, call_event, human
+
+ABOUT = About(words="Copilot: <b>desk</b>", made_at=datetime(2026, 11, 22, 12, 0, tzinfo=UTC))
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "</pre></article><img src=https://evil.example/x onerror=alert(1)>",
+    '=HYPERLINK("https://evil.example")',
+    "```\n![x](https://evil.example/p.png)\n````",
+    "</style><link rel=stylesheet href=//evil.example>\u2028next",
+    "متن فارسی",
+)
+pytestmark = pytest.mark.django_db
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    head = "".join(all_formats()["csv"].begin(ABOUT)).removeprefix(BYTE_ORDER_MARK)
+    return list(csv.DictReader(io.StringIO(head + text, newline="")))
+
+
+def lines_of(text: str) -> list[Any]:
+    return [json.loads(line) for line in text.split("\n") if line]
+
+
+@pytest.mark.parametrize(
+    ("user", "said"),
+    [
+        (None, None),
+        (AskingUser(id="u-1", name="Ada"), {"id": "u-1", "email": "", "name": "Ada"}),
+    ],
+)
+def test_every_format_says_which_user_asked(user: AskingUser | None, said: Any):
+    asked = Client(user=user).ask("Hello").answer("Hi.")
+    (line,) = lines_of(said_by("jsonl", asked.conversation))
+    assert line["metadata"]["user"] == said
+    for name in ("md", "html"):
+        assert ("Ada" in said_by(name, asked.conversation)) is (user is not None)
+
+
+def test_a_row_of_a_spreadsheet_says_all_of_a_question():
+    user = AskingUser(id="u-1", email="ada@b.example", name="Ada")
+    client = Client(trace_id="t-1", principal="key:7", user=user)
+    asked = client.ask("=2+2").answer('Four,\n"exactly".')
+    turn = Turn.objects.get()
+    person = User.objects.create(username="ada")
+    for source, value, tags, comment in (
+        (FeedbackSource.REVIEWER, 1, [], ""),
+        (FeedbackSource.END_USER, -1, ["Slow"], "-late"),
+    ):
+        Feedback.objects.create(turn=turn, value=value, tags=tags, comment=comment, source=source)
+    verdict = Verdict.objects.create(
+        conversation=asked.conversation, turn=turn, author=person, rating=Rating.BAD, comment="No."
+    )
+    label = Criterion.objects.create(name="wrong number")
+    score = Criterion.objects.create(name="tone", kind=CriterionKind.SCORE)
+    Mark.objects.create(verdict=verdict, criterion=label, value=1)
+    Mark.objects.create(verdict=verdict, criterion=score, value=4)
+    (row,) = rows_of(said_by("csv", asked.conversation))
+    assert row == {
+        "conversation": str(asked.conversation.pk),
+        "turn": str(turn.pk),
+        "follows": "",
+        "branch": "1",
+        "trace_id": "t-1",
+        "caller": "key:7",
+        "user": "u-1",
+        "user_email": "ada@b.example",
+        "asked_at": "2026-11-20T12:00:01+00:00",
+        "copilot": client.version.copilot.slug,
+        "version": "1",
+        "provider": "Provider",
+        "model": "small-1",
+        "state": "done",
+        "outcome": "completed",
+        "error_kind": "",
+        "error": "",
+        "attempts": "1",
+        "question": "'=2+2",
+        "answer": 'Four,\n"exactly".',
+        "client_calls": "",
+        "thumbs_up": "1",
+        "thumbs_down": "1",
+        "reasons": "Slow",
+        "comments": "'-late",
+        "ratings": "bad",
+        "labels": "wrong number; tone: 4",
+        "rating_comments": "No.",
+        "conversation_ratings": "",
+        "conversation_labels": "",
+        "review_state": "new",
+        "input_tokens": "10",
+        "cached_tokens": "0",
+        "output_tokens": "5",
+        "reasoning_tokens": "0",
+        "cost_usd": "",
+        "cost_is": "unknown",
+        "first_token_ms": "300",
+        "ms": "900",
+    }
+
+
+def test_a_line_is_a_chat_with_its_calls_and_what_they_gave():
+    client = Client(trace_id="t-1")
+    asked_for = call(symbol="AAPL")
+    client.ask("Prices?").answer("Let me look. ", asked_for)
+    last = client.ask("Prices?", echo(asked_for), results(asked_for, "42")).answer("They are 42.")
+    (line,) = lines_of(said_by("jsonl", last.conversation, with_data=True))
+    user, calling, given, answer = line["messages"]
+    assert user == {"role": "user", "content": "Prices?"}
+    assert calling["content"] == "Let me look. "
+    (tool,) = calling["tool_calls"]
+    assert (tool["type"], tool["function"]["name"]) == ("function", "get_widget_data")
+    assert json.loads(tool["function"]["arguments"])["data_sources"][0]["id"] == "prices"
+    assert (given["role"], given["tool_call_id"]) == ("tool", tool["id"])
+    assert "42" in given["content"]
+    assert answer == {"role": "assistant", "content": "They are 42."}
+    assert line["metadata"]["content_kept"] is True
+    turn = line["metadata"]["turns"][0]
+    assert (turn["outcome"], turn["cost_usd"], turn["cost_is"]) == ("completed", None, "unknown")
+    (short,) = lines_of(said_by("jsonl", last.conversation))
+    assert short["messages"][2]["content"] == "[not exported: data was left out]"
+
+
+def test_each_way_through_a_conversation_is_a_line():
+    client = Client(trace_id="t-1")
+    client.ask("A?").answer("a")
+    client.ask("A?", ai("a"), "B?").answer("b")
+    last = client.ask("A?", ai("a"), "C?").answer("c")
+    lines = lines_of(said_by("jsonl", last.conversation))
+    assert [[one["content"] for one in line["messages"]] for line in lines] == [
+        ["A?", "a", "B?", "b"],
+        ["A?", "a", "C?", "c"],
+    ]
+
+
+def test_a_system_prompt_is_there_where_it_is_wanted():
+    version = make_version(system_prompt="Be brief.")
+    asked = Client(version=version).ask("Hi?").answer("Hi.")
+    (line,) = lines_of(said_by("jsonl", asked.conversation, with_prompts=True))
+    assert line["messages"][0] == {"role": "system", "content": "Be brief."}
+    assert "Be brief." not in said_by("jsonl", asked.conversation)
+
+
+@pytest.mark.parametrize("name", ["csv", "md", "html"])
+def test_what_was_not_kept_is_said_and_not_invented(name: str):
+    client = Client(logging=Logging.METADATA, trace_id="t-1")
+    text = said_by(name, client.ask("Secret?").answer("Hush.").conversation, with_data=True)
+    assert "not kept: the copilot" in text.replace("&#x27;", "'")
+    assert "Secret" not in text
+
+
+def test_a_chat_without_content_has_no_messages():
+    client = Client(logging=Logging.METADATA, trace_id="t-1")
+    (line,) = lines_of(said_by("jsonl", client.ask("Secret?").answer("Hush.").conversation))
+    assert line["messages"] == []
+    assert line["metadata"]["content_kept"] is False
+
+
+def test_everything_that_a_transcript_can_hold_is_written():
+    conversation = rich_conversation()
+    for name, with_data in product(("csv", "jsonl", "md", "html"), (True, False)):
+        text = said_by(name, conversation, with_data=with_data, with_prompts=True)
+        assert "Microsoft stayed flat, on second thought." in text, name
+        assert "ماذا عن أرامكو؟" in text, name
+        assert ("200.5" in text) is (with_data and name != "csv"), name  # row 20 of a table
+
+
+class Tags(HTMLParser):
+    """Which elements and attributes a browser would make of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: set[str] = set()
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found |= {tag, *(f"{tag} {name}" for name, _ in attrs)}
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def hostile_conversation():
+    client = Client(trace_id=f"t-{uuid4()}", principal="key:<i>")
+    said: list[Any] = []
+    for text in HOSTILE:
+        said.append(human(text))
+        asked = client.ask(*said).answer(text)
+        said.append(ai(text))
+    conversation = asked.conversation
+    conversation.title = HOSTILE[1]
+    return conversation
+
+
+def test_a_page_runs_nothing_and_fetches_nothing():
+    page = all_formats()["html"]
+    text = "".join(page.begin(ABOUT)) + said_by("html", hostile_conversation())
+    text += "".join(page.end())
+    tags = Tags()
+    tags.feed(text)
+    names = {one for one in tags.found if " " not in one}
+    assert names == {
+        *("html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "h3", "h4"),
+        *("p", "section", "article", "pre"),
+    }
+    attributes = {one.split()[1] for one in tags.found if " " in one}
+    assert attributes == {"lang", "charset", "http-equiv", "content", "name", "class", "id", "dir"}
+    assert "default-src 'none'" in text
+    for one in HOSTILE:
+        assert one in tags.text
+
+
+def test_markdown_shows_hostile_texts_as_they_are():
+    from markdown_it import MarkdownIt
+
+    text = said_by("md", hostile_conversation())
+    drawn = MarkdownIt("commonmark").render(text)
+    tags = Tags()
+    tags.feed(drawn)
+    assert {one for one in tags.found if " " not in one} <= {
+        *("h2", "h3", "p", "strong", "pre", "code"),
+    }
+    for one in HOSTILE:
+        assert one in tags.text
+
+
+def test_a_fence_is_longer_than_any_within():
+    assert fenced("a") == "```text\na\n```"
+    assert fenced("a ````` b").startswith("``````text\n")
+
+
+def test_a_text_in_a_line_has_no_marks():
+    assert plain("# a\n[x](y)") == "\\# a \\[x\\]\\(y\\)"
+
+
+def test_a_line_of_json_is_one_line_for_every_reader():
+    text = said_by("jsonl", hostile_conversation())
+    assert len(text.splitlines()) == 1
+    assert not re.search("[\u2028\u2029]", text)
+
+
+@pytest.mark.parametrize("name", list(all_formats()))
+def test_every_format_keeps_its_contract(name: str):
+    one = all_formats()[name]
+    assert re.fullmatch("[a-z0-9]{2,10}", one.name)
+    assert one.name == name
+    assert str(one.label)
+    assert str(one.help).endswith(".")
+    assert "/" in one.media_type
+    around = [*one.begin(ABOUT), *one.end()]
+    assert all(isinstance(text, str) for text in around)
+    conversation = hostile_conversation()
+    assert said_by(name, conversation) == said_by(name, conversation)
+    assert "متن فارسی" in said_by(name, conversation)
+
+
+def test_a_call_that_nothing_came_back_for_is_followed_by_that():
+    """Else fine-tuning refuses the chat; at the end it stands as it is: that is what is learnt."""
+    client = Client(version=make_version(), trace_id="t")
+    client.ask("Price?").answer("", call_event())
+    (line,) = said_by("jsonl", Conversation.objects.get()).splitlines()
+    assert [one["role"] for one in json.loads(line)["messages"]] == ["user", "assistant"]
+    client.ask("Price?", call_echo(), "Never mind?").answer("Fine.")
+    (line,) = said_by("jsonl", Conversation.objects.get()).splitlines()
+    messages = json.loads(line)["messages"]
+    assert [one["role"] for one in messages] == ["user", "assistant", "tool", "user", "assistant"]
+    assert messages[2] == {
+        "role": "tool",
+        "tool_call_id": messages[1]["tool_calls"][0]["id"],
+        "content": "[nothing came back for this call]",
+    }
+
+
+@pytest.mark.parametrize("with_data", [False, True])
+def test_every_call_of_a_chat_has_its_result_behind_it(with_data: bool):
+    """As fine-tuning checks it: known roles, and a call's results before anybody else speaks."""
+    conversation = rich_conversation()
+    for line in said_by("jsonl", conversation, with_data=with_data).splitlines():
+        waiting: set[str] = set()
+        for message in json.loads(line)["messages"]:
+            role = message["role"]
+            assert role in ("system", "user", "assistant", "tool")
+            if role == "tool":
+                waiting.remove(message["tool_call_id"])
+                continue
+            assert waiting == set()
+            assert isinstance(message["content"], str) or "tool_calls" in message
+            for asked in message.get("tool_calls", ()):
+                json.loads(asked["function"]["arguments"])
+                waiting.add(asked["id"])
+
+
+@pytest.mark.parametrize("name", ["jsonl", "md", "html"])
+def test_of_a_request_with_very_many_events_the_first_are_exported_and_the_others_told(
+    monkeypatch, name
+):
+    monkeypatch.setattr("copilot_admin.transcripts.exports.conversations.MOST_EVENTS", 3)
+    tools = (ServerTool(f"tool {number}", "{}", "done") for number in range(10))
+    exported = said_by(name, Client().ask("q").answer(*tools, "a").conversation, with_data=True)
+    assert [f"tool {number}" in exported for number in range(10)] == [True] * 3 + [False] * 7
+    assert '"events_left_out": 7' in exported or "7 more events" in exported

@@ -1,0 +1,391 @@
+"""An export is written in batches, by one at a time, and goes on where it stopped."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+import csv
+from datetime import timedelta
+import io
+import sqlite3
+
+from django import db
+from django.db import transaction
+from django.utils import timezone
+from django_tasks_db.models import DBTaskResult
+import pytest
+
+from copilot_admin.config.roles import Role
+from copilot_admin.jobs import background, removals, removing
+from copilot_admin.jobs.background import BACKGROUND
+from copilot_admin.jobs.export_tasks import export_in_background, resume_exports
+from copilot_admin.models import Conversation, Copilot, ExportPart, ExportState, TranscriptExport
+from copilot_admin.privacy.scopes import PrivacyScope
+from copilot_admin.storage.writer import WRITER
+from copilot_admin.transcripts.exports import gathering, keeping, tasks, writing
+from copilot_admin.transcripts.exports.conversations import ExportOptions
+from copilot_admin.transcripts.exports.downloading import file_name, media_type, pieces
+from copilot_admin.transcripts.exports.keeping import (
+    ExportRefusal,
+    discard,
+    stop,
+    sweep_exports,
+    take_over,
+)
+from copilot_admin.transcripts.exports.writing import Writing, WritingStep
+from tests.clocks import when_missed
+from tests.databases import end_all_others, on_postgresql
+from tests.factories import make_user, make_version
+from tests.transcripts.exports.exporting import begun, parts_of, text_of, written
+from tests.transcripts.store.journaling import Client
+from tests.waiting import HANGS_SECONDS
+
+IN_DATABASE = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
+
+
+@pytest.fixture(autouse=True)
+def _background_is_open() -> None:
+    background.start()
+
+
+def conversations(number: int) -> list[int]:
+    version = make_version()
+    return [
+        Client(version=version, trace_id=f"t-{n}").ask(f"Q{n}?").answer("Yes.").conversation.pk
+        for n in range(number)
+    ]
+
+
+def ids_in(export: TranscriptExport) -> list[int]:
+    rows = csv.DictReader(io.StringIO(text_of(export).removeprefix("\ufeff"), newline=""))
+    return [int(row["conversation"]) for row in rows]
+
+
+def batch_by_batch(monkeypatch) -> None:
+    """Lets a batch end after a conversation: none is read with another."""
+    monkeypatch.setattr(writing, "BATCH_SECONDS", 0)
+    monkeypatch.setattr(gathering, "MOST_TURNS", 0)
+
+
+def one_by_one(monkeypatch) -> None:
+    """Lets a batch end after a conversation, and a part after a line."""
+    batch_by_batch(monkeypatch)
+    monkeypatch.setattr(writing, "PART_BYTES", 1)
+
+
+def test_an_export_is_the_whole_file_with_its_figures():
+    ids = conversations(3)
+    export = written(begun())
+    assert ids_in(export) == ids[::-1]
+    assert (export.state, export.per_cent) == (ExportState.DONE, 100)
+    assert (export.n_conversations, export.n_turns) == (3, 3)
+    assert export.size == len(text_of(export).encode())
+    assert file_name(export) == f"transcripts-{timezone.now():%Y-%m-%d}-{export.pk}.csv"
+    assert media_type(export) == "text/csv; charset=utf-8"
+
+
+def test_an_export_of_nothing_is_a_file_with_its_head():
+    export = written(begun("html"))
+    assert export.is_done
+    assert "<h1>Transcripts</h1>" in text_of(export)
+    assert text_of(export).endswith("</html>\n")
+
+
+def test_it_is_the_same_in_one_go_and_in_many(monkeypatch):
+    conversations(4)
+    monkeypatch.setattr(writing, "BATCH_SECONDS", HANGS_SECONDS)
+    at_once = written(begun("html"))
+    one_by_one(monkeypatch)
+    in_steps = written(begun("html"))
+    assert in_steps.n_parts > at_once.n_parts == 1
+    body = text_of(at_once).partition("UTC")[2]
+    assert text_of(in_steps).partition("UTC")[2] == body
+
+
+def test_it_goes_on_where_a_dead_process_stopped(monkeypatch):
+    ids = conversations(4)
+    one_by_one(monkeypatch)
+    export = begun()
+    dead = Writing(export.pk, export.claim)
+    assert dead.batch() is WritingStep.MOVED
+    export.refresh_from_db()
+    assert (export.position, export.n_conversations) == (ids[-1], 1)
+    assert 0 < export.per_cent < 100
+    leftover = ExportPart(export=export, ord=export.n_parts, data=b"half a conversation")
+    leftover.save()
+    assert ids_in(written(export)) == ids[::-1]
+
+
+def test_of_two_who_write_one_has_the_claim(monkeypatch):
+    ids = conversations(4)
+    one_by_one(monkeypatch)
+    export = begun()
+    slow = Writing(export.pk, export.claim)
+    assert slow.batch() is WritingStep.MOVED
+    TranscriptExport.objects.update(moved_at=timezone.now() - timedelta(minutes=1))
+    assert take_over(lambda pk, number: False) == [(export.pk, 1)]
+    assert take_over(lambda pk, number: False) == []
+    fast = Writing(export.pk, 1)
+    assert fast.batch() is WritingStep.MOVED
+    assert slow.batch() is WritingStep.ENDED
+    while fast.batch() is WritingStep.MOVED:
+        pass
+    export.refresh_from_db()
+    assert ids_in(export) == ids[::-1]
+
+
+def test_a_claim_that_is_lost_at_the_end_of_a_batch_stores_nothing(monkeypatch):
+    conversations(2)
+    monkeypatch.setattr(writing, "BATCH_SECONDS", 0)
+    export = begun()
+    slow = Writing(export.pk, export.claim)
+    assert slow.batch() is WritingStep.MOVED
+    parts = parts_of(export)
+    TranscriptExport.objects.update(claim=5)
+    assert slow.batch() is WritingStep.ENDED
+    assert parts_of(export) == parts
+
+
+def test_a_stopped_export_ends_and_its_parts_go(monkeypatch):
+    conversations(3)
+    one_by_one(monkeypatch)
+    export = begun()
+    running = Writing(export.pk, export.claim)
+    running.batch()
+    assert stop(export) is True
+    assert stop(export) is False
+    assert running.batch() is WritingStep.ENDED
+    export.refresh_from_db()
+    assert export.state == ExportState.STOPPED
+    while sweep_exports():
+        pass
+    assert parts_of(export) == []
+    assert TranscriptExport.objects.filter(pk=export.pk).exists()
+
+
+def test_a_discarded_export_is_gone_at_once_and_its_rows_soon():
+    conversations(1)
+    export = written(begun())
+    discard(export)
+    assert not TranscriptExport.objects.kept().exists()
+    while sweep_exports():
+        pass
+    assert not TranscriptExport.objects.exists()
+    assert not ExportPart.objects.exists()
+
+
+def test_an_export_is_kept_for_a_week():
+    export = written(begun())
+    sweep_exports()
+    assert parts_of(export) == [0]
+    export.expires_at = timezone.now()
+    export.save()
+    assert [sweep_exports(), sweep_exports(), sweep_exports()] == [1, 1, 0]
+
+
+def test_conversations_that_go_meanwhile_are_left_out(monkeypatch):
+    ids = conversations(3)
+    batch_by_batch(monkeypatch)
+    export = begun()
+    running = Writing(export.pk, export.claim)
+    running.batch()
+    Conversation.objects.filter(pk=ids[0]).delete()
+    while running.batch() is WritingStep.MOVED:
+        pass
+    export.refresh_from_db()
+    assert ids_in(export) == [ids[2], ids[1]]
+
+
+def test_what_is_erased_while_it_is_written_is_in_no_part_of_it(monkeypatch):
+    ids = conversations(4)
+    one_by_one(monkeypatch)
+    export = begun()
+    running = Writing(export.pk, export.claim)
+    while len(parts_of(export)) < 2:
+        assert running.batch() is WritingStep.MOVED
+    removal = removals.begin(PrivacyScope(conversation=ids[2]))
+    step = removing.RemovalStep.MOVED
+    while step is removing.RemovalStep.MOVED:
+        with transaction.atomic():
+            step = removing.remove_batch(removal.pk)
+    assert running.batch() is WritingStep.ENDED
+    export.refresh_from_db()
+    assert (export.state, parts_of(export)) == (ExportState.FAILED, [])
+
+
+def test_conversations_that_begin_meanwhile_are_not_in_it(monkeypatch):
+    ids = conversations(1)
+    export = begun()
+    conversations(1)
+    assert ids_in(written(export)) == ids
+
+
+def test_a_full_disk_is_said_in_words(monkeypatch, tmp_path):
+    conversations(1)
+    monkeypatch.setattr(writing, "full_folder", lambda: tmp_path)
+    export = written(begun())
+    assert export.state == ExportState.FAILED
+    assert "too little room on the disk" in export.error
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_database_without_room_is_said_in_words(monkeypatch, kind: str):
+    cause: Exception = sqlite3.OperationalError("database or disk is full")
+    if kind == "sqlite":
+        cause.sqlite_errorcode = sqlite3.SQLITE_FULL  # type: ignore[attr-defined]
+    else:
+        cause.sqlstate = "53100"  # type: ignore[attr-defined]
+
+    def full(*_: object, **__: object) -> None:
+        raise db.OperationalError from cause
+
+    monkeypatch.setattr(writing, "claim", full)
+    export = written(begun())
+    assert "too little room on the disk" in export.error
+
+
+def test_a_database_that_is_away_is_tried_again(monkeypatch):
+    def away(*_: object) -> None:
+        raise db.OperationalError
+
+    export = begun()
+    with monkeypatch.context() as patched:
+        patched.setattr(writing, "claim", away)
+        with pytest.raises(db.OperationalError):
+            Writing(export.pk, export.claim).batch()
+    assert written(export).is_done
+
+
+def test_an_export_that_breaks_says_so(monkeypatch, caplog):
+    conversations(1)
+
+    def broken(query: str) -> None:
+        raise KeyError(query)
+
+    monkeypatch.setattr(writing, "read_selection", broken)
+    export = written(begun())
+    assert export.error == "The export broke down. Operators find why in the log."
+    assert "an export broke" in caplog.text
+
+
+def test_a_format_that_is_gone_is_said(monkeypatch):
+    export = begun()
+    TranscriptExport.objects.update(format="old")
+    export = written(export)
+    assert "does not know the format" in export.error
+    assert media_type(export) == "application/octet-stream"
+
+
+def test_a_file_that_is_too_large_is_refused(monkeypatch):
+    conversations(1)
+    monkeypatch.setattr(writing, "LARGEST", 10)
+    assert "Choose a narrower filter." in written(begun()).error
+
+
+def test_a_download_of_what_is_gone_breaks_off():
+    export = written(begun())
+    ExportPart.objects.all().delete()
+    with pytest.raises(ExportPart.DoesNotExist):
+        list(pieces(export))
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "prompts"), [("csv", False, False), ("jsonl", True, True), ("md", True, False)]
+)
+def test_a_format_takes_what_it_can_hold(name: str, data: bool, prompts: bool):
+    options = ExportOptions(with_data=True, with_prompts=True)
+    export = keeping.begin(make_user().pk, given={}, name=name, options=options)
+    assert isinstance(export, TranscriptExport)
+    assert (export.with_data, export.with_prompts) == (data, prompts)
+
+
+def test_a_person_has_few_at_a_time():
+    owner = make_user()
+    for _ in range(keeping.MOST_RUNNING):
+        begun(owner=owner)
+    begun()  # somebody else
+    refused = keeping.begin(owner.pk, given={}, name="csv", options=ExportOptions())
+    assert refused is ExportRefusal.MANY
+
+
+def test_a_filter_that_is_too_long_is_refused():
+    given = {"tag": "x" * 9000}
+    refused = keeping.begin(make_user().pk, given=given, name="csv", options=ExportOptions())
+    assert refused is ExportRefusal.LONG
+
+
+def test_a_process_writes_an_export_beside_its_work(monkeypatch):
+    ids = conversations(3)
+    one_by_one(monkeypatch)
+    monkeypatch.setattr("copilot_admin.jobs.tasks.TURN_SECONDS", 0)
+    begin = {"given": {}, "name": "csv", "options": ExportOptions()}
+    export = export_in_background(make_user().pk, **begin)
+    assert isinstance(export, TranscriptExport)
+    assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
+    export.refresh_from_db()
+    assert ids_in(export) == ids[::-1]
+
+
+@when_missed
+def test_what_another_process_left_is_taken_up(since):
+    export = begun()
+    TranscriptExport.objects.update(moved_at=timezone.now() + since)
+    WRITER.submit(resume_exports).result(HANGS_SECONDS)
+    assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
+    export.refresh_from_db()
+    assert (export.is_done, export.claim) == (True, 1)
+
+
+def test_what_waits_for_a_worker_is_left_to_it(settings):
+    settings.TASKS = IN_DATABASE
+    export = begun()
+    tasks.write_export.enqueue(export.pk, export.claim)
+    TranscriptExport.objects.update(moved_at=timezone.now() - timedelta(minutes=1))
+    resume_exports()
+    assert DBTaskResult.objects.ready().count() == 1
+
+
+@on_postgresql
+def test_it_goes_on_when_the_database_is_back_after_it_has_lost_its_connections(monkeypatch):
+    ids = conversations(3)
+    one_by_one(monkeypatch)
+    export = begun()
+    moved: Callable[[Writing], WritingStep] = Writing.batch
+
+    def batch(writing: Writing) -> WritingStep:
+        step = moved(writing)
+        lose_connections()  # as when the server of the database begins anew
+        return step
+
+    with monkeypatch.context() as away:
+        away.setattr(Writing, "batch", batch)
+        tasks.write_export.enqueue(export.pk, export.claim)
+        assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
+    db.connections.close_all()  # of this thread
+    export.refresh_from_db()
+    assert (export.state, export.n_conversations) == (ExportState.RUNNING, 1)
+    TranscriptExport.objects.update(moved_at=timezone.now() - timedelta(minutes=1))
+    resume_exports()
+    assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
+    export.refresh_from_db()
+    assert (export.state, ids_in(export)) == (ExportState.DONE, ids[::-1])
+
+
+def lose_connections() -> None:
+    """Ends every connection to the database, of whatever thread."""
+    with ThreadPoolExecutor(1) as elsewhere:
+        elsewhere.submit(end_all_others).result(HANGS_SECONDS)
+
+
+def test_where_copilots_have_members_prompts_are_those_of_copilots_that_the_owner_knows(settings):
+    settings.MEMBERS = True
+    owner = make_user(Role.REVIEWERS, Role.BUILDERS)
+    for slug, prompt in (("mine", "Be brief."), ("theirs", "Be secret.")):
+        version = make_version(slug=slug, system_prompt=prompt)
+        Copilot.objects.filter(slug=slug).update(is_for_all_builders=slug == "mine")
+        Client(version=version, trace_id=slug).ask(f"{slug}?").answer("Yes.")
+    options = ExportOptions(with_prompts=True)
+    export = keeping.begin(owner.pk, given={}, name="jsonl", options=options)
+    said = text_of(written(export))
+    assert [word in said for word in ("mine?", "theirs?", "Be brief.", "Be secret.")] == [
+        *(True, True, True, False)
+    ]

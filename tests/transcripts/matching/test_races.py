@@ -1,0 +1,124 @@
+"""Two requests of one conversation come at once: a constraint decides, and nothing stands twice."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+from django.db import OperationalError, connection, transaction
+import pytest
+
+from copilot_admin.models import Conversation, Node, Run, Turn
+from copilot_admin.transcripts.matching import attaching, finding
+from copilot_admin.transcripts.store.opening import accept, prepare
+from tests.transcripts.store.journaling import (
+    Client,
+    ai,
+    shape,
+)
+from tests.waiting import eventually
+
+pytestmark = pytest.mark.django_db
+
+
+def blind_once(monkeypatch, seen=None):
+    """The first look sees what was there before another process committed."""
+    find, looks = attaching.find, [seen or finding.Found()]
+    monkeypatch.setattr(
+        attaching, "find", lambda *args, **options: looks.pop() if looks else find(*args, **options)
+    )
+
+
+@pytest.mark.database
+def test_a_conversation_that_another_process_makes_meanwhile_is_joined(monkeypatch):
+    client = Client(trace_id="chat")
+    first = client.ask("Hi").answer("Hello")
+    blind_once(monkeypatch)
+    second = client.ask("Hi", ai("Hello"), "And?")
+    assert second.conversation == first.conversation
+    assert [row[0] for row in shape(first.conversation)] == [0, 1, 2]
+
+
+@pytest.mark.database
+def test_a_conversation_that_is_made_and_taken_away_meanwhile_is_an_outage(monkeypatch):
+    client = Client(trace_id="chat")
+    client.ask("Hi").answer("Hello")
+    monkeypatch.setattr(attaching, "find", lambda *args, **options: finding.Found())
+    with pytest.raises(OperationalError, match="and not found"):
+        client.ask("Hi", ai("Hello"), "And?")
+
+
+@pytest.mark.database
+def test_a_turn_that_another_process_makes_meanwhile_is_shared(monkeypatch):
+    client = Client(trace_id="chat")
+    first = client.ask("Hi")
+    blind_once(monkeypatch, finding.Found(first.conversation))
+    second = client.ask("Hi")
+    assert second.accepted.turn_id == first.accepted.turn_id
+    assert second.conversation.n_turns == 1
+
+
+@pytest.mark.database
+def test_a_history_that_another_process_stores_meanwhile_is_stored_once(monkeypatch):
+    client = Client(trace_id="chat")
+    first = client.ask("Hi").answer("Hello")
+    blind_once(monkeypatch, finding.Found(first.conversation))
+    second = client.ask("Hi", ai("Hello"), "And?")
+    assert second.conversation == first.conversation
+    assert [row[0] for row in shape(first.conversation)] == [0, 1, 2]
+
+
+@pytest.mark.database
+def test_a_trace_id_that_another_process_gives_away_meanwhile_is_respected(monkeypatch):
+    client = Client()
+    unnamed = client.ask("Hi").answer("Hello")
+    named = client.another(trace_id="chat")
+    first = named.ask("Ho").answer("Yes")
+    blind_once(monkeypatch, finding.Found(unnamed.conversation))
+    second = named.ask("Ho", ai("Yes"), "And?")
+    assert second.conversation == first.conversation
+    assert unnamed.conversation.trace_id == ""
+
+
+@pytest.mark.database
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("history", [["Hi"], ["Hi", ai("Hello"), "More"]], ids=["first", "later"])
+def test_two_requests_of_one_conversation_at_once(history, monkeypatch):
+    client = Client(trace_id="chat")
+    if len(history) > 1:
+        client.ask("Hi").answer("Hello")
+    find, to_be_met = attaching.find, ["the first"]
+
+    def find_while_the_other_waits(*args, **options):
+        found = find(*args, **options)
+        if to_be_met:
+            to_be_met.pop()
+            assert eventually(is_waited_for)
+        return found
+
+    monkeypatch.setattr(attaching, "find", find_while_the_other_waits)
+    openings = [client.opening(*history), client.opening(*history)]
+    with ThreadPoolExecutor(2) as threads:
+        accepted = list(threads.map(accept_alone, openings))
+    assert accepted[0].turn_id == accepted[1].turn_id
+    assert Conversation.objects.get().n_runs == Run.objects.count()
+    assert Conversation.objects.get().n_turns == Turn.objects.count() == (len(history) + 1) // 2
+    assert Node.objects.count() == len(history)
+
+
+def is_waited_for():
+    """Whether another transaction waits for the end of this one; SQLite does not say who waits."""
+    if connection.vendor == "sqlite":
+        return True
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_locks AS held JOIN pg_locks AS wanted"
+            " USING (locktype, transactionid) WHERE locktype = 'transactionid'"
+            " AND held.pid = pg_backend_pid() AND held.granted AND NOT wanted.granted)"
+        )
+        return cursor.fetchone()[0]
+
+
+def accept_alone(opening):
+    try:
+        with transaction.atomic():
+            return accept(prepare(opening))
+    finally:
+        connection.close()

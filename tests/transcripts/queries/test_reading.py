@@ -1,0 +1,147 @@
+"""What a reviewer reads of a conversation."""
+
+from datetime import timedelta
+
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+import pytest
+
+from copilot_admin.models import Outcome, Turn, TurnState
+from copilot_admin.transcripts.queries import UsageView, read_conversation, read_request
+from copilot_admin.transcripts.store.checkpoints import store
+from copilot_admin.transcripts.store.recorder import Recorder
+from protocol.events import MessageChunk, StatusUpdate
+from tests.transcripts.store.journaling import (
+    Client,
+    ai,
+    call_echo,
+    call_event,
+    ending,
+    human,
+    result,
+)
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+
+
+def test_a_turn_shows_question_call_result_and_answer():
+    client = Client()
+    client.ask("Price?").answer(call_event())
+    asked = client.ask("Price?", call_echo(), result("big " * 1000)).answer(
+        StatusUpdate(message="Reading"), "It is ", "42"
+    )
+    (turn,) = read_conversation(asked.conversation).turns
+    first, second = turn.runs
+    assert (turn.question.text, turn.state, turn.level) == ("Price?", "done", 0)
+    assert first.call.function == "get_widget_data"
+    assert first.call.arguments == call_echo().input_arguments
+    assert [one.data["data"][0]["items"][0]["content"] for one in first.call.results] == [
+        "big " * 1000
+    ]
+    assert [one.node_id for one in second.received] == [first.call.results[0].node_id]
+    assert (second.answer, second.call) == ("It is 42", None)
+    assert [(event.type, event.payload["message"]) for event in second.events] == [
+        ("status", "Reading")
+    ]
+    assert second.usage == UsageView(
+        input_tokens=10, cached_tokens=0, output_tokens=5, reasoning_tokens=0, source="provider"
+    )
+    assert second.version == client.version.number
+
+
+def test_branches_follow_their_turn_in_the_order_asked():
+    client = Client(trace_id="chat")
+    client.ask("A").answer("a")
+    client.ask("A", ai("a"), "B").answer("b")
+    client.ask("A", ai("a"), "B", ai("b"), "C").answer("c")
+    asked = client.ask("A", ai("a"), "B2").answer("b2")
+    turns = read_conversation(asked.conversation).turns
+    assert [(t.question.text, t.level, t.branch, t.branches) for t in turns] == [
+        ("A", 0, 1, 1),
+        ("B", 1, 1, 2),
+        ("C", 2, 1, 1),
+        ("B2", 1, 2, 2),
+    ]
+    assert [turn.parent_id for turn in turns] == [None, turns[0].id, turns[1].id, turns[0].id]
+
+
+def test_foreign_messages_stand_before_the_question_they_came_with():
+    client = Client(trace_id="chat")
+    asked = client.ask("Old", ai("Told by another"), "New").answer("Mine")
+    (turn,) = read_conversation(asked.conversation).turns
+    assert [(one.role, one.text) for one in turn.history] == [
+        ("human", "Old"),
+        ("ai", "Told by another"),
+    ]
+    assert all(one.from_history for one in turn.history)
+
+
+def test_a_running_answer_shows_its_checkpoints():
+    client = Client()
+    asked = client.ask("Hi")
+    recorder = Recorder()
+    for text in ("Hel", "lo"):
+        recorder.add(MessageChunk(text), at_ms=0)
+        store([(asked.run_id, recorder.unsaved())])
+    recorder.add(StatusUpdate(message="Thinking"), at_ms=70)
+    store([(asked.run_id, recorder.unsaved())])
+    (turn,) = read_conversation(asked.conversation).turns
+    (run,) = turn.runs
+    assert (run.outcome, run.answer, run.ms) == (Outcome.RUNNING, "Hello", None)
+    assert [(event.type, event.text_offset, event.at_ms) for event in run.events] == [
+        ("status", 5, 70)
+    ]
+
+
+def test_a_regenerated_answer_that_differs_in_space_keeps_its_own_text():
+    client = Client(trace_id="chat")
+    client.ask("Hi").answer("Hello you")
+    asked = client.ask("Hi").answer("Hello  you")
+    (turn,) = read_conversation(asked.conversation).turns
+    assert [run.answer for run in turn.runs] == ["Hello you", "Hello  you"]
+
+
+def test_text_before_a_call_is_the_answer_of_its_run():
+    asked = Client().ask("Hi").answer("Let me look", call_event())
+    (turn,) = read_conversation(asked.conversation).turns
+    assert (turn.runs[0].answer, turn.runs[0].call.function) == ("Let me look", "get_widget_data")
+
+
+def test_a_turn_that_waited_too_long_reads_as_abandoned():
+    asked = Client().ask("Hi").answer(call_event())
+    Turn.objects.update(waiting_since=timezone.now() - timedelta(minutes=31))
+    (turn,) = read_conversation(asked.conversation).turns
+    assert turn.state == TurnState.ABANDONED
+    assert Turn.objects.get().state == TurnState.AWAITING_RESULT
+
+
+def test_a_failed_run_shows_its_error():
+    failed = ending(Outcome.FAILED, error="Busy.", error_code="ProviderBusy")
+    asked = Client().ask("Hi").answer("Busy.", ended=failed)
+    (turn,) = read_conversation(asked.conversation).turns
+    assert (turn.state, turn.runs[0].error, turn.runs[0].error_code) == (
+        "failed",
+        "Busy.",
+        "ProviderBusy",
+    )
+
+
+def test_the_request_is_read_on_its_own():
+    env = {"timezone": "UTC", "widgets": {"primary": [{"name": "w", "text": "x" * 5000}]}}
+    asked = Client().ask("Hi", env=env).answer("Hello")
+    assert read_request(asked.run_id) == env
+    assert read_conversation(asked.conversation).turns[0].runs[0].has_request
+
+
+def test_queries_do_not_grow_with_the_conversation():
+    client, history, counts = Client(trace_id="chat"), [], []
+    for number in range(12):
+        history.append(human(f"{number} {'long ' * 600}"))
+        asked = client.ask(*history).answer(f"Answer {number}", StatusUpdate(message="x" * 5000))
+        history.append(ai(f"Answer {number}"))
+        if number in (1, 11):
+            with CaptureQueriesContext(connection) as queries:
+                read_conversation(asked.conversation)
+            counts.append(len(queries))
+    assert counts[0] == counts[1] <= 10

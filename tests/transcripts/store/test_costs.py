@@ -1,0 +1,239 @@
+"""What a run cost is written with its end: in its row, its turn, its conversation and its day."""
+
+from dataclasses import replace
+from datetime import date, timedelta
+from decimal import Decimal
+from uuid import uuid4
+
+from django.utils import timezone
+import pytest
+
+from copilot_admin.agent.values.model_call import Usage
+from copilot_admin.models import (
+    Conversation,
+    DailyTotal,
+    DailyUsage,
+    HourlyUsage,
+    Logging,
+    Outcome,
+    Run,
+    Turn,
+)
+from copilot_admin.models.conversations import PLAYGROUND
+from copilot_admin.transcripts.store import Refusal
+from copilot_admin.transcripts.store.opening import refuse
+from copilot_admin.transcripts.store.reaping import reap
+from copilot_admin.transcripts.store.usage import count_cost
+from copilot_admin.transcripts.store.votes import asked_of
+from tests.factories import make_version
+from tests.pricing.pricing import make_price
+from tests.transcripts.store.journaling import START, Client, call_echo, call_event, result
+from tests.transcripts.store.priced import (
+    ESTIMATED,
+    EXACT,
+    GUESSED,
+    SUM,
+    TOLD,
+    UNKNOWN,
+    cost,
+    ended,
+    set_price,
+)
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+
+
+def counters() -> list[tuple[Decimal, int, bool]]:
+    """Of the one turn and of the one conversation."""
+    names = ("cost", "n_unpriced", "cost_is_estimated")
+    return [rows.values_list(*names).get() for rows in (Turn.objects, Conversation.objects)]
+
+
+def of_the_day() -> tuple[Decimal, int]:
+    return DailyUsage.objects.values_list("cost", "unpriced").get()
+
+
+def test_a_run_keeps_its_cost_and_a_copy_of_the_price():
+    row = set_price()
+    asked = ended(Client().ask("Hi"), TOLD)
+    row.input = Decimal(99)
+    row.save()
+    run = asked.run
+    assert (run.cost, run.cost_confidence) == (SUM, EXACT)
+    assert (run.input_price, run.cached_price, run.output_price, run.reasoning_price) == (
+        Decimal(2),
+        Decimal("0.5"),
+        Decimal(8),
+        None,
+    )
+    assert counters() == [(SUM, 0, False)] * 2
+    assert of_the_day() == (SUM, 0)
+
+
+def test_without_a_price_the_cost_is_unknown_and_not_0():
+    asked = ended(Client().ask("Hi"), TOLD)
+    assert cost(asked) == (None, UNKNOWN)
+    assert asked.run.input_price is None
+    assert counters() == [(Decimal(0), 1, False)] * 2
+    assert of_the_day() == (Decimal(0), 1)
+
+
+def test_a_running_run_has_no_cost_and_counts_as_nothing():
+    asked = Client().ask("Hi")
+    assert cost(asked) == (None, UNKNOWN)
+    assert counters() == [(Decimal(0), 0, False)] * 2
+
+
+def test_of_a_conversation_it_is_said_what_is_known_and_what_is_not():
+    set_price()
+    client = Client(trace_id="chat-1")
+    ended(client.ask("Hi"), TOLD)
+    ended(client.ask("Hi", "And?"), GUESSED)
+    ended(client.ask("Hi", "And?", "So?"), outcome=Outcome.CANCELLED)
+    conversation = Conversation.objects.get()
+    assert (conversation.cost, conversation.n_unpriced) == (Decimal("0.0050"), 1)
+    assert conversation.cost_is_estimated
+    assert of_the_day() == (Decimal("0.0050"), 1)
+
+
+def test_the_price_of_the_day_on_which_a_run_started_counts():
+    row = set_price(input=Decimal(1))
+    make_price(
+        row.provider, model="small-1", valid_from=START.date() + timedelta(days=1), input=Decimal(9)
+    )
+    usage = Usage(input_tokens=1_000_000)
+    late = ended(Client(now=START.replace(hour=23, minute=59, second=58)).ask("Hi"), usage)
+    later = ended(Client(now=START.replace(hour=23, minute=59, second=59)).ask("Hi"), usage)
+    assert [cost(late)[0], cost(later)[0]] == [Decimal(1), Decimal(9)]
+
+
+def test_the_two_legs_of_a_turn_are_added():
+    set_price()
+    client = Client(trace_id="chat-1")
+    client.ask("Price?").answer(TOLD, call_event(), counted=False)
+    ended(client.ask("Price?", call_echo(), result()), TOLD)
+    assert counters() == [(2 * SUM, 0, False)] * 2
+
+
+@pytest.mark.by_day(4)
+@pytest.mark.parametrize(
+    ("usages", "outcome", "expected"),
+    [
+        # A leg that fetches data before any model is asked.
+        ((), Outcome.COMPLETED, (Decimal(0), EXACT)),
+        ((), Outcome.TRUNCATED, (None, UNKNOWN)),
+        ((), Outcome.CANCELLED, (None, UNKNOWN)),
+        ((), Outcome.FAILED, (None, UNKNOWN)),
+        ((TOLD,), Outcome.TRUNCATED, (SUM, EXACT)),
+        # The first round was counted; of the second one, which broke, nobody said anything.
+        ((TOLD,), Outcome.CANCELLED, (SUM, ESTIMATED)),
+        ((TOLD,), Outcome.FAILED, (SUM, ESTIMATED)),
+        ((TOLD, TOLD), Outcome.COMPLETED, (2 * SUM, EXACT)),
+        ((TOLD, GUESSED), Outcome.COMPLETED, (Decimal("0.0050"), ESTIMATED)),
+    ],
+)
+def test_a_cost_is_no_surer_than_its_tokens(usages, outcome, expected):
+    set_price()
+    asked = ended(Client().ask("Hi"), *usages, outcome=outcome)
+    assert cost(asked) == expected
+
+
+def test_a_model_that_a_component_asked_has_its_own_price_and_of_its_cached_tokens_nobody_says():
+    row = set_price()
+    make_price(row.provider, model="tiny", input=Decimal("0.1"), output=Decimal("0.2"))
+    tiny = Usage(input_tokens=100, output_tokens=10, model="tiny")
+    same = Usage(input_tokens=1000, output_tokens=100, model="small-1")
+    asked = ended(Client().ask("Hi"), TOLD, tiny, same)
+    assert cost(asked) == (SUM + Decimal("0.000012") + Decimal("0.0028"), ESTIMATED)
+    assert asked.run.input_price == 2
+
+
+def test_a_run_is_of_unknown_cost_when_one_of_its_models_has_no_price():
+    set_price()
+    asked = ended(Client().ask("Hi"), TOLD, Usage(input_tokens=1, model="tiny"))
+    assert cost(asked) == (None, UNKNOWN)
+    assert counters() == [(Decimal(0), 1, False)] * 2
+
+
+def test_a_guess_that_a_run_was_interrupted_gives_way_with_its_unknown_cost():
+    set_price()
+    asked = Client().ask("Hi")
+    Run.objects.update(boot_id="another")
+    assert reap(every_other_boot=True) == 1
+    assert counters() == [(Decimal(0), 1, False)] * 2
+    ended(asked, TOLD)
+    assert cost(asked) == (SUM, EXACT)
+    assert counters() == [(SUM, 0, False)] * 2
+
+
+def test_a_guess_that_gives_way_to_an_end_of_unknown_cost_is_counted_once():
+    asked = Client().ask("Hi")
+    Run.objects.update(boot_id="another")
+    reap(every_other_boot=True)
+    ended(asked, TOLD)
+    assert counters() == [(Decimal(0), 1, False)] * 2
+
+
+def test_where_nothing_is_kept_costs_are():
+    set_price()
+    asked = ended(Client(logging=Logging.METADATA).ask("Hi"), TOLD)
+    assert cost(asked) == (SUM, EXACT)
+    asked = ended(Client(logging=Logging.NOTHING).ask("Hi"), TOLD)
+    assert cost(asked) == (SUM, EXACT)
+
+
+def test_trying_costs_as_asking_does_and_counts_in_no_day():
+    set_price()
+    asked = ended(Client(principal="playground:1").ask("Hi"), TOLD)
+    assert cost(asked) == (SUM, EXACT)
+    assert not DailyUsage.objects.exists()
+
+
+def test_who_is_refused_or_finds_nobody_to_ask_pays_nothing():
+    version = make_version()
+    refused = Refusal(
+        run_id=uuid4(),
+        copilot_id=version.copilot_id,
+        version_id=version.pk,
+        logging=Logging.EVERYTHING,
+        principal="anonymous",
+        started_at=timezone.now(),
+        error="No.",
+        error_code="limit",
+    )
+    refuse(refused)
+    run = Run.objects.get()
+    assert (run.cost, run.cost_confidence) == (Decimal(0), EXACT)
+    assert of_the_day() == (Decimal(0), 0)
+
+
+def test_the_largest_numbers_fit_their_columns():
+    set_price(input=Decimal(100_000), output=Decimal(100_000), valid_from=date(2000, 1, 1))
+    huge = Usage(input_tokens=2**31 - 1, output_tokens=2**31 - 1)
+    asked = ended(Client().ask("Hi"), huge)
+    assert cost(asked) == (Decimal("429496729.4"), EXACT)
+
+
+def test_the_end_of_a_run_reads_no_price_a_second_time(django_assert_max_num_queries):
+    set_price()
+    client = Client(trace_id="chat-1")
+    ended(client.ask("Hi"), TOLD)
+    asked = client.ask("Hi", "And?")
+    with django_assert_max_num_queries(20) as queries:
+        ended(asked, TOLD)
+    assert not [one for one in queries.captured_queries if "modelprice" in one["sql"]]
+
+
+def test_a_cost_that_is_known_later_is_added_to_every_sum_of_its_hour():
+    asked = ended(Client().ask("Hi"), TOLD)
+    assert asked.run.cost is None
+    where = asked_of(asked.run)
+    for was_unpriced in (True, False):  # of a guess, what is more is added
+        count_cost(where, Decimal("0.25"), was_unpriced=was_unpriced)
+    sums = [
+        rows.values_list("cost", "unpriced").get()
+        for rows in (DailyTotal.objects, DailyUsage.objects, HourlyUsage.objects)
+    ]
+    assert sums == [(Decimal("0.5"), 0)] * 3
+    count_cost(replace(where, principal=f"{PLAYGROUND}1"), Decimal(1))
+    assert of_the_day() == (Decimal("0.5"), 0)

@@ -1,0 +1,65 @@
+"""What is searched of a turn: its question, and its answers in the order of the runs."""
+
+import pytest
+
+from copilot_admin.models import Turn, TurnText
+from copilot_admin.transcripts.store.search_index import SEARCH_FILLING, answers_of, index_answer
+from copilot_admin.transcripts.store.second_judges import VERDICTS_FILLING
+from copilot_admin.transcripts.store.seen import FILTERS_FILLING
+from tests.transcripts.store.journaling import Client, ai, call_echo, call_event, result
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+
+
+def test_a_turn_has_the_answers_of_all_its_runs_in_their_order():
+    client = Client(trace_id="chat")
+    turn = client.ask("Price?").answer("Fetching.", call_event()).accepted.turn_id
+    client.ask("Price?", call_echo(), result()).answer("42")
+    client.ask("Price?").answer("A" * 16_001)
+    other = Client().ask("Another").answer("Other").accepted.turn_id
+    assert answers_of([turn]) == {turn: ["Fetching.", "42", "A" * 16_000]}
+    assert answers_of([turn, other])[other] == ["Other"]
+
+
+def test_what_stands_before_a_call_is_of_its_answer_only_if_the_answer_said_it():
+    client = Client(trace_id="chat")
+    silent = client.ask("Price?").answer(call_event()).accepted.turn_id
+    copied = Client().ask("Price?", ai("I look.")).answer(call_event("w-2")).accepted.turn_id
+    asked = Client().ask("Still running").accepted.turn_id
+    assert answers_of([silent, copied, asked]) == {silent: [""], copied: [""], asked: [""]}
+
+
+def test_an_answer_in_other_spaces_than_an_earlier_one_is_found_as_it_was_said():
+    client = Client(trace_id="chat")
+    turn = client.ask("Price?").answer("It is 42").accepted.turn_id
+    client.ask("Price?").answer("It  is 42")
+    assert answers_of([turn]) == {turn: ["It is 42", "It  is 42"]}
+
+
+def index(is_first: bool, answer: str) -> str:
+    """What is searched of a question after an answer to it, where that has been written already."""
+    Client().ask("Why?")
+    turn = Turn.objects.get()
+    TurnText.objects.create(turn=turn, conversation=turn.conversation, text="why?")
+    index_answer(turn.pk, turn.conversation_id, answer, is_first=is_first)
+    return TurnText.objects.get().text
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_an_answer_is_added_to_what_is_there(is_first):
+    assert index(is_first, "Because") == "why?\nbecause"
+
+
+def test_an_empty_answer_adds_nothing():
+    assert index(False, "") == "why?"
+
+
+def test_the_question_is_searched_even_when_its_answer_is_empty():
+    accepted = Client().ask("Why?").accepted
+    index_answer(accepted.turn_id, accepted.conversation_id, "", is_first=False)
+    assert TurnText.objects.get().text == "why?"
+
+
+def test_what_is_filled_in_the_background_is_called_as_in_rows_of_releases_before():
+    names = (SEARCH_FILLING, FILTERS_FILLING, VERDICTS_FILLING)
+    assert names == ("search", "filters", "verdicts")

@@ -1,0 +1,310 @@
+"""Thumbs land on the right turn, and are seen in the transcript."""
+
+from datetime import timedelta
+import threading
+
+from django.test import AsyncClient
+from pydantic import ValidationError
+import pytest
+
+from copilot_admin.api.feedback import READ_INLINE_BYTES
+from copilot_admin.config.roles import Role
+from copilot_admin.models import Conversation, DailyUsage, Feedback, FeedbackSource, Logging
+from copilot_admin.redaction.kinds import DataKind
+from copilot_admin.redaction.rules import Rules
+from copilot_admin.transcripts import feedback
+from copilot_admin.transcripts.feedback import GivenFeedback
+from tests.agent.scripted import text
+from tests.api.test_query import post, script
+from tests.factories import make_key, make_published, make_user
+from tests.streams import read
+from tests.transcripts.store.journaling import START, Client, ai
+
+pytestmark = pytest.mark.django_db(transaction=True)
+PATH = "/v1/copilots/news/feedback"
+LIST = "/admin/copilot_admin/conversation/"
+TAG = "Not factually correct / Hallucinations / Inaccurate"
+FEATURES = {"feedback": True}
+HOUR = timedelta(hours=1)
+
+
+def news(**changes):
+    return make_published(slug="news", features=FEATURES, **changes)
+
+
+def client_of(copilot, **options):
+    return Client(version=copilot.live, trace_id="chat", **options)
+
+
+def votes():
+    rows = Feedback.objects.order_by("id")
+    return [(one.turn_id, one.value, one.tags, one.comment) for one in rows]
+
+
+@pytest.mark.database
+def test_a_judgement_lands_on_the_turn_of_its_chat_with_these_words():
+    client = client_of(news())
+    first = client.ask("Hi").answer("Rates **rose**.")
+    client.ask("Hi", ai("Rates **rose**."), "Why?").answer("Because.")
+    judgement = {
+        "vote": "thumbs_down",
+        "tags": [TAG, TAG, 3],
+        "user_comment": "Wrong <b>year</b>.",
+        "ai_response": "Rates\n**rose**. <|start_citation_id|>c<|end_citation_id|>",
+        "user_prompt": "Hi",
+        "trace_id": "",
+    }
+    assert post(judgement, path=PATH, X_Trace_Id="chat") == (200, {"status": "ok"})
+    assert votes() == [(first.accepted.turn_id, -1, [TAG], "Wrong <b>year</b>.")]
+    conversation = Conversation.objects.get()
+    assert (conversation.n_up, conversation.n_down) == (0, 1)
+
+
+@pytest.mark.database
+def test_a_second_judgement_replaces_the_first():
+    client = client_of(news())
+    client.ask("Hi").answer("Yes.")
+    for vote in ("thumbs_down", "thumbs_up"):
+        post({"vote": vote, "ai_response": "Yes."}, path=PATH, X_Trace_Id="chat")
+    assert [value for _, value, _, _ in votes()] == [1]
+    conversation, day = Conversation.objects.get(), DailyUsage.objects.get()
+    assert (conversation.n_up, conversation.n_down, day.up, day.down) == (1, 0, 1, 0)
+
+
+def test_without_the_words_the_question_and_then_the_newest_turn_is_meant():
+    client = client_of(news())
+    first = client.ask("Hi").answer("Yes.")
+    second = client.ask("Hi", ai("Yes."), "Why?").answer("Because.")
+    post({"vote": "thumbs_up", "user_prompt": " Hi "}, path=PATH, X_Trace_Id="chat")
+    post({"vote": "thumbs_up", "ai_response": "?"}, path=PATH, X_Trace_Id="chat")
+    turns = [turn for turn, *_ in votes()]
+    assert turns == [first.accepted.turn_id, second.accepted.turn_id]
+
+
+@pytest.mark.database
+def test_without_a_chat_the_words_find_the_answer():
+    copilot = news()
+    asked = Client(version=copilot.live).ask("Hi").answer("Rates rose.")
+    Client(version=copilot.live).ask("Ho").answer("Rates fell.")
+    body = {"vote": "thumbs_up", "ai_response": "Rates rose."}
+    assert post(body, path=PATH)[0] == 200
+    assert post(body, path=PATH, X_Trace_Id="another-chat")[0] == 200
+    assert [turn for turn, *_ in votes()] == [asked.accepted.turn_id]
+
+
+@pytest.mark.parametrize("words", ["Rates fell.", "Nothing that was said."])
+def test_the_chat_may_be_named_in_the_judgement_and_is_looked_through_first(words):
+    copilot = news()
+    asked = client_of(copilot).ask("Hi").answer("Rates rose.")
+    Client(version=copilot.live).ask("Ho").answer("Rates fell.")
+    body = {"vote": "thumbs_up", "ai_response": words, "trace_id": "chat"}
+    assert post(body, path=PATH)[0] == 200
+    assert [turn for turn, *_ in votes()] == [asked.accepted.turn_id]
+
+
+def test_a_judgement_without_words_is_none_of_an_answer_without_them():
+    client = client_of(news())
+    client.ask("Hi").answer()
+    second = client.ask("Hi", "Why?").answer("Because.")
+    post({"vote": "thumbs_up"}, path=PATH, X_Trace_Id="chat")
+    post({"vote": "thumbs_up", "user_prompt": "Never asked."}, path=PATH, X_Trace_Id="chat")
+    assert [turn for turn, *_ in votes()] == [second.accepted.turn_id]
+
+
+@pytest.mark.database
+def test_the_newest_of_equal_answers_is_meant():
+    copilot = news()
+    asked = [
+        Client(version=copilot.live, now=START + later).ask("Hi") for later in (HOUR, 0 * HOUR)
+    ]
+    for one in asked:
+        one.answer("Yes.")
+    post({"vote": "thumbs_up", "ai_response": "Yes."}, path=PATH)
+    assert [turn for turn, *_ in votes()] == [asked[0].accepted.turn_id]
+
+
+@pytest.mark.database
+def test_so_many_characters_are_looked_through_and_short_answers_are_none_of_them(monkeypatch):
+    assert feedback.MOST_CHARACTERS == 4_000_000
+    monkeypatch.setattr(feedback, "MOST_CHARACTERS", 21)
+    client = Client(version=news().live)
+    for answer in ("Before all.", "a", "It is so.", "Of course."):
+        client.ask(f"Is it like {answer}?").answer(answer)
+    found = [
+        post({"vote": "thumbs_up", "ai_response": answer}, path=PATH)[0]
+        for answer in ("Before all.", "It is so.", "Of course.", "Never said")
+    ]
+    assert found == [200, 200, 200, 404]
+    monkeypatch.setattr(feedback, "MOST_CHARACTERS", 10)
+    assert post({"vote": "thumbs_up", "ai_response": "It is so."}, path=PATH)[0] == 404
+
+
+@pytest.mark.database
+def test_so_many_answers_are_looked_through_and_no_more(monkeypatch):
+    assert feedback.LOOKED_THROUGH == 300
+    monkeypatch.setattr(feedback, "LOOKED_THROUGH", 2)
+    copilot = news()
+    client = Client(version=copilot.live)
+    for number in range(3):
+        client.ask(f"Question {number}").answer(f"Answer {number}")
+    found = [
+        post({"vote": "thumbs_up", "ai_response": f"Answer {number}"}, path=PATH)[0]
+        for number in range(3)
+    ]
+    assert found == [404, 200, 200]
+
+
+def test_of_a_judgement_so_much_is_kept():
+    client_of(news()).ask("Hi").answer("Yes.")
+    tags = ["x" * 201, "x" * 202, " a ", "", "a", *(str(number) for number in range(30))]
+    comment = "https://files.test/a?X-Amz-Signature=canary " + "c" * 5000
+    body = {"vote": "thumbs_up", "tags": tags, "user_comment": comment}
+    assert post(body, path=PATH, X_Trace_Id="chat")[0] == 200
+    ((_, value, kept, words),) = votes()
+    assert (value, kept) == (1, ["x" * 200, "a", *(str(number) for number in range(18))])
+    assert (len(words), words[:25]) == (4000, "https://files.test/a cccc")
+
+
+def test_what_is_no_text_is_empty_and_a_judgement_does_not_change():
+    read = GivenFeedback.model_validate({"vote": "thumbs_up", "tags": [1, "a\0"], "ai_response": 2})
+    assert read == GivenFeedback(vote="thumbs_up", tags=["a\ufffd"])
+    assert read.model_dump() == {
+        "vote": "thumbs_up",
+        "tags": ["a\ufffd"],
+        "user_comment": "",
+        "ai_response": "",
+        "user_prompt": "",
+        "trace_id": "",
+    }
+    with pytest.raises(ValidationError, match="frozen"):
+        read.vote = "thumbs_down"
+
+
+def test_personal_data_is_taken_out_of_all_texts_of_a_judgement():
+    mail, kept = "ann@bank.example", "[e-mail address]"
+    texts = ("user_comment", "ai_response", "user_prompt", "trace_id")
+    given = GivenFeedback(vote="thumbs_up", tags=[mail], **dict.fromkeys(texts, mail))
+    assert feedback.without_personal_data(given, Rules((DataKind.EMAIL,))) == GivenFeedback(
+        vote="thumbs_up", tags=[kept], **dict.fromkeys(texts, kept)
+    )
+    named = GivenFeedback(vote="thumbs_up")
+    assert feedback.without_personal_data(named, Rules(expressions=("thumbs_up",))) == named
+
+
+def test_a_long_judgement_is_made_ready_beside_the_loop_and_the_writer(monkeypatch):
+    """Of a comment as much is read as may be kept: to unsign 20 MB of it took the writer 6 s."""
+    made, unsigned = [], []
+
+    def bare(text):
+        made.append((len(text), threading.current_thread().name))
+        return text
+
+    def redacted(text):
+        unsigned.append(len(text))
+        return text
+
+    client_of(news()).ask("Hi").answer("Yes.")
+    long = "a" * READ_INLINE_BYTES
+    body = {"vote": "thumbs_up", "ai_response": long, "user_prompt": "Hi", "user_comment": long}
+    with monkeypatch.context() as patched:
+        patched.setattr(feedback, "_bare", bare)
+        patched.setattr(feedback, "redact_text", redacted)
+        assert post(body, path=PATH, X_Trace_Id="chat")[0] == 200
+    (thread,) = {thread for length, thread in made if length == len(long)}
+    assert "journal" not in thread and thread != threading.current_thread().name
+    assert (unsigned, len(votes()[0][-1])) == ([feedback.READ_OF_COMMENT], 4000)
+
+
+@pytest.mark.parametrize("body", [{"ai_response": "Never said."}, {}])
+def test_an_answer_that_nobody_knows_cannot_be_judged(body):
+    Client(version=news().live).ask("Hi").answer("Yes.")
+    status, told = post({"vote": "thumbs_up", **body}, path=PATH)
+    assert (status, told["detail"]) == (
+        404,
+        "No answer like this is known, so there is nothing to judge.",
+    )
+
+
+def test_nobody_judges_the_answers_of_another_caller():
+    copilot = news()
+    Client(version=copilot.live, principal="key:99", trace_id="chat").ask("Hi").answer("Yes.")
+    body = {"vote": "thumbs_up", "ai_response": "Yes."}
+    assert post(body, path=PATH, X_Trace_Id="chat")[0] == 404
+    assert votes() == []
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        (b"{", 400, "malformed-json"),
+        ([], 422, "no-vote"),
+        ({}, 422, "no-vote"),
+        ({"vote": "maybe"}, 422, "no-vote"),
+    ],
+)
+def test_what_is_no_judgement_is_told(body, status, code):
+    news()
+    found, told = post(body, path=PATH)
+    assert (found, told["code"]) == (status, code)
+    assert told["detail"]
+
+
+def test_fields_that_are_no_texts_are_left_out():
+    client_of(news()).ask("Hi").answer("Yes.")
+    body = {"vote": "thumbs_up", "tags": "x", "user_comment": 3, "ai_response": ["Yes."]}
+    assert post(body, path=PATH, X_Trace_Id="chat")[0] == 200
+    assert [row[1:] for row in votes()] == [(1, [], "")]
+
+
+def test_a_copilot_takes_feedback_only_if_it_offers_that():
+    make_published(slug="news")
+    assert post({"vote": "thumbs_up"}, path=PATH)[0] == 404
+
+
+def test_feedback_needs_the_same_key_as_a_question():
+    _, secret = make_key(news(access="key"))
+    assert post({"vote": "thumbs_up"}, path=PATH)[0] == 401
+    assert post({"vote": "thumbs_up"}, path=PATH, X_API_Key=secret)[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("logging", "kept"),
+    [(Logging.METADATA, [(1, [TAG], "")]), (Logging.NOTHING, [])],
+)
+def test_words_are_kept_only_where_content_is(logging, kept):
+    copilot = news(logging=logging)
+    client_of(copilot, logging=logging).ask("Hi").answer("Yes.")
+    body = {"vote": "thumbs_up", "tags": [TAG], "user_comment": "Good.", "ai_response": "Yes."}
+    assert post(body, path=PATH, X_Trace_Id="chat")[0] == 200
+    assert [row[1:] for row in votes()] == kept
+
+
+def test_a_judgement_of_a_streamed_answer_is_found(monkeypatch):
+    news()
+    script(monkeypatch, text("Rates ", "rose."))
+    body = {"messages": [{"role": "human", "content": "Hi"}]}
+    read(AsyncClient(), "/v1/copilots/news/query", body, X_Trace_Id="chat-7")
+    judgement = {"vote": "thumbs_up", "ai_response": "Rates rose."}
+    assert post(judgement, path=PATH, X_Trace_Id="chat-7")[0] == 200
+    assert Feedback.objects.get().source == FeedbackSource.END_USER
+
+
+def test_a_judgement_stands_in_the_transcript_as_text_and_in_the_list(client):
+    copilot = news()
+    client_of(copilot).ask("Hi").answer("Yes.")
+    client_of(copilot).ask("Hi", ai("Yes."), "Why?").answer("Because.")
+    body = {
+        "vote": "thumbs_down",
+        "tags": [TAG],
+        "user_comment": "<b>No</b>",
+        "ai_response": "Yes.",
+    }
+    post(body, path=PATH, X_Trace_Id="chat")
+    client.force_login(make_user(Role.REVIEWERS))
+    page = client.get(f"{LIST}{Conversation.objects.get().pk}/change/").content.decode()
+    assert page.count("The user gave a thumbs down.") == 1
+    assert "&lt;b&gt;No&lt;/b&gt;" in page
+    assert "Hallucinations" in page
+    for wanted, shown in (("", True), ("?judged=down", True), ("?judged=up", False)):
+        listed = client.get(LIST + wanted).content.decode()
+        assert ("1 down" in listed) is shown
