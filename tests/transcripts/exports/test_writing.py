@@ -15,12 +15,13 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.jobs import background, removals, removing
+from copilot_admin.jobs import export_tasks as tasks
 from copilot_admin.jobs.background import BACKGROUND
 from copilot_admin.jobs.export_tasks import export_in_background, resume_exports
 from copilot_admin.models import Conversation, Copilot, ExportPart, ExportState, TranscriptExport
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.transcripts.exports import gathering, keeping, tasks, writing
+from copilot_admin.transcripts.exports import gathering, keeping, writing
 from copilot_admin.transcripts.exports.conversations import ExportOptions
 from copilot_admin.transcripts.exports.downloading import file_name, media_type, pieces
 from copilot_admin.transcripts.exports.keeping import (
