@@ -17,7 +17,7 @@ from copilot_admin.config.env import BadSetting, process_environment
 from copilot_admin.config.figure_readers import figure_readers
 from copilot_admin.config.firm_log_in import firm_log_in
 from copilot_admin.config.mail import MailSecurity, mail_server
-from copilot_admin.config.networks import believed_proxies
+from copilot_admin.config.networks import believed_proxies, trusted_proxies
 from copilot_admin.config.redaction_rules import redaction_rules
 from copilot_admin.config.redis_address import redis_address
 from copilot_admin.redaction.kinds import DataKind
@@ -70,6 +70,8 @@ FORWARDED_ALLOW_IPS = believed_proxies(
     setting="FORWARDED_ALLOW_IPS",
     production=PRODUCTION,
 )
+# The networks of the proxies whose X-Forwarded-For counts. Only this machine: none is configured.
+TRUSTED_PROXIES = trusted_proxies(FORWARDED_ALLOW_IPS)
 FETCH_ALLOW = env.items("COPILOT_FETCH_ALLOW")
 
 # Which user asks: as a token says, or a trusted proxy.
@@ -162,14 +164,11 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = min(MAX_BODY_BYTES, 12 * 1024 * 1024)
 FILE_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 DATA_UPLOAD_MAX_NUMBER_FILES = 1000  # as many copilot files as an import takes at once
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000  # a copilot with a hundred rows in each of its lists
-# Callers whom nobody knows, each address of theirs; what operators set in the admin goes first.
+# Limits of each anonymous address. None: automatic, which means off outside production.
+ANONYMOUS_CONCURRENT = env.optional_count("COPILOT_ANONYMOUS_CONCURRENT", maximum=100_000)
+ANONYMOUS_PER_MINUTE = env.optional_count("COPILOT_ANONYMOUS_PER_MINUTE", maximum=1_000_000)
 ANONYMOUS_LIMITS = limits.anonymous_limits(
-    concurrent=env.whole_number(
-        "COPILOT_ANONYMOUS_CONCURRENT", default=20, minimum=0, maximum=100_000
-    ),
-    per_minute=env.whole_number(
-        "COPILOT_ANONYMOUS_PER_MINUTE", default=120, minimum=0, maximum=1_000_000
-    ),
+    concurrent=ANONYMOUS_CONCURRENT, per_minute=ANONYMOUS_PER_MINUTE, production=PRODUCTION
 )
 BUDGET_ZONE = limits.time_zone("COPILOT_BUDGET_ZONE", env.text("COPILOT_BUDGET_ZONE", "UTC"))
 DRAIN_SECONDS = env.number("COPILOT_DRAIN_S", default=20, minimum=0, maximum=600)

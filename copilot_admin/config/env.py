@@ -110,6 +110,12 @@ class Environment:
             )
         return int(number)
 
+    def optional_count(self, name: str, *, maximum: int) -> int | None:
+        """Read a count that may be left out: None."""
+        if not self.text(name):
+            return None
+        return self.whole_number(name, default=0, minimum=0, maximum=maximum)
+
     def items(self, name: str, *, default: tuple[str, ...] = ()) -> tuple[str, ...]:
         """Reads a list whose items are separated by commas."""
         return _split(self.text(name)) or default

@@ -56,6 +56,12 @@ def believed_proxies(text: str, *, setting: str, production: bool) -> str:
     return ",".join(str(one[0]) if one.num_addresses == 1 else str(one) for one in found)
 
 
+def trusted_proxies(text: str) -> tuple[Network, ...]:
+    """Return the networks of a checked `FORWARDED_ALLOW_IPS`; `*` means every address."""
+    listed = ["0.0.0.0/0", "::/0"] if text == EVERYBODY else filter(None, text.split(","))
+    return networks(listed, setting="FORWARDED_ALLOW_IPS")
+
+
 def is_in(address: str, those: Iterable[Network]) -> bool:
     """Whether an address is in one of the networks; an IPv4 address may be written as IPv6."""
     try:

@@ -7,16 +7,19 @@ from copilot_admin.config.limits import anonymous_limits, time_zone
 
 
 @pytest.mark.parametrize(
-    ("given", "limits"),
+    ("given", "production", "limits"),
     [
-        ((20, 120), {"concurrent": 20, "requests_per_minute": 120}),
-        ((0, 120), {"requests_per_minute": 120}),
-        ((0, 0), {}),
+        ((20, 120), False, {"concurrent": 20, "requests_per_minute": 120}),
+        ((0, 120), True, {"requests_per_minute": 120}),
+        ((0, 0), True, {}),
+        ((None, None), False, {}),
+        ((None, None), True, {"concurrent": 20, "requests_per_minute": 120}),
     ],
 )
-def test_none_is_no_limit(given, limits):
+def test_anonymous_limits(given, production, limits):
     concurrent, per_minute = given
-    assert anonymous_limits(concurrent=concurrent, per_minute=per_minute) == limits
+    found = anonymous_limits(concurrent=concurrent, per_minute=per_minute, production=production)
+    assert found == limits
 
 
 def test_a_time_zone_is_known_by_its_name():
