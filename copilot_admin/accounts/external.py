@@ -13,10 +13,9 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.changes import snapshot
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.snapshot import snapshot
-from copilot_admin.audit.subject import Subject
 from copilot_admin.config.firm_log_in import RoleMap
 from copilot_admin.errors import Forbidden
 from copilot_admin.models import Action, ExternalAccount

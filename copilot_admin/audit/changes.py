@@ -1,119 +1,185 @@
-"""What differs between two states of something, as JSON of bounded length.
+"""Snapshots of rows and the difference between two of them, as JSON of bounded length.
 
-Of a long text what changed is kept with a little around it, and the hash of the whole: two prompts
-are told apart for ever, and an entry stays small.
+Of a long text the changed part is kept with some context, and the hash of the whole: two prompts
+stay distinguishable and an entry stays small. Secrets are compared, but only stored as "set".
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from decimal import Decimal
 import hashlib
 import json
+import re
+from typing import Any
 
-from copilot_admin.audit.snapshot import Secret, is_secret, plain
+from django.db.models import BinaryField, FileField, ForeignKey, Model
+from django.utils.functional import Promise
+
+from copilot_admin.audit.parties import name_of
 from copilot_admin.config.logs import without_secrets
 from protocol.json import Json, JsonObject
-from protocol.redaction import redact_text
+from protocol.redaction import is_secret_name, redact_text
 
-LONGEST_VALUE = 2000  # characters of one value that is kept whole
-AROUND = 100  # characters before and after what changed in a longer one
-LONGEST_SIDE = 32_000  # of all values before, or after; fields beyond are kept as hashes
+MAX_VALUE_CHARACTERS = 2000  # of one value that is kept whole
+CONTEXT_CHARACTERS = 100  # before and after the changed part of a longer value
+MAX_SIDE_CHARACTERS = 32_000  # of all values before, or after; further fields are kept as hashes
+MAX_NAME_CHARACTERS = 100  # longer keys are data, not names
 _ABSENT = object()
+# Names of encrypted or derived secrets, in addition to those that `protocol.redaction` knows.
+_ENCRYPTED_NAME = re.compile(r"(?:.*_)?(?:cipher|digest|hash|salt|session_key|session_data)")
+
+Snapshot = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """Value that is compared, and shown only as "set" or "not set"."""
+
+    value: object = field(repr=False)
+
+
+def snapshot(row: Model) -> Snapshot:
+    """Return all stored values of a row by field name; one query per many-to-many field."""
+    options = row._meta
+    # `auto_now` fields change with every save; the entry has its own time.
+    fields = [one for one in options.concrete_fields if not getattr(one, "auto_now", False)]
+    values = {one.name: _field_value(row, one) for one in fields}
+    for many in options.many_to_many:
+        values[many.name] = sorted(_describe(other) for other in getattr(row, many.name).all())
+    return values
 
 
 def changes(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[str, str]:
-    """The JSON of what was, and of what is, of the fields that differ."""
+    """Return the JSON of the old and of the new values of the fields that differ."""
     was: dict[str, Json] = {}
     now: dict[str, Json] = {}
     for name in [*before, *(one for one in after if one not in before)]:
         old, new = before.get(name, _ABSENT), after.get(name, _ABSENT)
         if old == new:
             continue
-        told_old, told_new = _told(name, old, new)
+        shown_old, shown_new = _show_pair(name, old, new)
         if old is not _ABSENT:
-            was[name] = told_old
+            was[name] = shown_old
         if new is not _ABSENT:
-            now[name] = told_new
-    return bounded(was), bounded(now)
+            now[name] = shown_new
+    return _dump_bounded(was), _dump_bounded(now)
 
 
 def canonical(value: Json) -> str:
-    """The one way in which a value is written: ASCII, keys in order, nothing between."""
+    """Return canonical JSON: ASCII, sorted keys, no white space. Hashes depend on it."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
-def bounded(values: JsonObject) -> str:
-    """The JSON of some fields; those that would make it too long are told by their hashes."""
+def is_secret(name: str) -> bool:
+    """Return whether a field of this name holds a secret."""
+    if len(name) > MAX_NAME_CHARACTERS:
+        return False
+    return is_secret_name(name) or _ENCRYPTED_NAME.fullmatch(name) is not None
+
+
+def to_json(value: object) -> Json:
+    """Convert a value to JSON; members named like a secret become "set" or "not set"."""
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if value - value == 0 else str(value)  # JSON has no NaN or infinity
+        case datetime() | date():
+            return value.isoformat()
+        case Decimal():
+            return f"{value:f}"  # not 0E-12
+        case Promise():
+            return str(value)
+        case Mapping():
+            return {
+                str(key): ("set" if one else "not set") if is_secret(str(key)) else to_json(one)
+                for key, one in value.items()
+            }
+        case list() | tuple() | set() | frozenset():
+            return [to_json(one) for one in value]
+        case _:
+            return str(value)
+
+
+def _field_value(row: Model, column: Any) -> object:
+    stored = getattr(row, column.attname)
+    if is_secret(column.name) or isinstance(column, BinaryField):
+        return Secret(bytes(stored) if isinstance(stored, memoryview) else stored)
+    if isinstance(column, ForeignKey):
+        return None if stored is None else _describe(getattr(row, column.name))
+    return (stored.name or "") if isinstance(column, FileField) else stored
+
+
+def _describe(row: Model) -> str:
+    name = name_of(row)
+    return f"{name} ({row.pk})" if name else str(row.pk)
+
+
+def _dump_bounded(values: JsonObject) -> str:
     text = canonical(values)
-    if len(text) <= LONGEST_SIDE:
+    if len(text) <= MAX_SIDE_CHARACTERS:
         return text
     kept: dict[str, Json] = {}
-    left = LONGEST_SIDE
+    left = MAX_SIDE_CHARACTERS
     for name, value in values.items():
-        written = canonical(value)
-        left -= len(written) + len(name)
-        kept[name] = value if left > 0 else {"characters": len(written), "sha256": _hash(written)}
+        dumped = canonical(value)
+        left -= len(dumped) + len(name)
+        kept[name] = value if left > 0 else {"characters": len(dumped), "sha256": _sha256(dumped)}
     return canonical(kept)
 
 
-def _told(name: str, old: object, new: object) -> tuple[Json, Json]:
+def _show_pair(name: str, old: object, new: object) -> tuple[Json, Json]:
     if is_secret(name):
-        old, new = _hidden(old), _hidden(new)
+        old, new = (
+            one if one is _ABSENT or isinstance(one, Secret) else Secret(one) for one in (old, new)
+        )
     if isinstance(old, Secret) or isinstance(new, Secret):
-        return _secret(old), "changed" if _has(old) and _has(new) else _secret(new)
-    told_old = None if old is _ABSENT else _clean(plain(old))
-    told_new = None if new is _ABSENT else _clean(plain(new))
-    return _shortened(told_old, told_new)
+        had, has = (isinstance(one, Secret) and bool(one.value) for one in (old, new))
+        now = "changed" if had and has else "set" if has else "not set"
+        return "set" if had else "not set", now
+    shown_old = None if old is _ABSENT else _redact(to_json(old))
+    shown_new = None if new is _ABSENT else _redact(to_json(new))
+    return _shorten_pair(shown_old, shown_new)
 
 
-def _hidden(value: object) -> object:
-    return value if value is _ABSENT or isinstance(value, Secret) else Secret(value)
-
-
-def _has(value: object) -> bool:
-    return isinstance(value, Secret) and bool(value.value)
-
-
-def _secret(value: object) -> str:
-    return "set" if _has(value) else "not set"
-
-
-def _clean(value: Json) -> Json:
-    """Without what this process knows as a secret, and without signatures in addresses."""
+def _redact(value: Json) -> Json:
+    """Remove secrets that this process knows, and signatures in URLs."""
     match value:
         case str():
             return without_secrets(redact_text(value))
         case list():
-            return [_clean(one) for one in value]
+            return [_redact(one) for one in value]
         case dict():
-            return {name: _clean(one) for name, one in value.items()}
+            return {name: _redact(one) for name, one in value.items()}
         case _:
             return value
 
 
-def _shortened(old: Json, new: Json) -> tuple[Json, Json]:
+def _shorten_pair(old: Json, new: Json) -> tuple[Json, Json]:
     texts = [one if isinstance(one, str) else canonical(one) for one in (old, new)]
-    if max(map(len, texts)) <= LONGEST_VALUE:
+    if max(map(len, texts)) <= MAX_VALUE_CHARACTERS:
         return old, new
-    begin = _alike(*texts)
-    end = min(_alike(*(one[::-1] for one in texts)), min(map(len, texts)) - begin)
-    told_old, told_new = (_part(one, begin, len(one) - end) for one in texts)
-    return (None if old is None else told_old), (None if new is None else told_new)
+    start = _common_prefix(*texts)
+    end = min(_common_prefix(*(one[::-1] for one in texts)), min(map(len, texts)) - start)
+    part_old, part_new = (_excerpt(one, start, len(one) - end) for one in texts)
+    return (None if old is None else part_old), (None if new is None else part_new)
 
 
-def _alike(one: str, other: str) -> int:
-    """How many characters two texts begin with alike."""
+def _common_prefix(one: str, other: str) -> int:
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def _part(text: str, begin: int, end: int) -> Json:
-    first = max(begin - AROUND, 0)
+def _excerpt(text: str, start: int, end: int) -> Json:
+    first = max(start - CONTEXT_CHARACTERS, 0)
     return {
         "characters": len(text),
-        "sha256": _hash(text),
+        "sha256": _sha256(text),
         "from": first,
-        "part": text[first : min(end + AROUND, first + LONGEST_VALUE)],
+        "part": text[first : min(end + CONTEXT_CHARACTERS, first + MAX_VALUE_CHARACTERS)],
     }
 
 
-def _hash(text: str) -> str:
+def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

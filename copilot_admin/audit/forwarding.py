@@ -1,65 +1,154 @@
-"""Hands entries to where `COPILOT_AUDIT_LOG` says: what is away loses nothing, it is caught up."""
+"""Copies of the trail outside the database: forwarded entries, and anchors of the newest hash.
 
+`COPILOT_AUDIT_LOG` names standard output or a syslog server. A cursor in the database remembers how
+far the copy has come, so that entries are caught up after an outage; a lease on it keeps several
+processes from sending the same entry.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from itertools import islice
+import json
 import logging
+import os
+from pathlib import Path
+import re
 import socket
+import sys
 
 from django.conf import settings
+from django.db.models import Q
+from django.utils import timezone
 
-from copilot_admin.audit import cursors
-from copilot_admin.audit.destinations import send
-from copilot_admin.audit.following import batch_after, is_any_after
-from copilot_admin.models.audit import AuditCursorName
+from copilot_admin.audit.chain import Anchor, get_head, hashed_fields, iterate_entries
+from copilot_admin.config.audit_log import SyslogServer
+from copilot_admin.models.audit import HASH_LENGTH, AuditCursor, AuditCursorName, AuditEntry
+from protocol.json import JsonObject
 
-AT_ONCE = 200  # entries of a batch
-MOST_BATCHES = 10  # of a round; then other duties have their turn
+BATCH_ENTRIES = 200
+MAX_BATCHES = 10  # of one call; other periodic tasks wait meanwhile
+LEASE = timedelta(seconds=60)  # longer than a batch takes to be sent, or to time out
+TIMEOUT_SECONDS = 5.0
+ANCHOR_INTERVAL = timedelta(hours=1)
+ANCHORS_FILE = "audit-anchors.jsonl"
+# RFC 5424: facility 13 ("log audit"), severity 6 ("informational").
+SYSLOG_PRIORITY = 13 * 8 + 6
+_HEAD_LINE = re.compile(rf"([0-9]{{1,18}}) ([0-9a-f]{{{HASH_LENGTH}}})")
 
 logger = logging.getLogger(__name__)
 
 
-class Forwarding:
-    """Goes on with it, and says once when a destination is away, and once when it is back."""
-
-    def __init__(self) -> None:
-        self._is_away = False
-
-    def go_on(self) -> int:
-        """Hands over what is new; returns how many entries that were."""
-        to = settings.AUDIT_LOG
-        if to is None or not is_any_after(cursors.place(AuditCursorName.FORWARDING)):
-            return 0
-        done = cursors.take(AuditCursorName.FORWARDING)
-        if done is None:
-            return 0
-        began = done
-        try:
-            for _ in range(MOST_BATCHES):
-                entries = batch_after(done, AT_ONCE)
-                if not entries:
-                    break
-                send(entries, to, host=socket.gethostname())
-                done = entries[-1].sequence
-        except OSError as error:
-            self._tell_away(error)
-        else:
-            self._tell_back()
-        finally:
-            cursors.give_back(AuditCursorName.FORWARDING, done)
-        return done - began
-
-    def _tell_away(self, error: OSError) -> None:
-        if not self._is_away:
-            why = error.strerror or type(error).__name__
-            logger.warning(
-                "The audit trail cannot be forwarded: %s. It is caught up when COPILOT_AUDIT_LOG "
-                "answers again.",
-                why,
-            )
-        self._is_away = True
-
-    def _tell_back(self) -> None:
-        if self._is_away:
-            logger.info("The audit trail is forwarded again.")
-        self._is_away = False
+def entry_values(entry: AuditEntry) -> JsonObject:
+    """Return all hashed fields of an entry and its hash, so that a collector can check the links."""
+    return {**hashed_fields(entry), "hash": entry.hash}
 
 
-FORWARDING = Forwarding()
+def format_json(entry: AuditEntry) -> str:
+    """Format an entry as one line of ASCII JSON."""
+    return json.dumps(entry_values(entry), ensure_ascii=True, separators=(",", ":"))
+
+
+def format_syslog(entry: AuditEntry, *, host: str) -> str:
+    """Format an entry as a message of RFC 5424 with the JSON line as its text."""
+    name = "".join(one for one in host if "!" <= one <= "~")[:255] or "-"
+    time = hashed_fields(entry)["at"]
+    return f"<{SYSLOG_PRIORITY}>1 {time} {name} copilot-admin - audit - {format_json(entry)}"
+
+
+def forward_entries() -> int:
+    """Send new entries to `COPILOT_AUDIT_LOG` at least once and in order; return their number."""
+    destination = settings.AUDIT_LOG
+    if destination is None:
+        return 0
+    done = _acquire_cursor(AuditCursorName.FORWARDING)
+    if done is None:
+        return 0
+    start = done
+    try:
+        entries = iterate_entries(done)
+        for _ in range(MAX_BATCHES):
+            batch = list(islice(entries, BATCH_ENTRIES))
+            if not batch:
+                break
+            _send(batch, destination)
+            done = batch[-1].sequence
+    except OSError as error:
+        logger.warning("Can't forward the audit trail to %s: %s. Retrying.", destination, error)
+    finally:
+        _release_cursor(AuditCursorName.FORWARDING, done)
+    return done - start
+
+
+def _send(entries: Sequence[AuditEntry], destination: SyslogServer | str) -> None:
+    if not isinstance(destination, SyslogServer):
+        sys.stdout.write("".join(f"{format_json(one)}\n" for one in entries))
+        sys.stdout.flush()
+        return
+    host = socket.gethostname()
+    lines = [format_syslog(one, host=host).encode("ascii") for one in entries]
+    address = (destination.host, destination.port)
+    with socket.create_connection(address, timeout=TIMEOUT_SECONDS) as connection:
+        # Octet counting, RFC 6587: no message runs into the next.
+        connection.sendall(b"".join(b"%d %b" % (len(line), line) for line in lines))
+
+
+def write_anchor() -> Anchor | None:
+    """Append the newest hash to the log and to the anchors file, at most once an hour."""
+    head = get_head()
+    done = _acquire_cursor(AuditCursorName.ANCHORS) if head.sequence else None
+    if done is None:
+        return None
+    last = AuditEntry.objects.filter(pk=done).first()
+    due = last is None or timezone.now() - last.at >= ANCHOR_INTERVAL
+    try:
+        if not due or head.sequence <= done:
+            return None
+        logger.info("Audit trail: entry %d has the hash %s.", head.sequence, head.hash)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        with os.fdopen(os.open(anchors_path(), flags, 0o600), "a", encoding="ascii") as file:
+            file.write(json.dumps({"sequence": head.sequence, "hash": head.hash}) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        done = head.sequence
+    except OSError as error:
+        logger.warning("Can't write %s: %s.", anchors_path(), error.strerror)
+        return None
+    finally:
+        _release_cursor(AuditCursorName.ANCHORS, done)
+    return head
+
+
+def anchors_path() -> Path:
+    """Return the path of the anchors file, which the database can't reach."""
+    folder: Path = settings.DATA_DIR
+    return folder / ANCHORS_FILE
+
+
+def read_anchors(file: Path) -> Iterator[Anchor]:
+    """Yield the anchors of a file: its own lines, and lines of `manage.py audit head`."""
+    if not file.exists():
+        return
+    with file.open(encoding="ascii", errors="replace") as lines:
+        for line in lines:
+            if head := _HEAD_LINE.fullmatch(line.strip()):
+                yield Anchor(int(head[1]), head[2])
+                continue
+            try:
+                values = json.loads(line)
+                yield Anchor(int(values["sequence"]), str(values["hash"]))
+            except (ValueError, KeyError, TypeError):
+                continue  # cut off by a full disk
+
+
+def _acquire_cursor(name: AuditCursorName) -> int | None:
+    """Lease a cursor; return its position, or None while another process holds it."""
+    AuditCursor.objects.get_or_create(name=name)
+    now = timezone.now()
+    free = Q(taken_until=None) | Q(taken_until__lt=now)
+    if not AuditCursor.objects.filter(free, name=name).update(taken_until=now + LEASE):
+        return None
+    return AuditCursor.objects.values_list("sequence", flat=True).get(name=name)
+
+
+def _release_cursor(name: AuditCursorName, sequence: int) -> None:
+    AuditCursor.objects.filter(name=name).update(sequence=sequence, taken_until=None)

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable
 
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
 from copilot_admin.import_export.import_changes import Effect, ImportedChange
 from copilot_admin.models import Action, Copilot, Provider
 

@@ -8,9 +8,8 @@ from enum import StrEnum
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
 from copilot_admin.models import Action, ModelPrice, Provider
 from copilot_admin.pricing.book import price_of, prices_changed
 from copilot_admin.pricing.cost import Price

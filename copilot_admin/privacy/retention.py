@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.parties import Actor
 from copilot_admin.models import Cause, Copilot, Removal
 from copilot_admin.privacy.counting import begun_with
 from copilot_admin.privacy.scopes import PrivacyScope

@@ -2,10 +2,8 @@
 
 from dataclasses import asdict
 
-from copilot_admin.audit.actor import Actor
-from copilot_admin.audit.reads import mark_of
-from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
+from copilot_admin.audit.parties import Actor, Subject
+from copilot_admin.audit.recording import fingerprint, record
 from copilot_admin.models import Action, LegalHold, Removal
 from copilot_admin.privacy.scopes import PrivacyScope, scope_of
 
@@ -39,7 +37,7 @@ def facts_of(scope: PrivacyScope) -> dict[str, object]:
     """What is meant, without whom it is about."""
     said = {name: value for name, value in asdict(scope).items() if value not in (None, "")}
     return {
-        name: value if name in TOLD else {"mark": mark_of(str(value))}
+        name: value if name in TOLD else {"mark": fingerprint(str(value))}
         for name, value in said.items()
     }
 

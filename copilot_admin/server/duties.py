@@ -10,8 +10,7 @@ from django.utils import timezone
 from copilot_admin.accounts.log_ins import sweep_sessions
 from copilot_admin.alerts.checking import check_due
 from copilot_admin.alerts.tasks import send_due
-from copilot_admin.audit.anchors import drop_anchor
-from copilot_admin.audit.forwarding import FORWARDING
+from copilot_admin.audit.forwarding import forward_entries, write_anchor
 from copilot_admin.evaluation.question_tasks import resume_questions
 from copilot_admin.evaluation.replay_tasks import resume_replays
 from copilot_admin.http.allowed_origins import ALLOWED_ORIGINS
@@ -215,7 +214,7 @@ def _begun_pruning(now: datetime) -> list[int]:
 
 def _forward_audit_trail() -> None:
     try:
-        FORWARDING.go_on()
-        drop_anchor()
+        forward_entries()
+        write_anchor()
     finally:
         db.connections.close_all()  # of this thread

@@ -8,10 +8,9 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models.signals import post_save, pre_save
 
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.changes import snapshot
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.snapshot import snapshot
-from copilot_admin.audit.subject import Subject
 from copilot_admin.models import Action
 
 

@@ -10,8 +10,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy
 import pytest
 
-from copilot_admin.audit.changes import LONGEST_SIDE, changes
-from copilot_admin.audit.snapshot import Secret, plain, snapshot
+from copilot_admin.audit.changes import MAX_SIDE_CHARACTERS, Secret, changes, snapshot, to_json
 from copilot_admin.config import logs
 from copilot_admin.copilots.providers import set_api_key
 from copilot_admin.models import EndpointKey
@@ -83,7 +82,7 @@ def test_a_text_that_grew_at_its_end_is_told_by_what_was_added() -> None:
 def test_an_entry_stays_within_its_bounds_however_many_fields_there_are() -> None:
     was, now = changes({}, {f"field {number}": "x" * 1900 for number in range(100)})
     assert was == "{}"
-    assert len(now) < LONGEST_SIDE + 100 * 120
+    assert len(now) < MAX_SIDE_CHARACTERS + 100 * 120
     values = json.loads(now)
     assert values["field 0"] == "x" * 1900
     assert set(values["field 99"]) == {"characters", "sha256"}
@@ -106,7 +105,7 @@ def test_an_entry_stays_within_its_bounds_however_many_fields_there_are() -> Non
     ],
 )
 def test_any_value_becomes_json(value: Any, expected: Any) -> None:
-    assert plain(value) == expected
+    assert to_json(value) == expected
 
 
 @pytest.mark.django_db

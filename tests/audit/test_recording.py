@@ -6,11 +6,9 @@ from django.db import DatabaseError, connection, transaction
 from django.test import RequestFactory
 import pytest
 
-from copilot_admin.audit.actor import Actor
-from copilot_admin.audit.chain import hash_of
-from copilot_admin.audit.keys import signing_key
+from copilot_admin.audit.chain import compute_hash, signing_key
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
 from copilot_admin.models.audit import Action, ActorKind, AuditEntry, AuditHead, OnlyAdded
 from tests.factories import make_copilot, make_provider, make_user
 
@@ -28,7 +26,7 @@ def test_entries_are_numbered_without_gaps_and_each_has_the_hash_of_the_one_befo
     stored = list(AuditEntry.objects.order_by("sequence"))
     assert [one.sequence for one in stored] == [1, 2]
     assert (first.previous, second.previous) == ("", first.hash)
-    assert [hash_of(one, signing_key()) for one in stored] == [first.hash, second.hash]
+    assert [compute_hash(one, signing_key()) for one in stored] == [first.hash, second.hash]
     head = AuditHead.objects.get()
     assert (head.sequence, head.hash, head.at) == (2, second.hash, second.at)
 

@@ -5,10 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 from django.db import connection, transaction
 import pytest
 
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.chain import verify
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
-from copilot_admin.audit.verifying import check
 from copilot_admin.models import Action, AuditEntry, Provider
 from tests.factories import make_provider
 
@@ -40,7 +39,7 @@ def test_writers_at_once_make_one_chain_with_an_entry_for_each_change() -> None:
     providers = [make_provider() for _ in range(WRITERS)]
     with ThreadPoolExecutor(WRITERS) as writers:
         list(writers.map(rename, [one.pk for one in providers], [EACH] * WRITERS))
-    head, broken = check()
+    head, broken = verify()
     assert broken is None
     assert head.sequence == AuditEntry.objects.count() == WRITERS * (EACH - EACH // 3)
     for provider in providers:

@@ -10,9 +10,8 @@ from django.utils import timezone
 from playwright.sync_api import Browser, Dialog
 import pytest
 
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.evaluation.replay_queue import begin
 from copilot_admin.evaluation.replay_targets import WantedTarget, replay_of

@@ -154,7 +154,6 @@ def test_an_export_that_finds_no_room_names_its_file(good_file):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["audit", "verify", "--anchors", ""],
         ["backup", ""],
         ["restore", " "],
         ["copilots", "export", "--out", ""],

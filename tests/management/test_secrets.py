@@ -6,9 +6,8 @@ from django.apps import apps
 from django.core.management import CommandError, call_command
 import pytest
 
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
 from copilot_admin.config.encryption import EncryptionKey, new_key, read_key
 from copilot_admin.copilots.providers import api_key_of, set_api_key
 from copilot_admin.copilots.sealed_columns import SEALED_COLUMNS

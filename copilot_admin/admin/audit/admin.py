@@ -25,10 +25,8 @@ from copilot_admin.admin.common.bodies import gives_body
 from copilot_admin.admin.common.generics import AuditModelAdmin
 from copilot_admin.admin.common.written_by_server import WrittenByServer
 from copilot_admin.admin.frame.site import site
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
-from copilot_admin.audit.unreadable import ACTION, is_unreadable, told_of
 from copilot_admin.models.audit import Action, ActorKind, AuditEntry
 
 FOLDER = "admin/copilot_admin/auditentry"
@@ -81,14 +79,12 @@ class AuditEntryAdmin(WrittenByServer, AuditModelAdmin):
         """One entry, with what was and what is."""
         self._check(request)
         is_number = object_id.isascii() and object_id.isdecimal() and len(object_id) <= 18
-        rows = told_of(AuditEntry.objects.filter(pk=int(object_id))) if is_number else []
-        if not rows:
+        entry = AuditEntry.objects.filter(pk=int(object_id)).first() if is_number else None
+        if entry is None:
             raise Http404
-        entry = rows[0]
         context = {
             **self.page_context(request, _("Entry %(number)d") % {"number": entry.sequence}),
             "entry": entry,
-            "is_unreadable": is_unreadable(entry),
             "words": _words(entry.action),
             "actor_kind": _kind(entry),
             "kind_words": kind_words(entry.subject_kind),
@@ -135,8 +131,6 @@ class AuditEntryAdmin(WrittenByServer, AuditModelAdmin):
 
 def _words(action: str) -> str:
     """What an action is called; one of another release by its own name."""
-    if action == ACTION:
-        return _("Cannot be read")
     return str(Action(action).label) if action in Action.values else action
 
 

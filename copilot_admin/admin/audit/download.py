@@ -4,8 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 
 from asgiref.sync import sync_to_async
 
-from copilot_admin.audit.following import batch_after
-from copilot_admin.audit.lines import json_line, values_of
+from copilot_admin.audit.forwarding import entry_values, format_json
 from copilot_admin.models.audit import AuditEntry, AuditEntryQuerySet
 from copilot_admin.rendering.no_formula import csv_lines
 from protocol.json import Json
@@ -53,7 +52,7 @@ async def pieces_in_loop(rows: AuditEntryQuerySet, form: str) -> AsyncIterator[s
 
 
 def _batch(rows: AuditEntryQuerySet, sequence: int) -> list[AuditEntry]:
-    return batch_after(sequence, BATCH, of=rows)
+    return list(rows.filter(sequence__gt=sequence).order_by("sequence")[:BATCH])
 
 
 def _head(form: str) -> str:
@@ -62,8 +61,8 @@ def _head(form: str) -> str:
 
 def _written(entries: list[AuditEntry], form: str) -> str:
     if form == "jsonl":
-        return "".join(f"{json_line(one)}\n" for one in entries)
-    return csv_lines(list(map(_cell, map(values_of(one).get, COLUMNS))) for one in entries)
+        return "".join(f"{format_json(one)}\n" for one in entries)
+    return csv_lines(list(map(_cell, map(entry_values(one).get, COLUMNS))) for one in entries)
 
 
 def _cell(value: Json) -> str | int:

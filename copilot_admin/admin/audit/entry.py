@@ -11,9 +11,7 @@ from django.urls import reverse
 
 from copilot_admin.admin.audit.words import field_words
 from copilot_admin.admin.frame.site import site
-from copilot_admin.audit.keys import known_keys
-from copilot_admin.audit.unreadable import is_unreadable
-from copilot_admin.audit.verifying import is_as_hashed
+from copilot_admin.audit.chain import has_valid_hash, verification_keys
 from copilot_admin.evaluation.changes import MarkedChange
 from copilot_admin.evaluation.differences import differences, shortened
 from copilot_admin.models.audit import AuditEntry
@@ -34,8 +32,8 @@ def compared(entry: AuditEntry) -> tuple[MarkedChange, ...]:
 
 def is_right(entry: AuditEntry) -> bool:
     """Whether an entry is as it was hashed; whether one is missing is for `audit verify` to say."""
-    key = known_keys().get(entry.key_id)
-    return key is not None and not is_unreadable(entry) and is_as_hashed(entry, key)
+    key = verification_keys().get(entry.key_id)
+    return key is not None and has_valid_hash(entry, key)
 
 
 def address_of(request: HttpRequest, entry: AuditEntry) -> str:

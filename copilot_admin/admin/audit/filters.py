@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
 from datetime import time as clock
 
-from copilot_admin.audit.following import sequence_before
+from copilot_admin.audit.chain import last_sequence_before
 from copilot_admin.models.audit import Action, AuditEntry, AuditEntryQuerySet
 
 LONGEST = 200  # characters of a filter
@@ -61,10 +61,10 @@ def found(filters: AuditFilters) -> AuditEntryQuerySet:
     if filters.unknown:
         return rows.none()
     if filters.since:
-        rows = rows.filter(sequence__gt=sequence_before(_begin_of(filters.since)))
+        rows = rows.filter(sequence__gt=last_sequence_before(_begin_of(filters.since)))
     if filters.until:
         end = _begin_of(filters.until) + timedelta(days=1)
-        rows = rows.filter(sequence__lte=sequence_before(end))
+        rows = rows.filter(sequence__lte=last_sequence_before(end))
     if filters.who:
         rows = rows.filter(actor_name=filters.who)
     if filters.action:

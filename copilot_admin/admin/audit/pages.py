@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from copilot_admin.audit.unreadable import told_of
 from copilot_admin.models.audit import AuditEntry, AuditEntryQuerySet
 
 OLDER, NEWER = "older", "newer"
@@ -38,11 +37,11 @@ def page_of(
     newer, older = _number(place.get(NEWER)), _number(place.get(OLDER))
     rows = rows.defer("before", "after", "agent", "previous", "hash")
     if newer:
-        near = told_of(rows.filter(sequence__gt=newer).order_by("sequence")[: SIZE + 1])
+        near = list(rows.filter(sequence__gt=newer).order_by("sequence")[: SIZE + 1])
         shown = near[:SIZE][::-1]
         return _page(shown, chosen, has_older=True, has_newer=len(near) > SIZE)
     below = rows.filter(sequence__lt=older) if older else rows
-    near = told_of(below.order_by("-sequence")[: SIZE + 1])
+    near = list(below.order_by("-sequence")[: SIZE + 1])
     return _page(near[:SIZE], chosen, has_older=len(near) > SIZE, has_newer=bool(older))
 
 

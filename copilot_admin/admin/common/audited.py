@@ -18,10 +18,9 @@ from copilot_admin.admin.common.chosen_rows import ChosenRows
 from copilot_admin.admin.common.gone import GoneRows
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.unturned import check_unturned
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.changes import Snapshot, snapshot
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.snapshot import Snapshot, snapshot
-from copilot_admin.audit.subject import Subject
 from copilot_admin.models import Action
 
 Row = TypeVar("Row", bound=Model)

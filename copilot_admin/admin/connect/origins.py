@@ -20,9 +20,8 @@ from copilot_admin.admin.connect.page import (
     copilot_for,
     page_context,
 )
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
 from copilot_admin.http.allowed_origins import ALLOWED_ORIGINS, MOST_ORIGINS
 from copilot_admin.models import Action, AllowedOrigin, Copilot
 

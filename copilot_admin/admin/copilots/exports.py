@@ -17,9 +17,8 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.accounts.members import reachable
 from copilot_admin.admin.copilots.views import CopilotViews, number_in, page_of
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
 from copilot_admin.copilots.tags import known_tags, tagged
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.import_export.exporting import export_file

@@ -18,7 +18,7 @@ from copilot_admin.accounts.members import is_reachable, may_publish
 from copilot_admin.admin.common.uploads import SeveralFiles, UploadsField
 from copilot_admin.admin.copilots.import_plan import digest_of, planned, unchanged
 from copilot_admin.admin.copilots.views import NO_ID, CopilotViews, person_of
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.parties import Actor
 from copilot_admin.copilots.providers import unset_keys
 from copilot_admin.import_export.bundles import (
     FileChange,

@@ -16,9 +16,8 @@ from django.utils.translation import ngettext
 
 from copilot_admin.admin.copilots.questions_form import QuestionForm
 from copilot_admin.admin.copilots.views import CopilotViews, number_in
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
 from copilot_admin.copilots.questions.order import move_question
 from copilot_admin.evaluation.question_fares import fares_of
 from copilot_admin.evaluation.question_queue import progress_of, stop

@@ -16,9 +16,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from copilot_admin.admin.copilots.questions import FOLDER, QuestionViews
 from copilot_admin.admin.copilots.replay_form import ReplayForm
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.evaluation.replay_decisions import ReplayWish, cost_sentence
 from copilot_admin.evaluation.replay_reading import Which, pair_differences, pairs_of, replay_views

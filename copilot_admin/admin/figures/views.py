@@ -22,10 +22,8 @@ from copilot_admin.admin.figures.sections import FiguresSection, sections_of
 from copilot_admin.analytics.figures import MOST_ROWS, Figures
 from copilot_admin.analytics.rollup_figures import figures_of
 from copilot_admin.analytics.user_figures import figures_of_users
-from copilot_admin.audit.actor import Actor
-from copilot_admin.audit.reads import mark_of
-from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
+from copilot_admin.audit.parties import Actor, Subject
+from copilot_admin.audit.recording import fingerprint, record
 from copilot_admin.copilots.tags import known_tags
 from copilot_admin.models import Action, Copilot
 from copilot_admin.transcripts.filters.days import PERIODS
@@ -110,7 +108,7 @@ def _file(
     name = f"figures-{wanted}-{now.first:%Y-%m-%d}-{now.last_day:%Y-%m-%d}"
     facts = {"table": wanted, "from": now.first, "to": now.last_day, "copilots": scope.slugs}
     if scope.user:
-        facts["user"] = {"mark": mark_of(scope.user)}
+        facts["user"] = {"mark": fingerprint(scope.user)}
     if gives_body(request):
         record(Action.EXPORTED, by=Actor.of(request), on=Subject("figures"), after=facts)
     return csv_response(name, table.columns, table.rows)

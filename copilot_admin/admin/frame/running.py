@@ -13,9 +13,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from copilot_admin.admin.components.catalogue import ComponentViews
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
 from copilot_admin.evaluation.question_queue import stop
 from copilot_admin.evaluation.replay_decisions import ReplayWish
 from copilot_admin.evaluation.replay_tasks import wish

@@ -8,10 +8,8 @@ from django.contrib.auth.signals import user_logged_in, user_logged_out, user_lo
 from django.http import HttpRequest
 
 from copilot_admin.admin.frame.login import client_address, counted_name
-from copilot_admin.audit.actor import Actor
-from copilot_admin.audit.reads import record_read
-from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
+from copilot_admin.audit.parties import Actor, Subject
+from copilot_admin.audit.recording import record, record_read
 from copilot_admin.models import Action
 
 logger = logging.getLogger(__name__)

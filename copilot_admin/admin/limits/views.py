@@ -19,9 +19,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 from copilot_admin.admin.components.catalogue import ComponentViews
 from copilot_admin.admin.limits.form import LimitsForm, WhomForm, note_on
 from copilot_admin.admin.limits.words import Bar, bar_of, bar_of_each
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.parties import Actor
+from copilot_admin.audit.parties import Subject as Audited
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject as Audited
 from copilot_admin.http.networks import network_of
 from copilot_admin.limits.book import limits_changed
 from copilot_admin.limits.counting import COUNTING

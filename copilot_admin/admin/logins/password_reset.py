@@ -23,9 +23,8 @@ from django_tasks import task
 from copilot_admin.accounts.mailing import hand_over
 from copilot_admin.admin.logins.addresses import client_address
 from copilot_admin.admin.logins.counted import within
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
 from copilot_admin.http.public_address import base_url
 from copilot_admin.models import Action
 

@@ -9,9 +9,8 @@ from django.views.decorators.http import require_POST
 from copilot_admin.admin.playground.builders import may_build
 from copilot_admin.admin.playground.sent import sent_json
 from copilot_admin.admin.playground.sides import origin_of
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
 from copilot_admin.errors import BodyTooLarge, ConfigurationError
 from copilot_admin.import_export.questions import add_question, read_question
 from copilot_admin.models import Action, Copilot

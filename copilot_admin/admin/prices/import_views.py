@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 
 from copilot_admin.admin.common.generics import PriceModelAdmin
 from copilot_admin.admin.prices.form import ChosenPricesForm, PriceFileForm
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.parties import Actor
 from copilot_admin.copilots.model_lists import known_models
 from copilot_admin.models import Provider
 from copilot_admin.pricing.importing import (

@@ -19,9 +19,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from copilot_admin.admin.common.audited import stored
 from copilot_admin.admin.components.catalogue import ComponentViews
 from copilot_admin.admin.privacy.forms import EraseForm, KeepingForm, ScopeForm
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
 from copilot_admin.jobs import removals
 from copilot_admin.jobs.tasks import remove
 from copilot_admin.models import Action, Copilot, EndUser, LegalHold, Removal

@@ -31,7 +31,7 @@ from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.review.export_form import PROMPTS, ExportForm
 from copilot_admin.admin.transcripts.foreign_filters import refused_page
 from copilot_admin.admin.transcripts.way import LIST, filters_in
-from copilot_admin.audit.reads import told_filters
+from copilot_admin.audit.recording import hide_personal_filters
 from copilot_admin.jobs.export_tasks import export_in_background
 from copilot_admin.models import Action, TranscriptExport
 from copilot_admin.transcripts.exports.downloading import (
@@ -228,7 +228,7 @@ class ExportAdmin(ExportModelAdmin):
             "format": export.format,
             "with_data": export.with_data,
             "with_prompts": export.with_prompts,
-            "filters": told_filters({k: v for k, v in given.items() if k != SEARCHED}),
+            "filters": hide_personal_filters({k: v for k, v in given.items() if k != SEARCHED}),
             "searched_characters": len(given.get(SEARCHED, "")),
         }
         self.audit(request, Action.EXPORTED, export, after=facts)

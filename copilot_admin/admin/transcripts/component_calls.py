@@ -21,9 +21,8 @@ from copilot_admin.admin.common.written_by_server import WrittenByServer
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.transcripts.cells import when_cell
 from copilot_admin.agent.components.registry import registry
-from copilot_admin.audit.actor import Actor
-from copilot_admin.audit.reads import record_read
-from copilot_admin.audit.subject import LONGEST_ID, Subject
+from copilot_admin.audit.parties import MAX_ID_LENGTH, Actor, Subject
+from copilot_admin.audit.recording import record_read
 from copilot_admin.models import Action, CallStatus, ComponentCall
 from copilot_admin.rendering.text import duration, pretty_json
 
@@ -136,7 +135,7 @@ class ComponentCallAdmin(WrittenByServer, CallModelAdmin):
     def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> Any:
         """The page of a call; that it was read stands in the audit trail."""
         response = super().change_view(request, object_id, *args, **kwargs)
-        on = Subject("componentcall", object_id[:LONGEST_ID])
+        on = Subject("componentcall", object_id[:MAX_ID_LENGTH])
         if response.status_code == HTTPStatus.OK and gives_body(request):
             record_read(Action.READ, by=Actor.of(request), on=on)
         return response

@@ -16,8 +16,8 @@ from copilot_admin.admin.common.from_replica import from_replica
 from copilot_admin.admin.common.generics import ConversationModelAdmin
 from copilot_admin.admin.transcripts.foreign_filters import refused_page
 from copilot_admin.admin.transcripts.views import VIEW, number_in
-from copilot_admin.audit.actor import Actor
-from copilot_admin.audit.reads import record_search
+from copilot_admin.audit.parties import Actor
+from copilot_admin.audit.recording import record_search
 from copilot_admin.models.reviewing import LONGEST_NAME
 from copilot_admin.transcripts.search.saved_views import (
     LONGEST_QUERY,

@@ -23,9 +23,8 @@ from copilot_admin.admin.transcripts.plan import TURNS_AT_ONCE, plan_of, shown_a
 from copilot_admin.admin.transcripts.review_panel import panel_of
 from copilot_admin.admin.transcripts.verdict_form import VerdictForm
 from copilot_admin.admin.transcripts.way import Way, way_in
-from copilot_admin.audit.actor import Actor
-from copilot_admin.audit.reads import record_read
-from copilot_admin.audit.subject import Subject
+from copilot_admin.audit.parties import Actor, Subject
+from copilot_admin.audit.recording import record_read
 from copilot_admin.models import Action, Conversation
 from copilot_admin.privacy.holds import holds_of
 from copilot_admin.review.reviews import Verdicts, turn_reviews, verdicts_on

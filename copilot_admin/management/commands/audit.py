@@ -1,9 +1,8 @@
-"""`manage.py audit`: whether the audit trail is whole, its newest hash, and the trail as lines."""
+"""`manage.py audit`: verify the audit trail, print its newest hash, or export it."""
 
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
-from datetime import time as clock
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 import re
@@ -13,144 +12,124 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from copilot_admin.audit.actor import Actor
-from copilot_admin.audit.anchors import anchors_file, kept_anchors
-from copilot_admin.audit.following import sequence_before, told_after
-from copilot_admin.audit.lines import json_line, syslog_line
+from copilot_admin.audit.chain import (
+    Anchor,
+    get_head,
+    iterate_entries,
+    last_sequence_before,
+    verify,
+)
+from copilot_admin.audit.forwarding import anchors_path, format_json, format_syslog, read_anchors
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
-from copilot_admin.audit.unreadable import is_unreadable
-from copilot_admin.audit.verifying import Anchor, check, head_of_trail
-from copilot_admin.management.named_files import named_file
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action
-from copilot_admin.models.audit import HASH_LENGTH
-from copilot_admin.storage.file_faults import told_of_reading
+from copilot_admin.models.audit import HASH_LENGTH, AuditEntry
 
-BROKEN, NOT_RUN = 1, 2  # exit statuses
+EXIT_BROKEN, EXIT_NOT_VERIFIED = 1, 2
 HASH = re.compile(rf"[0-9a-f]{{{HASH_LENGTH}}}")
-FOLLOW_SECONDS = 1.0
+POLL_SECONDS = 1.0
 
 
-def hash_in(text: str) -> str:
-    """A hash of an entry.
-
-    Raises:
-        ArgumentTypeError: It is none.
-    """
+def parse_hash(text: str) -> str:
+    """Parse the hash of an entry."""
     if not HASH.fullmatch(text):
-        raise ArgumentTypeError(
-            f"{text!r} is no hash. Write the {HASH_LENGTH} digits of an anchor."
-        )
+        raise ArgumentTypeError(f"{text!r} is not a hash of {HASH_LENGTH} hexadecimal digits")
     return text
 
 
-def moment(text: str) -> datetime:
-    """The beginning of a day in UTC.
-
-    Raises:
-        ArgumentTypeError: It is no date.
-    """
+def parse_day(text: str) -> datetime:
+    """Parse a date as its first moment in UTC."""
     try:
-        return datetime.combine(date.fromisoformat(text), clock(), tzinfo=UTC)
+        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
     except ValueError:
-        raise ArgumentTypeError(f"{text!r} is no date. Write 2030-12-31.") from None
+        raise ArgumentTypeError(f"{text!r} is not a date, use YYYY-MM-DD") from None
 
 
 class Command(PlainCommand):
-    """Verifies and exports the audit trail."""
+    """Verify and export the audit trail."""
 
-    help = "Verifies the audit trail, tells its newest hash, or writes it as lines."
+    help = "Verify the audit trail, print its newest hash, or export it as lines."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declares `verify`, `head` and `export`."""
+        """Declare `verify`, `head` and `export`."""
         actions = parser.add_subparsers(dest="action", required=True)
-        verify = actions.add_parser("verify", help="names the first entry that is broken; exit 1")
-        verify.add_argument(
+        check = actions.add_parser("verify", help="name the first broken entry; exit status 1")
+        check.add_argument(
             "--expect",
             metavar="HASH",
-            type=hash_in,
+            type=parse_hash,
             action="append",
             default=[],
-            help="a hash that was noted earlier and has to be in the trail; may be repeated",
+            help="a hash noted earlier that must be in the trail; repeatable",
         )
-        verify.add_argument(
-            "--anchors",
-            type=named_file,
-            metavar="FILE",
-            help="default: the file that the server writes",
+        check.add_argument(
+            "--anchors", type=Path, metavar="FILE", help="default: the file that the server writes"
         )
-        actions.add_parser("head", help="the newest entry's number and hash, to be noted elsewhere")
-        export = actions.add_parser("export", help="writes entries, the oldest first")
+        actions.add_parser("head", help="number and hash of the newest entry, to note elsewhere")
+        export = actions.add_parser("export", help="write entries, oldest first")
         export.add_argument("--format", choices=("jsonl", "syslog"), default="jsonl")
-        export.add_argument("--since", type=moment, metavar="DATE", help="first day (UTC)")
-        export.add_argument("--follow", action="store_true", help="go on with what is added")
+        export.add_argument("--since", type=parse_day, metavar="DATE", help="first day (UTC)")
+        export.add_argument("--follow", action="store_true", help="continue with new entries")
 
     def handle(self, *, action: str, **options: Any) -> None:
-        """Runs the subcommand that was given."""
+        """Run the given subcommand."""
         match action:
             case "verify":
                 self._verify(options["expect"], options["anchors"])
             case "head":
-                head = head_of_trail()
+                head = get_head()
                 self.stdout.write(f"{head.sequence} {head.hash}")
             case _:
                 self._export(options["format"], options["since"], follow=options["follow"])
 
     def _verify(self, expected: list[str], file: Path | None) -> None:
-        anchors = [*_anchors_of(file), *(Anchor(0, one) for one in expected)]
-        head, broken = check(anchors)
+        anchors = [*_load_anchors(file), *(Anchor(0, one) for one in expected)]
+        head, broken = verify(anchors)
         if broken is not None:
-            raise CommandError(broken.sentence, returncode=BROKEN)
-        kept = f" {len(anchors)} anchors are in it." if anchors else ""
-        self.stdout.write(f"The audit trail is whole: {head.sequence} entries.{kept}")
+            raise CommandError(str(broken), returncode=EXIT_BROKEN)
+        self.stdout.write(
+            f"The audit trail is intact: {head.sequence} entries, {len(anchors)} anchors found."
+        )
         if head.sequence:
             self.stdout.write(f"Newest: {head.hash}")
 
     def _export(self, form: str, since: datetime | None, *, follow: bool) -> None:
         facts = {"format": form, "since": since, "follow": follow}
         record(Action.EXPORTED, by=Actor.command(), on=Subject("auditentry"), after=facts)
-        write = json_line if form == "jsonl" else partial(syslog_line, host=socket.gethostname())
-        sequence = sequence_before(since) if since else 0
-        unreadable = []
+        write = (
+            format_json if form == "jsonl" else partial(format_syslog, host=socket.gethostname())
+        )
+        sequence = last_sequence_before(since) if since else 0
         try:
-            for entry in _followed(sequence) if follow else told_after(sequence):
+            for entry in _follow(sequence) if follow else iterate_entries(sequence):
                 self.stdout.write(write(entry))
-                if is_unreadable(entry):
-                    unreadable.append(entry.sequence)
         except KeyboardInterrupt:
             return
-        if unreadable:
-            raise CommandError(
-                f"{len(unreadable)} entries cannot be read, the first of them is {unreadable[0]}: of "
-                "these the lines have the number. Look what `audit verify` says.",
-                returncode=BROKEN,
-            )
 
 
-def _anchors_of(file: Path | None) -> list[Anchor]:
-    """The anchors of a file that somebody names, or of the one that the server writes.
+def _load_anchors(file: Path | None) -> list[Anchor]:
+    """Return the anchors of a named file, which must hold some, or of the server's own file.
 
     Raises:
-        CommandError: It cannot be read, or the file that is named holds none: that would look as if
-            they were found.
+        CommandError: The file can't be read, or a named file holds no anchor.
     """
     try:
         if file is not None and not file.exists():
-            raise CommandError(f"There is no file {file}. Name one that holds anchors.")
-        anchors = list(kept_anchors(file or anchors_file()))
+            raise CommandError(f"{file} does not exist.", returncode=EXIT_NOT_VERIFIED)
+        anchors = list(read_anchors(file or anchors_path()))
     except OSError as error:
-        said = told_of_reading(file or anchors_file(), error)
-        raise CommandError(said, returncode=NOT_RUN) from error
+        raise CommandError(
+            f"Can't read {file or anchors_path()}: {error.strerror}.", returncode=EXIT_NOT_VERIFIED
+        ) from error
     if file is not None and not anchors:
-        raise CommandError(f"{file} holds no anchor. Name a file that the server wrote.")
+        raise CommandError(f"{file} holds no anchor.", returncode=EXIT_NOT_VERIFIED)
     return anchors
 
 
-def _followed(sequence: int) -> Iterator[Any]:
-    """All entries after one, and those that come, until somebody interrupts it."""
+def _follow(sequence: int) -> Iterator[AuditEntry]:
     while True:
-        for entry in told_after(sequence):
+        for entry in iterate_entries(sequence):
             yield entry
             sequence = entry.sequence
-        time.sleep(FOLLOW_SECONDS)
+        time.sleep(POLL_SECONDS)

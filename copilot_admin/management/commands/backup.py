@@ -8,9 +8,8 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import connection
 
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.jobs.backups.backing_up import back_up
 from copilot_admin.management.named_files import named_file

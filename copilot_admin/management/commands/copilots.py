@@ -10,10 +10,9 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.changes import snapshot
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.snapshot import snapshot
-from copilot_admin.audit.subject import Subject
 from copilot_admin.copilots.providers import unset_keys
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.evaluation.question_check import check_questions, line_of, told

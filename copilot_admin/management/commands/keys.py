@@ -8,10 +8,9 @@ from django.core.management.base import CommandError
 from django.db import transaction
 from django.utils.text import capfirst
 
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.changes import snapshot
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.snapshot import snapshot
-from copilot_admin.audit.subject import Subject
 from copilot_admin.copilots.fields.directions import turning_sign_fault
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action, Copilot, EndpointKey

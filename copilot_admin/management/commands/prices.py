@@ -13,9 +13,8 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
 from copilot_admin.copilots.model_lists import fetch_models, known_models
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.jobs.costs import PricedRun, filled_costs, unknown_costs

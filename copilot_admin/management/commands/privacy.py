@@ -11,9 +11,8 @@ from django.core.management.base import CommandError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
 from copilot_admin.jobs import removals, removing
 from copilot_admin.jobs.half_pace import at_half_pace
 from copilot_admin.management.plain_command import PlainCommand

@@ -10,9 +10,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db.models import QuerySet
 
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.evaluation.replay_decisions import ReplayWish, cost_sentence
 from copilot_admin.evaluation.replay_queue import begin, grant

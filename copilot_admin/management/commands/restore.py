@@ -8,11 +8,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from copilot_admin.audit.actor import Actor
-from copilot_admin.audit.anchors import anchors_file, kept_anchors
+from copilot_admin.audit.chain import get_head
+from copilot_admin.audit.forwarding import anchors_path, read_anchors
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
-from copilot_admin.audit.verifying import head_of_trail
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.jobs.backups.restoring import Restored, restore
 from copilot_admin.management.ignored_signals import ignoring_signals
@@ -78,16 +77,16 @@ class Command(PlainCommand):
 
 def _beyond() -> list[str]:
     """What to do where anchors name entries that the backup does not have: verifying tells of them."""
-    head = head_of_trail().sequence
+    head = get_head().sequence
     try:
-        newest = max((one.sequence for one in kept_anchors(anchors_file())), default=0)
+        newest = max((one.sequence for one in read_anchors(anchors_path())), default=0)
     except OSError as error:
-        said = told_of_reading(anchors_file(), error)
+        said = told_of_reading(anchors_path(), error)
         return [f"{said} Then look what `audit verify` says."]
     if newest <= head:
         return []
     return [
         f"The audit trail ends with entry {head} now, and an anchor names entry {newest}: `audit verify` "
-        f"will say that its end was cut off. Keep {anchors_file()} in another place, as evidence "
+        f"will say that its end was cut off. Keep {anchors_path()} in another place, as evidence "
         "of what there was; the server begins a new one."
     ]

@@ -6,10 +6,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from copilot_admin.audit.actor import Actor
-from copilot_admin.audit.keys import audit_key
+from copilot_admin.audit.chain import derive_key
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
 from copilot_admin.config.encryption import newest_key_id, older_key_ids
 from copilot_admin.jobs.resealing import Resealing, reseal_all
 from copilot_admin.management.plain_command import PlainCommand
@@ -74,6 +73,6 @@ def _of_signing() -> list[str]:
 
 def _trail_needs_fallbacks() -> bool:
     """Whether entries of the audit trail could not be checked without the fallbacks."""
-    fallbacks = {audit_key(str(one)).id for one in settings.SECRET_KEY_FALLBACKS}
-    kept = {audit_key(one).id for one in (*settings.AUDIT_KEYS, settings.SECRET_KEY)}
+    fallbacks = {derive_key(str(one)).id for one in settings.SECRET_KEY_FALLBACKS}
+    kept = {derive_key(one).id for one in (*settings.AUDIT_KEYS, settings.SECRET_KEY)}
     return AuditEntry.objects.filter(key_id__in=fallbacks - kept).exists()

@@ -12,10 +12,8 @@ from typing import Any, BinaryIO
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from copilot_admin.audit.actor import Actor
-from copilot_admin.audit.reads import told_filters
-from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
+from copilot_admin.audit.parties import Actor, Subject
+from copilot_admin.audit.recording import hide_personal_filters, record
 from copilot_admin.management.named_files import named_file
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action, Cause, Removal
@@ -97,7 +95,7 @@ class Command(PlainCommand):
                 with_data=options["with_data"], with_prompts=options["with_prompts"]
             ),
         )
-        facts = told_filters({name: given[name] for name in given if name != SEARCHED})
+        facts = hide_personal_filters({name: given[name] for name in given if name != SEARCHED})
         facts |= {"format": options["format"], "searched_characters": len(options["search"])}
         record(Action.EXPORTED, by=Actor.command(), on=Subject("conversation"), after=facts)
         about = About(words=words_of(query), made_at=timezone.now())

@@ -12,9 +12,8 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.admin.frame.site import site
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
 from copilot_admin.config.role_groups import create_roles
 from copilot_admin.config.roles import Role
 from copilot_admin.models import (

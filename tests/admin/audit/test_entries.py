@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 import pytest
 
-from copilot_admin.audit.reads import ONCE_IN, mark_of
+from copilot_admin.audit.recording import READ_INTERVAL, fingerprint
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Action, AuditEntry, Conversation, Criterion, EndpointKey, Provider
 from copilot_admin.models.audit import ActorKind
@@ -189,8 +189,8 @@ def test_who_reads_a_transcript_is_told_once_in_ten_minutes(
         list(read.values_list("subject_kind", "subject_id", "subject_name"))
         == [("conversation", str(one.pk), "")] * 2
     )
-    later = timezone.now() + ONCE_IN + timedelta(seconds=1)
-    monkeypatch.setattr("copilot_admin.audit.reads.timezone.now", lambda: later)
+    later = timezone.now() + READ_INTERVAL + timedelta(seconds=1)
+    monkeypatch.setattr("copilot_admin.audit.recording.timezone.now", lambda: later)
     reviewer.get(page)
     assert read.count() == 3
     assert "canary" not in "".join(one.after + one.subject_name for one in read)
@@ -207,9 +207,12 @@ def test_a_search_is_told_with_its_filters_and_without_its_words(reviewer: Clien
 def test_whom_somebody_looked_for_is_told_as_a_mark(reviewer: Client) -> None:
     user = "canary@example.com"
     reviewer.get(f"{ADMIN}/conversation/", {"user": user, "outcome": "failed"})
-    assert told(newest())[3]["filters"] == {"user": {"mark": mark_of(user)}, "outcome": "failed"}
+    assert told(newest())[3]["filters"] == {
+        "user": {"mark": fingerprint(user)},
+        "outcome": "failed",
+    }
     reviewer.get("/admin/figures/", {"user": user, "format": "csv", "table": "use"})
-    assert told(newest())[3]["user"] == {"mark": mark_of(user)}
+    assert told(newest())[3]["user"] == {"mark": fingerprint(user)}
     assert not AuditEntry.objects.filter(after__contains="canary").exists()
 
 

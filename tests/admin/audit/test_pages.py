@@ -14,9 +14,8 @@ from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin.admin.audit import pages
-from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
 from copilot_admin.config.roles import Role
 from copilot_admin.models.audit import Action, ActorKind, AuditEntry
 from tests.emptying import without_triggers
@@ -231,42 +230,6 @@ def write_past(column: str, value: str, *, of: int) -> None:
 
 
 FOREVER = "'infinity'" if connection.vendor == "postgresql" else "'2026-13-45 00:00:00'"
-
-
-@pytest.mark.by_day(2)
-@pytest.mark.database
-@pytest.mark.parametrize(
-    ("column", "value"),
-    [("at", FOREVER)]
-    + [
-        pytest.param(
-            *one, marks=pytest.mark.skipif(connection.vendor != "sqlite", reason="keeps types")
-        )
-        for one in (
-            ("at", "7"), ("actor_name", "x'ff00'"), ("before", "CAST(x'ff' AS TEXT)"), ("hash", "x'00'"),
-        )
-    ],
-)  # fmt: skip
-def test_an_entry_that_cannot_be_read_is_named_and_the_others_are_shown(
-    auditor: Client, five: list[int], column: str, value: str
-) -> None:
-    write_past(column, value, of=five[2])
-    assert set(numbers(auditor)) >= set(five)
-    page = auditor.get(f"{LIST}{five[2]}/change/").text
-    assert ("This entry cannot be read" in page, "Before and after" in page) == (True, False)
-    assert "Right" in auditor.get(f"{LIST}{five[3]}/change/").text
-    lines = b"".join(auditor.get(f"{LIST}file/?format=jsonl")).decode().splitlines()
-    told = {one["sequence"]: one["action"] for one in map(json.loads, lines)}
-    assert (told[five[2]], told[five[3]]) == ("unreadable", "added")
-    table = list(csv.reader(b"".join(auditor.get(f"{LIST}file/?format=csv")).decode().splitlines()))
-    assert [row[0] for row in table if "unreadable" in row] == [str(five[2])]
-
-
-def test_an_entry_of_which_the_time_is_no_time_has_a_sign_in_the_list(
-    auditor: Client, five: list[int]
-) -> None:
-    write_past("at", FOREVER, of=five[2])
-    assert auditor.get(LIST).text.count("Cannot be read") == 1
 
 
 @pytest.mark.parametrize("text", ["'{'", "'[1]'", "'7'", "''"])

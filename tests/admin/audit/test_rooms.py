@@ -16,9 +16,8 @@ import pytest
 from copilot_admin.accounts.external import Vouched, account_of
 from copilot_admin.alerts.deliveries import make
 from copilot_admin.alerts.messages import trial_message
-from copilot_admin.audit.actor import Actor
-from copilot_admin.audit.reads import record_read
-from copilot_admin.audit.subject import Subject
+from copilot_admin.audit.parties import Actor, Subject
+from copilot_admin.audit.recording import record_read
 from copilot_admin.config.firm_log_in import RoleMap
 from copilot_admin.config.roles import Role
 from copilot_admin.jobs.backups.restoring import Restored
