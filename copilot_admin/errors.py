@@ -1,44 +1,12 @@
-"""Everything that can go wrong, as one small tree.
+"""All errors of the service, in one tree.
 
-CopilotError                        has `public`: what a stranger may read, and what to do
-├── RequestError                    before the first byte: an HTTP status
-│   ├── MalformedBody               400
-│   ├── UnknownHost                 400
-│   ├── BadCall                     400  a component cannot be called like this
-│   ├── Unauthorized                401
-│   │   ├── WrongKey                a key came, and it is none
-│   │   └── UnknownUser             nobody who is believed says which user asks
-│   ├── Forbidden                   403
-│   ├── NotFound                    404
-│   ├── WrongMethod                 405
-│   ├── BodyTimeout                 408
-│   ├── Conflict                    409  somebody else came first
-│   ├── BodyTooLarge                413
-│   ├── CompressedBody              415
-│   ├── UnusableRequest             422
-│   ├── HeadersTooLarge             431
-│   ├── CallFailed                  500  a component gave nothing
-│   ├── Broken                      500  a fault of ours
-│   └── Later                       it may be sent again, and `Retry-After` says when
-│       ├── TooManyCalls            429
-│       ├── TooManyRequests         429  a limit that operators set
-│       ├── TooManyGuesses          429
-│       └── Unavailable             503
-├── RunError                        after it: an event that the client shows
-│   ├── NotReady                    the copilot cannot answer as it is configured
-│   ├── ProviderUnavailable         not reached, or answered 5xx      (may be retried)
-│   ├── ProviderBusy                429                               (may be retried)
-│   ├── ProviderRefused             401, 403, 404, 400: trying again changes nothing
-│   ├── ProviderTimeout             a deadline passed
-│   ├── ProviderBroke               the stream carried an error or was not understood
-│   └── LimitReached                a limit of the copilot or the server
-├── ComponentError                  a component that was called gave no whole result
-│   ├── BadArguments                the caller's arguments are not what it takes
-│   │   └── WrongArguments          they break the manifest, so it was not asked
-│   └── ComponentFailed             it broke down, took too long or gave too much
+CopilotError                        `public` says what went wrong and what to do
+├── RequestError                    before the first byte: an HTTP status and a code
+│   └── RetryableError              may be sent again; adds `Retry-After`
+├── RunError                        after the first byte: an event that the client shows
+├── ComponentError                  a component gave no complete result
 ├── ClientTooSlow                   the client stopped reading
-└── ConfigurationError              a bad setting, file or command: for operators and builders
-    └── KeyVariableUnset            the variable with a provider's key is not set in this process
+└── ConfigurationError              a bad setting, file or command, for operators and builders
 """
 
 from collections.abc import Iterator, Mapping
@@ -47,33 +15,8 @@ from typing import ClassVar, TypeVar
 E = TypeVar("E", bound=BaseException)
 
 
-def without_frames(error: E) -> E:
-    """The error, with those that led to it, and none of the frames that they passed.
-
-    A frame keeps all that it had at hand, such as a question of 20 MB; an error that something of
-    that knows is a circle with it, which waits for a full pass of the collector. Call it where an
-    error has been told and goes no further up.
-    """
-    seen: set[int] = set()
-    pending: list[BaseException | None] = [error]
-    while pending:
-        one = pending.pop()
-        if one is not None and id(one) not in seen:
-            seen.add(id(one))
-            one.__traceback__ = None
-            pending += (one.__cause__, one.__context__)
-    return error
-
-
-def causes_of(error: BaseException | None) -> Iterator[BaseException]:
-    """The error, and those that led to it, one behind the other."""
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
-
-
 class CopilotError(Exception):
-    """An error of ours; `public` is its text for whoever caused it."""
+    """Base of all errors of the service; anybody may read `public`."""
 
     public: str
 
@@ -83,88 +26,69 @@ class CopilotError(Exception):
 
 
 class RequestError(CopilotError):
-    """A request that cannot be answered with a stream.
+    """A request that is answered with an HTTP error.
 
-    Programs read its text in English; a page may say it in the language of its reader.
-
-    Attributes:
-        sentence: The text before its placeholders are filled, such as `%(most)d`.
-        about: What stands in them; nothing where there are none.
+    API clients get the English text. A page translates `template` and then fills in `params`.
     """
 
     status: ClassVar[int]
     code: str = "bad-request"
 
     def __init__(
-        self, public: str, *, code: str | None = None, about: Mapping[str, object] | None = None
+        self, public: str, *, code: str | None = None, params: Mapping[str, object] | None = None
     ) -> None:
-        super().__init__(public % about if about else public)
-        self.sentence, self.about = public, about or {}
+        super().__init__(public % params if params else public)
+        self.template, self.params = public, params or {}
         if code is not None:
             self.code = code
 
 
 class MalformedBody(RequestError):
-    """The body is not strict JSON."""
-
     status = 400
     code = "malformed-body"
 
 
 class UnknownHost(RequestError):
-    """The request is for another host."""
+    """The `Host` header names another server."""
 
     status = 400
     code = "unknown-host"
 
 
-class BadCall(RequestError):
-    """A call of a component that names an unknown action, or arguments that it does not take."""
+class InvalidCall(RequestError):
+    """A component call names an unknown action or has invalid arguments."""
 
     status = 400
     code = "bad-call"
 
 
 class Unauthorized(RequestError):
-    """No key, or one that does not work."""
-
     status = 401
     code = "unauthorized"
 
 
-class WrongKey(Unauthorized):
-    """A key came that is unknown, expired or revoked."""
+class InvalidKey(Unauthorized):
+    """The key is unknown, expired or revoked."""
 
 
 class UnknownUser(Unauthorized):
-    """A token is forged, old or for somebody else; or none came where a user has to be known."""
+    """The user's token isn't valid, or a user is required and missing."""
 
     code = "unknown-user"
 
 
 class Forbidden(RequestError):
-    """A good key that may not do this."""
-
     status = 403
     code = "forbidden"
 
 
 class NotFound(RequestError):
-    """Nothing published has this address."""
-
     status = 404
     code = "not-found"
 
 
-class Conflict(RequestError):
-    """Somebody else came first; who sends it again is told what is there."""
-
-    status = 409
-    code = "conflict"
-
-
-class WrongMethod(RequestError):
-    """The address exists, but not for this method; `allowed` are those it takes."""
+class MethodNotAllowed(RequestError):
+    """The URL exists, but not for this method; `allowed` lists its methods."""
 
     status = 405
     code = "wrong-method"
@@ -175,97 +99,90 @@ class WrongMethod(RequestError):
 
 
 class BodyTimeout(RequestError):
-    """The body did not arrive in time."""
-
     status = 408
     code = "body-timeout"
 
 
-class BodyTooLarge(RequestError):
-    """The body is over the limit."""
+class Conflict(RequestError):
+    status = 409
+    code = "conflict"
 
+
+class BodyTooLarge(RequestError):
     status = 413
     code = "body-too-large"
 
 
 class CompressedBody(RequestError):
-    """The body is compressed, and nothing is unpacked here."""
-
     status = 415
     code = "compressed-body"
 
 
 class UnusableRequest(RequestError):
-    """JSON, but not a query."""
+    """The body is JSON, but not a query."""
 
     status = 422
     code = "unusable-request"
 
 
 class HeadersTooLarge(RequestError):
-    """The headers, or the address, are over the limit."""
-
     status = 431
     code = "headers-too-large"
 
 
 class CallFailed(RequestError):
-    """A component broke down before it gave anything."""
+    """A component failed before it gave a result."""
 
     status = 500
     code = "component-failed"
 
 
-class Broken(RequestError):
-    """The server broke over a request."""
-
+class InternalError(RequestError):
     status = 500
     code = "internal-error"
 
 
-class Later(RequestError):
-    """The request may be sent again; `retry_after` is in seconds."""
+class RetryableError(RequestError):
+    """The request may be sent again after `retry_after` seconds."""
 
     def __init__(self, public: str, *, code: str | None = None, retry_after: int = 5) -> None:
         super().__init__(public, code=code)
         self.retry_after = retry_after
 
 
-class TooManyCalls(Later):
-    """The caller, or all callers together, have as many calls running as are served at once."""
+class TooManyCalls(RetryableError):
+    """The concurrency limit of component calls is reached."""
 
     status = 429
     code = "too-many-calls"
 
 
-class TooManyRequests(Later):
-    """A rate, a budget, or a limit of what goes on at once is reached."""
+class TooManyRequests(RetryableError):
+    """A rate limit, a budget or a concurrency limit is reached."""
 
     status = 429
     code = "limit-reached"
 
 
-class TooManyGuesses(Later):
-    """Too many wrong keys came from one address."""
+class TooManyFailedAttempts(RetryableError):
+    """An address sent too many invalid keys."""
 
     status = 429
     code = "too-many-guesses"
 
 
-class Unavailable(Later):
-    """The server cannot take the request now."""
-
+class Unavailable(RetryableError):
     status = 503
     code = "unavailable"
 
 
 class RunError(CopilotError):
-    """A run that failed; the client is told in the stream, the reviewer in the transcript.
+    """A run that failed: the client sees `public` in the stream, reviewers in the transcript.
 
     Attributes:
-        detail: What an operator may read besides `public`; never a secret.
-        retryable: Whether the same call may succeed a moment later.
-        retry_after: Seconds the other side asked to wait, if it did.
+        detail: More for operators; never a secret.
+        retryable: The same call may succeed a moment later.
+        retry_after: Seconds that the provider asked to wait.
     """
 
     retryable: ClassVar[bool] = False
@@ -277,60 +194,74 @@ class RunError(CopilotError):
 
 
 class NotReady(RunError):
-    """The copilot is published but cannot answer as it is configured."""
+    """The copilot is published but can't answer as it is configured."""
 
 
 class ProviderUnavailable(RunError):
-    """The provider was not reached, or broke down before its first token."""
+    """The provider wasn't reached, or answered 5xx before its first token."""
 
     retryable = True
 
 
 class ProviderBusy(RunError):
-    """The provider asked for patience (429)."""
+    """The provider answered 429."""
 
     retryable = True
 
 
 class ProviderRefused(RunError):
-    """The provider said no; trying again changes nothing."""
+    """The provider answered 400, 401, 403 or 404: a retry changes nothing."""
 
 
 class ProviderTimeout(RunError):
-    """The provider was silent for longer than a deadline allows."""
+    """A deadline of the provider passed."""
 
 
 class ProviderBroke(RunError):
-    """The provider's stream carried an error or could not be understood."""
+    """The provider's stream carried an error or could not be parsed."""
 
 
 class LimitReached(RunError):
-    """A limit of the copilot or the server was reached."""
+    """A limit of the copilot or the server is reached."""
 
 
 class ComponentError(CopilotError):
-    """A component that was called gave no whole result; the text is for whoever called it."""
+    """A component gave no complete result; the caller reads the text."""
 
 
 class BadArguments(ComponentError):
-    """The arguments are not what the component takes; it says so itself."""
+    """The component rejected its arguments."""
 
 
-class WrongArguments(BadArguments):
-    """The arguments break the manifest, so the component was not even asked."""
+class ManifestMismatch(BadArguments):
+    """The arguments don't match the manifest, so the component wasn't called."""
 
 
 class ComponentFailed(ComponentError):
-    """The component broke down, took too long or gave too much."""
+    """The component crashed, took too long or returned too much."""
 
 
 class ClientTooSlow(CopilotError):
-    """The client read nothing for so long that its stream was given up."""
+    """The client read nothing for so long that its stream was closed."""
 
 
 class ConfigurationError(CopilotError):
-    """A setting, file or command is wrong; the text says which and what would be right."""
+    """A setting, file or command is wrong; the text says what would be right."""
 
 
 class KeyVariableUnset(ConfigurationError):
-    """The variable with a provider's key is not set in this process; another one may have it."""
+    """The variable with a provider's key isn't set in this process; another one may have it."""
+
+
+def iter_causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield the error and its causes, from the outermost to the first."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def strip_traceback(error: E) -> E:
+    """Drop the frames of an error and its causes, which keep large requests in memory."""
+    for cause in list(iter_causes(error)):
+        cause.__traceback__ = None
+    return error

@@ -4,7 +4,7 @@ from enum import StrEnum
 import errno
 import os
 
-from copilot_admin.errors import causes_of
+from copilot_admin.errors import iter_causes
 
 _NO_THREAD = "can't start new thread"  # CPython has no class and no code of its own for it
 _NO_FILE = frozenset({errno.EMFILE, errno.ENFILE})  # of the process, of the machine
@@ -32,7 +32,7 @@ def exhausted(error: BaseException) -> Exhausted | None:
 
 def exhausted_below(error: BaseException) -> Exhausted | None:
     """The same of an error, or of one that led to it."""
-    return next(filter(None, map(exhausted, causes_of(error))), None)
+    return next(filter(None, map(exhausted, iter_causes(error))), None)
 
 
 def without_file() -> OSError | None:

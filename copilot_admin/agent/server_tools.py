@@ -20,7 +20,7 @@ from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from copilot_admin.agent.values.engine_input import ComponentCalled, ServerTool
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema, Usage
 from copilot_admin.agent.values.spec import ComponentUse, CopilotSpec
-from copilot_admin.errors import BadArguments, ComponentError, WrongArguments
+from copilot_admin.errors import BadArguments, ComponentError, ManifestMismatch
 from protocol.components import Content, ContentType, llm_text
 from protocol.events import Citation, Event, StatusLevel, StatusUpdate
 from protocol.json import JsonObject
@@ -115,7 +115,7 @@ class ServerTools:
             async with aclosing(_shown(run, events)) as shown:
                 async for event in shown:
                     yield event
-        except WrongArguments as error:
+        except ManifestMismatch as error:
             yield _called(run, error.public)
             raise ToolMistake(error.public) from error
         except ComponentError as error:

@@ -16,10 +16,10 @@ from ninja.openapi.schema import OpenAPISchema
 from copilot_admin.api import components, discovery, feedback, images, query
 from copilot_admin.api.component_documentation import SECURITY_SCHEMES
 from copilot_admin.errors import (
+    MethodNotAllowed,
     RequestError,
     Unauthorized,
     Unavailable,
-    WrongMethod,
 )
 from copilot_admin.http.asgi_types import error_body, when_again
 from copilot_admin.http.error_pages import logged_already
@@ -56,7 +56,7 @@ def _refusing_others(view: Callable[..., Awaitable[HttpResponseBase]]) -> Callab
             return response
         allowed = sorted(response["Allow"].split(", "))
         sentence = f"{request.method} is not served here. Send {' or '.join(allowed)}."
-        return say_error(request, WrongMethod(sentence, allowed=", ".join(allowed)))
+        return say_error(request, MethodNotAllowed(sentence, allowed=", ".join(allowed)))
 
     return refusing
 
@@ -88,7 +88,7 @@ def say_error(request: HttpRequest, error: RequestError) -> HttpResponse:
         case Unavailable():
             PUT_OFFS.note(error)
             logged_already(response)
-        case WrongMethod():
+        case MethodNotAllowed():
             response["Allow"] = error.allowed
         case Unauthorized():
             response["WWW-Authenticate"] = "Bearer"  # RFC 9110, 15.5.2

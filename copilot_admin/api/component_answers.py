@@ -14,9 +14,9 @@ from uuid import UUID, uuid5
 from copilot_admin.component_calls.call import Call
 from copilot_admin.errors import (
     BadArguments,
-    BadCall,
     ComponentFailed,
     CopilotError,
+    InvalidCall,
     RequestError,
 )
 from protocol.components import ComponentOutput, Content, ContentType, OutputRole, one_usage
@@ -163,7 +163,7 @@ def code_of(error: CopilotError) -> str:
         case RequestError(code=code):
             return code
         case BadArguments():
-            return BadCall.code
+            return InvalidCall.code
         case _:
             return "component-failed"
 

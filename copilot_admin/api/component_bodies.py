@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from copilot_admin.errors import BadCall, MalformedBody
+from copilot_admin.errors import InvalidCall, MalformedBody
 from protocol.components import is_reserved
 from protocol.json import Json, JsonObject
 from protocol.json_schema import argument_faults, named_faults
@@ -98,7 +98,7 @@ async def read_body(body: bytes) -> Body:
 
     Raises:
         MalformedBody: It is not strict JSON, or has more than `MOST_TOKENS` of its marks.
-        BadCall: It is JSON, but no call.
+        InvalidCall: It is JSON, but no call.
     """
     if len(body) <= READ_INLINE_BYTES:
         return _read(body)
@@ -114,14 +114,14 @@ def _read(body: bytes) -> Body:
         value = _without_nulls(value)
     faults = [one.removeprefix("parameters.") for one in named_faults(value, BODY_SCHEMA)]
     if faults or not isinstance(value, Mapping):
-        raise BadCall(
+        raise InvalidCall(
             'Send {"stream": false, "parameters": {...}}. ' + "; ".join(faults[:3]),
             code="bad-parameters",
         )
     parameters = value.get("parameters", {})
     assert isinstance(parameters, Mapping)  # noqa: S101  # the schema says so
     if len(parameters) > MOST_PARAMETERS:
-        raise BadCall(
+        raise InvalidCall(
             f"The call has more than {MOST_PARAMETERS:,} parameters. Send those that the manifest names.",
             code="bad-parameters",
         )
@@ -142,7 +142,7 @@ def for_run(body: Body, *, parameters: Collection[str]) -> Body:
         parameters: Of the component, which are its own even where they have such a name.
 
     Raises:
-        BadCall: One is of another type.
+        InvalidCall: One is of another type.
     """
     own = {
         name: value
@@ -150,7 +150,7 @@ def for_run(body: Body, *, parameters: Collection[str]) -> Body:
         if name in ("stream", "temperature") and name not in parameters and value is not None
     }
     if faults := argument_faults(own, _OF_RUN):
-        raise BadCall("; ".join(faults), code="bad-parameters")
+        raise InvalidCall("; ".join(faults), code="bad-parameters")
     others = {
         name: value
         for name, value in body.parameters.items()

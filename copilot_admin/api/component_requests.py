@@ -15,7 +15,7 @@ from copilot_admin.component_calls.access import Grant, find, grant, identify_wi
 from copilot_admin.component_calls.call import AdmittedCall, Call, open_call
 from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.errors import BadCall, CallFailed, ComponentError
+from copilot_admin.errors import CallFailed, ComponentError, InvalidCall
 from copilot_admin.http.event_streams import EventStreamResponse
 from copilot_admin.http.networks import network_of
 from copilot_admin.http.request_ids import request_id_of
@@ -50,7 +50,7 @@ async def carry_out(
     entering = partial(_enter, key, user, name, version)
     caller = await READER.run(partial(looked_up, entering, key, address), patience)
     if action not in ACTIONS:
-        raise BadCall(
+        raise InvalidCall(
             f"The action '{action}' is unknown. Use one of: {', '.join(ACTIONS)}.",
             code="unknown-action",
         )
@@ -73,8 +73,8 @@ async def carry_out(
     try:
         return await (_streamed if body.stream else _whole)(open_call(asked))
     except ComponentError as error:
-        refused = code_of(error) == BadCall.code
-        raise (BadCall if refused else CallFailed)(error.public) from error
+        refused = code_of(error) == InvalidCall.code
+        raise (InvalidCall if refused else CallFailed)(error.public) from error
 
 
 def _asking(address: str, caller: Caller, granted: Grant) -> Asking:

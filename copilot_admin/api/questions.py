@@ -14,7 +14,7 @@ from django.http.request import split_domain_port, validate_host
 
 from copilot_admin.api.query import FAILURE_KEY, UnreadQuery, opened
 from copilot_admin.copilots.door import credentials_in, headers_read
-from copilot_admin.errors import RequestError, without_frames
+from copilot_admin.errors import RequestError, strip_traceback
 from copilot_admin.http.asgi_types import (
     App,
     Receive,
@@ -60,7 +60,7 @@ async def _answered(asked: UnreadQuery, send: Send) -> Exception | None:
     try:
         run = await opened(asked)
     except RequestError as error:
-        return without_frames(error)
+        return strip_traceback(error)
     except Exception as error:  # noqa: BLE001  # a request's boundary (ADR 1): Django says it
         return error
     del asked  # a body of 20 MB would be there as long as its answer

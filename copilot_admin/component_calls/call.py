@@ -24,9 +24,9 @@ from copilot_admin.copilots.live import LiveCopilot
 from copilot_admin.copilots.user_words import named
 from copilot_admin.errors import (
     BadArguments,
-    BadCall,
     ComponentFailed,
     CopilotError,
+    InvalidCall,
     TooManyCalls,
     Unavailable,
 )
@@ -146,7 +146,7 @@ class Call:
         """The lender's model, and the files of the call for a component that reads them.
 
         Raises:
-            BadCall: A file cannot be had, or there is no model for a component that needs one.
+            InvalidCall: A file cannot be had, or there is no model for a component that needs one.
         """
         uses = self.asked.granted.component.uses
         inputs: dict[str, Any] = {}
@@ -235,7 +235,7 @@ def _door(lender: LiveCopilot | None, *, is_needed: bool, told_user: str) -> Mod
         return None
     if lender.answerer is None:
         if is_needed:
-            raise BadCall(f"There is no model to ask. {lender.problem}", code="not-ready")
+            raise InvalidCall(f"There is no model to ask. {lender.problem}", code="not-ready")
         return None
     spec = lender.answerer.spec
     return ModelDoor(
@@ -254,7 +254,7 @@ def _outcome(task: "asyncio.Task[None]") -> tuple[CallStatus, str]:
     match task.exception():
         case None:
             return CallStatus.DONE, ""
-        case BadArguments(public=text) | BadCall(public=text):
+        case BadArguments(public=text) | InvalidCall(public=text):
             return CallStatus.REFUSED, text
         case CopilotError(public=text):
             return CallStatus.FAILED, text

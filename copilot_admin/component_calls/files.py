@@ -15,7 +15,7 @@ from copilot_admin.agent.fetching.addresses import parts_of
 from copilot_admin.agent.fetching.egress import Fetch, FetchFailed
 from copilot_admin.agent.files.file_processes import read_document
 from copilot_admin.agent.files.reading import MOST_FILES
-from copilot_admin.errors import BadCall
+from copilot_admin.errors import InvalidCall
 
 NAMES = "Its name must end in one of: {}."
 MOST_SECONDS = 90.0  # for all files of a call
@@ -33,18 +33,20 @@ async def read_files(parameters: Mapping[str, Any], *, fetch: Fetch) -> tuple[So
         fetch: Gets the bytes behind an address.
 
     Raises:
-        BadCall: A file is not named as it should be, or cannot be had or read.
+        InvalidCall: A file is not named as it should be, or cannot be had or read.
     """
     wanted = tuple(_wanted(parameters))
     if len(wanted) > MOST_FILES:
-        raise BadCall(f"At most {MOST_FILES} files are read in one call.", code="too-many-files")
+        raise InvalidCall(
+            f"At most {MOST_FILES} files are read in one call.", code="too-many-files"
+        )
     documents = []
     try:
         async with asyncio.timeout(MOST_SECONDS):
             for name, url in wanted:
                 documents.append(await _read(name, url, fetch))
     except TimeoutError:
-        raise BadCall(
+        raise InvalidCall(
             f"The files were not read within {MOST_SECONDS:g} seconds. Send fewer of them.",
             code="unreadable-file",
         ) from None
@@ -77,7 +79,7 @@ async def _read(name: str, url: str, fetch: Fetch) -> SourceDocument:
         async with fetch(url) as data:
             document, _ = await read_document(data, data_type=kind, name=name)
     except (UnreadableFile, FetchFailed) as error:
-        raise BadCall(
+        raise InvalidCall(
             f"The file {name!r} could not be read. {error.public}", code="unreadable-file"
         ) from error
     return source_document(document)
@@ -108,5 +110,5 @@ def _kind(name: str) -> str | None:
     return kind if kind in data_types() else None
 
 
-def _misnamed(parameter: str, example: str) -> BadCall:
-    return BadCall(f"{parameter} must look like {example}.", code="bad-parameters")
+def _misnamed(parameter: str, example: str) -> InvalidCall:
+    return InvalidCall(f"{parameter} must look like {example}.", code="bad-parameters")

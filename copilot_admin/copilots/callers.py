@@ -10,7 +10,7 @@ from django.utils import timezone
 from copilot_admin.copilots.seen_keys import SEEN_KEYS
 from copilot_admin.copilots.trial_passes import TrialPass, is_trial_pass, trial_pass_in
 from copilot_admin.copilots.users import AskingUser, UserSource, user_of_admin
-from copilot_admin.errors import Forbidden, Unauthorized, UnknownUser, WrongKey
+from copilot_admin.errors import Forbidden, InvalidKey, Unauthorized, UnknownUser
 from copilot_admin.models import Access, EndpointKey
 from copilot_admin.models.access import digest_of
 from copilot_admin.models.conversations import PLAYGROUND
@@ -83,7 +83,7 @@ def identify(key: str | None, user: AskingUser | None = None) -> Caller:
         user: Who asks, as somebody who is trusted says.
 
     Raises:
-        WrongKey: The key is unknown, expired or revoked.
+        InvalidKey: The key is unknown, expired or revoked.
     """
     if key is None:
         return Caller(user=user, has_token=_opens(user))
@@ -92,7 +92,7 @@ def identify(key: str | None, user: AskingUser | None = None) -> Caller:
     found = EndpointKey.objects.valid(at=timezone.now()).filter(digest=digest_of(key)).first()
     if found is None:
         SEEN_KEYS.drop(key)
-        raise WrongKey("This endpoint key is unknown, expired or revoked. Ask for a new one.")
+        raise InvalidKey("This endpoint key is unknown, expired or revoked. Ask for a new one.")
     SEEN_KEYS.note(key)
     scope = frozenset(found.copilots.values_list("pk", flat=True)) if found.is_scoped else None
     return Caller(principal=f"key:{found.pk}", key_id=found.pk, copilot_ids=scope, user=user)
@@ -123,7 +123,7 @@ def _opens(user: AskingUser | None) -> bool:
 def _trial(found: TrialPass | None) -> Caller:
     """Who tries what is live, as if he tried a draft: he is in no list and in no figure."""
     if found is None:
-        raise WrongKey("This pass for a trial has expired. Begin the trial anew.")
+        raise InvalidKey("This pass for a trial has expired. Begin the trial anew.")
     builder = get_user_model().objects.filter(pk=found.user_id).first()
     return Caller(
         principal=f"{PLAYGROUND}{found.user_id}",

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 import json
 from typing import Any, TypeAlias
 
-from copilot_admin.errors import Later, RequestError
+from copilot_admin.errors import RequestError, RetryableError
 
 # ASGI messages are open dictionaries by specification; `Any` is what they hold.
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -75,7 +75,7 @@ def error_body(error: RequestError, *, request_id: str | None) -> dict[str, str]
 
 def when_again(error: RequestError) -> dict[str, str]:
     """The headers that say when a request that was refused for now may be sent again."""
-    return {"Retry-After": str(error.retry_after)} if isinstance(error, Later) else {}
+    return {"Retry-After": str(error.retry_after)} if isinstance(error, RetryableError) else {}
 
 
 def rows_of(headers: Mapping[str, str]) -> Headers:

@@ -19,7 +19,7 @@ from copilot_admin.errors import (
     MalformedBody,
     RequestError,
     Unavailable,
-    without_frames,
+    strip_traceback,
 )
 from copilot_admin.http.asgi_types import App, Message, Receive, Scope, Send, header, once_more
 from copilot_admin.http.body_room import BodyRoom
@@ -140,7 +140,7 @@ class BodyLimits:
             # Nor does what came wait for the rest: 20 MB of each client that sends too much, slowly.
             share.give_back()
             await refuse(
-                *(scope, incoming, send, without_frames(error)),
+                *(scope, incoming, send, strip_traceback(error)),
                 then=partial(self._tell, scope, error),
                 seconds=self.patience,
             )
@@ -174,7 +174,7 @@ class BodyLimits:
         except TimeoutError:
             if share.is_put_out:
                 raise BodyTimeout(_STALLED) from None
-            raise BodyTimeout(_SLOW, about={"seconds": seconds}) from None
+            raise BodyTimeout(_SLOW, params={"seconds": seconds}) from None
 
     async def _collect(
         self,
@@ -216,8 +216,8 @@ def _most_kept(scope: Scope) -> int | None:
 
 def _too_large(most: int, *, of_all: int) -> BodyTooLarge:
     if most < of_all:
-        return BodyTooLarge(_LONG_FORM, about={"most": most // 1024})
-    return BodyTooLarge(_LONG_BODY, about={"most": most / (1024 * 1024)})
+        return BodyTooLarge(_LONG_FORM, params={"most": most // 1024})
+    return BodyTooLarge(_LONG_BODY, params={"most": most / (1024 * 1024)})
 
 
 def _has_body(scope: Scope) -> bool:
@@ -238,7 +238,7 @@ def _refuse_compressed(scope: Scope) -> None:
     codings = (header(scope, b"content-encoding") or b"").lower().split(b",")
     for coding in codings:
         if coding.strip() in _COMPRESSIONS:
-            raise CompressedBody(_COMPRESSED, about={"coding": coding.strip().decode()})
+            raise CompressedBody(_COMPRESSED, params={"coding": coding.strip().decode()})
 
 
 def _declared_length(scope: Scope) -> int | None:

@@ -22,8 +22,8 @@ from django.views.defaults import page_not_found
 
 from copilot_admin.errors import (
     BodyTooLarge,
-    Broken,
     Conflict,
+    InternalError,
     MalformedBody,
     NotFound,
     RequestError,
@@ -93,7 +93,11 @@ def server_error(request: HttpRequest) -> HttpResponse:
     error = sys.exc_info()[1]
     passes = error is not None and (isinstance(error, Unavailable) or will_pass(error))
     if is_api(request.path_info):
-        return _put_off(request, error) if error and passes else _refused(request, Broken(_BROKEN))
+        return (
+            _put_off(request, error)
+            if error and passes
+            else _refused(request, InternalError(_BROKEN))
+        )
     if error is None or not passes:
         return HttpResponse(render_to_string("500.html"), status=500)
     return unavailable_page(error)

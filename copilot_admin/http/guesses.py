@@ -7,7 +7,7 @@ from math import ceil
 from threading import Lock
 from time import monotonic
 
-from copilot_admin.errors import TooManyGuesses
+from copilot_admin.errors import TooManyFailedAttempts
 from copilot_admin.http.networks import network_of
 
 MOST_GUESSES = (
@@ -111,13 +111,13 @@ class Guesses:
             self._counts.clear()
 
 
-def too_many_guesses(seconds: int) -> TooManyGuesses:
+def too_many_guesses(seconds: int) -> TooManyFailedAttempts:
     """What who sends too many wrong keys is told.
 
     Args:
         seconds: Until he may send another.
     """
-    return TooManyGuesses(
+    return TooManyFailedAttempts(
         "Too many wrong endpoint keys came from this address. Wait a minute, and send a key that "
         "works.",
         retry_after=seconds,

@@ -5,7 +5,13 @@ from collections.abc import Callable
 from typing import Protocol
 
 from copilot_admin.config.figure_readers import FigureReaders
-from copilot_admin.errors import Forbidden, RequestError, TooManyGuesses, Unauthorized, WrongMethod
+from copilot_admin.errors import (
+    Forbidden,
+    MethodNotAllowed,
+    RequestError,
+    TooManyFailedAttempts,
+    Unauthorized,
+)
 from copilot_admin.http.asgi_types import (
     App,
     Receive,
@@ -75,8 +81,8 @@ class MetricsPage:
             seconds = GUESSES.count(address) if authorization else 0
             if seconds:
                 sentence = "Too many wrong tokens came from this address. Wait a minute."
-                return TooManyGuesses(sentence, retry_after=seconds)
+                return TooManyFailedAttempts(sentence, retry_after=seconds)
             return Unauthorized("Send the token of the figures as 'Authorization: Bearer TOKEN'.")
         if scope["method"] not in ("GET", "HEAD"):
-            return WrongMethod("Figures are only read. Send GET.", allowed="GET, HEAD")
+            return MethodNotAllowed("Figures are only read. Send GET.", allowed="GET, HEAD")
         return None

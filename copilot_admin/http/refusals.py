@@ -44,8 +44,8 @@ def is_for_people(scope: Scope) -> bool:
 def page_of(scope: Scope, error: RequestError) -> bytes:
     """The page that tells an error, in its reader's language."""
     with override(_language_of(scope)):
-        words = gettext(error.sentence)
-        about = {"error": error, "words": words % error.about if error.about else words}
+        words = gettext(error.template)
+        about = {"error": error, "words": words % error.params if error.params else words}
         return render_to_string("refused.html", about).encode()
 
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 from copilot_admin.copilots.door import credentials_in, headers_read
 from copilot_admin.copilots.seen_keys import SEEN_KEYS
 from copilot_admin.copilots.trial_passes import is_trial_pass
-from copilot_admin.errors import WrongKey
+from copilot_admin.errors import InvalidKey
 from copilot_admin.http.asgi_types import App, Receive, Scope, Send, is_api, is_query, whole_header
 from copilot_admin.http.guesses import GUESSES, too_many_guesses
 from copilot_admin.http.ids import SCOPE_KEY
@@ -52,8 +52,8 @@ def looked_up(job: Callable[[], T], key: str | None, address: str) -> T:
             (FORWARDED_ALLOW_IPS).
 
     Raises:
-        TooManyGuesses: Too many wrong keys came from there; it is not looked up, or it was one more.
-        WrongKey: It opens nothing.
+        TooManyFailedAttempts: Too many wrong keys came from there; it is not looked up, or it was one more.
+        InvalidKey: It opens nothing.
     """
     if GUESSES.slow(address) and (mark := guess_of(key)) is not None:
         seconds = GUESSES.take_turn(address, mark)
@@ -61,7 +61,7 @@ def looked_up(job: Callable[[], T], key: str | None, address: str) -> T:
             raise too_many_guesses(seconds)
     try:
         return job()
-    except WrongKey as error:
+    except InvalidKey as error:
         seconds = GUESSES.count(address)
         if seconds:
             raise too_many_guesses(seconds) from error

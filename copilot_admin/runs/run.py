@@ -14,7 +14,7 @@ from copilot_admin.agent.llm.endings import truncation
 from copilot_admin.agent.llm.ticker import Ticker
 from copilot_admin.agent.values.engine_input import Recollection
 from copilot_admin.agent.values.model_call import Usage
-from copilot_admin.errors import ClientTooSlow, NotReady, RunError, Unavailable, without_frames
+from copilot_admin.errors import ClientTooSlow, NotReady, RunError, Unavailable, strip_traceback
 from copilot_admin.limits.admission import Admission
 from copilot_admin.models import Logging, Outcome
 from copilot_admin.pricing.bill import bill_of
@@ -121,7 +121,7 @@ class ActiveRun:
             await self._conclude(await self._answer())
         except Exception as error:  # a run's boundary (ADR 1): what records and says it broke
             logger.exception("run %s crashed and is kept without its content", self.id)
-            without_frames(error)
+            strip_traceback(error)
             await self._give_up()
         finally:
             self.outbox.close()
@@ -194,7 +194,7 @@ class ActiveRun:
             return await self._streamed()
         except Exception as error:  # a run's boundary (ADR 1): what answers it broke
             logger.exception("run %s crashed", self.id)
-            without_frames(error)
+            strip_traceback(error)
             return self._stopped(Stop.CRASH)
 
     async def _streamed(self) -> Ending:
@@ -203,11 +203,11 @@ class ActiveRun:
         try:
             await self._stream()
         except RunError as error:
-            logger.warning("%s", self._failure(without_frames(error)))
+            logger.warning("%s", self._failure(strip_traceback(error)))
             account.tell(error.public)
             return account.ending(Outcome.FAILED, error=error.public, code=type(error).__name__)
         except (ClientTooSlow, Unavailable) as error:
-            without_frames(error)
+            strip_traceback(error)
             return account.ending(Outcome.CANCELLED, error=error.public, code=type(error).__name__)
         except asyncio.CancelledError:
             forgive_cancellation()

@@ -68,7 +68,7 @@ _SLOW = BodyTimeout(
         "The headers of the request did not arrive within %(seconds).0f seconds. Send it again."
     ),
     code="headers-timeout",
-    about={"seconds": HEAD_SECONDS},
+    params={"seconds": HEAD_SECONDS},
 )
 _BUSY = Unavailable(
     gettext_noop(

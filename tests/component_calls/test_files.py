@@ -13,7 +13,7 @@ from copilot_admin.agent.fetching.egress import FetchFailed
 from copilot_admin.component_calls import call as component_calls
 from copilot_admin.component_calls import files
 from copilot_admin.component_calls.files import read_files
-from copilot_admin.errors import BadCall
+from copilot_admin.errors import InvalidCall
 from copilot_admin.models import CallStatus
 from tests.component_calls.component_http import Stage, ask, rows, served
 from tests.factories import make_key
@@ -36,7 +36,7 @@ def document(name: str, text: str) -> SourceDocument:
 
 
 def refusal(run: Callable[[], Any]) -> tuple[str, str]:
-    with pytest.raises(BadCall) as caught:
+    with pytest.raises(InvalidCall) as caught:
         run()
     return caught.value.code, caught.value.public
 

@@ -5,7 +5,7 @@ import pytest
 from copilot_admin.copilots import seen_keys
 from copilot_admin.copilots.callers import identify
 from copilot_admin.copilots.seen_keys import SEEN_KEYS, SeenKeys
-from copilot_admin.errors import WrongKey
+from copilot_admin.errors import InvalidKey
 from tests.factories import make_key
 
 KEY = "cak_of_a_desk"
@@ -48,7 +48,7 @@ def test_a_process_remembers_ten_thousand_keys():
 def test_a_key_that_opened_something_is_known_and_a_wrong_one_is_not():
     _, good = make_key()
     identify(good)
-    with pytest.raises(WrongKey):
+    with pytest.raises(InvalidKey):
         identify("cak_wrong")
     assert (is_known(good), is_known("cak_wrong")) == (True, False)
 
@@ -58,6 +58,6 @@ def test_a_key_that_was_revoked_opens_nothing_and_is_forgotten():
     key, good = make_key()
     identify(good)
     type(key).objects.filter(pk=key.pk).update(revoked_at=key.created_at)
-    with pytest.raises(WrongKey):
+    with pytest.raises(InvalidKey):
         identify(good)
     assert not is_known(good)

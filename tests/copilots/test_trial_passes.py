@@ -11,7 +11,7 @@ from copilot_admin.component_calls.access import identify_with_key
 from copilot_admin.copilots import trial_passes
 from copilot_admin.copilots.callers import Caller, identify
 from copilot_admin.copilots.trial_passes import new_trial_pass
-from copilot_admin.errors import Unauthorized, WrongKey
+from copilot_admin.errors import InvalidKey, Unauthorized
 from copilot_admin.models import Access, Conversation, Copilot, DailyUsage, Logging, Run
 from tests.factories import make_published, make_user
 from tests.streams import read
@@ -51,14 +51,14 @@ def test_a_pass_calls_no_component():
     ids=["nothing", "nonsense", "of another salt", "changed"],  # a pass has its moment in it
 )
 def test_a_forged_pass_is_refused(key: str):
-    with pytest.raises(WrongKey, match="has expired"):
+    with pytest.raises(InvalidKey, match="has expired"):
         identify(key)
 
 
 def test_a_pass_ends_after_a_minute(monkeypatch: pytest.MonkeyPatch):
     key = pass_for(make_published())
     monkeypatch.setattr(trial_passes, "SECONDS", -1)
-    with pytest.raises(WrongKey, match="has expired"):
+    with pytest.raises(InvalidKey, match="has expired"):
         identify(key)
 
 

@@ -82,7 +82,7 @@ def test_the_page_is_in_the_language_of_its_reader(settings, languages, start):
 @pytest.mark.parametrize(
     ("error", "told"),
     [
-        (BodyTooLarge("More than %(most)d KB.", about={"most": 64}), "«More than 64 KB.»"),
+        (BodyTooLarge("More than %(most)d KB.", params={"most": 64}), "«More than 64 KB.»"),
         (BodyTooLarge("100% too much."), "«100% too much.»"),
     ],
 )

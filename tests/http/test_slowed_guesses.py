@@ -17,7 +17,7 @@ from copilot_admin.copilots import callers
 from copilot_admin.copilots.callers import identify
 from copilot_admin.copilots.seen_keys import SEEN_KEYS
 from copilot_admin.copilots.trial_passes import new_trial_pass
-from copilot_admin.errors import TooManyGuesses
+from copilot_admin.errors import TooManyFailedAttempts
 from copilot_admin.http.guesses import GUESSES, MOST_GUESSES
 from copilot_admin.http.ids import RequestIds
 from copilot_admin.http.slowed_guesses import SlowedGuesses
@@ -238,4 +238,4 @@ def test_a_key_is_not_refused_because_somebody_elsewhere_who_asks_the_same_has_g
         return await asyncio.gather(*map(discovery.agents, asked), return_exceptions=True)
 
     refused, listed = async_to_sync(both)()
-    assert (type(refused), listed.status_code) == (TooManyGuesses, 200)
+    assert (type(refused), listed.status_code) == (TooManyFailedAttempts, 200)

@@ -8,7 +8,7 @@ from django import db
 import pytest
 
 from copilot_admin.copilots.callers import Caller
-from copilot_admin.errors import BodyTooLarge, NotFound, WrongKey
+from copilot_admin.errors import BodyTooLarge, InvalidKey, NotFound
 from copilot_admin.http.guesses import GUESSES, MOST_GUESSES
 from copilot_admin.ids import Ids
 from copilot_admin.models import Logging
@@ -113,7 +113,7 @@ def test_a_wrong_key_before_a_large_body_is_a_guess_as_any_other(noted, door):
     for _ in range(MOST_GUESSES):
         record(client=("192.0.2.1", 5))
     assert not GUESSES.slow("192.0.2.1")
-    door.refuses = WrongKey("Ask for a new one.")
+    door.refuses = InvalidKey("Ask for a new one.")
     for _ in range(MOST_GUESSES):
         record(client=("192.0.2.1", 5))
     assert GUESSES.slow("192.0.2.1")

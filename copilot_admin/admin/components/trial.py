@@ -12,7 +12,7 @@ from copilot_admin.admin.blocks.kinds import Block
 from copilot_admin.agent.component_runs.events import ComponentEvents
 from copilot_admin.agent.component_runs.run import ComponentRun
 from copilot_admin.agent.server_tools import title_of, told_of
-from copilot_admin.errors import BadArguments, ComponentError, WrongArguments
+from copilot_admin.errors import BadArguments, ComponentError, ManifestMismatch
 from copilot_admin.models import Outcome
 from copilot_admin.rendering.text import pretty_json, shortened
 from copilot_admin.transcripts.queries import CallView, EventView
@@ -104,7 +104,7 @@ class ComponentTrial:
 
     def _told(self) -> str:
         """What a model would read of the outputs, or of the failure."""
-        if isinstance(self._error, WrongArguments):
+        if isinstance(self._error, ManifestMismatch):
             return self._error.public
         return told_of(self._run)
 

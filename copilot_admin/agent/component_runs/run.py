@@ -18,7 +18,7 @@ from typing import Any
 
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.toolkits.told_names import quoted
-from copilot_admin.errors import BadArguments, ComponentFailed, RunError, WrongArguments
+from copilot_admin.errors import BadArguments, ComponentFailed, ManifestMismatch, RunError
 from protocol.components import (
     ComponentOutput,
     ContractBreach,
@@ -91,7 +91,7 @@ class ComponentRun:
         """Runs the component once and passes on its outputs as they come.
 
         Raises:
-            WrongArguments: The arguments break the manifest.
+            ManifestMismatch: The arguments break the manifest.
             BadArguments: The component says that they are wrong.
             ComponentFailed: It broke down, took too long or gave too much.
         """
@@ -191,20 +191,20 @@ def check_arguments(component: type[Component], arguments: JsonObject) -> None:
     """Makes sure that arguments are those of the manifest.
 
     Raises:
-        WrongArguments: One is missing, unknown, or of another type; the text names it.
+        ManifestMismatch: One is missing, unknown, or of another type; the text names it.
     """
     schema = component.parameters()
     known = schema.get("properties")
     names = list(known) if isinstance(known, Mapping) else []
     unknown = [name for name in arguments if name not in names]
     if unknown:
-        raise WrongArguments(
+        raise ManifestMismatch(
             f"{component.name} has no parameter {quoted(unknown[0])}. "
             f"Its parameters: {', '.join(names) or 'none'}."
         )
     faults = argument_faults(arguments, schema)
     if faults:
-        raise WrongArguments(f"Wrong arguments for {component.name}: {'; '.join(faults[:3])}.")
+        raise ManifestMismatch(f"Wrong arguments for {component.name}: {'; '.join(faults[:3])}.")
 
 
 def arguments_in(

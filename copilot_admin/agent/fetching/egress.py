@@ -38,7 +38,7 @@ from copilot_admin.agent.fetching.pieces import chunks_of
 from copilot_admin.agent.fetching.room import FetchRoom, Held, NoRoom
 from copilot_admin.agent.fetching.sizes import MOST_BYTES
 from copilot_admin.agent.fetching.tls_faults import tls_fault
-from copilot_admin.errors import CopilotError, causes_of
+from copilot_admin.errors import CopilotError, iter_causes
 from copilot_admin.exhaustion import exhausted_below
 
 SECONDS = 30.0
@@ -266,7 +266,7 @@ def _networks(allowed: Sequence[str]) -> list[_Network]:
 
 def is_private(error: BaseException) -> bool:
     """Whether a connection failed because its address may not be reached."""
-    return any(isinstance(one, PrivateAddress) for one in causes_of(error))
+    return any(isinstance(one, PrivateAddress) for one in iter_causes(error))
 
 
 def _failed(error: BaseException, url: str) -> FetchFailed:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from aiohttp import ClientConnectorSSLError
 
-from copilot_admin.errors import causes_of
+from copilot_admin.errors import iter_causes
 
 ISSUERS = "SSL_CERT_FILE"  # the variable that names further issuers to OpenSSL
 
@@ -67,7 +67,7 @@ _BY_VERDICT = MappingProxyType(
 def tls_fault(error: BaseException) -> TlsFault | None:
     """What is wrong with the encryption where a connection failed; None: something else is."""
     found = None
-    for cause in causes_of(error):
+    for cause in iter_causes(error):
         if isinstance(cause, SSLCertVerificationError):
             # Only OpenSSL's own has a number; it leads to that of the HTTP client, which is one as well.
             found = _BY_VERDICT.get(getattr(cause, "verify_code", 0), TlsFault.OTHER)

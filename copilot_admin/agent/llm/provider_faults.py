@@ -14,7 +14,7 @@ from copilot_admin.errors import (
     ProviderBroke,
     ProviderUnavailable,
     RunError,
-    causes_of,
+    iter_causes,
 )
 from copilot_admin.exhaustion import exhausted
 from protocol.json import Json
@@ -45,7 +45,7 @@ class ProviderFaults:
 
     def before_head(self, error: Exception) -> RunError:
         """What went wrong before the head."""
-        for cause in causes_of(error):
+        for cause in iter_causes(error):
             if isinstance(cause, ForbiddenAddress):
                 return NotReady(str(cause))
             if isinstance(cause, InvalidURL | _NO_HOST):
@@ -100,7 +100,7 @@ class ProviderFaults:
 
     def _causes_of(self, error: Exception) -> str:
         """What an operator may read of a connection that broke."""
-        causes = (f"{type(one).__name__}: {one}" for one in causes_of(error))
+        causes = (f"{type(one).__name__}: {one}" for one in iter_causes(error))
         return self._detail(" <- ".join(causes))
 
     def _detail(self, text: str) -> str:
