@@ -16,7 +16,6 @@ import sys
 import tempfile
 
 from tests.measured import MEASURED_FOLDER, Measured, share, together
-from tests.ready_tables import TABLES_FOLDER
 from tests.services import DATABASE_URL, missing
 from tests.side_by_side import Command, run
 from tests.unsteady import Pass, once_more
@@ -65,7 +64,7 @@ def main(arguments: list[str]) -> int:
     if without:
         print(f"PostgreSQL tests: not run. {without}.", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        os.environ[TABLES_FOLDER] = os.environ[MEASURED_FOLDER] = folder  # for all that starts
+        os.environ[MEASURED_FOLDER] = folder  # for all that starts
         passes = Path(folder)
         *unmeasured, measured = _on_sqlite(passes, nightly=nightly)
         first = [] if without else [_on_postgres(passes, nightly=nightly)]

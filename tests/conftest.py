@@ -1,13 +1,10 @@
 """What every test stands on: no network, honest skips, the same random examples every time."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 import os
-from pathlib import Path
 import socket
 from typing import Any
 
-from django.conf import settings
 from django.template import Context, RequestContext, Template
 from django.test import Client, TransactionTestCase
 from django.test.signals import template_rendered
@@ -16,7 +13,6 @@ import pytest
 from pytest_django import DjangoDbBlocker
 
 from copilot_admin.agent.files.file_processes import WORKERS
-from copilot_admin.config.databases import SQLITE
 from copilot_admin.copilots import data_fit, live
 from copilot_admin.copilots.seen_keys import SEEN_KEYS
 from copilot_admin.http.guesses import GUESSES
@@ -40,8 +36,6 @@ from copilot_admin.transcripts.store.users import forget_users
 from tests.databases import IS_POSTGRESQL, end_all_others
 from tests.emptying import empty
 from tests.letting_in import let_in
-from tests.quick_migrating import quick_migrating
-from tests.ready_tables import ready_tables, shared_folder
 from tests.services import missing
 from tests.signals import listen, put_back
 from tests.waiting import HANGS_SECONDS
@@ -72,37 +66,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.fixture(scope="session")
-def _while_tables_are_made() -> Iterator[ExitStack]:
-    """What ends when this process has its tables: until then others may wait for them."""
-    with ExitStack() as stack:
-        stack.enter_context(quick_migrating())
-        yield stack
-
-
-@pytest.fixture(scope="session")
-def django_db_keepdb(
-    django_db_keepdb: bool,
-    django_db_modify_db_settings: None,
-    _while_tables_are_made: ExitStack,
-) -> bool:
-    """Takes the tables that another process of this run has made; Django sees that none lacks."""
-    shared, database = shared_folder(), settings.DATABASES["default"]
-    if shared is None or database["ENGINE"] != SQLITE:
-        return django_db_keepdb
-    tables = ready_tables(shared, Path(database["TEST"]["NAME"]))
-    return _while_tables_are_made.enter_context(tables)
-
-
-@pytest.fixture(scope="session")
-def django_db_setup(
-    _while_tables_are_made: ExitStack, django_db_setup: None, django_db_blocker: DjangoDbBlocker
-) -> Iterator[None]:
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     """Ends the threads of the journal before their database is dropped, and whoever else is at it.
 
     PostgreSQL drops none that somebody is connected to. A page of the service that ends in the same
     moment as one of a test's own client stays connected: Django takes away what closes both.
     """
-    _while_tables_are_made.close()
     yield
     for thread in (BACKGROUND, WRITER, READER):
         assert thread.stop(timeout=HANGS_SECONDS)

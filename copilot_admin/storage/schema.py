@@ -21,6 +21,16 @@ def known_migrations() -> frozenset[_Name]:
     return frozenset(loader.disk_migrations or ())
 
 
+@cache
+def replaced_migrations() -> frozenset[_Name]:
+    """Names of older migrations that the known ones replace; a migrated database records them too."""
+    loader = MigrationLoader(None, load=False)
+    loader.load_disk()
+    return frozenset(
+        name for migration in (loader.disk_migrations or {}).values() for name in migration.replaces
+    )
+
+
 def is_current() -> bool:
     """Whether every migration that this process knows is applied; a newer schema is current too.
 

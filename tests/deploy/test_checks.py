@@ -4,15 +4,8 @@ The settings of production have a process of their own: `tests/production_check.
 """
 
 from django.core.management import call_command
-import pytest
 
 
 def test_djangos_checks_warn_of_nothing(capsys):
     call_command("check", fail_level="WARNING")
     assert capsys.readouterr().out == "System check identified no issues (0 silenced).\n"
-
-
-@pytest.mark.django_db
-def test_no_change_of_a_model_lacks_its_migration(capsys):
-    call_command("makemigrations", check_changes=True, dry_run=True)
-    assert capsys.readouterr().out == "No changes detected\n"

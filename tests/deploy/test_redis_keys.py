@@ -14,6 +14,7 @@ from websockets.typing import Origin
 
 from benchmarks.processes import free_port
 from tests import services
+from tests.databases import copy_for_server
 from tests.deploy.machine import (
     COPILOT,
     QUESTION,
@@ -24,7 +25,6 @@ from tests.deploy.machine import (
     serving,
     slow_model,
 )
-from tests.ready_tables import copy_for_server
 from tests.waiting import eventually
 
 pytestmark = [pytest.mark.redis, pytest.mark.django_db]

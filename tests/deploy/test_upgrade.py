@@ -26,7 +26,6 @@ from tests.deploy.machine import (
     serving,
     slow_model,
 )
-from tests.models.expanding import BASELINE
 from tests.services import nginx
 from tests.waiting import HANGS_SECONDS, eventually
 
@@ -50,17 +49,10 @@ def git(*arguments: str) -> str:
 
 @pytest.fixture
 def old_code(tmp_path) -> Iterator[Path]:
-    """The code of the release before.
-
-    Unless the environment names one it is as old as the rule of migrations: when the last one before
-    that came; without history it is this code.
-    """
+    """The code of the release before, or this code if the environment names none."""
     commit = git("rev-parse", "--verify", f"{RELEASE_BEFORE}^{{commit}}") if RELEASE_BEFORE else ""
     assert commit or not RELEASE_BEFORE, f"git knows no {RELEASE_BEFORE}"
-    file = f"copilot_admin/migrations/{BASELINE}.py"
-    commit = commit or git("log", "--diff-filter=A", "--format=%H", "-1", "--", file)
     if not commit:
-        print("There is no history: the release before is played by this one.")
         yield BASE_DIR
         return
     folder = tmp_path / "old"

@@ -12,7 +12,7 @@ from urllib.request import urlopen
 from django.db import connection
 import pytest
 
-from tests.ready_tables import copy_for_server
+from tests.databases import copy_for_server
 from tests.waiting import HANGS_SECONDS
 
 ROOT = Path(__file__).parent.parent.parent

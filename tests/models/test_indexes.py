@@ -49,8 +49,8 @@ def test_no_index_is_the_beginning_of_another(model):
 @pytest.mark.database
 @pytest.mark.django_db
 @pytest.mark.skipif(not IS_POSTGRESQL, reason="SQLite has nothing of the kind")
-def test_there_is_none_for_beginnings_of_texts_for_which_nobody_looks():
-    """Django makes one for each text that is unique; a migration takes it away, as 0059 does."""
+def test_no_index_serves_searches_by_prefix():
+    """Django makes one for each unique text; drop it in the migration, as 0002 does."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT indexname FROM pg_indexes"

@@ -1,6 +1,6 @@
 """Puts a backup in its place: nothing is touched before all of it has been read and checked."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from errno import EISDIR
@@ -17,7 +17,7 @@ from copilot_admin.jobs.backups.archive import ArchiveReader, open_archive
 from copilot_admin.jobs.backups.left_out import LOG_INS
 from copilot_admin.jobs.backups.manifest import SPOOL, UPLOADS
 from copilot_admin.models import Conversation, Copilot, Provider
-from copilot_admin.storage.schema import known_migrations
+from copilot_admin.storage.schema import known_migrations, replaced_migrations
 
 OURS = "copilot_admin."  # applications of others come and go with their packages
 
@@ -52,8 +52,8 @@ def restore(path: Path, *, force: bool, replacing: Callable[[], object] = lambda
         ConfigurationError: It cannot be done; the text says why.
     """
     with open_archive(path) as backup:
-        known = frozenset(f"{app}.{name}" for app, name in known_migrations())
-        _check_fits(backup, known)
+        known = _names(known_migrations())
+        _check_fits(backup, known | _names(replaced_migrations()))
         if not force and _is_in_use():
             raise ConfigurationError(
                 "The database is not empty. With --force everything in it is replaced; "
@@ -74,6 +74,10 @@ def restore(path: Path, *, force: bool, replacing: Callable[[], object] = lambda
             needs_migrate=bool(known - set(backup.head.migrations)),
             keys_missing=tuple(key for key in backup.head.encryption_keys if key not in ring),
         )
+
+
+def _names(migrations: Iterable[tuple[str, str]]) -> frozenset[str]:
+    return frozenset(f"{app}.{name}" for app, name in migrations)
 
 
 def _check_fits(backup: ArchiveReader, known: frozenset[str]) -> None:
