@@ -24,11 +24,11 @@ class CopilotAdminConfig(AppConfig):
         from copilot_admin.pricing.book import prices_changed
         from copilot_admin.pricing.shipped import price_new_rehearsal
         from copilot_admin.server.sole_server import be_sole_development_server
-        from copilot_admin.storage.refused_texts import watch_connections
+        from copilot_admin.storage.errors import reject_nul_on_sqlite
 
         path_ids.register()
         add_to_connections()
-        watch_connections()
+        reject_nul_on_sqlite()
         post_migrate.connect(create_roles, sender=self)
         post_save.connect(price_new_rehearsal, sender=Provider)
         for model in (ModelPrice, Provider):

@@ -12,7 +12,7 @@ from copilot_admin.config import limits, live_pages, logs, origins, secrets
 from copilot_admin.config.asking_users import Naming, check_required, proxy_rules, token_rules
 from copilot_admin.config.audit_log import destination_in
 from copilot_admin.config.collector import PROTOCOL, Collector, check_collector, headers_in
-from copilot_admin.config.databases import database, is_maintenance, replica
+from copilot_admin.config.databases import database, is_maintenance
 from copilot_admin.config.env import BadSetting, process_environment
 from copilot_admin.config.figure_readers import figure_readers
 from copilot_admin.config.firm_log_in import firm_log_in
@@ -115,11 +115,6 @@ DATABASES = {
         )
     )
 }
-REPLICA_URL = env.secret("COPILOT_REPLICA_URL")
-if REPLICA_URL:
-    DATABASES["replica"] = dict(replica(REPLICA_URL, pgbouncer=PGBOUNCER))
-    logs.hide(str(DATABASES["replica"].get("PASSWORD", "")))
-    DATABASE_ROUTERS = ["copilot_admin.storage.replica.ReplicaRouter"]
 # How long a request of the API waits for the database, in all, before it is told 503.
 DATABASE_WAIT_SECONDS = 4.0
 logs.hide(str(DATABASES["default"].get("PASSWORD", "")))
@@ -248,7 +243,6 @@ MIDDLEWARE = [
     "copilot_admin.http.pages_middleware.PageUsers",
     "copilot_admin.admin.logins.middleware.PageFirmLogIns",
     "copilot_admin.http.pages_middleware.PageMessages",
-    *(["copilot_admin.http.fresh_pages.fresh_after_writes"] if REPLICA_URL else []),
     "axes.middleware.AxesMiddleware",  # asks nothing: it looks at a mark that a log-in leaves
 ]
 TEMPLATES = [

@@ -107,7 +107,8 @@ def _let_in_quickly() -> Iterator[None]:
 def _tries_follow_each_other() -> Iterator[None]:
     """What a database refuses in a test it refuses a second later too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(writer, "PAUSES", (0.0,) * len(writer.PAUSES))
+        pauses = (0.0,) * len(writer.RETRY_PAUSES_SECONDS)
+        patch.setattr(writer, "RETRY_PAUSES_SECONDS", pauses)
         yield
 
 

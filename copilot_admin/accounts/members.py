@@ -1,6 +1,5 @@
 """Who works on which copilot: its members, or all builders where that is what it says.
 
-It is asked of the primary, also by pages that read from a replica: who was taken out is out at once.
 Without `COPILOT_MEMBERS` every builder works on every copilot; who made one is noted all the same.
 """
 

@@ -22,8 +22,7 @@ from copilot_admin.http.request_ids import request_id_of
 from copilot_admin.http.slowed_guesses import looked_up
 from copilot_admin.limits.admission import admit_asking
 from copilot_admin.limits.subjects import Asking
-from copilot_admin.storage.database_thread import Patience
-from copilot_admin.storage.writer import READER
+from copilot_admin.storage.writer import READER, Deadline
 from protocol.sse import encode_json
 
 TOOL_EVAL, RUN, MANIFEST = "tool_eval", "run", "manifest"
@@ -45,10 +44,10 @@ async def carry_out(
         RequestError: It cannot be called like this, or gave nothing.
     """
     key, user = await key_and_user(request)
-    patience = Patience()
+    deadline = Deadline()
     address = request.META.get("REMOTE_ADDR", "")
     entering = partial(_enter, key, user, name, version)
-    caller = await READER.run(partial(looked_up, entering, key, address), patience)
+    caller = await READER.run(partial(looked_up, entering, key, address), deadline)
     if action not in ACTIONS:
         raise InvalidCall(
             f"The action '{action}' is unknown. Use one of: {', '.join(ACTIONS)}.",
@@ -56,12 +55,12 @@ async def carry_out(
         )
     body = await read_body(request.body)
     granted = await READER.run(
-        partial(grant, name, version, key=key, caller=caller, copilot=body.copilot), patience
+        partial(grant, name, version, key=key, caller=caller, copilot=body.copilot), deadline
     )
     if action == RUN:
         body = for_run(body, parameters=granted.component.parameters().get("properties") or ())  # type: ignore[arg-type]  # a schema's
     ids = ids_of(request)
-    await admit_asking(_asking(address, caller, granted), id=str(ids.run_id), patience=patience)
+    await admit_asking(_asking(address, caller, granted), id=str(ids.run_id), deadline=deadline)
     asked = AdmittedCall(
         granted=granted,
         parameters=body.parameters,

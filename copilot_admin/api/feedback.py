@@ -17,8 +17,7 @@ from copilot_admin.http.slowed_guesses import looked_up
 from copilot_admin.limits.admission import admit_asking
 from copilot_admin.limits.subjects import Asking
 from copilot_admin.redaction.rules import Rules
-from copilot_admin.storage.database_thread import Patience
-from copilot_admin.storage.writer import READER, WRITER
+from copilot_admin.storage.writer import READER, WRITER, Deadline
 from copilot_admin.transcripts.feedback import (
     GivenFeedback,
     JudgedAnswer,
@@ -59,11 +58,11 @@ _DOCUMENTATION: dict[str, Any] = {
 @router.post("/copilots/{slug}/feedback", openapi_extra=_DOCUMENTATION)
 async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
     """Stores a judgement with the answer it is about."""
-    patience = Patience()
+    deadline = Deadline()
     key, user = await key_and_user(request)
     address = request.META.get("REMOTE_ADDR", "")
     admitted = partial(admit, slug, key=key, user=user)
-    live, caller = await READER.run(partial(looked_up, admitted, key, address), patience)
+    live, caller = await READER.run(partial(looked_up, admitted, key, address), deadline)
     if live.answerer is not None and not live.answerer.spec.has(FEATURE):
         raise NotFound(f"The copilot '{slug}' takes no feedback.")
     ids = ids_of(request)
@@ -75,7 +74,7 @@ async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
         is_trial=caller.is_trying,
         is_answered=False,
     )
-    await admit_asking(asking, id=str(ids.run_id), patience=patience)
+    await admit_asking(asking, id=str(ids.run_id), deadline=deadline)
     judged = JudgedAnswer(
         copilot_id=live.id,
         principal=caller.principal,
@@ -84,7 +83,7 @@ async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
         trace_id=ids.trace_id if ids.given else "",
     )
     judgement, words = await _made_ready(request.body, live.redaction)
-    async with patience.waiting():
+    async with deadline.limit():
         await WRITER.run(partial(record, judgement, judged=judged, words=words))
     return {"status": "ok"}
 

@@ -49,8 +49,8 @@ from copilot_admin.runs.question_room import (
 from copilot_admin.runs.run import ActiveRun
 from copilot_admin.runs.stops import Stop
 from copilot_admin.runs.unwritten_room import room_to_be_written
-from copilot_admin.storage.database_thread import JournalDown, Patience
-from copilot_admin.storage.writer import READER
+from copilot_admin.storage.errors import DatabaseUnavailable
+from copilot_admin.storage.writer import READER, Deadline
 from copilot_admin.telemetry.refusals import tell_refusal
 from protocol.generations import Generation
 from protocol.query import Query
@@ -131,7 +131,7 @@ async def opened(asked: UnreadQuery) -> ActiveRun:
     try:
         async with room_to_read(weight) as share, LARGE_ONES.one():
             try:
-                return await _opened_undisturbed(asked, share, Patience())
+                return await _opened_undisturbed(asked, share, Deadline())
             finally:
                 share.shrink(weight.staying)
     except Busy:
@@ -140,13 +140,13 @@ async def opened(asked: UnreadQuery) -> ActiveRun:
 
 async def _opened_small(asked: UnreadQuery, weight: Weight, *, is_short: bool) -> ActiveRun:
     """Opens the run of a question that waits for none of the large ones."""
-    patience = Patience()
+    deadline = Deadline()
     opening = _opened if is_short else _opened_undisturbed
     try:
-        async with room_to_be_written(asked.body, weight, patience) as share:
-            return await opening(asked, share, patience)
+        async with room_to_be_written(asked.body, weight, deadline) as share:
+            return await opening(asked, share, deadline)
     except Busy:
-        raise _refused(asked, JournalDown()) from None
+        raise _refused(asked, DatabaseUnavailable()) from None
 
 
 def _refused(asked: UnreadQuery, error: RequestError) -> RequestError:
@@ -156,23 +156,23 @@ def _refused(asked: UnreadQuery, error: RequestError) -> RequestError:
 
 
 async def _opened_undisturbed(
-    asked: UnreadQuery, share: QuestionShare | None, patience: Patience
+    asked: UnreadQuery, share: QuestionShare | None, deadline: Deadline
 ) -> ActiveRun:
     """Opens the run of a question of very many objects, of which no collection looks at each."""
     with FULL_COLLECTIONS.held():
-        run = await _opened(asked, share, patience)
+        run = await _opened(asked, share, deadline)
         FULL_COLLECTIONS.hold_until_gone(run)
         return run
 
 
-async def _opened(asked: UnreadQuery, share: QuestionShare | None, patience: Patience) -> ActiveRun:
+async def _opened(asked: UnreadQuery, share: QuestionShare | None, deadline: Deadline) -> ActiveRun:
     length, size = len(asked.body), size_of(asked.body)
     known: dict[str, Any] = {}  # of the question, so far
     try:
         user = await user_of(asked.credentials)
         key = asked.credentials.key
         admitted = partial(admit, asked.slug, key=key, user=user)
-        live, caller = await READER.run(partial(looked_up, admitted, key, asked.address), patience)
+        live, caller = await READER.run(partial(looked_up, admitted, key, asked.address), deadline)
         known = {
             "copilot": live.slug,
             "version": live.version_number,
@@ -199,7 +199,7 @@ async def _opened(asked: UnreadQuery, share: QuestionShare | None, patience: Pat
     if share is not None:
         # Not for the run alone: who was refused because the journal took too long waits in it all the same.
         share.keep_for(question)
-    return await open_run(question, patience)
+    return await open_run(question, deadline)
 
 
 async def _read_query(asked: UnreadQuery, size: int) -> Query:

@@ -29,7 +29,7 @@ class SharedReading(Generic[T]):
             read: Is called on the reader's thread.
 
         Raises:
-            JournalDown: The database takes no more work at the moment.
+            DatabaseUnavailable: The database takes no more work at the moment.
         """
         reading = self._waiting.get(wanted)
         if reading is None or reading.get_loop() is not asyncio.get_running_loop():

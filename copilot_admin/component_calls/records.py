@@ -14,7 +14,7 @@ from copilot_admin.errors import Unavailable
 from copilot_admin.models import ComponentCall, EndUser
 from copilot_admin.redaction.redactor import redacted
 from copilot_admin.redaction.rules import NO_RULES, Rules
-from copilot_admin.storage.database_thread import is_outage, is_refusal
+from copilot_admin.storage.errors import is_outage, is_refusal
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.telemetry.quiet_lines import QuietLines
 from copilot_admin.transcripts.store.users import written

@@ -14,8 +14,6 @@ from psycopg.abc import RV, PQGen
 from psycopg.errors import InFailedSqlTransaction
 from psycopg.pq import ConnStatus, TransactionStatus
 
-from copilot_admin.storage.postgresql_codes import SHUT
-
 # A little more than the server gives a statement: it ends what is slow, this what is dead.
 ANSWER_SECONDS = 3.2
 # Whoever has waited in vain is told soon, also where Django leaves a transaction with a new
@@ -24,6 +22,7 @@ ANSWER_SECONDS_AGAIN = 0.2
 # For as long as a request may still take. Threads that live on wait in full again then: over a slow
 # way, or on a busy machine, an answer takes longer than that, and there would be none for ever.
 AGAIN_SECONDS = 2.0
+_SHUT = frozenset({"42501", "42P01", "3F000"})  # no right, no table, no schema
 _LOOK_SECONDS = 0.1  # psycopg's own: how often a wait looks up, for Ctrl-C
 
 
@@ -63,7 +62,7 @@ class BoundedConnection(Connection[Any]):
                 _note_wait_in_vain()
             raise
         except DatabaseError as error:
-            if self.answers_within is not None and error.sqlstate in SHUT:
+            if self.answers_within is not None and error.sqlstate in _SHUT:
                 raise _shut(error) from error
             if not self._is_nonsense(error):
                 raise

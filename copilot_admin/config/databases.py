@@ -68,7 +68,6 @@ OPTIONS_OF_COMMANDS = (
     f"{TAKEN_FOR_GRANTED} "
     "-c statement_timeout=0 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=0"
 )
-REPLICA_SETTING = "COPILOT_REPLICA_URL"
 SERVING = frozenset({"serve", "quickstart", "runserver"})
 PROGRAMS = frozenset({"manage.py", "django-admin"})
 
@@ -123,22 +122,6 @@ def database(
             )
 
 
-def replica(url: str, *, pgbouncer: bool) -> Mapping[str, Any]:
-    """The entry of `DATABASES` for a read replica.
-
-    Raises:
-        BadSetting: It is no PostgreSQL.
-    """
-    found = database(url, data_dir=Path(), pgbouncer=pgbouncer, setting=REPLICA_SETTING)
-    if found["ENGINE"] == SQLITE:
-        raise BadSetting(
-            f"{REPLICA_SETTING} names SQLite, which has no replicas. Use "
-            "postgres://user:password@host:port/name, or leave it out."
-        )
-    pool = {**found["OPTIONS"]["pool"], "min_size": 0}  # a worker or a command reads no pages
-    return {**found, "OPTIONS": {**found["OPTIONS"], "pool": pool}, "TEST": {"MIRROR": "default"}}
-
-
 def _sqlite(path: Path) -> Mapping[str, Any]:
     from copilot_admin.config.ready_connection import ReadyConnection  # loads sqlite3
 
@@ -159,7 +142,6 @@ def _postgresql(
     parsed: Mapping[str, Any], *, maintenance: bool, pgbouncer: bool
 ) -> Mapping[str, Any]:
     from copilot_admin.config.bounded_connection import BoundedConnection  # loads psycopg
-    from copilot_admin.storage.readable_rows import ReadableRowsCursor
 
     options = OPTIONS_OF_COMMANDS if maintenance else OPTIONS_OF_SERVERS
     # In transaction mode the next statement may go another way: what is set for a session is set for
@@ -175,7 +157,6 @@ def _postgresql(
         "OPTIONS": {
             **CONNECTING,
             **session,
-            "cursor_factory": ReadableRowsCursor,
             "pool": {**POOL, **bound},
             **parsed.get("OPTIONS", {}),
         },

@@ -8,8 +8,6 @@ import shutil
 from django.conf import settings
 
 from copilot_admin.config.databases import SQLITE
-from copilot_admin.storage.full_disk import may_be_written
-from copilot_admin.storage.spool import SPOOL
 
 # What must be free: the write-ahead log of SQLite (4 MB before it is folded in) and the requests of
 # a minute, each up to 20 MB. A volume that is small as a whole needs a twentieth of itself.
@@ -25,7 +23,7 @@ def full_folder() -> Path | None:
 
 def read_only_folder() -> Path | None:
     """A folder of ours in which this process may make no files."""
-    return next((folder for folder in _folders() if not may_be_written(folder)), None)
+    return next((folder for folder in _folders() if not os.access(folder, os.W_OK | os.X_OK)), None)
 
 
 def folder_without_files() -> Path | None:
@@ -41,7 +39,7 @@ def fault_of_disks() -> str:
         return f"the disk of {folder} takes no more files (no inodes are left)"
     if (folder := read_only_folder()) is not None:
         return f"{folder} cannot be written to"
-    return SPOOL.fault()
+    return ""
 
 
 def _folders() -> Iterator[Path]:

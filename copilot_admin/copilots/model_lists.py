@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Mapping
 
+from asgiref.sync import async_to_sync
 from django.core.cache import cache
 from django.utils.translation import gettext as _
 
@@ -11,7 +12,6 @@ from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Provider
-from copilot_admin.storage.empty_handed import wait_for
 
 PATIENCE_S = 10.0  # of a page that asks by itself; lists come within a second
 KEPT_S = 3600  # a provider's list changes once in weeks; the button asks again at any time
@@ -51,7 +51,7 @@ def ask_all(rows: Mapping[str, Provider]) -> Mapping[str, str]:
     Returns:
         Why those that did not say it did not, under the same names.
     """
-    answers = wait_for(_ask_all)(rows)
+    answers = async_to_sync(_ask_all)(rows)
     for name, answer in answers.items():
         if not isinstance(answer, str):
             keep_models(rows[name].pk, answer)
@@ -79,7 +79,7 @@ def models_of(provider: ProviderSpec) -> tuple[str, ...]:
     Raises:
         RunError: It did not answer; the text says why.
     """
-    return tuple(wait_for(make_provider(provider).models)())
+    return tuple(async_to_sync(make_provider(provider).models)())
 
 
 def keep_models(provider_id: int, models: tuple[str, ...]) -> None:

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 import hashlib
 
+from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
@@ -16,7 +17,6 @@ from django.core.files.storage import default_storage
 from copilot_admin.agent.fetching.egress import Egress, FetchFailed
 from copilot_admin.copilots.uploaded_images import MOST_BYTES, harmless_png
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.storage.empty_handed import wait_for
 
 FOLDER = "copilots/remote/"
 SECONDS = 4.0  # somebody has pressed a button and waits
@@ -53,7 +53,7 @@ def fetch_copies(addresses: Iterable[str]) -> dict[str, str]:
     """
     wanted = [one for one in dict.fromkeys(addresses) if is_address(one) and not copy_of(one)]
     problems: dict[str, str] = {}
-    found = wait_for(_fetch_all)(wanted) if wanted else ()
+    found = async_to_sync(_fetch_all)(wanted) if wanted else ()
     for address, png in zip(wanted, found, strict=True):
         if isinstance(png, bytes):
             default_storage.save(_name_of(address), ContentFile(png))

@@ -1,8 +1,7 @@
 """Pages are made a few at a time, and what was made waits within a room to be taken by its client.
 
 A page is a thread, and some times its length while it is drawn: hundreds at once kept the event loop
-from the interpreter's lock for seconds. One that waits for somebody else's server gives its turn back
-(`storage.empty_handed`). What was made stays until the client has taken it, so who asks for much and
+from the interpreter's lock for seconds. What was made stays until the client has taken it, so who asks for much and
 takes nothing would fill the memory. The room is for programs as well; they wait for no turn, as what
 they ask for is read by one thread.
 """
@@ -10,7 +9,6 @@ they ask for is read by one thread.
 import asyncio
 from collections.abc import Callable
 from contextlib import ExitStack
-from functools import partial
 
 from django.utils.translation import gettext_noop
 
@@ -20,7 +18,6 @@ from copilot_admin.http.bodies import is_log_in
 from copilot_admin.http.pages_middleware import is_for_machines
 from copilot_admin.http.refusals import send_refusal
 from copilot_admin.http.shared_room import Share, SharedRoom
-from copilot_admin.storage.empty_handed import TURN
 
 PAGES_AT_ONCE = 8  # one process draws one at a time: these wait for the database as well
 # Passwords are checked one after the other, and anybody may send some.
@@ -87,7 +84,6 @@ class AnswersInTurn:
                     await send_refusal(scope, send, error)
                     return
                 turn.callback(turns.give_back)
-                TURN.set(_from_any_thread(turn.close))
             share.on_put_out(scope.get(HANG_UP_KEY, _nothing))
             await self.app(scope, receive, _Sending(scope, send, share, on_room=turn.close))
 
@@ -129,10 +125,6 @@ def _length_in(message: Message) -> int:
 
 def _too_many() -> Unavailable:
     return Unavailable(_TOO_MANY, code="busy")
-
-
-def _from_any_thread(act: Callable[[], None]) -> Callable[[], object]:
-    return partial(asyncio.get_running_loop().call_soon_threadsafe, act)
 
 
 def _nothing() -> None:

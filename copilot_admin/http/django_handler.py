@@ -27,7 +27,7 @@ from copilot_admin.http.encoded_forms import PIECE, read_encoded
 from copilot_admin.http.form_bodies import form_boundary, is_encoded
 from copilot_admin.http.form_parts import check_parts
 from copilot_admin.http.heaps import give_back_gaps
-from copilot_admin.storage.database_thread import is_outage
+from copilot_admin.storage.errors import is_outage
 
 logger = logging.getLogger(__name__)
 

@@ -33,10 +33,12 @@ from copilot_admin.exhaustion import exhausted
 from copilot_admin.http.asgi_types import error_body, is_api, when_again
 from copilot_admin.http.put_off import PUT_OFFS
 from copilot_admin.http.request_ids import request_id_of
-from copilot_admin.storage.damage import is_damage, note_damage
-from copilot_admin.storage.database_thread import JournalDown, is_outage
-from copilot_admin.storage.full_disk import is_no_room
-from copilot_admin.storage.races import Race
+from copilot_admin.storage.errors import (
+    DatabaseUnavailable,
+    WriteConflict,
+    is_disk_full,
+    is_outage,
+)
 
 RETRY_AFTER_SECONDS = 5
 
@@ -105,7 +107,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 def _put_off(request: HttpRequest, error: BaseException) -> HttpResponse:
     """Tells a program to come again; that is foreseen, so it leaves no traceback."""
-    told = Unavailable(JournalDown().public)
+    told = Unavailable(DatabaseUnavailable().public)
     told.__cause__ = error
     PUT_OFFS.note(told)
     return logged_already(_refused(request, told))
@@ -113,7 +115,7 @@ def _put_off(request: HttpRequest, error: BaseException) -> HttpResponse:
 
 def will_pass(error: BaseException) -> bool:
     """Whether a page broke because database, disk or system give or take nothing at the moment."""
-    return is_outage(error) or is_no_room(error) or exhausted(error) is not None
+    return is_outage(error) or is_disk_full(error) or exhausted(error) is not None
 
 
 def unavailable_page(error: BaseException) -> HttpResponse:
@@ -122,11 +124,7 @@ def unavailable_page(error: BaseException) -> HttpResponse:
     Reads nothing from the database, not even who is asking.
     """
     _log_unavailable(error)
-    damaged = is_damage(error)
-    if damaged:
-        note_damage(error)
-    about = {"damaged": damaged, "is_no_room": is_no_room(error)}
-    page = render_to_string("503.html", about)
+    page = render_to_string("503.html", {"is_disk_full": is_disk_full(error)})
     seconds = error.retry_after if isinstance(error, Unavailable) else RETRY_AFTER_SECONDS
     headers = {"Retry-After": str(seconds), "Cache-Control": "no-store"}
     response = HttpResponse(page, status=503, headers=headers)
@@ -155,12 +153,12 @@ def nul_page(request: HttpRequest) -> HttpResponse:
     return _refused(request, MalformedBody(_(_NUL_IN_FORM), code="malformed-request"))
 
 
-def race_page(request: HttpRequest, race: Race, error: Exception) -> HttpResponse:
+def race_page(request: HttpRequest, race: WriteConflict, error: Exception) -> HttpResponse:
     """Says of what was sent, or looked at, that somebody else came first, and leaves one line in the log."""
     logger.warning("a page came too late: %s", type(error).__qualname__)
     if request.method in ("GET", "HEAD"):
         return not_found(request, error)
-    if race is Race.TAKEN:
+    if race is WriteConflict.TAKEN:
         words = _("Somebody else saved the same in this moment, so nothing of this was saved.")
         return _refused(request, Conflict(words))
     words = _("What this was about was deleted meanwhile, so nothing was saved.")

@@ -34,8 +34,7 @@ from copilot_admin.http.error_pages import (
     will_pass,
 )
 from copilot_admin.http.request_ids import request_id_of
-from copilot_admin.storage.database_thread import is_outage
-from copilot_admin.storage.races import race_of
+from copilot_admin.storage.errors import conflict_of, is_outage
 
 # Middleware is called in either mode, so what it returns may have to be awaited.
 _GetResponse: TypeAlias = Callable[[HttpRequest], Any]
@@ -92,7 +91,7 @@ class PageOutages(MiddlewareMixin):
             return None
         if isinstance(error, db.DataError) and _has_nul(request.POST):
             return nul_page(request)
-        if race := race_of(error):
+        if race := conflict_of(error):
             return race_page(request, race, error)
         if not (isinstance(error, Unavailable) or will_pass(error)):
             return None

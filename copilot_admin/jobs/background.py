@@ -17,7 +17,8 @@ from django_tasks.backends.base import BaseTaskBackend
 from django_tasks.base import Task, TaskResult, TaskResultStatus
 
 from copilot_admin.agent.providers.registry import aclose_all
-from copilot_admin.storage.database_thread import DatabaseThread, JournalDown
+from copilot_admin.storage.errors import DatabaseUnavailable
+from copilot_admin.storage.writer import DatabaseThread
 
 LEAVE_SECONDS = 1.0  # to put away what was begun, when the process is on its way down
 
@@ -36,7 +37,7 @@ class ProcessBackend(BaseTaskBackend):
         """Hands a task to the thread.
 
         Raises:
-            JournalDown: The process is on its way down.
+            DatabaseUnavailable: The process is on its way down.
         """
         self.validate_task(task)
         BACKGROUND.submit(partial(task.call, *args, **kwargs)).add_done_callback(_log_failure)
@@ -118,14 +119,14 @@ def beside(begin: Callable[[], asyncio.Task[Any]]) -> None:
         begin: Starts the work; called in the loop.
 
     Raises:
-        JournalDown: The server is on its way down.
+        DatabaseUnavailable: The server is on its way down.
     """
     if not _server_loop:
-        raise JournalDown
+        raise DatabaseUnavailable
     try:
         _server_loop[0].call_soon_threadsafe(_keep, begin)
     except RuntimeError as error:  # the loop is closed
-        raise JournalDown from error
+        raise DatabaseUnavailable from error
 
 
 def _keep(begin: Callable[[], asyncio.Task[Any]]) -> None:

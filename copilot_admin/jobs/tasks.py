@@ -35,8 +35,7 @@ from copilot_admin.privacy.leftovers import (
     unused_reasons,
     vacuum,
 )
-from copilot_admin.storage.database_thread import leave_connections
-from copilot_admin.storage.writer import WRITER
+from copilot_admin.storage.writer import WRITER, close_lost_connections
 
 TURN_SECONDS = 10.0  # then another task has its turn, and a worker may stop
 # A task of ours gives others their turn long before: whoever had this one was killed.
@@ -115,7 +114,7 @@ def _clear_files(removal_id: int) -> None:
             _merging.discard(removal_id)
     except (db.Error, Unavailable) as error:
         logger.warning("removal %d is not finished yet: %s", removal_id, type(error).__name__)
-        leave_connections()
+        close_lost_connections()
         return
     sweep_blobs.enqueue()
 
@@ -232,7 +231,7 @@ def in_turns(batch: Callable[[], T], is_last: Callable[[T], bool]) -> T | None:
             result = batch()
         except (db.Error, Unavailable) as error:
             logger.warning("background work stops for now: %s", type(error).__name__)
-            leave_connections()
+            close_lost_connections()
             return None
         now = time.monotonic()
         if is_last(result):

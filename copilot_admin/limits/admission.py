@@ -18,8 +18,7 @@ from copilot_admin.limits.spent import spent
 from copilot_admin.limits.subjects import Asking
 from copilot_admin.limits.windows import window_at
 from copilot_admin.limits.zone import budget_zone
-from copilot_admin.storage.database_thread import Patience
-from copilot_admin.storage.writer import READER
+from copilot_admin.storage.writer import READER, Deadline
 
 _RETRY_SECONDS = 5  # for who waits for others' answers, which nobody knows the ends of
 _TRIES = 3  # Redis may go away between a budget that it does not know and being told of it
@@ -74,20 +73,20 @@ class Admission:
         await _look(self.demand, used)
 
 
-async def admit_asking(asking: Asking, *, id: str, patience: Patience) -> Admission:
+async def admit_asking(asking: Asking, *, id: str, deadline: Deadline) -> Admission:
     """Lets a request in.
 
     Args:
         asking: Who asks.
         id: Of the request.
-        patience: What is left of that of the request; a budget may have to be looked up.
+        deadline: What is left of that of the request; a budget may have to be looked up.
 
     Raises:
         LimitExceeded: A limit is reached; nothing was taken.
         Unavailable: The database does not answer.
     """
     if BOOK.is_stale:
-        await READER.run(BOOK.read, patience)
+        await READER.run(BOOK.read, deadline)
     rules = BOOK.rules_for(asking)
     if not rules:
         return Admission()
@@ -99,7 +98,7 @@ async def admit_asking(asking: Asking, *, id: str, patience: Patience) -> Admiss
     demand = demand_of(id, rules, now=now, zone=budget_zone())
     is_settled = False
     try:
-        await _take(demand, now, patience)
+        await _take(demand, now, deadline)
         is_settled = True
     except LimitExceeded:  # it has nothing
         is_settled = True
@@ -110,9 +109,9 @@ async def admit_asking(asking: Asking, *, id: str, patience: Patience) -> Admiss
     return Admission(demand)
 
 
-async def _take(demand: Demand, now: datetime, patience: Patience) -> None:
+async def _take(demand: Demand, now: datetime, deadline: Deadline) -> None:
     """Takes all of it, or raises and takes nothing."""
-    entry = await _entered(demand, patience)
+    entry = await _entered(demand, deadline)
     if entry.full is not None:
         raise LimitExceeded(entry.full, now=now, again=_room_at(entry.full, now))
     await _take_rates(demand, now)
@@ -135,14 +134,14 @@ async def _look(demand: Demand, used: Mapping[str, int]) -> None:
     await NEAR_LIMITS.look({budgets[key]: n for key, n in used.items() if key in budgets})
 
 
-async def _entered(demand: Demand, patience: Patience) -> DemandAnswer:
+async def _entered(demand: Demand, deadline: Deadline) -> DemandAnswer:
     """What the counters say; they are told of budgets that they know nothing of."""
     entry = DemandAnswer()
     for _ in range(_TRIES):
         entry = await COUNTING.enter(demand)
         if not entry.missing:
             break
-        used = await READER.run(partial(spent, entry.missing), patience)
+        used = await READER.run(partial(spent, entry.missing), deadline)
         await COUNTING.begin(used)
     return entry
 

@@ -15,8 +15,8 @@ from django.db.backends.utils import CursorWrapper
 
 from copilot_admin.config.statement_limits import without_statement_timeout
 from copilot_admin.models import Feedback, SeenKind, SeenValue
+from copilot_admin.storage.errors import LOCK_NOT_AVAILABLE
 from copilot_admin.storage.many import by_key, delete_rows
-from copilot_admin.storage.postgresql_codes import LOCK_NOT_AVAILABLE
 
 if TYPE_CHECKING:
     from psycopg.errors import Diagnostic

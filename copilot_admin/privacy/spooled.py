@@ -35,7 +35,7 @@ def remember(run_ids: Iterable[UUID]) -> None:
 def forget_spooled(run_ids: Iterable[UUID]) -> None:
     """Removes the files of runs from this machine's spool; call it when their rows are gone."""
     for run_id in run_ids:
-        SPOOL.forget_all(run_id)
+        SPOOL.remove_run(run_id)
 
 
 def clean_spool() -> int:
@@ -44,12 +44,12 @@ def clean_spool() -> int:
     Returns:
         How many runs that were.
     """
-    by_digest = {digest_of(run_id): run_id for run_id in SPOOL.runs()}
+    by_digest = {digest_of(run_id): run_id for run_id in SPOOL.run_ids()}
     gone = 0
     for some in in_batches(sorted(by_digest), ASKED_AT_ONCE):
         erased = ErasedRun.objects.filter(digest__in=some).values_list("digest", flat=True)
         for digest in erased:
-            SPOOL.forget_all(by_digest[digest])
+            SPOOL.remove_run(by_digest[digest])
             gone += 1
     return gone
 

@@ -23,15 +23,15 @@ from copilot_admin.runs.admitted_query import AdmittedQuery
 from copilot_admin.runs.refused import REFUSED
 from copilot_admin.runs.run import RUNNING, ActiveRun
 from copilot_admin.runs.stops import Stop
-from copilot_admin.storage.database_thread import JournalDown, Patience
-from copilot_admin.storage.writer import READER
+from copilot_admin.storage.errors import DatabaseUnavailable
+from copilot_admin.storage.writer import READER, Deadline
 from copilot_admin.telemetry.refusals import tell_refusal
 from copilot_admin.transcripts.store import JOURNAL, PREPARE_INLINE_BYTES, Accepted, Refusal
 
 _draining = threading.Event()
 
 
-async def open_run(question: AdmittedQuery, patience: Patience | None = None) -> ActiveRun:
+async def open_run(question: AdmittedQuery, deadline: Deadline | None = None) -> ActiveRun:
     """Starts answering; when it returns, the run is in the journal.
 
     The first write and the call to the model start together, so the commit hides behind the
@@ -39,29 +39,29 @@ async def open_run(question: AdmittedQuery, patience: Patience | None = None) ->
 
     Args:
         question: What is asked.
-        patience: What is left of that of the request, which has read already.
+        deadline: What is left of that of the request, which has read already.
 
     Raises:
         Unavailable: The server is draining, or the journal cannot take the run.
         LimitExceeded: A limit is reached.
     """
-    patience = patience or Patience()
+    deadline = deadline or Deadline()
     if is_draining():
         error = Unavailable(
             "The server is restarting. Ask again in a few seconds.", code="draining"
         )
         _tell(question, error)
-        await JOURNAL.refuse(_refusal(question, error), patience)
+        await JOURNAL.refuse(_refusal(question, error), deadline)
         raise error
-    run = ActiveRun(question, await _admitted(question, patience))
+    run = ActiveRun(question, await _admitted(question, deadline))
     accepted: Accepted | None = None
     reason = Stop.CLIENT_GONE
     try:
         if question.size > PREPARE_INLINE_BYTES:  # which may take seconds of a million numbers
             await run.prepared()
-        async with patience.waiting():
+        async with deadline.limit():
             accepted = await asyncio.shield(run.acceptance)
-    except JournalDown as error:
+    except DatabaseUnavailable as error:
         reason = Stop.NOT_ACCEPTED
         run.acceptance.add_done_callback(partial(_tell_unless_accepted, question, error))
         raise
@@ -139,10 +139,10 @@ async def end_deleted() -> None:
             run.stop(Stop.COPILOT_DELETED)
 
 
-async def _admitted(question: AdmittedQuery, patience: Patience) -> Admission:
+async def _admitted(question: AdmittedQuery, deadline: Deadline) -> Admission:
     """Takes what the question takes of its limits."""
     try:
-        return await admit_asking(question.asking, id=str(question.ids.run_id), patience=patience)
+        return await admit_asking(question.asking, id=str(question.ids.run_id), deadline=deadline)
     except LimitExceeded as error:
         _tell(question, error, has_row=True)
         await REFUSED.note(_refusal(question, error), limit=error.rule.kind.key)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from copilot_admin.models import Outcome
-from copilot_admin.storage.database_thread import JournalDown
+from copilot_admin.storage.errors import DatabaseUnavailable
 
 CRASHED = "Something went wrong on the server. It has been recorded; please ask again."
 REVOKED = "The endpoint key was revoked or has expired, so this answer ends here."
@@ -52,7 +52,9 @@ def _said(outcome: Outcome, sentence: str, code: str) -> Stopped:
 
 STOPPED: Mapping[Stop, Stopped] = {
     Stop.CLIENT_GONE: Stopped(Outcome.CANCELLED),
-    Stop.NOT_ACCEPTED: Stopped(Outcome.CANCELLED, JournalDown().public, JournalDown.code),
+    Stop.NOT_ACCEPTED: Stopped(
+        Outcome.CANCELLED, DatabaseUnavailable().public, DatabaseUnavailable.code
+    ),
     Stop.SHUTDOWN: _said(Outcome.INTERRUPTED, RESTARTING, "shutdown"),
     Stop.KEY_REVOKED: _said(Outcome.FAILED, REVOKED, "key-revoked"),
     Stop.SWITCHED_OFF: _said(Outcome.FAILED, SWITCHED_OFF, "account-switched-off"),

@@ -12,8 +12,13 @@ from copilot_admin.config.databases import SQLITE
 from copilot_admin.config.free_space import fault_of_disks
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.server.refused_connections import refusal_of_connections
-from copilot_admin.storage.database_thread import OUTAGES, is_outage
-from copilot_admin.storage.postgresql_codes import DEADLOCK, NO_TABLE, NOT_PERMITTED
+from copilot_admin.storage.errors import (
+    DEADLOCK_DETECTED,
+    INSUFFICIENT_PRIVILEGE,
+    OUTAGES,
+    UNDEFINED_TABLE,
+    is_outage,
+)
 from copilot_admin.storage.schema import is_current
 
 MIGRATE = "Run `manage.py migrate`."
@@ -65,7 +70,7 @@ def sentence_for_command(error: db.Error, argv: Sequence[str]) -> str | None:
     if argv[1:2] == ["migrate"] and "--traceback" not in argv:
         if is_made_by_another(error):
             return sentence_of(error)
-        if _code_of(error) == NOT_PERMITTED:
+        if _code_of(error) == INSUFFICIENT_PRIVILEGE:
             return (
                 "PostgreSQL does not let the user of DATABASE_URL make or change tables. Let him own "
                 "those that are there, and grant him CREATE on their schema."
@@ -76,15 +81,15 @@ def sentence_for_command(error: db.Error, argv: Sequence[str]) -> str | None:
 
 def was_in_the_way(error: db.Error) -> bool:
     """Whether PostgreSQL took back what was done, since it and others at work waited for each other."""
-    return _code_of(error) == DEADLOCK
+    return _code_of(error) == DEADLOCK_DETECTED
 
 
 def is_missing_table(error: db.Error) -> bool:
     """Whether a table or a column is not there."""
     code = _code_of(error)
-    if code == NOT_PERMITTED:
+    if code == INSUFFICIENT_PRIVILEGE:
         return False
-    is_told = code == NO_TABLE or "no such " in str(error)
+    is_told = code == UNDEFINED_TABLE or "no such " in str(error)
     return is_told or isinstance(error, db.ProgrammingError)
 
 
@@ -104,7 +109,7 @@ def sentence_of(error: db.Error) -> str:
         return f"The tables of the database are missing or old. {MIGRATE}"
     if database["ENGINE"] == SQLITE:
         return _of_sqlite(error, database["NAME"])
-    if _code_of(error) == NOT_PERMITTED:
+    if _code_of(error) == INSUFFICIENT_PRIVILEGE:
         return (
             "PostgreSQL does not let the user of DATABASE_URL at a table. Grant him the rights on all "
             "tables and sequences; its own log names the table."

@@ -44,8 +44,6 @@ from copilot_admin.server.open_files import FullTable
 from copilot_admin.server.rounds import again_and_again
 from copilot_admin.server.shutdown import drain_on_signal
 from copilot_admin.server.sole_server import sole_server_of_this_process
-from copilot_admin.storage.damage import begin_anew
-from copilot_admin.storage.same_file import DATABASE_FILE
 from copilot_admin.storage.schema import known_migrations
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
@@ -67,7 +65,6 @@ async def start() -> None:
     """
     _alone.enter_context(sole_server_of_this_process())
     stop_draining()
-    begin_anew()
     keep_few_heaps()
     drain_on_signal()
     for fault in faults_of_issuers(os.environ):
@@ -80,9 +77,7 @@ async def start() -> None:
     try:
         await WRITER.run(known_migrations)
         _look_at_database_file()
-        if fault := SPOOL.fault():
-            logger.error("answers that wait in the spool cannot be stored: %s", fault)
-        SPOOL.clean()
+        SPOOL.remove_leftovers()
         while await replay():  # what is stored stays so, whatever comes of the rest
             pass
         while await WRITER.run(_reap_at_start):
@@ -123,7 +118,6 @@ async def stop() -> None:
     await asyncio.to_thread(partial(stop_tracing, timeout=STOP_SECONDS))
     for thread in (WRITER, READER):
         await asyncio.to_thread(thread.stop, timeout=STOP_SECONDS)
-    DATABASE_FILE.forget()
     _alone.close()
 
 
@@ -131,7 +125,6 @@ def _look_at_database_file() -> None:
     database = settings.DATABASES["default"]
     if database["ENGINE"] == SQLITE:
         clear_restored(Path(database["NAME"]))  # no other server or restore is there
-        DATABASE_FILE.remember(Path(database["NAME"]))
 
 
 def _reap_at_start() -> int:

@@ -73,7 +73,7 @@ def _spool() -> Iterator[tuple[str, GaugeReading]]:
         "copilot_spool_set_aside_files",
         GaugeReading(
             help="Files of the spool that cannot be stored.",
-            values={"": SPOOL.set_aside_files()},
+            values={"": SPOOL.count_rejected()},
             is_shared=True,
         ),
     )

@@ -46,12 +46,12 @@ def execute_large(
     Raises:
         OperationalError: PostgreSQL did not take it; the connection is at its end.
     """
-    from copilot_admin.storage.readable_rows import ParametersCursor  # loads psycopg
+    from psycopg import Cursor
 
     database.ensure_connection()
     used = database.connection
     try:
-        with database.wrap_database_errors, ParametersCursor(used) as cursor:
+        with database.wrap_database_errors, Cursor(used) as cursor:
             cursor.execute(sql, values)
             taken = take(cursor)
     except OperationalError:  # PostgreSQL is slow, or away: it is tried again over another one

@@ -115,9 +115,6 @@ def delete_rows(field: AnyField, values: Collection[object]) -> int:
 def by_key(rows: QuerySet[M], *, size: int = ROWS) -> Iterator[M]:
     """Rows in the order of their keys, of which a few are in memory at a time.
 
-    Django's `iterator` leaves a cursor open in PostgreSQL, of whose rows nobody looks whether all
-    arrive (`storage.readable_rows`): an image was taken for one that nobody shows.
-
     Args:
         rows: Without an order of their own.
         size: How many are read at once.

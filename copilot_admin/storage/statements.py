@@ -20,8 +20,8 @@ from django.db import DEFAULT_DB_ALIAS, OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import AutoField, Model, TextField
 
+from copilot_admin.storage.errors import execute_without_nul, reject_nul
 from copilot_admin.storage.large_values import LARGE, as_bytes, execute_large
-from copilot_admin.storage.refused_texts import NOBODY_ELSE, refuse_nul
 from copilot_admin.storage.stored_values import AnyField, Store, store_of
 
 Row: TypeAlias = tuple[Any, ...]
@@ -112,7 +112,7 @@ class Statement(ABC):
         if (
             isinstance(raw, sqlite3.Connection)
             and not database.needs_rollback
-            and tuple(database.execute_wrappers) == NOBODY_ELSE
+            and tuple(database.execute_wrappers) == (execute_without_nul,)
             and not database.force_debug_cursor
         ):
             try:
@@ -168,10 +168,10 @@ def stored(
     for value, (prepare, plain) in zip(values, stores, strict=True):
         if type(value) is plain:
             if plain is str and "\0" in value:  # type: ignore[operator]  # it is a text
-                refuse_nul((value,))
+                reject_nul((value,))
         elif value is not None:
             value = prepare(value, database)
-            refuse_nul((value,))
+            reject_nul((value,))
         ready.append(value)
     return ready
 

@@ -1,253 +1,293 @@
-"""The one thread of a process that writes the journal: what waits is committed together."""
+"""The threads that own database connections: one reads, one commits writes in groups."""
 
+import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
-from functools import partial
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager
+import threading
 import time
 from typing import Any, Generic, TypeVar
 
-from django.db import connection, connections, transaction
+from django.conf import settings
+from django.db import connections, transaction
 
-from copilot_admin.storage.database_thread import (
-    OUTAGES,
-    DatabaseThread,
-    Reader,
-    is_refusal,
-)
-from copilot_admin.storage.held_back import (
-    do_first,
-    holding_back,
-    in_order,
-    rows_of,
-    store_contents,
-)
+from copilot_admin.storage.errors import OUTAGES, DatabaseUnavailable, is_refusal
 from copilot_admin.storage.large_values import ending_what_was_used
-from copilot_admin.storage.same_file import DATABASE_FILE
 
 T = TypeVar("T")
 
-BATCH = 100  # jobs of one commit: about 0.2 s of work, so nobody waits long for the others
-# Rows of one commit, of jobs that write very many: a history of 2,000 messages takes some 0.1 s. Twenty of
-# them were one commit, for which everybody waited for seconds.
-MOST_ROWS = 2000
-PAUSES = (0.05, 0.25, 1.0)  # seconds between tries; a restart of PostgreSQL takes about one
-# A try that took so long waited for a lock (PostgreSQL's waits for one end after 2 s): another one waits
-# as long again, and whoever comes behind it. What PostgreSQL ends as a deadlock took 1 s.
-LONG_TRY_SECONDS = 1.5
-GIVE_UP_SECONDS = 3.0  # in which jobs of a batch fail one by one; then so do the others
+MAX_BATCH_JOBS = 100
+# A job that writes a history of 2,000 messages takes some 0.1 s; all others would wait for twenty such.
+MAX_BATCH_SECONDS = 0.2
+RETRY_PAUSES_SECONDS = (0.05, 0.25, 1.0)  # a restart of PostgreSQL takes about one
+# An attempt that took so long waited for a lock: PostgreSQL's `lock_timeout` is 2 s. Another attempt
+# would wait as long again, and so would all jobs behind it.
+MAX_RETRIED_SECONDS = 1.5
+GIVE_UP_SECONDS = 3.0  # jobs of a batch are tried one by one for so long; the others fail
 
 
-class _JobBroke(Exception):
-    """The database gave up inside a job, not before the first or at the commit."""
+class Deadline:
+    """Total time that one request may wait for the database."""
+
+    def __init__(self) -> None:
+        self.remaining: float = settings.DATABASE_WAIT_SECONDS
+
+    @asynccontextmanager
+    async def limit(self) -> AsyncIterator[None]:
+        """Run a block within the remaining time.
+
+        Raises:
+            DatabaseUnavailable: The time is up, or the database has failed.
+        """
+        started = time.monotonic()
+        try:
+            async with asyncio.timeout(self.remaining):
+                yield
+        except (TimeoutError, *OUTAGES) as error:
+            raise DatabaseUnavailable from error
+        finally:
+            self.remaining = max(0.0, self.remaining - (time.monotonic() - started))
 
 
-class _Waiting(Generic[T]):
-    """A job and the future of its result, which is settled after the commit only."""
+class _Queued(Generic[T]):
+    """A job and the future of its result."""
 
     def __init__(self, job: Callable[[], T]) -> None:
         self.job = job
         self.since = time.monotonic()
         self.future: Future[T] = Future()
-        self.future.set_running_or_notify_cancel()  # it is done even if nobody waits any more
+
+
+class DatabaseThread:
+    """Runs jobs one after the other on one thread with one connection.
+
+    The thread starts with the first job, ends with `stop`, and starts again with the next job.
+
+    Args:
+        name: Of the thread.
+        capacity: Jobs that may wait; one more is rejected.
+    """
+
+    def __init__(self, name: str, *, capacity: int = 1000) -> None:
+        self.capacity = capacity
+        self._name = name
+        self._changed = threading.Condition()  # its lock guards what follows
+        self._queue: deque[_Queued[Any]] = deque()
+        self._current: Sequence[_Queued[Any]] = ()
+        self._executor: ThreadPoolExecutor | None = None
+        self._unfinished = 0
+        self._is_draining = False
+        self._is_stopping = False
+
+    @property
+    def waiting(self) -> int:
+        """Number of jobs that are not done yet."""
+        return self._unfinished
+
+    def lag_seconds(self, now: float) -> float:
+        """Return the age of the oldest job that is not done yet; `now` is the monotonic clock."""
+        with self._changed:
+            jobs = [*self._current, *self._queue]
+            ages = (now - queued.since for queued in jobs if not queued.future.done())
+            return max(ages, default=0.0)
+
+    def submit(self, job: Callable[[], T]) -> Future[T]:
+        """Queue a job.
+
+        Raises:
+            DatabaseUnavailable: Too many jobs wait, or the thread is being stopped.
+        """
+        queued = self._queued(job)
+        with self._changed:
+            if self._is_stopping or self._unfinished >= self.capacity:
+                raise DatabaseUnavailable
+            self._start_draining()
+            self._queue.append(queued)
+            self._unfinished += 1
+        queued.future.add_done_callback(self._note_done)
+        return queued.future
+
+    async def run(self, job: Callable[[], T]) -> T:
+        """Run a job without blocking the event loop; a cancelled caller does no harm.
+
+        Raises:
+            DatabaseUnavailable: Too many jobs wait, or the thread is being stopped.
+        """
+        return await asyncio.wrap_future(self.submit(job))
+
+    def wait_until_idle(self, *, timeout: float) -> bool:
+        """Wait until every job is done; return False if that took longer than `timeout` seconds."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._unfinished == 0, timeout)
+
+    def stop(self, *, timeout: float) -> bool:
+        """Reject new jobs, finish the queue and close the connection.
+
+        Returns:
+            False if the jobs took longer than `timeout` seconds: they go on, and so does the thread.
+        """
+        with self._changed:
+            self._is_stopping = True
+            is_idle = self.wait_until_idle(timeout=timeout)
+            executor = self._executor if is_idle else None
+            if is_idle:
+                self._executor = None
+        if executor is not None:
+            executor.submit(connections.close_all)
+            executor.shutdown()
+        self._is_stopping = False
+        return is_idle
+
+    def _queued(self, job: Callable[[], T]) -> _Queued[T]:
+        return _Queued(job)
+
+    def _start_draining(self) -> None:
+        if self._is_draining:
+            return
+        if self._executor is None:
+            self._executor = ThreadPoolExecutor(1, thread_name_prefix=self._name)
+        try:
+            self._executor.submit(self._drain)
+        except RuntimeError as error:  # the interpreter is shutting down
+            raise DatabaseUnavailable from error
+        self._is_draining = True
+
+    def _drain(self) -> None:
+        """Run queued jobs until none is left."""
+        while batch := self._next_batch():
+            try:
+                self._run_batch(batch)
+            except BaseException as error:  # noqa: BLE001  # a job's boundary: its caller gets it
+                for queued in batch:
+                    if not queued.future.done():
+                        queued.future.set_exception(error)
+
+    def _next_batch(self) -> Sequence[_Queued[Any]]:
+        with self._changed:
+            self._current = [self._queue.popleft()] if self._queue else []
+            self._is_draining = bool(self._current)
+            return self._current
+
+    def _run_batch(self, batch: Sequence[_Queued[Any]]) -> None:
+        for queued in batch:
+            if queued.future.set_running_or_notify_cancel():
+                queued.future.set_result(_run_reconnecting(queued.job))
+
+    def _note_done(self, _future: object) -> None:
+        with self._changed:
+            self._unfinished -= 1
+            self._changed.notify_all()
+
+
+class Reader(DatabaseThread):
+    """Reads for requests; a job whose caller has left isn't run."""
+
+    async def run(self, job: Callable[[], T], deadline: Deadline | None = None) -> T:
+        """Run a job without blocking the event loop.
+
+        Args:
+            job: Reads the database.
+            deadline: Of a request that waits more than once.
+
+        Raises:
+            DatabaseUnavailable: The database doesn't answer, or too many jobs wait.
+        """
+        async with (deadline or Deadline()).limit():
+            return await super().run(job)
 
 
 class Writer(DatabaseThread):
     """Commits jobs in groups: one transaction for all that wait.
 
-    Jobs that write very many rows do not all go into one group; those of others go between them.
-
-    Jobs of a group that have a place are done in the order of places, before the others: two
-    processes would wait for each other where each holds a row that the other asks for. A result is
-    given only when it is committed. A job that fails fails alone: the others of its
-    group are done again, each in a transaction of its own. So a job may run more than once, also
-    when a lock or a lost connection ends a transaction.
+    The result of a job is delivered after the commit. A job that fails fails alone: the others of
+    its group are run again, each in a transaction of its own. So a job may run more than once, also
+    when a lock or a lost connection ends a transaction. A job runs even if its caller has left.
     """
 
-    def __init__(self, name: str, *, capacity: int = 1000) -> None:
-        super().__init__(name, capacity=capacity)
-        self._queue: deque[_Waiting[Any]] = deque()
-        self._is_draining = False
-        self._being_done_since: float | None = None
+    def _queued(self, job: Callable[[], T]) -> _Queued[T]:
+        queued = _Queued(job)
+        queued.future.set_running_or_notify_cancel()  # it can't be cancelled from now on
+        return queued
 
-    def lag_seconds(self, now: float) -> float:
-        """How long the oldest job has waited that is not done yet.
+    def _next_batch(self) -> Sequence[_Queued[Any]]:
+        with self._changed:
+            number = min(len(self._queue), MAX_BATCH_JOBS)
+            self._current = [self._queue.popleft() for _ in range(number)]
+            self._is_draining = bool(self._current)
+            return self._current
 
-        Args:
-            now: By the monotonic clock.
-        """
-        if not self._unfinished:  # the thread has yet to notice that its last batch is done
-            return 0.0
-        since = self._being_done_since
-        if since is None:
+    def _run_batch(self, batch: Sequence[_Queued[Any]]) -> None:
+        failure = self._commit_or_retry(batch)
+        if failure is not None and len(batch) > 1:
+            self._run_one_by_one(batch)
+        elif failure is not None:
+            batch[0].future.set_exception(failure)
+
+    def _run_one_by_one(self, batch: Sequence[_Queued[Any]]) -> None:
+        """Give each job a transaction of its own; in a long outage the last ones fail untried."""
+        give_up_at = time.monotonic() + GIVE_UP_SECONDS
+        failure: BaseException | None = None
+        for queued in batch:
+            if not (isinstance(failure, OUTAGES) and time.monotonic() > give_up_at):
+                failure = self._commit_or_retry([queued])
+            if failure is not None:
+                queued.future.set_exception(failure)
+
+    def _commit_or_retry(self, batch: Sequence[_Queued[Any]]) -> BaseException | None:
+        """Commit jobs and deliver their results; return the error if it failed."""
+        for pause in (*RETRY_PAUSES_SECONDS, None):
+            started = time.monotonic()
             try:
-                since = self._queue[0].since
-            except IndexError:
-                return 0.0
-        return max(0.0, now - since)
+                results = _commit([queued.job for queued in batch])
+            except OUTAGES as error:
+                connections.close_all()
+                is_slow = time.monotonic() - started > MAX_RETRIED_SECONDS
+                if pause is None or is_slow or is_refusal(error):
+                    return error
+                time.sleep(pause)
+            except BaseException as error:  # noqa: BLE001  # a job's boundary: its caller gets it
+                return error
+            else:
+                self._put_back(batch[len(results) :])
+                for queued, result in zip(batch, results, strict=False):
+                    queued.future.set_result(result)
+                return None
+        raise AssertionError("the last attempt returns")
 
-    def submit(self, job: Callable[[], T]) -> Future[T]:
-        """Hands over a job; it is done even if nobody waits for its result any more.
-
-        Raises:
-            JournalDown: Too many jobs wait, or the thread is being stopped.
-        """
-        self._survive_fork()
-        waiting = _Waiting(job)
-        with self._idle:
-            self._look_for_room()
-            if not self._is_draining:
-                self._start(self._drain)
-                self._is_draining = True
-            self._queue.append(waiting)
-            self._unfinished += 1
-        waiting.future.add_done_callback(self._one_done)
-        return waiting.future
-
-    def _begin_anew(self) -> None:
-        super()._begin_anew()
-        self._queue = deque()
-        self._is_draining = False
-
-    def _drain(self) -> None:
-        """Does what waits until nothing does: one call for all jobs of a busy time, not one each."""
-        while batch := self._next_batch():
-            _settle(batch)
-
-    def _next_batch(self) -> list[_Waiting[Any]]:
-        with self._idle:
-            batch = _picked(self._queue)
-            self._is_draining = bool(batch)
-            self._being_done_since = batch[0].since if batch else None
-        return sorted(batch, key=lambda waiting: in_order(waiting.job))
+    def _put_back(self, batch: Sequence[_Queued[Any]]) -> None:
+        with self._changed:
+            self._queue.extendleft(reversed(batch))
 
 
-def _picked(queue: deque[_Waiting[Any]]) -> list[_Waiting[Any]]:
-    """Takes what is committed next, always with the oldest; jobs of one place keep their order."""
-    taken: list[_Waiting[Any]] = []
-    left: list[_Waiting[Any]] = []
-    places, most = set(), MOST_ROWS
-    while queue and len(taken) < BATCH:
-        waiting = queue.popleft()
-        place, rows = in_order(waiting.job)[1], rows_of(waiting.job)
-        if (rows <= most or not taken) and place not in places:
-            taken.append(waiting)
-            most = max(0, most - rows)
-        else:
-            left.append(waiting)
-            places |= {place} if place else set()
-    queue.extendleft(reversed(left))
-    return taken
+def _commit(jobs: Sequence[Callable[[], Any]]) -> list[Any]:
+    """Run jobs in one transaction, as many as fit in its time; return the results of those."""
+    results: list[Any] = []
+    started = time.monotonic()
+    with ending_what_was_used(), transaction.atomic():
+        for job in jobs:
+            results.append(job())
+            if time.monotonic() - started > MAX_BATCH_SECONDS:
+                break
+    return results
 
 
-def _settle(batch: Sequence[_Waiting[Any]]) -> None:
-    """Settles every job of a batch, whatever happens: who waits for one has no other end."""
-    try:
-        if not _settled_together(batch):
-            _settle_one_by_one(batch)
-    except BaseException as error:  # noqa: BLE001  # a job's boundary (ADR 1)
-        for waiting in batch:
-            if not waiting.future.done():
-                waiting.future.set_exception(error)
-
-
-def _settled_together(batch: Sequence[_Waiting[Any]]) -> bool:
-    """Commits a batch; False when its jobs have to be tried one by one."""
-    failure: Exception | None = None
-    for pause in PAUSES:
-        began = time.monotonic()
-        try:
-            results = _commit(batch)
-        except (*OUTAGES, _JobBroke) as error:
-            failure = error
-        except BaseException:  # noqa: BLE001  # a job's boundary (ADR 1): one of them is to blame
-            return False
-        else:
-            for waiting, result in zip(batch, results, strict=True):
-                waiting.future.set_result(result)
-            return True
-        connections.close_all()
-        if _is_refused(failure):
-            return False
-        if _was_long(began):
-            break
-        time.sleep(pause)
-    if isinstance(failure, _JobBroke):
-        return False
-    for waiting in batch:
-        waiting.future.set_exception(failure)
-    return True
-
-
-def _is_refused(failure: Exception) -> bool:
-    """Whether the database would say the same of it a second later; SQLite says so in the class of outages."""
-    error = failure.__cause__ if isinstance(failure, _JobBroke) else failure
-    return error is not None and is_refusal(error)
-
-
-def _settle_one_by_one(batch: Sequence[_Waiting[Any]]) -> None:
-    """Gives each job its own try; where a lock keeps several waiting, the others fail as they did."""
-    began = time.monotonic()
-    for waiting in batch:
-        failure = _settle_alone(waiting)
-        if isinstance(failure, OUTAGES) and time.monotonic() - began > GIVE_UP_SECONDS:
-            break
-    for waiting in batch:
-        if not waiting.future.done():
-            waiting.future.set_exception(failure)
-
-
-def _settle_alone(waiting: _Waiting[Any]) -> BaseException | None:
-    """Gives a job a transaction of its own; whoever waits for it is told whatever comes of it."""
-    try:
-        result = _alone(waiting.job)
-    except BaseException as error:  # noqa: BLE001  # a job's boundary (ADR 1)
-        waiting.future.set_exception(error)
-        return error
-    waiting.future.set_result(result)
-    return None
-
-
-def _commit(batch: Sequence[_Waiting[Any]]) -> list[Any]:
-    jobs = [waiting.job for waiting in batch]
-    with ending_what_was_used():
-        _attempt(partial(store_contents, jobs))
-        _attempt(partial(do_first, jobs))
-        with transaction.atomic(), holding_back() as do_the_rest:
-            results = [_attempt(job) for job in jobs]
-            _attempt(do_the_rest)
-            DATABASE_FILE.check(connection.connection)
-            return results
-
-
-def _attempt(job: Callable[[], T]) -> T:
+def _run_reconnecting(job: Callable[[], T]) -> T:
     try:
         return job()
-    except OUTAGES as error:
-        raise _JobBroke from error
-
-
-def _alone(job: Callable[[], T]) -> T:
-    began = time.monotonic()
-    try:
-        return _whole(job)
     except OUTAGES:
         connections.close_all()
-        if _was_long(began):
-            raise
-    return _whole(job)
+        return job()
 
 
-def _was_long(began: float) -> bool:
-    return time.monotonic() - began > LONG_TRY_SECONDS
+def close_lost_connections() -> None:
+    """Close the connections of this thread, which runs outside of requests, after an outage.
 
-
-def _whole(job: Callable[[], T]) -> T:
-    with ending_what_was_used(), transaction.atomic(), holding_back() as do_the_rest:
-        result = job()
-        do_the_rest()
-        DATABASE_FILE.check(connection.connection)
-        return result
+    Django looks for a lost connection when a request begins, and a background thread has none.
+    """
+    for connection in connections.all(initialized_only=True):
+        if not connection.in_atomic_block:  # its end closes it
+            connection.close()
 
 
 WRITER = Writer("journal-writer")

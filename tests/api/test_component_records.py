@@ -8,7 +8,7 @@ import pytest
 
 from copilot_admin.component_calls import records
 from copilot_admin.models import CallStatus, ComponentCall, Logging
-from copilot_admin.storage.database_thread import DatabaseThread
+from copilot_admin.storage.writer import DatabaseThread
 from copilot_admin.telemetry.quiet_lines import QuietLines
 from tests.api.component_keys import HI, key, uses
 from tests.component_calls.component_http import Stage, ask, rows, served, settle

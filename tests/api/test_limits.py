@@ -24,7 +24,7 @@ from copilot_admin.models import (
     SubjectLimits,
 )
 from copilot_admin.runs.refused import REFUSED, Refused
-from copilot_admin.storage.database_thread import JournalDown
+from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.telemetry import watchers
 from copilot_admin.telemetry.ended_run import EndedRun
 from copilot_admin.transcripts.store import JOURNAL
@@ -185,7 +185,7 @@ def test_who_is_refused_is_told_so_though_nothing_can_be_kept(monkeypatch):
     script(monkeypatch, text("Hello."))
 
     async def down(*_: Any) -> None:
-        raise JournalDown
+        raise DatabaseUnavailable
 
     with limited({of(copilot): {"requests_per_minute": 1}}):
         assert asked()[0] == 200

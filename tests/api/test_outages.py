@@ -1,13 +1,10 @@
 """Without a database every address says so, in its own shape, and is there again by itself."""
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 import json
 import logging
-import sqlite3
 import threading
 from types import SimpleNamespace
 from typing import Any
@@ -16,28 +13,23 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore
 from django.db import (
-    DatabaseError,
     InterfaceError,
     OperationalError,
     ProgrammingError,
     connection,
 )
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.test import AsyncClient, Client, RequestFactory
+from django.test import AsyncClient, Client
 import pytest
 
 from copilot_admin.api import component_requests, feedback, health, query
-from copilot_admin.api.health import DAMAGED, REPLACED
 from copilot_admin.asgi import application
 from copilot_admin.http.put_off import PUT_OFFS
 from copilot_admin.models import Outcome, Run
 from copilot_admin.runs.run import RUNNING
-from copilot_admin.storage import damage, database_thread
-from copilot_admin.storage.database_thread import JournalBroken, Patience
-from copilot_admin.storage.same_file import DATABASE_FILE
-from copilot_admin.storage.writer import READER, WRITER
+from copilot_admin.storage import writer as writer_module
+from copilot_admin.storage.writer import READER, WRITER, Deadline
 from copilot_admin.transcripts.store import JOURNAL, opening
-from copilot_admin.transcripts.store.probing import probe
 from tests.factories import make_key, make_published
 from tests.live_server import serving
 from tests.waiting import HANGS_SECONDS, eventually
@@ -66,20 +58,6 @@ def away(request) -> Iterator[pytest.MonkeyPatch]:
         yield patch
 
 
-@pytest.fixture
-def damaged(tmp_path) -> Iterator[pytest.MonkeyPatch]:
-    """A database whose file is none, until it is mended."""
-    file = tmp_path / "broken.sqlite3"
-    file.write_bytes(b"this was a database once\n" * 500)
-    with closing(sqlite3.connect(file)) as broken, pytest.raises(sqlite3.DatabaseError) as error:
-        broken.execute("SELECT 1 FROM x")
-    wrapped = DatabaseError(str(error.value))
-    wrapped.__cause__ = error.value
-    with no_connection(wrapped) as patch:
-        yield patch
-    damage.begin_anew()
-
-
 @contextmanager
 def no_connection(error: Exception) -> Iterator[pytest.MonkeyPatch]:
     for thread in (WRITER, READER):
@@ -103,14 +81,17 @@ def test_the_api_says_503_and_when_to_ask_again_and_the_log_so_once(
     for _ in range(2):
         response = asked(method, path, body)
         said = json.loads(response.content)
-        text = "The server cannot reach its records now. Ask again in a few seconds."
+        text = "The server cannot reach its database now. Ask again in a few seconds."
         assert (response.status_code, response["Retry-After"]) == (503, "5")
-        assert (said["code"], said.get("detail") or said["message"]) == ("journal-down", text)
+        assert (said["code"], said.get("detail") or said["message"]) == (
+            "database-unavailable",
+            text,
+        )
         assert "10.1.2.3" not in response.content.decode()
     lines = [record for record in caplog.records if record.levelno >= logging.WARNING]
     (line,) = (one for one in lines if one.name != "copilot_admin.component_calls.records")
     assert (line.levelname, line.exc_info) == ("WARNING", None)
-    assert line.getMessage().startswith("requests are put off (journal-down): ")
+    assert line.getMessage().startswith("requests are put off (database-unavailable): ")
     assert line.getMessage().endswith("Error; 0 more since the line before")
     PUT_OFFS.forget()
 
@@ -125,60 +106,6 @@ def asked(method: str, path: str, body: Any) -> Any:
         )
 
     return async_to_sync(ask)()
-
-
-class TestDamage:
-    """A SQLite file that breaks while the server runs."""
-
-    @pytest.mark.parametrize(("method", "path", "body"), PLACES)
-    def test_the_api_says_503_and_who_can_help(self, damaged, method, path, body):
-        response = asked(method, path, body)
-        said = json.loads(response.content)
-        assert (response.status_code, response["Retry-After"]) == (503, "5")
-        assert (said["code"], said.get("detail") or said["message"]) == (
-            "journal-broken",
-            "The records of this server are damaged. Its operator has to put a backup in their place.",
-        )
-
-    def test_a_question_that_cannot_be_written_says_so_too(self, damaged):
-        with pytest.raises(JournalBroken):
-            asyncio.run(JOURNAL._written(probe))
-        assert ready() == (503, DAMAGED)
-
-    def test_it_is_told_once_in_the_log_and_by_health_until_the_server_starts_anew(
-        self, damaged, caplog
-    ):
-        for _ in range(2):
-            assert ready() == (503, DAMAGED)
-        assert caplog.text.count("is damaged (file is not a database). Stop the server") == 1
-        damaged.undo()
-        assert ready() == (503, DAMAGED)
-        damage.begin_anew()
-        assert ready() == (200, None)
-
-    def test_a_file_that_was_replaced_is_told_by_health(self, db, tmp_path):
-        file = tmp_path / "copilot.sqlite3"
-        file.touch()
-        DATABASE_FILE.remember(file)
-        try:
-            assert ready() == (200, None)
-            file.unlink()
-            assert ready() == (503, REPLACED)
-        finally:
-            DATABASE_FILE.forget()
-        assert ready() == (200, None)
-
-    @pytest.mark.parametrize("is_async", [True, False])
-    def test_pages_say_it(self, damaged, is_async):
-        response = page_of_a_session("/admin/", is_async=is_async)
-        assert (response.status_code, response["Retry-After"]) == (503, "5")
-        assert "has to stop it and put a backup in their place" in response.content.decode()
-        assert damage.is_damaged()
-
-    def test_what_django_itself_says_of_a_row_is_no_damage(self):
-        assert not database_thread.is_outage(
-            DatabaseError("Forced update did not affect any rows.")
-        )
 
 
 @pytest.mark.parametrize("is_async", [True, False])
@@ -222,17 +149,20 @@ def test_a_reader_that_hangs_keeps_no_question_waiting(settings):
         response = async_to_sync(AsyncClient().post)(QUERY, HELLO, content_type="application/json")
     finally:
         go.set()
-    assert (response.status_code, json.loads(response.content)["code"]) == (503, "journal-down")
+    assert (response.status_code, json.loads(response.content)["code"]) == (
+        503,
+        "database-unavailable",
+    )
 
 
-class OfOneWait(Patience):
+class OfOneWait(Deadline):
     """Waits for what is read first, and for nothing after that."""
 
     @asynccontextmanager
-    async def waiting(self) -> AsyncIterator[None]:
-        async with super().waiting():
+    async def limit(self) -> AsyncIterator[None]:
+        async with super().limit():
             yield
-        self._left = 0.0
+        self.remaining = 0.0
 
 
 @pytest.mark.parametrize(
@@ -243,14 +173,14 @@ class OfOneWait(Patience):
         (component_requests, "/v2/components/calculator", {"parameters": {"expression": "1"}}),
     ],
 )
-def test_a_request_has_one_patience_for_all_that_it_reads_and_writes(
+def test_a_request_has_one_deadline_for_all_that_it_reads_and_writes(
     monkeypatch, module, path, body
 ):
     make_published(slug="news", features={"feedback": True})
     key = make_key()[1]
     for thread in (WRITER, READER):
         thread.stop(timeout=HANGS_SECONDS)
-    monkeypatch.setattr(module, "Patience", OfOneWait)
+    monkeypatch.setattr(module, "Deadline", OfOneWait)
 
     async def ask() -> Any:
         headers = {"X-API-Key": key}
@@ -259,20 +189,23 @@ def test_a_request_has_one_patience_for_all_that_it_reads_and_writes(
         )
 
     response = async_to_sync(ask)()
-    assert (response.status_code, json.loads(response.content)["code"]) == (503, "journal-down")
+    assert (response.status_code, json.loads(response.content)["code"]) == (
+        503,
+        "database-unavailable",
+    )
 
 
 def test_what_was_waited_for_is_gone(settings, monkeypatch):
     settings.DATABASE_WAIT_SECONDS = 4.0
     moments = iter([10.0, 13.0, 20.0, 30.0])
     clock = SimpleNamespace(monotonic=partial(next, moments))
-    monkeypatch.setattr(database_thread, "time", clock)
-    patience = Patience()
+    monkeypatch.setattr(writer_module, "time", clock)
+    deadline = Deadline()
 
     async def wait() -> Any:
-        async with patience.waiting():
+        async with deadline.limit():
             pass
-        return patience._left
+        return deadline.remaining
 
     assert [async_to_sync(wait)(), async_to_sync(wait)()] == [1.0, 0.0]
 
@@ -288,15 +221,15 @@ def test_a_question_that_was_refused_and_stored_all_the_same_is_cancelled(monkey
         return accept(prepared)
 
     monkeypatch.setattr(opening, "accept", late)
-    monkeypatch.setattr(query, "Patience", OfOneWait)
+    monkeypatch.setattr(query, "Deadline", OfOneWait)
     with serving(application) as url:
         with Line(url + QUERY, body=HELLO) as line:
             said = json.loads(line.read_all())
-        assert (line.status, said["code"]) == (503, "journal-down")
+        assert (line.status, said["code"]) == (503, "database-unavailable")
         go.set()
         assert eventually(lambda: not RUNNING)
     run = Run.objects.get()
-    assert (run.outcome, run.error_code) == (Outcome.CANCELLED, "journal-down")
+    assert (run.outcome, run.error_code) == (Outcome.CANCELLED, "database-unavailable")
 
 
 def page_of_a_session(path: str, *, is_async: bool) -> Any:
@@ -360,38 +293,21 @@ class TestReady:
         """Anybody may ask, and was told the folders of the server."""
         with monkeypatch.context() as patch:
             patch.setattr("copilot_admin.config.free_space.full_folder", lambda: tmp_path)
-            assert [ready(), ready()] == [(503, health.DISKS)] * 2
+            assert [ready(), ready()] == [(503, health.DISK_FULL)] * 2
         assert ready() == (200, None)
         assert (
             caplog.messages.count(f"this server is not ready: the disk of {tmp_path} is full") == 1
         )
-        assert str(tmp_path) not in health.DISKS
+        assert str(tmp_path) not in health.DISK_FULL
 
     def test_a_folder_that_turned_read_only_is_told_before_anybody_asks(
         self, monkeypatch, tmp_path
     ):
         monkeypatch.setattr("copilot_admin.config.free_space.read_only_folder", lambda: tmp_path)
-        assert ready() == (503, health.DISKS)
-
-    def test_large_bodies_that_others_send_do_not_make_it_late(self):
-        """They are read in the threads of the loop, which are few."""
-        go_on = threading.Event()
-
-        async def asked() -> int:
-            loop = asyncio.get_running_loop()
-            with ThreadPoolExecutor(1) as threads:
-                loop.set_default_executor(threads)
-                reading = loop.run_in_executor(None, go_on.wait, HANGS_SECONDS)
-                try:
-                    return (await health.ready(RequestFactory().get("/readyz"))).status_code
-                finally:
-                    go_on.set()
-                    assert await reading
-
-        assert asyncio.run(asked()) == 200
+        assert ready() == (503, health.DISK_FULL)
 
     def test_a_database_that_is_away_is_told_and_once_in_the_log(self, away, caplog):
-        away.setattr(health, "_REASONS", health._Log())
+        away.setattr(health, "_last_problem", "")
         away_now = "the database does not answer"
         assert [ready(), ready()] == [(503, away_now)] * 2
         assert caplog.messages == [f"this server is not ready: {away_now}"]

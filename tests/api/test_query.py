@@ -32,7 +32,8 @@ from copilot_admin.runs.full_collections import FullCollections
 from copilot_admin.runs.open_run import frames
 from copilot_admin.runs.question_room import LARGE, QuestionRoom
 from copilot_admin.runs.run import RUNNING, ActiveRun
-from copilot_admin.storage.database_thread import JournalDown, Patience
+from copilot_admin.storage.errors import DatabaseUnavailable
+from copilot_admin.storage.writer import Deadline
 from copilot_admin.transcripts.store import opening
 from protocol import requests
 from tests.agent.scripted import ScriptedProvider, Step, broken, cut, stalled, text
@@ -462,9 +463,9 @@ def test_a_large_question_that_waits_in_the_journal_has_room_though_its_client_w
     monkeypatch.setattr("copilot_admin.runs.question_room.QUESTION_ROOM", room)
     waiting: list[AdmittedQuery] = []
 
-    async def refused(question: AdmittedQuery, patience: Patience) -> ActiveRun:
+    async def refused(question: AdmittedQuery, patience: Deadline) -> ActiveRun:
         waiting.append(question)
-        raise JournalDown
+        raise DatabaseUnavailable
 
     monkeypatch.setattr("copilot_admin.api.query.open_run", refused)
     status, _ = post(LARGE_QUESTION)
@@ -485,7 +486,7 @@ def test_a_usual_question_for_which_there_is_no_room_is_refused_as_by_the_journa
             return await asyncio.to_thread(ask)
 
     status, said = asyncio.run(beside_others(partial(post, USUAL_QUESTION)))
-    assert (status, said["code"]) == (503, "journal-down")
+    assert (status, said["code"]) == (503, "database-unavailable")
     assert asyncio.run(beside_others(partial(read, AsyncClient(), QUERY, HELLO)))
     assert read(AsyncClient(), QUERY, USUAL_QUESTION)
     assert room.taken == 0
@@ -496,7 +497,7 @@ def test_a_question_that_the_journal_gave_up_is_gone_without_the_collector(monke
     script(monkeypatch, text("Hello."))
     room = QuestionRoom(4 * LARGE, seconds=0)
     monkeypatch.setattr("copilot_admin.runs.unwritten_room.UNWRITTEN_ROOM", room)
-    monkeypatch.setattr("copilot_admin.storage.writer.PAUSES", (0.0,))
+    monkeypatch.setattr("copilot_admin.storage.writer.RETRY_PAUSES_SECONDS", (0.0,))
     go_on = threading.Event()
 
     def locked(prepared: Any) -> None:
@@ -579,4 +580,4 @@ def test_a_version_that_is_not_found_is_an_outage(monkeypatch):
     garbled = (*row[:5], copilot.live_id + 1, *row[6:])
     monkeypatch.setattr(live, "_READ_LIVE", lambda **_: garbled)
     status, said = post(HELLO)
-    assert (status, said["code"]) == (503, "journal-down")
+    assert (status, said["code"]) == (503, "database-unavailable")

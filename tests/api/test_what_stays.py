@@ -19,8 +19,8 @@ from copilot_admin.asgi import django_application
 from copilot_admin.errors import ProviderRefused
 from copilot_admin.http.ids import RequestIds
 from copilot_admin.runs.full_collections import FullCollections
-from copilot_admin.storage.database_thread import JournalDown, Patience
-from copilot_admin.storage.writer import READER, WRITER
+from copilot_admin.storage.errors import DatabaseUnavailable
+from copilot_admin.storage.writer import READER, WRITER, Deadline
 from copilot_admin.transcripts.store import JOURNAL
 from copilot_admin.transcripts.store.values import Accepted, Opening
 from protocol.query import Query
@@ -130,7 +130,7 @@ async def left_in_mid_answer(monkeypatch: pytest.MonkeyPatch) -> int:
 
 async def not_kept(monkeypatch: pytest.MonkeyPatch) -> int:
     async def accept(opening: Opening, **_: Any) -> Accepted:
-        raise JournalDown
+        raise DatabaseUnavailable
 
     monkeypatch.setattr(JOURNAL, "accept", accept)
     script(monkeypatch, stalled())
@@ -146,15 +146,15 @@ async def kept_too_late(monkeypatch: pytest.MonkeyPatch) -> int:
         await late.wait()
         return await accepting(opening)
 
-    class Hurried(Patience):
+    class Hurried(Deadline):
         """Waits for what it reads, however long a busy machine takes, and not for the journal."""
 
-        def waiting(self) -> Any:
-            self._left = 0.01 if asked_to_keep.is_set() else HANGS_SECONDS
-            return super().waiting()
+        def limit(self) -> Any:
+            self.remaining = 0.01 if asked_to_keep.is_set() else HANGS_SECONDS
+            return super().limit()
 
     asked_to_keep, late = asyncio.Event(), asyncio.Event()
-    monkeypatch.setattr(query_module, "Patience", Hurried)
+    monkeypatch.setattr(query_module, "Deadline", Hurried)
     monkeypatch.setattr(JOURNAL, "accept", accept)
     script(monkeypatch, stalled())
     status = (await asked()).answer[0]

@@ -16,7 +16,7 @@ from copilot_admin.config.bounded_connection import (
     BoundedConnection,
 )
 from copilot_admin.config.databases import OPTIONS_OF_SERVERS, POOL
-from copilot_admin.storage.postgresql_codes import NO_TABLE
+from copilot_admin.storage.errors import UNDEFINED_TABLE
 from tests.services import DATABASE_URL
 from tests.waiting import HANGS_SECONDS
 
@@ -126,7 +126,7 @@ class TestBoundedConnection:
     ):
         with pytest.raises(psycopg.OperationalError) as outage:
             connection.execute("SELECT * FROM nowhere")
-        assert outage.value.sqlstate == NO_TABLE
+        assert outage.value.sqlstate == UNDEFINED_TABLE
         connection.answers_within = None
         with pytest.raises(psycopg.errors.UndefinedTable):
             connection.execute("SELECT * FROM nowhere")

@@ -12,13 +12,12 @@ import pytest
 
 from copilot_admin.config import origins
 from copilot_admin.config.bounded_connection import BoundedConnection
-from copilot_admin.config.databases import database, is_maintenance, replica, try_on
+from copilot_admin.config.databases import database, is_maintenance, try_on
 from copilot_admin.config.encryption import new_key
 from copilot_admin.config.env import BadSetting, Environment
 from copilot_admin.config.kept_secrets import kept_secret
 from copilot_admin.config.ready_connection import ReadyConnection
 from copilot_admin.config.secrets import encryption_keys, secret_key
-from copilot_admin.storage.readable_rows import ReadableRowsCursor
 from tests.production_check import production_environment
 
 ROOT = Path(__file__).parent.parent.parent
@@ -152,11 +151,6 @@ REFUSED = [
     (
         {"OPENAI_BASE_URL": "llm.example.com"},
         "OPENAI_BASE_URL is 'llm.example.com'. Use an address like https://copilots.example.com",
-    ),
-    (
-        {"COPILOT_REPLICA_URL": "mongodb://here"},
-        "COPILOT_REPLICA_URL is not understood. Use postgres://user:password@host:port/name "
-        "or sqlite:///path/to/file.",
     ),
     *(
         (
@@ -327,7 +321,6 @@ def test_postgresql_has_a_pool_and_time_limits(tmp_path):
             "reconnect_failed": try_on,
             "connection_class": BoundedConnection,
         },
-        "cursor_factory": ReadableRowsCursor,
         "options": "-c datestyle=ISO -c default_transaction_isolation=read\\ committed "
         "-c statement_timeout=3000 -c lock_timeout=2000 "
         "-c idle_in_transaction_session_timeout=10000 -c jit=off",
@@ -482,17 +475,6 @@ def test_through_pgbouncer_nothing_is_set_for_a_session_and_no_cursor_outlives_a
         True,
     )
     assert behind["OPTIONS"].items() <= stock["OPTIONS"].items()
-
-
-def test_a_replica_keeps_no_connection_that_nobody_needs():
-    found = replica("postgres://u:p@h:5432/n", pgbouncer=False)
-    assert found["OPTIONS"]["pool"] == {**postgresql()["OPTIONS"]["pool"], "min_size": 0}
-    assert {**found, "OPTIONS": 0, "TEST": 0} == {**postgresql(), "OPTIONS": 0, "TEST": 0}
-
-
-def test_a_replica_of_sqlite_is_refused():
-    with pytest.raises(BadSetting, match="COPILOT_REPLICA_URL names SQLite, which has no replicas"):
-        replica("sqlite:///x", pgbouncer=False)
 
 
 @pytest.mark.parametrize(

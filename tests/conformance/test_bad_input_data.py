@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.models import Node, Outcome, Run, Turn
-from copilot_admin.storage.database_thread import JournalDown
+from copilot_admin.storage.errors import DatabaseUnavailable
 from tests.agent.files.sample_files import base64
 from tests.conformance.strangers import NEWS, PRICE, Stranger, content, import_template, widgets
 from tests.waiting import HANGS_SECONDS
@@ -222,7 +222,7 @@ def test_the_limit_holds_for_every_method_and_path_before_the_body_is_sent(
 
 def test_a_journal_that_is_down_changes_nothing_of_a_refusal(service_url, model, monkeypatch):
     async def down(refusal: object) -> None:
-        raise JournalDown
+        raise DatabaseUnavailable
 
     import_template("widget-reader", model)
     monkeypatch.setattr("copilot_admin.runs.oversized_bodies.JOURNAL.refuse", down)

@@ -1,13 +1,12 @@
 """What a machine of an operator runs, for tests: databases, servers, nginx and PgBouncer, on free ports."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import json
 import os
 from pathlib import Path
 import pwd
-import shutil
 import signal
 import socket
 import subprocess
@@ -162,42 +161,6 @@ def program(command: Sequence[str], *, port: int, log: Path) -> Iterator[None]:
         finally:
             process.terminate()
             process.wait(HANGS_SECONDS)
-
-
-@contextmanager
-def with_standby() -> Iterator[tuple[str, str]]:
-    """The URLs of a PostgreSQL of its own and of a streaming replica of it."""
-    programs = max(
-        Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name)
-    )
-    ports = free_ports(2)
-    folder = Path("/tmp") / f"standby-{ports[0]}"  # not below a folder of root alone
-    folder.mkdir()
-    give_to_nobody(folder)
-
-    def run(name: str, *arguments: str) -> None:
-        command = [*as_nobody(), str(programs / name), *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
-        assert done.returncode == 0, done.stderr
-
-    def server(data: Path, port: int) -> AbstractContextManager[None]:
-        options = ["-D", str(data), "-p", str(port), "-k", str(folder), "-c", "fsync=off"]
-        command = [*as_nobody(), str(programs / "postgres"), *options]
-        return program(command, port=port, log=folder / f"{data.name}.log")
-
-    try:
-        first, second = folder / "first", folder / "second"
-        run("initdb", "-D", str(first), "-A", "trust", "-U", "postgres", "--no-sync")
-        with server(first, ports[0]):
-            source = ("-h", "127.0.0.1", "-p", str(ports[0]), "-U", "postgres")
-            run("pg_basebackup", *source, "-D", str(second), "-R", "-X", "stream", "-c", "fast")
-            with server(second, ports[1]):
-                first_url, second_url = (
-                    f"postgres://postgres@127.0.0.1:{port}/postgres" for port in ports
-                )
-                yield first_url, second_url
-    finally:
-        shutil.rmtree(folder)
 
 
 def as_nobody() -> list[str]:

@@ -37,8 +37,7 @@ from copilot_admin.models import (
 from copilot_admin.pricing.cost import Cost
 from copilot_admin.runs.open_run import start_draining, stop_draining
 from copilot_admin.runs.stops import CRASHED
-from copilot_admin.storage.database_thread import DatabaseThread
-from copilot_admin.storage.writer import WRITER, Writer
+from copilot_admin.storage.writer import WRITER, DatabaseThread, Writer
 from tests.agent.scripted import stalled, text
 from tests.clocks import when_missed
 from tests.evaluation.questions import script

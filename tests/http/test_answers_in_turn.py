@@ -15,7 +15,6 @@ from copilot_admin.http.answers_in_turn import (
     AnswersInTurn,
 )
 from copilot_admin.http.asgi_types import HANG_UP_KEY, Message
-from copilot_admin.storage.empty_handed import empty_handed
 from tests.agent.virtual_time import run_at_once
 from tests.http.asgi_client import call, scope
 
@@ -112,38 +111,6 @@ def test_log_ins_keep_no_page_waiting():
         await asyncio.gather(*asking)
 
     run_at_once(scenario())
-
-
-def test_who_waits_for_somebody_elses_server_keeps_no_page_waiting():
-    """Eight people tested a provider that did not answer: for half a minute nobody saw a page."""
-
-    async def scenario() -> Made:
-        made, answer = Made(), asyncio.Event()
-
-        async def asking_others(request: Any, receive: Any, send: Any) -> None:
-            await asyncio.to_thread(_begin_waiting)
-            await answer.wait()
-            await made(request, receive, send)
-
-        async def either(request: Any, receive: Any, send: Any) -> None:
-            asks = request["method"] == "POST"
-            await (asking_others if asks else made)(request, receive, send)
-
-        app = AnswersInTurn(either)
-        waiting = [Client().ask(app, PAGE, method="POST") for _ in range(2 * PAGES_AT_ONCE)]
-        made.may.set()
-        await Client().ask(app, PAGE)
-        assert made.all == 1
-        answer.set()
-        await asyncio.gather(*waiting)
-        return made
-
-    assert asyncio.run(scenario()).all == 2 * PAGES_AT_ONCE + 1
-
-
-def _begin_waiting() -> None:
-    with empty_handed():
-        pass
 
 
 def test_who_waits_for_too_long_and_who_comes_behind_too_many_hears_when_to_come_again(monkeypatch):

@@ -5,7 +5,6 @@ import errno
 import gc
 import json
 import logging
-import sqlite3
 from weakref import ref
 
 from django import db
@@ -19,8 +18,7 @@ from copilot_admin.admin.frame import site as frame
 from copilot_admin.config.logs import OneLineFormatter, RefusalIsNoError
 from copilot_admin.config.roles import Role
 from copilot_admin.errors import Unavailable
-from copilot_admin.http.error_pages import bad_request, server_error, unavailable_page
-from copilot_admin.storage.damage import begin_anew, is_damaged
+from copilot_admin.http.error_pages import bad_request, server_error
 from tests.factories import make_user
 
 LOOK = "copilot_admin/css/base.css"
@@ -123,20 +121,6 @@ def test_what_breaks_outside_of_a_view_is_told_apart_too(error, status, retry):
     except type(error):
         response = server_error(RequestFactory().get("/admin/"))
     assert (response.status_code, response.headers.get("Retry-After")) == (status, retry)
-
-
-def test_a_database_file_that_is_broken_is_told_to_who_reads_and_remembered(caplog):
-    begin_anew()
-    error = db.DatabaseError("malformed")
-    error.__cause__ = sqlite3.DatabaseError("malformed")
-    error.__cause__.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-    try:
-        assert "are damaged" in unavailable_page(error).content.decode()
-        assert is_damaged()
-    finally:
-        begin_anew()
-    assert "are damaged" not in unavailable_page(db.OperationalError("gone")).content.decode()
-    assert not is_damaged()
 
 
 def test_a_form_without_its_token_says_what_to_do(db):

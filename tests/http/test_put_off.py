@@ -9,7 +9,7 @@ import pytest
 from copilot_admin.errors import Unavailable
 from copilot_admin.http.error_pages import server_error
 from copilot_admin.http.put_off import PUT_OFFS, PutOffs
-from copilot_admin.storage.database_thread import JournalDown
+from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.telemetry.quiet_lines import QUIET_SECONDS
 from tests.http.test_guesses import Clock
 
@@ -21,8 +21,8 @@ def nothing_said() -> Iterator[None]:
     PUT_OFFS.forget()
 
 
-def away() -> JournalDown:
-    error = JournalDown()
+def away() -> DatabaseUnavailable:
+    error = DatabaseUnavailable()
     error.__cause__ = db.OperationalError("connection refused by 10.1.2.3")
     error.__cause__.__cause__ = TimeoutError()
     return error
@@ -35,7 +35,7 @@ def test_a_flood_of_one_reason_is_a_line_a_minute_with_its_cause_and_how_many_ca
         put_offs.note(away())
     clock.now += QUIET_SECONDS - 1
     put_offs.note(away())
-    first = "requests are put off (journal-down): OperationalError <- TimeoutError; 0 more since the line before"
+    first = "requests are put off (database-unavailable): OperationalError <- TimeoutError; 0 more since the line before"
     assert caplog.messages == [first]
     clock.now += 1
     put_offs.note(away())

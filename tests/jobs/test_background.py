@@ -8,7 +8,7 @@ import pytest
 
 from copilot_admin.jobs import background
 from copilot_admin.jobs.background import BACKGROUND, beside, in_loop
-from copilot_admin.storage.database_thread import JournalDown
+from copilot_admin.storage.errors import DatabaseUnavailable
 from tests.waiting import HANGS_SECONDS
 
 
@@ -67,9 +67,9 @@ def test_a_server_that_stops_does_not_wait_for_long(monkeypatch):
 
 def test_a_server_that_is_gone_takes_nothing():
     background.start()
-    with pytest.raises(JournalDown):
+    with pytest.raises(DatabaseUnavailable):
         beside(lambda: pytest.fail("it has begun"))
     background.start(in_loop(here()))
-    with pytest.raises(JournalDown):
+    with pytest.raises(DatabaseUnavailable):
         beside(lambda: pytest.fail("it has begun"))
     background.start()

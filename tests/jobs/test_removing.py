@@ -207,11 +207,11 @@ def test_the_end_of_an_erased_run_brings_nothing_back(django_capture_on_commit_c
     SPOOL.put(asked.run_id, to_json(sealed))
     with django_capture_on_commit_callbacks(execute=True):
         remove(PrivacyScope(conversation=asked.conversation.pk))
-    assert list(SPOOL.runs()) == []
+    assert list(SPOOL.run_ids()) == []
     SPOOL.put(asked.run_id, to_json(sealed))  # of another machine, or of a crash before it went
     with django_capture_on_commit_callbacks(execute=True):
         assert replay_spool() == 0
-    assert list(SPOOL.runs()) == []
+    assert list(SPOOL.run_ids()) == []
     assert not finish(sealed) and not Run.objects.exists()
 
 
@@ -220,13 +220,13 @@ def test_spooled_files_of_erased_runs_go_on_every_machine():
     other = Client(trace_id="stays").ask("q").answer("a")
     for run in (asked, other):
         SPOOL.put(run.run_id, {"run_id": str(run.run_id)})
-    SPOOL.set_aside(next(path for path, _ in SPOOL.entries() if str(asked.run_id) in path.name))
+    SPOOL.reject(next(path for path, _ in SPOOL.entries() if str(asked.run_id) in path.name))
     remove(PrivacyScope(conversation=asked.conversation.pk))
     assert spooled.clean_spool() == 1
-    assert list(SPOOL.runs()) == [other.run_id]
+    assert list(SPOOL.run_ids()) == [other.run_id]
     assert spooled.clean_spool() == 0
-    SPOOL.forget_all(other.run_id)
-    assert list(SPOOL.runs()) == []
+    SPOOL.remove_run(other.run_id)
+    assert list(SPOOL.run_ids()) == []
 
 
 def test_digests_of_erased_runs_are_forgotten_after_a_while():

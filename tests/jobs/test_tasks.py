@@ -19,7 +19,7 @@ from copilot_admin.jobs.removals import begin
 from copilot_admin.management.commands import worker
 from copilot_admin.models import Action, AuditEntry, Cause, Copilot, Removal, RemovalState
 from copilot_admin.privacy.scopes import PrivacyScope
-from copilot_admin.storage.database_thread import JournalDown
+from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.storage.writer import WRITER
 from tests.factories import make_copilot, make_published
 from tests.waiting import HANGS_SECONDS
@@ -250,12 +250,12 @@ def test_a_sweep_goes_on_where_its_turn_ended(monkeypatch):
 
 def test_a_database_that_fails_ends_the_task_for_now(monkeypatch, caplog):
     def broken(pk):
-        raise JournalDown
+        raise DatabaseUnavailable
 
     monkeypatch.setattr(tasks, "delete_batch", broken)
     tasks.delete_copilot.enqueue(1)
     assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
-    assert "background work stops for now: JournalDown" in caplog.text
+    assert "background work stops for now: DatabaseUnavailable" in caplog.text
 
 
 def test_a_task_that_breaks_is_logged(monkeypatch, caplog):

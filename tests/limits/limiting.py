@@ -12,7 +12,7 @@ from copilot_admin.limits.demand import Demand, demand_of
 from copilot_admin.limits.rules import LimitRule, rules_of
 from copilot_admin.limits.subjects import Asking, LimitSubject
 from copilot_admin.models import LimitScope
-from copilot_admin.storage.database_thread import Patience
+from copilot_admin.storage.writer import Deadline
 
 SERVER = LimitSubject(LimitScope.SERVER)
 COPILOT = LimitSubject(LimitScope.COPILOT, "3")
@@ -52,4 +52,4 @@ def limited(limits: dict[LimitSubject, dict[str, Any]]) -> Iterator[None]:
 
 async def ask(id: str = "a", **asking: Any) -> Admission:
     fields = {"copilot_id": 3, **asking}
-    return await admit_asking(Asking(**fields), id=id, patience=Patience())
+    return await admit_asking(Asking(**fields), id=id, patience=Deadline())

@@ -139,7 +139,7 @@ def evidence() -> dict[str, list[object]]:
     found: dict[str, list[object]] = {}
     for these in kept:
         found[these.model.__name__] = sorted(these.values_list("pk", flat=True), key=str)
-    return {**found, "spool": sorted(map(str, SPOOL.runs()))}
+    return {**found, "spool": sorted(map(str, SPOOL.run_ids()))}
 
 
 def _removed(scope: Callable[[], PrivacyScope]) -> Callable[[object], object]:

@@ -79,7 +79,7 @@ def write_everywhere(word, *, principal, version, user=None):
     trial(version, word, origin=asked.conversation.pk)
     told(version.copilot, word)
     SPOOL.put(again.run_id, to_json(seal(record_of(word), run_id=again.run_id, at=timezone.now())))
-    SPOOL.set_aside(Path(settings.DATA_DIR) / "spool" / f"{again.run_id}.json")
+    SPOOL.reject(Path(settings.DATA_DIR) / "spool" / f"{again.run_id}.json")
     return asked.conversation
 
 

@@ -17,7 +17,7 @@ from copilot_admin.runs import run as run_task
 from copilot_admin.runs.admitted_query import AdmittedQuery
 from copilot_admin.runs.open_run import frames, open_run
 from copilot_admin.runs.run import ActiveRun
-from copilot_admin.storage.database_thread import Patience
+from copilot_admin.storage.writer import Deadline
 from copilot_admin.transcripts.store import Accepted, Kept, Opening, Refusal
 from copilot_admin.transcripts.store.record import Ending, Piece, Record
 from protocol.requests import read
@@ -76,7 +76,7 @@ class Noted:
             await self.accepting()
         return self.accepted
 
-    async def refuse(self, refusal: Refusal, patience: Patience | None = None) -> None:
+    async def refuse(self, refusal: Refusal, patience: Deadline | None = None) -> None:
         self.refusals.append(refusal)
 
     def checkpoint(self, run_id: UUID, piece: Piece) -> None:

@@ -12,7 +12,7 @@ from copilot_admin.models import Logging, Outcome
 from copilot_admin.runs import open_run as opening
 from copilot_admin.runs.open_run import open_run
 from copilot_admin.runs.run import RUNNING
-from copilot_admin.storage.database_thread import JournalDown
+from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.transcripts.store.journal import PREPARE_INLINE_BYTES
 from protocol.events import MessageChunk
 from protocol.generations import Generation
@@ -24,11 +24,11 @@ STOP = Finish("stop")
 
 def test_a_journal_that_is_down_refuses_the_question(noted, monkeypatch):
     async def refuse() -> None:
-        raise JournalDown
+        raise DatabaseUnavailable
 
     noted.accepting = refuse
     play(monkeypatch, noted, [MessageChunk("a"), 100])
-    with pytest.raises(JournalDown):
+    with pytest.raises(DatabaseUnavailable):
         said()
     assert (noted.records, noted.told, RUNNING) == ([], [], set())
 
@@ -43,7 +43,7 @@ def test_what_is_accepted_too_late_is_cancelled(noted, monkeypatch, settings):
     play(monkeypatch, noted, [MessageChunk("a"), 100])
 
     async def scenario() -> float:
-        with pytest.raises(JournalDown):
+        with pytest.raises(DatabaseUnavailable):
             await open_run(question())
         asked_until = now()
         (run,) = RUNNING
@@ -56,8 +56,8 @@ def test_what_is_accepted_too_late_is_cancelled(noted, monkeypatch, settings):
         Outcome.CANCELLED,
         ms=5000,
         ttft_ms=0,
-        error=JournalDown().public,
-        error_code="journal-down",
+        error=DatabaseUnavailable().public,
+        error_code="database-unavailable",
     )
 
 
@@ -67,14 +67,17 @@ def test_an_answer_that_was_whole_before_its_refusal_is_cancelled_too(noted, mon
     play(monkeypatch, noted, [MessageChunk("a"), STOP])
 
     async def scenario() -> None:
-        with pytest.raises(JournalDown):
+        with pytest.raises(DatabaseUnavailable):
             await open_run(question())
         (run,) = RUNNING
         await run.task
 
     run_at_once(scenario())
     (record,) = noted.records
-    assert (record.ending.outcome, record.ending.error_code) == (Outcome.CANCELLED, "journal-down")
+    assert (record.ending.outcome, record.ending.error_code) == (
+        Outcome.CANCELLED,
+        "database-unavailable",
+    )
 
 
 async def who_leaves_after_a_second() -> None:

@@ -15,7 +15,7 @@ from copilot_admin.runs import run as run_task
 from copilot_admin.runs.run import RUNNING
 from copilot_admin.runs.speaker import Speaker
 from copilot_admin.runs.stops import CRASHED
-from copilot_admin.storage.database_thread import JournalDown
+from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.transcripts.store import JOURNAL, finishing
 from copilot_admin.transcripts.store import journal as journal_module
 from copilot_admin.transcripts.store.recorder import Recorder
@@ -179,12 +179,12 @@ def test_the_stream_ends_with_a_sentence_even_if_nothing_can_be_kept(monkeypatch
 @pytest.mark.database
 def test_a_run_that_was_never_accepted_leaves_nothing_when_it_breaks(monkeypatch):
     async def refuse(opening: object, **_: object) -> None:
-        raise JournalDown
+        raise DatabaseUnavailable
 
     monkeypatch.setattr(JOURNAL, "accept", refuse)
     monkeypatch.setattr(Recorder, "add", breaking(Recorder.add, when=always))
     status, answer = post(HELLO)
-    assert (status, answer["code"]) == (503, "journal-down")
+    assert (status, answer["code"]) == (503, "database-unavailable")
     assert (Run.objects.count(), RUNNING) == (0, set())
 
 

@@ -10,7 +10,7 @@ from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import Logging
 from copilot_admin.runs import refused
 from copilot_admin.runs.refused import Refused
-from copilot_admin.storage.database_thread import JournalDown
+from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.transcripts.store import Refusal
 
 
@@ -136,7 +136,7 @@ def test_one_that_is_refused_while_the_others_are_told_is_told_next(rows, monkey
 
 def test_who_is_refused_is_not_told_that_nothing_can_be_kept(rows, monkeypatch):
     async def down(*_):
-        raise JournalDown
+        raise DatabaseUnavailable
 
     monkeypatch.setattr(rows, "refuse", down)
     monkeypatch.setattr(rows, "refuse_more", down)

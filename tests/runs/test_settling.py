@@ -17,7 +17,7 @@ from copilot_admin.models import CostConfidence, LimitScope
 from copilot_admin.pricing.bill import Bill
 from copilot_admin.pricing.cost import NOTHING, UNKNOWN, Cost
 from copilot_admin.runs.settling import settle
-from copilot_admin.storage.database_thread import JournalDown
+from copilot_admin.storage.errors import DatabaseUnavailable
 
 pytestmark = pytest.mark.django_db
 USAGES = [Usage(input_tokens=5, output_tokens=2), Usage(input_tokens=1)]
@@ -59,7 +59,7 @@ def two_dollars() -> Bill:
 
 
 def nobody_knows() -> Bill:
-    raise JournalDown
+    raise DatabaseUnavailable
 
 
 @pytest.mark.parametrize(

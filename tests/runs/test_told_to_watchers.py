@@ -18,7 +18,7 @@ from copilot_admin.models import CostConfidence, Logging, Outcome
 from copilot_admin.pricing.cost import Cost
 from copilot_admin.runs.open_run import open_run, start_draining, stop_draining
 from copilot_admin.runs.run import RUNNING
-from copilot_admin.storage.database_thread import JournalDown
+from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.telemetry import watchers
 from copilot_admin.telemetry.ended_run import EndedRun
 from protocol.events import FunctionCall, MessageChunk
@@ -158,14 +158,14 @@ def test_a_question_that_comes_while_the_server_drains_is_told_as_refused(noted,
 
 def test_a_question_that_the_journal_cannot_take_is_told_once(noted: Noted, monkeypatch, told):
     async def down() -> None:
-        raise JournalDown
+        raise DatabaseUnavailable
 
     noted.accepting = down
     play(monkeypatch, noted, [MessageChunk("Hello"), STOP])
-    with pytest.raises(JournalDown):
+    with pytest.raises(DatabaseUnavailable):
         said()
     assert [known(run, "outcome", "error_code") for run in told] == [
-        {"outcome": Outcome.REFUSED, "error_code": "journal-down"}
+        {"outcome": Outcome.REFUSED, "error_code": "database-unavailable"}
     ]
     assert ([run.has_row for run in told], noted.records) == ([False], [])
 
@@ -182,14 +182,14 @@ def test_a_question_that_the_journal_takes_too_late_is_told_once_as_it_is_kept(
     play(monkeypatch, noted, [MessageChunk("a"), 100])
 
     async def scenario() -> None:
-        with pytest.raises(JournalDown):
+        with pytest.raises(DatabaseUnavailable):
             await open_run(question())
         (run,) = RUNNING
         await run.task
 
     run_at_once(scenario())
     assert [known(run, "outcome", "error_code") for run in told] == [
-        {"outcome": Outcome.CANCELLED, "error_code": "journal-down"}
+        {"outcome": Outcome.CANCELLED, "error_code": "database-unavailable"}
     ]
 
 

@@ -10,7 +10,7 @@ from copilot_admin.agent.processes.places import Busy
 from copilot_admin.runs import unwritten_room
 from copilot_admin.runs.question_room import QuestionRoom, Weight, weight_of
 from copilot_admin.runs.unwritten_room import NEVER_COUNTED, room_to_be_written
-from copilot_admin.storage.database_thread import Patience
+from copilot_admin.storage.writer import Deadline
 from tests.waiting import HANGS_SECONDS
 
 SHORT = b"x" * NEVER_COUNTED
@@ -42,7 +42,7 @@ def room(monkeypatch) -> QuestionRoom:
 def test_a_question_takes_as_much_as_is_made_of_it_until_it_is_written(room, body, taken):
     async def scenario() -> None:
         owner = Owner()
-        async with room_to_be_written(body, weight_of(body), Patience()) as share:
+        async with room_to_be_written(body, weight_of(body), Deadline()) as share:
             if share is not None:
                 share.keep_for(owner)
             assert room.taken == taken
@@ -55,7 +55,7 @@ def test_one_that_was_refused_takes_it_until_it_is_gone(room):
     async def scenario() -> None:
         owner: Any = Owner()
         with pytest.raises(ValueError, match="refused"):
-            async with room_to_be_written(LONG, Weight(0, 0), Patience()) as share:
+            async with room_to_be_written(LONG, Weight(0, 0), Deadline()) as share:
                 assert share is not None
                 share.keep_for(owner)
                 raise ValueError("refused")
@@ -70,9 +70,9 @@ def test_who_finds_none_waits_for_no_longer_than_for_a_database(room):
     async def scenario() -> None:
         async with room.share(2**20):
             with override_settings(DATABASE_WAIT_SECONDS=0.0), pytest.raises(Busy):
-                async with room_to_be_written(LONG, Weight(0, 0), Patience()):
+                async with room_to_be_written(LONG, Weight(0, 0), Deadline()):
                     raise AssertionError
-            async with room_to_be_written(SHORT, Weight(0, 0), Patience()):
+            async with room_to_be_written(SHORT, Weight(0, 0), Deadline()):
                 assert room.taken == 2**20
 
     asyncio.run(scenario())

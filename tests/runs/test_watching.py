@@ -276,7 +276,7 @@ class TestOutages:
         with monkeypatch.context() as patch, caplog.at_level(logging.WARNING):
             patch.setattr(watching, "_may_watch", fail)
             assert refusal(reviewer, path_of(conversation)) == TRY_AGAIN_LATER
-        assert caplog.messages == ["a live page is told to try later: JournalDown"]
+        assert caplog.messages == ["a live page is told to try later: DatabaseUnavailable"]
         assert refusal(reviewer, path_of(conversation)) is None
 
     def test_a_database_that_fails_while_a_page_is_open(self, conversation, monkeypatch, caplog):
@@ -299,7 +299,7 @@ class TestOutages:
         with caplog.at_level(logging.WARNING):
             ended = async_to_sync(stay)()
         assert ended == {"type": "websocket.close", "code": TRY_AGAIN_LATER}
-        assert caplog.messages == ["a live page is told to try later: JournalDown"]
+        assert caplog.messages == ["a live page is told to try later: DatabaseUnavailable"]
 
     def test_a_database_that_says_nothing(self, conversation: Conversation, settings):
         reviewer, go = make_user(Role.REVIEWERS), threading.Event()

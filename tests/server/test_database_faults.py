@@ -28,7 +28,7 @@ from copilot_admin.errors import ConfigurationError
 from copilot_admin.server import database_faults
 from copilot_admin.server.database_faults import MIGRATE, sentence_for_command, sentence_of
 from copilot_admin.server.open_files import LEAST
-from copilot_admin.storage.postgresql_codes import DEADLOCK, NOT_PERMITTED
+from copilot_admin.storage.errors import DEADLOCK_DETECTED, INSUFFICIENT_PRIVILEGE
 import manage
 from tests.waiting import HANGS_SECONDS
 
@@ -126,7 +126,7 @@ def test_a_role_that_may_make_no_tables_is_told_in_one_line(settings, monkeypatc
     monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", POSTGRESQL)
     refused = ProgrammingError("permission denied for schema public")
     refused.__cause__ = Exception()
-    vars(refused.__cause__)["sqlstate"] = NOT_PERMITTED
+    vars(refused.__cause__)["sqlstate"] = INSUFFICIENT_PRIVILEGE
     missing = MigrationSchemaMissing("Unable to create the django_migrations table")
     missing.__context__ = refused
     told = (
@@ -247,7 +247,7 @@ class TestServersInTheWay:
             if left[0]:
                 error = OperationalError("deadlock detected")
                 error.__cause__ = Exception()
-                vars(error.__cause__)["sqlstate"] = DEADLOCK
+                vars(error.__cause__)["sqlstate"] = DEADLOCK_DETECTED
                 raise error
 
         monkeypatch.setattr(manage, "execute_from_command_line", run)

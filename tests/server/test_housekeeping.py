@@ -16,7 +16,7 @@ from copilot_admin.models import ErasedRun
 from copilot_admin.privacy import spooled
 from copilot_admin.runs import open_run
 from copilot_admin.server import duties, housekeeping, rounds
-from copilot_admin.storage.database_thread import JournalDown
+from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.transcripts.store import JOURNAL
 from tests.waiting import HANGS_SECONDS
@@ -35,7 +35,7 @@ class FileProcesses:
 def test_starting_loads_the_providers_and_puts_in_order_what_another_process_left(monkeypatch):
     calls: list[Any] = []
     monkeypatch.setattr(housekeeping, "provider_kinds", lambda: calls.append("loaded"))
-    monkeypatch.setattr(SPOOL, "clean", lambda: calls.append("cleaned"))
+    monkeypatch.setattr(SPOOL, "remove_leftovers", lambda: calls.append("cleaned"))
     left = [2, 1]  # runs that two batches have to store
 
     def replay_spool(*, most: int) -> int:
@@ -103,7 +103,7 @@ def go_round(*todo: Any, until: asyncio.Event) -> None:
     [
         (OperationalError("away"), False),
         (InterfaceError("closed"), False),
-        (JournalDown(), False),
+        (DatabaseUnavailable(), False),
         (RuntimeError("a bug"), True),
         (OSError("a disk"), True),
         (ConfigurationError("A row is wrong."), True),

@@ -3,7 +3,6 @@
 import os
 from pathlib import Path
 import tempfile
-import threading
 from typing import Any
 from uuid import UUID
 
@@ -21,8 +20,8 @@ from copilot_admin.server.shared_figures import (
     counting_together,
     forget_process,
 )
-from copilot_admin.storage.spool import MAX_BYTES, SPOOL
-from copilot_admin.storage.writer import READER, WRITER, Writer
+from copilot_admin.storage.spool import SPOOL
+from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.telemetry import metrics
 from tests.waiting import HANGS_SECONDS
 
@@ -51,7 +50,7 @@ def test_a_server_at_rest_has_nothing_to_do():
     assert set(found["copilot_limit_used"].values.values()) == {0}
     limits = found["copilot_limit"].values
     assert limits.keys() == LIMITS.keys()
-    assert (limits["component_calls"], limits["spool_bytes"]) == (MOST_CALLS, MAX_BYTES)
+    assert (limits["component_calls"], limits["spool_bytes"]) == (MOST_CALLS, SPOOL.max_bytes)
 
 
 @pytest.mark.usefixtures("spool")
@@ -69,10 +68,9 @@ def test_what_is_set_aside_or_somebody_elses_waits_for_nothing(settings: Any):
     """An alert that something waits in the spool would go on for ever."""
     SPOOL.put(UUID(int=1), {"a": 1})
     folder = Path(settings.DATA_DIR) / "spool"
-    SPOOL.set_aside(folder / f"{UUID(int=1)}.json")
+    SPOOL.reject(folder / f"{UUID(int=1)}.json")
     (folder / "lost+found").mkdir()
     (folder / "README").write_text("not ours")
-    (folder / "odd.json").mkdir()
     found = readings()
     names = ("files", "bytes", "set_aside_files")
     assert [found[f"copilot_spool_{name}"].values[""] for name in names] == [0, 0, 1]
@@ -86,44 +84,6 @@ def test_postgresql_has_a_pool_and_sqlite_has_none():
     if has_pool:
         assert set(found["copilot_database_connections"].values) == {"idle", "used"}
         assert found["copilot_database_waiting"].values == {"": 0}
-
-
-def test_the_lag_is_that_of_the_oldest_write():
-    writer, may_go_on, has_begun = Writer("lagging"), threading.Event(), threading.Event()
-
-    def slow() -> None:
-        has_begun.set()
-        assert may_go_on.wait(HANGS_SECONDS)
-
-    assert writer.lag_seconds(0) == 0
-    first = writer.submit(slow)
-    assert has_begun.wait(HANGS_SECONDS)
-    second = writer.submit(lambda: None)
-    late = 1e9
-    assert writer.waiting == 2
-    assert writer.lag_seconds(late + 10) - writer.lag_seconds(late) == 10
-    may_go_on.set()
-    first.result(HANGS_SECONDS)
-    second.result(HANGS_SECONDS)
-    assert writer.stop(timeout=HANGS_SECONDS)
-    assert writer.lag_seconds(late) == 0
-
-
-def test_writes_that_are_done_lag_no_more_while_their_thread_has_not_noticed():
-    writer, may_go_on = Writer("done"), threading.Event()
-    is_done, is_seen = threading.Event(), threading.Event()
-
-    def hold_thread(_: object) -> None:
-        is_done.set()
-        assert is_seen.wait(HANGS_SECONDS)
-
-    writer.submit(lambda: may_go_on.wait(HANGS_SECONDS)).add_done_callback(hold_thread)
-    may_go_on.set()
-    assert is_done.wait(HANGS_SECONDS)
-    lag = writer.lag_seconds(1e9)
-    is_seen.set()
-    assert lag == 0
-    assert writer.stop(timeout=HANGS_SECONDS)
 
 
 def test_only_a_server_that_counts_is_read(monkeypatch):

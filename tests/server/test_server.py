@@ -34,7 +34,7 @@ from copilot_admin.runs.admitted_query import AdmittedQuery
 from copilot_admin.runs.stops import Stop
 from copilot_admin.server import rounds, shutdown
 from copilot_admin.server.worker_process import END_AT_ONCE
-from copilot_admin.storage.database_thread import JournalDown
+from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.transcripts.store import JOURNAL
 from protocol.requests import read
 from tests.agent.scripted import ScriptedProvider, stalled, text
@@ -99,14 +99,18 @@ def test_static_files_are_served_without_collecting_them():
 
 def test_where_the_journal_is_down_nothing_is_asked_and_nothing_leaves(provider, monkeypatch):
     async def refuse(opening: Any, **_: Any) -> None:
-        raise JournalDown
+        raise DatabaseUnavailable
 
     monkeypatch.setattr(JOURNAL, "accept", refuse)
     with serving(application) as url:
         with Line(url + QUERY, body=HELLO) as line:
             body = json.loads(line.read_all())
         assert eventually(lambda: not run_task.RUNNING)
-    assert (line.status, body["code"], line.headers["retry-after"]) == (503, "journal-down", "5")
+    assert (line.status, body["code"], line.headers["retry-after"]) == (
+        503,
+        "database-unavailable",
+        "5",
+    )
     assert (provider.open, Run.objects.count()) == (0, 0)
 
 

@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin.models import Conversation, DailyUsage, Outcome, Run
-from copilot_admin.storage.refused_texts import without_nul
+from copilot_admin.storage.errors import execute_without_nul
 from copilot_admin.storage.selects import Select
 from copilot_admin.storage.statements import Delete, Insert, Update
 from tests.databases import IS_POSTGRESQL
@@ -215,7 +215,7 @@ def test_no_cursor_of_django_is_asked_where_nobody_listens(monkeypatch):
         patched.setattr(connections[DEFAULT_DB_ALIAS], "cursor", None)  # whoever calls it fails
         Insert(DailyUsage)(**values)
     assert DailyUsage.objects.count() == 1
-    assert listeners == [without_nul]
+    assert listeners == [execute_without_nul]
 
 
 def test_who_listens_hears_of_statements():

@@ -6,6 +6,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import Any
 
+from asgiref.sync import async_to_sync
 from django.contrib.admin import AdminSite
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
@@ -25,7 +26,6 @@ from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.server_tools import title_of
 from copilot_admin.http.event_streams import EventStreamResponse
 from copilot_admin.rendering.text import pretty_json
-from copilot_admin.storage.empty_handed import wait_for
 from protocol.sse import encode
 
 FOLDER = "admin/copilot_admin/component"
@@ -59,7 +59,7 @@ class ComponentTrialViews(AdminSite):
         if not form.is_valid():
             return self._trial_page(request, form)
         trial = ComponentTrial(form.run(uid=f"user:{request.user.pk}"))
-        wait_for(trial.finish)()
+        async_to_sync(trial.finish)()
         result = trial.result()
         if result.refusal:
             form.add_error("arguments", result.refusal)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterable
 from typing import Any
 
+from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
@@ -33,7 +34,6 @@ from copilot_admin.connection_test.steps import StepName, run_step
 from copilot_admin.connection_test.values import Setup, StepResult
 from copilot_admin.http.public_address import base_url
 from copilot_admin.models import EndpointKey
-from copilot_admin.storage.empty_handed import wait_for
 
 LONGEST_NAME = 100  # of a key
 
@@ -81,7 +81,7 @@ def test(request: HttpRequest, pk: int) -> HttpResponse:
     if "part" in request.GET:
         row = _row(request.POST.get("step", ""), setup, is_own=is_own)
         return render(request, f"{FOLDER}/step.html", {"row": row})
-    results = wait_for(_run)(tuple(StepName), setup, is_own=is_own)
+    results = async_to_sync(_run)(tuple(StepName), setup, is_own=is_own)
     context = page_context(request, copilot, origin=origin, results=results)
     return render(request, f"{FOLDER}/page.html", context)
 
@@ -101,7 +101,7 @@ def _row(wanted: str, setup: Setup, *, is_own: bool) -> ConnectionStepRow:
         name = StepName(wanted)
     except ValueError as error:
         raise Http404 from error
-    results = wait_for(_run)((name,), setup, is_own=is_own)
+    results = async_to_sync(_run)((name,), setup, is_own=is_own)
     return ConnectionStepRow(name=name, result=results[name])
 
 

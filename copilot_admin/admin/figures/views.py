@@ -13,7 +13,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from copilot_admin.admin.common.bodies import gives_body
-from copilot_admin.admin.common.from_replica import from_replica
 from copilot_admin.admin.components.catalogue import ComponentViews
 from copilot_admin.admin.figures.csv_file import csv_response
 from copilot_admin.admin.figures.running import running_now
@@ -55,7 +54,6 @@ class FiguresViews(ComponentViews):
         return places
 
     @method_decorator(require_safe)
-    @from_replica
     def figures_view(self, request: HttpRequest) -> HttpResponseBase:
         """All figures of a period, or one of their tables as a file."""
         _check(request)

@@ -13,7 +13,6 @@ import requests
 from urllib3.exceptions import HTTPError
 
 from copilot_admin.admin.logins.ending import EndingAdapter
-from copilot_admin.storage.empty_handed import empty_handed
 
 TIMEOUT_SECONDS = 5.0  # to connect, and of silence
 MOST_SECONDS = 15.0  # of all of it: also of a head that comes in drops
@@ -36,12 +35,10 @@ def json_of(method: str, address: str, **sent: Any) -> Any:
     Raises:
         requests.RequestException: It does not answer, refuses, or goes on for too long.
         ValueError: What it says is no JSON.
-        Unavailable: Too many wait for others already.
     """
     until = time.monotonic() + MOST_SECONDS
     try:
-        with empty_handed():
-            text = _said(method, address, sent, until=until)
+        text = _said(method, address, sent, until=until)
     except requests.RequestException as error:
         if error.response is None and time.monotonic() > until:
             raise TooMuch from error

@@ -31,7 +31,7 @@ from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.privacy.trail import record_hold, record_release, record_removal
 from copilot_admin.redaction.kinds import LABELS
 from copilot_admin.redaction.rules import not_stored, server_rules
-from copilot_admin.storage.database_thread import was_cut
+from copilot_admin.storage.errors import is_statement_timeout
 
 HOLD = "copilot_admin.hold_data"
 ERASE = "copilot_admin.erase_data"
@@ -166,7 +166,7 @@ def _counted(scope: PrivacyScope) -> Count | None:
         with transaction.atomic():
             return count(scope)
     except OperationalError as error:
-        if not was_cut(error):
+        if not is_statement_timeout(error):
             raise
         return None
 

@@ -5,6 +5,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from time import monotonic
 
+from asgiref.sync import async_to_sync
 from django.utils.translation import gettext as _
 
 from copilot_admin.agent.values.model_call import (
@@ -17,7 +18,6 @@ from copilot_admin.agent.values.model_call import (
     TextDelta,
 )
 from copilot_admin.errors import ConfigurationError, RunError
-from copilot_admin.storage.empty_handed import wait_for
 
 QUESTION = "Answer with the one word: ready"
 MOST_TOKENS = 16
@@ -45,7 +45,7 @@ def try_provider(provider: ModelProvider, *, model: str) -> ProviderTrial:
         provider: Ready to be asked.
         model: Its id; empty: the first that the provider offers.
     """
-    return wait_for(_try)(provider, model)
+    return async_to_sync(_try)(provider, model)
 
 
 async def _try(provider: ModelProvider, model: str) -> ProviderTrial:

@@ -6,7 +6,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import URLPattern, path
 
-from copilot_admin.admin.common.from_replica import from_replica
 from copilot_admin.admin.transcripts.keys import turn_of_key
 from copilot_admin.admin.transcripts.raw import MOST_SHOWN, raw_events, raw_messages
 from copilot_admin.admin.transcripts.views import FOLDER, TranscriptViews, read_only
@@ -40,7 +39,6 @@ class RunViews(TranscriptViews):
         return own + super().get_urls()
 
     @read_only
-    @from_replica
     def run_view(self, request: HttpRequest, pk: str, run: str) -> HttpResponse:
         """A run as it was: request and events."""
         conversation = self.conversation(request, pk, view="run", of=run)
@@ -58,7 +56,6 @@ class RunViews(TranscriptViews):
         return self.page(request, "run.html", conversation, **context)
 
     @read_only
-    @from_replica
     def request_view(self, request: HttpRequest, pk: str, run: str) -> HttpResponse:
         """The whole request of a run as a file."""
         conversation = self.conversation(request, pk, view="request", of=run)

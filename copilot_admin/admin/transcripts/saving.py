@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.common.bodies import gives_body
-from copilot_admin.admin.common.from_replica import from_replica
 from copilot_admin.admin.common.generics import ConversationModelAdmin
 from copilot_admin.admin.transcripts.foreign_filters import refused_page
 from copilot_admin.admin.transcripts.views import VIEW, number_in
@@ -47,7 +46,6 @@ class SavedViews(ConversationModelAdmin):
         ]
         return own + super().get_urls()
 
-    @from_replica
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:

@@ -13,9 +13,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from copilot_admin.admin.common.bodies import gives_body
-from copilot_admin.admin.common.from_replica import AskPrimary, from_replica
 from copilot_admin.admin.common.generics import ConversationModelAdmin
-from copilot_admin.admin.transcripts.facts import facts_of, is_recent, latest_turn, live_turns
+from copilot_admin.admin.transcripts.facts import facts_of, latest_turn, live_turns
 from copilot_admin.admin.transcripts.keys import turn_of_key
 from copilot_admin.admin.transcripts.page import EXTENT, MOST_HISTORY, page_of, parts_of
 from copilot_admin.admin.transcripts.pieces import artifact_by_key, content_by_key
@@ -28,7 +27,6 @@ from copilot_admin.audit.recording import record_read
 from copilot_admin.models import Action, Conversation
 from copilot_admin.privacy.holds import holds_of
 from copilot_admin.review.reviews import Verdicts, turn_reviews, verdicts_on
-from copilot_admin.storage.replica import is_read_from_replica
 from copilot_admin.transcripts.queries import (
     WHOLE,
     Extent,
@@ -69,7 +67,6 @@ class TranscriptViews(ConversationModelAdmin):
         return own + super().get_urls()
 
     @read_only
-    @from_replica
     def change_view(
         self,
         request: HttpRequest,
@@ -79,8 +76,6 @@ class TranscriptViews(ConversationModelAdmin):
     ) -> HttpResponse:
         """The whole conversation, or one way through its branches."""
         conversation = self.conversation(request, object_id)
-        if is_read_from_replica() and is_recent(conversation):
-            raise AskPrimary  # its page is told of news, and what came before must not lack
         return self.conversation_page(request, conversation, way=way_in(request.GET))
 
     def conversation_page(
@@ -149,7 +144,6 @@ class TranscriptViews(ConversationModelAdmin):
         return render(request, f"{FOLDER}/turn_fragment.html", context)
 
     @read_only
-    @from_replica
     def earlier_messages_view(self, request: HttpRequest, pk: str, turn: str) -> HttpResponse:
         """All foreign messages before a question."""
         conversation = self.conversation(request, pk)
@@ -163,7 +157,6 @@ class TranscriptViews(ConversationModelAdmin):
         return JsonResponse({"live": live_turns(conversation), "latest": latest_turn(conversation)})
 
     @read_only
-    @from_replica
     def part_view(self, request: HttpRequest, pk: str, key: str) -> HttpResponse:
         """All of a piece of data that the page shows the beginning of."""
         conversation = self.conversation(request, pk, view="data")

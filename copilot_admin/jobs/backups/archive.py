@@ -14,8 +14,7 @@ import zlib
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.jobs.backups import manifest
 from copilot_admin.jobs.backups.manifest import Manifest, Member
-from copilot_admin.storage.file_faults import told_of_reading, told_of_writing
-from copilot_admin.storage.folders import sync_folder
+from copilot_admin.storage.spool import sync_folder
 
 CHUNK = 1024 * 1024  # what is in memory of a member at a time
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL
@@ -78,7 +77,7 @@ def new_archive(path: Path) -> Iterator[ArchiveWriter]:
         finally:
             partial.unlink(missing_ok=True)
     except OSError as error:
-        raise ConfigurationError(told_of_writing(path, error)) from error
+        raise ConfigurationError(f"cannot write {path}: {error.strerror}") from error
 
 
 def _claimed(partial: Path) -> int:
@@ -179,7 +178,7 @@ def open_archive(path: Path) -> Iterator[ArchiveReader]:
     try:
         archive = zipfile.ZipFile(path)
     except OSError as error:
-        raise ConfigurationError(told_of_reading(path, error)) from None
+        raise ConfigurationError(f"cannot read {path}: {error.strerror}") from None
     except DAMAGED:
         raise _no_backup(path) from None
     with archive:

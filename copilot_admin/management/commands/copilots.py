@@ -28,7 +28,6 @@ from copilot_admin.management.named_files import named_file
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.management.whole_file import write_whole
 from copilot_admin.models import Action, Copilot, Judgement, Provider, Side
-from copilot_admin.storage.file_faults import told_of_reading, told_of_writing
 
 # The options of `new`.
 NEW = (
@@ -173,7 +172,7 @@ class Command(PlainCommand):
             try:
                 write_whole(out, text)
             except OSError as error:
-                raise CommandError(told_of_writing(out, error)) from error
+                raise CommandError(f"cannot write {out}: {error.strerror}") from error
 
     def _import(self, path: Path, *, publish: bool, dry_run: bool) -> None:
         data = _bytes_of(path)
@@ -207,7 +206,7 @@ def _bytes_of(path: Path) -> bytes:
         with path.open("rb") as opened:
             return opened.read(MOST_BYTES + 1)
     except OSError as error:
-        raise CommandError(told_of_reading(path, error)) from error
+        raise CommandError(f"cannot read {path}: {error.strerror}") from error
 
 
 def _listed() -> Iterator[str]:

@@ -34,7 +34,6 @@ from copilot_admin.pricing.importing import (
 )
 from copilot_admin.pricing.litellm import MOST_BYTES, read_prices
 from copilot_admin.pricing.money import plain
-from copilot_admin.storage.file_faults import told_of_reading
 
 RECORDED = (
     1000  # requests that are filled before the audit trail is told: more no kill keeps from it
@@ -146,7 +145,7 @@ class Command(PlainCommand):
         except (ConfigurationError, RunError) as error:
             raise CommandError(error.public) from error
         except OSError as error:
-            raise CommandError(told_of_reading(file, error)) from error
+            raise CommandError(f"cannot read {file}: {error.strerror}") from error
         plan = plan_of(row, prices, day=begins, skipped=skipped)
         if not dry_run:
             with transaction.atomic():

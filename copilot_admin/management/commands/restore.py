@@ -19,7 +19,6 @@ from copilot_admin.management.named_files import named_file
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action
 from copilot_admin.server.sole_server import sole_server
-from copilot_admin.storage.file_faults import told_of_reading
 
 
 class Command(PlainCommand):
@@ -81,7 +80,7 @@ def _beyond() -> list[str]:
     try:
         newest = max((one.sequence for one in read_anchors(anchors_path())), default=0)
     except OSError as error:
-        said = told_of_reading(anchors_path(), error)
+        said = f"Can't read {anchors_path()}: {error.strerror}."
         return [f"{said} Then look what `audit verify` says."]
     if newest <= head:
         return []

@@ -17,7 +17,6 @@ from copilot_admin.audit.recording import hide_personal_filters, record
 from copilot_admin.management.named_files import named_file
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action, Cause, Removal
-from copilot_admin.storage.file_faults import told_of_writing
 from copilot_admin.transcripts.exports.conversations import ExportOptions
 from copilot_admin.transcripts.exports.format import About, all_formats
 from copilot_admin.transcripts.exports.selection import (
@@ -104,7 +103,7 @@ class Command(PlainCommand):
                 conversations, turns = _write(file, walk, about)
                 _refuse_erased(since=about.made_at)
         except OSError as error:
-            raise CommandError(told_of_writing(output, error)) from error
+            raise CommandError(f"cannot write {output}: {error.strerror}") from error
         talks = "conversation" if conversations == 1 else "conversations"
         asked = "question" if turns == 1 else "questions"
         self.stderr.write(f"{conversations} {talks}, {turns} {asked}.")

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from django.db import connection, connections
 from django_tasks_db.management.commands import db_worker
 
-from copilot_admin.storage.database_thread import OUTAGES
+from copilot_admin.storage.errors import OUTAGES
 
 DATABASE_TASKS = "database"  # of COPILOT_TASKS
 RETRY_SECONDS = 5

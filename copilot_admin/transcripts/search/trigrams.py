@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.expressions import RawSQL
 
 from copilot_admin.models import TurnText
-from copilot_admin.storage.database_thread import was_cut
+from copilot_admin.storage.errors import is_statement_timeout
 from copilot_admin.transcripts.search.phrases import has_trigram
 from copilot_admin.transcripts.search.texts import having
 
@@ -103,7 +103,7 @@ def conversations_found(
             ids = list(rows.values_list("conversation_id", flat=True)[: MOST_FOUND + 1])
             return ids[:MOST_FOUND], len(ids) <= MOST_FOUND and not _sqlite_left_out(served)
     except OperationalError as error:
-        if was_cut(error):
+        if is_statement_timeout(error):
             return None
         raise
 

@@ -4,7 +4,7 @@ import logging
 
 from django import db
 
-from copilot_admin.storage.database_thread import is_refusal
+from copilot_admin.storage.errors import is_refusal
 from copilot_admin.transcripts.store.probing import try_statements
 
 REFUSED = "the database refuses what is written: the log of this server says why"

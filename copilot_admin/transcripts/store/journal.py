@@ -17,17 +17,10 @@ from django.utils import timezone
 
 from copilot_admin.models import Logging
 from copilot_admin.redaction.rules import NO_RULES, Rules
-from copilot_admin.storage.damage import is_damage, note_damage
-from copilot_admin.storage.database_thread import (
-    MISTAKES,
-    JournalBroken,
-    JournalDown,
-    Patience,
-    is_outage,
-)
+from copilot_admin.storage.errors import REFUSALS, DatabaseUnavailable, is_outage
 from copilot_admin.storage.held_back import InOrder, Place
 from copilot_admin.storage.spool import SPOOL, Spool
-from copilot_admin.storage.writer import READER, WRITER, Writer
+from copilot_admin.storage.writer import READER, WRITER, Deadline, Writer
 from copilot_admin.transcripts.store import checkpoints, finishing, opening
 from copilot_admin.transcripts.store.doubt import REFUSED, Doubt
 from copilot_admin.transcripts.store.older_messages import with_older
@@ -99,7 +92,7 @@ class Journal:
             prepared()
             self._places[run.run_id] = ready.place
             return await self._written_of_user(opening.acceptance(ready))
-        except JournalDown:
+        except DatabaseUnavailable:
             self._private.discard(run.run_id)
             self._redacted.pop(run.run_id, None)
             self._places.pop(run.run_id, None)
@@ -109,24 +102,24 @@ class Journal:
         """Does a job; once more where a user was erased whose row this process knew."""
         try:
             return await self._written(job)
-        except JournalDown as error:
+        except DatabaseUnavailable as error:
             if not isinstance(error.__cause__, db.IntegrityError):
                 raise
         # Not only where anybody was known: another question may just have had all forgotten.
         forget_users()
         return await self._written(job)
 
-    async def refuse(self, refusal: Refusal, patience: Patience | None = None) -> None:
+    async def refuse(self, refusal: Refusal, deadline: Deadline | None = None) -> None:
         """Stores a request that was refused: a run without a turn.
 
         Args:
             refusal: What was refused, and why.
-            patience: What is left of that of the request.
+            deadline: What is left of that of the request.
 
         Raises:
             Unavailable: The database cannot take it.
         """
-        async with (patience or Patience()).waiting():
+        async with (deadline or Deadline()).limit():
             await self._written_of_user(opening.refusing(refusal))
 
     async def refuse_more(self, refusal: Refusal, more: int) -> None:
@@ -139,7 +132,7 @@ class Journal:
         Raises:
             Unavailable: The database cannot take it.
         """
-        async with Patience().waiting():
+        async with Deadline().limit():
             await self._written(partial(opening.refuse_more, refusal, more))
 
     def checkpoint(self, run_id: UUID, piece: Piece) -> None:
@@ -187,10 +180,10 @@ class Journal:
         if self._doubt.is_there:
             try:
                 await self._writer.run(self._doubt.settle)
-            except (db.Error, JournalDown) as error:
+            except (db.Error, DatabaseUnavailable) as error:
                 self._note(error)
         if self._is_failing and not self._unkept:
-            with suppress(JournalDown):  # the next time
+            with suppress(DatabaseUnavailable):  # the next time
                 await self._written(probe)
 
     async def close(self) -> None:
@@ -201,11 +194,9 @@ class Journal:
 
     def _note(self, error: BaseException) -> None:
         """Remembers that a write failed, until one succeeds; a bad row says nothing of the others."""
-        if is_outage(error) or not isinstance(error, MISTAKES):
+        if is_outage(error) or not isinstance(error, REFUSALS):
             self._is_failing = True
         self._doubt.note(error)
-        if is_damage(error):
-            note_damage(error)
 
     async def _try_waiting(self) -> None:
         """Stores what waits in memory, the oldest first; a database that fails is asked once."""
@@ -221,7 +212,7 @@ class Journal:
         job = InOrder(place, partial(finishing.finish, sealed, contents), contents.packed)
         try:
             return Kept(await self._written(job))
-        except JournalDown as error:
+        except DatabaseUnavailable as error:
             # Only the class: the driver's message quotes the values it was given.
             cause = type(error.__cause__).__name__
             logger.warning("run %s goes to the spool: %s", sealed.run_id, cause)
@@ -250,16 +241,16 @@ class Journal:
         """Does a job on the writer's thread, and remembers whether it could be committed."""
         try:
             result = await self._writer.run(job)
-        except (db.Error, JournalDown) as error:
+        except (db.Error, DatabaseUnavailable) as error:
             self._note(error)
-            raise (JournalBroken if is_damage(error) else JournalDown) from error
+            raise DatabaseUnavailable from error
         self._is_failing = False
         return result
 
     def _try(self, run_id: UUID, job: Callable[[], object]) -> bool:
         try:
             self._writer.submit(job).add_done_callback(partial(self._look, run_id))
-        except JournalDown:
+        except DatabaseUnavailable:
             logger.warning("run %s: no room for a checkpoint", run_id)
             return False
         return True
@@ -274,7 +265,7 @@ async def _made_ready(run: Opening) -> opening.Prepared:
     """A run with everything done that holds nobody up.
 
     Raises:
-        JournalDown: The database was asked, and is away.
+        DatabaseUnavailable: The database was asked, and is away.
     """
     is_small = run.size <= PREPARE_INLINE_BYTES
     if is_small and not run.redaction.expressions:

@@ -38,7 +38,7 @@ def replay_spool(*, most: int | None = None) -> int:
     Raises:
         Error: Of the database, also where it refuses whatever is written: the files stay.
     """
-    with SPOOL.taken() as is_ours:
+    with SPOOL.lock() as is_ours:
         entries = SPOOL.entries() if is_ours else ()
         return sum(_replay(path, entry) for path, entry in islice(entries, most))
 
@@ -52,7 +52,7 @@ def _replay(path: Path, entry: JsonObject) -> bool:
         if isinstance(error, db.Error):
             try_statements()  # where it is refused as well, the file is not to blame
         logger.warning("the spooled run %s was set aside: %s", path.stem, type(error).__name__)
-        SPOOL.set_aside(path)
+        SPOOL.reject(path)
         return False
-    transaction.on_commit(partial(SPOOL.forget, path))
+    transaction.on_commit(partial(SPOOL.remove, path))
     return stored

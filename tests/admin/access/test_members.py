@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import router
 from django.test import Client
 from django.urls import get_resolver, reverse
 import pytest
@@ -12,7 +11,6 @@ import pytest
 from copilot_admin.accounts.members import belongs_to, is_reachable, may_say_who, reachable
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Copilot, Membership
-from copilot_admin.storage.replica import ReplicaRouter, reading_replica
 from tests.admin.access.test_roles import everything
 from tests.factories import make_copilot, make_published, make_saved, make_user, make_version
 
@@ -329,16 +327,6 @@ def test_the_list_asks_no_more_queries_with_members(
     client.get("/admin/copilot_admin/copilot/")
     with django_assert_max_num_queries(25):
         client.get("/admin/copilot_admin/copilot/")
-
-
-def test_who_may_know_of_a_copilot_is_asked_of_the_primary(monkeypatch: Any) -> None:
-    monkeypatch.setattr(router, "routers", [ReplicaRouter()])  # of a replica that there is not
-    copilot, builder = make_copilot(), make_user(Role.BUILDERS)
-    belongs_to(copilot, builder)
-    with reading_replica():
-        assert is_reachable(builder, copilot.pk)
-        assert list(reachable(builder)) == [copilot]
-        assert not is_reachable(make_user(Role.BUILDERS), copilot.pk)
 
 
 def test_tags_of_copilots_of_others_are_offered_to_nobody(owner, copilot):

@@ -16,8 +16,6 @@ import pytest
 from copilot_admin.accounts.external import Vouched, account_of
 from copilot_admin.alerts.deliveries import make
 from copilot_admin.alerts.messages import trial_message
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record_read
 from copilot_admin.config.firm_log_in import RoleMap
 from copilot_admin.config.roles import Role
 from copilot_admin.jobs.backups.restoring import Restored
@@ -37,7 +35,6 @@ from copilot_admin.models import (
 )
 from copilot_admin.privacy import holds, retention
 from copilot_admin.privacy.scopes import PrivacyScope
-from copilot_admin.storage.replica import reading_replica
 from tests.alerts.alerting import make_rule, make_webhook
 from tests.factories import make_call, make_copilot, make_user
 from tests.letting_in import log_in
@@ -247,15 +244,6 @@ def test_who_judged_is_told_without_his_words(boss: Client, talk: Conversation) 
         (action, "turnnote", {}, about) for action in ("added", "changed", "deleted")
     ]
     assert "canary" not in "".join(one.before + one.after for one in AuditEntry.objects.all())
-
-
-def test_a_read_through_a_replica_asks_the_primary_what_was_told() -> None:
-    """There is no replica here: whoever asked it would fail."""
-    by, on = Actor.command(), Subject("conversation", "1")
-    with reading_replica():
-        for _ in range(2):
-            record_read(Action.READ, by=by, on=on, after={"view": "conversation"})
-    assert AuditEntry.objects.count() == 1
 
 
 def test_what_the_firms_log_in_changes_is_told_by_the_server() -> None:

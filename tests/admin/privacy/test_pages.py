@@ -15,7 +15,7 @@ from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import Conversation, Copilot, LegalHold, Removal
 from copilot_admin.privacy import holds
 from copilot_admin.privacy.scopes import PrivacyScope
-from copilot_admin.storage.database_thread import QUERY_CANCELED
+from copilot_admin.storage.errors import QUERY_CANCELED
 from tests.factories import make_user, make_version
 from tests.jobs.test_removing import remove
 from tests.transcripts.store.journaling import Client as Asker

@@ -45,7 +45,6 @@ from copilot_admin.jobs.backups.restoring import _Files, _put_back, restore
 from copilot_admin.models import LogIn, Provider
 from copilot_admin.server import housekeeping
 from copilot_admin.settings import BASE_DIR
-from copilot_admin.storage.same_file import SameFile
 from tests import services
 from tests.databases import end_all_others
 from tests.factories import make_provider, make_published, make_user
@@ -706,6 +705,5 @@ class TestWhatAKilledRestoreLeft:
     def test_so_does_the_next_start(self, tmp_path, left, monkeypatch, settings):
         monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", SQLITE)
         monkeypatch.setitem(settings.DATABASES["default"], "NAME", tmp_path / "copilot.sqlite3")
-        monkeypatch.setattr(housekeeping, "DATABASE_FILE", SameFile())
         housekeeping._look_at_database_file()
         assert not any(one.exists() for one in left)

@@ -198,7 +198,7 @@ def stream_until_killed(*arguments: str, lines: int) -> list[UUID]:
     process = subprocess.Popen(
         [sys.executable, "-c", STREAM, *arguments],
         stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])},
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[3])},
         text=True,
     )
     assert process.stdout is not None

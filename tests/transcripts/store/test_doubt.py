@@ -65,7 +65,7 @@ else:
 @pytest.fixture(params=DAMAGES)
 def damage(request: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Damages the tables; what it gives mends them."""
-    monkeypatch.setattr(writer, "PAUSES", (0.0,))
+    monkeypatch.setattr(writer, "RETRY_PAUSES_SECONDS", (0.0,))
     hurt, heal = DAMAGES[request.param]
     execute(*hurt)
     is_hurt = True
@@ -165,11 +165,11 @@ def test_answers_in_the_spool_stay_there_while_the_database_refuses_them_all():
     if connection.vendor == "sqlite":
         constraint = f"CREATE TRIGGER odd BEFORE UPDATE ON {table} BEGIN SELECT RAISE(ABORT, 'not here'); END"
     execute(constraint)
-    set_aside = SPOOL.set_aside_files()  # by other tests
+    set_aside = SPOOL.count_rejected()  # by other tests
     try:
         with pytest.raises(IntegrityError):
             WRITER.submit(replay_spool).result(HANGS_SECONDS)
-        assert (SPOOL.size()[0], SPOOL.set_aside_files()) == (1, set_aside)
+        assert (SPOOL.size()[0], SPOOL.count_rejected()) == (1, set_aside)
     finally:
         execute(
             "DROP TRIGGER odd"

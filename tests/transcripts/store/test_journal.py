@@ -82,7 +82,7 @@ def test_a_journal_without_a_database_refuses_runs(failure, monkeypatch):
     opening = Client(logging=Logging.METADATA).opening("Hi")
     with pytest.raises(Unavailable) as refused:
         asyncio.run(JOURNAL.accept(opening))
-    assert refused.value.code == "journal-down"
+    assert refused.value.code == "database-unavailable"
     assert opening.run_id not in JOURNAL._private
 
 

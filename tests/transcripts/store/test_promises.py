@@ -30,9 +30,9 @@ from copilot_admin.models import (
     Turn,
     TurnState,
 )
-from copilot_admin.storage.database_thread import DatabaseThread, JournalDown
+from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.storage.spool import Spool
-from copilot_admin.storage.writer import Writer
+from copilot_admin.storage.writer import DatabaseThread, Writer
 from copilot_admin.transcripts.store import Journal, beat
 from copilot_admin.transcripts.store.finishing import finish
 from copilot_admin.transcripts.store.opening import accept, prepare
@@ -427,7 +427,7 @@ class TestThreads:
         thread = DatabaseThread("test-reader", capacity=1)
         gate = threading.Event()
         first = thread.submit(lambda: gate.wait(HANGS_SECONDS))
-        with pytest.raises(JournalDown):
+        with pytest.raises(DatabaseUnavailable):
             thread.submit(lambda: None)
         gate.set()
         assert first.result(HANGS_SECONDS)
@@ -468,6 +468,6 @@ def test_a_journal_without_a_database_takes_no_run(monkeypatch):
     monkeypatch.setattr(
         "copilot_admin.transcripts.store.journal.opening.accept", _raise(DatabaseError("no"))
     )
-    with pytest.raises(JournalDown):
+    with pytest.raises(DatabaseUnavailable):
         asyncio.run(journal.accept(client.opening("Hi")))
     assert journal._writer.stop(timeout=HANGS_SECONDS)

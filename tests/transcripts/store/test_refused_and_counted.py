@@ -2,18 +2,12 @@
 
 import asyncio
 from dataclasses import replace
-import sqlite3
 from uuid import uuid4
 
-from django.db import DatabaseError
 import pytest
 
 from copilot_admin.models import DailyUsage, ErrorUsage, Logging, Outcome, Run
-from copilot_admin.storage import damage
-from copilot_admin.storage.database_thread import JournalBroken, JournalDown
-from copilot_admin.storage.spool import SPOOL
-from copilot_admin.storage.writer import WRITER
-from copilot_admin.transcripts.store import JOURNAL, Journal, Refusal
+from copilot_admin.transcripts.store import JOURNAL, Refusal
 from copilot_admin.transcripts.store import usage as usage_module
 from copilot_admin.transcripts.store.opening import accept, prepare, refuse
 from copilot_admin.transcripts.store.usage import CountedRun, UsageKey, count
@@ -71,27 +65,6 @@ def test_requests_refused_like_one_that_is_stored_are_counted_with_it_and_no_oth
     asyncio.run(JOURNAL.refuse_more(refused, 4))
     asyncio.run(JOURNAL.refuse_more(replace(refused, run_id=uuid4()), 9))
     assert (Run.objects.get().times, DailyUsage.objects.get().runs) == (5, 5)
-
-
-def test_a_file_that_is_damaged_is_remembered(monkeypatch):
-    async def fails(job: object) -> None:
-        broken = sqlite3.DatabaseError()
-        broken.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-        raise DatabaseError from broken
-
-    async def down(job: object) -> None:
-        raise DatabaseError
-
-    monkeypatch.setattr(WRITER, "run", fails)
-    journal = Journal(WRITER, SPOOL)
-    with pytest.raises(JournalBroken):
-        asyncio.run(journal.refuse_more(refusal(Logging.EVERYTHING), 1))
-    assert damage.is_damaged()
-    damage.begin_anew()
-    monkeypatch.setattr(WRITER, "run", down)
-    with pytest.raises(JournalDown):
-        asyncio.run(journal.refuse_more(refusal(Logging.EVERYTHING), 1))
-    assert not damage.is_damaged()
 
 
 def test_names_of_models_and_providers_are_cut_as_their_columns_are():

@@ -127,7 +127,7 @@ def test_a_spool_that_another_process_stores_is_left_to_it(spool):
     asked = Client().ask("Hi")
     sealed = seal(record_of(MessageChunk("Hello")), run_id=asked.run_id, at=LATER)
     SPOOL.put(asked.run_id, to_json(sealed))
-    with SPOOL.taken():
+    with SPOOL.lock():
         assert replay_spool() == 0
     assert replay_spool() == 1
 

@@ -13,7 +13,7 @@ import pytest
 from copilot_admin.copilots.user_words import hashed
 from copilot_admin.copilots.users import AskingUser, UserSource
 from copilot_admin.models import CallerDay, Conversation, EndUser, Logging, Run
-from copilot_admin.storage.database_thread import JournalDown
+from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.storage.held_back import FirstThen
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import WRITER
@@ -205,7 +205,7 @@ def test_a_question_is_not_tried_again_for_any_other_reason(monkeypatch):
         raise OperationalError
 
     monkeypatch.setattr(WRITER, "run", fails)
-    with pytest.raises(JournalDown):
+    with pytest.raises(DatabaseUnavailable):
         asyncio.run(Journal(WRITER, SPOOL)._written_of_user(len))
     assert tries == [len]
 

@@ -1,0 +1,128 @@
+"""Classify the errors of databases and disks, and the errors that callers of the storage get."""
+
+from collections.abc import Callable, Iterable
+from enum import Enum
+import errno
+import sqlite3
+from typing import Any
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.db import (
+    DatabaseError,
+    DataError,
+    IntegrityError,
+    InterfaceError,
+    InternalError,
+    OperationalError,
+    ProgrammingError,
+)
+from django.db.backends.signals import connection_created
+
+from copilot_admin.errors import Unavailable
+
+# A database that is away, locked or full; InternalError is PostgreSQL after a switch to its standby.
+OUTAGES = (OperationalError, InterfaceError, InternalError)
+REFUSALS = (DataError, IntegrityError, ProgrammingError)
+
+# Source: https://www.postgresql.org/docs/current/errcodes-appendix.html
+QUERY_CANCELED = "57014"
+FOREIGN_KEY_VIOLATION = "23503"
+UNIQUE_VIOLATION = "23505"
+INSUFFICIENT_PRIVILEGE = "42501"
+UNDEFINED_TABLE = "42P01"
+LOCK_NOT_AVAILABLE = "55P03"
+DEADLOCK_DETECTED = "40P01"
+# Source: https://www.sqlite.org/rescode.html
+_SQLITE_UNIQUE = (sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
+
+
+class DatabaseUnavailable(Unavailable):
+    """The database takes no more work at the moment."""
+
+    code = "database-unavailable"
+
+    def __init__(self) -> None:
+        super().__init__("The server cannot reach its database now. Ask again in a few seconds.")
+
+
+class WriteConflict(Enum):
+    """A change of somebody else that came first."""
+
+    GONE = "gone"  # the row, or one that it refers to, was deleted
+    TAKEN = "taken"  # another row has a value that must be unique
+
+
+def is_outage(error: BaseException) -> bool:
+    """Return True if the database is to blame, so that the same may work later."""
+    return isinstance(error, OUTAGES)
+
+
+def is_refusal(error: BaseException) -> bool:
+    """Return True if the database works and would refuse the same statement again.
+
+    SQLite reports an unknown table or column as an OperationalError.
+    """
+    code = getattr(error.__cause__, "sqlite_errorcode", sqlite3.SQLITE_OK)
+    return isinstance(error, REFUSALS) or code == sqlite3.SQLITE_ERROR
+
+
+def is_statement_timeout(error: BaseException) -> bool:
+    """Return True if PostgreSQL cancelled a statement that took too long."""
+    return sqlstate_of(error) == QUERY_CANCELED
+
+
+def is_disk_full(error: BaseException) -> bool:
+    """Return True if a file could not be written because its disk takes nothing."""
+    codes = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+    return isinstance(error, OSError) and error.errno in codes
+
+
+def conflict_of(error: BaseException) -> WriteConflict | None:
+    """Return the conflict with somebody else's change that an error reports, if any."""
+    # Django raises a plain DatabaseError where `save` finds no row to update.
+    is_lost_update = type(error) is DatabaseError and error.__cause__ is None
+    if isinstance(error, ObjectDoesNotExist) or is_lost_update:
+        return WriteConflict.GONE
+    if not isinstance(error, IntegrityError):
+        return None
+    sqlite = getattr(error.__cause__, "sqlite_errorcode", 0)
+    postgresql = sqlstate_of(error)
+    if sqlite == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY or postgresql == FOREIGN_KEY_VIOLATION:
+        return WriteConflict.GONE
+    return (
+        WriteConflict.TAKEN if sqlite in _SQLITE_UNIQUE or postgresql == UNIQUE_VIOLATION else None
+    )
+
+
+def sqlstate_of(error: BaseException) -> str | None:
+    """Return PostgreSQL's code of an error; SQLite has none."""
+    return getattr(error.__cause__, "sqlstate", None)
+
+
+def reject_nul_on_sqlite() -> None:
+    """Make connections to SQLite refuse texts with a NUL, as PostgreSQL does.
+
+    SQLite keeps such a text, and shows it whole in some places and cut at the NUL in others.
+    """
+    connection_created.connect(_reject_nul, dispatch_uid="reject NUL")
+
+
+def _reject_nul(*, connection: Any, **_: Any) -> None:
+    if connection.vendor == "sqlite" and execute_without_nul not in connection.execute_wrappers:
+        connection.execute_wrappers.append(execute_without_nul)
+
+
+def execute_without_nul(
+    execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]
+) -> Any:
+    """Execute a statement unless a parameter has a NUL (an execute wrapper of Django)."""
+    rows = params = list(params) if many else [params]
+    for row in rows:
+        reject_nul(row or ())
+    return execute(sql, params if many else params[0], many, context)
+
+
+def reject_nul(values: Iterable[Any]) -> None:
+    """Raise DataError if one of the values is a text with a NUL."""
+    if any(isinstance(value, str) and "\0" in value for value in values):
+        raise DataError("text fields cannot contain NUL (0x00) bytes")

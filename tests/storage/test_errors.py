@@ -1,0 +1,92 @@
+"""Database errors are told apart, and SQLite refuses what PostgreSQL refuses."""
+
+import sqlite3
+from typing import Any
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.db import (
+    DatabaseError,
+    DataError,
+    IntegrityError,
+    InterfaceError,
+    InternalError,
+    OperationalError,
+    ProgrammingError,
+    transaction,
+)
+import pytest
+
+from copilot_admin.models import Provider
+from copilot_admin.storage.errors import (
+    WriteConflict,
+    conflict_of,
+    is_outage,
+    is_refusal,
+    is_statement_timeout,
+)
+
+
+def caused(error: Exception, **codes: Any) -> Exception:
+    cause = Exception()
+    vars(cause).update(codes)
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "outage", "refusal"),
+    [
+        (OperationalError("gone"), True, False),
+        (InterfaceError("closed"), True, False),
+        (InternalError("read-only"), True, False),
+        (IntegrityError("broken"), False, True),
+        (DataError("too long"), False, True),
+        (ProgrammingError("no table"), False, True),
+        (caused(OperationalError(), sqlite_errorcode=sqlite3.SQLITE_ERROR), True, True),
+        (caused(OperationalError(), sqlite_errorcode=sqlite3.SQLITE_FULL), True, False),
+        (ValueError(), False, False),
+    ],
+)
+def test_an_outage_may_pass_and_a_refusal_does_not(error, outage, refusal):
+    assert (is_outage(error), is_refusal(error)) == (outage, refusal)
+
+
+@pytest.mark.parametrize(
+    ("error", "conflict"),
+    [
+        (ObjectDoesNotExist(), WriteConflict.GONE),
+        (DatabaseError("Save with update_fields did not affect any rows."), WriteConflict.GONE),
+        (caused(IntegrityError(), sqlstate="23503"), WriteConflict.GONE),
+        (
+            caused(IntegrityError(), sqlite_errorcode=sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY),
+            WriteConflict.GONE,
+        ),
+        (caused(IntegrityError(), sqlstate="23505"), WriteConflict.TAKEN),
+        (
+            caused(IntegrityError(), sqlite_errorcode=sqlite3.SQLITE_CONSTRAINT_UNIQUE),
+            WriteConflict.TAKEN,
+        ),
+        (caused(IntegrityError(), sqlstate="23502"), None),
+        (caused(DatabaseError(), sqlstate="42P01"), None),
+        (OperationalError(), None),
+    ],
+)
+def test_a_conflict_with_another_change_is_recognised(error, conflict):
+    assert conflict_of(error) is conflict
+
+
+def test_a_statement_that_takes_too_long_is_recognised():
+    assert is_statement_timeout(caused(OperationalError(), sqlstate="57014"))
+    assert not is_statement_timeout(OperationalError())
+
+
+@pytest.mark.database
+@pytest.mark.django_db
+def test_no_database_takes_a_nul():
+    for write in (
+        lambda: Provider.objects.create(name="a\0b", kind="rehearsal"),
+        lambda: Provider.objects.bulk_create([Provider(name="a\0b", kind="rehearsal")]),
+    ):
+        with pytest.raises((DataError, ValueError)), transaction.atomic():
+            write()
+    assert not Provider.objects.exists()
