@@ -1,24 +1,35 @@
-"""The rows of messages: made, claimed, ended, sent again, swept; writes.
+"""Delivery of messages by mail and webhook: one row per recipient, retried with backoff.
 
-Who sends one holds a claim, a number in its row, and a moment until which he has time. What he still
-wants to write after that finds nothing: two processes never end one message, and one that dies is
-followed by another.
+Whoever sends a message leases its row: `claim` counts the leases and `due_at` is when the lease
+expires. A result is stored only under the same claim, so two processes never finish one message.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import asyncio
 from datetime import datetime, timedelta
+from email.utils import parseaddr
+from functools import partial
+from smtplib import SMTPException
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
-from django.db.models import F, Q, QuerySet
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.mail import EmailMessage
+from django.core.validators import validate_email
+from django.db import transaction
+from django.db.models import F, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django_tasks import task
 import orjson
 
-from copilot_admin.alerts.addresses import check_address, typed_addresses
-from copilot_admin.alerts.messages import AlertMessage
-from copilot_admin.alerts.plain import one_line
+from copilot_admin.alerts.messages import AlertMessage, to_line
+from copilot_admin.alerts.webhooks import DeliveryResult, post_signed
+from copilot_admin.config.mail import DROPS
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.jobs.background import beside, in_loop, is_server
+from copilot_admin.jobs.tasks import waits_for_worker
 from copilot_admin.models import (
     Alert,
     AlertDelivery,
@@ -27,159 +38,214 @@ from copilot_admin.models import (
     AlertWebhook,
     DeliveryState,
 )
-from copilot_admin.models.alerts import LONGEST_ADDRESS
-from copilot_admin.storage.many import delete_rows
+from copilot_admin.models.alerts import LONGEST_ADDRESS, LONGEST_URL
+from copilot_admin.runs.tasks import spawn
+from copilot_admin.storage.writer import READER, WRITER
 
-LEASE = timedelta(minutes=5)  # a try takes a minute at most; a worker may take some to begin
-# After each try that failed; after the last pause and one more try, nearly 23 hours, it is given up.
-PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 180, 360, 360, 360))
-KEPT_FOR = timedelta(days=90)
-ALERTS_KEPT_FOR = timedelta(days=365)
-AT_ONCE = 20
-SWEPT_AT_ONCE = 50
-LONGEST_ANSWER = 500
+LEASE = timedelta(minutes=5)  # an attempt takes a minute at most, but may wait for a worker
+# Pause after each failed attempt; after the last one, nearly 23 hours later, it is given up.
+BACKOFF = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 180, 360, 360, 360))
+DELIVERY_RETENTION = timedelta(days=90)
+ALERT_RETENTION = timedelta(days=365)
+MAX_MESSAGES_PER_CALL = 20
+MAX_DELETED_PER_CALL = 50
+MAX_ANSWER_CHARACTERS = 500
+MAX_MAIL_ADDRESSES = 20
+MAIL_TIMEOUT_SECONDS = 60.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeliveryResult:
-    """What came of a try.
+def parse_mail_addresses(text: str) -> list[str]:
+    """Parse mail addresses separated by commas, semicolons or lines, without duplicates.
 
-    Attributes:
-        is_final: Trying again would change nothing.
-        status: Of the HTTP answer; None: there is none.
-        answer: Its head, or what went wrong: untrusted.
+    Raises:
+        ConfigurationError: One isn't valid, or there are too many.
     """
+    found = split_mail_addresses(text)
+    for address in found:
+        try:
+            validate_email(address)
+        except ValidationError:
+            shown = to_line(address, 80)
+            raise ConfigurationError(
+                _("“%(text)s” isn't a mail address.") % {"text": shown}
+            ) from None
+        if len(address) > LONGEST_ADDRESS:
+            raise ConfigurationError(_("A mail address has at most 254 characters."))
+    if len(found) > MAX_MAIL_ADDRESSES:
+        sentence = _("At most %(max)d addresses are allowed. Use a mailing list for more.")
+        raise ConfigurationError(sentence % {"max": MAX_MAIL_ADDRESSES})
+    return found
 
-    is_taken: bool
-    is_final: bool = False
-    status: int | None = None
-    answer: str = ""
+
+def split_mail_addresses(text: str) -> list[str]:
+    """Split addresses, each once, without checking them."""
+    parts = text.replace(",", "\n").replace(";", "\n").splitlines()
+    found: dict[str, str] = {}
+    for address in filter(None, map(str.strip, parts)):
+        found.setdefault(address.casefold(), address)
+    return list(found.values())
 
 
-def make(
+def parse_webhook_url(text: str) -> str:
+    """Parse the URL of a webhook.
+
+    Raises:
+        ConfigurationError: It isn't an http or https URL, or it holds credentials.
+    """
+    url = text.strip()
+    try:
+        parts = urlsplit(url)
+        is_url = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_url = False
+    if not is_url or not url.isprintable() or " " in url or len(url) > LONGEST_URL:
+        raise ConfigurationError(_("Enter a URL such as https://hooks.example.com/alerts."))
+    if parts.username is not None or parts.password is not None:
+        raise ConfigurationError(
+            _("Leave out user name and password: requests are authenticated by a signature.")
+        )
+    return url
+
+
+def create_deliveries(
+    owner: AlertRule | AlertDigest | AlertWebhook,
     message: AlertMessage,
     *,
-    mails: str,
-    webhook: AlertWebhook | None,
     alert: Alert | None = None,
-    digest: AlertDigest | None = None,
 ) -> list[AlertDelivery]:
-    """Stores a message for each who is to be told; each is delivered by itself."""
-    of: dict[str, Any] = {
+    """Store a message for each recipient of a rule or digest, or for a single webhook."""
+    values: dict[str, Any] = {
         "event": message.event,
         "alert": alert,
-        "digest": digest,
+        "digest": owner if isinstance(owner, AlertDigest) else None,
         "subject": message.subject,
+        "made_at": message.at,
+        "due_at": message.at,
     }
-    of |= {"made_at": message.at, "due_at": message.at}
-    rows = [_mail(to, AlertDelivery(**of, body=message.text)) for to in typed_addresses(mails)]
+    mails = "" if isinstance(owner, AlertWebhook) else owner.mails
+    webhook = owner if isinstance(owner, AlertWebhook) else owner.webhook
+    rows = [
+        AlertDelivery(**values, to=address[:LONGEST_ADDRESS], body=message.text)
+        for address in split_mail_addresses(mails)
+    ]
     if webhook is not None:
         body = orjson.dumps(dict(message.payload)).decode()
-        rows.append(AlertDelivery(**of, webhook=webhook, body=body))
+        rows.append(AlertDelivery(**values, webhook=webhook, body=body))
     return AlertDelivery.objects.bulk_create(rows)
 
 
-def _mail(to: str, row: AlertDelivery) -> AlertDelivery:
-    """A message to an address; one that is no address, which no form takes, keeps it from nobody else."""
-    row.to = to[:LONGEST_ADDRESS]
+def enqueue_due_deliveries() -> None:
+    """Lease due messages for the task worker, and delete old ones. Call it in a transaction."""
+    now = timezone.now()
+    waiting = AlertDelivery.objects.filter(due_at__lte=now, state=DeliveryState.WAITING)
+    for row in waiting.order_by("due_at").only("claim", "due_at")[:MAX_MESSAGES_PER_CALL]:
+        if waits_for_worker(deliver, str(row.pk), row.claim):
+            continue
+        mine = _claimed(row.pk, row.claim).filter(due_at=row.due_at)
+        if mine.update(claim=F("claim") + 1, due_at=now + LEASE):
+            # The task reads with another connection, which sees the claim after the commit.
+            transaction.on_commit(partial(deliver.enqueue, str(row.pk), row.claim + 1))
+    delete_old_messages(now)
+
+
+@task
+def deliver(delivery_id: str, claim: int) -> None:
+    """Attempt a delivery: in the server's event loop, or right here in a worker."""
+    if is_server():
+        beside(partial(_start_attempt, delivery_id, claim))
+    else:
+        in_loop(attempt(UUID(delivery_id), claim))
+
+
+def _start_attempt(delivery_id: str, claim: int) -> asyncio.Task[None]:
+    return spawn(attempt(UUID(delivery_id), claim), name=f"delivery {delivery_id}")
+
+
+async def attempt(delivery_id: UUID, claim: int) -> None:
+    """Send a message, if it is still leased under this claim, and store the result."""
+    delivery = await READER.run(partial(_load_claimed, delivery_id, claim))
+    if delivery is None:
+        return
+    if delivery.webhook is None:
+        result = await send_mail(delivery)
+    else:
+        result = await post_signed(delivery, delivery.webhook, timezone.now())
+    await WRITER.run(partial(store_result, delivery_id, claim, result, timezone.now()))
+
+
+async def send_mail(delivery: AlertDelivery) -> DeliveryResult:
+    """Attempt to send a message by mail."""
+    if not can_send_mail():
+        sentence = _("No mail server is configured. Set EMAIL_HOST and EMAIL_FROM.")
+        return DeliveryResult(is_delivered=False, is_final=True, answer=sentence)
     try:
-        check_address(to)
-    except ConfigurationError as error:
-        row.state, row.answer = DeliveryState.FAILED, error.public
-    return row
+        async with asyncio.timeout(MAIL_TIMEOUT_SECONDS):
+            await asyncio.to_thread(build_mail(delivery).send)
+    except TimeoutError:
+        return DeliveryResult(is_delivered=False, answer=_("The mail server timed out."))
+    except (SMTPException, OSError, ValueError) as error:
+        return DeliveryResult(is_delivered=False, answer=f"{type(error).__name__}: {error}")
+    return DeliveryResult(is_delivered=True)
 
 
-def make_for(
-    told: AlertRule | AlertDigest, message: AlertMessage, *, alert: Alert | None = None
-) -> list[AlertDelivery]:
-    """Stores a message for those whom a rule or a digest tells."""
-    digest = told if isinstance(told, AlertDigest) else None
-    return make(message, mails=told.mails, webhook=told.webhook, alert=alert, digest=digest)
+def can_send_mail() -> bool:
+    """Return whether a mail server is configured."""
+    return bool(settings.EMAIL_BACKEND != DROPS)
 
 
-def pause_after(attempts: int) -> timedelta | None:
-    """How long is waited after so many tries that failed; None: it is given up."""
-    return PAUSES[attempts - 1] if attempts <= len(PAUSES) else None
+def build_mail(delivery: AlertDelivery) -> EmailMessage:
+    """Build the mail; all attempts share a Message-ID, so that mailboxes can drop duplicates."""
+    domain = parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2] or "localhost"
+    headers = {"Message-ID": f"<{delivery.pk}@{domain}>", "Auto-Submitted": "auto-generated"}
+    return EmailMessage(delivery.subject, delivery.body, to=[delivery.to], headers=headers)
 
 
-def claim_due(at: datetime, waits: Callable[[str, int], bool]) -> list[tuple[str, int]]:
-    """Messages that are to be tried now, each with the claim of who tries; one caller gets each.
-
-    Args:
-        at: Now.
-        waits: Whether a worker will try one anyway, by its id and its claim.
-    """
-    # What is due later than any pause was written by a clock that went wrong.
-    is_due = Q(due_at__lte=at) | Q(due_at__gt=at + max(PAUSES) + LEASE)
-    waiting = AlertDelivery.objects.filter(is_due, state=DeliveryState.WAITING).order_by("due_at")
-    rows = list(waiting.values_list("pk", "claim", "due_at")[:AT_ONCE])
-    return [
-        (str(pk), number + 1)
-        for pk, number, due_at in rows
-        if not waits(str(pk), number)
-        and _claimed(pk, number)
-        .filter(due_at=due_at)
-        .update(claim=F("claim") + 1, due_at=at + LEASE)
-    ]
-
-
-def taken_up(delivery_id: UUID, number: int) -> AlertDelivery | None:
-    """A message, for whoever holds the claim; None: somebody else does, or it has ended."""
-    return _claimed(delivery_id, number).select_related("webhook").first()
-
-
-def ended(delivery_id: UUID, number: int, result: DeliveryResult, at: datetime) -> None:
-    """Keeps what came of a try, and when the next one is."""
-    row = _claimed(delivery_id, number).first()
+def store_result(delivery_id: UUID, claim: int, result: DeliveryResult, now: datetime) -> None:
+    """Store the result of an attempt and schedule the next one."""
+    row = _claimed(delivery_id, claim).first()
     if row is None:
         return
     attempts = row.attempts + 1
-    pause = None if result.is_final else pause_after(attempts)
-    state = DeliveryState.WAITING
-    if result.is_taken:
-        state = DeliveryState.SENT
-    elif pause is None:
-        state = DeliveryState.FAILED
-    _claimed(delivery_id, number).update(
-        state=state,
+    retries = not result.is_delivered and not result.is_final and attempts <= len(BACKOFF)
+    state = DeliveryState.WAITING if retries else DeliveryState.FAILED
+    _claimed(delivery_id, claim).update(
+        state=DeliveryState.SENT if result.is_delivered else state,
         attempts=attempts,
-        claim=number + 1,
-        due_at=at + (pause or timedelta(0)),
+        claim=claim + 1,
+        due_at=now + BACKOFF[attempts - 1] if retries else now,
         status=result.status,
-        answer=one_line(result.answer, most=LONGEST_ANSWER),
-        tried_at=at,
+        answer=to_line(result.answer, MAX_ANSWER_CHARACTERS),
+        tried_at=now,
     )
 
 
-def send_again(delivery: AlertDelivery) -> bool:
-    """Lets a message be tried at once, with all its tries before it; whoever tries it now is not heard.
-
-    Returns:
-        Whether it could be: nothing became of it meanwhile.
-    """
+def retry_delivery(delivery: AlertDelivery) -> bool:
+    """Reset a message for another series of attempts; return False if it changed meanwhile."""
     rows = AlertDelivery.objects.filter(pk=delivery.pk, claim=delivery.claim)
-    return bool(
-        rows.update(
-            state=DeliveryState.WAITING, attempts=0, due_at=timezone.now(), claim=F("claim") + 1
-        )
+    changed = rows.update(
+        state=DeliveryState.WAITING, attempts=0, due_at=timezone.now(), claim=F("claim") + 1
     )
+    return bool(changed)
 
 
-def sweep(at: datetime) -> int:
-    """Deletes some messages and alerts that are old and have ended.
+def delete_old_messages(now: datetime) -> int:
+    """Delete a batch of old finished messages and closed alerts; return their number."""
+    messages = AlertDelivery.objects.filter(made_at__lt=now - DELIVERY_RETENTION)
+    messages = messages.exclude(state=DeliveryState.WAITING).order_by("made_at")
+    alerts = Alert.objects.filter(opened_at__lt=now - ALERT_RETENTION, deliveries=None)
+    alerts = alerts.exclude(closed_at=None).order_by("opened_at")
+    deleted = 0
+    for rows in (messages, alerts):
+        pks = list(rows.values_list("pk", flat=True)[:MAX_DELETED_PER_CALL])
+        deleted += rows.model._default_manager.filter(pk__in=pks).delete()[0]
+    return deleted
 
-    Returns:
-        How many went.
-    """
-    old = AlertDelivery.objects.filter(made_at__lt=at - KEPT_FOR).order_by("made_at")
-    messages = old.exclude(state=DeliveryState.WAITING).values_list("pk", flat=True)
-    gone = delete_rows(AlertDelivery._meta.pk, list(messages[:SWEPT_AT_ONCE]))
-    closed = Alert.objects.filter(opened_at__lt=at - ALERTS_KEPT_FOR, deliveries=None)
-    alerts = closed.exclude(closed_at=None).order_by("opened_at").values_list("pk", flat=True)
-    return gone + delete_rows(Alert._meta.pk, list(alerts[:SWEPT_AT_ONCE]))
+
+def _load_claimed(delivery_id: UUID, claim: int) -> AlertDelivery | None:
+    return _claimed(delivery_id, claim).select_related("webhook").first()
 
 
-def _claimed(delivery_id: UUID, number: int) -> QuerySet[AlertDelivery]:
+def _claimed(delivery_id: UUID, claim: int) -> QuerySet[AlertDelivery]:
     return AlertDelivery.objects.filter(
-        pk=delivery_id, claim=number, state=DeliveryState.WAITING
+        pk=delivery_id, claim=claim, state=DeliveryState.WAITING
     ).order_by()

@@ -1,24 +1,29 @@
-"""The digest of a week: what happened, beside the week before; from the rollups alone."""
+"""Weekly digests: the counts of the last seven days next to the week before, from the rollups."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from django.utils.translation import gettext as _
 
-from copilot_admin.alerts.deliveries import make_for
-from copilot_admin.alerts.kind import FigureUnit, shown
-from copilot_admin.alerts.messages import AlertMessage, figures_url, subject
-from copilot_admin.alerts.plain import one_line
-from copilot_admin.alerts.rollups import Number, sums_of_days
-from copilot_admin.alerts.scope import AlertScope, scope_of
+from copilot_admin.alerts.deliveries import create_deliveries
+from copilot_admin.alerts.messages import (
+    MAX_NAME_CHARACTERS,
+    MAX_SCOPE_CHARACTERS,
+    AlertMessage,
+    build_figures_url,
+    build_subject,
+    to_line,
+)
+from copilot_admin.alerts.rule_kinds import Number, sum_days
+from copilot_admin.alerts.rules import AlertScope, Unit, format_value, get_scope
 from copilot_admin.models import AlertDelivery, AlertDigest, DeliveryEvent, Outcome
 from copilot_admin.transcripts.search.periods import DAY, Span
 
 WEEK = timedelta(days=7)
 OUTCOMES = tuple(one for one in Outcome if one is not Outcome.RUNNING)
-COUNTED = (
+COUNTS = (
     "conversations", "questions", "runs", *(one.value for one in OUTCOMES), "up", "down",
     "cost", "unpriced",
 )  # fmt: skip
@@ -26,109 +31,105 @@ COUNTED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Week:
-    """A week of days of UTC, and what was counted in it and in the one before."""
+    """Counts of seven days, and of the seven days before."""
 
     span: Span
-    now: Mapping[str, Number]
-    before: Mapping[str, Number]
+    current: Mapping[str, Number]
+    previous: Mapping[str, Number]
 
 
 def next_due(digest: AlertDigest, after: datetime) -> datetime:
-    """The next moment after another at which a digest is sent."""
+    """Return the next time a digest is sent."""
     after = after.astimezone(UTC)
-    moment = after.replace(hour=digest.hour, minute=0, second=0, microsecond=0)
-    moment += ((digest.weekday - moment.weekday()) % 7) * DAY
-    return moment if moment > after else moment + WEEK
+    due = after.replace(hour=digest.hour, minute=0, second=0, microsecond=0)
+    due += ((digest.weekday - due.weekday()) % 7) * DAY
+    return due if due > after else due + WEEK
 
 
-def send_due_digests(at: datetime) -> None:
-    """Stores the digests whose time has come; each is sent by one caller only, once a week."""
-    rows = AlertDigest.objects.filter(enabled=True).select_related("copilot", "webhook")
-    # What is due later than in a week was written by a clock that went wrong: it is not sent for that.
-    ahead = at + WEEK + DAY
-    for digest in rows.exclude(due_at__gt=at, due_at__lte=ahead).order_by("pk"):
+def create_due_digests(now: datetime) -> None:
+    """Create the messages of due digests; moving `due_at` gives each to one process only."""
+    due = AlertDigest.objects.filter(enabled=True, due_at__lte=now)
+    for digest in due.select_related("copilot", "webhook").order_by("pk"):
         same = AlertDigest.objects.filter(pk=digest.pk, due_at=digest.due_at)
-        if same.update(due_at=next_due(digest, at)) and digest.due_at <= at:
-            send(digest, at)
+        if same.update(due_at=next_due(digest, now)):
+            create_digest(digest, now)
 
 
-def send(digest: AlertDigest, at: datetime) -> list[AlertDelivery]:
-    """Stores the digest of the last seven whole days for those whom it tells."""
-    scope = scope_of(digest)
-    return make_for(digest, digest_message(digest.name, scope, week_of(scope, at), at))
+def create_digest(digest: AlertDigest, now: datetime) -> list[AlertDelivery]:
+    """Create the messages of a digest of the last seven whole days."""
+    scope = get_scope(digest)
+    message = build_digest_message(digest.name, scope, count_week(scope, now), now)
+    return create_deliveries(digest, message)
 
 
-def week_of(scope: AlertScope, at: datetime) -> Week:
-    """What was counted in the last seven whole days."""
-    end = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+def count_week(scope: AlertScope, now: datetime) -> Week:
+    """Count the last seven whole days."""
+    end = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     span = Span(end - WEEK, end)
     return Week(
         span=span,
-        now=sums_of_days(scope, span, *COUNTED),
-        before=sums_of_days(scope, Span(span.first - WEEK, span.first), *COUNTED),
+        current=sum_days(scope, span, *COUNTS),
+        previous=sum_days(scope, Span(span.first - WEEK, span.first), *COUNTS),
     )
 
 
-def digest_message(name: str, scope: AlertScope, week: Week, at: datetime) -> AlertMessage:
-    """The digest in words, and as a program reads it."""
+def build_digest_message(name: str, scope: AlertScope, week: Week, now: datetime) -> AlertMessage:
+    """Build the message of a digest."""
     days = f"{week.span.first:%Y-%m-%d} – {week.span.last_day:%Y-%m-%d}"  # noqa: RUF001  # a dash
-    url = figures_url(scope, week.span)
+    url = build_figures_url(scope, week.span)
+    title = {"days": days, "which": to_line(scope.label, MAX_SCOPE_CHARACTERS)}
     return AlertMessage(
         event=DeliveryEvent.DIGEST,
-        subject=subject(_("%(name)s: the week %(days)s") % {"name": name, "days": days}),
-        lines=[
-            _("%(days)s, %(which)s, beside the week before:")
-            % {"days": days, "which": one_line(scope.words, most=150)},
-            "\n".join(_table(week)),
-            _("All figures: %(url)s") % {"url": url},
+        subject=build_subject(_("%(name)s: the week %(days)s") % {"name": name, "days": days}),
+        paragraphs=[
+            _("%(days)s, %(which)s, compared with the week before:") % title,
+            "\n".join(_format_lines(week)),
+            _("Analytics: %(url)s") % {"url": url},
         ],
-        at=at,
+        at=now,
         data={
-            "name": one_line(name, most=100),
+            "name": to_line(name, MAX_NAME_CHARACTERS),
             "copilots": dict(scope.filters),
             "since": f"{week.span.first:%Y-%m-%d}",
             "until": f"{week.span.last_day:%Y-%m-%d}",
-            "counts": _plain(week.now),
-            "counts_before": _plain(week.before),
+            "counts": _to_json(week.current),
+            "counts_before": _to_json(week.previous),
             "url": url,
         },
     )
 
 
-def _table(week: Week) -> Sequence[str]:
+def _format_lines(week: Week) -> list[str]:
     rows = [(_("Conversations"), "conversations"), (_("Questions"), "questions")]
     rows += [
         (str(one.label), one.value)
         for one in OUTCOMES
-        if week.now[one.value] or week.before[one.value]
+        if week.current[one.value] or week.previous[one.value]
     ]
     rows += [(_("Thumbs up"), "up"), (_("Thumbs down"), "down")]
-    lines = [f"{label}: {_figure(week, name, FigureUnit.NUMBER)}" for label, name in rows]
-    lines.append(f"{_('Cost')}: {_beside(_cost(week.now), _cost(week.before))}")
-    if week.now["unpriced"] or week.before["unpriced"]:
-        unknown = _("Requests of unknown cost")
-        lines.append(f"{unknown}: {_figure(week, 'unpriced', FigureUnit.NUMBER)}")
-    return lines
+    if week.current["unpriced"] or week.previous["unpriced"]:
+        rows.append((_("Requests of unknown cost"), "unpriced"))
+    lines = [
+        _compare(label, f"{week.current[name]:,}", f"{week.previous[name]:,}")
+        for label, name in rows
+    ]
+    return [*lines, _compare(_("Cost"), _format_cost(week.current), _format_cost(week.previous))]
 
 
-def _figure(week: Week, name: str, unit: FigureUnit) -> str:
-    return _beside(shown(unit, Decimal(week.now[name])), shown(unit, Decimal(week.before[name])))
+def _compare(label: str, current: str, previous: str) -> str:
+    values = {"label": label, "current": current, "previous": previous}
+    return _("%(label)s: %(current)s (before: %(previous)s)") % values
 
 
-def _beside(now: str, before: str) -> str:
-    return _("%(now)s (before: %(before)s)") % {"now": now, "before": before}
-
-
-def _cost(counts: Mapping[str, Number]) -> str:
-    """What is known of a cost; nothing known is not 0."""
+def _format_cost(counts: Mapping[str, Number]) -> str:
+    """Format the known cost; an unknown cost isn't 0."""
+    amount = format_value(Unit.DOLLARS, Decimal(counts["cost"]))
     if not counts["unpriced"]:
-        return shown(FigureUnit.DOLLARS, Decimal(counts["cost"]))
-    if not counts["cost"]:
-        return _("unknown")
-    return _("at least %(amount)s") % {"amount": shown(FigureUnit.DOLLARS, Decimal(counts["cost"]))}
+        return amount
+    return _("at least %(amount)s") % {"amount": amount} if counts["cost"] else _("unknown")
 
 
-def _plain(counts: Mapping[str, Number]) -> dict[str, float | int | None]:
+def _to_json(counts: Mapping[str, Number]) -> dict[str, float | int | None]:
     is_unknown = counts["unpriced"] and not counts["cost"]
     cost = None if is_unknown else float(counts["cost"])
     return {name: int(number) for name, number in counts.items() if name != "cost"} | {"cost": cost}

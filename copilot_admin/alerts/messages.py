@@ -1,162 +1,162 @@
-"""What is said to people and programs, as values; all that is untrusted in it is one short line. Pure."""
+"""Contents of alert mails and webhooks; untrusted text in them is limited to one short line."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
+import unicodedata
 from urllib.parse import urlencode
 
 from django.conf import settings
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from copilot_admin.alerts.kind import RuleKind, shown
-from copilot_admin.alerts.plain import one_line
-from copilot_admin.alerts.scope import AlertScope
-from copilot_admin.alerts.windows import WINDOWS, AlertWindow
+from copilot_admin.alerts.rules import (
+    WINDOW_LABELS,
+    AlertScope,
+    RuleKind,
+    format_value,
+)
 from copilot_admin.models import Alert, AlertRule, DeliveryEvent
 from copilot_admin.models.alerts import LONGEST_SUBJECT
-from copilot_admin.storage.selects import member
 from copilot_admin.transcripts.search.periods import Span
 
-LONGEST_LINE = 500
-LIST = "admin:copilot_admin_conversation_changelist"
+MAX_SENTENCE_CHARACTERS = 500
+MAX_NAME_CHARACTERS = 100
+MAX_SCOPE_CHARACTERS = 150
+CONVERSATIONS = "admin:copilot_admin_conversation_changelist"
+# Control and format characters (line breaks, bidi), surrogates, line and paragraph separators.
+_UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+
+
+def to_line(text: str, max_characters: int) -> str:
+    """Return the start of a text as one line that can't begin a header or change direction."""
+    safe = "".join(
+        " " if unicodedata.category(one) in _UNSAFE_CATEGORIES else one
+        for one in text[: 2 * max_characters]
+    )
+    line = " ".join(safe.split())
+    if len(line) <= max_characters and len(text) <= 2 * max_characters:
+        return line
+    return line[: max_characters - 1].rstrip() + "…"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertMessage:
-    """One thing that is told.
+    """Message for all recipients.
 
     Attributes:
-        lines: The mail, a paragraph each.
-        data: What a program is told.
+        paragraphs: Text of the mail.
+        data: Data of the webhook.
     """
 
     event: DeliveryEvent
     subject: str
-    lines: Sequence[str]
+    paragraphs: Sequence[str]
     at: datetime
     data: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
-        """The body of the mail."""
-        footer = _("Copilot Admin sent this because of a rule or a digest of its alerts.")
-        return "\n\n".join(filter(None, (*self.lines, "-- \n" + footer))) + "\n"
+        """Body of the mail."""
+        footer = _("Copilot Admin sent this because of an alert rule or digest.")
+        return "\n\n".join(filter(None, (*self.paragraphs, "-- \n" + footer))) + "\n"
 
     @property
     def payload(self) -> Mapping[str, Any]:
-        """The body of the request, in the form of Standard Webhooks."""
+        """Body of the webhook, in the form of Standard Webhooks."""
         name = "digest.weekly" if self.event is DeliveryEvent.DIGEST else f"alert.{self.event}"
         return {"type": name, "timestamp": self.at.astimezone(UTC).isoformat(), "data": self.data}
 
 
-def subject(text: str) -> str:
-    """A subject line: one line, not too long, and no sign in it that mail programs would decode."""
-    return one_line(f"[Copilot Admin] {text.replace('=?', '= ?')}", most=LONGEST_SUBJECT)
+def build_subject(text: str) -> str:
+    """Build a subject line; `=?` would be decoded by mail programs."""
+    return to_line(f"[Copilot Admin] {text.replace('=?', '= ?')}", LONGEST_SUBJECT)
 
 
-def list_query(scope: AlertScope, filters: Mapping[str, str]) -> str:
-    """The filters of the list that shows what was counted, as its address has them."""
+def build_list_query(scope: AlertScope, filters: Mapping[str, str]) -> str:
+    """Build the query string of the conversation list that shows what was counted."""
     return urlencode({**scope.filters, **filters})
 
 
-def list_url(query: str) -> str:
-    """The filtered list; without a public address only its path is known."""
-    path = reverse(LIST)
-    return _absolute(f"{path}?{query}" if query else path)
-
-
-def figures_url(scope: AlertScope, span: Span) -> str:
-    """The page of figures of some days."""
+def build_figures_url(scope: AlertScope, span: Span) -> str:
+    """Build the URL of the analytics page for some days."""
     days = {"since": f"{span.first:%Y-%m-%d}", "until": f"{span.last_day:%Y-%m-%d}"}
-    return _absolute(f"{reverse('admin:figures')}?{urlencode({**scope.filters, **days})}")
+    return _public_url(f"{reverse('admin:figures')}?{urlencode({**scope.filters, **days})}")
 
 
-def rule_words(kind: RuleKind, rule: AlertRule) -> str:
-    """From when on a rule tells, in words."""
-    form = _("at %(threshold)s or less within %(window)s") if kind.is_low_bad else ""
-    form = form or _("from %(threshold)s on within %(window)s")
-    threshold = shown(kind.unit, rule.threshold)
-    window = WINDOWS.get(member(AlertWindow, rule.window), rule.window)
-    words = form % {"threshold": threshold, "window": window}
+def describe_condition(kind: RuleKind, rule: AlertRule) -> str:
+    """Describe when a rule opens an alert."""
+    if kind.is_low_bad:
+        text = _("at %(threshold)s or less within %(window)s")
+    else:
+        text = _("at %(threshold)s or more within %(window)s")
+    window = WINDOW_LABELS.get(rule.window, rule.window)
+    text %= {"threshold": format_value(kind.unit, rule.threshold), "window": window}
     if not kind.minimum_label:
-        return words
-    more = _("with at least %(minimum)d %(what)s")
-    return f"{words}, {more % {'minimum': rule.minimum, 'what': kind.minimum_label}}"
+        return text
+    minimum = _("with at least %(minimum)d %(what)s")
+    return f"{text}, {minimum % {'minimum': rule.minimum, 'what': kind.minimum_label}}"
 
 
-def alert_message(
-    event: DeliveryEvent, alert: Alert, *, kind: RuleKind, scope: AlertScope, at: datetime
+def build_alert_message(
+    event: DeliveryEvent, alert: Alert, *, kind: RuleKind, scope: AlertScope, now: datetime
 ) -> AlertMessage:
-    """That an alert opened, is still open, or closed."""
-    rule, url = alert.rule, list_url(alert.query)
-    name = one_line(rule.name, most=100)
-    sentence = one_line(alert.sentence, most=LONGEST_LINE)
-    heads = {
+    """Build the message that an alert opened, is still open, or closed."""
+    rule = alert.rule
+    name = to_line(rule.name, MAX_NAME_CHARACTERS)
+    sentence = to_line(alert.sentence, MAX_SENTENCE_CHARACTERS)
+    path = reverse(CONVERSATIONS)
+    url = _public_url(f"{path}?{alert.query}" if alert.query else path)
+    subjects = {
         DeliveryEvent.OPENED: _("%(name)s: %(what)s"),
-        DeliveryEvent.REMINDER: _("Still so: %(name)s: %(what)s"),
-        DeliveryEvent.CLOSED: _("Good again: %(name)s"),
+        DeliveryEvent.REMINDER: _("Still open: %(name)s: %(what)s"),
+        DeliveryEvent.CLOSED: _("Resolved: %(name)s"),
     }
-    of = {"name": name, "what": sentence}
-    lines = [
-        f"{sentence} ({one_line(scope.words, most=150)}).",
-        _("The rule “%(name)s” tells %(when)s.") % {"name": name, "when": rule_words(kind, rule)},
-        _("Open since %(moment)s.") % {"moment": _moment(alert.opened_at)},
-        _("Good again since %(moment)s.") % {"moment": _moment(alert.closed_at)}
-        if alert.closed_at
-        else "",
-        _quoted(alert.words),
-        _("The conversations: %(url)s") % {"url": url},
-    ]
+    closed = _("Resolved at %(moment)s.") % {"moment": _format_time(alert.closed_at)}
+    condition = {"name": name, "when": describe_condition(kind, rule)}
     return AlertMessage(
         event=event,
-        subject=subject(heads[event] % of),
-        lines=lines,
-        at=at,
+        subject=build_subject(subjects[event] % {"name": name, "what": sentence}),
+        paragraphs=[
+            f"{sentence} ({to_line(scope.label, MAX_SCOPE_CHARACTERS)}).",
+            _("The rule “%(name)s” opens an alert %(when)s.") % condition,
+            _("Open since %(moment)s.") % {"moment": _format_time(alert.opened_at)},
+            closed if alert.closed_at else "",
+            _("Conversations: %(url)s") % {"url": url},
+        ],
+        at=now,
         data={
             "alert": alert.pk,
             "rule": {"id": rule.pk, "name": name, "kind": rule.kind},
             "sentence": sentence,
-            **_numbers_of(alert, kind),
+            "value": None if alert.value is None else float(alert.value),
+            "threshold": float(rule.threshold),
+            "unit": str(kind.unit),
             "copilots": dict(scope.filters),
             "opened_at": alert.opened_at.astimezone(UTC).isoformat(),
             "closed_at": alert.closed_at.astimezone(UTC).isoformat() if alert.closed_at else None,
-            "words": [one_line(text, most=LONGEST_LINE) for text in alert.words],
             "url": url,
         },
     )
 
 
-def _numbers_of(alert: Alert, kind: RuleKind) -> dict[str, object]:
-    """What was measured, and from when on the rule tells."""
-    return {
-        "value": None if alert.value is None else float(alert.value),
-        "threshold": float(alert.rule.threshold),
-        "unit": str(kind.unit),
-    }
-
-
-def trial_message(name: str, at: datetime) -> AlertMessage:
-    """A message that says only that it arrives."""
-    said = _("This is a test: messages of “%(name)s” arrive.") % {"name": one_line(name, most=100)}
+def build_test_message(name: str, now: datetime) -> AlertMessage:
+    """Build a message that only shows that messages arrive."""
+    text = _("This is a test message of “%(name)s”.") % {"name": to_line(name, MAX_NAME_CHARACTERS)}
     return AlertMessage(
         event=DeliveryEvent.TEST,
-        subject=subject(_("Test: %(name)s") % {"name": name}),
-        lines=[said],
-        at=at,
-        data={"sentence": said},
+        subject=build_subject(_("Test: %(name)s") % {"name": name}),
+        paragraphs=[text],
+        at=now,
+        data={"sentence": text},
     )
 
 
-def _quoted(words: Sequence[str]) -> str:
-    """What people wrote, marked as theirs: no line of it looks like ours."""
-    return "\n".join(f"> {one_line(text, most=LONGEST_LINE)}" for text in words)
+def _format_time(at: datetime | None) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if at else ""
 
 
-def _moment(at: datetime) -> str:
-    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-
-
-def _absolute(path: str) -> str:
+def _public_url(path: str) -> str:
+    """Without `PUBLIC_URL` only the path is known."""
     return f"{settings.PUBLIC_URL.rstrip('/')}{path}"

@@ -54,7 +54,6 @@ from copilot_admin.privacy.rows import (
 )
 from copilot_admin.privacy.scopes import PrivacyScope, scope_of
 from copilot_admin.privacy.spooled import forget_spooled, remember
-from copilot_admin.privacy.told_words import forget_told
 from copilot_admin.storage.held_back import do_held
 from copilot_admin.storage.many import delete_rows
 
@@ -127,7 +126,6 @@ def _taken(removal: Removal) -> list[int]:
     if ids:
         return ids
     ids = without_running(_next_ones(removal))
-    forget_told(ids)
     Conversation.objects.filter(pk__in=ids).update(principal=mine, trace_id="", title="")
     if removal.cause == Cause.ERASURE:
         _withdraw_exports(ids)

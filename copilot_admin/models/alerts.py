@@ -9,7 +9,6 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Copilot
-from copilot_admin.models.fields import JsonField
 from copilot_admin.models.stored_row import StoredRow
 
 LONGEST_ADDRESS = 254  # of a mailbox, RFC 5321 with its erratum 1690
@@ -84,7 +83,6 @@ class AlertRule(Told):
     minimum = models.PositiveIntegerField(
         _("at least"), default=1, validators=[MaxValueValidator(1_000_000_000)]
     )
-    with_words = models.BooleanField(_("with words"), default=False)
     muted_until = models.DateTimeField(_("muted until"), null=True, blank=True)
 
     class Meta(Told.Meta):
@@ -123,7 +121,6 @@ class Alert(StoredRow):
     good_since = models.DateTimeField(null=True)  # of one that is about to close
     value = models.DecimalField(max_digits=20, decimal_places=2, null=True)
     sentence = models.TextField(_("what was wrong"))
-    words: "models.Field[list[str], list[str]]" = JsonField(default=list)
     query = models.TextField(blank=True)  # of the list of its conversations
 
     class Meta:

@@ -8,8 +8,8 @@ from django import db
 from django.utils import timezone
 
 from copilot_admin.accounts.log_ins import sweep_sessions
-from copilot_admin.alerts.checking import check_due
-from copilot_admin.alerts.tasks import send_due
+from copilot_admin.alerts.deliveries import enqueue_due_deliveries
+from copilot_admin.alerts.evaluation import evaluate_due_rules
 from copilot_admin.audit.forwarding import forward_entries, write_anchor
 from copilot_admin.evaluation.question_tasks import resume_questions
 from copilot_admin.evaluation.replay_tasks import resume_replays
@@ -120,7 +120,7 @@ async def forward_audit_trail() -> None:
 
 async def look_at_rules() -> None:
     """Opens and closes alerts; beside the other duties, since its questions may take a moment."""
-    await asyncio.to_thread(check_due)
+    await asyncio.to_thread(evaluate_due_rules)
 
 
 async def take_back_readings() -> None:
@@ -135,7 +135,7 @@ async def forget_sessions() -> None:
 
 async def tell() -> None:
     """Has messages of alerts tried whose time has come."""
-    await WRITER.run(send_due)
+    await WRITER.run(enqueue_due_deliveries)
 
 
 async def give_back_memory() -> None:

@@ -4,9 +4,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from copilot_admin.alerts.checking import claim_due, found
-from copilot_admin.alerts.judging import AlertStep
-from copilot_admin.alerts.settling import settle
+from copilot_admin.alerts.evaluation import Transition, apply_evaluation, claim_due_rule, measure
 from copilot_admin.alerts.webhooks import issue_secret
 from copilot_admin.models import (
     AlertRule,
@@ -62,14 +60,14 @@ def dislike(copilot: Copilot, times: int = 1, at: datetime = NOON) -> None:
         Feedback.objects.filter(pk=given.pk).update(created_at=at)
 
 
-def look(at: datetime) -> list[AlertStep]:
-    """One round over all rules that are due."""
-    steps = []
-    for rule in claim_due(at):
-        finding = found(rule, at)
-        if finding is not None:
-            steps.append(settle(finding, at))
-    return steps
+def evaluate(at: datetime) -> list[Transition]:
+    """Evaluate all rules that are due."""
+    transitions = []
+    while rule := claim_due_rule(at):
+        evaluation = measure(rule, at)
+        if evaluation is not None:
+            transitions.append(apply_evaluation(evaluation, at))
+    return transitions
 
 
 def thumb(

@@ -6,9 +6,9 @@ from typing import Any
 
 from asgiref.sync import async_to_sync, sync_to_async
 
-from copilot_admin.alerts.deliveries import DeliveryResult, make
-from copilot_admin.alerts.messages import trial_message
-from copilot_admin.alerts.webhooks import post_signed
+from copilot_admin.alerts.deliveries import create_deliveries
+from copilot_admin.alerts.messages import build_test_message
+from copilot_admin.alerts.webhooks import DeliveryResult, post_signed
 from copilot_admin.models import AlertDelivery, AlertWebhook
 from tests.agent.providers.upstream import Handler, Reply, Request, Server, serving
 from tests.alerts.alerting import NOON, make_webhook
@@ -42,7 +42,7 @@ async def endless(request: Request, reply: Reply) -> None:
 def delivery_to(url: str) -> tuple[AlertDelivery, AlertWebhook, str]:
     """A message to a webhook, and the secret of that."""
     webhook, secret = make_webhook(url)
-    (delivery,) = make(trial_message("Desk", NOON), mails="", webhook=webhook)
+    (delivery,) = create_deliveries(webhook, build_test_message("Desk", NOON))
     return delivery, webhook, secret
 
 

@@ -1,134 +1,144 @@
-"""A message is tried by one at a time, with growing pauses, until it is taken or given up."""
+"""A message is attempted by one process at a time, with backoff, until it is delivered or given up."""
 
 from datetime import timedelta
+from decimal import Decimal
 from smtplib import SMTPServerDisconnected
 from threading import Event
 from uuid import uuid4
 
-from asgiref.sync import async_to_sync
+from asgiref.sync import async_to_sync, sync_to_async
 from django.core import mail
+from django.core.management import call_command
 from django.utils import timezone
+from django_tasks_db.models import DBTaskResult
 import pytest
 
-from copilot_admin.alerts import mail as mailing
+from copilot_admin.alerts import deliveries, evaluation
 from copilot_admin.alerts.deliveries import (
-    AT_ONCE,
+    BACKOFF,
     LEASE,
-    PAUSES,
+    MAX_MESSAGES_PER_CALL,
     DeliveryResult,
-    claim_due,
-    ended,
-    make_for,
-    pause_after,
-    send_again,
-    sweep,
-    taken_up,
+    attempt,
+    create_deliveries,
+    delete_old_messages,
+    enqueue_due_deliveries,
+    retry_delivery,
+    send_mail,
+    store_result,
 )
-from copilot_admin.alerts.messages import trial_message
+from copilot_admin.alerts.evaluation import evaluate_due_rules
+from copilot_admin.alerts.messages import build_test_message
 from copilot_admin.config.mail import DROPS
-from copilot_admin.models import Alert, AlertDelivery, DeliveryState
-from tests.alerts.alerting import HOUR, MINUTE, NOON, make_rule
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.jobs.background import BACKGROUND
+from copilot_admin.models import Alert, AlertDelivery, AlertDigest, AlertRule, DeliveryState
+from copilot_admin.storage.writer import WRITER
+from tests.agent.providers.upstream import Request, serving
+from tests.alerts.alerting import HOUR, MINUTE, NOON, dislike, make_rule, make_webhook
+from tests.alerts.receivers import answering
+from tests.factories import make_published
+from tests.waiting import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db
-TAKEN = DeliveryResult(is_taken=True, status=204)
-NO = DeliveryResult(is_taken=False, status=500, answer="Sorry\r\nX: y")
+DELIVERED = DeliveryResult(is_delivered=True, status=204)
+FAILED = DeliveryResult(is_delivered=False, status=500, answer="Sorry\r\nX: y")
+FINAL = DeliveryResult(is_delivered=False, is_final=True, answer="Private")
 DAY = timedelta(days=1)
+IN_DATABASE = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
 
 
-def nobody(delivery_id: str, claim: int) -> bool:
-    """No worker waits to do it."""
-    return False
+@pytest.fixture
+def enqueued(monkeypatch, django_capture_on_commit_callbacks):
+    """Return the claims that a call enqueues at some time."""
+
+    def call(at) -> list[tuple[str, int]]:
+        claims: list[tuple[str, int]] = []
+        monkeypatch.setattr(timezone, "now", lambda: at)
+        monkeypatch.setattr(
+            type(deliveries.deliver), "enqueue", lambda _self, *args: claims.append(args)
+        )
+        with django_capture_on_commit_callbacks(execute=True):
+            enqueue_due_deliveries()
+        return claims
+
+    return call
 
 
 def made(at=NOON) -> AlertDelivery:
-    (delivery,) = make_for(make_rule(), trial_message("Desk", at))
+    (delivery,) = create_deliveries(make_rule(), build_test_message("Desk", at))
     return delivery
 
 
-def tried(delivery: AlertDelivery, at, result: DeliveryResult) -> AlertDelivery:
-    [(_, claim)] = claim_due(at, nobody)
-    assert taken_up(delivery.pk, claim) == delivery
-    ended(delivery.pk, claim, result, at)
+def tried(delivery: AlertDelivery, claim: int, at, result: DeliveryResult) -> AlertDelivery:
+    store_result(delivery.pk, claim, result, at)
     delivery.refresh_from_db()
     return delivery
 
 
-def test_what_is_taken_is_done():
-    delivery = tried(made(), NOON, TAKEN)
+def test_a_delivered_message_is_done(enqueued):
+    delivery = made()
+    [(_, claim)] = enqueued(NOON)
+    tried(delivery, claim, NOON, DELIVERED)
     assert (delivery.state, delivery.attempts, delivery.status) == (DeliveryState.SENT, 1, 204)
     assert delivery.tried_at == NOON
-    assert claim_due(NOON + DAY, nobody) == []
+    assert enqueued(NOON + DAY) == []
 
 
-def test_what_is_not_taken_is_tried_again_for_a_day_and_then_given_up():
+def test_a_failed_message_is_retried_for_a_day_and_then_given_up(enqueued):
     delivery, at = made(), NOON
-    for number, pause in enumerate(PAUSES, 1):
-        tried(delivery, at, NO)
+    for number, pause in enumerate(BACKOFF, 1):
+        [(_, claim)] = enqueued(at)
+        tried(delivery, claim, at, FAILED)
         assert (delivery.state, delivery.attempts) == (DeliveryState.WAITING, number)
         assert delivery.due_at == at + pause
-        assert claim_due(delivery.due_at - timedelta(seconds=1), nobody) == []
+        assert enqueued(delivery.due_at - timedelta(seconds=1)) == []
         at = delivery.due_at
-    tried(delivery, at, NO)
-    assert (delivery.state, delivery.attempts) == (DeliveryState.FAILED, len(PAUSES) + 1)
+    [(_, claim)] = enqueued(at)
+    tried(delivery, claim, at, FAILED)
+    assert (delivery.state, delivery.attempts) == (DeliveryState.FAILED, len(BACKOFF) + 1)
     assert (delivery.status, delivery.answer) == (500, "Sorry X: y")
     assert timedelta(hours=22) < at - NOON < DAY
-    assert list(PAUSES) == sorted(PAUSES)
+    assert list(BACKOFF) == sorted(BACKOFF)
 
 
-def test_pauses_end_after_the_last():
-    assert [pause_after(len(PAUSES)), pause_after(len(PAUSES) + 1)] == [PAUSES[-1], None]
-
-
-def test_what_no_try_would_change_is_given_up_at_once():
-    delivery = tried(made(), NOON, DeliveryResult(is_taken=False, is_final=True, answer="Private"))
+def test_a_final_failure_is_given_up_at_once(enqueued):
+    delivery = made()
+    [(_, claim)] = enqueued(NOON)
+    tried(delivery, claim, NOON, FINAL)
     assert (delivery.state, delivery.answer) == (DeliveryState.FAILED, "Private")
 
 
-def test_of_two_processes_one_tries():
-    made()
-    assert [len(claim_due(NOON, nobody)), len(claim_due(NOON, nobody))] == [1, 0]
-
-
-def test_a_process_that_died_is_followed_by_another_and_heard_no_more():
+def test_a_process_that_died_is_replaced_and_its_result_ignored(enqueued):
     delivery = made()
-    [(_, dead)] = claim_due(NOON, nobody)
-    assert claim_due(NOON + LEASE - MINUTE, nobody) == []
-    [(_, alive)] = claim_due(NOON + LEASE, nobody)
-    assert taken_up(delivery.pk, dead) is None
-    ended(delivery.pk, dead, TAKEN, NOON + LEASE)
-    ended(delivery.pk, alive, NO, NOON + LEASE)
-    delivery.refresh_from_db()
+    [(_, dead)] = enqueued(NOON)
+    assert enqueued(NOON + LEASE - MINUTE) == []
+    [(_, alive)] = enqueued(NOON + LEASE)
+    tried(delivery, dead, NOON + LEASE, DELIVERED)
+    assert delivery.state == DeliveryState.WAITING
+    tried(delivery, alive, NOON + LEASE, FAILED)
     assert (delivery.state, delivery.attempts) == (DeliveryState.WAITING, 1)
+    store_result(uuid4(), 1, DELIVERED, NOON + HOUR)  # a deleted message
 
 
-def test_what_a_worker_will_try_is_left_to_it():
-    made()
-    assert claim_due(NOON, lambda delivery_id, claim: claim == 0) == []
-
-
-def test_a_clock_that_was_set_back_keeps_no_message():
-    made(NOON + 30 * DAY)
-    assert len(claim_due(NOON, nobody)) == 1
-    assert claim_due(NOON, nobody) == []
-
-
-def test_some_are_tried_in_a_round():
+def test_a_call_is_bounded(enqueued):
     rule = make_rule(mails="\n".join(f"a{n}@example.com" for n in range(20)))
-    make_for(rule, trial_message("Desk", NOON))
-    make_for(rule, trial_message("Desk", NOON))
-    assert len(claim_due(NOON, nobody)) == AT_ONCE
+    for _ in range(2):
+        create_deliveries(rule, build_test_message("Desk", NOON))
+    assert len(enqueued(NOON)) == MAX_MESSAGES_PER_CALL
 
 
-def test_what_was_given_up_is_sent_again_on_wish():
-    delivery = tried(made(), NOON, DeliveryResult(is_taken=False, is_final=True))
-    assert send_again(delivery)
-    assert not send_again(delivery)  # a second click on the same page
+def test_a_failed_message_can_be_retried_by_hand(enqueued):
+    delivery = made()
+    [(_, claim)] = enqueued(NOON)
+    tried(delivery, claim, NOON, FINAL)
+    assert retry_delivery(delivery)
+    assert not retry_delivery(delivery)  # a second click on the same page
     delivery.refresh_from_db()
     assert (delivery.state, delivery.attempts) == (DeliveryState.WAITING, 0)
-    assert len(claim_due(timezone.now(), nobody)) == 1
 
 
-def test_old_messages_and_alerts_go_and_what_is_open_or_waits_stays():
+def test_old_messages_and_alerts_are_deleted_unless_open_or_waiting():
     rule = make_rule()
     old = [
         Alert.objects.create(rule=rule, opened_at=NOON - 400 * DAY, closed_at=NOON - 399 * DAY),
@@ -142,18 +152,18 @@ def test_old_messages_and_alerts_go_and_what_is_open_or_waits_stays():
         )
         for days, state in ages
     ]
-    assert sweep(NOON) == 1
+    assert delete_old_messages(NOON) == 1
     assert set(AlertDelivery.objects.all()) == set(rows[1:])
     AlertDelivery.objects.all().delete()
-    assert sweep(NOON) == 1
+    assert delete_old_messages(NOON) == 1
     assert set(Alert.objects.all()) == set(old[1:])
-    assert sweep(NOON) == 0
+    assert delete_old_messages(NOON) == 0
 
 
 class TestMail:
-    def test_a_mail_goes_to_its_address_alone(self, settings):
+    def test_a_mail_has_one_recipient(self, settings):
         settings.DEFAULT_FROM_EMAIL = "copilots@example.com"
-        assert async_to_sync(mailing.mail)(made()) == DeliveryResult(is_taken=True)
+        assert async_to_sync(send_mail)(made()) == DeliveryResult(is_delivered=True)
         (sent,) = mail.outbox
         assert (sent.to, sent.cc, sent.bcc) == (["desk@example.com"], [], [])
         assert (sent.subject, sent.from_email) == (
@@ -161,39 +171,110 @@ class TestMail:
             "copilots@example.com",
         )
 
-    def test_without_a_mail_server_it_is_said_and_not_tried_again(self, settings):
+    def test_without_a_mail_server_it_is_given_up(self, settings):
         settings.EMAIL_BACKEND = DROPS
-        assert async_to_sync(mailing.mail)(made()) == DeliveryResult(
-            is_taken=False,
-            is_final=True,
-            answer="No mail server is named. Set EMAIL_HOST and EMAIL_FROM.",
-        )
+        result = async_to_sync(send_mail)(made())
+        assert (result.is_delivered, result.is_final) == (False, True)
+        assert "EMAIL_HOST" in result.answer
 
     @pytest.mark.parametrize(
-        ("error", "answer"),
-        [
-            (SMTPServerDisconnected("gone"), "SMTPServerDisconnected: gone"),
-            (ConnectionRefusedError(111, "refused"), "ConnectionRefusedError: [Errno 111] refused"),
-            (ValueError("odd"), "ValueError: odd"),
-        ],
+        "error",
+        [SMTPServerDisconnected("gone"), ConnectionRefusedError(111, "no"), ValueError("x")],
     )
-    def test_what_the_mail_server_says_is_kept(self, monkeypatch, error, answer):
-        def fails(self):
+    def test_an_error_of_the_mail_server_is_stored(self, monkeypatch, error):
+        def fail(self):
             raise error
 
-        monkeypatch.setattr("django.core.mail.EmailMessage.send", fails)
-        result = async_to_sync(mailing.mail)(made())
-        assert result == DeliveryResult(is_taken=False, answer=answer)
+        monkeypatch.setattr("django.core.mail.EmailMessage.send", fail)
+        result = async_to_sync(send_mail)(made())
+        assert (result.is_delivered, result.is_final) == (False, False)
+        assert result.answer == f"{type(error).__name__}: {error}"
 
-    def test_a_mail_server_that_takes_for_ever_is_left(self, monkeypatch):
+    def test_a_slow_mail_server_times_out(self, monkeypatch):
         left = Event()
         monkeypatch.setattr("django.core.mail.EmailMessage.send", lambda self: left.wait())
-        monkeypatch.setattr(mailing, "SECONDS", 0.05)
-        result = async_to_sync(mailing.mail)(made())
-        left.set()
-        assert result == DeliveryResult(is_taken=False, answer="The mail server took too long.")
+        monkeypatch.setattr(deliveries, "MAIL_TIMEOUT_SECONDS", 0.05)
+
+        async def run() -> DeliveryResult:
+            result = await send_mail(delivery)
+            left.set()
+            return result
+
+        delivery = made()
+        assert not async_to_sync(run)().is_delivered
 
 
-def test_a_message_that_is_gone_is_nobodys():
-    assert taken_up(uuid4(), 1) is None
-    ended(uuid4(), 1, TAKEN, NOON + HOUR)
+def something_is_wrong(**changes) -> AlertRule:
+    rule = make_rule(due_at=timezone.now(), threshold=Decimal(1), **changes)
+    dislike(make_published(), at=timezone.now())
+    return rule
+
+
+def states() -> list[str]:
+    return sorted(AlertDelivery.objects.values_list("state", flat=True))
+
+
+@pytest.mark.django_db(transaction=True)
+class TestWithThreads:
+    """From a thumb down to the mailbox and the receiver."""
+
+    @pytest.mark.database
+    def test_an_alert_reaches_mailbox_and_webhook(self, settings):
+        settings.FETCH_ALLOW = ("127.0.0.1",)
+
+        async def run() -> list[Request]:
+            async with serving(answering()) as server:
+                await sync_to_async(
+                    lambda: something_is_wrong(webhook=make_webhook(f"{server.url}/hook")[0])
+                )()
+                await sync_to_async(evaluate_due_rules)()
+                await WRITER.run(enqueue_due_deliveries)
+                await sync_to_async(BACKGROUND.wait_until_idle)(timeout=HANGS_SECONDS)
+                return server.requests
+
+        (request,) = async_to_sync(run)()
+        assert request.json["type"] == "alert.opened"
+        assert [one.subject for one in mail.outbox] == ["[Copilot Admin] Thumbs: 1 thumb down"]
+        assert states() == ["sent", "sent"]
+
+    @pytest.mark.database
+    def test_rules_and_digests_are_evaluated_by_any_process(self):
+        something_is_wrong()
+        AlertDigest.objects.create(name="Desk", mails="d@example.com", due_at=timezone.now())
+        evaluate_due_rules()
+        evaluate_due_rules()
+        events = AlertDelivery.objects.order_by("event").values_list("event", flat=True)
+        assert list(events) == ["digest", "opened"]
+
+    def test_a_broken_rule_does_not_stop_the_others(self, monkeypatch):
+        broken = something_is_wrong(name="Broken")
+        make_rule(name="Whole", due_at=timezone.now(), threshold=Decimal(1))
+        measure = evaluation.measure
+
+        def fail(rule: AlertRule, now):
+            if rule.pk == broken.pk:
+                raise ConfigurationError("It can't be measured.")
+            return measure(rule, now)
+
+        monkeypatch.setattr(evaluation, "measure", fail)
+        with pytest.raises(ConfigurationError):
+            evaluate_due_rules()
+        evaluate_due_rules()  # seconds later
+        assert [alert.rule.name for alert in Alert.objects.all()] == ["Whole"]
+
+    def test_a_worker_sends_messages_from_the_database(self, settings):
+        settings.TASKS, settings.BACKGROUND = IN_DATABASE, "database"
+        something_is_wrong()
+        evaluate_due_rules()
+        for _ in range(2):
+            WRITER.submit(enqueue_due_deliveries).result(HANGS_SECONDS)
+        assert DBTaskResult.objects.ready().count() == 1
+        call_command("worker", batch=True, interval=0, startup_delay=False, verbosity=0)
+        assert states() == ["sent"]
+        assert len(mail.outbox) == 1
+
+    def test_a_message_with_another_claim_is_not_sent(self):
+        something_is_wrong()
+        evaluate_due_rules()
+        async_to_sync(attempt)(AlertDelivery.objects.get().pk, 99)
+        assert (mail.outbox, states()) == ([], ["waiting"])

@@ -8,11 +8,14 @@ from django.core import mail
 import orjson
 import pytest
 
-from copilot_admin.alerts.deliveries import make_for
-from copilot_admin.alerts.kind import all_kinds
-from copilot_admin.alerts.mail import message_of
-from copilot_admin.alerts.messages import alert_message, rule_words, trial_message
-from copilot_admin.alerts.scope import scope_of
+from copilot_admin.alerts.deliveries import build_mail, create_deliveries
+from copilot_admin.alerts.messages import (
+    build_alert_message,
+    build_test_message,
+    describe_condition,
+)
+from copilot_admin.alerts.rule_kinds import RULE_KINDS
+from copilot_admin.alerts.rules import get_scope
 from copilot_admin.models import Alert, AlertDelivery, DeliveryEvent
 from tests.alerts.alerting import HOUR, NOON, make_rule, make_webhook
 from tests.factories import make_published
@@ -40,22 +43,21 @@ def message(rule, *, event=DeliveryEvent.OPENED, **changes):
             **changes,
         }
     )
-    kind = all_kinds()[rule.kind]
-    return alert_message(event, alert, kind=kind, scope=scope_of(rule), at=NOON + HOUR)
+    kind = RULE_KINDS[rule.kind]
+    return build_alert_message(event, alert, kind=kind, scope=get_scope(rule), now=NOON + HOUR)
 
 
 def test_a_mail_says_what_is_wrong_and_opens_the_list(settings):
     settings.PUBLIC_URL = "https://copilots.example.com"
-    said = message(make_rule(), words=["Wrong", "Slow"])
+    said = message(make_rule())
     assert said.subject == "[Copilot Admin] Thumbs: 2 thumbs down"
     assert said.text == (
         "2 thumbs down (all copilots).\n\n"
-        "The rule “Thumbs” tells from 1 on within 24 hours.\n\n"
+        "The rule “Thumbs” opens an alert at 1 or more within 24 hours.\n\n"
         "Open since 2026-11-20 12:30 UTC.\n\n"
-        "> Wrong\n> Slow\n\n"
-        "The conversations: https://copilots.example.com/admin/copilot_admin/conversation/"
+        "Conversations: https://copilots.example.com/admin/copilot_admin/conversation/"
         "?counted=down\n\n"
-        "-- \nCopilot Admin sent this because of a rule or a digest of its alerts.\n"
+        "-- \nCopilot Admin sent this because of an alert rule or digest.\n"
     )
 
 
@@ -63,7 +65,7 @@ def test_a_program_is_told_the_same(settings):
     settings.PUBLIC_URL = "https://copilots.example.com/"
     copilot = make_published(slug="macro")
     rule = make_rule(copilot=copilot)
-    said = message(rule, event=DeliveryEvent.CLOSED, closed_at=NOON + HOUR, words=["Wrong"])
+    said = message(rule, event=DeliveryEvent.CLOSED, closed_at=NOON + HOUR)
     assert json.loads(orjson.dumps(dict(said.payload))) == {
         "type": "alert.closed",
         "timestamp": "2026-11-20T13:30:00+00:00",
@@ -77,7 +79,6 @@ def test_a_program_is_told_the_same(settings):
             "copilots": {"copilot": "macro"},
             "opened_at": "2026-11-20T12:30:00+00:00",
             "closed_at": "2026-11-20T13:30:00+00:00",
-            "words": ["Wrong"],
             "url": "https://copilots.example.com/admin/copilot_admin/conversation/?counted=down",
         },
     }
@@ -86,8 +87,8 @@ def test_a_program_is_told_the_same(settings):
 @pytest.mark.parametrize(
     ("event", "subject"),
     [
-        (DeliveryEvent.REMINDER, "[Copilot Admin] Still so: Thumbs: 2 thumbs down"),
-        (DeliveryEvent.CLOSED, "[Copilot Admin] Good again: Thumbs"),
+        (DeliveryEvent.REMINDER, "[Copilot Admin] Still open: Thumbs: 2 thumbs down"),
+        (DeliveryEvent.CLOSED, "[Copilot Admin] Resolved: Thumbs"),
     ],
 )
 def test_the_subject_says_how_it_stands(event, subject):
@@ -97,15 +98,15 @@ def test_the_subject_says_how_it_stands(event, subject):
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("thumbs_down", "from 3 on within 24 hours"),
-        ("error_rate", "from 3 % on within 24 hours, with at least 9 requests"),
-        ("silence", "at 3 % or less within 24 hours, with at least 9 questions that are usual"),
-        ("budget", "from $3.00 on within 24 hours"),
+        ("thumbs_down", "at 3 or more within 24 hours"),
+        ("error_rate", "at 3 % or more within 24 hours, with at least 9 requests"),
+        ("silence", "at 3 % or less within 24 hours, with at least 9 usual questions"),
+        ("budget", "at $3.00 or more within 24 hours"),
     ],
 )
 def test_a_rule_says_from_when_on_it_tells(kind, words):
     rule = make_rule(kind=kind, threshold=3, minimum=9)
-    assert rule_words(all_kinds()[kind], rule) == words
+    assert describe_condition(RULE_KINDS[kind], rule) == words
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -114,9 +115,9 @@ def test_words_of_strangers_stay_text(text, settings):
     webhook, _ = make_webhook()
     rule = make_rule(webhook=webhook)
     rule.name = text
-    said = message(rule, sentence=f"The provider {text} failed", words=[text] * 5)
-    by_mail, by_post = make_for(rule, said)
-    sent = message_from_bytes(message_of(by_mail).message().as_bytes(), policy=default)
+    said = message(rule, sentence=f"The provider {text} failed")
+    by_mail, by_post = create_deliveries(rule, said)
+    sent = message_from_bytes(build_mail(by_mail).message().as_bytes(), policy=default)
     assert sorted(sent.keys()) == sorted(
         [
             *("Content-Type", "Content-Transfer-Encoding", "MIME-Version", "Subject", "From"),
@@ -129,25 +130,26 @@ def test_words_of_strangers_stay_text(text, settings):
     assert sent["Message-ID"] == f"<{by_mail.pk}@example.com>"
     assert sent.get_content_type() == "text/plain"
     lines = sent.get_content().splitlines()
-    assert sum(line.startswith("> ") for line in lines) == 5
     assert sum(line == "-- " for line in lines) == 1
     assert len(by_mail.subject) <= 200
     assert len(by_mail.body) < 6_000
     data = json.loads(by_post.body)["data"]
-    assert all("\n" not in one and len(one) <= 500 for one in (*data["words"], data["sentence"]))
+    assert all(
+        "\n" not in one and len(one) <= 500 for one in (data["rule"]["name"], data["sentence"])
+    )
 
 
 def test_a_test_says_only_that_it_arrives():
-    said = trial_message("Desk\nBcc: x", NOON)
+    said = build_test_message("Desk\nBcc: x", NOON)
     assert said.subject == "[Copilot Admin] Test: Desk Bcc: x"
-    assert said.text.startswith("This is a test: messages of “Desk Bcc: x” arrive.\n\n-- \n")
+    assert said.text.startswith("This is a test message of “Desk Bcc: x”.\n\n-- \n")
     assert said.payload["type"] == "alert.test"
 
 
 def test_every_try_of_a_mail_has_the_same_id(settings):
     settings.DEFAULT_FROM_EMAIL = ""
-    (delivery,) = make_for(make_rule(), trial_message("Desk", NOON))
+    (delivery,) = create_deliveries(make_rule(), build_test_message("Desk", NOON))
     kept = AlertDelivery.objects.get()
-    assert message_of(delivery).extra_headers == message_of(kept).extra_headers
-    assert message_of(kept).extra_headers["Message-ID"] == f"<{delivery.pk}@localhost>"
+    assert build_mail(delivery).extra_headers == build_mail(kept).extra_headers
+    assert build_mail(kept).extra_headers["Message-ID"] == f"<{delivery.pk}@localhost>"
     assert mail.outbox == []

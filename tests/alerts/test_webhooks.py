@@ -14,9 +14,15 @@ import pytest
 
 from copilot_admin.agent.fetching import egress
 from copilot_admin.agent.fetching.posting import post
-from copilot_admin.alerts.deliveries import DeliveryResult, make
-from copilot_admin.alerts.messages import trial_message
-from copilot_admin.alerts.webhooks import issue_secret, post_signed, secret_of, signed
+from copilot_admin.alerts.deliveries import create_deliveries
+from copilot_admin.alerts.messages import build_test_message
+from copilot_admin.alerts.webhooks import (
+    DeliveryResult,
+    build_signature_headers,
+    decrypt_secret,
+    issue_secret,
+    post_signed,
+)
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import AlertWebhook
 from copilot_admin.settings import BASE_DIR
@@ -45,7 +51,7 @@ def receiver_of_the_docs() -> Any:
 
 def test_a_receiver_gets_the_message_and_can_check_it():
     result, server, delivery, secret = posted(answering(body=b"thanks"))
-    assert result == DeliveryResult(is_taken=True, status=200, answer="thanks")
+    assert result == DeliveryResult(is_delivered=True, status=200, answer="thanks")
     (request,) = server.requests
     assert (request.method, request.path) == ("POST", "/hook")
     assert request.json["type"] == "alert.test"
@@ -64,7 +70,7 @@ def test_the_signature_is_that_of_standard_webhooks():
     """The example of its specification."""
     secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
     body = b'{"test": 2432232314}'
-    headers = signed(
+    headers = build_signature_headers(
         secret,
         message_id="msg_p5jXN8AQM9LWM0D4loKWxJek",
         at=NOON.fromtimestamp(1614265330, NOON.tzinfo),
@@ -83,41 +89,41 @@ def test_the_secret_is_sealed_for_its_row_and_shown_once():
     assert re.fullmatch(r"whsec_[A-Za-z0-9+/]{43}=", secret)
     kept = AlertWebhook.objects.get(pk=webhook.pk)
     assert secret not in kept.secret_cipher
-    assert secret_of(kept) == secret
+    assert decrypt_secret(kept) == secret
     assert issue_secret(kept) != secret
     other.secret_cipher = kept.secret_cipher
     with pytest.raises(ConfigurationError, match="belongs to another row"):
-        secret_of(other)
+        decrypt_secret(other)
 
 
 @pytest.mark.parametrize("status", [300, 400, 404, 410, 500, 503])
 def test_an_answer_that_is_no_yes_is_tried_again(status):
     result = posted(answering(status, b"<b>no</b>\r\nX: y"))[0]
-    assert result == DeliveryResult(is_taken=False, status=status, answer="<b>no</b>\r\nX: y")
+    assert result == DeliveryResult(is_delivered=False, status=status, answer="<b>no</b>\r\nX: y")
 
 
 def test_a_redirect_is_not_followed():
     handler = answering(302, b"", Location="http://169.254.169.254/latest/meta-data")
     result, server, *_ = posted(handler)
-    assert result == DeliveryResult(is_taken=False, status=302, answer="")
+    assert result == DeliveryResult(is_delivered=False, status=302, answer="")
     assert len(server.requests) == 1
 
 
 def test_who_never_answers_is_left(monkeypatch):
     monkeypatch.setattr(post, "__kwdefaults__", {"seconds": 0.05})
     assert posted(silent)[0] == DeliveryResult(
-        is_taken=False, answer="No answer came within 0.05 seconds."
+        is_delivered=False, answer="No answer came within 0.05 seconds."
     )
 
 
 def test_of_an_answer_without_end_the_head_is_read():
     result = posted(endless)[0]
-    assert result == DeliveryResult(is_taken=True, status=200, answer="x" * 1000)
+    assert result == DeliveryResult(is_delivered=True, status=200, answer="x" * 1000)
 
 
 def test_what_is_packed_stays_packed():
     result = posted(answering(200, b"\x1f\x8b\x08\x00bomb", Content_Encoding="gzip"))[0]
-    assert (result.is_taken, result.answer) == (True, "\x1f\ufffd\x08\x00bomb")
+    assert (result.is_delivered, result.answer) == (True, "\x1f\ufffd\x08\x00bomb")
 
 
 @pytest.mark.parametrize(
@@ -133,9 +139,9 @@ def test_what_is_packed_stays_packed():
 )
 def test_what_must_not_be_reached_is_not(url, sentence):
     webhook, _ = make_webhook(url)
-    (delivery,) = make(trial_message("Desk", NOON), mails="", webhook=webhook)
+    (delivery,) = create_deliveries(webhook, build_test_message("Desk", NOON))
     result = async_to_sync(post_signed)(delivery, webhook, NOON)
-    assert not result.is_taken
+    assert not result.is_delivered
     assert re.search(sentence, result.answer)
     assert result.is_final is ("private network" in result.answer)
 
@@ -145,7 +151,7 @@ def test_a_certificate_that_is_not_good_is_told_with_what_to_do(monkeypatch):
     tls.trust(monkeypatch)
     result = posted(answering(), certificate=tls.of_another_host())[0]
     assert result == DeliveryResult(
-        is_taken=False,
+        is_delivered=False,
         answer="The certificate of the server is for another host. Name the server as its certificate "
         "does, or have one issued for this name.",
     )
@@ -157,7 +163,7 @@ def test_a_server_without_open_files_does_not_blame_the_receiver(monkeypatch):
 
     monkeypatch.setattr(egress, "socket", SimpleNamespace(socket=refuse))
     assert posted(answering())[0] == DeliveryResult(
-        is_taken=False,
+        is_delivered=False,
         answer="This server may not open more connections at the moment. Raise its limit of open files.",
     )
 
@@ -165,14 +171,14 @@ def test_a_server_without_open_files_does_not_blame_the_receiver(monkeypatch):
 def test_a_receiver_in_a_private_network_needs_leave(settings):
     settings.FETCH_ALLOW = ()
     result, server, *_ = posted(answering())
-    assert (result.is_taken, result.is_final, server.connections) == (False, True, 0)
+    assert (result.is_delivered, result.is_final, server.connections) == (False, True, 0)
     assert "COPILOT_FETCH_ALLOW" in result.answer
 
 
 def test_a_secret_that_no_longer_opens_is_said(settings):
     settings.ENCRYPTION_KEYS = ()
     webhook = AlertWebhook.objects.create(name="Old", url="https://a.b/", secret_cipher="old:AAAA")
-    (delivery,) = make(trial_message("Desk", NOON), mails="", webhook=webhook)
+    (delivery,) = create_deliveries(webhook, build_test_message("Desk", NOON))
     result = async_to_sync(post_signed)(delivery, webhook, NOON)
-    assert (result.is_taken, result.is_final) == (False, True)
+    assert (result.is_delivered, result.is_final) == (False, True)
     assert "'old' is not among COPILOT_ENCRYPTION_KEYS" in result.answer

@@ -20,7 +20,6 @@ from copilot_admin.agent.files import file_processes
 from copilot_admin.agent.processes.workers import ModuleWorkers
 from copilot_admin.agent.providers import registry as providers
 from copilot_admin.agent.tools import registry as tools
-from copilot_admin.alerts.kind import all_kinds
 from copilot_admin.component_calls.files import read_upload
 from copilot_admin.config.roles import Role
 from copilot_admin.import_export.validation import validate
@@ -42,7 +41,6 @@ RECIPES = MappingProxyType(
         "engine/documents": "srt",
         "engine/components": "word_count",
         "engine/client_functions": "open_link",
-        "alerts/kinds": "refusals",
     }
 )
 SCANS = (
@@ -51,7 +49,6 @@ SCANS = (
     documents._formats,
     components.registry,
     functions._functions,
-    all_kinds,
 )
 # The contract tests of every registry, what all client functions are asked together, and what a new
 # row of the features reaches.

@@ -1,7 +1,6 @@
 """What is erased is in no file any more: canaries are written wherever a text can go, and looked for."""
 
 from contextlib import suppress
-import json
 from pathlib import Path
 from random import Random
 import zlib
@@ -14,7 +13,6 @@ import pytest
 
 from copilot_admin import models
 from copilot_admin.admin.copilots.copies import duplicate
-from copilot_admin.alerts.plain import one_line
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.evaluation.replay_queue import begin
 from copilot_admin.jobs import background, removals, tasks
@@ -77,7 +75,6 @@ def write_everywhere(word, *, principal, version, user=None):
     )
     forgotten_question(make_version().copilot, word, origin=asked.conversation.pk)
     trial(version, word, origin=asked.conversation.pk)
-    told(version.copilot, word)
     SPOOL.put(again.run_id, to_json(seal(record_of(word), run_id=again.run_id, at=timezone.now())))
     SPOOL.reject(Path(settings.DATA_DIR) / "spool" / f"{again.run_id}.json")
     return asked.conversation
@@ -101,24 +98,6 @@ def trial(version, word, *, origin):
         version=version, principal="playground:1", trace_id=f"again {word}", origin=origin
     )
     builder.ask(f"Question {word}").answer(f"Tried {word}")
-
-
-def told(copilot, word):
-    """What an alert told of a thumb and of an error, by mail and to a webhook."""
-    rule = models.AlertRule.objects.create(
-        name="r", kind="thumbs_down", threshold=1, window="hour", with_words=True
-    )
-    lines = [one_line(f"tag {word}: {word}", most=200), "Somebody else's"]
-    alert = models.Alert.objects.create(
-        rule=rule, opened_at=timezone.now(), closed_at=timezone.now(), sentence="s", words=lines
-    )
-    hook = models.AlertWebhook.objects.create(name=word[:3] + str(rule.pk), url="https://b.example")
-    mail = "\n".join(f"> {line}" for line in lines)
-    for to in (
-        {"to": "a@b.example", "body": mail},
-        {"webhook": hook, "body": json.dumps({"data": {"words": lines}})},
-    ):
-        models.AlertDelivery.objects.create(event="opened", alert=alert, subject="s", **to)
 
 
 def export_of(conversation, word):

@@ -21,8 +21,8 @@ from copilot_admin.admin.alerts.told_form import HELP, WHICH, WHO, ToldForm
 from copilot_admin.admin.common.generics import AlertDigestModelAdmin
 from copilot_admin.admin.common.no_popups import NoPopups
 from copilot_admin.admin.frame.site import site
-from copilot_admin.alerts.digests import next_due, send
-from copilot_admin.alerts.scope import scope_of
+from copilot_admin.alerts.digests import create_digest, next_due
+from copilot_admin.alerts.rules import get_scope
 from copilot_admin.models import Action, AlertDigest
 
 HOURS = [(hour, f"{hour:02}:00") for hour in range(24)]
@@ -88,7 +88,7 @@ class DigestAdmin(NoPopups, AlertDigestModelAdmin):
     @admin.display(description=gettext_lazy("About"))
     def about(self, digest: AlertDigest) -> str:
         """Which copilots it is about."""
-        return scope_of(digest).words
+        return get_scope(digest).label
 
     @admin.display(description=gettext_lazy("Sent"))
     def when(self, digest: AlertDigest) -> str:
@@ -111,7 +111,7 @@ class DigestAdmin(NoPopups, AlertDigestModelAdmin):
         if not self.has_change_permission(request, digest):
             raise PermissionDenied
         with transaction.atomic():
-            made = send(digest, timezone.now())
+            made = create_digest(digest, timezone.now())
             self.audit(request, Action.SENT, digest, after={"deliveries": len(made)})
         text = ngettext(
             "%(number)d digest is on its way. Deliveries say what becomes of it.",

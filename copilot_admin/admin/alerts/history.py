@@ -17,15 +17,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from copilot_admin.admin.alerts.privacy import READ, may_send
 from copilot_admin.admin.alerts.read_only import ReadOnly
 from copilot_admin.admin.common.generics import AlertModelAdmin, DeliveryModelAdmin
 from copilot_admin.admin.frame.site import site
-from copilot_admin.alerts.audience import alerts_for
-from copilot_admin.alerts.deliveries import send_again
-from copilot_admin.alerts.messages import LIST
+from copilot_admin.alerts.deliveries import retry_delivery
+from copilot_admin.alerts.messages import CONVERSATIONS
+from copilot_admin.alerts.rules import READ_TRANSCRIPTS, filter_visible
 from copilot_admin.models import Action, Alert, AlertDelivery, DeliveryState
-from copilot_admin.storage.selects import member
 
 RULES = "copilot_admin.change_alertrule"
 DELIVERIES = "copilot_admin.view_alertdelivery"
@@ -58,7 +56,7 @@ class KnownRules(admin.RelatedFieldListFilter):
 
     def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
         """The rules whose alerts the user may see."""
-        rules = alerts_for(request.user, Alert.objects.order_by()).values("rule")
+        rules = filter_visible(request.user, Alert.objects.order_by()).values("rule")
         ordering = self.field_admin_ordering(field, request, model_admin)
         return field.get_choices(
             include_blank=False, ordering=ordering, limit_choices_to={"pk__in": rules}
@@ -85,18 +83,16 @@ class AlertAdmin(ReadOnly, AlertModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Alert]:
         """The alerts that somebody may know of."""
-        return alerts_for(request.user, super().get_queryset(request))
+        return filter_visible(request.user, super().get_queryset(request))
 
     def facts(self, request: HttpRequest, row: Alert) -> dict[str, Any]:
         """An alert, what people said, and what was told of it."""
-        may_read = request.user.has_perm(READ)
+        may_read = request.user.has_perm(READ_TRANSCRIPTS)
         may_see = request.user.has_perm(DELIVERIES)
         deliveries = row.deliveries.select_related("webhook").order_by("made_at")
         return {
             "alert": row,
-            "words": row.words if may_read else (),
-            "are_words_hidden": bool(row.words) and not may_read,
-            "list_url": f"{reverse(LIST)}?{row.query}" if may_read else "",
+            "list_url": f"{reverse(CONVERSATIONS)}?{row.query}" if may_read else "",
             "deliveries": deliveries[:MOST_SHOWN] if may_see else (),
             "may_see_deliveries": may_see,
         }
@@ -133,18 +129,16 @@ class DeliveryAdmin(ReadOnly, DeliveryModelAdmin):
     @admin.display(description=gettext_lazy("State"), ordering="state")
     def shown_state(self, delivery: AlertDelivery) -> SafeString:
         """What became of the message, in words."""
-        state = member(DeliveryState, delivery.state)
+        state = DeliveryState(delivery.state)
         context = {"label": state.label, "tone": TONES[state]}
         return render_to_string("admin/includes/badge.html", context)
 
     def facts(self, request: HttpRequest, row: AlertDelivery) -> dict[str, Any]:
         """A message, and what became of it."""
-        is_shown = may_send(request, row)
         return {
             "delivery": row,
             "state": self.shown_state(row),
-            "body": row.body if is_shown else "",
-            "may_send": is_shown and request.user.has_perm(RULES),
+            "may_send": bool(row.body) and request.user.has_perm(RULES),
         }
 
     @method_decorator(require_POST)
@@ -153,10 +147,10 @@ class DeliveryAdmin(ReadOnly, DeliveryModelAdmin):
         if not (self.has_view_permission(request) and request.user.has_perm(RULES)):
             raise PermissionDenied
         delivery = get_object_or_404(AlertDelivery.objects.select_related("alert"), pk=pk)
-        if not may_send(request, delivery):
+        if not delivery.body:  # its text was deleted
             raise PermissionDenied
         with transaction.atomic():
-            is_sent = send_again(delivery)
+            is_sent = retry_delivery(delivery)
             if is_sent:
                 self.audit(request, Action.SENT, delivery, after={"event": delivery.event})
         if is_sent:

@@ -8,15 +8,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.alerts.told_form import HELP, ToldForm
-from copilot_admin.alerts.kind import FigureUnit, RuleKind
-from copilot_admin.alerts.windows import WINDOWS
+from copilot_admin.alerts.rules import WINDOW_LABELS, RuleKind, Unit
 from copilot_admin.models import AlertRule
 from copilot_admin.pricing.money import plain
 
-UNITS: dict[FigureUnit, str | Promise] = {
-    FigureUnit.NUMBER: gettext_lazy("number"),
-    FigureUnit.PER_CENT: gettext_lazy("per cent"),
-    FigureUnit.DOLLARS: gettext_lazy("US dollars"),
+UNITS: dict[Unit, str | Promise] = {
+    Unit.NUMBER: gettext_lazy("number"),
+    Unit.PERCENT: gettext_lazy("per cent"),
+    Unit.DOLLARS: gettext_lazy("US dollars"),
 }
 
 
@@ -46,7 +45,6 @@ class RuleForm(ToldForm):
             "tag",
             "mails",
             "webhook",
-            "with_words",
             "muted_until",
             "enabled",
         ]
@@ -54,20 +52,14 @@ class RuleForm(ToldForm):
             **ToldForm.WIDGETS,
             "threshold": forms.NumberInput(attrs={"step": "any", "min": "0"}),
         }
-        help_texts: ClassVar[dict[str, str | Promise]] = {
-            **HELP,
-            "with_words": gettext_lazy(
-                "Reasons of thumbs and texts of errors go along: words of users and providers leave "
-                "this server."
-            ),
-        }
+        help_texts: ClassVar[dict[str, str | Promise]] = HELP
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         kind, fields = self.kind, self.fields
         if kind is None or "window" not in fields:
             return
-        choices = [(one.value, WINDOWS[one]) for one in kind.windows]
+        choices = [(one.value, WINDOW_LABELS[one]) for one in kind.windows]
         fields["window"] = forms.ChoiceField(
             label=_("Within"),
             choices=choices,
@@ -92,6 +84,6 @@ class RuleForm(ToldForm):
             return threshold
         if not threshold and not kind.is_low_bad:
             raise forms.ValidationError(_("At 0 it would always tell. Enter more."))
-        if kind.unit is FigureUnit.PER_CENT and threshold > 100:
+        if kind.unit is Unit.PERCENT and threshold > 100:
             raise forms.ValidationError(_("More than 100 per cent is never reached."))
         return threshold

@@ -18,16 +18,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from copilot_admin.admin.alerts.privacy import READ, hold_back, may_read_words
 from copilot_admin.admin.alerts.rule_form import RuleForm
 from copilot_admin.admin.alerts.told_form import WHICH, WHO
 from copilot_admin.admin.common.generics import AlertRuleModelAdmin
 from copilot_admin.admin.common.no_popups import NoPopups
 from copilot_admin.admin.frame.site import site
-from copilot_admin.alerts.deliveries import make_for
-from copilot_admin.alerts.kind import RuleKind, all_kinds
-from copilot_admin.alerts.messages import rule_words, trial_message
-from copilot_admin.alerts.scope import scope_of
+from copilot_admin.alerts.deliveries import create_deliveries
+from copilot_admin.alerts.messages import build_test_message, describe_condition
+from copilot_admin.alerts.rule_kinds import RULE_KINDS
+from copilot_admin.alerts.rules import READ_TRANSCRIPTS, RuleKind, get_scope
 from copilot_admin.models import Action, Alert, AlertRule
 
 FOLDER = "admin/copilot_admin/alertrule"
@@ -70,19 +69,19 @@ class RuleAdmin(NoPopups, AlertRuleModelAdmin):
     @admin.display(description=gettext_lazy("Watches"), ordering="kind")
     def watches(self, rule: AlertRule) -> str:
         """The kind of the rule, in words."""
-        kind = all_kinds().get(rule.kind)
+        kind = RULE_KINDS.get(rule.kind)
         return str(kind.label) if kind else rule.kind
 
     @admin.display(description=gettext_lazy("Tells"))
     def tells(self, rule: AlertRule) -> str:
         """From when on somebody is told."""
-        kind = all_kinds().get(rule.kind)
-        return rule_words(kind, rule) if kind else "-"
+        kind = RULE_KINDS.get(rule.kind)
+        return describe_condition(kind, rule) if kind else "-"
 
     @admin.display(description=gettext_lazy("About"))
     def about(self, rule: AlertRule) -> str:
         """Which copilots it is about."""
-        return scope_of(rule).words
+        return get_scope(rule).label
 
     @admin.display(description=gettext_lazy("State"))
     def standing(self, rule: AlertRule) -> SafeString:
@@ -99,7 +98,7 @@ class RuleAdmin(NoPopups, AlertRuleModelAdmin):
         if _kind_in(request) is None:
             context = {
                 **self.page_context(request, _("New alert rule")),
-                "kinds": all_kinds().values(),
+                "kinds": RULE_KINDS.values(),
             }
             return TemplateResponse(request, f"{FOLDER}/choose.html", context)
         return super().add_view(request, form_url, extra_context)
@@ -112,20 +111,18 @@ class RuleAdmin(NoPopups, AlertRuleModelAdmin):
         **kwargs: Any,
     ) -> Any:
         """The form of the rule's kind."""
-        kind = all_kinds().get(obj.kind) if obj else _kind_in(request)
+        kind = RULE_KINDS.get(obj.kind) if obj else _kind_in(request)
         kwargs["form"] = type("FormOfKind", (RuleForm,), {"kind": kind})
         return super().get_form(request, obj, change, **kwargs)
 
     def get_fieldsets(self, request: HttpRequest, obj: AlertRule | None = None) -> Any:
         """The sections of the page; what does not apply is left out."""
-        kind = all_kinds().get(obj.kind) if obj else _kind_in(request)
+        kind = RULE_KINDS.get(obj.kind) if obj else _kind_in(request)
         told = ["threshold", "window", *(["minimum"] if kind and kind.minimum_label else [])]
-        has_words = kind is not None and kind.has_words
-        words = ["with_words"] if has_words and may_read_words(request) else []
         return [
             (None, {"fields": ["name", *told]}),
             (_("Which copilots"), {"fields": [*WHICH]}),
-            (_("Who is told"), {"fields": [*WHO, *words]}),
+            (_("Who is told"), {"fields": [*WHO]}),
             (_("Now"), {"fields": ["muted_until", "enabled"]}),
         ]
 
@@ -136,17 +133,6 @@ class RuleAdmin(NoPopups, AlertRuleModelAdmin):
         if form.kind is not None:
             obj.kind = form.kind.name
         obj.due_at = timezone.now()
-        is_wider = not {*WHO, *WHICH}.isdisjoint(form.changed_data)
-        if obj.with_words and is_wider and not may_read_words(request):
-            obj.with_words = False
-            hold_back(AlertRule.objects.filter(pk=obj.pk))
-            self.message_user(
-                request,
-                _(
-                    "Words of users are no longer told: who turns that on must be allowed to read them."
-                ),
-                level=messages.WARNING,
-            )
         super().save_model(request, obj, form, change)
 
     def render_change_form(
@@ -154,8 +140,8 @@ class RuleAdmin(NoPopups, AlertRuleModelAdmin):
     ) -> HttpResponse:
         """Adds the latest alerts of the rule."""
         rule: AlertRule | None = context["original"]
-        kind = all_kinds().get(rule.kind) if rule else _kind_in(request)
-        context |= {"kind": kind, "may_read": request.user.has_perm(READ)}
+        kind = RULE_KINDS.get(rule.kind) if rule else _kind_in(request)
+        context |= {"kind": kind, "may_read": request.user.has_perm(READ_TRANSCRIPTS)}
         if rule is not None:
             context["latest"] = rule.alerts.order_by("-opened_at", "-pk")[:LATEST]
         return super().render_change_form(request, context, *args, **kwargs)
@@ -167,7 +153,7 @@ class RuleAdmin(NoPopups, AlertRuleModelAdmin):
         if not self.has_change_permission(request, rule):
             raise PermissionDenied
         with transaction.atomic():
-            made = make_for(rule, trial_message(rule.name, timezone.now()))
+            made = create_deliveries(rule, build_test_message(rule.name, timezone.now()))
             self.audit(request, Action.TESTED, rule, after={"deliveries": len(made)})
         text = _("%(number)d tests are on their way. Deliveries say what becomes of them.")
         self.message_user(request, text % {"number": len(made)}, level=messages.SUCCESS)
@@ -175,7 +161,7 @@ class RuleAdmin(NoPopups, AlertRuleModelAdmin):
 
 
 def _kind_in(request: HttpRequest) -> RuleKind | None:
-    return all_kinds().get(request.GET.get("kind", ""))
+    return RULE_KINDS.get(request.GET.get("kind", ""))
 
 
 def _standing(rule: AlertRule) -> tuple[str, str]:

@@ -9,8 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.widgets import DatalistInput
-from copilot_admin.alerts.addresses import mail_addresses
-from copilot_admin.alerts.mail import is_possible
+from copilot_admin.alerts.deliveries import can_send_mail, parse_mail_addresses
 from copilot_admin.copilots.fields.values import tag_fault
 from copilot_admin.copilots.tags import known_tags
 from copilot_admin.errors import ConfigurationError
@@ -51,7 +50,7 @@ class ToldForm(_ModelForm):
         fields["copilot"].empty_label = _("All, or those with the tag")
         tags = known_tags(Copilot.objects.all())
         fields["tag"].widget.suggestions = tuple(one.tag for one in tags)
-        if not is_possible():
+        if not can_send_mail():
             sentence = _("This server sends no mail: EMAIL_HOST and EMAIL_FROM are not set.")
             fields["mails"].help_text = sentence
 
@@ -65,7 +64,7 @@ class ToldForm(_ModelForm):
     def clean_mails(self) -> str:
         """Addresses, one a line."""
         try:
-            return "\n".join(mail_addresses(self.cleaned_data["mails"]))
+            return "\n".join(parse_mail_addresses(self.cleaned_data["mails"]))
         except ConfigurationError as error:
             raise forms.ValidationError(error.public) from error
 

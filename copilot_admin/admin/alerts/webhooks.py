@@ -15,17 +15,15 @@ from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from copilot_admin.admin.alerts.privacy import hold_back, may_read_words
 from copilot_admin.admin.common.audited import stored
 from copilot_admin.admin.common.generics import AlertWebhookModelAdmin, AlertWebhookModelForm
 from copilot_admin.admin.frame.site import site
 from copilot_admin.agent.fetching.egress import Egress
-from copilot_admin.alerts.addresses import webhook_url
-from copilot_admin.alerts.deliveries import make
-from copilot_admin.alerts.messages import trial_message
+from copilot_admin.alerts.deliveries import create_deliveries, parse_webhook_url
+from copilot_admin.alerts.messages import build_test_message
 from copilot_admin.alerts.webhooks import issue_secret
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Action, AlertDelivery, AlertDigest, AlertRule, AlertWebhook
@@ -56,7 +54,7 @@ class WebhookForm(AlertWebhookModelForm):
     def clean_url(self) -> str:
         """An address that can be posted to."""
         try:
-            url = webhook_url(self.cleaned_data["url"])
+            url = parse_webhook_url(self.cleaned_data["url"])
         except ConfigurationError as error:
             raise forms.ValidationError(error.public) from error
         if Egress(settings.FETCH_ALLOW).refuses(url):
@@ -100,21 +98,6 @@ class WebhookAdmin(AlertWebhookModelAdmin):
         super().save_model(request, obj, form, change)
         if not change:
             request.issued_secret = issue_secret(obj)  # type: ignore[attr-defined]  # for `response_add` alone
-        elif "url" in form.changed_data and not may_read_words(request):
-            rules = list(AlertRule.objects.filter(webhook=obj, with_words=True))
-            number = hold_back(AlertRule.objects.filter(webhook=obj))
-            for rule in rules:
-                was, now = {"with_words": True}, {"with_words": False}
-                self.audit(request, Action.CHANGED, rule, before=was, after=now)
-            if number:
-                text = ngettext(
-                    "%(number)d rule that tells it no longer tells words of users: who turns that on "
-                    "must be allowed to read them.",
-                    "%(number)d rules that tell it no longer tell words of users: who turns that on "
-                    "must be allowed to read them.",
-                    number,
-                )
-                self.message_user(request, text % {"number": number}, level=messages.WARNING)
 
     def response_add(
         self, request: HttpRequest, obj: AlertWebhook, post_url_continue: str | None = None
@@ -137,7 +120,7 @@ class WebhookAdmin(AlertWebhookModelAdmin):
         """Sends a test."""
         webhook = self._changeable(request, pk)
         with transaction.atomic():
-            make(trial_message(webhook.name, timezone.now()), mails="", webhook=webhook)
+            create_deliveries(webhook, build_test_message(webhook.name, timezone.now()))
             self.audit(request, Action.TESTED, webhook)
         text = _("A test is on its way. Load the page again to see what became of it.")
         self.message_user(request, text, level=messages.SUCCESS)

@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 from copilot_admin.admin.frame.next_steps import NextStep
 from copilot_admin.admin.limits.near import near_limits
 from copilot_admin.admin.limits.views import CHANGE
-from copilot_admin.alerts.audience import alerts_for
+from copilot_admin.alerts.rules import filter_visible
 from copilot_admin.copilots.providers import unset_keys
 from copilot_admin.models import Alert, EndpointKey
 
@@ -37,7 +37,7 @@ def _steps(user: AbstractUser) -> Iterator[NextStep]:
 
 
 def _alerts(user: AbstractUser) -> Iterator[NextStep]:
-    found = alerts_for(user, Alert.objects.filter(closed_at=None)).order_by("-opened_at", "-pk")
+    found = filter_visible(user, Alert.objects.filter(closed_at=None)).order_by("-opened_at", "-pk")
     newest = found.first()
     if newest is not None:
         number = max(found.count(), 1)  # it may just have been closed

@@ -14,8 +14,8 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.accounts.external import Vouched, account_of
-from copilot_admin.alerts.deliveries import make
-from copilot_admin.alerts.messages import trial_message
+from copilot_admin.alerts.deliveries import create_deliveries
+from copilot_admin.alerts.messages import build_test_message
 from copilot_admin.config.firm_log_in import RoleMap
 from copilot_admin.config.roles import Role
 from copilot_admin.jobs.backups.restoring import Restored
@@ -23,7 +23,6 @@ from copilot_admin.models import (
     Action,
     AlertDelivery,
     AlertDigest,
-    AlertRule,
     AuditEntry,
     Conversation,
     Copilot,
@@ -190,7 +189,7 @@ def test_a_night_is_told_where_something_goes(talk: Conversation, settings: Any)
 def test_what_is_sent_and_tried_by_hand_is_told(boss: Client) -> None:
     rule, (hook, _) = make_rule(), make_webhook()
     digest = AlertDigest.objects.create(name="Monday", mails="a@example.com")
-    (delivery,) = make(trial_message("x", timezone.now()), mails="a@example.com", webhook=None)
+    (delivery,) = create_deliveries(make_rule(), build_test_message("x", timezone.now()))
     AlertDelivery.objects.update(state=DeliveryState.FAILED)
     boss.post(f"{ADMIN}/alertrule/{rule.pk}/test/")
     boss.post(f"{ADMIN}/alertwebhook/{hook.pk}/test/")
@@ -209,14 +208,6 @@ def test_a_webhook_tells_of_its_secret_and_of_rules_that_say_less(boss: Client) 
     boss.post(f"{ADMIN}/alertwebhook/{hook.pk}/secret/")
     secret = {"secret_cipher": "set"}, {"secret_cipher": "changed"}
     assert told() == [("changed", "alertwebhook", *secret)]
-    make_rule(webhook=hook, with_words=True)
-    operator = Client()
-    operator.force_login(make_user(Role.OPERATORS))
-    url = "https://hooks.example.com/b"
-    operator.post(f"{ADMIN}/alertwebhook/{hook.pk}/change/", {"name": hook.name, "url": url})
-    assert AlertRule.objects.get().with_words is False
-    assert told(2)[0] == ("changed", "alertrule", {"with_words": True}, {"with_words": False})
-    assert told()[0][:2] == ("changed", "alertwebhook")
 
 
 def test_who_judged_is_told_without_his_words(boss: Client, talk: Conversation) -> None:

@@ -1,0 +1,199 @@
+"""Evaluation of due rules: measured, compared with the threshold, and turned into alerts.
+
+Several processes may evaluate: each rule is claimed by moving its next due time, and what was
+measured is only stored while the claim holds. A unique constraint allows one open alert per rule.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from functools import partial
+
+from django.db import connections, transaction
+from django.utils import timezone
+
+from copilot_admin.alerts.deliveries import create_deliveries
+from copilot_admin.alerts.digests import create_due_digests
+from copilot_admin.alerts.messages import build_alert_message, build_list_query
+from copilot_admin.alerts.rule_kinds import RULE_KINDS
+from copilot_admin.alerts.rules import (
+    AlertScope,
+    AlertWindow,
+    Measurement,
+    RuleKind,
+    get_scope,
+    window_span,
+)
+from copilot_admin.models import Alert, AlertRule, DeliveryEvent
+from copilot_admin.storage.writer import WRITER
+
+INTERVAL = timedelta(minutes=1)
+MAX_RULES_PER_CALL = 20
+REMINDER_AFTER = timedelta(days=1)
+# A value that moves around its threshold would open and close an alert every minute.
+CLOSE_AFTER = timedelta(minutes=15)
+
+
+class Transition(StrEnum):
+    """Change of a rule's alert."""
+
+    NONE = "none"
+    OPEN = "open"
+    NOTIFY = "notify"  # of an alert that opened while the rule was muted
+    REMIND = "remind"
+    RECOVER = "recover"  # good for the first time
+    RELAPSE = "relapse"  # bad again before it closed
+    CLOSE = "close"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertState:
+    """State of a rule before an evaluation."""
+
+    is_open: bool = False
+    notified_at: datetime | None = None
+    good_since: datetime | None = None
+    is_muted: bool = False
+
+
+def is_bad(rule: AlertRule, kind: RuleKind, measured: Measurement) -> bool | None:
+    """Return whether a measurement is bad; None if the sample is too small to say so."""
+    if measured.value is None or not kind.is_bad(measured.value, rule.threshold):
+        return False
+    return True if not kind.minimum_label or measured.basis >= rule.minimum else None
+
+
+def next_transition(bad: bool | None, state: AlertState, *, now: datetime) -> Transition:
+    """Return what changes about an alert. An undecided measurement changes nothing."""
+    if bad is None:
+        return Transition.NONE
+    if not state.is_open:
+        return Transition.OPEN if bad else Transition.NONE
+    if not bad:
+        if state.good_since is None:
+            return Transition.RECOVER
+        return Transition.CLOSE if now - state.good_since >= CLOSE_AFTER else Transition.NONE
+    if not state.is_muted:
+        if state.notified_at is None:
+            return Transition.NOTIFY
+        if now - state.notified_at >= REMINDER_AFTER:
+            return Transition.REMIND
+    return Transition.NONE if state.good_since is None else Transition.RELAPSE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """Rule with its measurement."""
+
+    rule: AlertRule
+    kind: RuleKind
+    scope: AlertScope
+    measured: Measurement
+
+
+def evaluate_due_rules() -> None:
+    """Evaluate rules that are due and create due digests. Run it in a thread of its own.
+
+    A rule is claimed once the previous one is stored, so one that breaks delays no others.
+    """
+    try:
+        for _ in range(MAX_RULES_PER_CALL):
+            rule = WRITER.submit(partial(claim_due_rule, timezone.now())).result()
+            if rule is None:
+                break
+            evaluation = measure(rule, timezone.now())
+            if evaluation is not None:
+                WRITER.submit(partial(apply_evaluation, evaluation, timezone.now())).result()
+    finally:
+        connections.close_all()
+    WRITER.submit(partial(create_due_digests, timezone.now())).result()
+
+
+def claim_due_rule(now: datetime) -> AlertRule | None:
+    """Return a due rule to one caller only; alerts of disabled rules are closed."""
+    Alert.objects.filter(closed_at=None, rule__enabled=False).update(closed_at=now)
+    due = AlertRule.objects.filter(due_at__lte=now, enabled=True)
+    for rule in due.select_related("copilot", "webhook").order_by("due_at", "pk"):
+        same = AlertRule.objects.filter(pk=rule.pk, due_at=rule.due_at)
+        if same.update(due_at=now + INTERVAL):
+            rule.due_at = now + INTERVAL
+            return rule
+    return None
+
+
+def measure(rule: AlertRule, now: datetime) -> Evaluation | None:
+    """Measure a rule; None if this release doesn't know its kind or window."""
+    kind = RULE_KINDS.get(rule.kind)
+    if kind is None or rule.window not in kind.windows:
+        return None
+    scope = get_scope(rule)
+    measured = kind.measure(scope, window_span(AlertWindow(rule.window), now))
+    return Evaluation(rule=rule, kind=kind, scope=scope, measured=measured)
+
+
+def apply_evaluation(evaluation: Evaluation, now: datetime) -> Transition:
+    """Open, notify or close the alert of a rule, unless another process has claimed the rule since."""
+    rule = evaluation.rule
+    with transaction.atomic():
+        claimed = AlertRule.objects.filter(pk=rule.pk, due_at=rule.due_at, enabled=True)
+        if claimed.select_for_update(no_key=True).values_list("pk").first() is None:
+            return Transition.NONE
+        alert = Alert.objects.filter(rule=rule, closed_at=None).first()
+        state = AlertState(
+            is_open=alert is not None,
+            notified_at=alert.told_at if alert else None,
+            good_since=alert.good_since if alert else None,
+            is_muted=rule.muted_until is not None and rule.muted_until > now,
+        )
+        bad = is_bad(rule, evaluation.kind, evaluation.measured)
+        transition = next_transition(bad, state, now=now)
+        if transition in (Transition.OPEN, Transition.NOTIFY, Transition.REMIND):
+            alert = alert or Alert(rule=rule, opened_at=now)
+            _notify(transition, alert, evaluation, now, is_muted=state.is_muted)
+        elif alert is not None:
+            _update(transition, alert, evaluation, now, is_muted=state.is_muted)
+    return transition
+
+
+def _notify(
+    transition: Transition, alert: Alert, evaluation: Evaluation, now: datetime, *, is_muted: bool
+) -> None:
+    measured = evaluation.measured
+    alert.rule = evaluation.rule
+    alert.value, alert.sentence = measured.value, measured.sentence
+    alert.query = build_list_query(evaluation.scope, measured.query)
+    alert.good_since = None
+    alert.told_at = None if is_muted else now
+    alert.save()
+    if not is_muted:
+        reminds = transition is Transition.REMIND
+        event = DeliveryEvent.REMINDER if reminds else DeliveryEvent.OPENED
+        _create_message(event, alert, evaluation, now)
+
+
+def _update(
+    transition: Transition, alert: Alert, evaluation: Evaluation, now: datetime, *, is_muted: bool
+) -> None:
+    match transition:
+        case Transition.RECOVER:
+            alert.good_since = now
+        case Transition.RELAPSE:
+            alert.good_since = None
+        case Transition.CLOSE:
+            alert.closed_at = max(now, alert.opened_at)
+        case _:
+            return
+    alert.save()
+    # Recipients who never heard that it opened don't hear that it closed.
+    if transition is Transition.CLOSE and alert.told_at is not None and not is_muted:
+        alert.rule = evaluation.rule
+        _create_message(DeliveryEvent.CLOSED, alert, evaluation, now)
+
+
+def _create_message(
+    event: DeliveryEvent, alert: Alert, evaluation: Evaluation, now: datetime
+) -> None:
+    message = build_alert_message(
+        event, alert, kind=evaluation.kind, scope=evaluation.scope, now=now
+    )
+    create_deliveries(evaluation.rule, message, alert=alert)

@@ -1,1 +1,0 @@
-"""What a rule can watch, one file each; `alerts.kind` finds them."""

@@ -1,0 +1,183 @@
+"""Values that every alert rule is made of: units, windows, scopes, measurements and kinds of rule."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from enum import StrEnum
+
+from django.contrib.auth.models import PermissionsMixin
+from django.db.models import Q, QuerySet
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from copilot_admin.accounts.members import Person, reachable, reaches_all
+from copilot_admin.copilots.tags import tagged
+from copilot_admin.models import Alert, AlertDigest, AlertRule, Copilot
+from copilot_admin.transcripts.search.periods import DAY, HOUR, Span
+
+READ_TRANSCRIPTS = "copilot_admin.view_conversation"
+
+
+class Unit(StrEnum):
+    """Unit of a measured value."""
+
+    NUMBER = "number"
+    PERCENT = "per cent"
+    DOLLARS = "dollars"
+
+
+def format_value(unit: Unit, value: Decimal) -> str:
+    """Format a value with its unit."""
+    plain = f"{value:,.2f}".removesuffix(".00")
+    match unit:
+        case Unit.PERCENT:
+            return _("%(share)s %%") % {"share": plain}
+        case Unit.DOLLARS:
+            return f"${value:,.2f}"
+    return plain
+
+
+class AlertWindow(StrEnum):
+    """Period that a rule looks at: some hours that end now, or the current day or month."""
+
+    ONE_HOUR = "1h"
+    THREE_HOURS = "3h"
+    SIX_HOURS = "6h"
+    TWELVE_HOURS = "12h"
+    ONE_DAY = "24h"
+    ONE_WEEK = "7d"
+    TODAY = "day"
+    MONTH = "month"
+
+
+WINDOW_LABELS: Mapping[str, str | Promise] = {
+    AlertWindow.ONE_HOUR: gettext_lazy("1 hour"),
+    AlertWindow.THREE_HOURS: gettext_lazy("3 hours"),
+    AlertWindow.SIX_HOURS: gettext_lazy("6 hours"),
+    AlertWindow.TWELVE_HOURS: gettext_lazy("12 hours"),
+    AlertWindow.ONE_DAY: gettext_lazy("24 hours"),
+    AlertWindow.ONE_WEEK: gettext_lazy("7 days"),
+    AlertWindow.TODAY: gettext_lazy("a day (UTC)"),
+    AlertWindow.MONTH: gettext_lazy("a month (UTC)"),
+}
+_WINDOW_HOURS = dict(zip(AlertWindow, (1, 3, 6, 12, 24, 7 * 24), strict=False))
+UP_TO_ONE_DAY = tuple(AlertWindow)[:5]
+
+
+def window_span(window: AlertWindow, now: datetime) -> Span:
+    """Return the full hours of a window and the current one; in UTC, like the rollups."""
+    now = now.astimezone(UTC)
+    hour = now.replace(minute=0, second=0, microsecond=0)
+    midnight = hour.replace(hour=0)
+    match window:
+        case AlertWindow.TODAY:
+            return Span(midnight, midnight + DAY)
+        case AlertWindow.MONTH:
+            first = midnight.replace(day=1)
+            return Span(first, (first + timedelta(days=32)).replace(day=1))
+    return Span(hour - _WINDOW_HOURS[window] * HOUR, hour + HOUR)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertScope:
+    """Copilots that a rule or a digest is about.
+
+    Attributes:
+        ids: Primary keys; None means all copilots.
+        label: The copilots in words.
+        filters: Filters of the conversation list that select them.
+    """
+
+    ids: tuple[int, ...] | None = None
+    label: str = ""
+    filters: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def condition(self) -> Q:
+        """Condition for rows with a `copilot`: rollups, runs and conversations."""
+        return Q() if self.ids is None else Q(copilot__in=self.ids)
+
+    @property
+    def feedback_condition(self) -> Q:
+        """Condition for feedback."""
+        return Q() if self.ids is None else Q(turn__conversation__copilot__in=self.ids)
+
+
+def get_scope(owner: AlertRule | AlertDigest) -> AlertScope:
+    """Return the copilots of a rule or digest as they are now, without those being deleted."""
+    if owner.copilot is not None:
+        exists = owner.copilot.deletion_requested_at is None
+        return AlertScope(
+            ids=(owner.copilot.pk,) if exists else (),
+            label=_("the copilot %(name)s") % {"name": owner.copilot.name},
+            filters={"copilot": owner.copilot.slug},
+        )
+    if owner.tag:
+        found = tagged(Copilot.objects.filter(deletion_requested_at=None), owner.tag)
+        return AlertScope(
+            ids=tuple(found.values_list("pk", flat=True)),
+            label=_("copilots tagged %(tag)s") % {"tag": owner.tag},
+            filters={"tag": owner.tag},
+        )
+    return AlertScope(label=_("all copilots"))
+
+
+def filter_visible(user: Person, alerts: QuerySet[Alert]) -> QuerySet[Alert]:
+    """Return the alerts that a user may see.
+
+    Users who read all transcripts or reach every copilot see all; others see those whose rule is
+    about a copilot of theirs.
+    """
+    may_read = isinstance(user, PermissionsMixin) and user.has_perm(READ_TRANSCRIPTS)
+    if reaches_all(user) or may_read:
+        return alerts
+    return alerts.filter(rule__copilot__in=reachable(user))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """Result of measuring a rule.
+
+    Attributes:
+        value: None if there is nothing to measure.
+        sentence: The value in words.
+        basis: Sample size, in the unit of `RuleKind.minimum_label`.
+        query: Filters of the conversation list that show what was counted.
+    """
+
+    value: Decimal | None
+    sentence: str
+    basis: int = 0
+    query: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleKind:
+    """Kind of alert rule.
+
+    Attributes:
+        name: Stored in rules.
+        measure: Reads the value from the rollups, or a bounded number of runs.
+        windows: Choices; the first is the default.
+        threshold: Default.
+        minimum: Default of the smallest sample that can open an alert.
+        minimum_label: What the sample counts; empty if there is none.
+        is_low_bad: Values at or below the threshold are bad, instead of those at or above.
+    """
+
+    name: str
+    label: str | Promise
+    help: str | Promise
+    unit: Unit
+    measure: Callable[[AlertScope, Span], Measurement]
+    windows: tuple[AlertWindow, ...]
+    threshold: Decimal
+    minimum: int = 0
+    minimum_label: str | Promise = ""
+    is_low_bad: bool = False
+
+    def is_bad(self, value: Decimal, threshold: Decimal) -> bool:
+        """Return whether a value reaches the threshold."""
+        return value <= threshold if self.is_low_bad else value >= threshold
