@@ -234,11 +234,10 @@ def delete_old_messages(now: datetime) -> int:
     messages = messages.exclude(state=DeliveryState.WAITING).order_by("made_at")
     alerts = Alert.objects.filter(opened_at__lt=now - ALERT_RETENTION, deliveries=None)
     alerts = alerts.exclude(closed_at=None).order_by("opened_at")
-    deleted = 0
-    for rows in (messages, alerts):
-        pks = list(rows.values_list("pk", flat=True)[:MAX_DELETED_PER_CALL])
-        deleted += rows.model._default_manager.filter(pk__in=pks).delete()[0]
-    return deleted
+    old_messages = list(messages.values_list("pk", flat=True)[:MAX_DELETED_PER_CALL])
+    old_alerts = list(alerts.values_list("pk", flat=True)[:MAX_DELETED_PER_CALL])
+    deleted = AlertDelivery.objects.filter(pk__in=old_messages).delete()[0]
+    return deleted + Alert.objects.filter(pk__in=old_alerts).delete()[0]
 
 
 def _load_claimed(delivery_id: UUID, claim: int) -> AlertDelivery | None:

@@ -18,7 +18,6 @@ from copilot_admin.alerts.deliveries import (
     BACKOFF,
     LEASE,
     MAX_MESSAGES_PER_CALL,
-    DeliveryResult,
     attempt,
     create_deliveries,
     delete_old_messages,
@@ -29,6 +28,7 @@ from copilot_admin.alerts.deliveries import (
 )
 from copilot_admin.alerts.evaluation import evaluate_due_rules
 from copilot_admin.alerts.messages import build_test_message
+from copilot_admin.alerts.webhooks import DeliveryResult
 from copilot_admin.config.mail import DROPS
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.jobs.background import BACKGROUND

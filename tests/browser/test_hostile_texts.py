@@ -98,7 +98,7 @@ def team(texts: Sequence[str], owner: User) -> None:
         ErrorUsage.objects.create(**usage, code=name[:50], number=1)
         alert = Alert.objects.create(
             rule=make_rule(name=name[:100], tag=text[:50]), opened_at=hour,
-            sentence=text, words=[text], query=text,
+            sentence=text, query=text,
         )  # fmt: skip
         AlertDelivery.objects.create(
             event="opened", alert=alert, to=text[:200], subject=text[:200], body=text, answer=text

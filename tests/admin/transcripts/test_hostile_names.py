@@ -85,7 +85,7 @@ def alerts() -> Iterator[str]:
     webhook.save()
     rule = make_rule(name=TEXT, webhook=webhook, mails=TEXT)
     alert = Alert.objects.create(
-        rule=rule, opened_at=timezone.now(), sentence=TEXT, words=[TEXT], query=f"q={TEXT}"
+        rule=rule, opened_at=timezone.now(), sentence=TEXT, query=f"q={TEXT}"
     )
     delivery = AlertDelivery.objects.create(
         event="opened", alert=alert, to=TEXT, subject=TEXT, body=TEXT, answer=TEXT

@@ -1,7 +1,9 @@
-from django.db import migrations, models
+from typing import Any
+
+from django.db import migrations
 
 
-def delete_quotes(apps, schema_editor):
+def delete_quotes(apps: Any, schema_editor: Any) -> None:
     """Delete texts that quote users: alerts and their messages no longer hold any."""
     deliveries = apps.get_model("copilot_admin", "AlertDelivery").objects
     quoting = apps.get_model("copilot_admin", "Alert").objects.exclude(words=[])
@@ -11,7 +13,7 @@ def delete_quotes(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("copilot_admin", "0059_indexes_of_beginnings")]
+    dependencies = [("copilot_admin", "0002_search_and_triggers")]
 
     operations = [
         migrations.RunPython(delete_quotes, migrations.RunPython.noop),
