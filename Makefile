@@ -1,4 +1,4 @@
-# `make help` lists what can be made. Needed: Python 3.11 or newer, and make.
+# `make help` lists the targets. Requires Python 3.11 or newer.
 
 HOST ?= 127.0.0.1
 PORT ?= 7777
@@ -8,45 +8,70 @@ PIP_INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --requir
 UV := $(VENV)/bin/uv
 UV_INSTALL := $(UV) pip install --quiet --python $(PY) --require-hashes --compile-bytecode
 
-# Where it is set, each of the processes that tests start compiles every module anew.
+# If it is set, each process that a test starts compiles every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
+PYTEST := $(PY) -m pytest -q -n auto --dist worksteal
+TEST_DATABASE_URL ?= postgres://postgres@127.0.0.1:5432/postgres
+DATABASE_TESTS = $(shell grep -rl --include='test_*.py' mark.database tests)
+
 .DEFAULT_GOAL := help
-.PHONY: help run test check nightly bench mutants sizes lock
+.PHONY: help run test check nightly bench lock
+.PHONY: test-sqlite test-postgres test-coverage format-check lint types imports
 
-help:  ## what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
 
-run: $(VENV)/run.stamp  ## prepare everything at the first time, then serve on HOST and PORT
-	@HOST="$(HOST)" $(PY) manage.py quickstart --host "$(HOST)" --port "$(PORT)"
+run: $(VENV)/run.stamp  ## install on the first run, then serve on HOST and PORT
+	@$(PY) manage.py quickstart --host "$(HOST)" --port "$(PORT)"
 
-test: $(VENV)/dev.stamp  ## all tests; says in one line what is missing for some of them
-	@$(PY) -m tests
+test: $(VENV)/dev.stamp  ## run the tests
+	@$(MAKE) --no-print-directory test-sqlite test-postgres
 
-check: $(VENV)/dev.stamp  ## what CI runs: format, lint, types, imports, checks, tests
-	@$(PY) -m tests.side_by_side \
-		"$(VENV)/bin/ruff format --check ." \
-		"$(VENV)/bin/ruff check ." \
-		"nice $(VENV)/bin/mypy" \
-		"$(VENV)/bin/lint-imports" \
-		"$(PY) -m tests.production_check" \
-		"$(PY) -m tests --enforce"
+check: $(VENV)/dev.stamp  ## run what CI runs: format, lint, types, imports, tests with coverage
+	@$(MAKE) --no-print-directory -j -k -O \
+		test-coverage test-postgres types imports lint format-check
 
-nightly: $(VENV)/dev.stamp  ## what takes long: all tests with more examples, on either database
-	$(PY) -m tests.lock
-	$(PY) -m tests --nightly --enforce
+nightly: $(VENV)/dev.stamp  ## run all tests with more examples, on both databases
+	$(PYTEST) --hypothesis-profile nightly
+	DATABASE_URL=$(TEST_DATABASE_URL) $(PYTEST) --hypothesis-profile nightly $(DATABASE_TESTS)
 
-bench: $(VENV)/dev.stamp  ## our server beside others, on this machine
+bench: $(VENV)/dev.stamp  ## measure the server next to others on this machine
 	@$(PY) -m benchmarks
 
-mutants: $(VENV)/dev.stamp  ## change the product in small ways; which of the changes no test notices
-	@$(PY) -m tests.mutants
+lock: $(VENV)/dev.stamp  ## lock the dependencies after a change of pyproject.toml
+	@for extra in run traces dev; do \
+		$(UV) pip compile pyproject.toml $$([ $$extra = run ] || echo --extra $$extra) \
+			--universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --quiet \
+			--output-file requirements/$$extra.txt >/dev/null || exit 1; \
+	done
 
-sizes: $(VENV)/dev.stamp  ## the longest files and functions
-	@$(PY) -m tests.sizes
+test-sqlite:
+	@$(PYTEST) -m "not nightly"
 
-lock: $(VENV)/dev.stamp  ## lock the dependencies anew after a change of pyproject.toml
-	@$(PY) -m tests.lock --write
+# Without PostgreSQL one line says so; with REQUIRE_ALL it is an error.
+test-postgres:
+	@if $(PY) -m tests.services postgres; then \
+		DATABASE_URL=$(TEST_DATABASE_URL) $(PY) -m pytest -q -m "database and not nightly" $(DATABASE_TESTS); \
+	else test -z "$(REQUIRE_ALL)"; fi
+
+test-coverage:
+	@$(PYTEST) -m "not nightly" --cov --cov-report= $(if $(CI),--reruns 1)
+	@$(PY) -m coverage report --format=total --fail-under 90
+	@$(PY) -m coverage report --format=total --fail-under 95 --include 'protocol/*'
+	@$(PY) -m coverage report --format=total --fail-under 95 --include 'copilot_admin/agent/*'
+
+types:
+	@nice $(VENV)/bin/mypy
+
+imports:
+	@$(VENV)/bin/lint-imports
+
+lint:
+	@$(VENV)/bin/ruff check .
+
+format-check:
+	@$(VENV)/bin/ruff format --check .
 
 $(VENV)/run.stamp: requirements/run.txt | $(PY)
 	@echo "Installing what the server needs ..."

@@ -1,18 +1,19 @@
-"""What every test stands on: no network, honest skips, the same random examples every time."""
+"""Fixtures and hooks of the whole suite."""
 
 from collections.abc import Iterator
+from datetime import timedelta
+import gc
 import os
-import socket
-from typing import Any
+import signal
 
-from django.template import Context, RequestContext, Template
 from django.test import Client, TransactionTestCase
-from django.test.signals import template_rendered
 from hypothesis import settings as hypothesis_settings
 import pytest
 from pytest_django import DjangoDbBlocker
 
 from copilot_admin.agent.files.file_processes import WORKERS
+from copilot_admin.asgi import application
+from copilot_admin.config.roles import Role
 from copilot_admin.copilots import data_fit, live
 from copilot_admin.copilots.seen_keys import SEEN_KEYS
 from copilot_admin.http.guesses import GUESSES
@@ -29,23 +30,29 @@ from copilot_admin.runs.refused import REFUSED
 from copilot_admin.server import sole_server
 from copilot_admin.storage import writer
 from copilot_admin.storage.writer import READER, WRITER
-from copilot_admin.transcripts.store import JOURNAL
+from copilot_admin.transcripts.store import JOURNAL, reaping
 from copilot_admin.transcripts.store.seen import forget_noted
 from copilot_admin.transcripts.store.usage import forget_callers
 from copilot_admin.transcripts.store.users import forget_users
-from tests.databases import IS_POSTGRESQL, end_all_others
-from tests.emptying import empty
-from tests.letting_in import let_in
+from tests.databases import IS_POSTGRESQL, close_other_connections
+from tests.factories import make_user
+from tests.fast_flush import flush
+from tests.live_server import LiveServer, live_server
+from tests.polling import HANGS_SECONDS, eventually
 from tests.services import missing
-from tests.signals import listen, put_back
-from tests.waiting import HANGS_SECONDS
-
-pytest_plugins = ["tests.by_day", "tests.loading", "tests.fixtures", "tests.spared"]
+from tests.workspace.model_server import ModelServer, model_server
 
 SERVICES = ("browser", "curl", "nginx", "pgbouncer", "postgres", "redis")
-LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1", "", None})
+SIGNALS = (
+    signal.SIGINT,
+    signal.SIGTERM,
+    signal.SIGHUP,
+    signal.SIGQUIT,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+)
 
-# Few examples, the same in every run; what they do not find, the nightly run looks for.
+# Few examples, the same in every run. `--hypothesis-profile nightly` looks for more.
 hypothesis_settings.register_profile(
     "reproducible", derandomize=True, deadline=None, max_examples=30
 )
@@ -55,8 +62,13 @@ hypothesis_settings.register_profile(
 hypothesis_settings.load_profile("reproducible")
 
 
+def pytest_collection_finish() -> None:
+    """Hide modules and tests from the garbage collector: walking them costs a tenth of a run."""
+    gc.freeze()
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skips a test whose service is missing, or fails it where everything has to run."""
+    """Skip a test whose service is missing, or fail it if `REQUIRE_ALL` is set."""
     for service in SERVICES:
         if item.get_closest_marker(service) is None or not missing(service):
             continue
@@ -67,45 +79,33 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """Ends the threads of the journal before their database is dropped, and whoever else is at it.
+    """End the threads of the writer before their database is dropped.
 
-    PostgreSQL drops none that somebody is connected to. A page of the service that ends in the same
-    moment as one of a test's own client stays connected: Django takes away what closes both.
+    PostgreSQL drops no database that somebody is connected to.
     """
     yield
     for thread in (BACKGROUND, WRITER, READER):
         assert thread.stop(timeout=HANGS_SECONDS)
     if IS_POSTGRESQL:
         with django_db_blocker.unblock():
-            end_all_others()
+            close_other_connections()
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _emptied_quickly() -> Iterator[None]:
-    """Empties the database after a test that has committed, and keeps its connection.
+def _fast_flush() -> Iterator[None]:
+    """Empty the database after a test that commits.
 
-    Django closes it, for the sake of settings that a rollback may have undone; here there are none.
-    SQLite lays its log down with the last connection and begins another with the next one: 5 ms.
+    Django's `flush` truncates all tables, which the triggers of the audit trail forbid, and makes
+    content types, permissions and groups again: 140 ms a test on PostgreSQL.
     """
-    patch = pytest.MonkeyPatch()
-    patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _test: empty())
-    patch.setattr(TransactionTestCase, "_should_reload_connections", lambda _test: False)
-    yield
-    patch.undo()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _test: flush())
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _let_in_quickly() -> Iterator[None]:
-    """Makes of `force_login` a session and nothing more, which is all that most tests want."""
-    patch = pytest.MonkeyPatch()
-    patch.setattr(Client, "force_login", let_in)
-    yield
-    patch.undo()
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _tries_follow_each_other() -> Iterator[None]:
-    """What a database refuses in a test it refuses a second later too."""
+def _no_pauses() -> Iterator[None]:
+    """Retry writes at once: a database that refuses in a test refuses a second later too."""
     with pytest.MonkeyPatch.context() as patch:
         pauses = (0.0,) * len(writer.RETRY_PAUSES_SECONDS)
         patch.setattr(writer, "RETRY_PAUSES_SECONDS", pauses)
@@ -113,8 +113,8 @@ def _tries_follow_each_other() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _processes_take_their_time() -> Iterator[None]:
-    """Lets what is looked for in another process be found, however busy the machine is."""
+def _long_timeouts() -> Iterator[None]:
+    """Give other processes time on a busy machine."""
     with pytest.MonkeyPatch.context() as patch:
         for module, name in (
             (own, "LEAST_SECONDS"),
@@ -127,30 +127,9 @@ def _processes_take_their_time() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(autouse=True, scope="session")
-def _pages_are_noted(django_test_environment: None) -> Iterator[None]:
-    """Keeps what a page was made of for its test, and of its hundreds of fields nothing.
-
-    Django copies the context of every template, and each field of a form is several.
-    """
-
-    def render(template: Template, context: Context) -> str:
-        if context.template is template and isinstance(context, RequestContext):
-            template_rendered.send(sender=template, template=template, context=context)
-        return template.nodelist.render(context)
-
-    patch = pytest.MonkeyPatch()
-    patch.setattr(Template, "_render", render)
-    yield
-    patch.undo()
-
-
 @pytest.fixture(autouse=True)
-def _all_is_new() -> None:
-    """Forgets other tests: what they guessed and failed at, and their rows.
-
-    A database that is rolled back or emptied gives their ids anew.
-    """
+def _reset_caches() -> None:
+    """Forget what other tests left in the process: a database that is emptied reuses its ids."""
     live._other_ids.cache_clear()
     live._answerer.cache_clear()
     book.forget()
@@ -164,46 +143,72 @@ def _all_is_new() -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _signals_are_heard() -> None:
-    """Lets tests interrupt what they start, whoever has started them."""
-    listen()
+def _hear_signals() -> None:
+    """Undo the ignoring of signals by a shell that starts pytest in the background.
+
+    Child processes inherit it, and commands that tests interrupt would never end.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 @pytest.fixture(autouse=True)
-def _signals_are_put_back() -> Iterator[None]:
-    """Lets Ctrl-C end the tests, whoever has handled signals in one of them."""
-    with put_back():
-        yield
+def _restore_signals() -> Iterator[None]:
+    """Give signals back: commands and servers handle them to the end of their process."""
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    yield
+    for number, handler in before.items():
+        if signal.getsignal(number) is not handler:
+            signal.signal(number, handler)
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _no_process_left() -> Iterator[None]:
-    """Ends the processes that read files."""
+def _stop_file_workers() -> Iterator[None]:
+    """End the processes that read files."""
     yield
     WORKERS.stop()
 
 
-@pytest.fixture(autouse=True, scope="session")
-def _only_loopback() -> Iterator[None]:
-    """Lets no test reach another machine."""
-    patch = pytest.MonkeyPatch()
-    connect, resolve = socket.socket.connect, socket.getaddrinfo
-
-    def guarded_connect(self: socket.socket, address: Any) -> None:
-        if self.family != socket.AF_UNIX:
-            _check_loopback(address[0])
-        connect(self, address)
-
-    def guarded_resolve(host: Any, *rest: Any, **options: Any) -> Any:
-        _check_loopback(host.decode() if isinstance(host, bytes) else host)
-        return resolve(host, *rest, **options)
-
-    patch.setattr(socket.socket, "connect", guarded_connect)
-    patch.setattr(socket, "getaddrinfo", guarded_resolve)
+@pytest.fixture(autouse=True)
+def _wait_for_writes(request: pytest.FixtureRequest, _django_db_marker: None) -> Iterator[None]:
+    """Wait for background writes of a test before its database is emptied."""
+    if {"db", "transactional_db"} & set(request.fixturenames):
+        request.getfixturevalue("_django_db_helper")
     yield
-    patch.undo()
+    for thread in (BACKGROUND, WRITER, READER):
+        assert thread.wait_until_idle(timeout=HANGS_SECONDS)
 
 
-def _check_loopback(host: str | None) -> None:
-    if host not in LOOPBACK_NAMES and not str(host).startswith("127."):
-        pytest.fail(f"a test tried to reach {host}")
+@pytest.fixture
+def reviewer(db: None) -> Client:
+    """A browser that is signed in as a reviewer."""
+    browser = Client()
+    browser.force_login(make_user(Role.REVIEWERS))
+    return browser
+
+
+@pytest.fixture(scope="module")
+def service(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[LiveServer]:
+    """The whole application behind a real socket, started once for a module."""
+    with django_db_blocker.unblock(), live_server(application) as server:
+        yield server
+
+
+@pytest.fixture
+def service_url(
+    service: LiveServer, transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """The URL of the service, which is idle again before the database is emptied.
+
+    It takes no run for dead: tests make runs that are long past.
+    """
+    monkeypatch.setattr(reaping, "SILENCE", timedelta(days=10_000))
+    yield service.url
+    assert eventually(service.is_idle), "something still runs on the server"
+
+
+@pytest.fixture
+def model() -> Iterator[ModelServer]:
+    """A model server that plays the script of the test."""
+    with model_server() as server:
+        yield server

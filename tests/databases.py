@@ -12,7 +12,7 @@ IS_POSTGRESQL = connection.vendor == "postgresql"
 on_postgresql = pytest.mark.skipif(not IS_POSTGRESQL, reason="SQLite has nothing of the kind")
 
 
-def end_all_others() -> None:
+def close_other_connections() -> None:
     """Ends every connection to the database of PostgreSQL, of whatever thread; closes this one's."""
     with connection.cursor() as cursor:
         cursor.execute(

@@ -18,7 +18,7 @@ from copilot_admin.runs.run import RUNNING
 from copilot_admin.server import housekeeping
 from copilot_admin.server.http_protocol import BoundedHeads
 from copilot_admin.server.listening_pages import ListeningPages
-from tests.waiting import HANGS_SECONDS, eventually
+from tests.polling import HANGS_SECONDS, eventually
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
-"""What some tests need beside Python, and the sentence that says it is missing."""
+"""Programs and servers that some tests need; `python -m tests.services postgres` looks for one."""
 
 from functools import cache
 import os
 import shutil
+import sys
 
 import psycopg
 import redis
@@ -70,3 +71,7 @@ def _missing_redis() -> str:
     finally:
         client.close()
     return ""
+
+
+if __name__ == "__main__":
+    sys.exit(missing(sys.argv[1]) or 0)

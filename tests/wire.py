@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 
 class Line:

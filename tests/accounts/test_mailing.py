@@ -11,7 +11,7 @@ import pytest
 
 from copilot_admin.accounts import mailing
 from copilot_admin.accounts.mailing import TOO_SLOW, hand_over
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 MESSAGE = EmailMessage("Hello", "You.", "a@example.com", ["b@example.com"])
 

@@ -43,7 +43,6 @@ WRONG = [
 ]
 
 
-@pytest.mark.by_day(5)
 @pytest.mark.parametrize(("name", "arguments"), WRONG)
 def test_a_wrong_call_is_told_in_a_sentence_whatever_it_names(name, arguments):
     spec = make_spec(

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 IMPORT_ALL = """
 import importlib, pkgutil, sys

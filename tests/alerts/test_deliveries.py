@@ -38,7 +38,7 @@ from tests.agent.providers.upstream import Request, serving
 from tests.alerts.alerting import HOUR, MINUTE, NOON, dislike, make_rule, make_webhook
 from tests.alerts.receivers import answering
 from tests.factories import make_published
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db
 DELIVERED = DeliveryResult(is_delivered=True, status=204)

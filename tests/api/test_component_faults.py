@@ -82,7 +82,6 @@ class TestArguments:
         both = {"_sys_origin_query": "x", "second": "y"}
         assert ask("/pair", {"parameters": both}, key=key).words == "x y"
 
-    @pytest.mark.by_day(5)
     @pytest.mark.parametrize(
         ("body", "code"),
         [

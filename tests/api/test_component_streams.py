@@ -17,7 +17,7 @@ from protocol.components import create_output
 from tests.component_calls.component_http import Stage, rows, served, settle
 from tests.factories import make_key
 from tests.http.asgi_client import scope
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 __all__ = ["served"]
 pytestmark = [

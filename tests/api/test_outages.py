@@ -32,7 +32,7 @@ from copilot_admin.storage.writer import READER, WRITER, Deadline
 from copilot_admin.transcripts.store import JOURNAL, opening
 from tests.factories import make_key, make_published
 from tests.live_server import serving
-from tests.waiting import HANGS_SECONDS, eventually
+from tests.polling import HANGS_SECONDS, eventually
 from tests.wire import Line
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -72,7 +72,6 @@ def no_connection(error: Exception) -> Iterator[pytest.MonkeyPatch]:
         yield patch
 
 
-@pytest.mark.by_day(6)
 @pytest.mark.parametrize(("method", "path", "body"), PLACES)
 def test_the_api_says_503_and_when_to_ask_again_and_the_log_so_once(
     away, caplog, method, path, body
@@ -239,7 +238,6 @@ def page_of_a_session(path: str, *, is_async: bool) -> Any:
     return async_to_sync(client.get)(path) if is_async else client.get(path)
 
 
-@pytest.mark.by_day(3)
 @pytest.mark.parametrize("path", ["/admin/", "/admin/copilot_admin/copilot/"])
 @pytest.mark.parametrize("is_async", [True, False])
 def test_a_page_says_so_in_the_look_of_the_admin(away, path, is_async):

@@ -39,8 +39,8 @@ from protocol import requests
 from tests.agent.scripted import ScriptedProvider, Step, broken, cut, stalled, text
 from tests.factories import make_published
 from tests.live_server import serving
+from tests.polling import HANGS_SECONDS, eventually
 from tests.streams import read
-from tests.waiting import HANGS_SECONDS, eventually
 from tests.wire import Line
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -21,8 +21,8 @@ from copilot_admin.runs.stops import Stop
 from tests.agent.scripted import ScriptedProvider, Step, stalled, text
 from tests.factories import make_key, make_published
 from tests.http.asgi_client import scope
-from tests.issuer import rules, token_of
-from tests.waiting import HANGS_SECONDS
+from tests.jwt_issuer import rules, token_of
+from tests.polling import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

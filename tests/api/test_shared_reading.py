@@ -7,7 +7,7 @@ import pytest
 
 from copilot_admin.api.shared_reading import SharedReading
 from copilot_admin.storage.writer import READER
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 
 class Counter:

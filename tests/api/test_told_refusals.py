@@ -12,7 +12,7 @@ from copilot_admin.models import Access, Outcome, Run
 from copilot_admin.telemetry import watchers
 from copilot_admin.telemetry.ended_run import EndedRun
 from tests.factories import make_key, make_published
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -28,10 +28,10 @@ from copilot_admin.models import (
 from tests.agent.scripted import ScriptedProvider, text
 from tests.docs.test_operations import proxy
 from tests.factories import make_key, make_published
-from tests.issuer import KeySetServer, jwk, key_set, rules, token_of
+from tests.jwt_issuer import KeySetServer, jwk, key_set, rules, token_of
 from tests.limits.limiting import limited
 from tests.live_server import LiveServer, live_server
-from tests.waiting import eventually
+from tests.polling import eventually
 from tests.wire import Line
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -29,7 +29,7 @@ from tests.agent.providers.upstream import Handler, Reply, Request, serving
 from tests.agent.scripted import broken, stalled, text
 from tests.api.test_questions import Client, script
 from tests.factories import make_published
-from tests.waiting import HANGS_SECONDS, comes_true
+from tests.polling import HANGS_SECONDS, comes_true
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LONG = "word " * (READ_INLINE_BYTES // 5 + 1)

@@ -29,7 +29,7 @@ from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.config.audit_log import SyslogServer
 from copilot_admin.models.audit import Action, AuditCursor, AuditCursorName, AuditEntry
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db
 

@@ -27,7 +27,7 @@ from copilot_admin.audit.forwarding import read_anchors
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.models.audit import Action, AuditEntry
-from tests.emptying import without_triggers
+from tests.fast_flush import without_triggers
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 

@@ -12,8 +12,8 @@ from typing import Any
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 import pytest
 
+from tests.polling import HANGS_SECONDS
 from tests.services import chromium
-from tests.waiting import HANGS_SECONDS
 
 # Debian's Chromium as root in a container, and none of its calls home. Pages are drawn by the
 # processor at once: to imitate a graphics card first took a tenth of all.

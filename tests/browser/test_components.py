@@ -16,7 +16,7 @@ from copilot_admin.config.roles import Role
 from protocol.components import ComponentOutput, create_output
 from tests.browser.visits import PHONE, Visit, visiting
 from tests.factories import make_copilot, make_user
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 CATALOGUE = "/admin/components/"

@@ -13,7 +13,7 @@ from copilot_admin.models import Access, Copilot, SavedQuestion
 from tests.browser.visits import PHONE, Visit, visiting
 from tests.evaluation.questions import PRICES
 from tests.factories import make_provider, make_published, make_saved, make_user
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 MOST_CLICKS = 8  # from a template to a connected copilot

@@ -13,7 +13,7 @@ from django.test import Client
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Response, expect
 import pytest
 
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1360, "height": 900}

@@ -17,7 +17,7 @@ from copilot_admin.config.asking_users import (
 from copilot_admin.config.env import BadSetting, Environment
 from copilot_admin.config.key_sets import NoKeys, read_key_set
 from copilot_admin.config.networks import networks
-from tests.issuer import ec_jwk, jwk, key_set, pem
+from tests.jwt_issuer import ec_jwk, jwk, key_set, pem
 
 GOOD = {
     "COPILOT_USER_JWKS_URL": "https://login.example.com/jwks.json",

@@ -17,8 +17,8 @@ from copilot_admin.config.bounded_connection import (
 )
 from copilot_admin.config.databases import OPTIONS_OF_SERVERS, POOL
 from copilot_admin.storage.errors import UNDEFINED_TABLE
+from tests.polling import HANGS_SECONDS
 from tests.services import DATABASE_URL
-from tests.waiting import HANGS_SECONDS
 
 TOLD_WITHIN_SECONDS = 5.0  # whoever asks while PostgreSQL is away
 SHORT = 0.05

@@ -11,8 +11,8 @@ from copilot_admin.admin.logins.counted import within
 from copilot_admin.config import forgiving_cache
 from copilot_admin.config.forgiving_cache import ForgivingRedisCache
 from tests.babbling import REPLIES, babbling
+from tests.polling import HANGS_SECONDS
 from tests.services import REDIS_URL
-from tests.waiting import HANGS_SECONDS
 
 CACHED_JSON = "copilot_admin.config.cached_json.CachedJson"
 

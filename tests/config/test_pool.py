@@ -7,8 +7,8 @@ from psycopg_pool import ConnectionPool, PoolTimeout, TooManyRequests
 import pytest
 
 from copilot_admin.config.databases import POOL
+from tests.polling import eventually
 from tests.services import DATABASE_URL
-from tests.waiting import eventually
 
 pytestmark = pytest.mark.postgres
 # The pool's own, but for what takes its time.

@@ -18,7 +18,7 @@ from copilot_admin.config.env import BadSetting, Environment
 from copilot_admin.config.kept_secrets import kept_secret
 from copilot_admin.config.ready_connection import ReadyConnection
 from copilot_admin.config.secrets import encryption_keys, secret_key
-from tests.production_check import production_environment
+from tests.production import production_environment
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -204,7 +204,6 @@ def ends(tmp_path_factory: pytest.TempPathFactory) -> list[str | None]:
     return found
 
 
-@pytest.mark.by_day(8)
 @pytest.mark.parametrize(
     ("number", "line"),
     [pytest.param(number, line, id=line) for number, (_, line) in enumerate(REFUSED)],

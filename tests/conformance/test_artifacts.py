@@ -181,7 +181,6 @@ def test_charts_are_drawn_of_the_data_of_a_widget(service_url, model):
     assert set(schema["required"]) == {"name", "description", "type", "rows", "x", "y"}
 
 
-@pytest.mark.by_day(3)
 @pytest.mark.parametrize("vendor", VENDORS, ids=lambda vendor: vendor.__name__)
 def test_every_vendors_way_of_streaming_gives_the_same_answer(vendor: Vendor, service_url, model):
     model.vendor = vendor

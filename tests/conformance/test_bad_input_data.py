@@ -11,7 +11,7 @@ from copilot_admin.models import Node, Outcome, Run, Turn
 from copilot_admin.storage.errors import DatabaseUnavailable
 from tests.agent.files.sample_files import base64
 from tests.conformance.strangers import NEWS, PRICE, Stranger, content, import_template, widgets
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 from tests.wire import Line
 from tests.workspace.client import named, text_of
 from tests.workspace.model_server import calls, says
@@ -113,7 +113,6 @@ def test_two_parameters_of_one_name_are_one_and_the_run_says_so(service_url, mod
     assert any("ticker" in note for note in Run.objects.order_by("started_at")[0].notes)
 
 
-@pytest.mark.by_day(3)
 @pytest.mark.parametrize(
     ("result", "told"),
     [
@@ -201,7 +200,6 @@ def test_who_may_not_ask_gets_the_same_words_and_leaves_no_run(path, access, ser
     assert not Run.objects.exists()
 
 
-@pytest.mark.by_day(5)
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "PROPFIND", "PUT"])
 @pytest.mark.parametrize(
     "path",

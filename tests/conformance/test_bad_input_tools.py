@@ -24,7 +24,6 @@ def answered(model: Any, number: int = -1) -> str:
     return str(model.requests[number]["messages"][-1]["content"])
 
 
-@pytest.mark.by_day(2)
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [

@@ -290,7 +290,6 @@ def test_older_clients_know_no_agents(generation, service_url, model):
     assert "tools" not in model.requests[0]
 
 
-@pytest.mark.by_day(4)
 @pytest.mark.parametrize("generation", Generation, ids=["1", "2", "3"])
 @pytest.mark.parametrize(
     ("expects", "data", "answer"),

@@ -70,7 +70,6 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.by_day(3)
 @pytest.mark.parametrize("case", CASES)
 def test_a_change_of_the_dashboard_leaves_as_workspace_reads_it(case, service_url, model):
     function, given, sent = CASES[case]

@@ -68,7 +68,6 @@ def test_a_request_without_messages_is_refused_in_the_known_words(service_url, m
     assert not Run.objects.exists()
 
 
-@pytest.mark.by_day(4)
 @pytest.mark.parametrize("slug", READERS)
 def test_a_client_that_forgets_the_call_is_not_driven_in_circles(slug, service_url, model):
     """A client drops call and result in some cases, and then sends its question again."""

@@ -111,7 +111,6 @@ ONLY_THREE: dict[str, Any] = {
 }
 
 
-@pytest.mark.by_day(4)
 @pytest.mark.parametrize("older", [ONE, TWO], ids=["1", "2"])
 @pytest.mark.parametrize("field", ONLY_THREE)
 def test_a_field_of_today_outweighs_old_messages_and_widgets(field, older, service_url, model):

@@ -80,7 +80,6 @@ def test_a_widget_that_had_nothing_is_not_cited(nothing, service_url, model):
     assert citation["source_info"]["widget_id"] == "stock_price"
 
 
-@pytest.mark.by_day(3)
 @pytest.mark.parametrize("nothing", [[], "", {}])
 @pytest.mark.parametrize("generation", [1, 2])
 def test_nor_is_it_named_to_older_clients(generation, nothing, service_url, model):
@@ -263,7 +262,6 @@ def test_context_of_the_first_generation_is_told_as_before(context, service_url,
     assert f">\n{told}\n</data>" in model.told()
 
 
-@pytest.mark.by_day(3)
 @pytest.mark.parametrize("generation", [Generation.ONE, Generation.TWO], ids=["1", "2"])
 @pytest.mark.parametrize(
     ("form", "content", "note"),

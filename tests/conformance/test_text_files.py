@@ -24,7 +24,6 @@ def file(**item: Any) -> Any:
     return {"get_widget_data": lambda _: [{"items": [{"data_format": CSV, **item}]}]}
 
 
-@pytest.mark.by_day(4)
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("by_link", [False, True], ids=["base64", "link"])
 def test_a_text_file_reaches_the_model_in_any_encoding(
@@ -83,7 +82,6 @@ def test_a_text_file_of_every_generation_is_read(encoding, generation, service_u
 UNREADABLE = "The file 'prices.csv' could not be read. "
 
 
-@pytest.mark.by_day(3)
 @GENERATIONS
 @pytest.mark.parametrize(
     ("data", "why"),

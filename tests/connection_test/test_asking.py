@@ -13,8 +13,8 @@ from copilot_admin.connection_test import asking as module
 from copilot_admin.connection_test.asking import asking, is_within, may_be_asked
 from copilot_admin.connection_test.values import Answer, Unreached
 from tests import tls
-from tests.served import Handle, served
-from tests.waiting import HANGS_SECONDS
+from tests.http_stub import Handle, http_stub
+from tests.polling import HANGS_SECONDS
 
 
 def asked(address: str, *, base: str, is_own: bool = True, seconds: float = 10.0) -> Answer:
@@ -52,7 +52,7 @@ def test_steps_that_ask_together_are_no_crowd():
         async with asking(base, is_own=True) as ask:
             await asyncio.gather(*(ask("GET", f"{base}/x") for _ in range(9)))
 
-    with served(handle) as base:
+    with http_stub(handle) as base:
         async_to_sync(crowd)(base)
     assert (max(most), len(most)) == (3, 9)
 
@@ -89,7 +89,7 @@ def test_only_addresses_below_its_own_are_the_servers(address: str, within: bool
 
 
 def test_an_answer_comes_as_it_is_and_a_redirect_is_not_followed():
-    with served(says(b"", 302, Location="http://169.254.169.254/")) as base:
+    with http_stub(says(b"", 302, Location="http://169.254.169.254/")) as base:
         answer = asked(f"{base}/x", base=base)
     assert (answer.status, answer.headers["location"]) == (302, "http://169.254.169.254/")
 
@@ -101,7 +101,7 @@ def test_a_header_that_came_twice_is_one_as_browsers_read_it():
             request.send_header("Access-Control-Allow-Origin", "https://pro.openbb.co")
         request.end_headers()
 
-    with served(twice) as base:
+    with http_stub(twice) as base:
         answer = asked(f"{base}/x", base=base)
     assert answer.headers["access-control-allow-origin"] == (
         "https://pro.openbb.co, https://pro.openbb.co"
@@ -116,7 +116,7 @@ def test_nobody_else_is_asked():
 
 
 def test_nobody_there_is_said():
-    with served(says(b"")) as base:
+    with http_stub(says(b"")) as base:
         pass
     with pytest.raises(Unreached, match="Nothing takes connections there"):
         asked(f"{base}/x", base=base)
@@ -132,7 +132,7 @@ def test_nobody_there_is_said():
 def test_what_is_wrong_with_the_certificate_is_said(certificate, told, monkeypatch):
     """Browsers of a firm may know who signed it, so they need not refuse it as well."""
     tls.trust(monkeypatch)
-    with served(says(b""), tls=certificate()) as base, pytest.raises(Unreached) as failed:
+    with http_stub(says(b""), tls=certificate()) as base, pytest.raises(Unreached) as failed:
         asked(f"{base}/x", base=base)
     assert failed.value.public.startswith(told)
 
@@ -148,7 +148,7 @@ def test_a_server_without_open_files_does_not_say_that_nobody_is_there(monkeypat
 
 def test_an_answer_without_end_is_cut(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "MOST_BYTES", 1000)
-    with served(says(b"x" * 1001)) as base, pytest.raises(Unreached, match="is longer than"):
+    with http_stub(says(b"x" * 1001)) as base, pytest.raises(Unreached, match="is longer than"):
         asked(f"{base}/x", base=base)
 
 
@@ -158,7 +158,7 @@ def test_an_answer_that_does_not_come_is_not_waited_for():
     def wait(request: BaseHTTPRequestHandler) -> None:
         free.wait()
 
-    with served(wait) as base:
+    with http_stub(wait) as base:
         with pytest.raises(Unreached, match="It did not answer to the end"):
             asked(f"{base}/x", base=base, seconds=0.05)
         free.set()
@@ -168,5 +168,5 @@ def test_what_is_no_http_breaks_the_connection():
     def shout(request: BaseHTTPRequestHandler) -> None:
         request.wfile.write(b"-ERR unknown command\r\n")
 
-    with served(shout) as base, pytest.raises(Unreached, match="The connection broke"):
+    with http_stub(shout) as base, pytest.raises(Unreached, match="The connection broke"):
         asked(f"{base}/x", base=base)

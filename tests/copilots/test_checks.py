@@ -99,7 +99,6 @@ def test_a_database_without_tables_has_no_providers():
             editor.execute("ALTER TABLE elsewhere RENAME TO copilot_admin_provider")
 
 
-@pytest.mark.by_day(3)
 @pytest.mark.parametrize(
     ("name", "made", "fault"),
     [

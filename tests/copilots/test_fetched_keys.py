@@ -15,7 +15,7 @@ from copilot_admin.copilots.door import Credentials, forget_keys, user_of
 from copilot_admin.copilots.fetched_keys import FetchedKeys
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.errors import Unavailable, UnknownUser
-from tests.issuer import KeySetServer, jwk, key_set, rules, token_of
+from tests.jwt_issuer import KeySetServer, jwk, key_set, rules, token_of
 
 ADDRESS = "https://login.example.com/jwks.json"
 

@@ -18,7 +18,7 @@ from copilot_admin.copilots.door import Credentials, user_of
 from copilot_admin.copilots.tokens import LONGEST, claims_of
 from copilot_admin.copilots.users import AskingUser, UserSource
 from copilot_admin.errors import UnknownUser
-from tests.issuer import (
+from tests.jwt_issuer import (
     ec_jwk,
     ec_key,
     jwk,

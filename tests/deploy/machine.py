@@ -24,8 +24,8 @@ import psycopg
 from benchmarks.processes import free_port
 from copilot_admin.settings import BASE_DIR
 from tests import services
-from tests.production_check import production_environment
-from tests.waiting import HANGS_SECONDS, eventually
+from tests.polling import HANGS_SECONDS, eventually
+from tests.production import production_environment
 
 NOBODY = "nobody"
 TOLD = 8000  # bytes of what a server said

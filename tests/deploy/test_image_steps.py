@@ -16,7 +16,7 @@ import pytest
 
 from copilot_admin.settings import BASE_DIR
 from tests.deploy.containerfile import stages
-from tests.production_check import production_environment
+from tests.production import production_environment
 
 PACKAGES, IMAGE = stages()
 FROM_A_NETWORK = ("apt-get ", "/opt/venv/bin/python -m pip ")

@@ -25,7 +25,7 @@ from tests.deploy.machine import (
     serving,
     slow_model,
 )
-from tests.waiting import eventually
+from tests.polling import eventually
 
 pytestmark = [pytest.mark.redis, pytest.mark.django_db]
 JSON = {"Content-Type": "application/json"}

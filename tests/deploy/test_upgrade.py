@@ -26,8 +26,8 @@ from tests.deploy.machine import (
     serving,
     slow_model,
 )
+from tests.polling import HANGS_SECONDS, eventually
 from tests.services import nginx
-from tests.waiting import HANGS_SECONDS, eventually
 
 pytestmark = [
     pytest.mark.nightly,

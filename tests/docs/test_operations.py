@@ -16,8 +16,8 @@ from copilot_admin.settings import BASE_DIR
 from copilot_admin.telemetry.figures import ServerFigures
 from tests.agent.scripted import ScriptedProvider, stalled
 from tests.factories import make_published
+from tests.polling import HANGS_SECONDS, eventually
 from tests.services import nginx
-from tests.waiting import HANGS_SECONDS, eventually
 from tests.wire import Line
 
 OPERATIONS = (BASE_DIR / "docs" / "operations.md").read_text()

@@ -13,7 +13,7 @@ import pytest
 from copilot_admin.import_export.importing import import_file
 from copilot_admin.settings import BASE_DIR
 from tests.docs.test_docs import BLOCK, DOCUMENTS
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 README = (BASE_DIR / "README.md").read_text()
 OURS = "http://127.0.0.1:7777"

@@ -11,7 +11,7 @@ import pytest
 
 from copilot_admin.config.env import Environment
 from copilot_admin.config.mail import PORTS
-from tests.production_check import production_environment
+from tests.production import production_environment
 
 ROOT = Path(__file__).parent.parent.parent
 DOCUMENT = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")

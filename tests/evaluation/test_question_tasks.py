@@ -42,7 +42,7 @@ from tests.agent.scripted import stalled, text
 from tests.clocks import when_missed
 from tests.evaluation.questions import script
 from tests.factories import make_copilot, make_published, make_saved, make_user
-from tests.waiting import HANGS_SECONDS, eventually
+from tests.polling import HANGS_SECONDS, eventually
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 IN_DATABASE = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}

@@ -10,7 +10,7 @@ from copilot_admin.models import SavedQuestion, Side
 from tests.agent.scripted import stalled, text
 from tests.evaluation.questions import script
 from tests.factories import make_copilot, make_saved
-from tests.waiting import HANGS_SECONDS, eventually
+from tests.polling import HANGS_SECONDS, eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

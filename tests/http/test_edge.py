@@ -21,7 +21,7 @@ from copilot_admin.http.security_headers import CONTENT_SECURITY_POLICY, Securit
 from copilot_admin.http.signals import keep_start_in_event_loop
 from copilot_admin.http.stray_slashes import WithoutStraySlashes
 from tests.http.asgi_client import call, scope
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 WORKSPACE = "https://pro.openbb.co"
 QUERY = "/v1/copilots/news/query"

@@ -27,8 +27,8 @@ from copilot_admin.telemetry import watchers
 from tests.factories import make_key
 from tests.http.asgi_client import Answer, call, scope
 from tests.http.test_edge import echo
-from tests.issuer import rules, token_of
-from tests.waiting import eventually
+from tests.jwt_issuer import rules, token_of
+from tests.polling import eventually
 from tests.wire import Line
 
 QUERY = "/v1/copilots/news/query"

@@ -205,7 +205,6 @@ ODD_VALUES: tuple[object, ...] = (
 )
 
 
-@pytest.mark.by_day(5)
 @pytest.mark.parametrize("odd", ODD_VALUES, ids=lambda odd: repr(odd)[:12])
 def test_no_fault_is_told_in_the_words_of_a_library(odd):
     told: list[str] = []

@@ -9,7 +9,7 @@ import pytest
 from copilot_admin.jobs import background
 from copilot_admin.jobs.background import BACKGROUND, beside, in_loop
 from copilot_admin.storage.errors import DatabaseUnavailable
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 
 async def here() -> asyncio.AbstractEventLoop:

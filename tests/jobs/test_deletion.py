@@ -23,8 +23,8 @@ from copilot_admin.transcripts.store.opening import accept, prepare
 from protocol.events import ArtifactType, MessageArtifact
 from tests.clocks import when_missed
 from tests.factories import make_call, make_published, make_saved, make_version
+from tests.polling import HANGS_SECONDS
 from tests.transcripts.store.journaling import Client, ai
-from tests.waiting import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db
 BIG = [

@@ -20,8 +20,8 @@ from copilot_admin.models import (
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.transcripts.store.seen import forget_noted
 from tests.clocks import when_missed
+from tests.polling import HANGS_SECONDS
 from tests.transcripts.store.journaling import Client, ai, call_echo, call_event, ending, result
-from tests.waiting import HANGS_SECONDS
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 

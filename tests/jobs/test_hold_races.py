@@ -14,8 +14,8 @@ from copilot_admin.models import Conversation, Copilot, LegalHold
 from copilot_admin.privacy import holds
 from copilot_admin.privacy.scopes import PrivacyScope
 from tests.databases import on_postgresql
+from tests.polling import HANGS_SECONDS, eventually
 from tests.transcripts.store.journaling import Client
-from tests.waiting import HANGS_SECONDS, eventually
 
 pytestmark = [pytest.mark.database, on_postgresql, pytest.mark.django_db(transaction=True)]
 SCOPE = PrivacyScope(principal="anonymous")

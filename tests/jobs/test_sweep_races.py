@@ -22,7 +22,7 @@ from copilot_admin.storage.packing import pack
 from copilot_admin.storage.writer import WRITER
 from tests.databases import on_postgresql
 from tests.factories import make_published
-from tests.waiting import HANGS_SECONDS, eventually
+from tests.polling import HANGS_SECONDS, eventually
 
 pytestmark = [pytest.mark.database, on_postgresql, pytest.mark.django_db(transaction=True)]
 VALUE: Any = {"rows": [{"day": day, "word": "x" * 200} for day in range(100)]}

@@ -22,7 +22,7 @@ from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.storage.writer import WRITER
 from tests.factories import make_copilot, make_published
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 IN_DATABASE = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -112,7 +112,6 @@ def test_what_could_not_be_told_at_the_return_is_told_the_next_time(away):
     asyncio.run(scenario())
 
 
-@pytest.mark.by_day(4)
 @pytest.mark.parametrize("reply", REPLIES.values(), ids=REPLIES)
 def test_a_redis_that_talks_nonsense_is_as_one_that_is_away(reply: bytes, caplog) -> None:
     """Each question was answered with 500, and each answer broke off at its end."""

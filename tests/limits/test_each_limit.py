@@ -139,7 +139,6 @@ def changes_of_clocks(zone: tzinfo) -> list[datetime]:
     ]
 
 
-@pytest.mark.by_day(4)
 @pytest.mark.parametrize("name", ODD_ZONES)
 def test_windows_follow_each_other_without_a_gap_wherever_midnight_is(name: str):
     zone, random = ZoneInfo(name), Random(name)  # no secret

@@ -56,7 +56,6 @@ def said_of(fault):
     return f"CommandError: The standard output takes nothing: {fault}.\n" if fault else ""
 
 
-@pytest.mark.by_day(4)
 @pytest.mark.parametrize(
     ("way", "fault", "unbuffered"),
     [

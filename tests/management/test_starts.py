@@ -13,7 +13,7 @@ from django.db import connection
 import pytest
 
 from tests.databases import copy_for_server
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -239,7 +239,6 @@ def everyones_hold() -> models.LegalHold:
     return holds.place(PrivacyScope(since=START - timedelta(days=9)), reason="Case 12", by="ann")
 
 
-@pytest.mark.by_day(3)
 @pytest.mark.parametrize(
     "path",
     [

@@ -26,8 +26,8 @@ from copilot_admin.transcripts.store.sealing import seal, to_json
 from copilot_admin.transcripts.store.seen import note_seen
 from protocol.events import ArtifactType, MessageArtifact
 from tests.factories import make_call, make_key, make_saved, make_user, make_version
+from tests.polling import HANGS_SECONDS
 from tests.transcripts.store.journaling import Client, ai, record_of
-from tests.waiting import HANGS_SECONDS
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 GONE, STAYS = "qxjzkvwpqyhx", "zvqkxwyjpzqf"

@@ -12,8 +12,8 @@ from copilot_admin.management.commands import privacy
 from copilot_admin.models import ComponentCall
 from copilot_admin.privacy.leftovers import tables, vacuum, write_anew
 from tests.factories import make_call, make_version
+from tests.polling import eventually
 from tests.services import DATABASE_URL
-from tests.waiting import eventually
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 CALLS = ComponentCall._meta.db_table

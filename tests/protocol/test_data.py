@@ -349,7 +349,6 @@ def test_a_line_is_80_columns_at_most(length: int) -> None:
         assert layout(value) == specified(value)
 
 
-@pytest.mark.by_day(5)
 @pytest.mark.parametrize("count", [1, 255, 256, 257, 600])
 @pytest.mark.parametrize("odd", [None, {}, {"n": {"deep": [1]}}, [1], "text"], ids=str)
 def test_long_lists_are_laid_out_like_short_ones(count: int, odd: Any) -> None:

@@ -125,7 +125,6 @@ def ends_well(body: Any, hint: Generation | None = None) -> Query | None:
     return query
 
 
-@pytest.mark.by_day(5)
 @pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("body", BODIES, ids=range(len(BODIES)))
 def test_wrong_type_at_any_path_ends_well(body: dict[str, Any], step: int):
@@ -138,7 +137,6 @@ def test_wrong_type_at_any_path_ends_well(body: dict[str, Any], step: int):
                 assert from_bytes == ends_well(wrong)
 
 
-@pytest.mark.by_day(5)
 @pytest.mark.parametrize("body", BODIES, ids=range(len(BODIES)))
 def test_missing_member_at_any_path_ends_well(body: dict[str, Any]):
     for path in paths(body):

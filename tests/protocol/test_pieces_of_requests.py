@@ -61,7 +61,6 @@ PLACES = [
 ]
 
 
-@pytest.mark.by_day(6)
 @pytest.mark.parametrize("body", PLACES)
 @pytest.mark.parametrize("element", [1, "a", {"content": "a"}])
 def test_more_pieces_than_are_taken_are_refused_wherever_they_stand(

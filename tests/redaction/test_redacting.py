@@ -98,7 +98,6 @@ OTHERWISE = {
 }
 
 
-@pytest.mark.by_day(12)
 @pytest.mark.parametrize("spelling", OTHERWISE)
 @pytest.mark.parametrize(
     ("text", "kept"),

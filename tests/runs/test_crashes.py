@@ -131,7 +131,6 @@ def test_an_event_that_cannot_be_said_does_not_spoil_the_record(monkeypatch):
     assert Node.objects.get(role="ai").text == f"Half \n\n{CRASHED}"
 
 
-@pytest.mark.by_day(3)
 @pytest.mark.database
 @pytest.mark.parametrize(
     ("place", "name", "when"),

@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 
 from copilot_admin.runs.full_collections import FullCollections
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 USUAL = (700, 10, 10)
 OFF = (700, 10, 2**31 - 1)

@@ -108,7 +108,6 @@ def test_an_example_that_brings_its_data_is_answered(seed, provider):
     assert (run.outcome, run.generation) == (Outcome.COMPLETED, seed.generation)
 
 
-@pytest.mark.by_day(3)
 @pytest.mark.parametrize(
     "seed",
     [seed for seed in SEEDS if wants_data(seed)],

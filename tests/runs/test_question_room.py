@@ -24,7 +24,7 @@ from copilot_admin.runs.question_room import (
 from protocol.messages import HumanMessage
 from protocol.pieces import PIECE
 from protocol.requests import read
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 LARGE = 2 * PIECE  # what a regular expression says of megabytes, it says of two pieces
 SIZE = 2 * LARGE
@@ -64,7 +64,6 @@ def test_the_widest_character_tells_what_a_text_takes(sign, width):
     assert weight_of(body).is_large
 
 
-@pytest.mark.by_day(5)
 @pytest.mark.parametrize(("sign", "width"), [(r"\u00ff", 1), (r"\u20ac", 2), (r"\ud83d\ude00", 4)])
 @pytest.mark.parametrize("before", range(1, 8))
 def test_a_sign_is_seen_where_one_piece_ends_and_the_next_begins(sign, width, before):

@@ -35,7 +35,7 @@ from protocol.events import (
 from protocol.generations import Generation
 from protocol.sse import PING, decode, encode_chunk
 from protocol.weights import HEAVY
-from tests.issuer import ADA
+from tests.jwt_issuer import ADA
 from tests.runs.running import ANSWERER, LIVE, RUN, ending, play, question, said
 
 STEP = StatusUpdate(message="Looking")

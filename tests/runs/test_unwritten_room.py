@@ -11,7 +11,7 @@ from copilot_admin.runs import unwritten_room
 from copilot_admin.runs.question_room import QuestionRoom, Weight, weight_of
 from copilot_admin.runs.unwritten_room import NEVER_COUNTED, room_to_be_written
 from copilot_admin.storage.writer import Deadline
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 SHORT = b"x" * NEVER_COUNTED
 LONG = b"x" * (NEVER_COUNTED + 1)

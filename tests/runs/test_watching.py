@@ -29,9 +29,8 @@ from copilot_admin.runs.watching import websocket_urlpatterns
 from copilot_admin.storage.writer import READER
 from tests.agent.virtual_time import run_at_once
 from tests.factories import make_user
-from tests.letting_in import let_in as give_session
+from tests.polling import HANGS_SECONDS
 from tests.transcripts.store.journaling import Client
-from tests.waiting import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TRY_AGAIN_LATER, NO_LONGER_ALLOWED = 1013, 1008  # as browsers know them
@@ -72,7 +71,7 @@ async def socket(user: Any, path: str) -> Socket:
     """That of somebody who has logged in, if it is somebody."""
     browser = Browser()
     if not isinstance(user, AnonymousUser):
-        await sync_to_async(give_session)(browser, user)
+        await sync_to_async(browser.force_login)(user)
     communicator = Socket(URLRouter(websocket_urlpatterns), path)
     communicator.scope["session"] = await browser.asession()
     return communicator

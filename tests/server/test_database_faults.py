@@ -30,7 +30,7 @@ from copilot_admin.server.database_faults import MIGRATE, sentence_for_command, 
 from copilot_admin.server.open_files import LEAST
 from copilot_admin.storage.errors import DEADLOCK_DETECTED, INSUFFICIENT_PRIVILEGE
 import manage
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 ROOT = Path(__file__).parent.parent.parent
 ENVIRONMENT = {

@@ -19,7 +19,7 @@ from copilot_admin.server import duties, housekeeping, rounds
 from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.transcripts.store import JOURNAL
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

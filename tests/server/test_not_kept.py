@@ -22,7 +22,7 @@ from protocol.sse import decode
 from tests.agent.scripted import ScriptedProvider, Step, broken, call, text
 from tests.factories import make_published
 from tests.live_server import serving
-from tests.waiting import eventually
+from tests.polling import eventually
 from tests.wire import Line
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -82,7 +82,6 @@ CALL = call("get_widget_data", widgets=[{"id": WIDGET["uuid"]}])
 BROKEN = broken(ProviderBroke("It broke."), "Hello")
 
 
-@pytest.mark.by_day(2)
 @pytest.mark.parametrize("path", [QUERY, f"{QUERY}?generation=2"])
 @pytest.mark.parametrize("step", [ANSWER, CALL, BROKEN], ids=["answer", "call", "failure"])
 def test_the_stream_ends_with_the_sentence_and_without_what_was_held(full, monkeypatch, step, path):

@@ -23,7 +23,7 @@ from copilot_admin.server.shared_figures import (
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.telemetry import metrics
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -14,7 +14,7 @@ from copilot_admin.server import refused_connections
 from copilot_admin.server.database_faults import sentence_of
 from copilot_admin.server.refused_connections import MOST_CHARACTERS, refusal_of_connections
 from tests import tls
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 NO, YES = b"N", b"S"  # to a question for TLS
 QUESTION_BYTES = 8

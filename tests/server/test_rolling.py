@@ -19,7 +19,7 @@ import pytest
 from copilot_admin.settings import BASE_DIR
 from tests import services
 from tests.factories import make_published
-from tests.waiting import HANGS_SECONDS, eventually
+from tests.polling import HANGS_SECONDS, eventually
 
 # Five processes that start: what each does of it has a cheap test in `test_workers.py`.
 pytestmark = [

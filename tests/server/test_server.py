@@ -40,7 +40,7 @@ from protocol.requests import read
 from tests.agent.scripted import ScriptedProvider, stalled, text
 from tests.factories import make_published, make_saved
 from tests.live_server import serving
-from tests.waiting import HANGS_SECONDS, eventually
+from tests.polling import HANGS_SECONDS, eventually
 from tests.wire import Line
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]

@@ -16,7 +16,7 @@ from uvicorn.supervisors.multiprocess import Process
 from copilot_admin.server import worker_process, workers
 from copilot_admin.server.worker_process import WorkerProcess
 from copilot_admin.server.workers import Workers
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 MOST_SECONDS = 10
 

@@ -14,7 +14,7 @@ from copilot_admin.storage.packing import pack
 from copilot_admin.storage.statements import ONE_ROW, Insert
 from copilot_admin.storage.writer import WRITER
 from tests.factories import make_version
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 pytestmark = [
     pytest.mark.database,

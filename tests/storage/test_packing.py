@@ -54,7 +54,6 @@ def test_a_key_with_a_dollar_is_found_in_a_list_of_any_length(value):
     assert packing.whole_value(packed.sha, read, {}) == value
 
 
-@pytest.mark.by_day(2)
 @pytest.mark.parametrize("element", [7, 0.25, "word", True, [1], {"a": 1}])
 def test_many_small_elements_cost_few_parts(element):
     packed = packing.pack({"rows": [element] * 10_000 + [*range(10_000)]})

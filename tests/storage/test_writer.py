@@ -15,7 +15,7 @@ from copilot_admin.models import Event, Provider
 from copilot_admin.storage import writer as writer_module
 from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.storage.writer import DatabaseThread, Reader, Writer
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 

@@ -9,11 +9,11 @@ import requests
 
 from copilot_admin.telemetry.brief_answers import MOST_BYTES, brief_session
 from copilot_admin.telemetry.traces import Traces
-from tests.served import served
+from tests.http_stub import http_stub
+from tests.polling import HANGS_SECONDS
 from tests.telemetry.collector import TestCollector
 from tests.telemetry.ended import ended_run
 from tests.telemetry.test_traces import traced
-from tests.waiting import HANGS_SECONDS
 
 
 def head(handler: BaseHTTPRequestHandler, status: int = 200, **fields: str) -> None:
@@ -47,7 +47,7 @@ class Endless:
 @pytest.mark.parametrize("chunked", [False, True])
 def test_an_answer_without_an_end_is_left(chunked: bool) -> None:
     endless = Endless(chunked=chunked)
-    with served(endless, protocol="HTTP/1.1") as address:
+    with http_stub(endless, protocol="HTTP/1.1") as address:
         traces = Traces(traced(TestCollector(address=address)))
         traces.take(ended_run())
         traces.stop(timeout=HANGS_SECONDS)
@@ -68,7 +68,7 @@ def test_what_may_be_long_is_not_read(fields: dict[str, str], body: bytes) -> No
         head(handler, 500, Connection="close", **fields)
         handler.wfile.write(body)
 
-    with served(answer, protocol="HTTP/1.1") as address, brief_session() as session:
+    with http_stub(answer, protocol="HTTP/1.1") as address, brief_session() as session:
         answered = session.post(address, b"spans", timeout=HANGS_SECONDS)
     assert (answered.status_code, answered.content) == (500, b"")
 
@@ -81,7 +81,7 @@ def test_nor_is_what_is_packed() -> None:
         handler.wfile.write(packed)
 
     assert len(packed) < MOST_BYTES
-    with served(answer, protocol="HTTP/1.1") as address, brief_session() as session:
+    with http_stub(answer, protocol="HTTP/1.1") as address, brief_session() as session:
         assert session.post(address, b"spans", timeout=HANGS_SECONDS).content == b""
 
 
@@ -93,7 +93,7 @@ def test_after_a_short_answer_the_connection_is_used_again() -> None:
         head(handler, Content_Length="2")
         handler.wfile.write(b"{}")
 
-    with served(answer, protocol="HTTP/1.1") as address, brief_session() as session:
+    with http_stub(answer, protocol="HTTP/1.1") as address, brief_session() as session:
         answers: list[requests.Response] = [
             session.post(address, b"spans", timeout=HANGS_SECONDS) for _ in range(2)
         ]

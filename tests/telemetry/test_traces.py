@@ -21,9 +21,9 @@ from copilot_admin.telemetry import tracing, watchers
 from copilot_admin.telemetry.traces import Traces
 from tests.factories import make_provider, make_published
 from tests.live_server import serving
+from tests.polling import HANGS_SECONDS, eventually
 from tests.telemetry.collector import TestCollector, collecting
 from tests.telemetry.ended import RUN, client_call, ended_run
-from tests.waiting import HANGS_SECONDS, eventually
 from tests.workspace.model_server import MODEL, ModelServer, calls, says
 
 INTERNAL, CLIENT = 1, 3  # as OTLP numbers the kinds of spans

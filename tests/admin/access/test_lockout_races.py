@@ -13,7 +13,7 @@ import pytest
 from copilot_admin.admin.access import lockout
 from tests.databases import on_postgresql
 from tests.factories import make_user
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 pytestmark = [pytest.mark.database, on_postgresql, pytest.mark.django_db(transaction=True)]
 PAGES = {"delete": {"post": "yes"}, "change": {"is_active": "on", "is_staff": "on"}}

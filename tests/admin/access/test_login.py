@@ -19,7 +19,7 @@ from copilot_admin.config import passwords
 from copilot_admin.config.passwords import OneCoreArgon2, hashing_alone
 from copilot_admin.errors import Unavailable
 from tests.factories import make_user
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 LIMIT = 10
 

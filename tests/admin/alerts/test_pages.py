@@ -90,7 +90,6 @@ class TestRules:
         assert (rule.copilot, rule.mails) == (copilot, "a@example.com\nb@example.com")
         assert rule.due_at <= timezone.now()
 
-    @pytest.mark.by_day(4)
     @pytest.mark.parametrize(
         ("changes", "field", "wrong"),
         [

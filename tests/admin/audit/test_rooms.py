@@ -36,7 +36,6 @@ from copilot_admin.privacy import holds, retention
 from copilot_admin.privacy.scopes import PrivacyScope
 from tests.alerts.alerting import make_rule, make_webhook
 from tests.factories import make_call, make_copilot, make_user
-from tests.letting_in import log_in
 from tests.transcripts.exports.exporting import finished
 from tests.transcripts.store.journaling import Client as Asking
 
@@ -124,7 +123,7 @@ def test_members_are_told_before_and_after(boss: Client, settings: Any) -> None:
 
 
 def test_log_ins_that_were_ended_are_told(boss: Client) -> None:
-    log_in(Client(), User.objects.get(username="boss"))
+    Client().force_login(User.objects.get(username="boss"))
     boss.post("/admin/log-ins/", {"end": "others"})
     assert told() == [("logged_out", "user", {}, {"log_ins_ended": 1})]
     count = entries()

@@ -25,7 +25,6 @@ from protocol.sse import decode
 from tests.admin.pages import Values, merged, values_in
 from tests.agent.components.sample_components import Echo, Player
 from tests.factories import make_copilot, make_provider, make_user
-from tests.letting_in import let_in
 
 pytestmark = pytest.mark.django_db
 COMPONENTS = "/admin/components/"
@@ -88,7 +87,7 @@ def part(page: str, start: str, end: str) -> str:
 
 def streamed(user: Any, path: str, body: dict[str, Any], **headers: str) -> list[Any]:
     client = AsyncClient()
-    let_in(client, user)
+    client.force_login(user)
 
     @async_to_sync
     async def ask() -> bytes:

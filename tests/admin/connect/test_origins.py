@@ -14,7 +14,7 @@ from copilot_admin.http.allowed_origins import ALLOWED_ORIGINS
 from copilot_admin.models import AllowedOrigin, Copilot
 from tests.admin.pages import messages_of
 from tests.factories import make_published, make_user
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MINE = "https://mine.example:8443"
@@ -56,7 +56,6 @@ def test_an_origin_is_allowed_shown_and_taken_away_at_once(operator: Client, cop
     assert operator.post(url("forbid", copilot), {"origin": MINE}).status_code == 302
 
 
-@pytest.mark.by_day(4)
 @pytest.mark.parametrize(
     ("typed", "fault"),
     [

@@ -26,7 +26,7 @@ from copilot_admin.models import (
 from tests.agent.scripted import ScriptedProvider, broken, text
 from tests.connection_test.test_asking import says
 from tests.factories import make_copilot, make_key, make_published, make_user, make_version
-from tests.served import served
+from tests.http_stub import http_stub
 
 pytestmark = pytest.mark.django_db(transaction=True)
 QUESTIONS = (StepName.THREE, StepName.TWO, StepName.ONE)
@@ -200,7 +200,7 @@ def test_what_a_model_says_is_shown_as_text(
 def test_an_address_that_leads_elsewhere_is_not_followed(builder: Client, db: None):
     copilot = make_published()
     with (
-        served(says(b"", 301, Location="http://169.254.169.254/")) as base,
+        http_stub(says(b"", 301, Location="http://169.254.169.254/")) as base,
         override_settings(PUBLIC_URL=base),
     ):
         found = results(builder, copilot)
@@ -213,7 +213,7 @@ def test_an_address_that_leads_elsewhere_is_not_followed(builder: Client, db: No
 def test_a_port_of_this_machine_that_is_not_the_servers_is_not_asked(builder: Client, db: None):
     copilot = make_published()
     asked: list[str] = []
-    with served(lambda request: asked.append(request.path)) as base:
+    with http_stub(lambda request: asked.append(request.path)) as base:
         host = base.removeprefix("http://")
         html = one(builder, copilot, "address", HTTP_HOST=host)
     assert "is not an address of this server, so it is not asked." in html

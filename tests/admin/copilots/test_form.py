@@ -362,7 +362,6 @@ def test_a_wrong_parameter_is_marked_in_its_row(builder: Client) -> None:
     assert row_errors(response, "more_parameters")[: len(wrong)] == [errors for _, errors in wrong]
 
 
-@pytest.mark.by_day(2)
 @pytest.mark.parametrize(
     ("row", "errors"),
     [

@@ -31,7 +31,6 @@ def test_what_was_saved_is_named_for_the_admin_alone(builder: Client) -> None:
     assert (cookie.value, cookie["path"], cookie["samesite"]) == (COPY, "/admin/", "Strict")
 
 
-@pytest.mark.by_day(2)
 @pytest.mark.parametrize("copy", ["", "x", COPY + "0", COPY.upper(), "a; path=/"])
 def test_what_is_no_name_of_a_copy_is_not_sent_back(builder: Client, copy: str) -> None:
     assert "ca_saved" not in send(builder, make_copilot(), copy=copy, _continue="x").cookies

@@ -25,7 +25,7 @@ from copilot_admin.jobs.background import BACKGROUND
 from copilot_admin.models import AnswerState, Copilot, Judgement, SavedAnswer, SavedQuestion, Side
 from tests.admin.pages import messages_of, submit
 from tests.factories import make_copilot, make_published, make_saved, make_user
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WIDGET = {"id": "prices", "rows": [{"close": 106}]}
@@ -343,7 +343,6 @@ def test_an_answer_is_old_when_question_draft_or_version_changed(builder):
     assert text_of(builder, url("s", copilot.pk)).count("has changed since") == 2
 
 
-@pytest.mark.by_day(3)
 @pytest.mark.parametrize(
     ("expectation", "words"),
     [
@@ -432,7 +431,6 @@ def test_an_expectation_is_edited_and_what_the_question_brings_stays(builder):
     assert saved.expectation == {}
 
 
-@pytest.mark.by_day(3)
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [

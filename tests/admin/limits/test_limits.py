@@ -98,7 +98,6 @@ def test_whoever_is_named_in_two_fields_is_found(operator):
         ]
 
 
-@pytest.mark.by_day(4)
 @pytest.mark.parametrize(
     "text",
     ["", "nobody:1", "server:1", "copilot:", "copilot:x", "copilot:٣", "copilot:" + "1" * 19,

@@ -17,7 +17,7 @@ import requests
 from copilot_admin.admin.logins import discovery
 from copilot_admin.config.firm_log_in import FirmLogIn, OidcProvider, Passwords, RoleMap
 from copilot_admin.config.roles import Role
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of the library that it is made with

@@ -20,7 +20,7 @@ from copilot_admin.errors import Forbidden, Unavailable
 from tests import tls
 from tests.admin.logins.provider import MAP, Provider
 from tests.factories import make_user
-from tests.served import Handle, served
+from tests.http_stub import Handle, http_stub
 
 
 def saying(body: bytes, status: int = 200, **headers: str) -> Handle:
@@ -35,7 +35,7 @@ def saying(body: bytes, status: int = 200, **headers: str) -> Handle:
 
 
 def test_what_it_says_is_read():
-    with served(saying(b'{"a": [1]}')) as url:
+    with http_stub(saying(b'{"a": [1]}')) as url:
         assert asking.json_of("POST", url, data={"b": "c"}) == {"a": [1]}
 
 
@@ -49,7 +49,7 @@ def test_what_netrc_says_of_a_host_is_not_sent(tmp_path, monkeypatch):
         seen.append(request.headers["Authorization"])
         saying(b"{}")(request)
 
-    with served(handle) as url:
+    with http_stub(handle) as url:
         asking.json_of("GET", url)
         asking.json_of("GET", url, headers={"Authorization": "Bearer ours"})
         asking.json_of("GET", url, auth=("id", "secret"))
@@ -58,7 +58,7 @@ def test_what_netrc_says_of_a_host_is_not_sent(tmp_path, monkeypatch):
 
 def test_an_answer_has_an_end(monkeypatch):
     monkeypatch.setattr(asking, "MOST_BYTES", 1000)
-    with served(saying(b"[" + b" " * 2000 + b"]")) as url, pytest.raises(asking.TooMuch):
+    with http_stub(saying(b"[" + b" " * 2000 + b"]")) as url, pytest.raises(asking.TooMuch):
         asking.json_of("GET", url)
 
 
@@ -66,13 +66,13 @@ def test_so_has_one_that_was_packed(monkeypatch):
     monkeypatch.setattr(asking, "MOST_BYTES", 100_000)
     packed = zlib.compress(b" " * 5_000_000)
     sent = saying(packed, Content_Encoding="deflate")
-    with served(sent) as url, pytest.raises(asking.TooMuch):
+    with http_stub(sent) as url, pytest.raises(asking.TooMuch):
         asking.json_of("GET", url)
 
 
 def test_one_that_comes_in_drops_is_given_up(monkeypatch):
     monkeypatch.setattr(asking, "MOST_SECONDS", -1.0)
-    with served(saying(b"{}")) as url, pytest.raises(asking.TooMuch):
+    with http_stub(saying(b"{}")) as url, pytest.raises(asking.TooMuch):
         asking.json_of("GET", url)
 
 
@@ -85,7 +85,7 @@ def test_a_head_without_an_end_is_given_up_too(monkeypatch):
         request.wfile.flush()
         is_over.wait()
 
-    with served(begin) as url, pytest.raises(asking.TooMuch):
+    with http_stub(begin) as url, pytest.raises(asking.TooMuch):
         try:
             asking.json_of("GET", url)
         finally:
@@ -100,8 +100,8 @@ def test_nobody_is_followed_elsewhere_with_what_is_for_the_provider():
         saying(b"{}")(request)
 
     with (
-        served(other) as elsewhere,
-        served(saying(b"", 307, Location=elsewhere)) as url,
+        http_stub(other) as elsewhere,
+        http_stub(saying(b"", 307, Location=elsewhere)) as url,
         pytest.raises(requests.TooManyRedirects),
     ):
         asking.json_of("POST", url, data={"client_secret": "s"})
@@ -110,7 +110,7 @@ def test_nobody_is_followed_elsewhere_with_what_is_for_the_provider():
 
 @pytest.mark.parametrize("body", [b"", b"no", b"\xff\xfe\xff", b"[" * 100_000])
 def test_what_is_no_json_is_a_wrong_value(body):
-    with served(saying(body)) as url, pytest.raises(ValueError):  # any of them
+    with http_stub(saying(body)) as url, pytest.raises(ValueError):  # any of them
         asking.json_of("GET", url)
 
 
@@ -133,7 +133,7 @@ class TestStarting:
             asked.append(request.path)
             saying(b"", 502)(request)
 
-        with served(broken) as url:
+        with http_stub(broken) as url:
             firm(url)
             statuses = [Client().get(reverse("firm:start")).status_code for _ in range(3)]
             discovery.forget()
@@ -143,7 +143,7 @@ class TestStarting:
         self, firm, caplog
     ):
         """It was said to all that it does not answer, and that they should try again."""
-        with served(saying(b"{}"), tls=tls.of_a_stranger()) as url:
+        with http_stub(saying(b"{}"), tls=tls.of_a_stranger()) as url:
             provider = firm(url).oidc
             for _ in range(2):
                 with pytest.raises(Unavailable, match="certificate of your firm's log-in is not"):
@@ -179,7 +179,7 @@ class TestStarting:
             is_asked.set()
             is_over.wait()
 
-        with served(slow) as url, ThreadPoolExecutor() as others:
+        with http_stub(slow) as url, ThreadPoolExecutor() as others:
             provider = firm(url).oidc
             first = others.submit(discovery.endpoints_of, provider)
             is_asked.wait()

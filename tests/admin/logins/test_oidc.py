@@ -210,7 +210,6 @@ class TestRefusals:
         values = {"username": user.username, "password": "secret"}
         assert browser.post(reverse("admin:login"), values).status_code == 302
 
-    @pytest.mark.by_day(4)
     @pytest.mark.parametrize(
         "said",
         [
@@ -411,7 +410,6 @@ class TestTokens:
         said = {**usual, "iat": now, "exp": now + 60, **changes}
         return {name: value for name, value in said.items() if value is not None}
 
-    @pytest.mark.by_day(4)
     @pytest.mark.parametrize(
         "changes",
         [

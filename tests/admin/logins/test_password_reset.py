@@ -20,7 +20,6 @@ from copilot_admin.admin.logins import password_reset
 from copilot_admin.config.firm_log_in import FirmLogIn, OidcProvider, Passwords
 from copilot_admin.config.mail import MailServer
 from tests.factories import make_user
-from tests.letting_in import log_in
 
 pytestmark = pytest.mark.django_db
 ASK = "admin_password_reset"
@@ -57,7 +56,7 @@ def address() -> str:
 def test_a_mail_leads_to_a_new_password_which_ends_all_log_ins():
     person = make_user(email="ann@example.com")
     elsewhere = Client()
-    log_in(elsewhere, person)
+    elsewhere.force_login(person)
     ask("Ann@Example.com")
     assert mail.outbox[0].from_email == "copilots@example.com"
     client = Client()

@@ -23,7 +23,7 @@ from copilot_admin.models import ExternalAccount
 from tests.factories import make_user
 from tests.http.asgi_client import call, scope
 from tests.live_server import live_server
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db
 RULES = UserProxy(

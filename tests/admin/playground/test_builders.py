@@ -14,7 +14,6 @@ pytestmark = pytest.mark.django_db
 NAMES = [pattern.name for pattern in urlpatterns]
 
 
-@pytest.mark.by_day(6)
 @pytest.mark.parametrize(
     "who",
     [

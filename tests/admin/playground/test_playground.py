@@ -20,7 +20,6 @@ from protocol.sse import decode
 from tests.admin.pages import Values, merged, read_form
 from tests.agent.scripted import ScriptedProvider, text
 from tests.factories import make_copilot, make_provider, make_published, make_user
-from tests.letting_in import let_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HELLO = {"messages": [{"role": "human", "content": "Hello"}]}
@@ -61,7 +60,7 @@ def ask(
 
     client = AsyncClient()
     if user is not None:
-        let_in(client, user)
+        client.force_login(user)
 
     async def post() -> tuple[int, Any]:
         sent = query if isinstance(query, str) else json.dumps(query)
@@ -291,7 +290,7 @@ def test_who_is_to_ask_later_is_told_when(monkeypatch, ada):
 
     monkeypatch.setattr("copilot_admin.admin.playground.views.sent_query", refuse)
     client = AsyncClient()
-    let_in(client, ada)
+    client.force_login(ada)
     answer = async_to_sync(client.post)(reverse("playground:ask", args=[1]), {})
     assert (answer.status_code, answer["Retry-After"]) == (429, "7")
 

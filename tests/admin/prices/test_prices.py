@@ -74,7 +74,6 @@ def test_a_price_is_added(operator: Client, cloud: Provider):
     )
 
 
-@pytest.mark.by_day(4)
 @pytest.mark.parametrize(
     "changes",
     [

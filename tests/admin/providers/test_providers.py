@@ -129,7 +129,6 @@ def test_a_new_key_and_the_box_contradict_each_other(operator: Client) -> None:
     assert errors_of(response) == {"clear_key": ["Either enter a new key or forget the old one."]}
 
 
-@pytest.mark.by_day(3)
 @pytest.mark.parametrize(
     "address",
     [
@@ -156,7 +155,6 @@ def test_another_origin_with_a_new_key_keeps_the_new_key(operator: Client) -> No
     assert api_key_of(provider) == "sk-of-the-other-1"
 
 
-@pytest.mark.by_day(4)
 @pytest.mark.parametrize(
     ("changes", "field", "sentence"),
     [

@@ -20,9 +20,9 @@ from copilot_admin.transcripts.exports.keeping import MOST_RUNNING
 from tests.admin.pages import messages_of, submit
 from tests.admin.transcripts.test_list import LIST
 from tests.factories import make_user, make_version
+from tests.polling import HANGS_SECONDS
 from tests.transcripts.exports.exporting import begun, finished
 from tests.transcripts.store.journaling import Client
-from tests.waiting import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db
 EXPORTS = "/admin/copilot_admin/transcriptexport/"

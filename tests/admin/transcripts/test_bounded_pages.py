@@ -57,7 +57,6 @@ KINDS = {
 }
 
 
-@pytest.mark.by_day(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_page_has_an_end(reviewer: Browser, kind: str):
     shown = text_of(reviewer.get(address(KINDS[kind]())))

@@ -57,7 +57,6 @@ def test_an_empty_list_says_how_a_call_comes_about(reviewer):
     assert "/add/" not in page
 
 
-@pytest.mark.by_day(3)
 @pytest.mark.database
 @pytest.mark.parametrize(
     ("query", "matches"),

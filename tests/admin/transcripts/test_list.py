@@ -148,7 +148,6 @@ def test_filters_stay_while_paging_and_paging_ends_with_a_new_filter(reviewer: B
     assert 'name="older"' not in second.content.decode()
 
 
-@pytest.mark.by_day(3)
 @pytest.mark.database
 @pytest.mark.parametrize(
     ("query", "found"),

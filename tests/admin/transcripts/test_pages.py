@@ -222,7 +222,6 @@ def test_a_part_that_a_run_does_not_have_is_not_found(reviewer: Browser):
     assert reviewer.get(address(conversation, f"parts/r{run.pk.hex}-999/")).status_code == 404
 
 
-@pytest.mark.by_day(5)
 @pytest.mark.parametrize("pk", ["0", "x", "9" * 40, "²"])
 @pytest.mark.parametrize("rest", ["change/", "state/", "turns/1/", "runs/x/", "parts/x/"])
 def test_another_conversation_is_not_found(reviewer: Browser, pk: str, rest: str):
@@ -616,7 +615,6 @@ SCHEMES = ("javascript:", "data:", "vbscript:")
 
 
 # Each of them alone is told of what draws it, in tests/rendering.
-@pytest.mark.by_day(2)
 @pytest.mark.parametrize(
     "payload",
     [

@@ -21,7 +21,7 @@ from copilot_admin.errors import BadArguments, ComponentFailed, ProviderRefused
 from protocol.components import ComponentOutput, ContractBreach, Message, create_output
 from tests.agent.components.sample_components import Asker, Echo, EchoTwo, Player
 from tests.agent.scripted import ScriptedProvider, broken, text
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 HELLO = create_output("text", "hello")
 

@@ -17,7 +17,7 @@ from copilot_admin.errors import ComponentFailed, ProviderRefused
 from protocol.components import Message
 from tests.agent.components.source_example import SimilarQuestion, SimilarQuestionWithRun
 from tests.agent.scripted import ScriptedProvider, Step, broken, stalled
-from tests.waiting import eventually
+from tests.polling import eventually
 
 SAID = Step((Alive(), TextDelta("One?"), Finish("stop")))
 

@@ -70,7 +70,6 @@ WIDE = (
 )
 
 
-@pytest.mark.by_day(12)
 @pytest.mark.parametrize("encoding", WIDE)
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_unicode_is_read_with_and_without_a_mark(encoding, text):
@@ -79,7 +78,6 @@ def test_unicode_is_read_with_and_without_a_mark(encoding, text):
     assert looks_like_text(text.encode(encoding))
 
 
-@pytest.mark.by_day(8)
 @pytest.mark.parametrize(("language", "encoding"), SAVED_AS)
 def test_older_encodings_are_found_by_their_letters(language, encoding):
     data = TEXTS[language].encode(encoding) * 5
@@ -98,7 +96,6 @@ def test_one_line_in_the_letters_of_one_language_is_no_guess(language, encoding)
     assert (found.text, found.note) == (TEXTS[language], "")
 
 
-@pytest.mark.by_day(8)
 @pytest.mark.parametrize(("language", "encoding"), SAVED_AS)
 def test_a_wrong_reading_is_never_given_without_a_word(language, encoding):
     data = TEXTS[language].encode(encoding)

@@ -10,7 +10,7 @@ from copilot_admin.agent.fetching.connecting import MOST_HEADS, BoundedConnector
 from copilot_admin.agent.fetching.names import OF_RECEIVERS
 from copilot_admin.agent.fetching.pieces import next_piece, told_when_it_breaks
 from tests.agent.providers.upstream import serving
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n"
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"

@@ -13,7 +13,7 @@ import pytest
 from copilot_admin.agent.fetching.connecting import BoundedConnector
 from copilot_admin.agent.fetching.names import OF_LINKS, OF_PROVIDERS, OF_RECEIVERS, Names
 from tests.agent.providers.upstream import serving
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 FOUND = [
     (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.7", 443)),

@@ -11,7 +11,7 @@ import pytest
 
 from copilot_admin.agent.fetching.pieces import chunks_of, next_piece, told_when_it_breaks
 from tests.agent.providers.upstream import Reply, serving
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 
 async def no_more(reply: Reply) -> None:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from copilot_admin.agent.fetching.room import FetchRoom, NoRoom
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 
 class File:

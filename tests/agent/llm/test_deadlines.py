@@ -20,7 +20,7 @@ from copilot_admin.errors import (
 )
 from tests.agent.scripted import ScriptedProvider, Step, broken, stalled, text
 from tests.agent.virtual_time import run_at_once
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 CALL = ModelCall(model="small", messages=())
 TIMEOUTS = Timeouts(first_token=60, between_tokens=20, total=100)

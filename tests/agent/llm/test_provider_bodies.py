@@ -79,7 +79,6 @@ def failed(handler, asked):
     return asyncio.run(run())
 
 
-@pytest.mark.by_day(5)
 @pytest.mark.parametrize("asked", [ask, list_models])
 @pytest.mark.parametrize("body", BODIES)
 def test_a_huge_refusal_is_read_in_part_and_takes_no_memory(body, asked):

@@ -7,7 +7,7 @@ from threading import Event, Thread
 import pytest
 
 from copilot_admin.agent.processes.places import Busy, Places
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 
 async def turns(places, names, order):

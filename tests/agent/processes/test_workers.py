@@ -16,7 +16,7 @@ from copilot_admin.agent.processes.losses import Loss
 from copilot_admin.agent.processes.places import Busy
 from copilot_admin.agent.processes.workers import ModuleWorkers, OrderFailed
 from tests.agent.processes import odd_worker
-from tests.waiting import HANGS_SECONDS, eventually
+from tests.polling import HANGS_SECONDS, eventually
 
 ODD = "tests.agent.processes.odd_worker"
 
@@ -113,7 +113,6 @@ def loss_of(workers, do, body=b""):
     return asyncio.run(ask())
 
 
-@pytest.mark.by_day(3)
 @pytest.mark.parametrize(
     ("do", "body", "loss"),
     [

@@ -21,7 +21,7 @@ from tests.agent.providers.openai_asking import (
     streamed,
 )
 from tests.agent.providers.upstream import serving, text_chunk
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 
 def test_compressed_stream_is_read_all_the_same():

@@ -31,7 +31,7 @@ from tests.agent.providers.openai_asking import (
     streamed,
 )
 from tests.agent.providers.upstream import finish_chunk, serving, text_chunk
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 
 def test_stream_that_just_ends_is_not_complete():
@@ -202,7 +202,6 @@ def test_what_follows_the_end_of_an_answer_is_not_looked_at():
     assert [deltas[0], deltas[-1]] == [TextDelta("Hi"), Finish("stop")]
 
 
-@pytest.mark.by_day(4)
 @pytest.mark.parametrize("end", [finish_chunk(), "[DONE]"])
 @pytest.mark.parametrize(
     "garbage",

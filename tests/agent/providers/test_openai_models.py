@@ -16,7 +16,7 @@ from tests.agent.providers.openai_asking import (
     refusing,
 )
 from tests.agent.providers.upstream import serving
-from tests.waiting import HANGS_SECONDS
+from tests.polling import HANGS_SECONDS
 
 
 @pytest.mark.parametrize(

@@ -211,7 +211,6 @@ def test_functions(expression, result):
     assert calculate(expression) == result
 
 
-@pytest.mark.by_day(20)
 @pytest.mark.parametrize(
     ("expression", "sentence"),
     [

@@ -92,7 +92,6 @@ class _Tags(HTMLParser):
     handle_startendtag = handle_starttag
 
 
-@pytest.mark.by_day(40)
 @pytest.mark.parametrize(
     ("text", "shown"),
     [

@@ -173,7 +173,6 @@ class TestReading:
     def test_a_single_column_needs_no_separator(self):
         assert read_table("n\n1\n2").rows == ({"n": 1}, {"n": 2})
 
-    @pytest.mark.by_day(6)
     @pytest.mark.parametrize(
         ("rows", "sentence"),
         [

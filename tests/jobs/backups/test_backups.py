@@ -46,7 +46,7 @@ from copilot_admin.models import LogIn, Provider
 from copilot_admin.server import housekeeping
 from copilot_admin.settings import BASE_DIR
 from tests import services
-from tests.databases import end_all_others
+from tests.databases import close_other_connections
 from tests.factories import make_provider, make_published, make_user
 
 KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="  # that of the tests
@@ -461,7 +461,7 @@ class TestPostgresqlsPrograms:
             open_archive(tmp_path / "backup") as backup,
             pytest.raises(ConfigurationError, match="psql ended with") as raised,
         ):
-            postgresql.restore(backup, replacing=end_all_others)
+            postgresql.restore(backup, replacing=close_other_connections)
         assert raised.value.public.endswith(postgresql.NOBODY_KNOWS)
         assert "Nothing was changed" not in raised.value.public
 

@@ -131,7 +131,6 @@ def test_what_is_being_deleted_is_in_no_export_that_begins_then(cause: Cause):
     assert [one.position for one in passed if one.n_turns] == [first.pk, third.pk]
 
 
-@pytest.mark.by_day(3)
 @pytest.mark.usefixtures("_rows_go_later")
 @pytest.mark.parametrize("with_data", [False, True])
 @pytest.mark.parametrize("name", list(all_formats()))

@@ -33,11 +33,11 @@ from copilot_admin.transcripts.exports.keeping import (
 )
 from copilot_admin.transcripts.exports.writing import Writing, WritingStep
 from tests.clocks import when_missed
-from tests.databases import end_all_others, on_postgresql
+from tests.databases import close_other_connections, on_postgresql
 from tests.factories import make_user, make_version
+from tests.polling import HANGS_SECONDS
 from tests.transcripts.exports.exporting import begun, parts_of, text_of, written
 from tests.transcripts.store.journaling import Client
-from tests.waiting import HANGS_SECONDS
 
 IN_DATABASE = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
@@ -374,7 +374,7 @@ def test_it_goes_on_when_the_database_is_back_after_it_has_lost_its_connections(
 def lose_connections() -> None:
     """Ends every connection to the database, of whatever thread."""
     with ThreadPoolExecutor(1) as elsewhere:
-        elsewhere.submit(end_all_others).result(HANGS_SECONDS)
+        elsewhere.submit(close_other_connections).result(HANGS_SECONDS)
 
 
 def test_where_copilots_have_members_prompts_are_those_of_copilots_that_the_owner_knows(settings):

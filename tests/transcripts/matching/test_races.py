@@ -8,12 +8,12 @@ import pytest
 from copilot_admin.models import Conversation, Node, Run, Turn
 from copilot_admin.transcripts.matching import attaching, finding
 from copilot_admin.transcripts.store.opening import accept, prepare
+from tests.polling import eventually
 from tests.transcripts.store.journaling import (
     Client,
     ai,
     shape,
 )
-from tests.waiting import eventually
 
 pytestmark = pytest.mark.django_db
 

@@ -40,7 +40,6 @@ def chats(count: int) -> tuple[Client, list[Asked]]:
     return client, [client.ask(QUESTION).answer(text) for text in ANSWERS[:count]]
 
 
-@pytest.mark.by_day(4)
 @renderings
 @pytest.mark.parametrize("count", [2, 4, 5, 6])
 def test_each_of_many_chats_is_found_again(count, render):
@@ -128,7 +127,6 @@ def test_another_number_in_the_same_words_is_another_chat_also_where_it_is_the_o
 STORY = "Shares of **{}** fell after the [report](https://a.test/{}) of this morning. {} said they will rise again."
 
 
-@pytest.mark.by_day(4)
 @pytest.mark.parametrize(
     ("told", "is_joined"),
     [

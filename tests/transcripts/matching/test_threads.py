@@ -128,7 +128,6 @@ def test_a_regenerated_answer_is_a_second_run_of_the_same_turn(trace_id):
     assert Node.objects.filter(role="human").count() == 2
 
 
-@pytest.mark.by_day(3)
 @pytest.mark.database
 @TRACES
 @pytest.mark.parametrize(
@@ -245,7 +244,6 @@ def test_an_answer_with_the_markers_of_the_client_is_recognised(trace_id):
     assert not Node.objects.filter(echo_differs=True).exists()
 
 
-@pytest.mark.by_day(3)
 @pytest.mark.database
 @TRACES
 @pytest.mark.parametrize("generation", list(Generation))

@@ -191,7 +191,6 @@ def test_calls_branches_and_files():
         assert found(**{name: "no"}) == {"call", "file", "branch"} - {name}
 
 
-@pytest.mark.by_day(6)
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -331,7 +330,6 @@ def test_every_filter_says_how_it_is_found():
     assert INDEXES.keys() == BY_NAME.keys()
 
 
-@pytest.mark.by_day(6)
 @pytest.mark.parametrize("name", INDEXES)
 def test_filters_find_their_rows_by_an_index(name: str):
     copilot = make_copilot(tags=["Risk"])

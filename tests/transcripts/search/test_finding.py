@@ -180,7 +180,6 @@ def test_a_page_is_mostly_found_among_the_nearest(monkeypatch):
     assert [row.title for row in first_rows(NEWEST, chosen, size=2)] == ["asked"] * 3
 
 
-@pytest.mark.by_day(6)
 @pytest.mark.parametrize("name", INDEXES)
 def test_every_filter_reads_an_index_in_order_or_is_bounded(name: str):
     copilot = make_copilot(tags=["Risk"])

@@ -20,9 +20,9 @@ from copilot_admin.transcripts.store.record import Piece
 from copilot_admin.transcripts.store.recorder import Recorder
 from copilot_admin.transcripts.store.sealing import from_json, seal, to_json
 from protocol.events import ArtifactType, MessageArtifact, MessageChunk
+from tests.polling import HANGS_SECONDS
 from tests.transcripts.store.journaling import Client, ending, record_of
 from tests.transcripts.store.spooling import checkpoints, spool
-from tests.waiting import HANGS_SECONDS
 
 __all__ = ["spool"]
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]

@@ -115,7 +115,6 @@ def test_the_two_legs_of_a_turn_are_added():
     assert counters() == [(2 * SUM, 0, False)] * 2
 
 
-@pytest.mark.by_day(4)
 @pytest.mark.parametrize(
     ("usages", "outcome", "expected"),
     [

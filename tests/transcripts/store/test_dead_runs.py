@@ -21,9 +21,9 @@ from copilot_admin.transcripts.store.record import Piece
 from copilot_admin.transcripts.store.recorder import Recorder
 from protocol.events import MessageChunk, StatusUpdate
 from tests.factories import make_version
+from tests.polling import HANGS_SECONDS
 from tests.transcripts.store.journaling import Client, ai, call_event
 from tests.transcripts.store.spooling import spool
-from tests.waiting import HANGS_SECONDS
 
 __all__ = ["spool"]
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]

@@ -18,8 +18,8 @@ from copilot_admin.transcripts.store.doubt import REFUSED, Doubt
 from copilot_admin.transcripts.store.probing import try_statements
 from copilot_admin.transcripts.store.sealing import seal, to_json
 from protocol.events import MessageChunk
+from tests.polling import HANGS_SECONDS
 from tests.transcripts.store.journaling import START, Client, record_of
-from tests.waiting import HANGS_SECONDS
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 TABLE, COLUMN = Run._meta.db_table, "generation"

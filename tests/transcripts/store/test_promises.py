@@ -44,6 +44,7 @@ from protocol.events import FunctionCall, MessageChunk, StatusUpdate
 from protocol.generations import Generation
 from protocol.messages import DataItem, FileReference, ResultMessage, SourceData
 from protocol.requests import read
+from tests.polling import HANGS_SECONDS
 from tests.transcripts.store.journaling import (
     Client,
     ai,
@@ -54,7 +55,6 @@ from tests.transcripts.store.journaling import (
     record_of,
     result,
 )
-from tests.waiting import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db
 CANARY = "canary-4711"

@@ -107,7 +107,6 @@ def test_a_spooled_file_that_cannot_be_read_is_set_aside(spool, content, caplog)
     assert "was set aside" in caplog.text
 
 
-@pytest.mark.by_day(3)
 @pytest.mark.parametrize(
     ("field", "value"),
     [("ms", 2**70), ("ms", float("inf")), ("ended_at", "0001-01-01T00:00:00+14:00"),

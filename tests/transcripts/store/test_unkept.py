@@ -23,8 +23,8 @@ from copilot_admin.transcripts.store.record import Piece
 from copilot_admin.transcripts.store.sealing import Sealed, seal, to_json
 from copilot_admin.transcripts.store.unkept import MOST_BYTES, MOST_RUNS, NOT_KEPT, Unkept, as_told
 from protocol.events import MessageChunk
+from tests.polling import HANGS_SECONDS
 from tests.transcripts.store.journaling import START, Client, call_event, ending, record_of
-from tests.waiting import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -80,7 +80,6 @@ def mend(disk: Disk) -> None:
     disk.asked.clear()
 
 
-@pytest.mark.by_day(4)
 @pytest.mark.parametrize("database", [OperationalError("x"), InterfaceError("x"), DatabaseError()])
 @pytest.mark.parametrize(
     "spool", [FULL, OSError(errno.EROFS, "x"), PermissionError(errno.EACCES, "x"), SpoolFull()]

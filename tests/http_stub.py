@@ -11,7 +11,7 @@ Handle: TypeAlias = Callable[[BaseHTTPRequestHandler], None]
 
 
 @contextmanager
-def served(
+def http_stub(
     handle: Handle, *, protocol: str = "HTTP/1.0", tls: ssl.SSLContext | None = None
 ) -> Iterator[str]:
     """The address of a server on the loopback, for as long as the block lasts.
