@@ -31,7 +31,6 @@ from tests.agent.scripted import ScriptedProvider, call, text
 from tests.docs.recipes import DOCUMENT, package, written
 from tests.factories import make_provider, make_published, make_user
 from tests.streams import read
-from tests.test_class_names import OUTERMOST, those_of_the_product
 
 ADD = "/admin/copilot_admin"
 RECIPES = MappingProxyType(
