@@ -26,9 +26,8 @@ from copilot_admin.import_export.validation import validate
 from copilot_admin.models import Event, EventType
 from protocol.events import FunctionCall
 from tests.agent.engine_inputs import make_engine_input, make_query, make_spec, outputs_of
-from tests.agent.expressions import has_expression
 from tests.agent.scripted import ScriptedProvider, call, text
-from tests.docs.recipes import DOCUMENT, package, written
+from tests.docs.recipes import package, written
 from tests.factories import make_provider, make_published, make_user
 from tests.streams import read
 
@@ -110,20 +109,6 @@ def test_the_recipes_are_written_as_everything_else(tmp_path: Path) -> None:
         arguments = ["-m", "ruff", *command, "--config", "pyproject.toml", str(tmp_path)]
         done = _python(*arguments)
         assert done.returncode == 0, done.stdout
-
-
-def test_no_recipe_needs_a_line_in_the_list_of_expressions(tmp_path: Path) -> None:
-    written(tmp_path)
-    files = [*tmp_path.rglob("*.py")]
-    assert [file.name for file in files if has_expression(file.read_text())] == []
-    assert len(files) == len(RECIPES)
-
-
-def test_no_class_of_a_recipe_has_the_name_of_one_of_the_product() -> None:
-    names = OUTERMOST.findall(DOCUMENT.read_text())
-    assert len(names) == len(set(names))
-    assert {"Echo", "Forecast", "OpenLink"} <= set(names)
-    assert set(names) & set(those_of_the_product()) == set()
 
 
 @pytest.mark.nightly  # each recipe has a test of its own below
