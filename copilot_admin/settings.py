@@ -162,9 +162,6 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000  # a copilot with a hundred rows in each of
 # Limits of each anonymous address. None: automatic, which means off outside production.
 ANONYMOUS_CONCURRENT = env.optional_count("COPILOT_ANONYMOUS_CONCURRENT", maximum=100_000)
 ANONYMOUS_PER_MINUTE = env.optional_count("COPILOT_ANONYMOUS_PER_MINUTE", maximum=1_000_000)
-ANONYMOUS_LIMITS = limits.anonymous_limits(
-    concurrent=ANONYMOUS_CONCURRENT, per_minute=ANONYMOUS_PER_MINUTE, production=PRODUCTION
-)
 BUDGET_ZONE = limits.time_zone("COPILOT_BUDGET_ZONE", env.text("COPILOT_BUDGET_ZONE", "UTC"))
 DRAIN_SECONDS = env.number("COPILOT_DRAIN_S", default=20, minimum=0, maximum=600)
 

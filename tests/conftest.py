@@ -20,10 +20,12 @@ from copilot_admin.http.guesses import GUESSES
 from copilot_admin.import_export import bundles, validation
 from copilot_admin.jobs.background import BACKGROUND
 from copilot_admin.jobs.walks import WALKS
-from copilot_admin.limits.book import BOOK
-from copilot_admin.limits.closed_rates import CLOSED_RATES
-from copilot_admin.limits.counting import COUNTING
-from copilot_admin.limits.near_limits import NEAR_LIMITS
+from copilot_admin.limits.cache import LIMIT_CACHE
+from copilot_admin.limits.concurrency import SLOTS
+from copilot_admin.limits.rate_limits import RATE_LIMITS
+from copilot_admin.limits.redis_client import LIMIT_REDIS
+from copilot_admin.limits.rejections import REJECTIONS
+from copilot_admin.limits.usage import USAGE_CACHE
 from copilot_admin.pricing import book
 from copilot_admin.redaction import own
 from copilot_admin.runs.refused import REFUSED
@@ -136,8 +138,10 @@ def _reset_caches() -> None:
     forget_noted()
     forget_users()
     forget_callers()
-    for one in (BOOK, COUNTING, CLOSED_RATES, GUESSES, NEAR_LIMITS, REFUSED, SEEN_KEYS, WALKS):
+    for one in (LIMIT_CACHE, LIMIT_REDIS, RATE_LIMITS, REJECTIONS, SLOTS, USAGE_CACHE):
         one.forget()
+    for other in (GUESSES, REFUSED, SEEN_KEYS, WALKS):
+        other.forget()
     JOURNAL._is_failing = False
     sole_server._to_the_end.close()  # who asks the application here starts no server
 

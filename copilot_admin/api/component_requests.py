@@ -20,8 +20,8 @@ from copilot_admin.http.event_streams import EventStreamResponse
 from copilot_admin.http.networks import network_of
 from copilot_admin.http.request_ids import request_id_of
 from copilot_admin.http.slowed_guesses import looked_up
-from copilot_admin.limits.admission import admit_asking
-from copilot_admin.limits.subjects import Asking
+from copilot_admin.limits.admission import admit_request
+from copilot_admin.limits.rules import RequestIdentity
 from copilot_admin.storage.writer import READER, Deadline
 from protocol.sse import encode_json
 
@@ -60,7 +60,8 @@ async def carry_out(
     if action == RUN:
         body = for_run(body, parameters=granted.component.parameters().get("properties") or ())  # type: ignore[arg-type]  # a schema's
     ids = ids_of(request)
-    await admit_asking(_asking(address, caller, granted), id=str(ids.run_id), deadline=deadline)
+    identity = _get_identity(address, caller, granted)
+    await admit_request(identity, id=str(ids.run_id), deadline=deadline)
     asked = AdmittedCall(
         granted=granted,
         parameters=body.parameters,
@@ -76,9 +77,8 @@ async def carry_out(
         raise (InvalidCall if refused else CallFailed)(error.public) from error
 
 
-def _asking(address: str, caller: Caller, granted: Grant) -> Asking:
-    """Whose limits a call counts towards."""
-    return Asking(
+def _get_identity(address: str, caller: Caller, granted: Grant) -> RequestIdentity:
+    return RequestIdentity(
         copilot_id=granted.lender.id if granted.lender else None,
         key_id=caller.key_id,
         user=caller.user_id,

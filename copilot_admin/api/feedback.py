@@ -14,8 +14,9 @@ from copilot_admin.copilots.live import admit
 from copilot_admin.errors import MalformedBody, NotFound, UnusableRequest
 from copilot_admin.http.networks import network_of
 from copilot_admin.http.slowed_guesses import looked_up
-from copilot_admin.limits.admission import admit_asking
-from copilot_admin.limits.subjects import Asking
+from copilot_admin.limits.admission import admit_request
+from copilot_admin.limits.rules import RequestIdentity
+from copilot_admin.models import Logging
 from copilot_admin.redaction.rules import Rules
 from copilot_admin.storage.writer import READER, WRITER, Deadline
 from copilot_admin.transcripts.feedback import (
@@ -66,15 +67,16 @@ async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
     if live.answerer is not None and not live.answerer.spec.has(FEATURE):
         raise NotFound(f"The copilot '{slug}' takes no feedback.")
     ids = ids_of(request)
-    asking = Asking(
+    identity = RequestIdentity(
         copilot_id=live.id,
         key_id=caller.key_id,
         user=caller.user_id,
         address=network_of(address),
         is_trial=caller.is_trying,
         is_answered=False,
+        is_recorded=live.logging is not Logging.NOTHING,
     )
-    await admit_asking(asking, id=str(ids.run_id), deadline=deadline)
+    await admit_request(identity, id=str(ids.run_id), deadline=deadline)
     judged = JudgedAnswer(
         copilot_id=live.id,
         principal=caller.principal,

@@ -8,7 +8,7 @@ from django.http import HttpRequest, JsonResponse
 from copilot_admin.config.free_space import fault_of_disks
 from copilot_admin.errors import Unavailable
 from copilot_admin.http.error_pages import logged_already
-from copilot_admin.limits.counting import COUNTING
+from copilot_admin.limits.redis_client import LIMIT_REDIS
 from copilot_admin.runs.open_run import is_draining
 from copilot_admin.storage.schema import is_current
 from copilot_admin.storage.writer import READER
@@ -36,7 +36,7 @@ async def ready(request: HttpRequest) -> JsonResponse:
         response["Retry-After"] = str(RETRY_AFTER_SECONDS)
         logged_already(response)
         return response
-    note = {"note": COUNTING.problem} if COUNTING.problem else {}
+    note = {"note": LIMIT_REDIS.problem} if LIMIT_REDIS.problem else {}
     return JsonResponse({"status": "ready", **note})
 
 

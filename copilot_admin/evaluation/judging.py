@@ -16,8 +16,6 @@ from copilot_admin.copilots.questions.expectation import Expectation
 from copilot_admin.errors import RunError
 from copilot_admin.evaluation.asking import AskingFigures, AskingResult
 from copilot_admin.evaluation.expectations import AnswerVerdict, verdict_of_judge, verdict_on
-from copilot_admin.limits.demand import Charge
-from copilot_admin.limits.rules import nano
 from copilot_admin.models import Judgement
 from copilot_admin.pricing.book import price_at
 from copilot_admin.pricing.cost import NOTHING, Cost, at_best_estimated, cost_of, together
@@ -49,15 +47,6 @@ class JudgingOutcome:
     input_tokens: int = 0
     output_tokens: int = 0
     cost: Cost = NOTHING
-
-    @property
-    def charge(self) -> Charge:
-        """The tokens and dollars that budgets are charged with."""
-        amount = self.cost.amount
-        return Charge(
-            tokens=self.input_tokens + self.output_tokens,
-            nano_usd=None if amount is None else nano(amount),
-        )
 
     def added_to(self, figures: AskingFigures) -> AskingFigures:
         """What answer and judge took together."""

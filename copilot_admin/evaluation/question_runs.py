@@ -21,7 +21,6 @@ from copilot_admin.evaluation.judging import judge
 from copilot_admin.evaluation.playground import draft_in_trial
 from copilot_admin.evaluation.question_queue import AnswerSource
 from copilot_admin.import_export.questions import read_question, row_of
-from copilot_admin.limits.admission import charge_trial
 from copilot_admin.models import Copilot, Judgement, SavedQuestion, Side
 from copilot_admin.models.conversations import PLAYGROUND
 
@@ -101,7 +100,6 @@ async def result_of(saved: SavedQuestion, target: Target, caller: Caller) -> Que
     asked = await ask(target.live, caller, entry, origin=saved.origin)
     expected = entry.expect.value() if entry.expect else None
     judged = await judge(asked, expected, target.live.answerer)
-    await charge_trial(target.live.id, judged.charge)
     asked = replace(asked, figures=judged.added_to(asked.figures))
     return QuestionResult(asked=asked, verdict=judged.verdict, source=target.source)
 

@@ -1,20 +1,28 @@
-"""What limits there are, and the rules that the limits of a subject make."""
+"""Limits as values: subjects, kinds, rules and the windows of budgets. Nothing here reads anything."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeAlias
 
-from copilot_admin.limits.subjects import LimitSubject
-from copilot_admin.limits.windows import BudgetPeriod
+from copilot_admin.models.limits import LimitScope
 
-NANO = 1_000_000_000  # of a dollar: an answer of a small model costs some ten thousands of them
+NANO = 1_000_000_000  # a small model's answer costs some ten thousand billionths of a dollar
+
+Limits: TypeAlias = Mapping[
+    str, Any
+]  # numbers by the key of their kind, as rows and files have them
+
+
+class BudgetPeriod(StrEnum):
+    MINUTE = "minute"
+    DAY = "day"
+    MONTH = "month"
 
 
 class LimitMeasure(StrEnum):
-    """What a limit counts."""
-
     REQUESTS = "requests"
     CONCURRENT = "concurrent"
     TOKENS = "tokens"
@@ -23,12 +31,7 @@ class LimitMeasure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LimitKind:
-    """A kind of limit.
-
-    Attributes:
-        key: As files and forms name it.
-        period: None: of what goes on at once.
-    """
+    """Kind of limit; `key` is its name in files and forms, and concurrency has no period."""
 
     key: str
     measure: LimitMeasure
@@ -49,53 +52,130 @@ KINDS: Mapping[str, LimitKind] = {
 
 
 @dataclass(frozen=True, slots=True)
-class LimitRule:
-    """How much of something a subject may have.
+class LimitSubject:
+    """Server, copilot, key, user or network address that a limit applies to."""
+
+    scope: LimitScope
+    id: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.scope.value}:{self.id}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestIdentity:
+    """Everything about a request that limits depend on.
 
     Attributes:
-        most: Requests, answers or tokens; of money billionths of a dollar.
+        copilot_id: None for a component that no copilot lends.
+        user: Id of the end user; "" if unknown.
+        address: Network of the client; "" for a request from this process.
+        is_trial: Request of a builder or a test: only budgets of tokens and money apply.
+        is_answered: An answer is given, which takes a slot and costs; otherwise only requests count.
+        is_recorded: The caller may be named in stored rows; False for copilots that log nothing.
     """
+
+    copilot_id: int | None = None
+    key_id: int | None = None
+    user: str = ""
+    address: str = ""
+    is_trial: bool = False
+    is_answered: bool = True
+    is_recorded: bool = True
+
+    @property
+    def is_anonymous(self) -> bool:
+        return self.key_id is None and not self.user and not self.is_trial
+
+    @property
+    def subjects(self) -> tuple[LimitSubject, ...]:
+        """All subjects that the request counts for, the narrowest first."""
+        named = (
+            (LimitScope.ADDRESS, self.address),
+            (LimitScope.USER, self.user),
+            (LimitScope.KEY, self.key_id),
+            (LimitScope.COPILOT, self.copilot_id),
+        )
+        known = (LimitSubject(scope, str(id)) for scope, id in named if id not in (None, ""))
+        return (*known, LimitSubject(LimitScope.SERVER))
+
+
+@dataclass(frozen=True, slots=True)
+class LimitRule:
+    """Maximum of one kind for a subject; money is in billionths of a dollar."""
 
     subject: LimitSubject
     kind: LimitKind
-    most: int
+    maximum: int
 
     @property
     def is_rate(self) -> bool:
-        """Whether it is of any 60 seconds, however they lie."""
-        return (
-            self.kind.measure is LimitMeasure.REQUESTS and self.kind.period is BudgetPeriod.MINUTE
-        )
+        return self.kind.key == "requests_per_minute"
 
     @property
-    def is_seat(self) -> bool:
-        """Whether it is of what goes on at once."""
+    def is_concurrency(self) -> bool:
         return self.kind.measure is LimitMeasure.CONCURRENT
 
     @property
-    def is_budget(self) -> bool:
-        """Whether it is of a minute, day or month of the calendar."""
-        return not self.is_rate and not self.is_seat
+    def counts_money(self) -> bool:
+        return self.kind.measure is LimitMeasure.USD
 
-    @property
-    def counts_requests(self) -> bool:
-        """Whether every request takes one of it."""
-        return self.kind.measure is LimitMeasure.REQUESTS
+    def applies_to(self, identity: RequestIdentity) -> bool:
+        if self.kind.measure is LimitMeasure.REQUESTS:
+            return not identity.is_trial
+        return identity.is_answered and not (self.is_concurrency and identity.is_trial)
 
 
-def rules_of(subject: LimitSubject, limits: Mapping[str, Any]) -> tuple[LimitRule, ...]:
-    """The rules that limits make, as a file or a row has them; what is not set makes none."""
+def build_rules(subject: LimitSubject, limits: Limits) -> tuple[LimitRule, ...]:
+    """Build a rule for each limit that is set."""
     return tuple(
-        LimitRule(subject, kind, _most(kind, limits[key]))
+        LimitRule(subject, kind, _get_maximum(kind, limits[key]))
         for key, kind in KINDS.items()
         if limits.get(key) is not None
     )
 
 
-def nano(dollars: Decimal) -> int:
-    """An amount of money as it is counted."""
+def _get_maximum(kind: LimitKind, number: Any) -> int:
+    if kind.measure is LimitMeasure.USD:
+        return to_nano_dollars(Decimal(str(number)))
+    return int(number)
+
+
+def to_nano_dollars(dollars: Decimal) -> int:
     return int(dollars * NANO)
 
 
-def _most(kind: LimitKind, number: Any) -> int:
-    return nano(Decimal(str(number))) if kind.measure is LimitMeasure.USD else int(number)
+@dataclass(frozen=True, slots=True)
+class LimitWindow:
+    """One minute, day or month in UTC, up to and without `ends`."""
+
+    begins: datetime
+    ends: datetime
+
+
+def get_window(period: BudgetPeriod, now: datetime, zone: tzinfo) -> LimitWindow:
+    """Return the window that contains an aware moment.
+
+    Args:
+        period: Length of the window.
+        now: The moment.
+        zone: Time zone in which days and months begin at midnight.
+    """
+    if period is BudgetPeriod.MINUTE:
+        minute = now.astimezone(UTC).replace(second=0, microsecond=0)
+        return LimitWindow(minute, minute + timedelta(minutes=1))
+    first = _get_midnight(now.astimezone(zone))
+    days = 1
+    if period is BudgetPeriod.MONTH:
+        first = first.replace(day=1, fold=0)
+        days = 32
+    following = _get_midnight(first + timedelta(days=days))
+    if period is BudgetPeriod.MONTH:
+        following = following.replace(day=1, fold=0)
+    return LimitWindow(first.astimezone(UTC), following.astimezone(UTC))
+
+
+def _get_midnight(moment: datetime) -> datetime:
+    """Return the beginning of a local day, which may have 23 or 25 hours."""
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)

@@ -38,7 +38,7 @@ from copilot_admin.models.exports import ExportPart, ExportState, TranscriptExpo
 from copilot_admin.models.feedback import Feedback, FeedbackSource
 from copilot_admin.models.fillings import Filling
 from copilot_admin.models.imports import PendingImport
-from copilot_admin.models.limits import LimitScope, SubjectLimits
+from copilot_admin.models.limits import LimitRejection, LimitScope, SubjectLimits
 from copilot_admin.models.nodes import Node, NodeKind, NodeRole
 from copilot_admin.models.outcomes import Outcome
 from copilot_admin.models.people import ExternalAccount, LogIn, Membership
@@ -136,6 +136,7 @@ __all__ = [
     "HourlyUsage",
     "Judgement",
     "LegalHold",
+    "LimitRejection",
     "LimitScope",
     "LogIn",
     "Logging",

@@ -1,4 +1,4 @@
-"""Limits that operators set: how much may be asked, by whom it is counted."""
+"""Limits that operators set, and the requests that limits rejected."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -44,3 +44,24 @@ class SubjectLimits(StoredRow):
 
     def __str__(self) -> str:
         return f"{self.scope} {self.subject}".strip()
+
+
+class LimitRejection(models.Model):
+    """Requests of one minute that a limit rejected; rows are kept for some days."""
+
+    minute = models.DateTimeField()
+    scope = models.CharField(max_length=10, choices=LimitScope.choices)
+    subject = models.CharField(max_length=LONGEST_SUBJECT, blank=True)  # "": not recorded
+    kind = models.CharField(max_length=30)  # key of the limit
+    number = models.PositiveIntegerField()
+    last_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["minute", "scope", "subject", "kind"], name="rejections_of_minute"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.minute} {self.scope} {self.kind}"

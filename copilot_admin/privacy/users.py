@@ -5,7 +5,15 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from copilot_admin.models import ComponentCall, Conversation, EndUser, LegalHold, Run, SubjectLimits
+from copilot_admin.models import (
+    ComponentCall,
+    Conversation,
+    EndUser,
+    LegalHold,
+    LimitRejection,
+    Run,
+    SubjectLimits,
+)
 from copilot_admin.models.limits import LimitScope
 from copilot_admin.privacy.rows import ROWS, Gone
 from copilot_admin.privacy.scopes import PrivacyScope
@@ -24,8 +32,9 @@ def forget(scope: PrivacyScope) -> Gone:
     gone = Gone()
     for user in forgotten_by(scope):
         if _without_anything([user.pk]):
-            limits = SubjectLimits.objects.filter(scope=LimitScope.USER, subject=user.identifier)
-            gone.counts[SubjectLimits.__name__] += limits.delete()[0]
+            for model in (SubjectLimits, LimitRejection):
+                rows = model.objects.filter(scope=LimitScope.USER, subject=user.identifier)
+                gone.counts[model.__name__] += rows.delete()[0]
             gone.counts[EndUser.__name__] += delete_rows(EndUser._meta.pk, [user.pk])
     return gone
 

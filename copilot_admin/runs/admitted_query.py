@@ -7,7 +7,8 @@ from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.live import LiveCopilot
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.ids import Ids
-from copilot_admin.limits.subjects import Asking
+from copilot_admin.limits.rules import RequestIdentity
+from copilot_admin.models import Logging
 from protocol.query import Query
 
 
@@ -34,12 +35,13 @@ class AdmittedQuery:
     origin: int | None = None
 
     @property
-    def asking(self) -> Asking:
-        """Who asks, as far as limits ask."""
-        return Asking(
+    def identity(self) -> RequestIdentity:
+        """The caller, as limits see it."""
+        return RequestIdentity(
             copilot_id=self.live.id,
             key_id=self.caller.key_id,
             user=self.user.id if self.user else "",
             address=self.address,
             is_trial=self.caller.is_trying,
+            is_recorded=self.live.logging is not Logging.NOTHING,
         )

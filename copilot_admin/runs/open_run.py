@@ -18,7 +18,7 @@ from copilot_admin.copilots.callers import switched_off, valid_keys
 from copilot_admin.copilots.live import being_deleted
 from copilot_admin.copilots.user_words import named
 from copilot_admin.errors import RequestError, Unavailable
-from copilot_admin.limits.admission import Admission, LimitExceeded, admit_asking
+from copilot_admin.limits.admission import Admission, LimitExceeded, admit_request
 from copilot_admin.runs.admitted_query import AdmittedQuery
 from copilot_admin.runs.refused import REFUSED
 from copilot_admin.runs.run import RUNNING, ActiveRun
@@ -142,7 +142,8 @@ async def end_deleted() -> None:
 async def _admitted(question: AdmittedQuery, deadline: Deadline) -> Admission:
     """Takes what the question takes of its limits."""
     try:
-        return await admit_asking(question.asking, id=str(question.ids.run_id), deadline=deadline)
+        run_id = str(question.ids.run_id)
+        return await admit_request(question.identity, id=run_id, deadline=deadline)
     except LimitExceeded as error:
         _tell(question, error, has_row=True)
         await REFUSED.note(_refusal(question, error), limit=error.rule.kind.key)

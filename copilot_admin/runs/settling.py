@@ -6,8 +6,8 @@ from contextlib import suppress
 from copilot_admin.agent.values.model_call import Usage
 from copilot_admin.errors import Unavailable
 from copilot_admin.limits.admission import Admission
-from copilot_admin.limits.demand import Charge
-from copilot_admin.limits.rules import nano
+from copilot_admin.limits.rules import to_nano_dollars
+from copilot_admin.limits.usage import Usage as LimitUsage
 from copilot_admin.pricing.bill import Bill
 from copilot_admin.pricing.cost import Cost
 from copilot_admin.storage.writer import READER
@@ -35,4 +35,7 @@ async def settle(
         with suppress(Unavailable):  # then nobody knows what it cost
             cost = (await READER.run(reckon)).cost
     amount = cost.amount if cost else None
-    await admission.end(Charge(tokens=tokens, nano_usd=None if amount is None else nano(amount)))
+    if amount is None:
+        await admission.end(LimitUsage(tokens=tokens, unpriced=1))
+    else:
+        await admission.end(LimitUsage(tokens=tokens, nano_usd=to_nano_dollars(amount)))

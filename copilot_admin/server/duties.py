@@ -25,8 +25,10 @@ from copilot_admin.jobs.tasks import (
     resume_removals,
     tell_lost,
 )
-from copilot_admin.limits.book import BOOK
-from copilot_admin.limits.counting import COUNTING
+from copilot_admin.limits.cache import LIMIT_CACHE
+from copilot_admin.limits.concurrency import SLOTS
+from copilot_admin.limits.redis_client import LIMIT_REDIS
+from copilot_admin.limits.rejections import REJECTIONS
 from copilot_admin.privacy.forgetting import FORGETTING
 from copilot_admin.privacy.retention import begin_pruning, night_of
 from copilot_admin.privacy.spooled import clean_spool, forget_digests
@@ -201,8 +203,14 @@ DUTIES: tuple[Duty, ...] = (
 )
 
 
-# Beside the others, some of which take long: seats of answers run out, and limits act at once.
-LIMIT_DUTIES: tuple[Duty, ...] = (COUNTING.look_after, BOOK.look_after, REFUSED.look_after)
+# Apart from the others, some of which take long: leases of slots expire, and limits act at once.
+LIMIT_DUTIES: tuple[Duty, ...] = (
+    LIMIT_REDIS.reconnect,
+    SLOTS.renew,
+    LIMIT_CACHE.refresh,
+    REJECTIONS.store,
+    REFUSED.look_after,
+)
 
 
 def _begun_pruning(now: datetime) -> list[int]:

@@ -21,8 +21,9 @@ from copilot_admin.http.allowed_origins import ALLOWED_ORIGINS
 from copilot_admin.http.heaps import keep_few_heaps
 from copilot_admin.jobs import background
 from copilot_admin.jobs.backups.sqlite import clear_restored
-from copilot_admin.limits.book import BOOK
-from copilot_admin.limits.counting import COUNTING
+from copilot_admin.limits.cache import LIMIT_CACHE
+from copilot_admin.limits.redis_client import LIMIT_REDIS
+from copilot_admin.limits.rejections import REJECTIONS
 from copilot_admin.runs.open_run import (
     interrupt_all,
     start_draining,
@@ -83,7 +84,7 @@ async def start() -> None:
         while await WRITER.run(_reap_at_start):
             pass
         await WRITER.run(ALLOWED_ORIGINS.read)
-        await WRITER.run(BOOK.read)
+        await WRITER.run(LIMIT_CACHE.load)
     except db.Error as error:
         raise ConfigurationError(sentence_of(error)) from error
     # Not before: a start that fails ends this loop, and what is handed to it then is lost.
@@ -111,7 +112,8 @@ async def stop() -> None:
     await stop_all()
     await aclose_all()
     await REFUSED.close()
-    await COUNTING.close()
+    await REJECTIONS.store()
+    await LIMIT_REDIS.close()
     await JOURNAL.close()
     await asyncio.to_thread(background.stop, timeout=STOP_SECONDS)  # it waits for the writer
     await asyncio.to_thread(WORKERS.stop)

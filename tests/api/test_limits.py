@@ -10,10 +10,11 @@ import pytest
 
 from copilot_admin.agent.values.model_call import Finish, TextDelta, Usage
 from copilot_admin.asgi import application
-from copilot_admin.limits import counting
-from copilot_admin.limits.book import BOOK
-from copilot_admin.limits.counting import AWAY, COUNTING
-from copilot_admin.limits.subjects import LimitSubject
+from copilot_admin.limits.cache import LIMIT_CACHE
+from copilot_admin.limits.concurrency import SLOTS
+from copilot_admin.limits.redis_client import LIMIT_REDIS, REDIS_AWAY
+from copilot_admin.limits.rules import LimitSubject
+from copilot_admin.limits.usage import USAGE_CACHE
 from copilot_admin.models import (
     Copilot,
     DailyTotal,
@@ -74,7 +75,7 @@ def test_whoever_streams_and_whoever_does_not_read_the_same_refusal(monkeypatch)
         said = json.loads(body)
         assert (status, said["code"]) == (429, "limit-reached")
         assert said["detail"].startswith(
-            "This copilot may be sent 1 request a day, and was. Ask again "
+            "This copilot has reached its limit of 1 request per day. Try again "
         )
         assert 0 < int(headers["retry-after"]) <= 86400
         assert headers["access-control-allow-origin"] == WORKSPACE
@@ -84,7 +85,7 @@ def test_whoever_streams_and_whoever_does_not_read_the_same_refusal(monkeypatch)
 
 
 def test_a_stranger_has_so_many_answers_at_once_and_others_are_not_touched(monkeypatch, settings):
-    settings.ANONYMOUS_LIMITS = {"concurrent": 2}
+    settings.ANONYMOUS_CONCURRENT = 2
     make_published(slug="news")
     key = make_key()[1]
     script(monkeypatch, *[stalled("Wait.")] * 4)
@@ -125,7 +126,7 @@ def test_a_seat_is_free_when_the_stream_has_ended_or_its_client_gone(monkeypatch
 
         asyncio.run(leaves())
         assert asked()[0] == 200
-    assert COUNTING._held == {}
+    assert SLOTS._held == {}
 
 
 @pytest.mark.database
@@ -139,12 +140,12 @@ def test_an_answer_is_charged_by_tokens_and_price(monkeypatch):
     limits = {"tokens_per_month": 3000, "usd_per_month": 0.003}
     with limited({of(copilot): limits}):
         assert [asked()[0] for _ in range(2)] == [200, 200]
-        used = {key: number for key, (number, _) in COUNTING.own._used.items() if number}
-        assert sorted(used.values()) == [3000, 4_000_000]
+        [(_, used)] = USAGE_CACHE._found.values()
+        assert (used.tokens, used.nano_usd) == (3000, 4_000_000)
         status, _, body = asked()
     assert (status, json.loads(body)["detail"].partition(".")[0]) == (
         429,
-        "This copilot has used up its tokens of this month",
+        "This copilot has used up its token budget for this month",
     )
 
 
@@ -159,7 +160,7 @@ def test_a_flood_of_refusals_is_one_run_and_every_figure_counts_it(monkeypatch):
         assert [asked()[0] for _ in range(6)] == [200] + [429] * 5
     [run] = Run.objects.filter(outcome=Outcome.REFUSED)
     assert (run.times, run.error_code, run.principal) == (1, "limit-reached", "anonymous")
-    assert run.error.startswith("This copilot may be sent 1 request a minute, and was.")
+    assert run.error.startswith("This copilot has reached its limit of 1 request per minute.")
     now[0] = 59.9
     async_to_sync(kept.look_after)()
     assert Run.objects.get(pk=run.pk).times == 1
@@ -225,7 +226,7 @@ def test_a_limit_of_the_database_acts_when_the_book_is_read(monkeypatch):
     script(monkeypatch, text("Hello."), text("Hello."))
     SubjectLimits.objects.create(scope=LimitScope.SERVER, limits={"requests_per_day": 1})
     assert asked()[0] == 200
-    async_to_sync(BOOK.look_after)()
+    async_to_sync(LIMIT_CACHE.refresh)()
     assert asked()[0] == 429  # the one before is found in the figures
 
 
@@ -235,16 +236,14 @@ def test_a_server_says_that_redis_is_away_and_stays_ready(monkeypatch):
         return answer.status_code, json.loads(answer.content)
 
     assert ready() == (200, {"status": "ready"})
-    monkeypatch.setattr(COUNTING, "_is_away", True)
-    assert ready() == (200, {"status": "ready", "note": AWAY})
+    monkeypatch.setattr(LIMIT_REDIS, "_is_away", True)
+    assert ready() == (200, {"status": "ready", "note": REDIS_AWAY})
 
 
 def test_a_redis_that_refuses_costs_nobody_an_answer(monkeypatch):
     copilot = make_published(slug="news")
     script(monkeypatch, text("Hello."), text("Hello."))
-    nowhere = counting.Counting("redis://127.0.0.1:1/0")
-    for module in ("admission", "near_limits"):
-        monkeypatch.setattr(f"copilot_admin.limits.{module}.COUNTING", nowhere)
+    monkeypatch.setattr(LIMIT_REDIS, "url", "redis://127.0.0.1:1/0")
     with limited({of(copilot): {"concurrent": 1, "requests_per_minute": 1, "tokens_per_day": 9}}):
         assert [asked()[0] for _ in range(2)] == [200, 429]
-    assert nowhere.problem == AWAY
+    assert LIMIT_REDIS.problem == REDIS_AWAY

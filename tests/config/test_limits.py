@@ -1,25 +1,9 @@
-"""Limits that settings give."""
+"""Settings of limits."""
 
 import pytest
 
 from copilot_admin.config.env import BadSetting
-from copilot_admin.config.limits import anonymous_limits, time_zone
-
-
-@pytest.mark.parametrize(
-    ("given", "production", "limits"),
-    [
-        ((20, 120), False, {"concurrent": 20, "requests_per_minute": 120}),
-        ((0, 120), True, {"requests_per_minute": 120}),
-        ((0, 0), True, {}),
-        ((None, None), False, {}),
-        ((None, None), True, {"concurrent": 20, "requests_per_minute": 120}),
-    ],
-)
-def test_anonymous_limits(given, production, limits):
-    concurrent, per_minute = given
-    found = anonymous_limits(concurrent=concurrent, per_minute=per_minute, production=production)
-    assert found == limits
+from copilot_admin.config.limits import time_zone
 
 
 def test_a_time_zone_is_known_by_its_name():

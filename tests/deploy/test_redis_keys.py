@@ -32,8 +32,7 @@ JSON = {"Content-Type": "application/json"}
 LIMITED = COPILOT.replace("access: open", "access: open, limits: {limits}")
 KINDS = [f"{measure}_per_{period}" for measure in ("requests", "tokens", "usd")
          for period in ("minute", "day", "month")]  # fmt: skip
-# Room for the questions of the test, and no more seats than that a warning is told.
-KEYS = {"asgi", "asked", "budget", "log-in-seen", "rate", "said", "seats"}
+KEYS = {"asgi", "asked", "log-in-seen", "rate", "slots"}
 LIMITS = json.dumps(dict.fromkeys(KINDS, 1000) | {"concurrent": 1})
 PREPARE = """
 import json

@@ -1,7 +1,6 @@
 """Saved questions are asked in the background: each once, taken up again, stopped at will."""
 
 from datetime import timedelta
-from decimal import Decimal
 
 from django.core.management import call_command
 from django.db import InterfaceError, OperationalError
@@ -24,17 +23,14 @@ from copilot_admin.evaluation.question_tasks import ask_in_background, resume_qu
 from copilot_admin.jobs import background
 from copilot_admin.jobs.background import BACKGROUND
 from copilot_admin.jobs.deletion import mark
-from copilot_admin.limits.demand import Charge
 from copilot_admin.models import (
     AnswerState,
     Copilot,
-    CostConfidence,
     Judgement,
     SavedAnswer,
     SavedQuestion,
     Side,
 )
-from copilot_admin.pricing.cost import Cost
 from copilot_admin.runs.open_run import start_draining, stop_draining
 from copilot_admin.runs.stops import CRASHED
 from copilot_admin.storage.writer import WRITER, DatabaseThread, Writer
@@ -182,25 +178,6 @@ def test_what_breaks_is_said_of_its_question_alone(monkeypatch, caplog):
     assert (rows["breaks"].judgement, rows["breaks"].reason) == (Judgement.UNDECIDED, CRASHED)
     assert rows["works"].judgement == Judgement.ANSWERED
     assert "saved question" in caplog.text
-
-
-def test_what_the_judge_took_is_charged(monkeypatch):
-    copilot = make_copilot()
-    make_saved(copilot)
-    charged = []
-
-    async def judge(asked, expected, answerer):
-        cost = Cost(Decimal("0.25"), CostConfidence.ESTIMATED)
-        return JudgingOutcome(AnswerVerdict(Judgement.ANSWERED, ""), 30, 12, cost)
-
-    async def charge(*what):
-        charged.append(what)
-
-    monkeypatch.setattr(question_runs, "judge", judge)
-    monkeypatch.setattr(question_runs, "charge_trial", charge)
-    ask(copilot)
-    idle()
-    assert charged == [(copilot.pk, Charge(tokens=42, nano_usd=250_000_000))]
 
 
 def test_a_copilot_on_its_way_out_is_not_asked():

@@ -1,55 +1,46 @@
-"""Rules, demands and a clock for tests of limits."""
+"""Rules, limits and requests for tests."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
-from copilot_admin.limits.admission import Admission, admit_asking
-from copilot_admin.limits.book import BOOK
-from copilot_admin.limits.demand import Demand, demand_of
-from copilot_admin.limits.rules import LimitRule, rules_of
-from copilot_admin.limits.subjects import Asking, LimitSubject
+from limits.aio.storage import memory
+
+from copilot_admin.limits.admission import Admission, admit_request
+from copilot_admin.limits.cache import LIMIT_CACHE
+from copilot_admin.limits.rules import (
+    LimitRule,
+    LimitSubject,
+    RequestIdentity,
+    build_rules,
+)
 from copilot_admin.models import LimitScope
 from copilot_admin.storage.writer import Deadline
 
 SERVER = LimitSubject(LimitScope.SERVER)
 COPILOT = LimitSubject(LimitScope.COPILOT, "3")
-FAR = datetime(2100, 1, 1, tzinfo=UTC)  # Redis keeps no counter of a window that is over
+KEY = LimitSubject(LimitScope.KEY, "7")
+USER = LimitSubject(LimitScope.USER, "anna")
+ADDRESS = LimitSubject(LimitScope.ADDRESS, "8.8.8.8")
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
 
-class Clock:
-    """Seconds since 1970, as a test says."""
-
-    def __init__(self, now: datetime = NOON) -> None:
-        self.seconds = now.timestamp()
-
-    def __call__(self) -> float:
-        return self.seconds
-
-
-def rules(subject: LimitSubject = COPILOT, **limits: Any) -> tuple[LimitRule, ...]:
-    return rules_of(subject, limits)
-
-
-def rule(subject: LimitSubject = COPILOT, **limits: Any) -> LimitRule:
-    [one] = rules(subject, **limits)
-    return one
-
-
-def demand(id: str = "a", *some: LimitRule, now: datetime = NOON) -> Demand:
-    return demand_of(id, some, now=now, zone=UTC)
+def make_rule(subject: LimitSubject = COPILOT, **limits: Any) -> LimitRule:
+    [rule] = build_rules(subject, limits)
+    return rule
 
 
 @contextmanager
 def limited(limits: dict[LimitSubject, dict[str, Any]]) -> Iterator[None]:
-    """Lets the book hold these limits."""
-    with patch.object(BOOK, "_limits", limits), patch.object(BOOK, "_rules", {}):
+    """Set limits without a database; the minute of rates stands still."""
+    clock = SimpleNamespace(time=NOON.timestamp)
+    with patch.object(LIMIT_CACHE, "_limits", limits), patch.object(memory, "time", clock):
         yield
 
 
-async def ask(id: str = "a", **asking: Any) -> Admission:
-    fields = {"copilot_id": 3, **asking}
-    return await admit_asking(Asking(**fields), id=id, patience=Deadline())
+async def ask(id: str = "a", **identity: Any) -> Admission:
+    fields = {"copilot_id": 3, **identity}
+    return await admit_request(RequestIdentity(**fields), id=id, deadline=Deadline())

@@ -1,34 +1,37 @@
-"""Which rules hold for a request, and what is said when one has no room."""
+"""Rules that apply to a request, windows of budgets, and texts for rejected clients."""
 
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
+from zoneinfo import ZoneInfo
 
 import pytest
 
+from copilot_admin.config.networks import trusted_proxies
 from copilot_admin.copilots.fields.options import LIMITS
 from copilot_admin.copilots.fields.values import LimitsEntry
-from copilot_admin.limits.book import BOOK
-from copilot_admin.limits.demand import Charge, demand_of
-from copilot_admin.limits.rules import KINDS, NANO
-from copilot_admin.limits.sentences import refusal, seconds_until
-from copilot_admin.limits.subjects import Asking, LimitSubject
-from copilot_admin.models import LimitScope
-from tests.limits.limiting import COPILOT, NOON, SERVER, limited, rule, rules
+from copilot_admin.limits.cache import LIMIT_CACHE, LimitCache, reload_on_commit
+from copilot_admin.limits.messages import build_rejection, get_retry_seconds
+from copilot_admin.limits.rules import (
+    KINDS,
+    NANO,
+    BudgetPeriod,
+    LimitSubject,
+    LimitWindow,
+    RequestIdentity,
+    get_window,
+)
+from copilot_admin.models import LimitScope, SubjectLimits
+from tests.factories import make_copilot
+from tests.limits.limiting import ADDRESS, COPILOT, KEY, NOON, SERVER, USER, limited, make_rule
 
-KEY = LimitSubject(LimitScope.KEY, "7")
-EVERY = {scope: LimitSubject(scope) for scope in LimitScope}
+BERLIN, KOLKATA = ZoneInfo("Europe/Berlin"), ZoneInfo("Asia/Kolkata")
+EVERY_KEY = LimitSubject(LimitScope.KEY)
+EVERY_ADDRESS = LimitSubject(LimitScope.ADDRESS)
+DEFAULTS = {"concurrent": 20, "requests_per_minute": 120}
 
 
-def held(**asking: object) -> list[tuple[str, str, int]]:
-    found = BOOK.rules_for(Asking(**asking))  # type: ignore[arg-type]
-    return [(one.subject.name, one.kind.key, one.most) for one in found]
-
-
-def test_there_is_a_kind_for_every_measure_and_period():
-    assert sorted(KINDS) == sorted(
-        ["concurrent"]
-        + [f"{of}_per_{of_time}" for of in ("requests", "tokens", "usd")
-           for of_time in ("minute", "day", "month")]
-    )  # fmt: skip
+def rules_for(**identity: object) -> list[tuple[str, str, int]]:
+    found = LIMIT_CACHE.get_rules(RequestIdentity(**identity))
+    return [(one.subject.name, one.kind.key, one.maximum) for one in found]
 
 
 def test_each_kind_has_its_field_in_files_and_its_label_in_forms():
@@ -36,126 +39,168 @@ def test_each_kind_has_its_field_in_files_and_its_label_in_forms():
 
 
 def test_money_is_counted_in_billionths():
-    assert rule(usd_per_month=0.1).most == NANO // 10
+    assert make_rule(usd_per_month=0.1).maximum == NANO // 10
 
 
-def test_what_is_not_set_is_no_limit(settings):
-    settings.ANONYMOUS_LIMITS = {}
-    assert held(copilot_id=3, address="1.2.3.4") == []
-
-
-def test_all_that_a_request_belongs_to_limits_it_the_narrowest_first():
-    of_each = {
-        LimitSubject(LimitScope.ADDRESS, "1.2.3.4"): {"concurrent": 1},
-        LimitSubject(LimitScope.USER, "anna"): {"concurrent": 2},
-        KEY: {"concurrent": 3},
-        COPILOT: {"concurrent": 4},
-        SERVER: {"concurrent": 5},
-    }
-    with limited(of_each):
-        assert held(copilot_id=3, key_id=7, user="anna", address="1.2.3.4") == [
-            ("address:1.2.3.4", "concurrent", 1),
-            ("user:anna", "concurrent", 2),
-            ("key:7", "concurrent", 3),
-            ("copilot:3", "concurrent", 4),
-            ("server:", "concurrent", 5),
+def test_the_narrowest_subject_comes_first():
+    subjects = (ADDRESS, USER, KEY, COPILOT, SERVER)
+    with limited({one: {"concurrent": n} for n, one in enumerate(subjects)}):
+        assert rules_for(copilot_id=3, key_id=7, user="anna", address=ADDRESS.id) == [
+            (one.name, "concurrent", n) for n, one in enumerate(subjects)
         ]
-        assert held(key_id=8, user="ben") == [("server:", "concurrent", 5)]
+        assert rules_for(key_id=8, user="ben") == [("server:", "concurrent", 4)]
 
 
-def test_what_has_no_limit_of_a_kind_has_that_of_every_one():
-    with limited(
-        {EVERY[LimitScope.KEY]: {"concurrent": 3, "tokens_per_day": 9}, KEY: {"concurrent": 5}}
-    ):
-        assert held(key_id=7) == [("key:7", "concurrent", 5), ("key:7", "tokens_per_day", 9)]
-        assert held(key_id=8) == [("key:8", "concurrent", 3), ("key:8", "tokens_per_day", 9)]
+def test_limits_of_every_key_apply_where_a_key_has_none():
+    with limited({EVERY_KEY: {"concurrent": 3, "tokens_per_day": 9}, KEY: {"concurrent": 5}}):
+        assert rules_for(key_id=7) == [("key:7", "concurrent", 5), ("key:7", "tokens_per_day", 9)]
+        assert rules_for(key_id=8) == [("key:8", "concurrent", 3), ("key:8", "tokens_per_day", 9)]
 
 
-def test_strangers_have_limits_by_their_address(settings):
-    settings.ANONYMOUS_LIMITS = {"concurrent": 20}
-    assert held(address="1.2.3.4") == [("address:1.2.3.4", "concurrent", 20)]
-    assert held(address="1.2.3.4", key_id=7) == []
-    assert held(address="1.2.3.4", user="anna") == []
-    assert held(address="1.2.3.4", is_trial=True) == []
-    with limited({EVERY[LimitScope.ADDRESS]: {"concurrent": 2}}):
-        assert held(address="1.2.3.4") == [("address:1.2.3.4", "concurrent", 2)]
-    with limited({LimitSubject(LimitScope.ADDRESS, "1.2.3.4"): {"concurrent": 1}}):
-        assert held(address="1.2.3.4", key_id=7) == [("address:1.2.3.4", "concurrent", 1)]
-
-
-def test_a_trial_costs_but_is_no_use_and_what_is_no_question_is_only_a_request():
-    everything = dict.fromkeys(KINDS, 5)
-    with limited({SERVER: everything}):
-        of_trial = {key for _, key, _ in held(is_trial=True)}
-        of_feedback = {key for _, key, _ in held(is_answered=False)}
+def test_a_trial_only_uses_budgets_and_feedback_only_requests():
+    with limited({SERVER: dict.fromkeys(KINDS, 5)}):
+        of_trial = {key for _, key, _ in rules_for(is_trial=True)}
+        of_feedback = {key for _, key, _ in rules_for(is_answered=False)}
     assert of_trial == {key for key in KINDS if key.startswith(("tokens", "usd"))}
     assert of_feedback == {key for key in KINDS if key.startswith("requests")}
 
 
+PUBLIC, PRIVATE = "8.8.8.8", ("10.1.2.3", "172.20.0.1", "192.168.1.1", "100.64.0.1", "127.0.0.1",
+                              "169.254.1.1", "::1", "fe80::", "fd00::", "not an address")  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("charge", "added"),
+    ("production", "proxies", "explicit", "addresses", "limits"),
     [
-        (
-            Charge(tokens=5, nano_usd=7),
-            {"tokens_per_day": 5, "usd_per_day": 7, "requests_per_day": 0},
-        ),
-        (
-            Charge(tokens=5, nano_usd=0),
-            {"tokens_per_day": 5, "usd_per_day": 0, "requests_per_day": 0},
-        ),
+        (False, "127.0.0.1", (None, None), [PUBLIC, *PRIVATE], {}),
+        (True, "127.0.0.1", (None, None), PRIVATE, {}),
+        (True, "127.0.0.1", (None, None), [PUBLIC, "2606:4700::"], DEFAULTS),
+        (True, "127.0.0.1,10.0.0.9", (None, None), [PUBLIC, *PRIVATE], DEFAULTS),
+        (False, "127.0.0.1", (2, 3), [PUBLIC, *PRIVATE],
+         {"concurrent": 2, "requests_per_minute": 3}),
+        (True, "127.0.0.1", (None, 3), PRIVATE, {"requests_per_minute": 3}),
+        (True, "127.0.0.1", (0, None), [PUBLIC], {"requests_per_minute": 120}),
     ],
-)
-def test_an_answer_is_charged_by_what_it_took(charge, added):
-    some = demand_of("a", rules(**dict.fromkeys(added, 9)), now=NOON, zone=UTC)
-    assert {one.rule.kind.key: charge.on(one) for one in some.budgets} == {
-        one.rule.kind.key: (one.key, added[one.rule.kind.key]) for one in some.budgets
-    }
+    ids=["development", "private", "public", "trusted proxies", "explicit", "explicit private",
+         "unlimited"],
+)  # fmt: skip
+def test_limits_of_anonymous_addresses(settings, production, proxies, explicit, addresses, limits):
+    settings.PRODUCTION, settings.TRUSTED_PROXIES = production, trusted_proxies(proxies)
+    settings.ANONYMOUS_CONCURRENT, settings.ANONYMOUS_PER_MINUTE = explicit
+    for address in addresses:
+        rules = {key: number for _, key, number in rules_for(address=address)}
+        assert rules == limits, address
+        for known in ({"key_id": 7}, {"user": "anna"}, {"is_trial": True}):
+            assert rules_for(address=address, **known) == []
 
 
-def test_an_unknown_cost_is_not_zero():
-    [budget] = demand_of("a", rules(usd_per_day=9), now=NOON, zone=UTC).budgets
-    assert Charge(tokens=5, nano_usd=None).on(budget) == (budget.unpriced_key, 1)
+def test_limits_of_operators_replace_those_of_the_settings(settings):
+    settings.ANONYMOUS_CONCURRENT = 20
+    with limited({EVERY_ADDRESS: {"concurrent": 2}}):
+        assert rules_for(address=PUBLIC) == [(ADDRESS.name, "concurrent", 2)]
+    with limited({ADDRESS: {"concurrent": 1}}):
+        assert rules_for(address=PUBLIC, key_id=7) == [(ADDRESS.name, "concurrent", 1)]
+
+
+@pytest.mark.django_db
+def test_the_cache_has_what_the_database_had_when_it_was_loaded(
+    django_capture_on_commit_callbacks,
+):
+    copilot = make_copilot(limits={"concurrent": 2})
+    SubjectLimits.objects.create(scope=LimitScope.KEY, subject="7", limits={"concurrent": 3})
+
+    def load() -> list[int]:
+        return [maximum for _, _, maximum in rules_for(copilot_id=copilot.pk, key_id=7)]
+
+    assert load() == []
+    with django_capture_on_commit_callbacks(execute=True):
+        reload_on_commit()
+    assert load() == [3, 2]
+    SubjectLimits.objects.all().delete()
+    assert load() == [3, 2]
+    LIMIT_CACHE.load()
+    assert load() == [2]
+
+
+@pytest.mark.django_db
+def test_a_cache_is_stale_that_nothing_reloads():
+    now = [100.0]
+    cache = LimitCache(lambda: now[0])
+    assert cache.is_stale
+    cache.load()
+    for now[0], is_stale in ((115.0, False), (115.1, True)):
+        assert cache.is_stale is is_stale
 
 
 @pytest.mark.parametrize(
-    ("subject", "limits", "again", "sentence"),
+    ("subject", "limits", "wait", "sentence"),
     [
         (COPILOT, {"concurrent": 20}, None,
-         "This copilot may have 20 answers running at once, and has. Ask again when one has ended."),
+         "This copilot has reached its limit of 20 concurrent answers. "
+         "Try again when one of them has ended."),
         (SERVER, {"concurrent": 1}, None,
-         "This server may have 1 answer running at once, and has. Ask again when one has ended."),
-        (LimitSubject(LimitScope.ADDRESS, "::1"), {"requests_per_minute": 1200}, 6.2,
-         "This address may send 1,200 requests a minute, and has. Ask again in 7 seconds."),
-        (SERVER, {"requests_per_minute": 30}, 57,
-         "This server may be sent 30 requests a minute, and was. Ask again in 57 seconds."),
+         "This server has reached its limit of 1 concurrent answer. "
+         "Try again when one of them has ended."),
+        (ADDRESS, {"requests_per_minute": 1200}, 6.2,
+         "This address has reached its limit of 1,200 requests per minute. Try again in 7 seconds."),
         (KEY, {"requests_per_day": 1}, 1,
-         "This endpoint key may send 1 request a day, and has. Ask again in one second."),
-        (LimitSubject(LimitScope.USER, "anna"), {"tokens_per_day": 5}, 3600,
-         "This user has used up its tokens of today. Ask again after 10 March 2026, 13:00 UTC."),
-        (COPILOT, {"usd_per_month": 5}, 86400,
-         "This copilot has used up its money of this month. Ask again after 11 March 2026, 12:00 UTC."),
-        (COPILOT, {"tokens_per_minute": 5}, 120,
-         "This copilot has used up its tokens of this minute. Ask again in 120 seconds."),
+         "This endpoint key has reached its limit of 1 request per day. Try again in 1 second."),
+        (USER, {"tokens_per_day": 5}, 3600,
+         "This user has used up its token budget for today. "
+         "Try again after 10 March 2026, 13:00 UTC."),
+        (COPILOT, {"usd_per_month": 5}, 120,
+         "This copilot has used up its money budget for this month. Try again in 120 seconds."),
     ],
 )  # fmt: skip
-def test_whoever_is_refused_is_told_which_limit_and_when_again(subject, limits, again, sentence):
-    when = None if again is None else NOON + timedelta(seconds=again)
-    assert refusal(rule(subject, **limits), now=NOON, again=when, zone=UTC) == sentence
+def test_a_rejection_names_the_limit_and_when_to_try_again(subject, limits, wait, sentence):
+    retry_at = None if wait is None else NOON + timedelta(seconds=wait)
+    rule = make_rule(subject, **limits)
+    assert build_rejection(rule, now=NOON, retry_at=retry_at, zone=UTC) == sentence
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"), [(-3, 1), (0, 1), (0.2, 1), (1, 1), (1.01, 2), (60, 60)]
+    ("wait", "seconds"), [(-3, 1), (0, 1), (0.2, 1), (1, 1), (1.01, 2), (60, 60)]
 )
-def test_seconds_to_wait_are_whole_and_never_too_few(seconds, said):
-    assert seconds_until(NOON + timedelta(seconds=seconds), NOON) == said
+def test_retry_after_is_rounded_up(wait, seconds):
+    assert get_retry_seconds(NOON + timedelta(seconds=wait), NOON) == seconds
 
 
-def test_the_log_names_a_subject_by_what_tells_it_apart_and_people_not_at_all():
-    subjects = (
-        SERVER,
-        COPILOT,
-        KEY,
-        LimitSubject(LimitScope.USER, "anna"),
-        LimitSubject(LimitScope.ADDRESS, "::1"),
-    )
-    assert [one.told for one in subjects] == ["server", COPILOT.name, KEY.name, "user", "address"]
+def utc(*parts: int) -> datetime:
+    return datetime(*parts, tzinfo=UTC)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("period", "zone", "now", "begins", "ends"),
+    [
+        ("minute", UTC, utc(2026, 3, 1, 9, 5, 59), utc(2026, 3, 1, 9, 5), utc(2026, 3, 1, 9, 6)),
+        ("day", UTC, utc(2026, 3, 1, 23, 59, 59), utc(2026, 3, 1), utc(2026, 3, 2)),
+        ("day", BERLIN, utc(2026, 1, 5, 22, 59), utc(2026, 1, 4, 23), utc(2026, 1, 5, 23)),
+        # The clocks change: days of 23 and 25 hours.
+        ("day", BERLIN, utc(2026, 3, 29, 12), utc(2026, 3, 28, 23), utc(2026, 3, 29, 22)),
+        ("day", BERLIN, utc(2026, 10, 25, 0, 30), utc(2026, 10, 24, 22), utc(2026, 10, 25, 23)),
+        ("day", BERLIN, utc(2026, 10, 25, 1, 30), utc(2026, 10, 24, 22), utc(2026, 10, 25, 23)),
+        ("day", KOLKATA, utc(2026, 1, 5), utc(2026, 1, 4, 18, 30), utc(2026, 1, 5, 18, 30)),
+        ("month", UTC, utc(2026, 12, 31, 23, 59), utc(2026, 12, 1), utc(2027, 1, 1)),
+        ("month", BERLIN, utc(2026, 3, 31, 22), utc(2026, 3, 31, 22), utc(2026, 4, 30, 22)),
+        ("month", BERLIN, utc(2026, 3, 31, 21), utc(2026, 2, 28, 23), utc(2026, 3, 31, 22)),
+    ],
+)
+def test_a_moment_lies_in_one_window(period, zone: tzinfo, now, begins, ends):
+    window = get_window(BudgetPeriod(period), now, zone)
+    assert window == LimitWindow(begins, ends)
+    assert begins <= now < ends
+    assert get_window(BudgetPeriod(period), ends, zone).begins == ends
+
+
+# Midnights that exist twice or not at all, and offsets of quarter hours.
+@pytest.mark.parametrize(
+    "name", ["America/Havana", "Asia/Beirut", "Asia/Kathmandu", "Pacific/Apia"]
+)
+@pytest.mark.parametrize("period", list(BudgetPeriod))
+def test_windows_have_no_gaps_where_clocks_change_at_midnight(name, period):
+    zone = ZoneInfo(name)
+    for hours in range(0, 24 * 366, 7):
+        now = utc(2011, 1, 1) + timedelta(hours=hours)
+        window = get_window(period, now, zone)
+        assert window.begins <= now < window.ends
+        assert get_window(period, window.ends, zone).begins == window.ends

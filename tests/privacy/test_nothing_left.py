@@ -222,6 +222,13 @@ def test_an_erased_caller_is_in_no_file_and_another_in_all():
     ]
 
 
+def reject_requests(user_id):
+    now = timezone.now()
+    models.LimitRejection.objects.create(
+        minute=now, last_at=now, scope="user", subject=user_id, kind="concurrent", number=1
+    )
+
+
 @pytest.mark.parametrize("people", [8, pytest.param(20, marks=pytest.mark.nightly)])
 def test_an_erased_user_is_in_no_file_and_all_others_are_in_all(people):
     version, (key, _) = make_version(), make_key()
@@ -232,12 +239,14 @@ def test_an_erased_user_is_in_no_file_and_all_others_are_in_all(people):
         talk = write_everywhere(word, principal=f"key:{key.pk}", version=version, user=user)
         make_call(key=key, user=talk.user, arguments={"expression": word})
         models.SubjectLimits.objects.create(scope="user", subject=user.id, limits={})
+        reject_requests(user.id)
     gone = words.pop(7)
     removal = erase(PrivacyScope(user=user_meant(f"{gone}@b.example").pk))
     if connection.vendor == "postgresql":
         call_command("privacy", "clear-files", yes=True)
     assert words_found({gone, *words}) == set(words)
     assert removal.counts["EndUser"] == removal.counts["SubjectLimits"] == 1
+    assert removal.counts["LimitRejection"] == 1
     assert removal.counts["CallerDay"] == removal.counts["ComponentCall"] == 1
     left = models.EndUser.objects.values_list("identifier", flat=True)
     assert set(left) == {f"id-{word}" for word in words}

@@ -10,9 +10,9 @@ import pytest
 
 from copilot_admin.agent.values.model_call import Usage
 from copilot_admin.limits.admission import Admission
-from copilot_admin.limits.demand import Charge, Demand, demand_of
-from copilot_admin.limits.rules import rules_of
-from copilot_admin.limits.subjects import LimitSubject
+from copilot_admin.limits.rules import LimitSubject, build_rules
+from copilot_admin.limits.usage import Usage as LimitUsage
+from copilot_admin.limits.usage import get_budgets
 from copilot_admin.models import CostConfidence, LimitScope
 from copilot_admin.pricing.bill import Bill
 from copilot_admin.pricing.cost import NOTHING, UNKNOWN, Cost
@@ -28,15 +28,15 @@ TWO_DOLLARS = Cost(Decimal(2), CostConfidence.EXACT)
 class Charged(Admission):
     """An admission that keeps what it is charged."""
 
-    charges: list[Charge | None] = field(default_factory=list)
+    charges: list[LimitUsage | None] = field(default_factory=list)
 
-    async def end(self, charge: Charge | None = None) -> None:
-        self.charges.append(charge)
+    async def end(self, usage: LimitUsage | None = None) -> None:
+        self.charges.append(usage)
 
 
-def of(**limits: int) -> Demand:
-    rules = rules_of(LimitSubject(LimitScope.SERVER), limits)
-    return demand_of("a", rules, now=datetime(2026, 1, 1, tzinfo=UTC), zone=UTC)
+def of(**limits: int) -> dict[str, object]:
+    rules = build_rules(LimitSubject(LimitScope.SERVER), limits)
+    return {"id": "a", "budgets": get_budgets(rules, datetime(2026, 1, 1, tzinfo=UTC))}
 
 
 def charges(
@@ -45,7 +45,7 @@ def charges(
     cost: Cost | None,
     reckon: Callable[[], Bill],
     usages: Sequence[Usage] = USAGES,
-) -> list[Charge | None]:
+) -> list[LimitUsage | None]:
     asyncio.run(settle(admission, usages, cost=cost, reckon=reckon))
     return admission.charges
 
@@ -63,32 +63,35 @@ def nobody_knows() -> Bill:
 
 
 @pytest.mark.parametrize(
-    ("cost", "nano_usd"), [(TWO_DOLLARS, 2 * 10**9), (NOTHING, 0), (UNKNOWN, None)]
+    ("cost", "usage"),
+    [
+        (TWO_DOLLARS, LimitUsage(tokens=8, nano_usd=2 * 10**9)),
+        (NOTHING, LimitUsage(tokens=8)),
+        (UNKNOWN, LimitUsage(tokens=8, unpriced=1)),
+    ],
 )
-def test_the_tokens_of_all_calls_and_the_cost_are_charged(cost: Cost, nano_usd: int | None) -> None:
-    admission = Charged(of(usd_per_day=1))
-    assert charges(admission, cost=cost, reckon=nobody_asks) == [
-        Charge(tokens=8, nano_usd=nano_usd)
-    ]
+def test_the_tokens_of_all_calls_and_the_cost_are_charged(cost: Cost, usage: LimitUsage) -> None:
+    admission = Charged(**of(usd_per_day=1))
+    assert charges(admission, cost=cost, reckon=nobody_asks) == [usage]
 
 
 def test_what_is_over_or_was_never_limited_is_not_charged() -> None:
     assert charges(Charged(), cost=None, reckon=nobody_asks) == []
-    over = Charged(of(usd_per_day=1), _has_ended=True)
+    over = Charged(**of(usd_per_day=1), _has_ended=True)
     assert charges(over, cost=None, reckon=nobody_asks) == []
 
 
 @pytest.mark.parametrize(
-    ("limits", "reckon", "nano_usd"),
+    ("limits", "reckon", "nano_usd", "unpriced"),
     [
-        ({"usd_per_day": 1}, two_dollars, 2 * 10**9),
-        ({"usd_per_day": 1}, nobody_knows, None),
-        ({"tokens_per_day": 1}, nobody_asks, None),
+        ({"usd_per_day": 1}, two_dollars, 2 * 10**9, 0),
+        ({"usd_per_day": 1}, nobody_knows, 0, 1),
+        ({"tokens_per_day": 1}, nobody_asks, 0, 1),
     ],
     ids=["money is counted", "and the database is away", "tokens alone are counted"],
 )
 def test_a_cost_that_the_journal_did_not_reckon_is_reckoned_where_money_is_counted(
-    limits: dict[str, int], reckon: Callable[[], Bill], nano_usd: int | None
+    limits: dict[str, int], reckon: Callable[[], Bill], nano_usd: int, unpriced: int
 ) -> None:
-    admission = Charged(of(**limits))
-    assert charges(admission, cost=None, reckon=reckon) == [Charge(tokens=8, nano_usd=nano_usd)]
+    usage = LimitUsage(tokens=8, nano_usd=nano_usd, unpriced=unpriced)
+    assert charges(Charged(**of(**limits)), cost=None, reckon=reckon) == [usage]

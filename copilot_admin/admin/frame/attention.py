@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from copilot_admin.admin.frame.next_steps import NextStep
-from copilot_admin.admin.limits.near import near_limits
+from copilot_admin.admin.limits.usage import find_near_limits
 from copilot_admin.admin.limits.views import CHANGE
 from copilot_admin.alerts.rules import filter_visible
 from copilot_admin.copilots.providers import unset_keys
@@ -52,10 +52,10 @@ def _alerts(user: AbstractUser) -> Iterator[NextStep]:
 
 
 def _limits() -> Iterator[NextStep]:
-    found = near_limits()
+    found = find_near_limits()
     if found:
         names = ", ".join(
-            _("%(name)s (%(number)d %%)") % {"name": one.name, "number": one.per_cent}
+            _("%(name)s (%(number)d %%)") % {"name": one.name, "number": one.percent}
             for one in found[:MOST_NAMED]
         )
         title = ngettext("A limit is nearly reached", "%(n)d limits are nearly reached", len(found))

@@ -1,4 +1,1 @@
-"""The pages on which operators set limits and see what was used.
-
-Doors: `views` for the site, `near` for its start page.
-"""
+"""Admin pages on which operators set limits, see what is used and what was rejected."""

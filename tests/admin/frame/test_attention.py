@@ -10,9 +10,9 @@ import pytest
 
 from copilot_admin.admin.frame.attention import attention
 from copilot_admin.admin.frame.navigation import navigation
-from copilot_admin.admin.limits import near
+from copilot_admin.admin.limits import usage
+from copilot_admin.admin.limits.usage import RuleUsage
 from copilot_admin.config.roles import Role
-from copilot_admin.limits.use import LimitUse
 from copilot_admin.models import Alert, SubjectLimits
 from copilot_admin.models.limits import LimitScope
 from tests.alerts.alerting import make_rule
@@ -47,7 +47,9 @@ def used(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Says how much of each limit is used."""
 
     def set_to(number: int) -> None:
-        monkeypatch.setattr(near, "use_of", lambda rules: dict.fromkeys(rules, LimitUse(number)))
+        monkeypatch.setattr(
+            usage, "measure_usage", lambda rules: dict.fromkeys(rules, RuleUsage(number))
+        )
 
     return set_to
 

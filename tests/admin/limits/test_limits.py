@@ -1,6 +1,7 @@
 """Operators set limits and see what was used; nobody else does."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from asgiref.sync import async_to_sync
@@ -10,19 +11,18 @@ from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin.admin.limits import views
+from copilot_admin.admin.limits.subjects import parse_subject
+from copilot_admin.admin.limits.usage import measure_usage
+from copilot_admin.config.networks import trusted_proxies
 from copilot_admin.config.roles import Role
-from copilot_admin.limits.book import BOOK
-from copilot_admin.limits.counting import COUNTING
-from copilot_admin.limits.demand import Budget
-from copilot_admin.limits.naming import subject_in
-from copilot_admin.limits.rules import NANO
-from copilot_admin.limits.subjects import LimitSubject
-from copilot_admin.limits.use import use_of
-from copilot_admin.limits.windows import window_at
-from copilot_admin.models import Copilot, LimitScope, SubjectLimits
+from copilot_admin.limits.cache import LIMIT_CACHE
+from copilot_admin.limits.redis_client import LIMIT_REDIS
+from copilot_admin.limits.rules import LimitSubject
+from copilot_admin.models import Copilot, LimitRejection, LimitScope, SubjectLimits
 from tests.admin.pages import messages_of
 from tests.factories import make_copilot, make_key, make_user
-from tests.limits.limiting import ask, limited, rule
+from tests.limits.limiting import ask, limited
+from tests.limits.test_usage import count_run
 
 pytestmark = pytest.mark.django_db
 
@@ -38,7 +38,7 @@ def operator(client: Client) -> Client:
 
 def rows(client: Client) -> dict[str, list[tuple[str, str, int | None]]]:
     found = client.get(PAGE).context["rows"]
-    return {row.name: [(bar.label, bar.text, bar.per_cent) for bar in row.bars] for row in found}
+    return {row.name: [(bar.label, bar.text, bar.percent) for bar in row.bars] for row in found}
 
 
 def save(client: Client, whom: str, **limits: Any) -> Any:
@@ -57,7 +57,7 @@ def test_limits_are_set_for_the_server_and_taken_away_again(
         "",
         {"requests_per_day": 5, "usd_per_month": 0.5},
     )
-    assert BOOK.limits_of(LimitSubject(LimitScope.SERVER)) == stored.limits
+    assert LIMIT_CACHE.get_limits(LimitSubject(LimitScope.SERVER)) == stored.limits
     assert rows(operator)["This server"] == [
         ("Requests a day", "0 of 5", 0),
         ("Dollars a month", "$0.00 of $0.500000", 0),
@@ -93,9 +93,7 @@ def test_whoever_is_named_in_two_fields_is_found(operator):
     for kind, id in (("address", "here"), ("user", ""), ("copilot", "99")):
         answer = operator.get(ONE, {"kind": kind, "id": id})
         assert (answer.status_code, answer["Location"]) == (302, PAGE)
-        assert messages_of(operator.get(PAGE)) == [
-            "This is nobody whose requests could be counted."
-        ]
+        assert messages_of(operator.get(PAGE)) == ["This is not a valid user or address."]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +102,7 @@ def test_whoever_is_named_in_two_fields_is_found(operator):
      "key:-1", "user: a", "user:a\x00", "user:" + "a" * 256, "address:localhost"],
 )  # fmt: skip
 def test_what_names_nobody_is_no_page(operator, text):
-    assert subject_in(text) is None
+    assert parse_subject(text) is None
     assert operator.get(ONE, {"whom": text}).status_code == 404
 
 
@@ -164,8 +162,8 @@ def test_what_is_no_limit_is_an_error_at_its_field(operator, field, value):
 
 
 def test_strangers_limits_of_the_settings_are_shown_until_others_are_set(operator, settings):
-    settings.ANONYMOUS_LIMITS = {"concurrent": 20}
-    every = "Every address, of callers without key and user"
+    settings.ANONYMOUS_CONCURRENT = 20
+    every = "Every address of anonymous callers"
     assert rows(operator)[every] == [("Answers at once", "20 each", None)]
     save(operator, "address:", requests_per_day="9")
     assert rows(operator)[every][1:] == [("Requests a day", "9 each", None)]
@@ -175,29 +173,30 @@ def test_strangers_limits_of_the_settings_are_shown_until_others_are_set(operato
 def test_bars_say_what_is_used_and_what_cannot_be_counted(operator):
     copilot = make_copilot(limits={"concurrent": 5, "requests_per_minute": 4, "usd_per_day": 2.0})
     subject = LimitSubject(LimitScope.COPILOT, str(copilot.pk))
-    money = rule(subject, usd_per_day=2.0)
-    window = window_at(money.kind.period, datetime.now(UTC), UTC)
-    async_to_sync(COUNTING.own.begin)({Budget(money, window): (2 * NANO, 3)})
+    now = datetime.now(UTC)
+    count_run(copilot, now, cost=Decimal(2))
+    count_run(copilot, now, cost=None, times=3)
     with limited({subject: {"concurrent": 5, "requests_per_minute": 4}}):
         for id in "abcd":
             async_to_sync(ask)(id, copilot_id=copilot.pk)
-    [row] = [one for one in operator.get(PAGE).context["rows"] if one.name == copilot.name]
-    assert [(bar.text, bar.per_cent, bar.is_near, bar.is_full) for bar in row.bars] == [
+        page = operator.get(PAGE)
+    [row] = [one for one in page.context["rows"] if one.name == copilot.name]
+    assert [(bar.text, bar.percent, bar.is_near, bar.is_full) for bar in row.bars] == [
         ("4 of 5", 80, True, False),
         ("4 of 4", 100, False, True),
         ("$2.00 of $2.00", 100, False, True),
     ]
     assert row.bars[2].note == (
-        "And 3 answers that it cannot count: nobody knows what they cost. Give their models prices."
+        "3 answers of unknown cost are not counted. Add prices for their models."
     )
-    page = operator.get(PAGE).content.decode()
-    assert 'value="80" aria-label="' in page
-    assert "nearly reached" in page and "reached</strong>" in page
+    text = page.content.decode()
+    assert 'value="80" aria-label="' in text
+    assert "nearly reached" in text and "reached</strong>" in text
 
 
 def test_a_page_says_that_redis_is_away(operator, monkeypatch):
     assert "Redis does not answer" not in operator.get(PAGE).content.decode()
-    monkeypatch.setattr(COUNTING, "_is_away", True)
+    monkeypatch.setattr(LIMIT_REDIS, "_is_away", True)
     assert "Redis does not answer" in operator.get(PAGE).content.decode()
 
 
@@ -212,10 +211,58 @@ def test_nobody_else_sees_or_sets_limits(client, role):
 def test_the_counters_are_read_once_for_all_rows_of_the_page(operator, monkeypatch):
     """A page of a hundred opened a hundred connections to Redis."""
     asked = []
-    monkeypatch.setattr(views, "use_of", lambda rules: asked.append(rules) or use_of(rules))
+    monkeypatch.setattr(
+        views, "measure_usage", lambda rules: asked.append(rules) or measure_usage(rules)
+    )
     copilots = [make_copilot(slug=name, name=name, limits={"concurrent": 2}) for name in "abc"]
     SubjectLimits.objects.create(scope="server", subject="", limits={"requests_per_day": 5})
     shown = rows(operator)
     assert [shown[one.name] for one in copilots] == [[("Answers at once", "0 of 2", 0)]] * 3
     assert shown["This server"] == [("Requests a day", "0 of 5", 0)]
     assert [len(rules) for rules in asked] == [4]
+
+
+def reject(scope: str, subject: str, number: int = 1, *, kind: str = "concurrent", days: int = 0):
+    at = datetime.now(UTC) - timedelta(days=days)
+    LimitRejection.objects.create(
+        scope=scope, subject=subject, kind=kind, number=number, minute=at, last_at=at
+    )
+
+
+def test_recent_rejections_are_listed_by_subject_and_limit(operator):
+    assert "No request was rejected" in operator.get(PAGE).content.decode()
+    key = make_key("Desk")[0]
+    reject("key", str(key.pk), 3)
+    reject("key", str(key.pk), 4)
+    reject("user", HOSTILE, kind="tokens_per_day")
+    reject("server", "", days=8)
+    reject("copilot", "99", days=1)
+    page = operator.get(PAGE)
+    found = [
+        (row.subject.scope, row.name, row.limit, row.number) for row in page.context["rejections"]
+    ]
+    assert found == [
+        ("user", HOSTILE, "Tokens a day", 1),
+        ("key", str(key), "Answers at once", 7),
+        ("copilot", "Unknown", "Answers at once", 1),
+    ]
+    assert "No request was rejected" not in page.content.decode()
+    assert HOSTILE not in page.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("scope", "subject", "proxies", "is_advised"),
+    [
+        ("address", "10.0.0.9", "127.0.0.1", True),
+        ("address", "10.0.0.9", "127.0.0.1,10.0.0.9", False),
+        ("address", "8.8.8.8", "127.0.0.1", False),
+        ("address", "", "127.0.0.1", False),
+        ("user", "10.0.0.9", "127.0.0.1", False),
+    ],
+)
+def test_rejections_of_a_private_address_come_with_advice(
+    operator, settings, scope, subject, proxies, is_advised
+):
+    settings.TRUSTED_PROXIES = trusted_proxies(proxies)
+    reject(scope, subject)
+    assert ("set FORWARDED_ALLOW_IPS" in operator.get(PAGE).content.decode()) is is_advised

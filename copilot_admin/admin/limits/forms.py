@@ -1,4 +1,4 @@
-"""The form with the limits of one subject."""
+"""Forms of limits: the limits of one subject, and the choice of a subject."""
 
 from collections.abc import Iterable
 from typing import Any, cast
@@ -8,16 +8,15 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.widgets import SearchedOne
 from copilot_admin.copilots.fields.options import LIMITS
-from copilot_admin.limits.rules import KINDS, LimitMeasure
-from copilot_admin.limits.subjects import LimitSubject
+from copilot_admin.limits.rules import KINDS, LimitMeasure, LimitSubject
 from copilot_admin.models import EndpointKey, LimitScope
 from copilot_admin.models.limits import MOST_DOLLARS, MOST_OF_A_LIMIT
 
-_LEAST_DOLLARS = 0.000001
+_MIN_DOLLARS = 0.000001
 
 
 class LimitsForm(forms.Form):
-    """A field for each kind of limit; an empty one is no limit."""
+    """A field for each kind of limit; empty means unlimited."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -26,13 +25,12 @@ class LimitsForm(forms.Form):
 
     @property
     def limits(self) -> dict[str, int | float]:
-        """What was given, as a row has it."""
         given = {key: self.cleaned_data[key] for key in KINDS}
         return {key: value for key, value in given.items() if value is not None}
 
 
-class WhomForm(forms.Form):
-    """Which copilot or endpoint key is to be limited."""
+class SubjectForm(forms.Form):
+    """Choice of a copilot or endpoint key."""
 
     whom = forms.ChoiceField(label=_("Copilot or key"), widget=SearchedOne)
 
@@ -46,18 +44,18 @@ class WhomForm(forms.Form):
         ]
 
 
-def note_on(subject: LimitSubject) -> str:
-    """What somebody should know who sets limits of this kind."""
+def get_note(subject: LimitSubject) -> str:
+    """Return what the limits of a subject apply to."""
     notes = {
-        LimitScope.SERVER: _("All questions together, whoever asks."),
+        LimitScope.SERVER: _("All questions together, of all callers."),
         LimitScope.COPILOT: _(
             "All questions to this copilot together. Its file has the same limits."
         ),
-        LimitScope.KEY: _("All that is asked with an endpoint key."),
-        LimitScope.USER: _("All that one user asks, with whatever key, wherever from."),
+        LimitScope.KEY: _("All requests with an endpoint key."),
+        LimitScope.USER: _("All requests of one user, with any key and from any address."),
         LimitScope.ADDRESS: _(
-            "All that comes from one address; of IPv6 from one network of 64 bits. Which address "
-            "asked is kept nowhere, so its budgets begin anew with the counters."
+            "All requests from one address; for IPv6 from one /64 network. Budgets of addresses are "
+            "counted by each worker alone and start again when it restarts."
         ),
     }
     return str(notes[subject.scope])
@@ -69,7 +67,7 @@ def _field(key: str) -> forms.Field:
         return forms.FloatField(
             label=label,
             required=False,
-            min_value=_LEAST_DOLLARS,
+            min_value=_MIN_DOLLARS,
             max_value=MOST_DOLLARS,
             widget=forms.NumberInput(attrs={"step": "any", "inputmode": "decimal"}),
         )

@@ -1,0 +1,84 @@
+"""Subjects of limits in URLs and pages: `user:anna`, and `user:` for every user."""
+
+from collections.abc import Collection, Mapping
+from ipaddress import ip_address
+
+from django.utils.translation import gettext as _
+
+from copilot_admin.limits.rules import LimitSubject
+from copilot_admin.models import Copilot, EndpointKey, LimitScope
+from copilot_admin.models.limits import LONGEST_SUBJECT
+
+_MAX_ID_DIGITS = 18
+_ROW_SCOPES = (LimitScope.COPILOT, LimitScope.KEY)
+
+
+def parse_subject(text: str) -> LimitSubject | None:
+    """Parse a subject from a URL or form; None if it isn't valid. Reads no database."""
+    scope, _colon, id = text.partition(":")
+    if scope not in LimitScope.values or len(id) > LONGEST_SUBJECT or not id.isprintable():
+        return None
+    match LimitScope(scope):
+        case LimitScope.SERVER:
+            is_valid = not id
+        case LimitScope.COPILOT:
+            is_valid = _is_row_id(id)
+        case LimitScope.KEY:
+            is_valid = not id or _is_row_id(id)
+        case LimitScope.USER:
+            is_valid = id == id.strip()
+        case LimitScope.ADDRESS:
+            is_valid = not id or _is_address(id)
+    if not is_valid:
+        return None
+    if id and scope in _ROW_SCOPES:
+        id = str(int(id))  # a URL may say `key:07`
+    return LimitSubject(LimitScope(scope), id)
+
+
+def get_name(subject: LimitSubject) -> str | None:
+    """Return a subject's name for people; None if the copilot or key is gone. Reads the database."""
+    return get_names([subject]).get(subject)
+
+
+def get_names(subjects: Collection[LimitSubject]) -> Mapping[LimitSubject, str]:
+    """Return names for people, without copilots and keys that are gone; two queries at most."""
+    names = {subject: _name_without_row(subject) for subject in subjects}
+    ids = {
+        scope: [int(one.id) for one in subjects if one.scope is scope and one.id]
+        for scope in _ROW_SCOPES
+    }
+    if ids[LimitScope.COPILOT]:
+        rows = Copilot.objects.filter(pk__in=ids[LimitScope.COPILOT]).values_list("pk", "name")
+        names |= {LimitSubject(LimitScope.COPILOT, str(pk)): name for pk, name in rows}
+    if ids[LimitScope.KEY]:
+        keys = EndpointKey.objects.filter(pk__in=ids[LimitScope.KEY])
+        names |= {LimitSubject(LimitScope.KEY, str(key.pk)): str(key) for key in keys}
+    return {subject: name for subject, name in names.items() if name}
+
+
+def _name_without_row(subject: LimitSubject) -> str:
+    """Return the name of a subject that has no row; "" for copilots and keys."""
+    match subject.scope:
+        case LimitScope.SERVER:
+            return _("This server")
+        case LimitScope.COPILOT:
+            return ""
+        case LimitScope.KEY:
+            return "" if subject.id else _("Every endpoint key without limits of its own")
+        case LimitScope.USER:
+            return subject.id or _("Every user without limits of their own")
+        case LimitScope.ADDRESS:
+            return subject.id or _("Every address of anonymous callers")
+
+
+def _is_row_id(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= _MAX_ID_DIGITS
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True

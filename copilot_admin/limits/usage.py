@@ -1,0 +1,188 @@
+"""Usage of budgets: sums over rollups and runs, cached for some seconds.
+
+An answer is added to the cache when it ends, so within one process a budget is exact up to the answers
+that still run; other workers see it when their cache expires. The address of a caller is stored nowhere,
+so each process counts the budgets of addresses alone, from its start.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from functools import partial
+import time
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.db.models import Count, F, Q, QuerySet, Sum
+
+from copilot_admin.limits.rules import (
+    LimitMeasure,
+    LimitRule,
+    LimitSubject,
+    LimitWindow,
+    get_window,
+    to_nano_dollars,
+)
+from copilot_admin.models import Copilot, DailyTotal, HourlyUsage, Outcome, Run
+from copilot_admin.models.conversations import PLAYGROUND
+from copilot_admin.models.limits import LimitScope
+from copilot_admin.storage.writer import READER, Deadline
+
+CACHE_SECONDS = 5.0
+_CACHE_QUERY_FACTOR = 20  # a query that takes a second is repeated every 20 seconds
+_MAX_CACHED = 100_000  # subjects, about 40 MB: of anonymous addresses there is no end
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Rule in one window."""
+
+    rule: LimitRule
+    window: LimitWindow
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Requests, tokens, known cost in billionths of a dollar, and answers of unknown cost."""
+
+    requests: int = 0
+    tokens: int = 0
+    nano_usd: int = 0
+    unpriced: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.requests + other.requests,
+            self.tokens + other.tokens,
+            self.nano_usd + other.nano_usd,
+            self.unpriced + other.unpriced,
+        )
+
+    def get(self, rule: LimitRule) -> int:
+        """Return the amount that a rule counts."""
+        if rule.kind.measure is LimitMeasure.TOKENS:
+            return self.tokens
+        return self.nano_usd if rule.counts_money else self.requests
+
+
+class UsageCache:
+    """Usage by subject and window; belongs to the event loop.
+
+    Args:
+        clock: Monotonic seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._found: dict[tuple[LimitSubject, LimitWindow], tuple[float, Usage]] = {}
+
+    async def get(self, budget: Budget, deadline: Deadline) -> Usage:
+        """Return what the subject of a budget has used; reads it if nothing recent is cached.
+
+        Raises:
+            Unavailable: The database does not answer.
+        """
+        key = (budget.rule.subject, budget.window)
+        expires_at, usage = self._found.pop(key, (0.0, Usage()))
+        began = self._clock()
+        if began >= expires_at and budget.rule.subject.scope is not LimitScope.ADDRESS:
+            usage = await READER.run(partial(load_usage, *key), deadline)
+            duration = self._clock() - began
+            expires_at = began + max(CACHE_SECONDS, _CACHE_QUERY_FACTOR * duration)
+        self._found[key] = (expires_at, usage)  # the newest is last
+        if len(self._found) > _MAX_CACHED:
+            del self._found[next(iter(self._found))]
+        return usage
+
+    def add(self, budgets: Collection[Budget], more: Usage) -> None:
+        """Add usage that the database has, or will soon have."""
+        for key in {(budget.rule.subject, budget.window) for budget in budgets}:
+            if key in self._found:
+                expires_at, usage = self._found[key]
+                self._found[key] = (expires_at, usage + more)
+
+    def forget(self) -> None:
+        """Drop the cache; for tests."""
+        self._found.clear()
+
+
+def get_budget_zone() -> ZoneInfo:
+    """Return the time zone in which days and months of budgets begin."""
+    return ZoneInfo(settings.BUDGET_ZONE)
+
+
+def get_budgets(rules: Collection[LimitRule], now: datetime) -> tuple[Budget, ...]:
+    """Return those of some rules that are budgets, each in its current window."""
+    zone = get_budget_zone()
+    return tuple(
+        Budget(rule, get_window(rule.kind.period, now, zone))
+        for rule in rules
+        if rule.kind.period and not rule.is_rate
+    )
+
+
+def load_usage(subject: LimitSubject, window: LimitWindow) -> Usage:
+    """Read what a subject has used from the database."""
+    runs = Run.objects.filter(started_at__gte=window.begins, started_at__lt=window.ends)
+    runs = runs.exclude(outcome=Outcome.REFUSED)
+    match subject.scope:
+        case LimitScope.ADDRESS:
+            return Usage()
+        case LimitScope.KEY:
+            return _sum_runs(runs.filter(principal=f"key:{subject.id}"))
+        case LimitScope.USER:
+            return _sum_runs(runs.filter(user__identifier=subject.id))
+    if window.ends - window.begins <= timedelta(minutes=1):
+        # By copilot: no index begins with the time.
+        return _sum_runs(_of_copilot(runs.filter(copilot__in=_all_copilots()), subject))
+    builders = get_user_model().objects.values_list("pk", flat=True)
+    trials = runs.filter(principal__in=[f"{PLAYGROUND}{pk}" for pk in builders])
+    not_in_rollups = runs.filter(is_counted=False).exclude(principal__startswith=PLAYGROUND)
+    return (
+        _sum_rollups(subject, window)
+        + _sum_runs(_of_copilot(not_in_rollups, subject))
+        + _sum_runs(_of_copilot(trials, subject))
+    )
+
+
+def _all_copilots() -> list[int]:
+    return list(Copilot.objects.values_list("pk", flat=True))
+
+
+def _of_copilot(rows: QuerySet[Any], subject: LimitSubject) -> QuerySet[Any]:
+    return rows.filter(copilot_id=int(subject.id)) if subject.id else rows
+
+
+def _sum_rollups(subject: LimitSubject, window: LimitWindow) -> Usage:
+    begins, ends = window.begins, window.ends
+    rows: QuerySet[Any]
+    if begins.hour or begins.minute or ends.hour or ends.minute:
+        # In time zones with half hours this is a little more than the day.
+        rows = HourlyUsage.objects.filter(hour__gte=begins.replace(minute=0), hour__lt=ends)
+    else:
+        rows = DailyTotal.objects.filter(day__gte=begins.date(), day__lt=ends.date())
+    found = _of_copilot(rows, subject).aggregate(
+        Sum("tokens", default=0),
+        Sum("cost", default=Decimal(0)),
+        Sum("unpriced", default=0),
+        requests=Sum(F("runs") - F("refused"), default=0),
+    )
+    cost = to_nano_dollars(found["cost__sum"])
+    return Usage(found["requests"], found["tokens__sum"], cost, found["unpriced__sum"])
+
+
+def _sum_runs(runs: QuerySet[Run]) -> Usage:
+    found = runs.aggregate(
+        Sum("cost", default=Decimal(0)),
+        requests=Count("pk", filter=~Q(principal__startswith=PLAYGROUND)),
+        tokens=Sum(F("input_tokens") + F("output_tokens"), default=0),
+        unpriced=Count("pk", filter=Q(cost=None) & ~Q(outcome=Outcome.RUNNING)),
+    )
+    cost = to_nano_dollars(found["cost__sum"])
+    return Usage(found["requests"], found["tokens"], cost, found["unpriced"])
+
+
+USAGE_CACHE = UsageCache()
