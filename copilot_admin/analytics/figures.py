@@ -72,7 +72,6 @@ class Figures:
         people: Who asked, each once however often.
         people_of: The same for each day or week, by its first day; empty where hours are shown.
         errors: How often each kind came, now and before, the most frequent first.
-        is_being_filled: What was there before the rollups, or is told by now, is still being counted.
     """
 
     period: FiguresPeriod
@@ -86,7 +85,6 @@ class Figures:
     marks: Sequence[Marked]
     models: Sequence[FiguresPart]
     versions: Sequence[FiguresPart]
-    is_being_filled: bool
 
 
 def _share(part: Number, whole: Number) -> float | None:

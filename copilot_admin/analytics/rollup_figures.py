@@ -29,16 +29,13 @@ from copilot_admin.models import (
     DailyTotal,
     DailyUsage,
     ErrorUsage,
-    Filling,
     HourlyUsage,
 )
 from copilot_admin.transcripts.search.periods import FiguresPeriod, Resolution, Span
-from copilot_admin.transcripts.store.second_judges import VERDICTS_FILLING
-from copilot_admin.transcripts.store.usage import COUNTED, USAGE_FILLING
+from copilot_admin.transcripts.store.usage import COUNTED
 
 Row = TypeVar("Row", bound=Model)
 
-_FILLINGS = (USAGE_FILLING, VERDICTS_FILLING)
 _PEOPLE = (
     "WITH asked AS ({pairs}) SELECT begun, COUNT(*) FROM asked GROUP BY begun UNION ALL "
     "SELECT NULL, COUNT(*) FROM (SELECT DISTINCT principal FROM asked) people"
@@ -68,7 +65,6 @@ def figures_of(period: FiguresPeriod, copilots: Sequence[int] | None = None) -> 
         marks=_marks(period, of),
         models=_models(period.now, of),
         versions=_versions(period.now, of),
-        is_being_filled=Filling.objects.filter(pk__in=_FILLINGS).exists(),
     )
 
 

@@ -69,7 +69,6 @@ def figures_of_users(
             [FiguresPart(model=name, counts=counts) for name, counts in models.items()]
         ),
         versions=with_copilots(versions.items()),
-        is_being_filled=False,
     )
 
 

@@ -20,7 +20,6 @@ from copilot_admin.models import (
     AlertDelivery,
     Copilot,
     DeliveryState,
-    Filling,
     PendingImport,
     Replay,
     ReplayState,
@@ -37,7 +36,6 @@ class WorkKind(StrEnum):
     """What kind of work goes on in the background."""
 
     DELETION = "deletion"
-    FILLING = "filling"
     IMPORT = "import"
     MESSAGES = "messages"
     QUESTIONS = "questions"
@@ -47,7 +45,6 @@ class WorkKind(StrEnum):
 
 KINDS: Mapping[WorkKind, str | Promise] = {
     WorkKind.DELETION: gettext_lazy("Copilot being deleted"),
-    WorkKind.FILLING: gettext_lazy("Older rows being filled"),
     WorkKind.IMPORT: gettext_lazy("Import that waits for a yes"),
     WorkKind.MESSAGES: gettext_lazy("Messages of alerts being delivered"),
     WorkKind.QUESTIONS: gettext_lazy("Saved questions being asked"),
@@ -112,7 +109,6 @@ def running() -> tuple[Work, ...]:
         *_questions(),
         *_deletions(),
         *_removals(),
-        *_fillings(),
         *_imports(),
         *_messages(),
     )
@@ -218,15 +214,6 @@ def _removals() -> Iterator[Work]:
             moved_at=row.moved_at,
             done=min(row.total, row.counts.get("Conversation", 0)),
             total=row.total if row.total < COUNTED else None,
-        )
-
-
-def _fillings() -> Iterator[Work]:
-    for row in Filling.objects.order_by("pk"):
-        yield Work(
-            kind=WorkKind.FILLING,
-            name=_("%(name)s, below row %(below)d") % {"name": row.pk, "below": row.below},
-            moved_at=row.moved_at,
         )
 
 

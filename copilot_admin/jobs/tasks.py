@@ -21,10 +21,9 @@ from django_tasks_db import DatabaseBackend
 from django_tasks_db.models import DBTaskResult
 
 from copilot_admin.errors import Unavailable
-from copilot_admin.jobs import filling, removals, removing
+from copilot_admin.jobs import removals, removing
 from copilot_admin.jobs.background import pause
 from copilot_admin.jobs.deletion import DeletionStep, claim_stalled, delete_batch, mark
-from copilot_admin.jobs.filling import fill_batch
 from copilot_admin.jobs.images import sweep_images
 from copilot_admin.jobs.long_statements import kept_claimed
 from copilot_admin.jobs.sweeping import Sweep, sweep_batch
@@ -141,19 +140,6 @@ def _merged(removal_id: int) -> bool:
 def resume_removals() -> None:
     """Takes up the removals that have stopped, unless they wait for a worker."""
     take_up(remove, removals.claim_stalled())
-
-
-@task
-def fill(name: str) -> None:
-    """Writes what older rows lack; where it stops early, housekeeping takes it up again."""
-    is_done = in_turns(lambda: WRITER.submit(partial(fill_batch, name)).result(), bool)
-    if is_done is False:
-        fill.enqueue(name)
-
-
-def resume_fillings() -> None:
-    """Takes up what is to be filled and what has stopped, unless it waits for a worker."""
-    take_up(fill, filling.claim_stalled())
 
 
 def delete_in_background(copilot_ids: Iterable[int]) -> None:

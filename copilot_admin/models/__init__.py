@@ -36,7 +36,6 @@ from copilot_admin.models.end_users import EndUser
 from copilot_admin.models.events import OTHER_EVENT, Checkpoint, Event, EventType
 from copilot_admin.models.exports import ExportPart, ExportState, TranscriptExport
 from copilot_admin.models.feedback import Feedback, FeedbackSource
-from copilot_admin.models.fillings import Filling
 from copilot_admin.models.imports import PendingImport
 from copilot_admin.models.limits import LimitRejection, LimitScope, SubjectLimits
 from copilot_admin.models.nodes import Node, NodeKind, NodeRole
@@ -132,7 +131,6 @@ __all__ = [
     "ExternalAccount",
     "Feedback",
     "FeedbackSource",
-    "Filling",
     "HourlyUsage",
     "Judgement",
     "LegalHold",

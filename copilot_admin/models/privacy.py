@@ -85,7 +85,10 @@ class Removal(ScopeColumns):
         verbose_name_plural = _("removals")
         ordering = ["-id"]
         default_permissions = ()
-        permissions = [("erase_data", "Can erase conversations, users, callers and periods")]
+        permissions = [
+            ("erase_data", "Can erase conversations, users, callers and periods"),
+            ("watch_background", "Can see and stop what runs in the background"),
+        ]
         indexes = [
             models.Index(fields=["moved_at"], condition=~Q(state="done"), name="removal_unfinished")
         ]

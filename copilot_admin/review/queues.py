@@ -15,8 +15,7 @@ from django.db.models import Q, QuerySet
 
 from copilot_admin.models import Conversation, ReviewQueue, ReviewState, Seat
 from copilot_admin.transcripts.states import begin, lock, set_state, state_after_verdict, take_back
-from copilot_admin.transcripts.store.second_judges import count_anew
-from copilot_admin.transcripts.store.votes import count_told
+from copilot_admin.transcripts.store.votes import count_told, recount_verdicts
 from copilot_admin.transcripts.verdicts import Person
 
 CLAIM_FOR = timedelta(minutes=30)  # without a verdict; then somebody else may read it
@@ -70,7 +69,7 @@ def make_queue(queue: ReviewQueue, conversations: Sequence[int]) -> None:
             for conversation in conversations
             for place in range(1, queue.judges + 1)
         )
-        count_anew(queue)
+    recount_verdicts(queue)
 
 
 def set_closed(queue: ReviewQueue, *, is_closed: bool) -> None:
@@ -78,7 +77,7 @@ def set_closed(queue: ReviewQueue, *, is_closed: bool) -> None:
     with transaction.atomic():
         queue.is_closed = is_closed
         queue.save(update_fields=["is_closed"])
-        count_anew(queue)
+    recount_verdicts(queue)
 
 
 def claim(queue: ReviewQueue, reviewer: Person, *, now: datetime, after: int = 0) -> Seat | None:

@@ -21,7 +21,6 @@ from copilot_admin.jobs.tasks import (
     FIRST_TASK,
     remove,
     resume_deletions,
-    resume_fillings,
     resume_removals,
     tell_lost,
 )
@@ -71,7 +70,6 @@ async def resume() -> None:
 
 async def fill_old_rows() -> None:
     """Writes what rows of an earlier release lack."""
-    await WRITER.run(resume_fillings)
 
 
 async def resume_removing() -> None:

@@ -276,7 +276,7 @@ def test_a_task_whose_worker_was_killed_is_told_as_lost_and_one_that_runs_is_not
             status=TaskResultStatus.RUNNING,
             started_at=now - age,
             args_kwargs={"args": [], "kwargs": {}},
-            task_path="copilot_admin.jobs.tasks.fill",
+            task_path="copilot_admin.jobs.tasks.remove",
             run_after=now,
             backend_name="default",
         )
@@ -303,7 +303,7 @@ def test_of_very_many_tasks_a_few_are_looked_at_at_once(monkeypatch):
             status=TaskResultStatus.RUNNING,
             started_at=now - 2 * tasks.LOST_AFTER,
             args_kwargs={"args": [], "kwargs": {}},
-            task_path="copilot_admin.jobs.tasks.fill",
+            task_path="copilot_admin.jobs.tasks.remove",
             run_after=now,
             backend_name="default",
         )

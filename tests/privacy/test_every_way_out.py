@@ -70,7 +70,6 @@ WAYS = {
     "upkeep/backups/restoring.py": OURS,  # who was logged in
     "upkeep/backups/sqlite.py": OURS,  # who is logged in, of the copy
     "upkeep/deletion.py": STOPPED,
-    "upkeep/filling.py": COPY,  # of the index that is written anew
     "upkeep/images.py": UNUSED,
     "upkeep/removing.py": STOPPED,
     "upkeep/sweeping.py": UNUSED,

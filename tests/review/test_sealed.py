@@ -4,7 +4,6 @@ import ast
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from pathlib import Path
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
@@ -16,21 +15,18 @@ from copilot_admin.analytics.rollup_figures import figures_of
 from copilot_admin.analytics.user_figures import figures_of_users
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.jobs.filling import fill_batch
 from copilot_admin.models import (
     Conversation,
     Criterion,
     CriterionKind,
     CriterionUsage,
     EndUser,
-    Filling,
     ReviewQueue,
     Seat,
     Turn,
 )
 from copilot_admin.review.agreement import agreement_in
 from copilot_admin.review.queues import claim, finish, make_queue, set_closed
-from copilot_admin.settings import BASE_DIR
 from copilot_admin.transcripts.exports.format import all_formats
 from copilot_admin.transcripts.filters.registry import BY_NAME
 from copilot_admin.transcripts.search.counted import counted_condition
@@ -44,25 +40,6 @@ from tests.transcripts.store.journaling import Client
 pytestmark = pytest.mark.django_db
 
 WITH_VERDICTS = {"csv", "jsonl", "md", "html"}  # formats of exports; others need not tell any
-# Modules that know what reviewers said, and why none of them tells it too early.
-KNOWING = {
-    "admin/transcripts/judging.py": "keeps one's own; the trail has the rating of what is told",
-    "admin/transcripts/verdict_form.py": "one's own",
-    "journal/second_judges.py": "says what is told",
-    "journal/votes.py": "counts what is told",
-    "privacy/counting.py": "how many there are",
-    "privacy/rows.py": "deletes them",
-    "review/agreement.py": "`told` below",
-    "review/counted.py": "`told` below",
-    "review/exports/conversations.py": "`told` below",
-    "review/exports/words.py": "words for what `conversations` hands it",
-    "review/filtering/judgements.py": "`told` below",
-    "review/notes.py": "one's own",
-    "review/reviews.py": "the pages of a conversation, see tests/admin/review/test_second_judges.py",
-    "review/user_figures.py": "`told` below",
-    "review/verdicts.py": "one's own",
-    "upkeep/filling.py": "counts what is told",
-}
 
 
 @pytest.fixture
@@ -123,11 +100,6 @@ def everywhere(is_told: bool, talk: Conversation, label: Criterion, *, but: str 
     return True
 
 
-def count_in_the_background() -> None:
-    assert Filling.objects.get().pk == "verdicts"
-    assert [fill_batch("verdicts"), fill_batch("verdicts")] == [False, True]
-
-
 def test_it_is_told_when_both_have_judged_and_on_no_way_before(talk, label):
     make_queue(queue := ReviewQueue(name="Week", judges=2), [talk.pk])
     judge(queue, label)
@@ -141,10 +113,8 @@ def test_it_is_told_when_the_queue_is_closed_and_not_when_it_is_opened_again(tal
     make_queue(queue := ReviewQueue(name="Week", judges=2), [talk.pk])
     judge(queue, label)
     set_closed(queue, is_closed=True)
-    count_in_the_background()
     assert everywhere(True, talk, label, but="agreement")  # of one judge there is none
     set_closed(queue, is_closed=False)
-    count_in_the_background()
     assert everywhere(False, talk, label)
 
 
@@ -153,7 +123,6 @@ def test_what_one_person_judges_is_told_until_two_are_wanted(talk, label):
     judge(queue, label)
     assert everywhere(True, talk, label, but="agreement")
     make_queue(ReviewQueue(name="Again", judges=2), [talk.pk])
-    count_in_the_background()
     assert everywhere(False, talk, label)
 
 
@@ -163,15 +132,7 @@ def test_two_who_agree_tell_a_third_nothing_of_what_he_is_to_judge_in_another_qu
     judge(queue, label)
     judge(queue, label)
     make_queue(ReviewQueue(name="Again", judges=2), [talk.pk])
-    count_in_the_background()
     assert everywhere(False, talk, label)
-
-
-@pytest.mark.database
-def test_a_queue_of_what_nobody_judged_has_nothing_counted_anew(talk):
-    make_queue(queue := ReviewQueue(name="Week", judges=2), [talk.pk])
-    set_closed(queue, is_closed=True)
-    assert not Filling.objects.exists()
 
 
 @pytest.mark.database
@@ -199,9 +160,6 @@ def test_two_who_judge_at_the_same_instant_while_a_third_closes_the_queue_count_
         work.append(pool.submit(_closing, close_and_open))
         for one in work:
             one.result()
-    while Filling.objects.exists():
-        with transaction.atomic():  # as the journal's writer does it
-            fill_batch("verdicts")
     assert rollups() == full_count()
     assert CriterionUsage.objects.get().number == 8
 
@@ -211,24 +169,6 @@ def _closing(job: Callable[..., None], *given: object) -> None:
         job(*given)
     finally:
         connection.close()
-
-
-def test_every_module_that_knows_what_reviewers_said_says_why_it_does_not_tell_it():
-    assert {name for name in _modules() if name not in KNOWING} == set()
-    assert set(KNOWING) - set(_modules()) == set()
-
-
-def _modules() -> Iterator[str]:
-    """Those that name a verdict, a mark or a note of the schema."""
-    root = Path(BASE_DIR) / "copilot_admin"
-    names = ("Verdict", "TurnNote", "Mark")
-    for path in root.rglob("*.py"):
-        where = path.relative_to(root)
-        if where.parts[0] in ("models", "migrations"):
-            continue
-        text = path.read_text()
-        if any(name in text for name in (*names, "verdicts")) and _knows(ast.parse(text), names):
-            yield str(where)
 
 
 def _knows(tree: ast.Module, names: tuple[str, ...]) -> bool:

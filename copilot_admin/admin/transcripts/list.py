@@ -33,7 +33,6 @@ from copilot_admin.transcripts.search.searching import (
     Bound,
     found_by_id,
     hits_in,
-    is_being_filled,
     is_only_named,
     search,
 )
@@ -58,7 +57,6 @@ class TranscriptList(ChangeList):
     is_first = False
     newest_scope: SearchScope | None = None
     chosen: Chosen
-    is_being_filled = False
     all_rows: QuerySet[Conversation]
     typed = Typed()
     walked, searched, window = WALKED, MOST, WINDOW
@@ -159,7 +157,7 @@ class TranscriptList(ChangeList):
             return self._filtered(rows, size)
         scope = scope_of(rows, self.chosen, window=self.window)
         page = search(rows.filter(self.chosen.condition), typed.phrases, size=size, scope=scope)
-        self.bound, self.is_being_filled = page.bound, is_being_filled()
+        self.bound = page.bound
         return list(page.rows)
 
     def _filtered(self, rows: QuerySet[Conversation], size: int) -> list[Conversation]:

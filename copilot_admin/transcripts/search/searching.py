@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from django.db.models import Count, Min, Q, QuerySet
 
-from copilot_admin.models import Conversation, Filling, Run, TurnText
+from copilot_admin.models import Conversation, Run, TurnText
 from copilot_admin.transcripts.search.finding import SearchScope
 from copilot_admin.transcripts.search.phrases import Typed
 from copilot_admin.transcripts.search.texts import having, texts_near
@@ -23,7 +23,6 @@ from copilot_admin.transcripts.search.trigrams import (
     reach,
     served_by,
 )
-from copilot_admin.transcripts.store.search_index import SEARCH_FILLING
 
 # Conversations that are looked at, one step after the other: by any search, and by one without an index.
 STEPS, MORE_STEPS = (100, 400), (500, 1000, 8000)
@@ -129,11 +128,6 @@ def hits_in(conversation_ids: Iterable[int], phrases: Sequence[str]) -> dict[int
         row["conversation_id"]: Hit(turn_id=row["first"], turns=row["n"])
         for row in counted.order_by()
     }
-
-
-def is_being_filled() -> bool:
-    """Whether old turns are still on their way into the index."""
-    return Filling.objects.filter(pk=SEARCH_FILLING).exists()
 
 
 class _Walk:

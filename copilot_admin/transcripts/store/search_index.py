@@ -11,7 +11,6 @@ from copilot_admin.storage.folding import fold
 from copilot_admin.storage.selects import Select
 from copilot_admin.storage.statements import Insert, Update
 
-SEARCH_FILLING = "search"  # the row of `Filling` for turns that are older than the index
 # Signs of a turn that are searched; the index takes about as much room as the text.
 MOST = 16_000
 

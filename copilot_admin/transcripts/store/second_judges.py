@@ -4,9 +4,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from copilot_admin.models import Filling, ReviewQueue, Seat, Verdict
-
-VERDICTS_FILLING = "verdicts"  # the row of `Filling` for those that are told, or not any longer
+from copilot_admin.models import ReviewQueue, Seat, Verdict
 
 
 def sealed() -> "QuerySet[Seat, Any]":
@@ -38,13 +36,6 @@ def wrongly_counted() -> "QuerySet[Verdict]":
 def told_uncounted() -> "QuerySet[Verdict]":
     """Verdicts that are told, and not counted."""
     return Verdict.objects.filter(is_counted=False).exclude(conversation__in=sealed())
-
-
-def count_anew(queue: ReviewQueue) -> None:
-    """Has the figures follow what is told after a queue was made, closed or opened, in the background."""
-    judged = wrongly_counted().filter(conversation__in=queue.seats.values("conversation"))
-    if queue.judges > 1 and judged.exists():
-        Filling.objects.get_or_create(pk=VERDICTS_FILLING, defaults={"below": 0})
 
 
 def _wanted() -> "QuerySet[Seat]":

@@ -11,7 +11,6 @@ from copilot_admin.models import SeenKind, SeenValue
 from copilot_admin.storage.held_back import hold_back
 from copilot_admin.storage.statements import Insert, database_here
 
-FILTERS_FILLING = "filters"  # the row of `Filling` for turns that are older than this
 LONGEST = 200
 # Reasons are what callers type, 20 with each thumb: more than a filter offers are not noted.
 MOST_REASONS = 1000

@@ -29,7 +29,6 @@ from copilot_admin.models.usage import TTFT_COLUMNS, TTFT_LIMITS
 from copilot_admin.storage.held_back import Number, hold_back, hold_sum
 from copilot_admin.storage.statements import Insert, Update, database_here
 
-USAGE_FILLING = "usage"  # the row of `Filling` for what was there before the rollups
 ERRORS = frozenset({Outcome.FAILED, Outcome.CRASHED, Outcome.INTERRUPTED})
 _OUTCOMES = tuple(one.value for one in Outcome if one is not Outcome.RUNNING)
 _VOTES = ("up", "down", "good", "mixed", "bad")

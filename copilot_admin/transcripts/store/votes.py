@@ -2,14 +2,20 @@
 
 from collections.abc import Mapping
 
+from django.db import transaction
 from django.db.models import F, QuerySet
 
-from copilot_admin.models import Feedback, FeedbackSource, Run, Verdict
-from copilot_admin.transcripts.store.second_judges import awaits_judges_now, told_uncounted
+from copilot_admin.models import Feedback, FeedbackSource, ReviewQueue, Run, Verdict
+from copilot_admin.transcripts.store.second_judges import (
+    awaits_judges_now,
+    told_uncounted,
+    wrongly_counted,
+)
 from copilot_admin.transcripts.store.usage import UsageKey, count_mark, count_votes
 
 Marks = Mapping[int, int]  # values by criterion
 NOTHING: tuple[str, Marks] = ("", {})
+_BATCH = 50  # verdicts recounted in one transaction
 
 
 def count_feedback(feedback: Feedback) -> None:
@@ -60,6 +66,24 @@ def count_told(conversation: int) -> None:
     """Counts what may be told by now of a conversation; call it with the conversation locked."""
     for verdict in told_uncounted().filter(conversation=conversation).order_by("-pk"):
         count_verdict(verdict)
+
+
+def recount_verdicts(queue: ReviewQueue) -> None:
+    """Recount the verdicts of a queue that was made, closed or opened; call it after that commits.
+
+    Each batch locks verdicts before queues, as a reviewer's own verdict does.
+    """
+    if queue.judges < 2:
+        return
+    conversations = queue.seats.values("conversation")
+    rows = wrongly_counted().filter(conversation__in=conversations).order_by("-pk")
+    while True:
+        with transaction.atomic():
+            verdicts = list(rows.select_for_update()[:_BATCH])
+            for verdict in verdicts:
+                count_verdict(verdict, counted=counted_in(verdict))
+        if not verdicts:
+            return
 
 
 def _said(verdict: Verdict) -> tuple[str, Marks]:

@@ -23,7 +23,6 @@ from copilot_admin.models import (
     Criterion,
     DailyTotal,
     DailyUsage,
-    Filling,
     Outcome,
     Run,
 )
@@ -263,12 +262,6 @@ def test_a_period_that_is_none_is_said(reviewer: Browser, given: dict[str, str])
 
 def test_where_nobody_asked_it_is_said(reviewer: Browser) -> None:
     assert "Nobody asked anything in this period" in reviewer.get(PAGE).content.decode()
-
-
-def test_while_the_past_is_counted_the_page_says_so(reviewer: Browser) -> None:
-    assert "still being counted" not in reviewer.get(PAGE).content.decode()
-    Filling.objects.create(name="usage", below=0)
-    assert "still being counted" in reviewer.get(PAGE).content.decode()
 
 
 def test_what_runs_now_is_shown_and_what_is_silent_is_not(reviewer: Browser) -> None:

@@ -20,7 +20,6 @@ from copilot_admin.jobs.removals import begin as begin_removal
 from copilot_admin.models import (
     AlertDelivery,
     AnswerState,
-    Filling,
     PendingImport,
     Replay,
     ReplayState,
@@ -60,7 +59,6 @@ def test_nothing_is_under_way(operator: Client):
 def test_everything_that_runs_is_named_with_its_progress(operator: Client):
     replay = begun()
     mark([make_copilot(name="Old").pk])
-    Filling.objects.create(name="search", below=500, moved_at=timezone.now())
     PendingImport.objects.create(user=make_user(username="ada"), files=[])
     queue([make_saved(make_copilot(name="Asked"))], [Side.DRAFT], user_id=None)
     AlertDelivery.objects.create(event="test", subject="Test")
@@ -72,11 +70,10 @@ def test_everything_that_runs_is_named_with_its_progress(operator: Client):
     assert (found[WorkKind.QUESTIONS].done, found[WorkKind.QUESTIONS].total) == (0, 1)
     page = operator.get(PAGE).content.decode()
     assert "Analyst &lt;b&gt;: The draft as it stood" in page
-    assert "search, below row 500" in page
     assert ("Old" in page, "ada" in page, "Asked" in page) == (True, True, True)
     assert f"/replays/{replay.pk}/" not in page  # an operator may not see copilots
     assert "Erasure: Deleting transcripts" in page and "key:7" not in page
-    assert 'data-unfinished="6"' in operator.get(f"{PAGE}rows/").content.decode()
+    assert 'data-unfinished="5"' in operator.get(f"{PAGE}rows/").content.decode()
 
 
 def test_the_queue_of_the_workers_is_shown_with_what_failed(operator: Client, settings):
@@ -86,14 +83,14 @@ def test_the_queue_of_the_workers_is_shown_with_what_failed(operator: Client, se
         DBTaskResult.objects.create(
             status=status,
             args_kwargs={"args": ["secret"], "kwargs": {}},
-            task_path="copilot_admin.jobs.tasks.fill",
+            task_path="copilot_admin.jobs.tasks.remove",
             run_after=timezone.now(),
             backend_name="default",
             exception_class_path=error,
             traceback="",
         )
     page = operator.get(PAGE).content.decode()
-    assert page.count(">fill</th>") == 2
+    assert page.count(">remove</th>") == 2
     assert "Broken" in page
     assert "secret" not in page
 

@@ -6,7 +6,7 @@ from uuid import uuid4
 from django.db import connection
 import pytest
 
-from copilot_admin.models import Conversation, Filling, Logging, Outcome, TurnText
+from copilot_admin.models import Conversation, Logging, Outcome, TurnText
 from copilot_admin.storage.folding import fold
 from copilot_admin.transcripts.search import searching, texts, trigrams
 from copilot_admin.transcripts.search.phrases import read_typed
@@ -15,7 +15,6 @@ from copilot_admin.transcripts.search.searching import (
     Hit,
     found_by_id,
     hits_in,
-    is_being_filled,
     search,
 )
 from copilot_admin.transcripts.search.texts import having
@@ -314,12 +313,6 @@ def test_a_hit_says_where_it_is_and_how_many_there_are():
     assert hits_in([pk], ["bonds"]) == {pk: Hit(turn_id=first.accepted.turn_id, turns=2)}
     assert hits_in([pk], ["nothing"]) == {}
     assert hits_in([], ["bonds"]) == {}
-
-
-def test_it_is_known_whether_the_index_is_whole():
-    assert not is_being_filled()
-    Filling.objects.create(name="search", below=5)
-    assert is_being_filled()
 
 
 def test_the_index_is_asked_and_no_table_read_whole():

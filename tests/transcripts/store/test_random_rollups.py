@@ -15,14 +15,12 @@ import pytest
 from copilot_admin.analytics.figures import Counts
 from copilot_admin.analytics.rollup_figures import figures_of
 from copilot_admin.jobs import removals, removing
-from copilot_admin.jobs.filling import fill_batch
 from copilot_admin.models import (
     Conversation,
     Copilot,
     CopilotVersion,
     Criterion,
     CriterionKind,
-    Filling,
     Logging,
     Outcome,
     ReviewQueue,
@@ -141,8 +139,6 @@ class World:
             claim(queue, self.random.choice(self.judges), now=timezone.now())
         else:
             set_closed(queue, is_closed=not queue.is_closed)
-        while Filling.objects.exists():
-            fill_batch("verdicts")
 
     def erase(self) -> None:
         """Conversations go; their figures stay."""

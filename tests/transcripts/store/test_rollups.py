@@ -10,8 +10,6 @@ from django.utils import timezone
 import pytest
 
 from benchmarks.transcripts import filler
-from copilot_admin.jobs import filling
-from copilot_admin.jobs.filling import fill_batch
 from copilot_admin.models import (
     CallerDay,
     Conversation,
@@ -21,20 +19,17 @@ from copilot_admin.models import (
     DailyTotal,
     DailyUsage,
     ErrorUsage,
-    Feedback,
-    Filling,
     HourlyUsage,
     Logging,
     Outcome,
     Run,
     Turn,
-    Verdict,
 )
 from copilot_admin.transcripts.feedback import GivenFeedback, keep
 from copilot_admin.transcripts.store import Refusal, usage
 from copilot_admin.transcripts.store.opening import refuse
 from copilot_admin.transcripts.store.reaping import reap
-from copilot_admin.transcripts.store.usage import CountedRun, UsageKey, count, forget_callers
+from copilot_admin.transcripts.store.usage import CountedRun, UsageKey, count
 from copilot_admin.transcripts.verdicts import GivenVerdict, save_verdict
 from tests.factories import make_key, make_user, make_version
 from tests.transcripts.store.full_count import full_count, rollups
@@ -178,31 +173,6 @@ def test_a_caller_is_written_once_and_of_very_many_the_newest_are_known(
     monkeypatch.setattr(usage, "_MOST_KNOWN", 2)
     keys = (1, 1, 2, 1, 3, 3, 1)
     assert [writes(f"key:{key}") for key in keys] == [True, False, True, False, True, False, True]
-
-
-def test_what_was_there_before_is_counted_in_the_background_and_nothing_twice(monkeypatch):
-    monkeypatch.setattr(filling, "AT_ONCE", 2)
-    all_kinds()
-    judge_all_kinds()
-    for model in ROLLUPS:
-        model.objects.all().delete()
-    Run.objects.update(is_counted=False)
-    Feedback.objects.update(counted=0)
-    Verdict.objects.update(is_counted=False)
-    forget_callers()
-    Filling.objects.create(name="usage", below=0)
-    fill_batch("usage")
-    asked = Client().ask("Meanwhile").answer("-")
-    thumb(asked.accepted.turn_id, "thumbs_up")
-    old = Feedback.objects.exclude(turn=asked.accepted.turn_id).earliest("pk")
-    thumb(old.turn_id, "thumbs_down")
-    talk = Conversation.objects.get(title="Price?")
-    author = Verdict.objects.filter(turn=None).earliest("pk").author
-    save_verdict(talk, author, GivenVerdict(rating="good", comment="", marks={}))
-    while not fill_batch("usage"):
-        pass
-    assert rollups() == full_count()
-    assert not Filling.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -3,9 +3,7 @@
 import pytest
 
 from copilot_admin.models import Turn, TurnText
-from copilot_admin.transcripts.store.search_index import SEARCH_FILLING, answers_of, index_answer
-from copilot_admin.transcripts.store.second_judges import VERDICTS_FILLING
-from copilot_admin.transcripts.store.seen import FILTERS_FILLING
+from copilot_admin.transcripts.store.search_index import answers_of, index_answer
 from tests.transcripts.store.journaling import Client, ai, call_echo, call_event, result
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
@@ -58,8 +56,3 @@ def test_the_question_is_searched_even_when_its_answer_is_empty():
     accepted = Client().ask("Why?").accepted
     index_answer(accepted.turn_id, accepted.conversation_id, "", is_first=False)
     assert TurnText.objects.get().text == "why?"
-
-
-def test_what_is_filled_in_the_background_is_called_as_in_rows_of_releases_before():
-    names = (SEARCH_FILLING, FILTERS_FILLING, VERDICTS_FILLING)
-    assert names == ("search", "filters", "verdicts")

@@ -5,15 +5,14 @@ from datetime import UTC, datetime
 from django.db import transaction
 import pytest
 
-from copilot_admin.models import Conversation, DailyUsage, Filling, ReviewQueue, Seat, Verdict
+from copilot_admin.models import Conversation, DailyUsage, ReviewQueue, Seat, Verdict
 from copilot_admin.transcripts.store.second_judges import (
     awaits_judges,
     awaits_judges_now,
-    count_anew,
     told_uncounted,
     wrongly_counted,
 )
-from copilot_admin.transcripts.store.votes import count_told
+from copilot_admin.transcripts.store.votes import count_told, recount_verdicts
 from tests.factories import make_user
 from tests.transcripts.store.journaling import Client
 
@@ -71,19 +70,20 @@ def test_what_is_counted_and_not_told_is_wrong_and_so_is_what_is_told_and_not_co
     assert (wrong, right.pk in wrong) == ({sealed.pk, told.pk}, False)
 
 
-@pytest.mark.parametrize(
-    ("judges", "is_counted", "fillings"),
-    [(2, True, [("verdicts", 0)]), (2, False, []), (1, True, [])],
-)
-def test_figures_are_counted_anew_where_a_queue_seals_what_they_count(judges, is_counted, fillings):
-    talk = judged(is_counted=is_counted)
-    if judges == 1:
-        Verdict.objects.update(is_counted=False)  # which is wrong, and no matter of this queue
-    count_anew(queued(talk, judges=judges))
-    assert list(Filling.objects.values_list("name", "below")) == fillings
+def test_a_queue_of_two_judges_takes_the_verdicts_of_its_conversations_out_of_the_figures():
+    talk, other = judged(), judged()
+    count_told(talk.pk)
+    recount_verdicts(queued(talk, judges=1))
+    assert DailyUsage.objects.filter(bad=1).count() == 1
+    recount_verdicts(queued(talk))
+    assert not DailyUsage.objects.filter(bad=1).exists()
+    assert not Verdict.objects.get(conversation=other).is_counted
 
 
-def test_figures_are_not_counted_anew_for_conversations_of_other_queues():
-    judged()
-    count_anew(queued(Client().ask("Why?").answer("So.").conversation))
-    assert not Filling.objects.exists()
+def test_the_verdicts_of_a_queue_that_was_closed_are_counted():
+    talk = judged()
+    queue = queued(talk)
+    queue.is_closed = True
+    queue.save()
+    recount_verdicts(queue)
+    assert DailyUsage.objects.get(bad=1)
