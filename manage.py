@@ -14,18 +14,14 @@ if __name__ == "__main__" and HEARS_INTERRUPT:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # until all is loaded there is nothing to put away
 
 from django.core.management import execute_from_command_line  # noqa: E402
-from django.db import Error, connections  # noqa: E402
+from django.db import DatabaseError, Error, InterfaceError, OperationalError  # noqa: E402
 
-from copilot_admin.exhaustion import Exhausted, exhausted  # noqa: E402
 from copilot_admin.management.standard_streams import (  # noqa: E402
     ending_with_output,
     open_streams,
 )
 from copilot_admin.management.stopping import stopping_in_a_word  # noqa: E402
-from copilot_admin.server.garbage import look_rarely  # noqa: E402
 
-# A step of `migrate` locks tables that servers at work use in another order. Each of them is whole or not there.
-MOST_BEGINNINGS = 10
 NOT_RUN = 2  # exit status, as of arguments that a command does not know
 # Of these, 1 says that something is not as it should be.
 ANSWERING = frozenset({"audit", "copilots", "replay"})
@@ -37,59 +33,27 @@ HANDLING_SIGNALS = SERVING | {"quickstart"}
 
 
 def main(argv: Sequence[str]) -> None:
-    """Runs a command; a database that cannot be used is one line, `--traceback` shows more.
+    """Run a command; a database that cannot be used is one line, `--traceback` shows more.
 
     So is an argument that is no text: names of files may be none, and any other is refused where it is used.
     """
     try:
-        _execute(argv)
+        execute_from_command_line(list(argv))
     except Error as error:
         # The error came from a database, so the settings are read and the apps are loaded.
-        from copilot_admin.server.database_faults import sentence_for_command
+        from copilot_admin.server.database_check import describe_database_error, is_missing_table
 
-        sentence = sentence_for_command(error, argv)
-        if sentence is None:
+        is_outage = type(error) in {DatabaseError, InterfaceError, OperationalError}
+        if not (is_outage or is_missing_table(error)) or "--traceback" in argv:
             raise
-        said = f"CommandError: {sentence}"
-        if not is_answering(argv):
-            sys.exit(said)
-        sys.stderr.write(f"{said}\n")
-        sys.exit(NOT_RUN)
-    except OSError as error:
-        if exhausted(error) is not Exhausted.FILES or "--traceback" in argv:
-            raise
-        sys.exit("CommandError: Too many files are open. Raise the limit (`ulimit -n 4096`).")
+        sys.stderr.write(f"CommandError: {describe_database_error(error)}\n")
+        sys.exit(NOT_RUN if is_answering(argv) else 1)
     except UnicodeEncodeError:
         odd = [one for one in argv if not is_text(one)]
         if not odd or "--traceback" in argv:
             raise
         sys.stderr.write(f"CommandError: {odd[0]!r} is no text in UTF-8.\n")
         sys.exit(NOT_RUN)
-
-
-def _execute(argv: Sequence[str]) -> None:
-    """Runs a command; `migrate` goes on where servers at work were in its way."""
-    left = MOST_BEGINNINGS if argv[1:2] == ["migrate"] else 1
-    while left:
-        left -= 1
-        try:
-            execute_from_command_line(list(argv))
-        except Error as error:
-            from copilot_admin.server.database_faults import was_in_the_way
-
-            if not left or not was_in_the_way(error):
-                raise
-            sys.stderr.write("\nServers at work were in the way of this step: it is begun again.\n")
-            _forget_connections()
-        else:
-            return
-
-
-def _forget_connections() -> None:
-    """Lets Django make new ones: a step that is taken back at its very end leaves one in a transaction."""
-    for alias in connections:
-        connections[alias].close()
-        del connections[alias]
 
 
 def is_answering(argv: Sequence[str]) -> bool:
@@ -106,7 +70,6 @@ if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_admin.settings")
     # As the server does: whoever migrates first makes the database, and commands write what was said.
     os.umask(0o077)
-    look_rarely()  # what is loaded now stays: to look through it all the while takes a tenth of a start
     open_streams()
     status = NOT_RUN if is_answering(sys.argv) else 1
     with ExitStack() as around:

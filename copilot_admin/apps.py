@@ -1,8 +1,5 @@
 """The Django app of the product: what it checks, registers and makes when it is ready."""
 
-import os
-import sys
-
 from django.apps import AppConfig
 from django.db.models.signals import post_delete, post_migrate, post_save
 
@@ -23,7 +20,6 @@ class CopilotAdminConfig(AppConfig):
         from copilot_admin.models.natural_order import add_to_connections
         from copilot_admin.pricing.book import prices_changed
         from copilot_admin.pricing.shipped import price_new_rehearsal
-        from copilot_admin.server.sole_server import be_sole_development_server
         from copilot_admin.storage.errors import reject_nul_on_sqlite
 
         path_ids.register()
@@ -34,4 +30,3 @@ class CopilotAdminConfig(AppConfig):
         for model in (ModelPrice, Provider):
             post_save.connect(prices_changed, sender=model)
             post_delete.connect(prices_changed, sender=model)
-        be_sole_development_server(sys.argv, os.environ)

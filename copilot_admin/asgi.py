@@ -27,7 +27,7 @@ from copilot_admin.http.lifespan import Lifespan  # noqa: E402
 from copilot_admin.http.log_in_proxy import LogInProxy  # noqa: E402
 from copilot_admin.http.metrics_page import MetricsPage  # noqa: E402
 from copilot_admin.http.nul_addresses import WithoutNulAddresses  # noqa: E402
-from copilot_admin.http.out_of_threads import OutOfThreads  # noqa: E402
+from copilot_admin.http.proxy_headers import trust_forwarded_headers  # noqa: E402
 from copilot_admin.http.proxy_users import ProxyUsers  # noqa: E402
 from copilot_admin.http.request_counts import RequestCounts  # noqa: E402
 from copilot_admin.http.request_end import SharedRequestEnd  # noqa: E402
@@ -40,9 +40,8 @@ from copilot_admin.http.stray_slashes import WithoutStraySlashes  # noqa: E402
 from copilot_admin.http.websocket_origins import SameOriginSockets  # noqa: E402
 from copilot_admin.runs.oversized_bodies import record_oversized  # noqa: E402
 from copilot_admin.runs.watching import websocket_urlpatterns  # noqa: E402
-from copilot_admin.server import housekeeping  # noqa: E402
-from copilot_admin.server.readings import refresh  # noqa: E402
-from copilot_admin.server.sole_server import be_sole_to_the_end  # noqa: E402
+from copilot_admin.server import lifecycle  # noqa: E402
+from copilot_admin.server.gauges import refresh_gauges  # noqa: E402
 from copilot_admin.telemetry.metrics import start_counting  # noqa: E402
 
 django_application = Handler()
@@ -58,7 +57,7 @@ def _build() -> App:
     keep_start_in_event_loop()
     app: App = ProtocolTypeRouter(
         {
-            "http": static_files(AnswersInTurn(OutOfThreads(cast(App, django_application)))),
+            "http": static_files(AnswersInTurn(cast(App, django_application))),
             "websocket": SameOriginSockets(
                 SessionMiddlewareStack(URLRouter(websocket_urlpatterns))
             ),
@@ -74,18 +73,14 @@ def _build() -> App:
     readers, counter = settings.METRICS_READERS, None
     if readers.are_there:
         counter = start_counting()
-        app = MetricsPage(app, figures=counter, readers=readers, refresh=refresh)
+        app = MetricsPage(app, figures=counter, readers=readers, refresh=refresh_gauges)
     app = RequestIds(HeaderLimits(app))
     app = SecurityHeaders(Cors(app, origins=ALLOWED_ORIGINS))
     app = WithoutStraySlashes(app)
     app = WithoutClientRootPath(app)
     app = RequestCounts(app, counter) if counter else app
-    return Lifespan(
-        FairStarts(app),
-        start=housekeeping.start,
-        stop=housekeeping.stop,
-        unstarted=be_sole_to_the_end,
-    )
+    app = trust_forwarded_headers(FairStarts(app), settings.FORWARDED_ALLOW_IPS)
+    return Lifespan(app, start=lifecycle.start, stop=lifecycle.stop)
 
 
 application = _build()

@@ -29,7 +29,6 @@ from copilot_admin.limits.usage import USAGE_CACHE
 from copilot_admin.pricing import book
 from copilot_admin.redaction import own
 from copilot_admin.runs.refused import REFUSED
-from copilot_admin.server import sole_server
 from copilot_admin.storage import writer
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.transcripts.store import JOURNAL, reaping
@@ -143,7 +142,6 @@ def _reset_caches() -> None:
     for other in (GUESSES, REFUSED, SEEN_KEYS, WALKS):
         other.forget()
     JOURNAL._is_failing = False
-    sole_server._to_the_end.close()  # who asks the application here starts no server
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import socket
 import threading
 from unittest.mock import patch
 
+import pytest
 import uvicorn
 
 from copilot_admin.agent.files.file_processes import WORKERS
@@ -15,9 +16,8 @@ from copilot_admin.http.asgi_types import App
 from copilot_admin.jobs import background
 from copilot_admin.runs.open_run import stop_draining
 from copilot_admin.runs.run import RUNNING
-from copilot_admin.server import housekeeping
-from copilot_admin.server.http_protocol import BoundedHeads
-from copilot_admin.server.listening_pages import ListeningPages
+from copilot_admin.server import lifecycle
+from copilot_admin.server.periodic_tasks import PERIODIC_TASKS
 from tests.polling import HANGS_SECONDS, eventually
 
 
@@ -42,11 +42,17 @@ class _FileProcesses:
         """They end with the session (`tests/conftest.py`)."""
 
 
+def shorten_periodic_tasks(patch: pytest.MonkeyPatch) -> None:
+    """Let a server that starts later call its periodic tasks without delay."""
+    tasks = tuple(replace(task, interval_seconds=0.05) for task in PERIODIC_TASKS)
+    patch.setattr(lifecycle, "PERIODIC_TASKS", tasks)
+
+
 @contextmanager
 def live_server(app: App) -> Iterator[LiveServer]:
     """Serves an application on a free port of 127.0.0.1."""
     with (
-        patch.object(housekeeping, "WORKERS", _FileProcesses()),
+        patch.object(lifecycle, "WORKERS", _FileProcesses()),
         socket.create_server(("127.0.0.1", 0)) as listener,
     ):
         config = uvicorn.Config(
@@ -54,8 +60,9 @@ def live_server(app: App) -> Iterator[LiveServer]:
             log_level="warning",
             lifespan="on",
             timeout_graceful_shutdown=int(HANGS_SECONDS),
-            http=BoundedHeads,
-            ws=ListeningPages,
+            http="httptools",
+            ws="websockets-sansio",
+            proxy_headers=False,
         )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)

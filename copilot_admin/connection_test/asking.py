@@ -26,7 +26,6 @@ from copilot_admin.agent.fetching.names import OF_RECEIVERS
 from copilot_admin.agent.fetching.pieces import next_piece, told_when_it_breaks
 from copilot_admin.agent.fetching.tls_faults import TlsFault, tls_fault
 from copilot_admin.connection_test.values import Answer, Unreached
-from copilot_admin.exhaustion import Exhausted, exhausted_below
 
 MOST_BYTES = 4 * 1024 * 1024  # an answer to one question, or a document of some hundred copilots
 # Of one test. All of its steps at once would be a crowd that has to wait for itself: with hundreds of
@@ -49,16 +48,6 @@ _TLS_WORDS = MappingProxyType(
             "Its certificate is not one that is trusted: browsers refuse it as well."
         ),
         TlsFault.NO_TLS: gettext_lazy("No encrypted connection could be made with it."),
-    }
-)
-_EXHAUSTED_WORDS = MappingProxyType(
-    {
-        Exhausted.FILES: gettext_lazy(
-            "This server may not open more connections at the moment. Raise its limit of open files."
-        ),
-        Exhausted.THREADS: gettext_lazy(
-            "This server gets no more threads at the moment. Raise its limit of them."
-        ),
     }
 )
 
@@ -184,8 +173,6 @@ def _ms_since(began: float) -> int:
 def _why(error: Exception) -> str:
     if fault := tls_fault(error):
         return str(_TLS_WORDS[fault])
-    if lacking := exhausted_below(error):
-        return str(_EXHAUSTED_WORDS[lacking])
     match error:
         case ClientConnectorDNSError():
             return _("Its name is not known to this machine.")

@@ -6,5 +6,5 @@ What is done at start and stop is in `server`. Doors: `ids`, `request_ids`, `eve
 `pages_middleware`, for `urls` `error_pages`, for `apps` `path_ids`;
 and what `asgi` stacks: `bodies`, `bounded_cookies`, `cors`, `header_limits`, `slowed_guesses`, `lifespan`, `request_end`, `root_path`,
 `security_headers`, `signals`, `static_files`, `stray_slashes`, `nul_addresses`, `websocket_origins`, `metrics_page`, `request_counts`,
-`log_in_proxy`, `fair_starts`, `answers_in_turn`, `out_of_threads`; for `server` `proxy_headers`, `refusals` and `header_limits`.
+`log_in_proxy`, `fair_starts`, `answers_in_turn`; for `server` `proxy_headers`, `refusals` and `header_limits`.
 """

@@ -29,7 +29,6 @@ from copilot_admin.errors import (
     RequestError,
     Unavailable,
 )
-from copilot_admin.exhaustion import exhausted
 from copilot_admin.http.asgi_types import error_body, is_api, when_again
 from copilot_admin.http.put_off import PUT_OFFS
 from copilot_admin.http.request_ids import request_id_of
@@ -115,7 +114,7 @@ def _put_off(request: HttpRequest, error: BaseException) -> HttpResponse:
 
 def will_pass(error: BaseException) -> bool:
     """Whether a page broke because database, disk or system give or take nothing at the moment."""
-    return is_outage(error) or is_disk_full(error) or exhausted(error) is not None
+    return is_outage(error) or is_disk_full(error)
 
 
 def unavailable_page(error: BaseException) -> HttpResponse:
@@ -140,9 +139,8 @@ def logged_already(response: HttpResponse) -> HttpResponse:
 def _log_unavailable(error: BaseException) -> None:
     """Who has to wait for his turn is no fault; the notes of the error say whose turn it is."""
     if not isinstance(error, Unavailable):
-        # What a database says may have its address, or a password; what the system says has neither.
-        said = error if exhausted(error) else type(error).__name__
-        logger.error("a page could not be shown: %s", said)
+        # The message may contain the database's address or password.
+        logger.error("a page could not be shown: %s", type(error).__name__)
         return
     notes: list[str] = getattr(error, "__notes__", [])
     logger.warning("a page was put off: %s", "; ".join([error.public, *notes]))

@@ -6,12 +6,27 @@ the same header, each of proxies of its own.
 """
 
 from collections.abc import Callable, Collection, Sequence
+from typing import Any, cast
+
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from copilot_admin.config.networks import Network, is_in
 from copilot_admin.http.asgi_types import App, Headers, Receive, Scope, Send
 
 PEER_KEY = "copilot_admin.peer"  # in the scope: the address at the other end of the connection
 APART_KEY = "copilot_admin.proxy_headers"  # in the scope: headers that were taken out, of anybody
+
+
+def trust_forwarded_headers(app: App, proxies: str) -> App:
+    """Read `X-Forwarded-For` and `-Proto` of trusted proxies; the scope keeps the peer's address."""
+    forwarded = cast(App, ProxyHeadersMiddleware(cast(Any, app), trusted_hosts=proxies))
+
+    async def remember_peer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope.get("client"):
+            scope[PEER_KEY] = scope["client"][0]
+        await forwarded(scope, receive, send)
+
+    return remember_peer
 
 
 def names_of(headers: Collection[str]) -> frozenset[bytes]:

@@ -1,158 +1,113 @@
-"""Goes down without cutting answers: the first SIGTERM drains, then the server's own handler runs.
+"""Graceful shutdown: streams may finish for COPILOT_DRAIN_S, the rest ends with a terminal event.
 
-A server alone cannot do it: uvicorn closes its sockets first and then waits, or cancels. So its
-handler is called last, when no run is left. A worker with colleagues leaves the new connections to
-them first, and refuses nothing; one that is alone refuses questions in words.
+uvicorn stops listening at SIGTERM, then waits. A single server has to go on listening to answer
+`/readyz` with 503 and new requests with a sentence, so uvicorn's handler is called after the drain.
+A worker stops listening at once: the others get the new connections.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
-from functools import partial
-import logging
+from collections.abc import Callable
 import multiprocessing
+import os
 import signal
-import sys
 import threading
 from types import FrameType
+from typing import TypeAlias
 
 from django.conf import settings
-import uvicorn
 
 from copilot_admin.component_calls.call import CALLS, stop_all
-from copilot_admin.runs.open_run import interrupt_all, is_draining, start_draining
+from copilot_admin.runs.open_run import interrupt_all, start_draining
 from copilot_admin.runs.run import RUNNING
 from copilot_admin.runs.tasks import spawn
-from copilot_admin.server.listening import colleagues_take_over, leave
-from copilot_admin.server.worker_process import END_AT_ONCE
 
+Handler: TypeAlias = Callable[[int, FrameType | None], object]
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
-# After the second signal. What was interrupted is written in a moment, and whoever waits for the database is
-# told within 4 s (DATABASE_WAIT_SECONDS): with 2 s five of forty clients got a bare 500. Nobody else is waited for.
-AT_ONCE_SECONDS = 5
-
-Handler = Callable[[int, FrameType | None], object]
-
-logger = logging.getLogger(__name__)
+# A client whose connection was accepted just before the worker stopped listening has so long to send
+# its request; uvicorn would close the connection at once.
+LATE_REQUEST_SECONDS = 1.0
 
 
-def drain_on_signal() -> None:
-    """Puts the drain before the handlers that the server has installed."""
+def install_signal_handlers() -> None:
+    """Drain on SIGTERM and SIGINT, before uvicorn's own handlers stop the server."""
     if threading.current_thread() is not threading.main_thread():
-        return  # only the main thread may handle signals: a server inside a test has none
-    ending = _Ending(asyncio.get_running_loop())
+        return  # a server inside a test; only the main thread may handle signals
+    shutdown = GracefulShutdown(asyncio.get_running_loop())
     for number in SIGNALS:
-        previous = signal.getsignal(number)
-        if callable(previous):
-            signal.signal(number, ending.handler(previous))
-            if number == signal.SIGTERM and _is_worker():
-                signal.signal(END_AT_ONCE, ending.at_once(previous))
-    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
-        signal.signal(signal.SIGHUP, _hung_up)
+        stop_server = signal.getsignal(number)
+        if callable(stop_server):
+            shutdown.handle(number, stop_server)
+    if multiprocessing.parent_process() is not None:
+        threading.Thread(target=_terminate_with_supervisor, daemon=True).start()
 
 
-def _is_worker() -> bool:
-    """Whether a supervisor started this process."""
-    return multiprocessing.parent_process() is not None
-
-
-def _hung_up(number: int, frame: FrameType | None) -> None:
-    """Goes down with its terminal; `systemctl reload` of a server that has no workers does nothing."""
-    if _is_worker():
-        return  # its supervisor hears it
-    if sys.stdin is not None and sys.stdin.isatty():
-        signal.raise_signal(signal.SIGTERM)
-        return
-    logger.warning(
-        "SIGHUP replaces the workers of a server that has several. This one goes on as it is: "
-        "restart it, or start it with --workers 2."
-    )
-
-
-class _Ending:
-    """What a process was told of its end: first to drain, then to end at once."""
+class GracefulShutdown:
+    """Reacts to signals: the first one drains, a second one interrupts what still runs."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._hurry = asyncio.Event()
-        self._was_asked = False
+        self._is_worker = multiprocessing.parent_process() is not None
+        self._has_begun = False
+        self._interrupt_now = asyncio.Event()
 
-    def handler(self, previous: Handler) -> Handler:
-        """Drains before the handler of the server; asked twice, whoever asks means now.
+    def handle(self, number: signal.Signals, stop_server: Handler) -> None:
+        """Put the drain in front of uvicorn's handler of a signal."""
 
-        Not of a worker: a signal to a whole group of processes reaches it twice, once by its
-        supervisor, who hears a second one too and passes that on in its own way.
-        """
+        def on_signal(number: int, _frame: FrameType | None) -> None:
+            if not self._has_begun:
+                self._has_begun = True
+                self._loop.call_soon_threadsafe(self._start, number, stop_server)
+            elif not self._is_worker:  # Ctrl-C reaches a worker twice: also through its supervisor
+                self._loop.call_soon_threadsafe(self._interrupt_now.set)
 
-        def handle(number: int, frame: FrameType | None) -> None:
-            if not (self._was_asked or is_draining()):
-                self._was_asked = True
-                server = _server_behind(previous)
-                if server is None:
-                    start_draining()
-                then = partial(previous, number, frame)
-                self._loop.call_soon_threadsafe(self._start, then, server)
-            elif not _is_worker():
-                self.at_once(previous)(number, frame)
+        signal.signal(number, on_signal)
 
-        return handle
+    def _start(self, number: int, stop_server: Handler) -> None:
+        shut_down = self._stop_worker if self._is_worker else self._drain_server
+        spawn(shut_down(number, stop_server), name="drain")
 
-    def at_once(self, previous: Handler) -> Handler:
-        """Ends what is being answered with its sentence, and keeps it; waits for nothing else."""
+    async def _drain_server(self, number: int, stop_server: Handler) -> None:
+        start_draining()
+        await drain(settings.DRAIN_SECONDS, self._interrupt_now)
+        stop_server(number, None)
 
-        def handle(number: int, frame: FrameType | None) -> None:
-            self._was_asked = True
-            self._loop.call_soon_threadsafe(self._hurry.set)
-            server = getattr(previous, "__self__", None)
-            if isinstance(server, uvicorn.Server):  # for uploads and readers that take their time
-                server.config.timeout_graceful_shutdown = AT_ONCE_SECONDS
-            previous(number, frame)
-
-        return handle
-
-    def _start(self, then: Callable[[], object], server: uvicorn.Server | None) -> None:
-        spawn(self._leave_and_drain(then, server), name="drain")
-
-    async def _leave_and_drain(
-        self, then: Callable[[], object], server: uvicorn.Server | None
-    ) -> None:
-        if server is not None:
-            await leave(server)  # and refuses nobody: what comes all the same is answered
-        await drain(then, seconds=settings.DRAIN_SECONDS, hurry=self._hurry)
+    async def _stop_worker(self, number: int, stop_server: Handler) -> None:
+        """Uvicorn waits for the streams; this only interrupts those that take too long."""
+        server = getattr(
+            stop_server, "__self__", None
+        )  # the handler is a method of uvicorn's server
+        for listener in getattr(server, "servers", ()):
+            listener.close()
+        await asyncio.sleep(LATE_REQUEST_SECONDS)
+        stop_server(number, None)
+        await asyncio.sleep(settings.DRAIN_SECONDS - LATE_REQUEST_SECONDS)
+        await interrupt_all()
+        await stop_all()
 
 
-def _server_behind(handler: Handler) -> uvicorn.Server | None:
-    """The server whose handler this is, if other workers share its sockets.
-
-    uvicorn's handler is a method of its server: the only way from an application to the sockets.
-    """
-    server = getattr(handler, "__self__", None)
-    return server if isinstance(server, uvicorn.Server) and colleagues_take_over(server) else None
-
-
-async def drain(
-    then: Callable[[], object], *, seconds: float, hurry: asyncio.Event | None = None
-) -> None:
-    """Lets running answers finish for a while, ends the rest with a sentence, then goes on.
+async def drain(timeout_seconds: float, interrupt_now: asyncio.Event) -> None:
+    """Wait until runs and component calls have ended, then interrupt the rest.
 
     Args:
-        then: What stops the server.
-        seconds: How long answers may go on.
-        hurry: Set when they may not go on any longer.
+        timeout_seconds: How long they may go on.
+        interrupt_now: Ends the wait.
     """
-    answering = [*(run.task for run in RUNNING), *(call.task for call in CALLS)]
-    if answering:
-        await _ended_or(hurry or asyncio.Event(), answering, seconds=seconds)
+    running = {*(run.task for run in RUNNING), *(call.task for call in CALLS)}
+    if running:
+        ended = asyncio.ensure_future(asyncio.wait(running))
+        interrupted = asyncio.ensure_future(interrupt_now.wait())
+        await asyncio.wait(
+            {ended, interrupted}, timeout=timeout_seconds, return_when=asyncio.FIRST_COMPLETED
+        )
+        for waiting in (ended, interrupted):
+            waiting.cancel()
     await interrupt_all()
     await stop_all()
-    then()
 
 
-async def _ended_or(
-    hurry: asyncio.Event, answering: Iterable[asyncio.Task[None]], *, seconds: float
-) -> None:
-    """Waits until all have ended, or nobody waits for them any more."""
-    ends = asyncio.ensure_future(asyncio.wait(set(answering)))
-    hurried = asyncio.ensure_future(hurry.wait())
-    await asyncio.wait({ends, hurried}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-    for waiting in (ends, hurried):
-        waiting.cancel()
+def _terminate_with_supervisor() -> None:
+    """End this worker when its supervisor was killed; nobody else would, and it holds the port."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)

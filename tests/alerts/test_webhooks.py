@@ -1,10 +1,8 @@
 """Webhooks: a receiver can tell ours from forged ones, and none can keep, lead or feed the server."""
 
 import base64
-import errno
 import hashlib
 import hmac
-import os
 import re
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +10,6 @@ from typing import Any
 from asgiref.sync import async_to_sync
 import pytest
 
-from copilot_admin.agent.fetching import egress
 from copilot_admin.agent.fetching.posting import post
 from copilot_admin.alerts.deliveries import create_deliveries
 from copilot_admin.alerts.messages import build_test_message
@@ -154,17 +151,6 @@ def test_a_certificate_that_is_not_good_is_told_with_what_to_do(monkeypatch):
         is_delivered=False,
         answer="The certificate of the server is for another host. Name the server as its certificate "
         "does, or have one issued for this name.",
-    )
-
-
-def test_a_server_without_open_files_does_not_blame_the_receiver(monkeypatch):
-    def refuse(*_: Any, **__: Any) -> None:
-        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-
-    monkeypatch.setattr(egress, "socket", SimpleNamespace(socket=refuse))
-    assert posted(answering())[0] == DeliveryResult(
-        is_delivered=False,
-        answer="This server may not open more connections at the moment. Raise its limit of open files.",
     )
 
 

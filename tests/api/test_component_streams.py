@@ -112,7 +112,7 @@ def test_a_call_that_runs_at_a_shutdown_ends_with_a_sentence():
         caller = Caller({"stream": True}, key)
         answering = asyncio.create_task(caller.call())
         await caller.arrived.wait()
-        await drain(lambda: None, seconds=0.05)
+        await drain(0.05, asyncio.Event())
         await answering
         return caller.text
 

@@ -1,9 +1,7 @@
 """The server asks itself and nobody else, for a bounded time."""
 
 import asyncio
-import errno
 from http.server import BaseHTTPRequestHandler
-import os
 import threading
 
 from asgiref.sync import async_to_sync
@@ -135,15 +133,6 @@ def test_what_is_wrong_with_the_certificate_is_said(certificate, told, monkeypat
     with http_stub(says(b""), tls=certificate()) as base, pytest.raises(Unreached) as failed:
         asked(f"{base}/x", base=base)
     assert failed.value.public.startswith(told)
-
-
-def test_a_server_without_open_files_does_not_say_that_nobody_is_there(monkeypatch):
-    async def refuse(*_: object, **__: object) -> None:
-        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-
-    monkeypatch.setattr("copilot_admin.agent.fetching.names.Names.resolve", refuse)
-    with pytest.raises(Unreached, match="Raise its limit of open files"):
-        asked("http://wiki.example/x", base="http://wiki.example")
 
 
 def test_an_answer_without_end_is_cut(monkeypatch: pytest.MonkeyPatch):

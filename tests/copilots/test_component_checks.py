@@ -15,7 +15,7 @@ from copilot_admin.agent.components.registry import Registry, registry
 from copilot_admin.copilots import checks
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.management.commands import check_components
-from copilot_admin.server import serving
+from copilot_admin.server import serve
 from protocol.components import ComponentOutput, create_output
 from tests.agent.components.sample_components import Echo, EchoTwo
 
@@ -53,7 +53,7 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def use(*classes: type[Component]) -> None:
         found = Registry(classes)
-        for one in (checks, serving, check_components):
+        for one in (checks, serve, check_components):
             monkeypatch.setattr(one, "registry", lambda: found)
 
     return use
@@ -76,7 +76,7 @@ def checked(*names: str) -> list[str]:
 
 def test_the_components_of_this_release_have_no_fault():
     assert checks.check_components(None) == []
-    serving.check_components()
+    serve.check_components()
     lines = checked()
     assert len(lines) == 6 * len(registry().all())
     assert {line.partition(": ")[2] for line in lines} == {"kept"}
@@ -109,11 +109,11 @@ def test_a_broken_rule_stops_the_server_with_one_line(use: Any, capsys: Any):
         assert str(refused.value) == (
             "The component tests.copilots.test_component_checks.Strict breaks "
             "ToolEvalInputNameRule: the name 'traceid' is reserved for what the system passes. "
-            "Take another. `manage.py check_components` names 1 more."
+            "Take another. `manage.py check_components` lists 1 more."
         )
     use(Echo, EchoTwo, EchoTwo)
     with pytest.raises(ConfigurationError, match=r"two components echo v2\.$"):
-        serving.check_components()
+        serve.check_components()
 
 
 def test_the_command_says_each_finding_and_fails(use: Any, capsys: pytest.CaptureFixture[str]):

@@ -6,7 +6,7 @@ from django.core.management import get_commands, load_command_class
 from django.urls import resolve
 import pytest
 
-from copilot_admin.server.serving import DEFAULT_PORT
+from copilot_admin.server.serve import DEFAULT_PORT
 from copilot_admin.settings import BASE_DIR
 from tests.deploy.containerfile import PATH, stages
 from tests.docs.test_settings import ROWS, SECRETS

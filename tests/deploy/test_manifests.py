@@ -10,7 +10,7 @@ from django.urls import resolve
 import pytest
 import yaml
 
-from copilot_admin.server.serving import DEFAULT_PORT, SHUTDOWN_MARGIN_SECONDS
+from copilot_admin.server.serve import DEFAULT_PORT, SHUTDOWN_MARGIN_SECONDS
 from copilot_admin.settings import BASE_DIR
 from tests.deploy.test_container import parsed
 from tests.docs.test_settings import ROWS, SECRETS

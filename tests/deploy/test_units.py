@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from copilot_admin.server.serving import SHUTDOWN_MARGIN_SECONDS
+from copilot_admin.server.serve import SHUTDOWN_MARGIN_SECONDS
 from copilot_admin.settings import BASE_DIR, DRAIN_SECONDS
 from tests.deploy.test_container import parsed
 from tests.docs.test_settings import ROWS, SECRETS

@@ -3,38 +3,27 @@
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from io import BytesIO, StringIO
-import os
 from pathlib import Path
 import signal
-import socket
-import stat
 import sys
 from types import SimpleNamespace
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 import pytest
 import uvicorn
-from uvicorn.supervisors import Multiprocess
 
 from copilot_admin.copilots.publishing import problems
-from copilot_admin.errors import ConfigurationError
 from copilot_admin.import_export import yaml_writing
 from copilot_admin.management.commands import restore
 from copilot_admin.models import (
     Action,
     AuditEntry,
     Copilot,
-    CopilotVersion,
     EndpointKey,
-    Provider,
 )
 from copilot_admin.models.access import digest_of
-from copilot_admin.server import serving
-from copilot_admin.server.first_start import first_start, sample_file
-from copilot_admin.server.http_protocol import BoundedHeads
 from tests.factories import make_copilot
 
 ROOT = Path(__file__).parent.parent.parent
@@ -294,224 +283,17 @@ def test_a_bad_key_is_refused_and_none_is_made(arguments, sentence):
     assert not EndpointKey.objects.exists()
 
 
-@pytest.mark.database
-@pytest.mark.django_db
-def test_the_first_start_makes_an_admin_and_samples_and_the_second_nothing(tmp_path):
-    file = tmp_path / "var" / "first-login.txt"
-    login = first_start(file)
-
-    assert login is not None
-    assert file.read_text() == f"username: admin\npassword: {login.password}\n"
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    admin = User.objects.get()
-    assert (admin.username, admin.is_superuser) == ("admin", True)
-    assert admin.check_password(login.password)
-    assert list(Copilot.objects.published().values_list("slug", "access")) == [
-        ("market-brief", "open"),
-        ("portfolio-commentary", "open"),
-        ("table-and-chart-desk", "open"),
-    ]
-    Copilot.objects.get(slug="market-brief").delete()
-
-    assert first_start(file) is None
-    assert (Copilot.objects.count(), CopilotVersion.objects.count()) == (2, 2)
-
-
-@pytest.mark.django_db
-def test_log_ins_of_other_data_folders_are_kept_for_their_owner_alone(tmp_path):
-    file, earlier = tmp_path / "first-login.txt", tmp_path / "first-login.before.txt"
-    for text in ("one\n", "two\n"):
-        User.objects.all().delete()
-        Copilot.objects.all().delete()
-        file.write_text(text)
-        file.chmod(0o644)
-        first_start(file)
-    assert file.read_text().startswith("username: admin\n")
-    assert earlier.read_text() == "one\ntwo\n"
-    assert [stat.S_IMODE(one.stat().st_mode) for one in (file, earlier)] == [0o600, 0o600]
-
-
-@pytest.mark.django_db
-def test_of_log_ins_of_other_data_folders_the_last_fifty_are_kept(tmp_path):
-    file, earlier = tmp_path / "first-login.txt", tmp_path / "first-login.before.txt"
-    log_ins = [f"username: admin\npassword: {number}\n" for number in range(51)]
-    earlier.write_text("".join(log_ins[:50]))
-    file.write_text(log_ins[50])
-    first_start(file)
-    assert earlier.read_text() == "".join(log_ins[1:])
-    assert stat.S_IMODE(earlier.stat().st_mode) == 0o600
-    assert sorted(one.name for one in tmp_path.iterdir()) == sorted((file.name, earlier.name))
-
-
-@pytest.mark.django_db
-def test_a_first_log_in_that_cannot_be_kept_is_told_and_nobody_is_made(tmp_path):
-    file = tmp_path / "var" / "first-login.txt"
-    file.mkdir(parents=True)
-    with pytest.raises(ConfigurationError) as refused:
-        first_start(file)
-    assert refused.value.public == (
-        f"The first log-in cannot be kept in {file}: Is a directory. Let this account write there, "
-        "and start again."
-    )
-    assert (User.objects.count(), Copilot.objects.count()) == (0, 0)
-
-
-@pytest.mark.django_db
-def test_the_samples_use_openai_where_the_environment_names_it(tmp_path, settings, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789")
-    settings.OPENAI_API_KEY = "sk-0123456789"
-    first_start(tmp_path / "first-login.txt")
-
-    provider = Provider.objects.get()
-    assert (provider.name, provider.kind, provider.base_url, provider.api_key_env) == (
-        "OpenAI",
-        "openai_compatible",
-        "https://api.openai.com/v1",
-        "OPENAI_API_KEY",
-    )
-    assert {copilot.model for copilot in Copilot.objects.published()} == {settings.OPENAI_MODEL}
-
-
-def test_another_server_needs_no_key(settings):
-    settings.OPENAI_BASE_URL = "http://127.0.0.1:11434/v1"
-    file: Any = sample_file()
-    assert file["providers"] == [
-        {
-            "name": "OpenAI",
-            "kind": "openai_compatible",
-            "base_url": "http://127.0.0.1:11434/v1",
-            "api_key_env": "",
-        }
-    ]
-
-
-@pytest.mark.django_db
-def test_the_samples_have_no_problems(tmp_path):
-    first_start(tmp_path / "first-login.txt")
-    assert [problems(copilot) for copilot in Copilot.objects.all()] == [(), (), ()]
-
-
-@pytest.mark.database
-def test_several_workers_refuse_sqlite(settings, monkeypatch):
-    database = settings.DATABASES["default"]
-    monkeypatch.setitem(database, "ENGINE", "django.db.backends.sqlite3")
-    with pytest.raises(CommandError, match="SQLite serves one process"):
-        _run("serve", "--workers", "2")
-    monkeypatch.setitem(database, "ENGINE", "django.db.backends.postgresql")
-    serving.check_workers(2)
-
-
-@pytest.mark.parametrize("command", ["serve", "quickstart"])
-@pytest.mark.parametrize("port", ["-1", "65536", "http", "80.5", "", "9" * 5000])
-def test_a_port_that_is_none_is_one_line(command, port):
-    with pytest.raises(CommandError) as refused:
-        _run(command, f"--port={port}")
-    assert str(refused.value) == f"--port {port[:20]}: give a number from 0 to 65535."
-
-
-@pytest.mark.parametrize("workers", ["0", "-2", "many", "1001"])
-def test_a_number_of_workers_that_is_none_is_one_line(workers):
-    with pytest.raises(CommandError) as refused:
-        _run("serve", f"--workers={workers}")
-    assert str(refused.value) == f"--workers {workers}: give a number from 1 to 1000."
-
-
-@pytest.mark.parametrize("host", ["127..1", "127." + "x" * 70])
-def test_a_host_that_is_none_is_one_line(host):
-    with pytest.raises(CommandError, match="The server cannot listen on") as refused:
-        _run("serve", "--host", host, "--port", "0")
-    assert len(str(refused.value).splitlines()) == 1
-
-
-@pytest.mark.parametrize("command", ["serve", "quickstart"])
-def test_a_taken_port_is_one_line(command):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        with pytest.raises(CommandError) as refused:
-            _run(command, "--port", str(port))
-    assert str(refused.value) == (
-        f"The server cannot listen on 127.0.0.1 port {port}: Address already in use. "
-        "Choose another port, or stop what uses it."
-    )
-
-
 @pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
+def served(monkeypatch: pytest.MonkeyPatch) -> list[uvicorn.Config]:
     """What would have been served, instead of serving it."""
-    calls: list[tuple[str, Any]] = []
-    monkeypatch.setattr(
-        uvicorn.Server, "run", lambda server, sockets: calls.append(("one", server.config))
-    )
-    monkeypatch.setattr(
-        Multiprocess, "run", lambda several: calls.append(("several", several.config))
-    )
-    monkeypatch.setattr(os, "umask", lambda mask: calls.append(("umask", mask)))
+    calls: list[uvicorn.Config] = []
+    monkeypatch.setattr(uvicorn.Server, "run", lambda server, sockets: calls.append(server.config))
     return calls
-
-
-@pytest.mark.django_db(transaction=True)
-def test_the_server_has_the_profile_that_was_chosen_for_it(served, settings):
-    settings.DRAIN_SECONDS = 7.0
-    _run("serve", "--port", "0")
-    (umask, (kind, config)) = served
-    assert umask == ("umask", 0o077)
-    assert (kind, config.app, config.loop, config.http, config.lifespan) == (
-        "one",
-        "copilot_admin.asgi:application",
-        "uvloop",
-        BoundedHeads,
-        "on",
-    )
-    assert config.timeout_graceful_shutdown == 12
-
-
-def test_an_empty_variable_of_proxies_is_none(served, settings, monkeypatch):
-    """uvicorn reads it itself unless it is told, and takes an empty one for nobody."""
-    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "")
-    with serving.listen("127.0.0.1", 0) as listener:
-        serving.serve(listener)
-    ((_, config),) = served[1:]
-    assert config.forwarded_allow_ips == settings.FORWARDED_ALLOW_IPS == "127.0.0.1"
-
-
-def test_several_workers_share_one_socket(served):
-    with serving.listen("127.0.0.1", 0) as listener:
-        serving.serve(listener, workers=2)
-    assert [(kind, config.workers) for kind, config in served[1:]] == [("several", 2)]
-
-
-def test_the_socket_is_listened_at_more_than_once(monkeypatch):
-    """The event loop takes one connection from each in a round."""
-    heard: list[tuple[int, Any]] = []
-
-    def run(_: uvicorn.Server, sockets: list[socket.socket]) -> None:
-        heard.extend((one.fileno(), one.getsockname()) for one in sockets)
-
-    monkeypatch.setattr(uvicorn.Server, "run", run)
-    monkeypatch.setattr(os, "umask", lambda mask: mask)
-    with serving.listen("127.0.0.1", 0) as listener:
-        serving.serve(listener)
-        address = listener.getsockname()
-    assert [where for _, where in heard] == [address] * serving.EARS
-    assert len({number for number, _ in heard}) == serving.EARS
-
-
-def test_worker_that_is_busy_for_seconds_is_not_killed(served):
-    with serving.listen("127.0.0.1", 0) as listener:
-        serving.serve(listener, workers=2)
-    assert served[1][1].timeout_worker_healthcheck == 120
-
-
-def test_what_a_live_page_sends_is_short_and_not_packed(served):
-    with serving.listen("127.0.0.1", 0) as listener:
-        serving.serve(listener)
-    config = served[1][1]
-    assert (config.ws_max_size, config.ws_per_message_deflate) == (4096, False)
 
 
 @pytest.mark.django_db
 def test_quickstart_tells_the_login_once_and_the_addresses_always(served, settings, tmp_path):
-    settings.VAR_DIR = tmp_path
+    settings.DATA_DIR = tmp_path
     first = _run("quickstart", "--port", "0")
     second = _run("quickstart", "--host", "::1", "--port", "0")
     settings.PUBLIC_URL = "https://copilots.example.com"
@@ -520,7 +302,7 @@ def test_quickstart_tells_the_login_once_and_the_addresses_always(served, settin
     assert [line.split(":")[0] for line in first.splitlines()] == [
         "First admin",
         "Password",
-        f"(kept in {tmp_path / 'first-login.txt'}; change it after the first log-in)",
+        f"(stored in {tmp_path / 'first-login.txt'}; change it after the first sign-in)",
         "Admin",
         "Workspace",
     ]

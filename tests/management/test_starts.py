@@ -40,13 +40,7 @@ def test_quickstart_prepares_serves_and_ends(tmp_path, tables):
         "COPILOT_ENCRYPTION_KEYS": os.environ["COPILOT_ENCRYPTION_KEYS"],
         "PYTHONUNBUFFERED": "1",
     }
-    code = (
-        "import sys; from pathlib import Path; from copilot_admin import settings; "
-        "settings.VAR_DIR = Path(sys.argv.pop()); "
-        "from django.core.management import execute_from_command_line as run; run(sys.argv)"
-    )
-    environment["DJANGO_SETTINGS_MODULE"] = "copilot_admin.settings"
-    command = [sys.executable, "-c", code, "quickstart", "--port", str(port), str(tmp_path)]
+    command = [sys.executable, "manage.py", "quickstart", "--port", str(port)]
     with subprocess.Popen(
         command,
         cwd=ROOT,
@@ -67,7 +61,7 @@ def test_quickstart_prepares_serves_and_ends(tmp_path, tables):
     data = [file for file in (tmp_path / "data").rglob("*") if file.is_file()]
     assert {stat.S_IMODE(file.stat().st_mode) for file in data} == {0o600}
     printed = dict(line.split(": ", 1) for line in out.splitlines() if ": " in line)
-    assert printed["Password"].strip() in (tmp_path / "first-login.txt").read_text()
+    assert printed["Password"].strip() in (tmp_path / "data" / "first-login.txt").read_text()
     assert printed["Admin"].strip() == f"http://127.0.0.1:{port}/admin/"
     assert "GET /agents.json HTTP/1.1" in log
     assert "canary" not in log
@@ -76,11 +70,11 @@ def test_quickstart_prepares_serves_and_ends(tmp_path, tables):
 WORKERS = """
 import django, sys
 django.setup()
-from copilot_admin.server import serving
+from copilot_admin.server import serve
 from copilot_admin.errors import ConfigurationError
-serving.APPLICATION = sys.argv[1]
+serve.APPLICATION = sys.argv[1]
 try:
-    serving.serve(serving.listen("127.0.0.1", 0), workers=int(sys.argv[2]))
+    serve.serve(serve.listen("127.0.0.1", 0), workers=int(sys.argv[2]))
 except ConfigurationError as error:
     sys.exit(error.public)
 """

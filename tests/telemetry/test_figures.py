@@ -154,9 +154,9 @@ figures.gauge({
 if not dead:
     os._exit(0)
 os.waitpid(dead, 0)
-from copilot_admin.server.shared_figures import forget_process
+from copilot_admin.server.serve import drop_gauges
 print(figures.text("text/plain")[0].decode())
-forget_process(dead)
+drop_gauges(dead)
 print("----")
 print(figures.text("text/plain")[0].decode())
 """

@@ -136,7 +136,7 @@ class TestRealRuns:
         assert ("What is the canary?" in text, "It is yellow." in text) == (has_words, has_words)
 
     def test_a_collector_that_is_away_changes_no_answer(self, settings, model, monkeypatch):
-        monkeypatch.setattr("copilot_admin.server.housekeeping.STOP_SECONDS", 0.1)
+        monkeypatch.setattr("copilot_admin.server.lifecycle.STOP_SECONDS", 0.1)
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         settings.COLLECTOR = Collector(

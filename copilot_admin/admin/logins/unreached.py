@@ -7,14 +7,10 @@ from django.utils.translation import gettext_lazy
 import requests
 
 from copilot_admin.agent.fetching.tls_faults import tls_fault
-from copilot_admin.exhaustion import exhausted_below
 
 SILENT = gettext_lazy("Your firm's log-in does not answer. Try again in a minute.")
 _CERTIFICATE = gettext_lazy(
     "The certificate of your firm's log-in is not accepted by this server. Tell an operator."
-)
-_EXHAUSTED = gettext_lazy(
-    "This server may not open more connections at the moment. Try again in a minute."
 )
 _ISSUERS = "REQUESTS_CA_BUNDLE"  # the client for it looks into no other variable
 logger = logging.getLogger(__name__)
@@ -25,9 +21,6 @@ def why_unreached(error: BaseException) -> Promise:
     if fault := tls_fault(error):
         logger.warning("%s %s", fault.said("the firm's log-in"), fault.advice(_ISSUERS))
         return _CERTIFICATE
-    if lacking := exhausted_below(error):
-        logger.warning("The firm's log-in cannot be asked. Raise the limit of %s.", lacking)
-        return _EXHAUSTED
     if not isinstance(error, requests.RequestException | ValueError):
         # Without an address or a class of its own: the client looks for the file itself.
         logger.warning("The firm's log-in cannot be asked: %s.", error)

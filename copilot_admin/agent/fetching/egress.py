@@ -39,7 +39,6 @@ from copilot_admin.agent.fetching.room import FetchRoom, Held, NoRoom
 from copilot_admin.agent.fetching.sizes import MOST_BYTES
 from copilot_admin.agent.fetching.tls_faults import tls_fault
 from copilot_admin.errors import CopilotError, iter_causes
-from copilot_admin.exhaustion import exhausted_below
 
 SECONDS = 30.0
 # Of all files that are fetched and not yet read: three of the largest, or seven of 20 MB.
@@ -47,7 +46,6 @@ MOST_IN_MEMORY = 150 * 1024 * 1024
 ROOM_SECONDS = 10.0
 BUSY = "The server is fetching as many files as it can. Ask again in a minute."
 _PRIVATE = "The link leads into a private network, from which nothing is fetched."
-_EXHAUSTED = "This server may not open more connections at the moment."
 _NOWHERE = "The link leads nowhere."
 _UNREACHED = "The server behind the link could not be reached."
 MOST_REDIRECTS = 3
@@ -278,8 +276,6 @@ def _failed(error: BaseException, url: str) -> FetchFailed:
     if fault := tls_fault(error):
         said = fault.said("the server behind the link")
         return FetchFailed(said, detail=f"{said} {fault.advice()}")
-    if lacking := exhausted_below(error):
-        return FetchFailed(_EXHAUSTED, detail=f"{_EXHAUSTED} {lacking.advice}")
     if isinstance(error, ValueError):
         return FetchFailed(_NOWHERE)
     if not is_private(error):

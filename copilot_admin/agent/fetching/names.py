@@ -16,8 +16,6 @@ from weakref import WeakKeyDictionary
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from copilot_admin.exhaustion import without_file
-
 Found: TypeAlias = list[tuple[Any, ...]]  # as `socket.getaddrinfo` gives it
 _NUMERIC = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
 
@@ -71,7 +69,7 @@ def _look_up(looking: "Future[Found]", host: str, port: int, family: int) -> Non
         )
         looking.set_result(found)
     except OSError as unknown:
-        error = without_file() or unknown
+        error = unknown
     except UnicodeError as unspeakable:  # a label that is empty or too long
         error = OSError(str(unspeakable))
     finally:

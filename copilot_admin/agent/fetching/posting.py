@@ -13,7 +13,6 @@ from copilot_admin.agent.fetching.names import OF_RECEIVERS
 from copilot_admin.agent.fetching.pieces import next_piece, told_when_it_breaks
 from copilot_admin.agent.fetching.tls_faults import tls_fault
 from copilot_admin.errors import CopilotError
-from copilot_admin.exhaustion import exhausted_below
 
 SECONDS = 10.0  # for all of it; a receiver puts what takes longer off until it has answered
 HEAD_BYTES = 1000  # of an answer; the rest is not read
@@ -74,10 +73,6 @@ def _failed(error: Exception) -> PostFailed:
     """What is said of a connection that failed."""
     if fault := tls_fault(error):
         return PostFailed(f"{fault.said('the server')} {fault.advice()}")
-    if lacking := exhausted_below(error):
-        return PostFailed(
-            f"This server may not open more connections at the moment. {lacking.advice}"
-        )
     if isinstance(error, ValueError):
         return PostFailed("This is no address to which something can be sent.")
     if is_private(error):

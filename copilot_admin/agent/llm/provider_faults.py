@@ -16,7 +16,6 @@ from copilot_admin.errors import (
     RunError,
     iter_causes,
 )
-from copilot_admin.exhaustion import exhausted
 from protocol.json import Json
 
 # Of a host name that no resolver is asked for, since a part of it is empty or too long.
@@ -54,12 +53,6 @@ class ProviderFaults:
                 )
             if isinstance(cause, ClientResponseError):  # its parser's: no status is raised as one
                 return no_http(self._causes_of(cause))
-            if lacking := exhausted(cause):  # of this machine, whoever is asked
-                return ProviderUnavailable(
-                    "This server may not open more connections at the moment. Ask again in a few "
-                    f"seconds; if it stays so, whoever runs it should raise its limit of {lacking}.",
-                    detail=self._causes_of(error),
-                )
         if fault := tls_fault(error):
             said = fault.said(f"the provider {self._name!r}")
             return ProviderUnavailable(

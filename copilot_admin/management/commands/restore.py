@@ -18,7 +18,7 @@ from copilot_admin.management.ignored_signals import ignoring_signals
 from copilot_admin.management.named_files import named_file
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action
-from copilot_admin.server.sole_server import sole_server
+from copilot_admin.server.instance_lock import instance_lock
 
 
 class Command(PlainCommand):
@@ -44,7 +44,7 @@ class Command(PlainCommand):
             CommandError: It cannot be done; the text says why.
         """
         try:
-            with sole_server(), ExitStack() as to_its_end:
+            with instance_lock(), ExitStack() as to_its_end:
                 done = restore(
                     Path(os.path.realpath(file)),
                     force=force,

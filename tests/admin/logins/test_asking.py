@@ -2,9 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-import errno
 from http.server import BaseHTTPRequestHandler
-import os
 import threading
 import zlib
 
@@ -152,20 +150,6 @@ class TestStarting:
         assert [one.getMessage() for one in caplog.records] == [
             "The certificate of the firm's log-in is signed by nobody whom this server trusts. Have "
             "it sent with its whole chain, or name its issuer to this server (REQUESTS_CA_BUNDLE)."
-        ]
-
-    def test_a_server_without_open_files_does_not_blame_the_provider(
-        self, firm, monkeypatch, caplog
-    ):
-        def refuse(*_: object, **__: object) -> None:
-            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-
-        monkeypatch.setattr("urllib3.connection.connection.create_connection", refuse)
-        with pytest.raises(Unavailable, match="may not open more connections"):
-            discovery.endpoints_of(firm("http://192.0.2.7").oidc)
-        discovery.forget()
-        assert [one.getMessage() for one in caplog.records] == [
-            "The firm's log-in cannot be asked. Raise the limit of open files."
         ]
 
     def test_one_asks_a_provider_that_is_slow_and_the_others_do_not_wait_for_it(

@@ -2,10 +2,7 @@
 
 import asyncio
 from contextlib import asynccontextmanager
-import errno
 import gzip
-import os
-from types import SimpleNamespace
 
 import pytest
 
@@ -227,32 +224,6 @@ def test_a_certificate_that_is_not_good_is_told(monkeypatch):
         asyncio.run(run())
     said = "The certificate of the server behind the link has expired."
     assert (failed.value.public, failed.value.detail) == (said, f"{said} Have it renewed.")
-
-
-def refuse_sockets(*_, **__):
-    raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-
-
-@pytest.mark.parametrize("found", ["10.0.0.7", "192.0.2.7"])
-def test_a_server_without_open_files_says_so_and_of_no_name_where_it_leads(found, monkeypatch):
-    """It said that the server behind the link could not be reached."""
-    resolved_to(monkeypatch, found)
-    monkeypatch.setattr(egress, "socket", SimpleNamespace(socket=refuse_sockets))
-    with pytest.raises(FetchFailed) as failed:
-        asyncio.run(body_of("http://wiki.intra.example/a.pdf", allowed=()))
-    said = "This server may not open more connections at the moment."
-    assert failed.value.public == said
-    assert failed.value.detail == f"{said} Raise its limit of open files."
-
-
-def test_a_server_without_threads_says_so(monkeypatch):
-    def start(self):
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr("copilot_admin.agent.fetching.names.Thread.start", start)
-    with pytest.raises(FetchFailed) as failed:
-        asyncio.run(body_of("http://wiki.intra.example/a.pdf", allowed=()))
-    assert failed.value.detail.endswith("Raise its limit of threads.")
 
 
 def test_a_server_that_speaks_no_tls_is_told():

@@ -28,7 +28,6 @@ from django.utils import timezone
 import psycopg
 import pytest
 
-from copilot_admin.config.databases import SQLITE
 from copilot_admin.copilots.providers import set_api_key
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.jobs.backups import (
@@ -43,7 +42,6 @@ from copilot_admin.jobs.backups.archive import ArchiveReader, new_archive, open_
 from copilot_admin.jobs.backups.backing_up import back_up
 from copilot_admin.jobs.backups.restoring import _Files, _put_back, restore
 from copilot_admin.models import LogIn, Provider
-from copilot_admin.server import housekeeping
 from copilot_admin.settings import BASE_DIR
 from tests import services
 from tests.databases import close_other_connections
@@ -701,9 +699,3 @@ class TestWhatAKilledRestoreLeft:
             ".restored-folder",
             "restored-mine",
         ]
-
-    def test_so_does_the_next_start(self, tmp_path, left, monkeypatch, settings):
-        monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", SQLITE)
-        monkeypatch.setitem(settings.DATABASES["default"], "NAME", tmp_path / "copilot.sqlite3")
-        housekeeping._look_at_database_file()
-        assert not any(one.exists() for one in left)

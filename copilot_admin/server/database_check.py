@@ -1,0 +1,61 @@
+"""Checks of the database before the server starts, and the error message for commands."""
+
+from django import db
+from django.conf import settings
+
+from copilot_admin.config.databases import SQLITE
+from copilot_admin.config.logs import without_secrets
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.storage.errors import UNDEFINED_TABLE
+from copilot_admin.storage.schema import is_current
+
+RUN_MIGRATE = "Run `manage.py migrate`."
+_UNDEFINED_COLUMN = "42703"
+
+
+def check_database() -> None:
+    """Connect, and check the schema and the encoding.
+
+    Raises:
+        ConfigurationError: The server cannot start with this database.
+    """
+    try:
+        schema_is_current, encoding = is_current(), _read_encoding()
+    except db.Error as error:
+        raise ConfigurationError(describe_database_error(error)) from error
+    finally:
+        db.connections.close_all()
+    if not schema_is_current:
+        raise ConfigurationError(
+            f"The tables of the database are missing or out of date. {RUN_MIGRATE}"
+        )
+    if encoding != "UTF8":
+        raise ConfigurationError(
+            f"The encoding of the database is {encoding}. Create one with `ENCODING 'UTF8' TEMPLATE "
+            "template0` and set DATABASE_URL to it."
+        )
+
+
+def is_missing_table(error: db.Error) -> bool:
+    """Return whether a table or column does not exist."""
+    return getattr(error.__cause__, "sqlstate", None) in {UNDEFINED_TABLE, _UNDEFINED_COLUMN} or "no such " in str(error)
+
+
+def describe_database_error(error: db.Error) -> str:
+    """Return the driver's message in one line, with advice; it names no password."""
+    if is_missing_table(error):
+        advice = RUN_MIGRATE
+    elif settings.DATABASES["default"]["ENGINE"] == SQLITE:
+        advice = "Check DATABASE_URL, COPILOT_DATA_DIR and the free space of the disk."
+    else:
+        advice = "Check DATABASE_URL and that PostgreSQL is running."
+    message = " ".join(without_secrets(str(error)).split())
+    return f"The database cannot be used: {message.rstrip('.')}. {advice}"
+
+
+def _read_encoding() -> str:
+    if db.connection.vendor != "postgresql":
+        return "UTF8"
+    with db.connection.cursor() as cursor:
+        cursor.execute("SHOW server_encoding")
+        return str(cursor.fetchone()[0])

@@ -1,0 +1,116 @@
+"""Start and end of a server process, called by the ASGI lifespan."""
+
+import asyncio
+from contextlib import ExitStack
+from functools import partial
+import gc
+
+from django import db
+from django.conf import settings
+
+from copilot_admin.agent.documents.registry import data_types
+from copilot_admin.agent.files.file_processes import WORKERS
+from copilot_admin.agent.providers.registry import aclose_all, provider_kinds
+from copilot_admin.component_calls.call import stop_all
+from copilot_admin.config.databases import SQLITE
+from copilot_admin.config.logs import collect_little
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.http.allowed_origins import ALLOWED_ORIGINS
+from copilot_admin.http.heaps import keep_few_heaps
+from copilot_admin.jobs import background
+from copilot_admin.limits.cache import LIMIT_CACHE
+from copilot_admin.limits.redis_client import LIMIT_REDIS
+from copilot_admin.limits.rejections import REJECTIONS
+from copilot_admin.runs.open_run import interrupt_all, start_draining, stop_draining
+from copilot_admin.runs.refused import REFUSED
+from copilot_admin.server.database_check import describe_database_error
+from copilot_admin.server.instance_lock import instance_lock
+from copilot_admin.server.periodic_tasks import (
+    PERIODIC_TASKS,
+    start_periodic_tasks,
+    store_spooled_runs,
+)
+from copilot_admin.server.shutdown import install_signal_handlers
+from copilot_admin.storage.schema import known_migrations
+from copilot_admin.storage.spool import SPOOL
+from copilot_admin.storage.writer import READER, WRITER
+from copilot_admin.telemetry.tracing import start_tracing, stop_tracing
+from copilot_admin.transcripts.store import JOURNAL, reap
+
+STOP_SECONDS = 5.0  # for each thread
+# Objects that come before Python looks for cycles among them; its 700 are fewer than a short request
+# makes. 20,000 are about 5 MB.
+GARBAGE_THRESHOLD = 20_000
+
+_periodic_tasks: list[asyncio.Task[None]] = []
+_lock = ExitStack()  # from start to stop
+
+
+async def start() -> None:
+    """Prepare the process before the socket accepts connections.
+
+    Raises:
+        ConfigurationError: The database cannot be used, or another server has it.
+    """
+    _lock.enter_context(instance_lock())
+    collect_little()
+    stop_draining()
+    keep_few_heaps()
+    install_signal_handlers()
+    await asyncio.to_thread(WORKERS.start)  # so that the first file does not wait for it
+    # Imports of 0.7 and 0.4 s of CPU: the first requests would time out on a busy machine.
+    await asyncio.to_thread(provider_kinds)
+    await asyncio.to_thread(data_types)
+    try:
+        await _recover()
+        await WRITER.run(ALLOWED_ORIGINS.read)
+        await WRITER.run(LIMIT_CACHE.load)
+    except db.Error as error:
+        raise ConfigurationError(describe_database_error(error)) from error
+    # Last: a start that fails ends this loop, and what it was given to do is lost.
+    background.start(asyncio.get_running_loop())
+    _tune_garbage_collector()
+    await asyncio.to_thread(start_tracing, settings.COLLECTOR)
+    _periodic_tasks.extend(start_periodic_tasks(PERIODIC_TASKS))
+
+
+async def stop() -> None:
+    """End every run and write it down, then end the threads; called after the last request."""
+    start_draining()
+    for task in _periodic_tasks:
+        task.cancel()
+    await asyncio.gather(*_periodic_tasks, return_exceptions=True)
+    _periodic_tasks.clear()
+    await interrupt_all()
+    await background.leave()
+    await stop_all()
+    await aclose_all()
+    await REFUSED.close()
+    await REJECTIONS.store()
+    await LIMIT_REDIS.close()
+    await JOURNAL.close()
+    await asyncio.to_thread(background.stop, timeout=STOP_SECONDS)  # it uses the writer
+    await asyncio.to_thread(WORKERS.stop)
+    await asyncio.to_thread(partial(stop_tracing, timeout=STOP_SECONDS))
+    for thread in (WRITER, READER):
+        await asyncio.to_thread(thread.stop, timeout=STOP_SECONDS)
+    _lock.close()
+
+
+async def _recover() -> None:
+    """Store what the spool holds, and end the runs of processes that died."""
+    await WRITER.run(known_migrations)
+    SPOOL.remove_leftovers()
+    while await store_spooled_runs():
+        pass
+    # SQLite has one server process: every run of another boot is dead.
+    is_only_server = settings.DATABASES["default"]["ENGINE"] == SQLITE
+    while await WRITER.run(partial(reap, every_other_boot=is_only_server)):
+        pass
+
+
+def _tune_garbage_collector() -> None:
+    """A full pass over loaded modules stops all streams for 0.1 s, and finds nothing."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(GARBAGE_THRESHOLD, 10, 10)

@@ -1,0 +1,193 @@
+"""Periodic tasks of a server process: one table, and the runner."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+import logging
+
+from django import db
+from django.utils import timezone
+
+from copilot_admin.accounts.log_ins import sweep_sessions
+from copilot_admin.alerts.deliveries import enqueue_due_deliveries
+from copilot_admin.alerts.evaluation import evaluate_due_rules
+from copilot_admin.audit.forwarding import forward_entries, write_anchor
+from copilot_admin.errors import Unavailable
+from copilot_admin.evaluation.question_tasks import resume_questions
+from copilot_admin.evaluation.replay_tasks import resume_replays
+from copilot_admin.http.allowed_origins import ALLOWED_ORIGINS
+from copilot_admin.jobs.export_tasks import resume_exports
+from copilot_admin.jobs.sweeping import Sweep, sweep_batch
+from copilot_admin.jobs.tasks import (
+    FIRST_TASK,
+    remove,
+    resume_deletions,
+    resume_removals,
+    tell_lost,
+)
+from copilot_admin.limits.cache import LIMIT_CACHE
+from copilot_admin.limits.concurrency import SLOTS
+from copilot_admin.limits.redis_client import LIMIT_REDIS
+from copilot_admin.limits.rejections import REJECTIONS
+from copilot_admin.privacy.forgetting import FORGETTING
+from copilot_admin.privacy.retention import begin_pruning
+from copilot_admin.privacy.spooled import clean_spool, forget_digests
+from copilot_admin.review.queues import take_back_left
+from copilot_admin.runs.full_collections import FULL_COLLECTIONS
+from copilot_admin.runs.open_run import end_deleted, end_of_switched_off, end_revoked
+from copilot_admin.runs.refused import REFUSED
+from copilot_admin.runs.run import RUNNING
+from copilot_admin.runs.tasks import spawn
+from copilot_admin.server.gauges import refresh_gauges
+from copilot_admin.storage.writer import WRITER
+from copilot_admin.transcripts.exports.keeping import sweep_exports
+from copilot_admin.transcripts.store import HEARTBEAT_SECONDS, JOURNAL, beat, reap, replay_spool
+
+MINUTE, HOUR = 60.0, 3600.0
+BLOB_BATCH_PAUSE_SECONDS = 0.5
+SPOOL_BATCH_RUNS = 50  # stored in one job, behind which requests wait
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodicTask:
+    """A function that each server process calls again and again.
+
+    Attributes:
+        name: Shown in the log.
+        function: Raises if it fails; it is called again after the interval.
+        interval_seconds: Pause between the end of a call and the next one.
+    """
+
+    name: str
+    function: Callable[[], Awaitable[object]]
+    interval_seconds: float = HEARTBEAT_SECONDS
+
+
+def start_periodic_tasks(tasks: Sequence[PeriodicTask]) -> list[asyncio.Task[None]]:
+    """Start a loop for each task, spread over its interval so that few wait for the writer at once."""
+    return [
+        spawn(
+            _run_periodically(task, task.interval_seconds * (index + 1) / len(tasks)),
+            name=f"periodic task: {task.name}",
+        )
+        for index, task in enumerate(tasks)
+    ]
+
+
+async def _run_periodically(task: PeriodicTask, delay_seconds: float) -> None:
+    """Call a task until it is cancelled; errors are logged."""
+    while True:
+        await asyncio.sleep(delay_seconds)
+        delay_seconds = task.interval_seconds
+        try:
+            await task.function()
+        except (db.Error, Unavailable) as error:  # /readyz reports it
+            logger.debug("periodic task %r could not use the database: %s", task.name, error)
+        except Exception:
+            logger.exception("periodic task %r failed", task.name)
+
+
+async def send_heartbeats() -> None:
+    """Note that the runs of this process are alive."""
+    if RUNNING:
+        await WRITER.run(partial(beat, tuple(run.id for run in RUNNING)))
+
+
+async def end_orphaned_runs() -> None:
+    """End runs of dead processes, and runs that the database has although this process was not told."""
+    running = frozenset(run.id for run in RUNNING)
+    while await WRITER.run(partial(reap, every_other_boot=False, alive=running)):
+        pass
+
+
+async def store_spooled_runs() -> int:
+    """Store a batch of what the spool holds; return the number of runs."""
+    return await WRITER.run(partial(replay_spool, most=SPOOL_BATCH_RUNS))
+
+
+async def begin_nightly_pruning() -> None:
+    """Begin the retention of this night, unless it has begun; forget old erasures."""
+    for removal_id in await asyncio.to_thread(_begin_pruning):
+        remove.enqueue(removal_id)
+    while await WRITER.run(forget_digests):
+        pass
+
+
+async def end_lost_background_tasks() -> None:
+    """End tasks whose worker was killed, a page of rows at a time."""
+    after = await WRITER.run(partial(tell_lost, timezone.now()))
+    while after != FIRST_TASK:
+        after = await WRITER.run(partial(tell_lost, timezone.now(), after))
+
+
+async def delete_unreferenced_blobs() -> None:
+    """Sweep all blobs in short batches, with pauses in which requests reach the writer."""
+    sweep = Sweep()
+    while not sweep.is_done:
+        sweep = await WRITER.run(partial(sweep_batch, sweep))
+        await asyncio.sleep(BLOB_BATCH_PAUSE_SECONDS)
+
+
+def _release_review_items() -> None:
+    take_back_left(now=timezone.now())
+
+
+def _begin_pruning() -> list[int]:
+    try:
+        return begin_pruning(timezone.now(), write=lambda begin: WRITER.submit(begin).result())
+    finally:
+        db.connections.close_all()
+
+
+def _forward_audit_trail() -> None:
+    try:
+        forward_entries()
+        write_anchor()
+    finally:
+        db.connections.close_all()
+
+
+def _on_writer(job: Callable[[], object]) -> Callable[[], Awaitable[object]]:
+    return partial(WRITER.run, job)
+
+
+def _in_thread(function: Callable[[], object]) -> Callable[[], Awaitable[object]]:
+    return partial(asyncio.to_thread, function)
+
+
+PERIODIC_TASKS: tuple[PeriodicTask, ...] = (
+    PeriodicTask("send heartbeats", send_heartbeats),
+    PeriodicTask("end runs of revoked keys", end_revoked),
+    PeriodicTask("end runs of disabled users", end_of_switched_off),
+    PeriodicTask("end runs of deleted copilots", end_deleted),
+    PeriodicTask("reload allowed origins", ALLOWED_ORIGINS.look_after),
+    PeriodicTask("store ends of runs again", JOURNAL.look_after),
+    PeriodicTask("collect garbage", FULL_COLLECTIONS.look_after),
+    PeriodicTask("end orphaned runs", end_orphaned_runs),
+    PeriodicTask("store spooled runs", store_spooled_runs),
+    PeriodicTask("reconnect Redis", LIMIT_REDIS.reconnect),
+    PeriodicTask("renew concurrency slots", SLOTS.renew),
+    PeriodicTask("reload limits", LIMIT_CACHE.refresh),
+    PeriodicTask("store rejections", REJECTIONS.store),
+    PeriodicTask("store rejected requests", REFUSED.look_after),
+    PeriodicTask("refresh gauges", _in_thread(refresh_gauges)),
+    PeriodicTask("evaluate alert rules", _in_thread(evaluate_due_rules)),
+    PeriodicTask("send alert messages", _on_writer(enqueue_due_deliveries)),
+    PeriodicTask("forward audit trail", _in_thread(_forward_audit_trail)),
+    PeriodicTask("begin nightly pruning", begin_nightly_pruning, MINUTE),
+    PeriodicTask("resume deletions", _on_writer(resume_deletions)),
+    PeriodicTask("resume erasures", _on_writer(resume_removals)),
+    PeriodicTask("remove erased runs from the spool", _on_writer(clean_spool)),
+    PeriodicTask("drop erased users from caches", _on_writer(FORGETTING.look_after)),
+    PeriodicTask("resume evaluations", _on_writer(resume_questions)),
+    PeriodicTask("resume replays", _on_writer(resume_replays)),
+    PeriodicTask("resume exports", _on_writer(resume_exports)),
+    PeriodicTask("delete expired exports", _on_writer(sweep_exports), MINUTE),
+    PeriodicTask("release review items", _on_writer(_release_review_items), MINUTE),
+    PeriodicTask("delete expired sessions", _on_writer(sweep_sessions), MINUTE),
+    PeriodicTask("end lost background tasks", end_lost_background_tasks, MINUTE),
+    PeriodicTask("delete unreferenced blobs", delete_unreferenced_blobs, HOUR),
+)

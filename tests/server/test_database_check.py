@@ -1,0 +1,94 @@
+"""A database with which no server can start, and errors of commands, are one line."""
+
+import os
+from pathlib import Path
+import subprocess
+import sys
+
+from django import db
+from django.core.management import CommandError, call_command
+from django.db import OperationalError, ProgrammingError
+import pytest
+
+from copilot_admin.config.databases import SQLITE
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.server import database_check
+from copilot_admin.server.database_check import check_database, describe_database_error
+from copilot_admin.settings import BASE_DIR
+from tests.polling import HANGS_SECONDS
+
+POSTGRESQL = "django.db.backends.postgresql"
+
+
+class Undefined(Exception):
+    sqlstate = "42P01"
+
+
+@pytest.mark.parametrize(
+    ("engine", "error", "expected"),
+    [
+        (SQLITE, OperationalError("no such table: x"), "x. Run `manage.py migrate`."),
+        (SQLITE, OperationalError("disk I/O error"), "disk I/O error. Check DATABASE_URL, COPI"),
+        (POSTGRESQL, OperationalError("role x\ndoes not exist"), "role x does not exist. Check DA"),
+        (POSTGRESQL, ProgrammingError("relation x does not exist"), "Run `manage.py migrate`."),
+    ],
+)
+def test_the_drivers_message_is_one_line_with_advice(
+    settings, monkeypatch, engine, error, expected
+):
+    monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", engine)
+    if isinstance(error, ProgrammingError):
+        error.__cause__ = Undefined()
+    description = describe_database_error(error)
+    assert description.startswith("The database cannot be used: ")
+    assert expected in description
+
+
+@pytest.mark.database
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("is_current", lambda: False, "Run `manage.py migrate`"),
+        ("_read_encoding", lambda: "SQL_ASCII", "The encoding of the database is SQL_ASCII"),
+    ],
+)
+def test_a_database_that_does_not_fit_starts_no_server(monkeypatch, name, value, message):
+    check_database()
+    monkeypatch.setattr(database_check, name, value)
+    with pytest.raises(ConfigurationError, match=message):
+        check_database()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_serve_refuses_in_one_line(monkeypatch):
+    def fail() -> bool:
+        raise db.OperationalError("connection refused")
+
+    monkeypatch.setattr(database_check, "is_current", fail)
+    with pytest.raises(CommandError, match=r"^The database cannot be used: connection refused"):
+        call_command("serve", "--port", "0")
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {
+        **os.environ,
+        "COPILOT_DATA_DIR": str(folder),
+        "DATABASE_URL": "",
+        "DJANGO_SETTINGS_MODULE": "copilot_admin.settings",
+    }
+    return subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=BASE_DIR, env=environment, capture_output=True, text=True, timeout=HANGS_SECONDS, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", [("sweep",), ("serve", "--port", "0")])
+def test_a_command_over_a_file_that_is_no_database_says_so_in_one_line(tmp_path, arguments):
+    (tmp_path / "copilot.sqlite3").write_bytes(
+        b"This is a text of more than a hundred bytes. " * 50
+    )
+    done = run(tmp_path, *arguments)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "file is not a database" in done.stderr.splitlines()[-1]

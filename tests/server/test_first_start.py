@@ -1,0 +1,73 @@
+"""The first admin and the sample copilots."""
+
+import stat
+from typing import Any
+
+from django.contrib.auth.models import User
+import pytest
+
+from copilot_admin.copilots.publishing import problems
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.models import Copilot, CopilotVersion, Provider
+from copilot_admin.server.first_start import LOGIN_FILE, prepare_first_start, read_samples
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _data_folder(settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+
+
+@pytest.mark.database
+def test_the_first_start_creates_an_admin_and_samples_and_the_second_nothing(tmp_path):
+    file = tmp_path / LOGIN_FILE
+    file.write_text("old")
+    file.chmod(0o644)
+    login = prepare_first_start()
+
+    assert login is not None
+    assert file.read_text() == f"username: admin\npassword: {login.password}\n"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert login.password not in repr(login)
+    admin = User.objects.get()
+    assert (admin.username, admin.is_superuser) == ("admin", True)
+    assert admin.check_password(login.password)
+    assert list(Copilot.objects.published().values_list("slug", "access")) == [
+        ("market-brief", "open"),
+        ("portfolio-commentary", "open"),
+        ("table-and-chart-desk", "open"),
+    ]
+    assert [problems(copilot) for copilot in Copilot.objects.all()] == [(), (), ()]
+    Copilot.objects.get(slug="market-brief").delete()
+
+    assert prepare_first_start() is None
+    assert (Copilot.objects.count(), CopilotVersion.objects.count()) == (2, 2)
+
+
+def test_a_password_that_cannot_be_stored_creates_nobody(tmp_path):
+    (tmp_path / LOGIN_FILE).mkdir()
+    with pytest.raises(ConfigurationError, match="Could not write"):
+        prepare_first_start()
+    assert (User.objects.count(), Copilot.objects.count()) == (0, 0)
+
+
+def test_the_samples_use_openai_if_the_environment_has_a_key(settings, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789")
+    settings.OPENAI_API_KEY = "sk-0123456789"
+    prepare_first_start()
+    provider = Provider.objects.get()
+    assert (provider.name, provider.kind, provider.base_url, provider.api_key_env) == (
+        "OpenAI",
+        "openai_compatible",
+        "https://api.openai.com/v1",
+        "OPENAI_API_KEY",
+    )
+    assert {copilot.model for copilot in Copilot.objects.published()} == {settings.OPENAI_MODEL}
+
+
+def test_a_compatible_server_needs_no_key(settings):
+    settings.OPENAI_BASE_URL = "http://127.0.0.1:11434/v1"
+    samples: Any = read_samples()
+    (provider,) = samples["providers"]
+    assert (provider["base_url"], provider["api_key_env"]) == ("http://127.0.0.1:11434/v1", "")

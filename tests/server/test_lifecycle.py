@@ -1,0 +1,177 @@
+"""Start, periodic tasks and end of a server process."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from typing import Any
+from uuid import UUID
+
+from django.db import DatabaseError, InterfaceError, OperationalError
+from django.utils import timezone
+import pytest
+
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.jobs import background
+from copilot_admin.models import ErasedRun
+from copilot_admin.privacy import spooled
+from copilot_admin.runs import open_run
+from copilot_admin.server import lifecycle, periodic_tasks
+from copilot_admin.server.periodic_tasks import PeriodicTask, start_periodic_tasks
+from copilot_admin.storage.errors import DatabaseUnavailable
+from copilot_admin.storage.spool import SPOOL
+from copilot_admin.transcripts.store import JOURNAL
+from tests.polling import HANGS_SECONDS
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class FileProcesses:
+    """Notes when they are started and ended."""
+
+    def __init__(self, calls: list[str]) -> None:
+        self.start = lambda: calls.append("file processes start")
+        self.stop = lambda: calls.append("file processes stop")
+
+
+def test_the_start_recovers_what_another_process_left_and_the_end_writes_the_rest(monkeypatch):
+    calls: list[Any] = []
+    monkeypatch.setattr(lifecycle, "provider_kinds", lambda: calls.append("providers loaded"))
+    monkeypatch.setattr(SPOOL, "remove_leftovers", lambda: calls.append("spool cleaned"))
+    left = [2, 1]  # runs of two batches
+
+    def replay_spool(*, most: int) -> int:
+        calls.append("spool stored")
+        return left.pop(0) if left else 0
+
+    monkeypatch.setattr(periodic_tasks, "replay_spool", replay_spool)
+    dead: Iterator[int] = iter([20, 0])
+
+    def reap(*, every_other_boot: bool) -> int:
+        calls.append("orphans ended")
+        return next(dead)
+
+    async def close() -> None:
+        calls.append("last try")
+
+    monkeypatch.setattr(lifecycle, "reap", reap)
+    monkeypatch.setattr(lifecycle, "install_signal_handlers", lambda: calls.append("signals"))
+    monkeypatch.setattr(lifecycle, "WORKERS", FileProcesses(calls))
+    monkeypatch.setattr(JOURNAL, "close", close)
+
+    async def scenario() -> None:
+        await lifecycle.start()
+        await lifecycle.stop()
+        open_run.stop_draining()
+
+    asyncio.run(scenario())
+    assert calls == [
+        *("signals", "file processes start", "providers loaded", "spool cleaned"),
+        *["spool stored"] * 3,
+        *("orphans ended", "orphans ended", "last try", "file processes stop"),
+    ]
+
+
+@pytest.mark.parametrize("failure", [OperationalError, InterfaceError, DatabaseError])
+def test_a_start_without_a_database_is_one_sentence(monkeypatch, failure):
+    def fail(*, most: int) -> None:
+        raise failure("database disk image\nis malformed")
+
+    monkeypatch.setattr(periodic_tasks, "replay_spool", fail)
+    with ExitStack() as lock:
+        monkeypatch.setattr(lifecycle, "_lock", lock)
+        with pytest.raises(ConfigurationError) as refused:
+            asyncio.run(lifecycle.start())
+    assert len(refused.value.public.splitlines()) == 1
+    assert not background.is_server()
+
+
+def run_tasks(tasks: Sequence[PeriodicTask], *, until: asyncio.Event) -> None:
+    """Call tasks until something has happened."""
+
+    async def scenario() -> None:
+        loops = start_periodic_tasks(tasks)
+        async with asyncio.timeout(HANGS_SECONDS):
+            await until.wait()
+        for loop in loops:
+            loop.cancel()
+        await asyncio.gather(*loops, return_exceptions=True)
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("failure", "is_logged"),
+    [
+        (OperationalError("away"), False),
+        (InterfaceError("closed"), False),
+        (DatabaseUnavailable(), False),
+        (RuntimeError("a bug"), True),
+        (OSError("a disk"), True),
+        (ConfigurationError("A row is wrong."), True),
+    ],
+)
+def test_a_task_that_fails_is_called_again_and_stops_no_other(caplog, failure, is_logged):
+    done, twice = [], asyncio.Event()
+
+    async def fail() -> None:
+        done.append("failing")
+        raise failure
+
+    async def work() -> None:
+        done.append("working")
+        if done.count("failing") > 1 and done.count("working") > 1:
+            twice.set()
+
+    tasks = [PeriodicTask("failing", fail, 0.001), PeriodicTask("working", work, 0.001)]
+    run_tasks(tasks, until=twice)
+    assert ("periodic task 'failing' failed" in caplog.text) is is_logged
+
+
+def test_a_task_that_hangs_stops_no_other_and_is_not_called_twice():
+    done, thrice = [], asyncio.Event()
+
+    async def hang() -> None:
+        done.append("hanging")
+        await asyncio.Event().wait()
+
+    async def work() -> None:
+        done.append("working")
+        if done.count("working") == 3:
+            thrice.set()
+
+    tasks = [PeriodicTask("hanging", hang, 0.001), PeriodicTask("working", work, 0.001)]
+    run_tasks(tasks, until=thrice)
+    assert done.count("hanging") == 1
+
+
+def test_running_runs_send_heartbeats_and_orphans_end(monkeypatch):
+    calls: list[Any] = []
+
+    class Running:
+        id = "run"
+
+    running: set[Any] = set()
+    monkeypatch.setattr(periodic_tasks, "RUNNING", running)
+    monkeypatch.setattr(periodic_tasks, "beat", calls.append)
+    batches = iter([20, 1, 0])
+    monkeypatch.setattr(periodic_tasks, "reap", lambda **_: calls.append("ended") or next(batches))
+
+    async def scenario() -> None:
+        await periodic_tasks.send_heartbeats()
+        running.add(Running())
+        await periodic_tasks.send_heartbeats()
+        await periodic_tasks.end_orphaned_runs()
+
+    asyncio.run(scenario())
+    assert calls == [("run",), *["ended"] * 3]
+
+
+def test_nightly_pruning_forgets_erasures_of_long_ago(monkeypatch, settings):
+    settings.PRUNE_HOUR = 0
+    monkeypatch.setattr(spooled, "ASKED_AT_ONCE", 1)
+    long_ago = timezone.now() - 2 * spooled.REMEMBERED
+    for number in range(3):
+        digest = spooled.digest_of(UUID(int=number))
+        ErasedRun.objects.create(digest=digest, erased_at=long_ago if number else timezone.now())
+    asyncio.run(periodic_tasks.begin_nightly_pruning())
+    assert ErasedRun.objects.get().digest == spooled.digest_of(UUID(int=0))

@@ -1,0 +1,180 @@
+"""The whole application behind a real socket: leaving clients, shutdown, what the edge adds."""
+
+import asyncio
+import json
+import threading
+from typing import Any
+
+import pytest
+
+from copilot_admin.asgi import application
+from copilot_admin.copilots.live import admit
+from copilot_admin.evaluation.question_tasks import ask_in_background
+from copilot_admin.ids import new_ids
+from copilot_admin.jobs import background
+from copilot_admin.jobs.tasks import delete_in_background
+from copilot_admin.models import (
+    AnswerState,
+    Copilot,
+    EndpointKey,
+    Node,
+    Outcome,
+    Run,
+    SavedAnswer,
+    Side,
+)
+from copilot_admin.runs import account, open_run, outbox
+from copilot_admin.runs import run as run_task
+from copilot_admin.runs.admitted_query import AdmittedQuery
+from copilot_admin.storage.errors import DatabaseUnavailable
+from copilot_admin.transcripts.store import JOURNAL
+from protocol.requests import read
+from tests.agent.scripted import ScriptedProvider, stalled, text
+from tests.factories import make_published, make_saved
+from tests.live_server import serving, shorten_periodic_tasks
+from tests.polling import HANGS_SECONDS, eventually
+from tests.wire import Line
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+
+QUERY = "/v1/copilots/news/query"
+HELLO = {"messages": [{"role": "human", "content": "Hello"}]}
+
+
+@pytest.fixture
+def provider(monkeypatch) -> ScriptedProvider:
+    scripted = ScriptedProvider([stalled("Hello")])
+    monkeypatch.setattr("copilot_admin.copilots.live.make_provider", lambda spec: scripted)
+    make_published(slug="news")
+    return scripted
+
+
+def test_a_client_that_hangs_up_ends_the_run_and_the_call_to_the_model(provider):
+    with serving(application) as url:
+        with Line(url + QUERY, body=HELLO) as line:
+            assert line.read_until(b"Hello")
+        assert eventually(lambda: provider.open == 0)
+        assert eventually(lambda: Run.objects.get().outcome == Outcome.CANCELLED)
+    assert Node.objects.get(role="ai").text == "Hello"
+
+
+def test_a_server_that_stops_says_so_and_records_interrupted(provider):
+    with serving(application) as url, Line(url + QUERY, body=HELLO) as line:
+        assert line.read_until(b"Hello")
+        (run,) = run_task.RUNNING
+        stopped = asyncio.run_coroutine_threadsafe(open_run.interrupt_all(), run.task.get_loop())
+        stopped.result(HANGS_SECONDS)
+        body = line.read_all()
+    assert body.startswith(b"event: copilotMessageChunk\n")
+    assert b"The server is restarting" in body
+    assert (provider.open, Run.objects.get().outcome) == (0, Outcome.INTERRUPTED)
+
+
+def test_an_error_has_ids_and_headers_for_the_browser():
+    make_published(slug="news")
+    headers = {"Origin": "https://pro.openbb.co", "X-Trace-Id": "chat-7"}
+    with serving(application) as url, Line(url + QUERY, body=b"{", headers=headers) as line:
+        assert set(json.loads(line.read_all())) == {"detail", "code"}
+    assert line.status == 400
+    assert line.headers["x-trace-id"] == "chat-7"
+    assert line.headers["x-completion-id"]
+    assert line.headers["access-control-allow-origin"] == "https://pro.openbb.co"
+    assert "script-src 'self'" in line.headers["content-security-policy"]
+
+
+def test_static_files_are_served_without_collecting_them():
+    path = "/static/copilot_admin/css/tokens.css"
+    with serving(application) as url, Line(url + path, method="GET") as line:
+        assert b"--ca-" in line.read_all()
+    assert (line.status, line.headers["content-type"]) == (200, 'text/css; charset="utf-8"')
+
+
+def test_where_the_journal_is_down_nothing_is_asked_and_nothing_leaves(provider, monkeypatch):
+    async def refuse(opening: Any, **_: Any) -> None:
+        raise DatabaseUnavailable
+
+    monkeypatch.setattr(JOURNAL, "accept", refuse)
+    with serving(application) as url:
+        with Line(url + QUERY, body=HELLO) as line:
+            body = json.loads(line.read_all())
+        assert eventually(lambda: not run_task.RUNNING)
+    assert (line.status, body["code"], line.headers["retry-after"]) == (
+        503,
+        "database-unavailable",
+        "5",
+    )
+    assert (provider.open, Run.objects.count()) == (0, 0)
+
+
+def test_the_last_frame_waits_for_the_commit(monkeypatch):
+    # The engine pauses once before it ends, as an upstream does that ends in a later packet; by
+    # then the first words have left, so the words after them are what is held.
+    scripted = ScriptedProvider([text("All ", "of it.")])
+    monkeypatch.setattr("copilot_admin.copilots.live.make_provider", lambda spec: scripted)
+    make_published(slug="news")
+    finish: Any = JOURNAL.finish
+    allowed = threading.Event()
+
+    async def late(run_id: Any, record: Any) -> Any:
+        await asyncio.to_thread(allowed.wait, HANGS_SECONDS)
+        return await finish(run_id, record)
+
+    monkeypatch.setattr(JOURNAL, "finish", late)
+    with serving(application) as url, Line(url + QUERY, body=HELLO) as line:
+        assert not line.read_until(b"of it.", seconds=0.3)
+        allowed.set()
+        assert line.read_until(b"of it.")
+        assert Run.objects.get().outcome == Outcome.COMPLETED
+
+
+def test_a_client_that_stops_reading_is_given_up(provider, monkeypatch):
+    monkeypatch.setattr(outbox, "FULL_BYTES", 1)
+    monkeypatch.setattr(account, "SLOW_CLIENT_SECONDS", 0.05)
+    monkeypatch.setattr(provider, "_script", (text("Hello, ", "you who ", "do not read."),))
+    live, caller = admit("news", key=None)
+
+    async def scenario() -> None:
+        question = AdmittedQuery(
+            live=live, caller=caller, query=read(HELLO), ids=new_ids(b"chat-1"), size=100
+        )
+        await (await open_run.open_run(question)).task
+
+    asyncio.run(scenario())
+    run = Run.objects.get()
+    assert (run.outcome, run.error_code, provider.open) == (Outcome.CANCELLED, "ClientTooSlow", 0)
+
+
+def test_the_stream_of_a_revoked_key_ends_with_a_sentence(provider, monkeypatch):
+    shorten_periodic_tasks(monkeypatch)
+    key, secret = EndpointKey.issue("desk")
+    headers = {"X-API-Key": secret}
+    with serving(application) as url, Line(url + QUERY, body=HELLO, headers=headers) as line:
+        assert line.read_until(b"Hello")
+        EndpointKey.objects.update(revoked_at=key.created_at)
+        assert b"The endpoint key was revoked" in line.read_all()
+    run = Run.objects.get()
+    assert (run.outcome, run.error_code, provider.open) == (Outcome.FAILED, "key-revoked", 0)
+
+
+def test_the_stream_of_a_deleted_copilot_ends_with_a_sentence_and_then_the_copilot_goes(
+    provider, monkeypatch
+):
+    shorten_periodic_tasks(monkeypatch)
+    with serving(application) as url:
+        with Line(url + QUERY, body=HELLO) as line:
+            assert line.read_until(b"Hello")
+            delete_in_background([Copilot.objects.get().pk])
+            assert b"This copilot was deleted" in line.read_all()
+        Copilot.objects.update(deletion_moved_at=None)
+        assert eventually(lambda: not Copilot.objects.exists())
+    assert (provider.open, Run.objects.exists(), Node.objects.exists()) == (0, False, False)
+
+
+def test_a_saved_question_that_is_being_asked_waits_for_the_next_server(provider):
+    copilot = Copilot.objects.get()
+    with serving(application):
+        ask_in_background(copilot.pk, [make_saved(copilot)], [Side.LIVE], user_id=None)
+        assert eventually(lambda: provider.open == 1)
+    answer = SavedAnswer.objects.get()
+    assert (answer.state, answer.answered_at) == (AnswerState.WAITING, None)
+    assert (provider.open, background.is_idle()) == (0, True)
