@@ -37,13 +37,19 @@ class FirstLogin:
 def prepare_first_start() -> FirstLogin | None:
     """Create the first admin and the sample copilots; None if an admin exists.
 
+    In production no password is generated: it would be printed into a log and stored on disk.
+
     Raises:
-        ConfigurationError: The password cannot be stored.
+        ConfigurationError: Production has no admin yet, or the password cannot be stored.
     """
     users = get_user_model()._default_manager
     with transaction.atomic():
         if users.filter(is_superuser=True).exists():
             return None
+        if settings.PRODUCTION:
+            raise ConfigurationError(
+                "There is no admin yet. Create one with `manage.py createsuperuser`, then start again."
+            )
         login = FirstLogin(USERNAME, secrets.token_urlsafe(12), Path(settings.DATA_DIR, LOGIN_FILE))
         admin = users.create_superuser(username=login.username, password=login.password)
         changes = import_values(read_samples(), default_access=Access.OPEN, publishing=True)

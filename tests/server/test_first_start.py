@@ -45,6 +45,16 @@ def test_the_first_start_creates_an_admin_and_samples_and_the_second_nothing(tmp
     assert (Copilot.objects.count(), CopilotVersion.objects.count()) == (2, 2)
 
 
+def test_production_generates_no_password(settings, tmp_path):
+    settings.PRODUCTION = True
+    with pytest.raises(ConfigurationError, match="createsuperuser"):
+        prepare_first_start()
+    assert (User.objects.count(), Copilot.objects.count()) == (0, 0)
+    assert not (tmp_path / LOGIN_FILE).exists()
+    User.objects.create_superuser("operator", password="x")
+    assert prepare_first_start() is None
+
+
 def test_a_password_that_cannot_be_stored_creates_nobody(tmp_path):
     (tmp_path / LOGIN_FILE).mkdir()
     with pytest.raises(ConfigurationError, match="Could not write"):
