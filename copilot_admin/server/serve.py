@@ -118,6 +118,9 @@ class Supervisor(Multiprocess):
 
     def keep_subprocess_alive(self) -> None:
         """Replace workers that died, and drop their gauges."""
+        for process in self.processes:
+            # The copy of the worker's end would keep a ping waiting for a worker that has just died.
+            process.child_conn.close()
         super().keep_subprocess_alive()
         pids = {process.pid for process in self.processes if process.pid is not None}
         for pid in self._worker_pids - pids:

@@ -85,8 +85,8 @@ def test_its_variables_are_settings_and_none_is_a_secret():
 def test_it_serves_on_the_port_that_it_says():
     assert IMAGE.last("ENTRYPOINT").words == ["python", "manage.py"]
     options = parsed(IMAGE.last("CMD").words)
-    assert (options.host, options.port) == ("0.0.0.0", IMAGE.last("EXPOSE").text)
-    assert int(options.port) == DEFAULT_PORT
+    port = int(IMAGE.last("EXPOSE").text)
+    assert (options.host, options.port, port) == ("0.0.0.0", port, DEFAULT_PORT)
 
 
 def test_its_healthcheck_asks_an_address_that_there_is():

@@ -109,7 +109,7 @@ def test_the_server_is_started_as_it_is_written():
     _, _, name, *arguments = shlex.split(line)
     parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
     options = parser.parse_args(arguments)
-    assert (options.host, options.port, options.workers) == ("127.0.0.1", "7777", "2")
+    assert (options.host, options.port, options.workers) == ("127.0.0.1", 7777, 2)
 
 
 @pytest.mark.parametrize("name", sorted({*TARGET.findall(README), *TARGET.findall(OPERATIONS)}))

@@ -87,6 +87,10 @@ class Worker:
     def __init__(self, pid: int, exitcode: int | None = None) -> None:
         self.pid = pid
         self.exitcode = exitcode
+        self.child_conn = self
+
+    def close(self) -> None:
+        """The supervisor closes its copy of the pipe."""
 
     def terminate(self) -> None:
         """The supervisor tells it to end."""

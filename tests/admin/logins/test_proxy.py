@@ -17,7 +17,7 @@ from copilot_admin.config.firm_log_in import FirmLogIn, Passwords, RoleMap, User
 from copilot_admin.config.networks import networks
 from copilot_admin.config.roles import Role
 from copilot_admin.http.log_in_proxy import PERSON_KEY, LogInProxy, ProxyPerson
-from copilot_admin.http.proxy_headers import APART_KEY, PEER_KEY
+from copilot_admin.http.proxy_headers import APART_KEY, PEER_KEY, trust_forwarded_headers
 from copilot_admin.http.proxy_users import ProxyUsers, words_in
 from copilot_admin.models import ExternalAccount
 from tests.factories import make_user
@@ -132,7 +132,7 @@ class TestAtTheEdge:
 
 
 def test_over_a_real_socket_the_peer_counts_and_no_forwarded_address():
-    """uvicorn writes the address of `X-Forwarded-For` over that of a trusted proxy."""
+    """`X-Forwarded-For` of a trusted proxy replaces the client's address."""
     seen: list[Any] = []
 
     async def app(found: Any, receive: Any, send: Any) -> None:
@@ -148,7 +148,7 @@ def test_over_a_real_socket_the_peer_counts_and_no_forwarded_address():
     headers = {"X-Forwarded-User": "boss", "X-Forwarded-For": "10.0.0.1"}
     here = replace(RULES, networks=networks(("127.0.0.1",), setting="X"))
     for rules in (RULES, here):
-        with live_server(LogInProxy(app, rules)) as server:
+        with live_server(trust_forwarded_headers(LogInProxy(app, rules), "127.0.0.1")) as server:
             requests.get(server.url, headers=headers, timeout=HANGS_SECONDS)
     assert seen == [("10.0.0.1", None), ("10.0.0.1", ProxyPerson("boss", ()))]
 
