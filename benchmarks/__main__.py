@@ -1,51 +1,54 @@
-"""`make bench`: measures our server beside others; fails where a floor is not kept."""
+"""`make bench`: measure the server next to others; exit with 1 if a limit of speed is exceeded."""
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser
 from collections.abc import Sequence
 from dataclasses import replace
 import sys
 
-from benchmarks import short, streaming
-from benchmarks.floors import Floor, figures, floors, short_figures, short_floor
-from benchmarks.processes import LOAD_CORE, SERVER_CORE, away_from_the_server
+from benchmarks import pages, short, streaming
+from benchmarks.limits import (
+    Limit,
+    chunk_limits,
+    page_limits,
+    question_limits,
+    question_table,
+    streaming_table,
+)
+from benchmarks.processes import LOAD_CORE, SERVER_CORE, on_load_core
 from benchmarks.streaming import QUICK, Plan
 
 
-def main(arguments: list[str]) -> int:
-    """Runs the comparison; returns the status of the process."""
+def main(arguments: Sequence[str]) -> int:
+    """Run the measurements and return the status of the process."""
     parser = ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="see that it works; figures are rough")
-    parser.add_argument("--only", choices=["short"], help="measure what short questions cost")
-    parser.add_argument("--runs", type=int, help="how often; the median counts")
-    parser.add_argument("--every-ms", type=float, help="between two chunks of an answer")
+    parser.add_argument("--quick", action="store_true", help="a smoke test: figures are rough")
+    parser.add_argument("--only", choices=["streaming", "short", "pages"])
+    parser.add_argument("--runs", type=int, help="repetitions; the median counts")
+    parser.add_argument("--messages", type=int, default=20_000, help="in the transcripts of pages")
+    parser.add_argument("--keep", metavar="FOLDER", help="data directory of pages; filled once")
     options = parser.parse_args(arguments)
-    if SERVER_CORE == LOAD_CORE:
-        print("This machine has one core: the client takes part of the servers' time.")
-    with away_from_the_server():
-        told, kept = _measured(_plan(options), only_short=options.only == "short")
-    print(f"\n{told}\n")
-    print(*kept, sep="\n")
-    return 0 if options.quick or all(floor.kept for floor in kept) else 1
-
-
-def _plan(options: Namespace) -> Plan:
     plan = QUICK if options.quick else Plan()
     if options.runs:
         plan = replace(plan, runs=options.runs)
-    if options.every_ms:
-        plan = replace(plan, script=replace(plan.script, every_ms=options.every_ms))
-    return plan
-
-
-def _measured(plan: Plan, *, only_short: bool) -> tuple[str, Sequence[Floor]]:
-    """The tables of what was measured, and the floors."""
-    if only_short:
-        question_ms = short.measure(plan.chats, runs=plan.runs, say=_say)
-        return short_figures(question_ms), [short_floor(question_ms)]
-    results = streaming.measure(plan, say=_say)
-    question_ms = short.measure(plan.chats, runs=plan.runs, say=_say)
-    told = f"{figures(results)}\n\n{short_figures(question_ms)}"
-    return told, floors(results, question_ms)
+    if SERVER_CORE == LOAD_CORE:
+        print("This machine has one core: the client takes part of the server's time.")
+    limits: list[Limit] = []
+    if options.only in (None, "streaming"):
+        with on_load_core():
+            results = streaming.measure(plan, say=_say)
+        _say(f"\n{streaming_table(results)}\n")
+        limits += chunk_limits(results)
+    if options.only in (None, "short"):
+        with on_load_core():
+            question_ms = short.measure(plan.chats, runs=plan.runs, say=_say)
+        _say(f"\n{question_table(question_ms)}\n")
+        limits += question_limits(question_ms)
+    if options.only in (None, "pages"):
+        messages = 800 if options.quick else options.messages
+        page_ms, turn_bytes = pages.measure(messages, keep=options.keep, say=_say)
+        limits += page_limits(page_ms, turn_bytes)
+    print(*limits, sep="\n")
+    return 0 if options.quick or all(limit.is_met for limit in limits) else 1
 
 
 def _say(line: str) -> None:

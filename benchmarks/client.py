@@ -1,4 +1,4 @@
-"""A client that costs little: it keeps the bytes of an answer and when the first words came."""
+"""A cheap client that keeps the bytes of an answer and the time of the first words."""
 
 import asyncio
 from collections.abc import Mapping
@@ -13,16 +13,16 @@ from benchmarks.servers import Target
 from protocol.sse import decode
 
 LAST = b"0\r\n\r\n"
-PATIENCE_SECONDS = 60.0
+TIMEOUT_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """What came back for one question.
+class Reply:
+    """The answer to one question.
 
     Attributes:
         raw: Every byte, HTTP included.
-        first_words: Seconds from the question to the first words; None: there were none.
+        first_words: Seconds from the question to the first words, or None.
     """
 
     raw: bytes
@@ -30,51 +30,38 @@ class Heard:
 
     @property
     def status(self) -> int:
-        """The HTTP status; 0 where not even that arrived."""
+        """Return the HTTP status, or 0 if it did not arrive."""
         return int(self.raw[9:12]) if self.raw.startswith(b"HTTP/1.1 ") else 0
 
     @property
-    def whole(self) -> bool:
-        """Whether the end arrived."""
+    def is_complete(self) -> bool:
+        """Return whether the end arrived."""
         return self.raw.endswith(LAST)
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The response headers, with lower-case names."""
+        """Return the response headers with lower-case names."""
         head = self.raw.partition(b"\r\n\r\n")[0].decode()
         rows = (row.partition(":") for row in head.split("\r\n")[1:])
         return {name.lower(): value.strip() for name, _, value in rows}
 
     @property
-    def body(self) -> bytes:
-        """What came behind the headers, without the chunks that it came in."""
-        return without_chunks(self.raw.partition(b"\r\n\r\n")[2])
-
-    @property
     def text(self) -> str:
-        """The words of the answer, in the format of Workspace or in that of OpenAI."""
-        return "".join(map(_words, (data for _, data in decode(self.body))))
+        """Return the words of the answer, in the format of Workspace or of OpenAI."""
+        body = without_chunks(self.raw.partition(b"\r\n\r\n")[2])
+        return "".join(map(_words, (data for _, data in decode(body))))
 
 
 @dataclass(slots=True)
 class Chat:
-    """What a client repeats with each question.
-
-    Attributes:
-        trace_id: "": it sends none.
-        said: The answers that it has got, with the script of each.
-        token: Of its user; "": nobody names him.
-        key: The endpoint key that it sends; "": none.
-    """
+    """A chat whose earlier questions and answers the client repeats."""
 
     trace_id: str = field(default_factory=lambda: str(uuid4()))
-    key: str = ""
-    said: list[Script] = field(default_factory=list)
-    token: str = ""
+    answered: list[Script] = field(default_factory=list)
 
 
-class Line(asyncio.Protocol):
-    """One connection with one question on it."""
+class Connection(asyncio.Protocol):
+    """One connection with one question."""
 
     def __init__(self) -> None:
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -101,57 +88,56 @@ class Line(asyncio.Protocol):
         self.ended.set_result(None)
 
     @property
-    def heard(self) -> Heard:
-        return Heard(b"".join(self._parts), self._first_words)
+    def reply(self) -> Reply:
+        return Reply(b"".join(self._parts), self._first_words)
 
 
-async def ask(target: Target, script: Script, *, chat: Chat | None = None) -> Heard:
-    """Asks a question, in a chat or in one of its own, and listens to the end."""
-    line = await call(target, script, chat=chat)
-    try:
-        async with asyncio.timeout(PATIENCE_SECONDS + script.seconds):
-            await line.ended
-    finally:
-        line.transport.abort()
-    return line.heard
-
-
-def wanted(heard: Heard, target: Target, script: Script) -> Heard:
-    """The answer, if it is the one that the script has.
+async def ask(target: Target, script: Script, *, chat: Chat | None = None) -> Reply:
+    """Ask a question, by default in a new chat, and read the answer.
 
     Raises:
-        RuntimeError: It is another one, or not whole.
+        RuntimeError: The answer is not the one of the script.
     """
-    if not heard.whole or heard.text != script.text:
-        raise RuntimeError(f"{target.path} answered something else: {heard.raw[-2000:]!r}")
-    return heard
+    connection = await open_question(target, script, chat=chat)
+    try:
+        async with asyncio.timeout(TIMEOUT_SECONDS + script.seconds):
+            await connection.ended
+    finally:
+        connection.transport.abort()
+    reply = connection.reply
+    if not reply.is_complete or reply.text != script.text:
+        raise RuntimeError(f"{target.path} answered something else: {reply.raw[-2000:]!r}")
+    return reply
 
 
-async def call(target: Target, script: Script, *, chat: Chat | None = None) -> Line:
-    """Opens a connection and asks a question."""
+async def open_question(target: Target, script: Script, *, chat: Chat | None = None) -> Connection:
+    """Open a connection and send a question."""
     chat = chat or Chat()
     loop = asyncio.get_running_loop()
-    _, line = await loop.create_connection(Line, "127.0.0.1", target.process.port)
-    body = script.body_after(chat.said)
-    line.ask(request(target, body, trace_id=chat.trace_id, token=chat.token, key=chat.key))
-    return line
-
-
-def request(target: Target, body: bytes, *, trace_id: str, token: str = "", key: str = "") -> bytes:
-    """The bytes of a question."""
-    named = f"Authorization: Bearer {token}\r\n" if token else ""
-    traced = f"X-Trace-Id: {trace_id}\r\n" if trace_id else ""
+    _, connection = await loop.create_connection(Connection, "127.0.0.1", target.process.port)
+    body = script.body_after(chat.answered)
     head = (
         f"POST {target.path} HTTP/1.1\r\nHost: 127.0.0.1:{target.process.port}\r\n"
         "Connection: close\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\n"
-        f"{named}{traced}Content-Length: {len(body)}\r\n"
+        f"X-Trace-Id: {chat.trace_id}\r\nContent-Length: {len(body)}\r\n\r\n"
     )
-    head += f"X-API-Key: {key}\r\n\r\n" if key else "\r\n"
-    return head.encode() + body
+    connection.ask(head.encode() + body)
+    return connection
+
+
+async def count_chunks(model: Target) -> int:
+    """Return how many chunks the upstream has sent since it started."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", model.process.port)
+    writer.write(b"GET /stats HTTP/1.1\r\nHost: upstream\r\n\r\n")
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = int(head.lower().partition(b"content-length:")[2].split()[0])
+    counts = json.loads(await reader.readexactly(length))
+    writer.close()
+    return int(counts["chunks"])
 
 
 def without_chunks(body: bytes) -> bytes:
-    """Undoes the chunked transfer encoding, as far as the body goes."""
+    """Undo the chunked transfer encoding of a body that may be cut."""
     parts, start = [], 0
     while (line_end := body.find(b"\r\n", start)) > 0:
         size = int(body[start:line_end], 16)

@@ -1,4 +1,4 @@
-"""Databases on PostgreSQL that last as long as a measurement."""
+"""Temporary PostgreSQL databases."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ POSTGRES = "postgres://postgres@127.0.0.1:5432/postgres"
 
 @contextmanager
 def new_database(server: str = "") -> Iterator[str]:
-    """A new database on a server, by default that of TEST_DATABASE_URL; gives its address."""
+    """Create a database on a server, by default that of TEST_DATABASE_URL, and yield its URL."""
     server = server or os.environ.get("TEST_DATABASE_URL", POSTGRES)
     name = f"copilot_admin_bench_{uuid4().hex[:8]}"
     with psycopg.connect(server, autocommit=True) as connection:

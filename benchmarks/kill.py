@@ -1,186 +1,193 @@
-"""Kills the server in mid-stream, again and again, and looks at what the journal knows afterwards.
+"""Kill the server in mid-stream again and again, and compare transcripts with what clients saw.
 
-`python -m benchmarks.kill --times 20`. What a client saw the end of has to be there, complete; what
-was cut has to say so, and to hold the text up to about a second before.
+An answer whose end a client saw has to be stored completely. An answer that was cut has to say so
+and to hold the text up to about a second before. `python -m benchmarks.kill --times 20`.
 """
 
+from argparse import ArgumentParser
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 import sys
+import time
 
 import uvloop
 
 from benchmarks import servers
-from benchmarks.client import Heard, Line, call
-from benchmarks.options import deployment_in, fault_options
-from benchmarks.processes import away_from_the_server
+from benchmarks.client import Connection, Reply, open_question
+from benchmarks.limits import format_table
+from benchmarks.processes import on_load_core
 from benchmarks.script import Script, piece
-from benchmarks.servers import SMALL, Deployment, Installation, Target
-from benchmarks.stored import StoredRun, settled, stored_runs, unbalanced
-from benchmarks.table import table
+from benchmarks.servers import POSTGRES, SQLITE, Deployment, Installation, Target
 
 # A checkpoint is due every second and has to be committed; a second more would be a lost one.
-MOST_SECONDS_LOST = 1.9
+MAX_LOST_SECONDS = 1.9
 EVERY_MS = 15.0
-REFUSED = 503
-PATIENCE_SECONDS = 300.0  # for answers to end, of which a quiet machine ends ten in a second
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Killed:
-    """What one kill did."""
-
-    finished: int  # streams whose end was seen
-    cut: int
-    refused: int  # with words and without a run, as the machine was too busy
-    unseen: int  # complete in the journal, although their client did not see the end
-    seconds_lost: float  # the most text that a client saw and the journal lost
-    problems: tuple[str, ...]
+REJECTED = 503
+LOAD_TIMEOUT_SECONDS = 300.0
+# On PostgreSQL the runs of a killed process are found when their heartbeat is 30 s old.
+SETTLE_TIMEOUT_SECONDS = 90.0
+RUNS = (
+    "SELECT run.id, run.outcome, COALESCE(NULLIF(run.answer_text, ''), node.text, '') "
+    "FROM copilot_admin_run run LEFT JOIN copilot_admin_node node ON node.id = run.output_node_id"
+)
+Asked = Sequence[tuple[Script, Reply]]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A question that was under way, or answered, when the server died."""
+class StoredRun:
+    """A run as the database has it."""
 
-    script: Script
-    heard: Heard
+    outcome: str
+    text: str
 
 
-def kill_again_and_again(
-    *, times: int, streams: int, random: Random, deployment: Deployment = SMALL
-) -> list[Killed]:
-    """Kills a loaded server, and starts it again over the same data."""
-    killed = []
-    with (
-        servers.upstream() as model,
-        servers.installation(model, deployment) as installed,
-    ):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kill:
+    """The result of one kill."""
+
+    finished: int  # streams whose end was seen
+    cut: int
+    rejected: int  # without a run, as the machine was too busy
+    unseen: int  # stored completely, although their client did not see the end
+    lost_seconds: float  # the most text that a client saw and the database lost
+    problems: tuple[str, ...]
+
+
+def kill_repeatedly(
+    *, times: int, streams: int, random: Random, deployment: Deployment
+) -> list[Kill]:
+    """Kill a loaded server and start it again on the same data, so many times."""
+    kills = []
+    with servers.upstream() as model, servers.installation(model, deployment) as installed:
         process = installed.start()
         try:
             for _ in range(times):
                 target = Target(process, Installation.path)
                 asked = uvloop.run(_load_and_kill(target, streams=streams, random=random))
                 process = installed.start()
-                # Over SQLite what was cut is in order before the port opens.
-                look = settled if installed.database_url else unbalanced
-                problems = look(installed)
-                killed.append(_look(asked, stored_runs(installed), problems))
+                problems = _settle(installed)
+                kills.append(_compare(asked, stored_runs(installed), problems))
         finally:
             process.stop()
-    return killed
+    return kills
 
 
-async def _load_and_kill(target: Target, *, streams: int, random: Random) -> list[Asked]:
-    """Keeps so many answers streaming, and kills the server when some have ended."""
-    asked: list[tuple[Script, Line]] = []
-    still = random.randint(streams // 4, 2 * streams)  # answers that are to end before
+async def _load_and_kill(target: Target, *, streams: int, random: Random) -> Asked:
+    """Keep so many answers streaming, and kill the server when some have ended."""
+    asked: list[tuple[Script, Connection]] = []
+    remaining = random.randint(streams // 4, 2 * streams)  # answers that are to end before
     enough = asyncio.Event()
 
-    async def ask_on() -> None:
-        nonlocal still
+    async def keep_asking() -> None:
+        nonlocal remaining
         while target.process.popen.poll() is None:
             script = Script(chunks=random.randint(10, 250), every_ms=EVERY_MS)
             try:
-                line = await call(target, script)
+                connection = await open_question(target, script)
             except OSError:
                 return
-            asked.append((script, line))
-            await line.ended
-            still -= 1
-            if still == 0:
+            asked.append((script, connection))
+            await connection.ended
+            remaining -= 1
+            if remaining == 0:
                 enough.set()
 
     async with asyncio.TaskGroup() as group:
         for _ in range(streams):
-            group.create_task(ask_on())
-        async with asyncio.timeout(PATIENCE_SECONDS):
+            group.create_task(keep_asking())
+        async with asyncio.timeout(LOAD_TIMEOUT_SECONDS):
             await enough.wait()
-            under_way = [line.began for _, line in asked if not line.ended.done()]
+            under_way = [one.began for _, one in asked if not one.ended.done()]
             await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
         target.process.kill()
-    return [Asked(script, line.heard) for script, line in asked]
+    return [(script, connection.reply) for script, connection in asked]
 
 
-def _look(asked: Sequence[Asked], runs: Mapping[str, StoredRun], problems: Sequence[str]) -> Killed:
+def stored_runs(installed: Installation) -> dict[str, StoredRun]:
+    """Return all runs by the hexadecimal digits of their id."""
+    return {
+        str(key).replace("-", ""): StoredRun(str(outcome), str(text))
+        for key, outcome, text in installed.query(RUNS)
+    }
+
+
+def _settle(installed: Installation) -> list[str]:
+    """Wait until accepted = ended = counted; return the problems that are left."""
+    end = time.monotonic() + SETTLE_TIMEOUT_SECONDS
+    while (problems := _imbalances(installed)) and time.monotonic() < end:
+        time.sleep(0.2)
+    return problems
+
+
+def _imbalances(installed: Installation) -> list[str]:
+    outcomes = [run.outcome for run in stored_runs(installed).values()]
+    running = outcomes.count("running")
+    ((counted,),) = installed.query("SELECT COALESCE(SUM(runs), 0) FROM copilot_admin_dailyusage")
+    problems = [f"{running} runs are still running"] if running else []
+    if counted != len(outcomes) - running:
+        problems.append(f"{len(outcomes) - running} runs have ended, {counted} were counted")
+    return problems
+
+
+def _compare(asked: Asked, runs: Mapping[str, StoredRun], problems: Sequence[str]) -> Kill:
     found = list(problems)
     finished, unseen, lost = 0, 0, [0.0]
-    refused = sum(one.heard.status == REFUSED for one in asked)
-    # Of those who heard nothing yet nobody knows the id.
-    begun = [one for one in asked if one.heard.status not in (0, REFUSED)]
-    for one in begun:
-        run = runs.get(one.heard.headers["x-completion-id"].replace("-", ""))
+    # A client that received nothing yet doesn't know the id of its run.
+    begun = [(script, reply) for script, reply in asked if reply.status not in (0, REJECTED)]
+    for script, reply in begun:
+        run = runs.get(reply.headers["x-completion-id"].replace("-", ""))
         if run is None:
-            found.append("a run that had begun to answer is not stored")
-        elif one.heard.whole:
+            found.append("a run that had started to answer is not stored")
+        elif reply.is_complete:
             finished += 1
-            if run != StoredRun("completed", one.script.text) or one.heard.text != run.text:
+            if run != StoredRun("completed", script.text) or reply.text != run.text:
                 found.append(f"a finished run is stored as {run}")
-        elif run.outcome == "completed" and run.text == one.script.text:
+        elif run.outcome == "completed" and run.text == script.text:
             unseen += 1
-        elif run.outcome != "interrupted" or not one.script.text.startswith(run.text):
+        elif run.outcome != "interrupted" or not script.text.startswith(run.text):
             found.append(f"a cut run is stored as {run}")
         else:
-            lost.append(_seconds(one.heard.text) - _seconds(run.text))
-    return Killed(
+            lost.append((len(reply.text) - len(run.text)) / len(piece(0)) * EVERY_MS / 1000)
+    if max(lost) > MAX_LOST_SECONDS:
+        found.append(f"{max(lost):.1f} seconds of an answer are lost")
+    return Kill(
         finished=finished,
         cut=len(begun) - finished,
-        refused=refused,
+        rejected=sum(reply.status == REJECTED for _, reply in asked),
         unseen=unseen,
-        seconds_lost=max(lost),
+        lost_seconds=max(lost),
         problems=tuple(found),
     )
 
 
-def _seconds(text: str) -> float:
-    return len(text) / len(piece(0)) * EVERY_MS / 1000
-
-
 def main(arguments: list[str]) -> int:
-    """Kills as often as asked; returns the status of the process."""
-    parser = fault_options("kill", __doc__)
+    """Kill as often as asked and return the status of the process."""
+    parser = ArgumentParser(prog="python -m benchmarks.kill", description=__doc__)
     parser.add_argument("--times", type=int, default=5)
     parser.add_argument("--streams", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--database", choices=(SQLITE, POSTGRES), default=SQLITE)
+    parser.add_argument("--workers", type=int, default=1, help="more than 1 needs PostgreSQL")
     options = parser.parse_args(arguments)
-    with away_from_the_server():
-        killed = kill_again_and_again(
+    with on_load_core():
+        kills = kill_repeatedly(
             times=options.times,
             streams=options.streams,
             random=Random(options.seed),
-            deployment=deployment_in(options),
+            deployment=Deployment(options.database, options.workers),
         )
-    head = (
-        "kill",
-        "finished",
-        "cut",
-        "refused",
-        "finished unseen",
-        "most text lost, s",
-        "problems",
-    )
-    rows = [
-        (
-            str(number),
-            str(one.finished),
-            str(one.cut),
-            str(one.refused),
-            str(one.unseen),
-            f"{one.seconds_lost:.2f}",
-            str(len(one.problems)),
-        )
-        for number, one in enumerate(killed, 1)
-    ]
-    print(table([head, *rows]))
-    problems = [problem for one in killed for problem in one.problems]
-    problems += [
-        f"{one.seconds_lost:.1f} seconds of an answer are lost"
-        for one in killed
-        if one.seconds_lost > MOST_SECONDS_LOST
-    ]
-    print(*(f"FAIL  {problem[:300]}" for problem in problems), sep="\n")
-    print("FAIL" if problems else "PASS  no finished run was lost, every cut one says so")
-    return int(bool(problems))
+    rows = [("kill", "finished", "cut", "rejected", "unseen", "lost s", "problems")]
+    for number, one in enumerate(kills, 1):
+        counts = (one.finished, one.cut, one.rejected, one.unseen)
+        lost, problems = f"{one.lost_seconds:.2f}", str(len(one.problems))
+        rows.append((str(number), *map(str, counts), lost, problems))  # type: ignore[arg-type]
+    print(format_table(rows))
+    found = [problem for one in kills for problem in one.problems]
+    print(*(f"FAIL  {problem[:300]}" for problem in found), sep="\n")
+    print("FAIL" if found else "PASS  no finished run was lost, every cut one says so")
+    return int(bool(found))
 
 
 if __name__ == "__main__":

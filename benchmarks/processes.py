@@ -1,4 +1,4 @@
-"""Processes on the loopback: started on a core of their own, measured from outside, ended by id."""
+"""Server processes: started on a core of their own, measured from outside, ended by id."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -16,8 +16,7 @@ from typing import IO
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 120.0
 STOP_SECONDS = 30.0
-# Linux itself gives those from 32768 on, to whoever listens anywhere and to each client: one of these that
-# was free may be another program's a second later, and a server that takes seconds to start never has it.
+# Below the ephemeral ports of Linux (32768 and up), which any client may take while a server starts.
 PORTS = range(20_000, 32_000)
 _CORES = sorted(os.sched_getaffinity(0))
 SERVER_CORE = _CORES[-1]
@@ -32,29 +31,25 @@ class Process:
     port: int
 
     def cpu_seconds(self) -> float:
-        """User and system time of all its threads, and of the processes that it has started."""
-        return sum(map(cpu_seconds_of, self.family()))
+        """Return user and system time, including the processes that it has started."""
+        return sum(map(_cpu_seconds_of, self._family()))
 
     def peak_bytes(self) -> int:
-        """The most memory it has ever had resident."""
+        """Return the peak resident memory."""
         lines = Path(f"/proc/{self.popen.pid}/status").read_text().splitlines()
         (line,) = (line for line in lines if line.startswith("VmHWM:"))
         return int(line.split()[1]) * 1024
 
-    def open_files(self) -> int:
-        """The file descriptors of it and its workers, sockets included."""
-        return sum(len(list(Path(f"/proc/{one}/fd").iterdir())) for one in self.family())
-
-    def family(self) -> list[int]:
-        """The ids of the process and of all that it has started, itself first."""
+    def _family(self) -> list[int]:
+        """Return the ids of the process and of all its descendants."""
         found = [self.popen.pid]
         for parent in found:
-            found += children(parent)
+            found += _children(parent)
         return found
 
     def kill(self) -> None:
-        """Ends it and all that it has started, as a power cut would."""
-        family = self.family()
+        """Kill it and its descendants, as a power cut would."""
+        family = self._family()
         self.popen.kill()
         for one in family[1:]:
             with suppress(ProcessLookupError):
@@ -62,7 +57,7 @@ class Process:
         self.popen.wait()
 
     def stop(self) -> None:
-        """Asks it to end, and insists after a while."""
+        """Terminate it, and kill it if that takes too long."""
         self.popen.terminate()
         try:
             self.popen.wait(STOP_SECONDS)
@@ -71,7 +66,7 @@ class Process:
 
 
 class Noise:
-    """How much of the server's core others take from now on."""
+    """Share of the server's core that other processes take from now on."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
@@ -79,11 +74,11 @@ class Noise:
         self._before = self._others()
 
     def share(self) -> float:
-        """The part of the core's time that others took, 0 to 1."""
+        """Return the share, 0 to 1."""
         return max((self._others() - self._before) / (time.monotonic() - self._began), 0.0)
 
     def _others(self) -> float:
-        """How many seconds others have used the core for since the machine started.
+        """Return the seconds that others have used the core since the machine started.
 
         Source: proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal. Interrupts are
         left out: the network of the loopback is done in them.
@@ -95,8 +90,8 @@ class Noise:
 
 
 @contextmanager
-def away_from_the_server() -> Iterator[None]:
-    """Keeps this process on the core of the load."""
+def on_load_core() -> Iterator[None]:
+    """Keep this process on the core of the load, away from the server."""
     cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {LOAD_CORE})
     try:
@@ -107,7 +102,7 @@ def away_from_the_server() -> Iterator[None]:
 
 @contextmanager
 def running(process: Process) -> Iterator[Process]:
-    """Stops the process at the end."""
+    """Stop the process at the end."""
     try:
         yield process
     finally:
@@ -115,7 +110,7 @@ def running(process: Process) -> Iterator[Process]:
 
 
 def start(*arguments: str, port: int, core: int, env: Mapping[str, str], log: IO[bytes]) -> Process:
-    """Starts Python with some arguments; returns when it answers."""
+    """Start Python with some arguments and return when the port answers."""
     popen = subprocess.Popen(
         [sys.executable, *arguments],
         cwd=ROOT,
@@ -134,8 +129,8 @@ def start(*arguments: str, port: int, core: int, env: Mapping[str, str], log: IO
     return process
 
 
-def cpu_seconds_of(pid: int) -> float:
-    """User and system time of a process and of its children that have ended; 0 once it has ended.
+def _cpu_seconds_of(pid: int) -> float:
+    """Return the time of a process and of its ended children, or 0 if it has ended.
 
     Source: the clock of another process, as clock_getcpuclockid(3) makes its number; cutime and
     cstime in proc_stat(5).
@@ -147,8 +142,8 @@ def cpu_seconds_of(pid: int) -> float:
     return 0.0
 
 
-def children(process: int) -> list[int]:
-    """The ids of the processes that one has started and that still run.
+def _children(process: int) -> list[int]:
+    """Return the ids of the running children of a process.
 
     Source: proc_pid_task(5), `children`: of each thread.
     """
@@ -160,7 +155,7 @@ def children(process: int) -> list[int]:
 
 
 def free_port() -> int:
-    """A port that nobody listens at; by the time that a server starts there others may have asked too."""
+    """Return a port that nobody listens on."""
     for port in SystemRandom().sample(PORTS, len(PORTS)):
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):
             return port
@@ -179,7 +174,7 @@ def _wait_for_port(process: Process) -> None:
 
 
 def _answers(port: int) -> bool:
-    """Whether anything comes back; a port may be open before its server has started."""
+    """Return whether anything comes back: a port may be open before its server has started."""
     try:
         with socket.create_connection(("127.0.0.1", port), START_SECONDS) as connection:
             connection.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")

@@ -1,7 +1,6 @@
-"""What a short question costs a server: an answer of ten chunks, and everything around it."""
+"""CPU of a short question: an answer of ten chunks, and everything around it."""
 
 import asyncio
-from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from statistics import median
@@ -9,9 +8,9 @@ from statistics import median
 import uvloop
 
 from benchmarks import servers
-from benchmarks.client import Chat, ask, wanted
+from benchmarks.client import Chat, ask
 from benchmarks.script import Script
-from benchmarks.servers import MAKERS, Say, Target
+from benchmarks.servers import SERVERS, Say, Target
 
 SETTLE_SECONDS = 1.0
 TURNS = 3  # of each server in a run
@@ -22,83 +21,59 @@ ANSWER = Script(chunks=10, every_ms=15)
 class Chats:
     """People who ask at the same time, each in one chat after the other.
 
-    Attributes:
-        people: How many they are.
-        chats: Of each of them.
-        questions: Of each chat, so that one in so many begins a conversation. The others repeat
-            what was said before, as Workspace does.
-        reading_seconds: Between an answer and the next question.
-        script: Every answer.
-        tokens: Of the people, in turns; empty: nobody names them.
+    Each question repeats what was said before in its chat, as Workspace does.
     """
 
     people: int = 40
-    chats: int = 3
-    questions: int = 4
-    reading_seconds: float = 0.25
+    chats: int = 3  # of each person
+    questions: int = 4  # of each chat
+    reading_seconds: float = 0.25  # between an answer and the next question
     script: Script = ANSWER
-    tokens: tuple[str, ...] = ()
-
-    @property
-    def total(self) -> int:
-        """How many questions are asked of a server."""
-        return self.people * self.chats * self.questions
-
-
-MANY = Chats()
 
 
 def measure(chats: Chats, *, runs: int, say: Say) -> dict[str, float]:
-    """Milliseconds of CPU that each server needs for a short question; the medians count.
+    """Return the median milliseconds of CPU that each server needs for a short question.
 
-    The servers take turns, since what a question costs differs by a third from one minute to the
-    next: most of the time a server waits, and others use the caches of its core meanwhile.
+    The servers take turns: a question costs a third more in one minute than in another, since other
+    processes use the caches of the core while a server waits.
     """
-    results: dict[str, list[float]] = {name: [] for name in MAKERS}
+    results: dict[str, list[float]] = {name: [] for name in SERVERS}
     for number in range(1, runs + 1):
         with ExitStack() as stack:
             model = stack.enter_context(servers.upstream())
-            targets = {name: stack.enter_context(make(model)) for name, make in MAKERS.items()}
+            targets = {name: stack.enter_context(make(model)) for name, make in SERVERS.items()}
             for target in targets.values():
-                uvloop.run(_hold(target, replace(chats, chats=1)))
+                uvloop.run(_hold_chats(target, replace(chats, chats=1)))  # warm-up
             for turn in range(1, TURNS + 1):
-                costs = {
-                    name: uvloop.run(cost_of_a_question(target, chats))
-                    for name, target in targets.items()
-                }
-                say(f"run {number}, turn {turn}: {_told(costs)}")
-                for name, cost in costs.items():
+                for name, target in targets.items():
+                    cost = uvloop.run(_question_ms(target, chats))
+                    say(f"run {number}, turn {turn}, {name}: {cost:.2f} ms a short question")
                     results[name].append(cost)
     return {name: median(costs) for name, costs in results.items()}
 
 
-def _told(costs: Mapping[str, float]) -> str:
-    words = (f"{name} {ms:.2f}" for name, ms in costs.items())
-    return f"{', '.join(words)} ms a short question"
-
-
-async def cost_of_a_question(target: Target, chats: Chats) -> float:
-    """Milliseconds of CPU; what a server puts off until it has answered counts as well."""
+async def _question_ms(target: Target, chats: Chats) -> float:
+    """Return milliseconds of CPU, including work that the server defers."""
     before = target.process.cpu_seconds()
-    await _hold(target, chats)
+    await _hold_chats(target, chats)
     await asyncio.sleep(SETTLE_SECONDS)
-    return (target.process.cpu_seconds() - before) * 1000 / chats.total
+    questions = chats.people * chats.chats * chats.questions
+    return (target.process.cpu_seconds() - before) * 1000 / questions
 
 
-async def _hold(target: Target, chats: Chats) -> None:
-    """Holds all chats; people begin one after the other, so that they ask at different times."""
-    between = (chats.script.seconds + chats.reading_seconds) / chats.people
+async def _hold_chats(target: Target, chats: Chats) -> None:
+    """Hold all chats; people start one after the other, so that they ask at different times."""
+    pause = (chats.script.seconds + chats.reading_seconds) / chats.people
     async with asyncio.TaskGroup() as group:
-        for number in range(chats.people):
-            token = chats.tokens[number % len(chats.tokens)] if chats.tokens else ""
-            group.create_task(_person(target, chats, token))
-            await asyncio.sleep(between)
+        for _ in range(chats.people):
+            group.create_task(_ask_as_person(target, chats))
+            await asyncio.sleep(pause)
 
 
-async def _person(target: Target, chats: Chats, token: str) -> None:
+async def _ask_as_person(target: Target, chats: Chats) -> None:
     for _ in range(chats.chats):
-        chat = Chat(token=token)
+        chat = Chat()
         for _ in range(chats.questions):
-            wanted(await ask(target, chats.script, chat=chat), target, chats.script)
-            chat.said.append(chats.script)
+            await ask(target, chats.script, chat=chat)
+            chat.answered.append(chats.script)
             await asyncio.sleep(chats.reading_seconds)

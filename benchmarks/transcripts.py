@@ -1,4 +1,4 @@
-"""Fills a journal with conversations as a server would: through the journal's own statements."""
+"""Fills a database with conversations through the transcript store of the product."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,9 +8,8 @@ import random
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import connection, transaction
 
-from benchmarks.planning import analyze
 from copilot_admin.agent.values.engine_input import FileRead
 from copilot_admin.agent.values.model_call import Finish, Usage
 from copilot_admin.copilots.users import AskingUser
@@ -38,11 +37,11 @@ from protocol.generations import Generation
 from protocol.messages import AiMessage, HumanMessage, Message
 from protocol.query import Query
 
-COMMON, MIDDLE, RARE, CYRILLIC = "market", "dividend", "zyxwvutu", "почему"
+COMMON, MIDDLE, RARE = "market", "dividend", "zyxwvutu"
 END = datetime(2026, 11, 20, tzinfo=UTC)
 DAYS = 90
 TURNS = 4  # of a conversation
-AT_ONCE = 25  # conversations of one transaction
+BATCH = 25  # conversations of one transaction
 MODELS = tuple(f"model-{number}" for number in range(40))
 ERRORS = ("provider-timeout", "rate-limited", "no-model")
 REASONS = ("Inaccurate", "Too long", "Did not follow", "Slow")
@@ -55,7 +54,7 @@ class Filler:
     """Makes conversations of some copilots, the same each time.
 
     Attributes:
-        versions: Of each copilot, one after the other; the first copilots are asked most.
+        versions: One list for each copilot, in order; the first copilots are asked most.
     """
 
     versions: Sequence[Sequence[CopilotVersion]]
@@ -67,17 +66,17 @@ class Filler:
     label: Criterion
 
     def fill(self, conversations: int, *, say: Callable[[str], None]) -> None:
-        """Adds conversations, the oldest first."""
-        for start in range(0, conversations, AT_ONCE):
+        """Add conversations, the oldest first."""
+        for start in range(0, conversations, BATCH):
             with transaction.atomic():
-                for number in range(start, min(start + AT_ONCE, conversations)):
+                for number in range(start, min(start + BATCH, conversations)):
                     self._conversation(number, conversations)
-            if start % 5000 < AT_ONCE:
+            if start % 5000 < BATCH:
                 analyze()
                 say(f"{start} of {conversations} conversations")
 
-    def converse(self, turns: int) -> None:
-        """Adds one long conversation, the newest."""
+    def add_long_conversation(self, turns: int) -> None:
+        """Add one long conversation, the newest."""
         with transaction.atomic():
             self._conversation(1, 1, turns=turns)
 
@@ -191,13 +190,13 @@ class Filler:
         set_state(conversation_id, ReviewState.DONE)
 
     def _version(self, share: float) -> CopilotVersion:
-        """The version of a copilot that answers when a share of the time has passed."""
+        """Draw a copilot and return its version at a share of the time."""
         asked = [1 / (one + 1) ** 1.2 for one in range(len(self.versions))]
         versions = self.chance.choices(self.versions, asked)[0]
         return versions[int(share * len(versions))]
 
     def _model(self, version: CopilotVersion) -> str:
-        """The model of a version; one is only that of the copilot that is asked least."""
+        """Return the model of a version; only the least asked copilot has the last one."""
         is_rare = len(self.versions) > 1 and version in self.versions[-1]
         return MODELS[-1] if is_rare else MODELS[version.pk % (len(MODELS) - 1)]
 
@@ -205,7 +204,7 @@ class Filler:
         return " ".join(self.chance.choices(self.words, cum_weights=self.weights, k=length))
 
     def _answer(self, number: int) -> str:
-        """About 900 characters, now and then with a word that is looked for."""
+        """Return about 900 characters, sometimes with a word that is searched for."""
         found = [self._text(130)]
         if number % 2:
             found.append(COMMON)
@@ -213,13 +212,11 @@ class Filler:
             found.append(MIDDLE)
         if number % 10_000 == 77:
             found.append(RARE)
-        if number % 500 == 5:
-            found.append(CYRILLIC.title())
         return " ".join(found)
 
 
-def filler(versions: Sequence[CopilotVersion], principals: Sequence[str]) -> Filler:
-    """A filler whose words are as unevenly frequent as those of a language."""
+def make_filler(versions: Sequence[CopilotVersion], principals: Sequence[str]) -> Filler:
+    """Return a filler whose words are as unevenly frequent as those of a language."""
     chance = random.Random(5)
     words = ["".join(chance.choices(_SYLLABLES, k=chance.randint(1, 5))) for _ in range(20_000)]
     weights, total = [], 0.0
@@ -234,6 +231,12 @@ def filler(versions: Sequence[CopilotVersion], principals: Sequence[str]) -> Fil
 
 
 def _user(number: int) -> AskingUser | None:
-    """Who asks in a conversation; of two in three nobody is named."""
+    """Return the user of a conversation; two in three are anonymous."""
     one = number // 3 % USERS
     return None if number % 3 else AskingUser(id=f"user-{one}", name=f"Person {one}")
+
+
+def analyze() -> None:
+    """Update the statistics of the query planner, as autovacuum does in production."""
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")

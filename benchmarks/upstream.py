@@ -1,8 +1,7 @@
 """A scripted model server in a process of its own, which costs as little as it can.
 
-It speaks the chat completions API of OpenAI, streamed. What it
-says stands in the question, and where it is told of a user his canary ends the answer; `GET /stats`
-tells what it has said and to how many it still speaks.
+It streams the chat completions API of OpenAI. The question contains the answer (`script.py`);
+`GET /stats` returns counters.
 """
 
 from argparse import ArgumentParser
@@ -10,14 +9,12 @@ import asyncio
 from collections.abc import Sequence
 from functools import cache
 import json
-import re
 import sys
 from typing import Any
 
 import httptools
 import uvloop
 
-from benchmarks.canaries import canaries_in, canary_of
 from benchmarks.script import Script, piece
 
 HEAD = (
@@ -25,27 +22,22 @@ HEAD = (
     b"transfer-encoding: chunked\r\n\r\n"
 )
 LAST = b"0\r\n\r\n"
-_USER = re.compile(rb'"user": ?"([^"]{1,254})"')
 
 
 class Stats:
-    """What the server has done since it started."""
+    """Counters since the start."""
 
     def __init__(self) -> None:
-        self.open: set[Connection] = set()  # answers being streamed
         self.requests = 0
         self.chunks = 0
-        self.aborted = 0
-        self.mixed = 0  # requests with the words of another user
 
     def to_json(self) -> bytes:
-        """The form that `GET /stats` shows."""
-        counts = {name: value for name, value in vars(self).items() if name != "open"}
-        return json.dumps({"open": len(self.open), **counts}).encode()
+        """Return the body of `GET /stats`."""
+        return json.dumps(vars(self)).encode()
 
 
 class Connection(asyncio.Protocol):
-    """One connection: requests one after the other, each with a scripted answer."""
+    """One connection: sequential requests, each with a scripted answer."""
 
     def __init__(self, stats: Stats) -> None:
         self._stats = stats
@@ -62,9 +54,6 @@ class Connection(asyncio.Protocol):
         self._parser.feed_data(data)
 
     def connection_lost(self, error: Exception | None) -> None:
-        if self in self._stats.open:
-            self._stats.open.discard(self)
-            self._stats.aborted += 1
         if self._timer is not None:
             self._timer.cancel()
 
@@ -78,7 +67,7 @@ class Connection(asyncio.Protocol):
         url, body = self._url, b"".join(self._body)
         self._url, self._body = b"", []
         if url.endswith(b"/chat/completions"):
-            self._begin(Script.find(body), self._canary(body), b'"include_usage":true' in body)
+            self._begin(Script.find(body), b'"include_usage":true' in body)
         elif url.endswith(b"/models"):
             self._whole(b'{"object":"list","data":[{"id":"scripted","object":"model"}]}')
         else:
@@ -88,25 +77,16 @@ class Connection(asyncio.Protocol):
         head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
         self._transport.write(head % len(body) + body)
 
-    def _canary(self, body: bytes) -> str:
-        """The word of the user that a request names; "" where it names none."""
-        named = _USER.search(body)
-        canary = canary_of(named[1].decode()) if named else ""
-        self._stats.mixed += bool(named and canaries_in(body) - {canary})
-        return canary
-
-    def _begin(self, script: Script, canary: str, with_usage: bool) -> None:
+    def _begin(self, script: Script, with_usage: bool) -> None:
         self._stats.requests += 1
-        self._stats.open.add(self)
         self._script, self._with_usage, self._said = script, with_usage, 0
-        self._signature = canary
         self._transport.write(HEAD + frame({"role": "assistant", "content": ""}))
         self._stats.chunks += 1
-        self._start = self._loop.time() + script.after_ms / 1000
+        self._start = self._loop.time()
         self._timer = self._loop.call_at(self._start, self._say)
 
     def _say(self) -> None:
-        """Says what is due; a schedule, so that a slow moment does not slow the whole answer."""
+        """Send the next chunk on a schedule, so that a slow moment doesn't slow the whole answer."""
         script = self._script
         if self._said == script.chunks:
             self._end()
@@ -119,13 +99,11 @@ class Connection(asyncio.Protocol):
         )
 
     def _end(self) -> None:
-        tail = frame({"content": self._signature}) if self._signature else b""
-        tail += frame({}, finish="stop")
+        tail = frame({}, finish="stop")
         if self._with_usage:
             tail += usage_frame(self._script.chunks)
         self._transport.write(tail + http_chunk(b"data: [DONE]\n\n") + LAST)
         self._stats.chunks += 2 if self._with_usage else 1
-        self._stats.open.discard(self)
 
 
 def http_chunk(data: bytes) -> bytes:
@@ -162,7 +140,7 @@ def _event(choices: list[Any], *, usage: dict[str, int] | None) -> bytes:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Serves until it is ended."""
+    """Serve until the process is ended."""
     parser = ArgumentParser(prog="python -m benchmarks.upstream", description=__doc__)
     parser.add_argument("port", type=int)
     uvloop.run(serve(parser.parse_args(arguments).port))

@@ -11,14 +11,13 @@ from openbb_ai import QueryRequest, message_chunk
 from sse_starlette import EventSourceResponse
 
 app = FastAPI()
-# The examples make a client for every request. One for all is faster, and what others are compared
-# with should be as fast as it easily can be.
+# The examples make a client for every request. One for all is faster, which is the fairer comparison.
 client = AsyncOpenAI(base_url=os.environ.get("UPSTREAM", ""), api_key="none")
 
 
 @app.post("/v1/query")
 async def query(request: QueryRequest) -> EventSourceResponse:
-    """Answers with the words of the model."""
+    """Answer with the words of the model."""
     messages: list[ChatCompletionMessageParam] = [
         {"role": "system", "content": "You are a helpful financial assistant."}
     ]

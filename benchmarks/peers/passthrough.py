@@ -1,4 +1,4 @@
-"""The least a proxy can do: sends the question on and forwards the bytes of the answer."""
+"""The cheapest proxy: forwards the question and the bytes of the answer."""
 
 import os
 from typing import Any
@@ -12,7 +12,7 @@ _sessions: list[aiohttp.ClientSession] = []
 
 
 async def app(scope: Any, receive: Any, send: Any) -> None:
-    """An ASGI application with one purpose."""
+    """Forward one request."""
     if scope["type"] != "http":
         return
     body = await _body(receive)

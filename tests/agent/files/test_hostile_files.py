@@ -57,7 +57,6 @@ TOLD = {
 SERVER = """
 import asyncio, json, sys
 from pathlib import Path
-from benchmarks.files import most_megabytes
 from copilot_admin.agent.files.reading import with_files_read
 from copilot_admin.agent.files.rules import FileRules
 from tests.agent.files.test_hostile_files import asked
@@ -71,7 +70,8 @@ async def main():
     return sentences
 
 sentences = asyncio.run(main())
-print(json.dumps([sentences, most_megabytes()]))
+[peak] = [line for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM:" in line]
+print(json.dumps([sentences, int(peak.split()[1]) / 1024]))
 """
 
 

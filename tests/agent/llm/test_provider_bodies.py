@@ -27,14 +27,14 @@ def broken(body: bytes) -> bytes:
     return packing.compress(body) + packing.flush(zlib.Z_SYNC_FLUSH) + b"\xff\xff"
 
 
-PACKED = gzip.compress(ZEROS)
+PACKED = gzip.compress(ZEROS, mtime=0)
 BODIES = {
     "plain": ("identity", ZEROS),
     "gzip": ("gzip", PACKED),
     "deflate": ("deflate", zlib.compress(ZEROS)),
-    "gzip twice": ("gzip, gzip", gzip.compress(PACKED)),
+    "gzip twice": ("gzip, gzip", gzip.compress(PACKED, mtime=0)),
     "broken": ("gzip", broken(ZEROS)),
-    "more after the end": ("gzip", gzip.compress(b"no") + ZEROS),
+    "more after the end": ("gzip", gzip.compress(b"no", mtime=0) + ZEROS),
     "nothing unpacked": ("deflate", b"\x78\x9c" + b"\0\0\0\xff\xff" * (8 * MEGABYTE)),
     "brotli": ("br", ZEROS),
     "zstd": ("zstd", ZEROS),
@@ -115,8 +115,8 @@ def test_a_refusal_without_end_is_hung_up_on(asked):
 @pytest.mark.parametrize(
     ("encoding", "body", "said"),
     [
-        ("gzip", gzip.compress(b"no such model"), "no such model"),
-        ("gzip", gzip.compress(b"no such model")[:-4], "no such model"),
+        ("gzip", gzip.compress(b"no such model", mtime=0), "no such model"),
+        ("gzip", gzip.compress(b"no such model", mtime=0)[:-4], "no such model"),
         ("gzip", broken(b"no such model"), "no such model"),
         ("gzip", b"no such model", "no such model"),
         (", ".join(["gzip"] * 1200), b"no such model", "no such model"),
@@ -192,7 +192,7 @@ class Response:
 
 @pytest.mark.parametrize(
     ("encoding", "body"),
-    [("identity", ZEROS[:MEGABYTE]), ("gzip", gzip.compress(ZEROS[:MEGABYTE]))],
+    [("identity", ZEROS[:MEGABYTE]), ("gzip", gzip.compress(ZEROS[:MEGABYTE], mtime=0))],
     ids=["plain", "packed"],
 )
 def test_a_body_is_handed_on_in_pieces_of_32_kilobytes(encoding, body):
@@ -237,14 +237,14 @@ def without_head(body):
 @pytest.mark.parametrize(
     ("encoding", "body"),
     [
-        ("gzip", gzip.compress(b"He") + gzip.compress(b"llo")),
+        ("gzip", gzip.compress(b"He", mtime=0) + gzip.compress(b"llo", mtime=0)),
         ("x-gzip", b"".join(map(gzip.compress, (b"Hel", b"", b"", b"lo")))),
-        ("gzip", gzip.compress(b"Hello") + b"\x1f and more"),
+        ("gzip", gzip.compress(b"Hello", mtime=0) + b"\x1f and more"),
         ("gzip", b"Hello"),
-        ("deflate", zlib.compress(b"Hello") + gzip.compress(b" and more")),
+        ("deflate", zlib.compress(b"Hello") + gzip.compress(b" and more", mtime=0)),
         ("deflate", without_head(b"Hello")),
-        ("gzip, gzip", gzip.compress(gzip.compress(b"Hel") + gzip.compress(b"lo"))),
-        ("identity, gzip", gzip.compress(b"Hello")),
+        ("gzip, gzip", gzip.compress(gzip.compress(b"Hel", mtime=0) + gzip.compress(b"lo", mtime=0))),
+        ("identity, gzip", gzip.compress(b"Hello", mtime=0)),
     ],
     ids=[
         "one behind the other",
@@ -264,7 +264,7 @@ def test_a_packed_body_is_read_to_its_end_however_it_comes(encoding, body):
 
 def test_of_packed_bodies_one_behind_the_other_so_many_are_read(monkeypatch):
     monkeypatch.setattr(packing, "MOST_PACKAGES", 3)
-    assert body_of("gzip", gzip.compress(b"a") * 5) == b"aaa"
+    assert body_of("gzip", gzip.compress(b"a", mtime=0) * 5) == b"aaa"
 
 
 def test_others_have_their_turn_while_what_precedes_a_fault_is_looked_for():

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 import pytest
 
-from benchmarks.transcripts import filler
+from benchmarks.transcripts import make_filler
 from copilot_admin.models import (
     CallerDay,
     Conversation,
@@ -196,7 +196,7 @@ def test_several_processes_count_the_same_hour():
 def test_the_rollups_of_a_filled_journal_say_what_a_full_count_says(turns):
     versions = [make_version() for _ in range(5)]
     keys = [f"key:{make_key(f'Desk {one}')[0].pk}" for one in range(3)]
-    filler(versions, ["anonymous", *keys]).fill(turns // 4, say=lambda _: None)
+    make_filler(versions, ["anonymous", *keys]).fill(turns // 4, say=lambda _: None)
     author = make_user()
     with transaction.atomic():
         for talk in Conversation.objects.order_by("pk")[:: max(1, turns // 200)]:
