@@ -243,7 +243,10 @@ def without_head(body):
         ("gzip", b"Hello"),
         ("deflate", zlib.compress(b"Hello") + gzip.compress(b" and more", mtime=0)),
         ("deflate", without_head(b"Hello")),
-        ("gzip, gzip", gzip.compress(gzip.compress(b"Hel", mtime=0) + gzip.compress(b"lo", mtime=0))),
+        (
+            "gzip, gzip",
+            gzip.compress(gzip.compress(b"Hel", mtime=0) + gzip.compress(b"lo", mtime=0)),
+        ),
         ("identity, gzip", gzip.compress(b"Hello", mtime=0)),
     ],
     ids=[
