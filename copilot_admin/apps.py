@@ -13,6 +13,9 @@ class CopilotAdminConfig(AppConfig):
 
     def ready(self) -> None:
         """Registers the system checks and the order of names, and has roles and prices follow what is saved."""
+        from django.contrib.auth.models import User
+
+        from copilot_admin.accounts.command_audit import record_account_change
         from copilot_admin.config.role_groups import create_roles  # needs the models of `auth`
         from copilot_admin.copilots import checks  # noqa: F401  # needs the models
         from copilot_admin.http import path_ids
@@ -26,6 +29,7 @@ class CopilotAdminConfig(AppConfig):
         add_to_connections()
         reject_nul_on_sqlite()
         post_migrate.connect(create_roles, sender=self)
+        post_save.connect(record_account_change, sender=User)
         post_save.connect(price_new_rehearsal, sender=Provider)
         for model in (ModelPrice, Provider):
             post_save.connect(prices_changed, sender=model)

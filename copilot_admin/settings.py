@@ -215,7 +215,6 @@ ASGI_APPLICATION = "copilot_admin.asgi.application"
 ROOT_URLCONF = "copilot_admin.urls"
 INSTALLED_APPS = [
     *(["daphne"] if DEBUG else []),  # for `runserver`: it installs Twisted's event loop
-    "copilot_admin.terminal",  # before the app whose commands it replaces
     "django.contrib.admin.apps.SimpleAdminConfig",  # our site registers its models itself
     "django.contrib.auth",
     "django.contrib.contenttypes",

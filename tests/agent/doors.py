@@ -8,7 +8,6 @@ anybody may send.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from io import StringIO
 from types import ModuleType
 from typing import Any
 
@@ -45,7 +44,6 @@ import copilot_admin.config.logs
 from copilot_admin.evaluation import expectations, numbers
 from copilot_admin.http import bounded_cookies, encoded_forms, form_bodies, form_parts, route_names
 from copilot_admin.import_export import fault_places, loading
-from copilot_admin.management import plain_command
 from copilot_admin.models import natural_order
 from copilot_admin.redaction import kinds, redactor, spellings
 from copilot_admin.redaction.rules import Rules
@@ -150,11 +148,6 @@ DOORS = (
         question_room,
         lambda text: question_room.weight_of(text.encode()),
         (("", "[]", ""), ("", "\\ud83d", ""), ("", "é", ""), ("", "1,", "")),
-    ),
-    Door(
-        plain_command,
-        lambda text: plain_command.PlainOutput(StringIO()).write(text),
-        (("", "\x1b", ""), ("", "\u202e", "a")),
     ),
     Door(
         bare_pictures,

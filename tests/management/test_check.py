@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management import CommandError, call_command
 import pytest
 
-from copilot_admin.errors import ConfigurationError, ProviderRefused, Unavailable
+from copilot_admin.errors import ConfigurationError, ProviderRefused
 from copilot_admin.evaluation import question_check
 from copilot_admin.evaluation.question_runs import result_of
 from copilot_admin.management.commands import copilots
@@ -52,18 +52,6 @@ def test_one_that_cannot_be_asked_ends_with_2(capsys, monkeypatch):
     make_saved(copilot)
     assert check(copilot) == 2
     assert capsys.readouterr().out == "undecided: What? (The key is wrong.)\n"
-
-
-@pytest.mark.database
-def test_a_database_that_is_away_ends_with_2(capsys, monkeypatch):
-    async def away(*_: Any) -> None:
-        raise Unavailable("Not now.")
-
-    monkeypatch.setattr(question_check, "result_of", away)
-    copilot = make_copilot()
-    make_saved(copilot)
-    assert check(copilot) == 2
-    assert capsys.readouterr().out == "undecided: What? (Not now.)\n"
 
 
 def test_what_is_live_is_asked_on_demand(capsys, monkeypatch):

@@ -4,7 +4,6 @@ from contextlib import nullcontext
 from datetime import UTC, datetime
 from io import BytesIO, StringIO
 from pathlib import Path
-import signal
 import sys
 from types import SimpleNamespace
 from typing import Any
@@ -16,10 +15,7 @@ import uvicorn
 
 from copilot_admin.copilots.publishing import problems
 from copilot_admin.import_export import yaml_writing
-from copilot_admin.management.commands import restore
 from copilot_admin.models import (
-    Action,
-    AuditEntry,
     Copilot,
     EndpointKey,
 )
@@ -111,8 +107,7 @@ def test_a_bad_file_is_told_line_by_line(good_file):
 
 
 def test_a_file_that_is_missing_is_one_line(tmp_path):
-    said = r"none\.yaml cannot be read: No such file or directory\. Name one that is there\.$"
-    with pytest.raises(CommandError, match=said):
+    with pytest.raises(CommandError, match=r"none\.yaml: No such file or directory"):
         _run("copilots", "import", str(tmp_path / "none.yaml"))
 
 
@@ -135,75 +130,8 @@ def test_of_an_input_without_an_end_no_more_is_read_than_shows_that_it_is_too_bi
 @pytest.mark.django_db
 def test_an_export_that_finds_no_room_names_its_file(good_file):
     _run("copilots", "import", str(good_file))
-    said = r"^/dev/full cannot be written: No space left on device\. Make room, or name a file on "
-    with pytest.raises(CommandError, match=said):
+    with pytest.raises(CommandError, match="/dev/full: No space left on device"):
         _run("copilots", "export", "--out", "/dev/full")
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["backup", ""],
-        ["restore", " "],
-        ["copilots", "export", "--out", ""],
-        ["copilots", "import", ""],
-        ["prices", "import", "--provider", "R", ""],
-        ["transcripts", "export", "--format", "csv", "--output", ""],
-    ],
-)
-def test_a_file_without_a_name_is_refused(arguments):
-    """As of a variable of a script that is not set."""
-    with pytest.raises(CommandError, match=r"it is empty\. Name a file\.$"):
-        _run(*arguments)
-
-
-def test_the_root_of_all_folders_is_no_backup():
-    with pytest.raises(CommandError, match=r"^/ exists\. Name another file, or move it away\.$"):
-        _run("backup", "/")
-
-
-@pytest.mark.parametrize("command", ["backup", "restore"])
-def test_a_link_to_itself_is_one_line(tmp_path, command):
-    link = tmp_path / "link"
-    link.symlink_to(link)
-    with pytest.raises(CommandError, match="Too many levels of symbolic links"):
-        _run(command, f"{link}/a")
-
-
-@pytest.mark.django_db
-def test_what_was_restored_is_told_where_the_anchors_cannot_be_read(
-    tmp_path, settings, monkeypatch
-):
-    settings.DATA_DIR = tmp_path
-    (tmp_path / "audit-anchors.jsonl").mkdir()
-    done = SimpleNamespace(made_at="2026-01-01", uploads=0, needs_migrate=False, keys_missing=())
-    monkeypatch.setattr(restore, "restore", lambda *_, **__: done)
-    assert _run("restore", str(tmp_path / "backup")).splitlines() == [
-        "Restored as of 2026-01-01, with 0 uploads.",
-        f"{tmp_path / 'audit-anchors.jsonl'} cannot be read: Is a directory. Name a file. Then look what "
-        "`audit verify` says.",
-    ]
-    assert AuditEntry.objects.get().action == Action.PUT_BACK
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.django_db
-def test_a_restoring_that_replaced_the_database_goes_to_its_end(
-    tmp_path, settings, monkeypatch, number
-):
-    """Log-ins of the backup were left alive, and the trail did not say that it was put back."""
-    settings.DATA_DIR = tmp_path
-    before = signal.getsignal(number)
-
-    def interrupted(_, *, force, replacing=lambda: None):
-        replacing()
-        signal.raise_signal(number)
-        return SimpleNamespace(made_at="now", uploads=0, needs_migrate=False, keys_missing=())
-
-    monkeypatch.setattr(restore, "restore", interrupted)
-    assert _run("restore", str(tmp_path / "backup")) == "Restored as of now, with 0 uploads.\n"
-    assert AuditEntry.objects.get().action == Action.PUT_BACK
-    assert signal.getsignal(number) is before
 
 
 @pytest.mark.django_db

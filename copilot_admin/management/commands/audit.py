@@ -22,7 +22,7 @@ from copilot_admin.audit.chain import (
 from copilot_admin.audit.forwarding import anchors_path, format_json, format_syslog, read_anchors
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.management.plain_command import PlainCommand
+from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.models import Action
 from copilot_admin.models.audit import HASH_LENGTH, AuditEntry
 
@@ -46,7 +46,7 @@ def parse_day(text: str) -> datetime:
         raise ArgumentTypeError(f"{text!r} is not a date, use YYYY-MM-DD") from None
 
 
-class Command(PlainCommand):
+class Command(SanitizedCommand):
     """Verify and export the audit trail."""
 
     help = "Verify the audit trail, print its newest hash, or export it as lines."

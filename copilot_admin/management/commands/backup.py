@@ -12,14 +12,13 @@ from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.jobs.backups.backing_up import back_up
-from copilot_admin.management.named_files import named_file
-from copilot_admin.management.plain_command import PlainCommand
+from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.models import Action, AuditEntry
 
 MEGABYTE = 1_000_000
 
 
-class Command(PlainCommand):
+class Command(SanitizedCommand):
     """Writes a backup while servers go on."""
 
     help = (
@@ -30,7 +29,7 @@ class Command(PlainCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declares the file."""
-        parser.add_argument("file", type=named_file, help="a file that does not exist yet")
+        parser.add_argument("file", type=Path, help="a file that does not exist yet")
 
     def handle(self, *, file: Path, **options: Any) -> None:
         """Writes the file.

@@ -11,11 +11,11 @@ from copilot_admin.agent.component_runs.samples import sample_findings
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.components.registry import Registry, registry
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.management.plain_command import PlainCommand
+from copilot_admin.management.base import SanitizedCommand
 from protocol.components import ContractFinding, ContractRule
 
 
-class Command(PlainCommand):
+class Command(SanitizedCommand):
     """Checks all rules of every component; the last one by running every sample."""
 
     help = "Checks every component against the six rules of the contract, and runs its samples."

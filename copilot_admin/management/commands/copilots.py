@@ -24,9 +24,7 @@ from copilot_admin.import_export.importing import import_file, usual_access
 from copilot_admin.import_export.loading import MOST_BYTES, as_json
 from copilot_admin.import_export.templates import Switched, make_copilot, template_named, templates
 from copilot_admin.import_export.yaml_writing import is_readable_as_yaml, write_yaml
-from copilot_admin.management.named_files import named_file
-from copilot_admin.management.plain_command import PlainCommand
-from copilot_admin.management.whole_file import write_whole
+from copilot_admin.management.base import SanitizedCommand, replace_file
 from copilot_admin.models import Action, Copilot, Judgement, Provider, Side
 
 # The options of `new`.
@@ -48,7 +46,7 @@ TOO_MUCH_YAML = "This is more YAML than an import reads. Write JSON with --out c
 LONGEST_VALUE = 200  # characters of a value in a diff
 
 
-class Command(PlainCommand):
+class Command(SanitizedCommand):
     """Exports and imports copilots, makes them of templates, and checks their answers."""
 
     help = "Exports, imports and checks copilots, or makes one of a template."
@@ -58,12 +56,10 @@ class Command(PlainCommand):
         actions = parser.add_subparsers(dest="action", required=True)
         export = actions.add_parser("export", help="writes a copilot file; never a secret")
         export.add_argument("slugs", metavar="SLUG", nargs="*", help="default: all but the archive")
-        export.add_argument(
-            "--out", type=named_file, metavar="FILE", help="default: standard output"
-        )
+        export.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
         export.add_argument("--live", action="store_true", help="what answers now, not the draft")
         imports = actions.add_parser("import", help="creates or updates copilots by slug")
-        imports.add_argument("file", type=named_file, metavar="FILE", help="- for standard input")
+        imports.add_argument("file", type=Path, metavar="FILE", help="- for standard input")
         imports.add_argument("--publish", action="store_true", help="publish them too")
         imports.add_argument("--dry-run", action="store_true", help="tell, and change nothing")
         actions.add_parser("templates", help="lists the built-in templates")
@@ -170,7 +166,7 @@ class Command(PlainCommand):
             self.stdout.write_document(text)
         else:
             try:
-                write_whole(out, text)
+                replace_file(out, text)
             except OSError as error:
                 raise CommandError(f"cannot write {out}: {error.strerror}") from error
 

@@ -12,7 +12,7 @@ from copilot_admin.audit.changes import snapshot
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.copilots.fields.directions import turning_sign_fault
-from copilot_admin.management.plain_command import PlainCommand
+from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.models import Action, Copilot, EndpointKey
 
 
@@ -32,7 +32,7 @@ def end_of_day(text: str) -> datetime:
     return end
 
 
-class Command(PlainCommand):
+class Command(SanitizedCommand):
     """Makes endpoint keys."""
 
     help = "Makes endpoint keys. The key alone is written to standard output, this once."

@@ -18,8 +18,7 @@ from copilot_admin.audit.recording import record
 from copilot_admin.copilots.model_lists import fetch_models, known_models
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.jobs.costs import PricedRun, filled_costs, unknown_costs
-from copilot_admin.management.named_files import named_file
-from copilot_admin.management.plain_command import PlainCommand
+from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.models import Action, CostConfidence, Provider
 from copilot_admin.pricing.cost import Price
 from copilot_admin.pricing.importing import (
@@ -84,7 +83,7 @@ class PricedTally:
             self.estimated += cost.confidence is CostConfidence.ESTIMATED
 
 
-class Command(PlainCommand):
+class Command(SanitizedCommand):
     """Imports prices, and fills costs."""
 
     help = "Imports the prices of models, and gives requests a cost that had none when they ended."
@@ -157,7 +156,7 @@ class Command(PlainCommand):
 
 
 def _declare_import(imports: ArgumentParser) -> None:
-    imports.add_argument("file", type=named_file, metavar="FILE", help="- for standard input")
+    imports.add_argument("file", type=Path, metavar="FILE", help="- for standard input")
     imports.add_argument("--provider", required=True, metavar="NAME", help="whose prices")
     imports.add_argument(
         "--all", action="store_true", help="also models that the provider does not list"

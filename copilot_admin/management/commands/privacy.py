@@ -15,7 +15,7 @@ from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.jobs import removals, removing
 from copilot_admin.jobs.half_pace import at_half_pace
-from copilot_admin.management.plain_command import PlainCommand
+from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.management.privacy_options import (
     add_scope,
     add_yes,
@@ -45,7 +45,7 @@ TRIES = 20  # of a step for which somebody else has to end first, a second apart
 PAUSES = (1, 4, 15)
 
 
-class Command(PlainCommand):
+class Command(SanitizedCommand):
     """Erases conversations, prunes what was kept for long enough, holds what must stay."""
 
     help = "Erases conversations, prunes what was kept for long enough, and holds what must stay."

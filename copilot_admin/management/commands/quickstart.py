@@ -11,14 +11,14 @@ from django.core.management.base import CommandError
 
 from copilot_admin.config.statement_limits import without_statement_timeout
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.management.plain_command import PlainCommand
+from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.server import serve
 from copilot_admin.server.database_check import describe_database_error
 from copilot_admin.server.first_start import prepare_first_start
 from copilot_admin.server.instance_lock import instance_lock
 
 
-class Command(PlainCommand):
+class Command(SanitizedCommand):
     """Prepares the database, creates the first admin and sample copilots, serves."""
 
     help = "Prepares everything and serves. A second run changes nothing and serves."

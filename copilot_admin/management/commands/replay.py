@@ -19,7 +19,7 @@ from copilot_admin.evaluation.replay_reading import ReplayView, pairs_of, replay
 from copilot_admin.evaluation.replay_reading import told as told_of
 from copilot_admin.evaluation.replay_targets import WantedTarget, replay_of
 from copilot_admin.evaluation.replay_tasks import replay_here
-from copilot_admin.management.plain_command import PlainCommand
+from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.models import (
     Action,
     Copilot,
@@ -45,7 +45,7 @@ _UNFINISHED: Mapping[str, str] = {
 }
 
 
-class Command(PlainCommand):
+class Command(SanitizedCommand):
     """Replays the saved questions of a copilot, and waits for the end."""
 
     help = "Asks saved questions of a draft, a version or another model, and says what changed."

@@ -1,7 +1,6 @@
 """`manage.py restore FILE`: puts a backup in its place."""
 
 from argparse import ArgumentParser
-from contextlib import ExitStack
 import os
 from pathlib import Path
 from typing import Any
@@ -14,14 +13,12 @@ from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.jobs.backups.restoring import Restored, restore
-from copilot_admin.management.ignored_signals import ignoring_signals
-from copilot_admin.management.named_files import named_file
-from copilot_admin.management.plain_command import PlainCommand
+from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.models import Action
 from copilot_admin.server.instance_lock import instance_lock
 
 
-class Command(PlainCommand):
+class Command(SanitizedCommand):
     """Puts a backup in its place."""
 
     help = (
@@ -32,7 +29,7 @@ class Command(PlainCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declares the file and `--force`."""
-        parser.add_argument("file", type=named_file)
+        parser.add_argument("file", type=Path)
         parser.add_argument(
             "--force", action="store_true", help="replace a database that is not empty"
         )
@@ -44,13 +41,8 @@ class Command(PlainCommand):
             CommandError: It cannot be done; the text says why.
         """
         try:
-            with instance_lock(), ExitStack() as to_its_end:
-                done = restore(
-                    Path(os.path.realpath(file)),
-                    force=force,
-                    replacing=lambda: to_its_end.enter_context(ignoring_signals()),
-                )
-                self._tell(done)
+            with instance_lock():
+                self._tell(restore(Path(os.path.realpath(file)), force=force))
         except ConfigurationError as error:
             raise CommandError(error.public) from error
 

@@ -11,7 +11,7 @@ from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.config.encryption import newest_key_id, older_key_ids
 from copilot_admin.jobs.resealing import Resealing, reseal_all
-from copilot_admin.management.plain_command import PlainCommand
+from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.models import Action, AuditEntry
 
 SECONDS_OF_A_DAY = 86_400
@@ -21,7 +21,7 @@ OF_TRAIL = (
 )
 
 
-class Command(PlainCommand):
+class Command(SanitizedCommand):
     """Rotates the keys that seal stored secrets."""
 
     help = (

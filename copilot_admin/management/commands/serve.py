@@ -7,13 +7,13 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.management.plain_command import PlainCommand
+from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.server import serve
 from copilot_admin.server.database_check import check_database
 from copilot_admin.server.instance_lock import instance_lock
 
 
-class Command(PlainCommand):
+class Command(SanitizedCommand):
     """Serves the copilots and the admin."""
 
     help = "Serves the copilots and the admin."

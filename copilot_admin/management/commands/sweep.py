@@ -9,12 +9,12 @@ from django.db import IntegrityError, transaction
 from copilot_admin.jobs.half_pace import at_half_pace
 from copilot_admin.jobs.images import sweep_images
 from copilot_admin.jobs.sweeping import Sweep, sweep_batch
-from copilot_admin.management.plain_command import PlainCommand
+from copilot_admin.management.base import SanitizedCommand
 
 TRIES = 3  # of a batch; a question that refers to a blob does so in milliseconds
 
 
-class Command(PlainCommand):
+class Command(SanitizedCommand):
     """Sweeps blobs and images."""
 
     help = (

@@ -14,8 +14,7 @@ from django.utils import timezone
 
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import hide_personal_filters, record
-from copilot_admin.management.named_files import named_file
-from copilot_admin.management.plain_command import PlainCommand
+from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.models import Action, Cause, Removal
 from copilot_admin.transcripts.exports.conversations import ExportOptions
 from copilot_admin.transcripts.exports.format import About, all_formats
@@ -44,7 +43,7 @@ def named_value(text: str) -> tuple[str, str]:
     return name, value
 
 
-class Command(PlainCommand):
+class Command(SanitizedCommand):
     """Exports transcripts."""
 
     help = "Exports transcripts as files for spreadsheets, fine-tuning, evaluations and readers."
@@ -58,7 +57,7 @@ class Command(PlainCommand):
         exports.add_argument(
             "--output",
             required=True,
-            type=named_file,
+            type=Path,
             metavar="FILE",
             help="a new file, or - for standard output",
         )
