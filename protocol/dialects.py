@@ -9,6 +9,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from enum import Enum
 from typing import assert_never
 
+from protocol.citations import break_unsafe_urls
 from protocol.events import (
     ArtifactType,
     CitationCollection,
@@ -57,6 +58,8 @@ def say(event: Event, generation: Generation) -> tuple[WireEvent, ...]:
     Returns:
         The events to send, in order; none if the client has nothing to show for it.
     """
+    if isinstance(event, CitationCollection):
+        event = CitationCollection(tuple(map(break_unsafe_urls, event.citations)))
     match generation:
         case Generation.ONE:
             return _say_one(event)

@@ -1,5 +1,6 @@
 """Citations that come with data, as far as every client can show them."""
 
+import re
 from typing import Any
 from uuid import UUID
 
@@ -7,7 +8,9 @@ from openbb_ai.models import Citation as TheirCitation
 import pytest
 
 from protocol.citations import read_citation
-from protocol.events import Citation
+from protocol.dialects import say
+from protocol.events import Citation, CitationCollection
+from protocol.generations import Generation
 
 OURS = UUID(int=7)
 THEIRS = "6a097e6b-1d8c-4647-9863-57b23b1e8ad4"
@@ -89,3 +92,48 @@ def test_details_are_objects():
     citation = read(details=[{"Page": 2}, "page 3", None])
     assert citation is not None
     assert citation.details == ({"Page": 2},)
+
+
+UNSAFE = (
+    "javascript:alert(1)", "JaVaScRiPt:alert(1)", " \x01java\tscript:alert(1)", "j\na\nvascript:x",
+    "vbscript:msgbox(1)", "data:text/html,<script>x</script>", "data:;base64,PHA+", "[x](javascript:x)",
+)  # fmt: skip
+SAFE = (
+    "https://bank.example/a:b?c=javascript", "HTTP://bank.example", "mailto:desk@bank.example",
+    "AAPL:US", "Market data: rates", "12:30", "reports/1.pdf", "",
+)  # fmt: skip
+
+
+def say_citation(generation: Generation, text: str, key: str = "Link") -> str:
+    info = {"type": "web", "name": text, "metadata": {"pages": [{key: text}]}}
+    citation = Citation(id=str(OURS), source_info=info, details=({"Name": text, key: [text]},))
+    return "".join(str(data) for _, data in say(CitationCollection((citation,)), generation))
+
+
+@pytest.mark.parametrize("generation", list(Generation))
+@pytest.mark.parametrize("text", UNSAFE)
+def test_no_client_gets_a_url_that_runs_code(generation: Generation, text: str):
+    said = "".join(say_citation(generation, text).split("\\t")).replace("\\n", "").lower()
+    assert not re.search(r"(java|vb)script:|data:", said)
+
+
+@pytest.mark.parametrize("generation", list(Generation))
+@pytest.mark.parametrize("text", SAFE)
+def test_other_texts_of_a_citation_stay_as_they_are(generation: Generation, text: str):
+    assert repr(text)[1:-1] in say_citation(generation, text, key="Symbol")
+
+
+@pytest.mark.parametrize("url", ["ftp://bank.example", "file:///etc/passwd", "blob:x"])
+def test_a_url_has_a_scheme_that_clients_may_open(url: str):
+    for key in ("url", "Link", "source_url", "href"):
+        assert url not in say_citation(Generation.THREE, url, key).replace(
+            f"'name': '{url}'", ""
+        ).replace(f"'Name': '{url}'", "")
+
+
+def test_the_arguments_of_a_widget_stay_those_of_the_client():
+    info = {"type": "widget", "metadata": {"input_args": {"url": "javascript:x"}}}
+    [(_, data)] = say(
+        CitationCollection((Citation(id=str(OURS), source_info=info),)), Generation.THREE
+    )
+    assert data["citations"][0]["source_info"] == info
