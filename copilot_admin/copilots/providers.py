@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from copilot_admin.agent.values.spec import ProviderSpec, Timeouts, ToolCalling
 from copilot_admin.config import logs
@@ -71,8 +72,31 @@ def forget_key_if_moved(provider: Provider, base_url: str) -> None:
 
     Whoever may change an address could otherwise have the key sent to a server of his own.
     """
-    if _origin(provider.base_url) != _origin(base_url):
+    if get_origin(provider.base_url) != get_origin(base_url):
         provider.api_key_cipher = provider.api_key_hint = ""
+
+
+def check_key_variable(provider: Provider) -> None:
+    """Check that the key variable of an unsaved provider may be sent to its base URL.
+
+    Anybody who may type a base URL could otherwise have the key sent to a server of their own.
+    Saving a provider binds its variable to the origin of its base URL, and is audited.
+
+    Raises:
+        ConfigurationError: No saved provider sends this variable to this origin.
+    """
+    name = provider.api_key_env
+    if not name or provider.api_key_cipher:
+        return
+    saved = Provider.objects.filter(api_key_env=name).values_list("base_url", flat=True)
+    if get_origin(provider.base_url) not in set(map(get_origin, saved)):
+        raise ConfigurationError(
+            _(
+                "The key in %(name)s is sent only to servers with which a provider was saved. "
+                "Save this provider first, or enter its key."
+            )
+            % {"name": name}
+        )
 
 
 def may_hold_key(name: str) -> bool:
@@ -124,7 +148,8 @@ def _key_in_variable(provider: Provider) -> str:
     return key
 
 
-def _origin(url: str) -> tuple[str, str]:
+def get_origin(url: str) -> tuple[str, str]:
+    """Return scheme and host with port: where a key may be sent to."""
     parts = urlsplit(url.strip().lower())
     return parts.scheme, parts.netloc
 

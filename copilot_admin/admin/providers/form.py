@@ -13,7 +13,7 @@ from copilot_admin.admin.common.generics import ProviderModelForm
 from copilot_admin.agent.fetching.addresses import check_base_url
 from copilot_admin.agent.providers.registry import provider_kinds
 from copilot_admin.agent.values.spec import Timeouts
-from copilot_admin.copilots.providers import key_variables, may_hold_key
+from copilot_admin.copilots.providers import get_origin, key_variables, may_hold_key
 from copilot_admin.errors import NotReady
 from copilot_admin.models import Provider
 
@@ -25,12 +25,6 @@ ENVIRONMENT_NAME = RegexValidator(
     r"^[A-Za-z_][A-Za-z0-9_]*\Z",
     _("Write the name of the variable, not the key: COPILOT_KEY_LOCAL."),
 )
-
-
-def origin_of(url: str) -> tuple[str, str]:
-    """Scheme and host with port: where a key may be sent to."""
-    parts = urlsplit(url.strip())
-    return parts.scheme.lower(), parts.netloc.lower()
 
 
 class _Timeout(forms.FloatField):
@@ -135,7 +129,7 @@ class ProviderForm(ProviderModelForm):
         values: dict[str, Any] = super().clean() or self.cleaned_data
         before = str(self.initial.get("base_url", ""))
         if self.instance.api_key_cipher and "base_url" in values:
-            moved = origin_of(before) != origin_of(values["base_url"])
+            moved = get_origin(before) != get_origin(values["base_url"])
             self.key_was_cleared = moved and not values.get("api_key")
         if values.get("clear_key") and values.get("api_key"):
             self.add_error("clear_key", _("Either enter a new key or forget the old one."))

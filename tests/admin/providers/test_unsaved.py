@@ -113,6 +113,63 @@ def test_a_stored_key_goes_where_it_went_and_nowhere_else(
     assert (provider.base_url, provider.api_key_cipher) == ("https://api.example.com/v1", before)
 
 
+VARIABLE = "COPILOT_KEY_DESK"
+SAVE_FIRST = (
+    f"The key in {VARIABLE} is sent only to servers with which a provider was saved. "
+    "Save this provider first, or enter its key."
+)
+
+
+@pytest.mark.parametrize("address", [TEST, MODELS])
+@pytest.mark.parametrize(
+    ("is_saved", "values", "keys"),
+    [
+        (True, {}, [CANARY]),
+        (True, {"base_url": "https://api.example.com/v2"}, [CANARY]),
+        (True, {"base_url": "http://api.example.com/v1"}, []),
+        (True, {"base_url": "https://api.example.com:8443/v1"}, []),
+        (True, {"base_url": "https://other.example.com/v1"}, []),
+        (True, {"base_url": "https://other.example.com/v1", "api_key": "sk-typed"}, ["sk-typed"]),
+        (False, {}, []),
+        (False, {"api_key": "sk-typed"}, ["sk-typed"]),
+    ],
+)
+def test_a_key_of_the_environment_goes_only_where_a_saved_provider_sends_it(
+    operator: Client, asked: list[ProviderSpec], monkeypatch: pytest.MonkeyPatch,
+    address: str, is_saved: bool, values: dict[str, str], keys: list[str],
+) -> None:  # fmt: skip
+    monkeypatch.setenv(VARIABLE, CANARY)
+    provider = None
+    if is_saved:
+        url = "https://api.example.com/v1"
+        provider = make_provider(kind="scripted", base_url=url, api_key_env=VARIABLE)
+    answer = tell(
+        operator, address, provider, **{"name": "Desk", "api_key_env": VARIABLE, **values}
+    )
+    assert [spec.api_key for spec in asked] == keys
+    assert answer["is_good"] is bool(keys)
+    if not keys:
+        assert answer["sentence"] == SAVE_FIRST
+
+
+def test_a_stored_key_that_is_forgotten_is_not_replaced_by_the_environment(
+    operator: Client, asked: list[ProviderSpec], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, CANARY)
+    provider, url = saved(), "https://other.example.com/v1"
+    values = {"name": provider.name, "api_key_env": VARIABLE, "base_url": url}
+    assert tell(operator, TEST, provider, **values)["sentence"] == SAVE_FIRST
+    assert asked == []
+
+
+def test_another_saved_provider_with_the_same_variable_vouches_for_its_server(
+    operator: Client, asked: list[ProviderSpec], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, CANARY)
+    make_provider(kind="scripted", base_url="https://api.example.com/v2", api_key_env=VARIABLE)
+    assert tell(operator, TEST, api_key_env=VARIABLE)["is_good"]
+
+
 @pytest.mark.parametrize("address", [TEST, MODELS])
 def test_what_is_wrong_in_the_form_is_said_and_nobody_is_asked(
     operator: Client, asked: list[ProviderSpec], address: str
