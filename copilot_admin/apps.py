@@ -21,8 +21,7 @@ class CopilotAdminConfig(AppConfig):
         from copilot_admin.http import path_ids
         from copilot_admin.models import ModelPrice, Provider
         from copilot_admin.models.natural_order import add_to_connections
-        from copilot_admin.pricing.book import prices_changed
-        from copilot_admin.pricing.shipped import price_new_rehearsal
+        from copilot_admin.pricing.prices import add_demo_price, clear_price_cache_on_change
         from copilot_admin.storage.errors import reject_nul_on_sqlite
 
         path_ids.register()
@@ -30,7 +29,7 @@ class CopilotAdminConfig(AppConfig):
         reject_nul_on_sqlite()
         post_migrate.connect(create_roles, sender=self)
         post_save.connect(record_account_change, sender=User)
-        post_save.connect(price_new_rehearsal, sender=Provider)
+        post_save.connect(add_demo_price, sender=Provider)
         for model in (ModelPrice, Provider):
-            post_save.connect(prices_changed, sender=model)
-            post_delete.connect(prices_changed, sender=model)
+            post_save.connect(clear_price_cache_on_change, sender=model)
+            post_delete.connect(clear_price_cache_on_change, sender=model)

@@ -26,7 +26,7 @@ from copilot_admin.limits.rate_limits import RATE_LIMITS
 from copilot_admin.limits.redis_client import LIMIT_REDIS
 from copilot_admin.limits.rejections import REJECTIONS
 from copilot_admin.limits.usage import USAGE_CACHE
-from copilot_admin.pricing import book
+from copilot_admin.pricing.prices import clear_price_cache
 from copilot_admin.redaction import own
 from copilot_admin.runs.refused import REFUSED
 from copilot_admin.storage import writer
@@ -133,7 +133,7 @@ def _reset_caches() -> None:
     """Forget what other tests left in the process: a database that is emptied reuses its ids."""
     live._other_ids.cache_clear()
     live._answerer.cache_clear()
-    book.forget()
+    clear_price_cache()
     forget_noted()
     forget_users()
     forget_callers()

@@ -24,7 +24,7 @@ from copilot_admin.evaluation.expectations import GivenAnswer
 from copilot_admin.evaluation.simulated_workspace import first_messages, request_of, result_messages
 from copilot_admin.ids import new_ids
 from copilot_admin.models import CostConfidence, Event, EventType, Logging, Outcome, Run
-from copilot_admin.pricing.cost import NOTHING, Cost, together
+from copilot_admin.pricing.cost import ZERO_COST, Cost, sum_costs
 from copilot_admin.runs.admitted_query import AdmittedQuery
 from copilot_admin.runs.open_run import frames, open_run
 from copilot_admin.storage.blobs import load
@@ -51,7 +51,7 @@ class AskingFigures:
     ms: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
-    cost: Cost = NOTHING
+    cost: Cost = ZERO_COST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +191,7 @@ def _read(run_ids: tuple[UUID, ...]) -> _Kept:
         ms=sum(run.ms or 0 for run in runs),
         input_tokens=sum(run.input_tokens for run in runs),
         output_tokens=sum(run.output_tokens for run in runs),
-        cost=together(Cost(run.cost, member(CostConfidence, run.cost_confidence)) for run in runs),
+        cost=sum_costs(Cost(run.cost, member(CostConfidence, run.cost_confidence)) for run in runs),
     )
     return _Kept(
         ended=runs[-1].outcome,

@@ -17,8 +17,8 @@ from copilot_admin.errors import RunError
 from copilot_admin.evaluation.asking import AskingFigures, AskingResult
 from copilot_admin.evaluation.expectations import AnswerVerdict, verdict_of_judge, verdict_on
 from copilot_admin.models import Judgement
-from copilot_admin.pricing.book import price_at
-from copilot_admin.pricing.cost import NOTHING, Cost, at_best_estimated, cost_of, together
+from copilot_admin.pricing.cost import ZERO_COST, Cost, calculate_cost, mark_estimated, sum_costs
+from copilot_admin.pricing.prices import get_price
 from copilot_admin.storage.writer import READER
 
 JUDGE_SECONDS = 60.0
@@ -46,15 +46,15 @@ class JudgingOutcome:
     verdict: AnswerVerdict
     input_tokens: int = 0
     output_tokens: int = 0
-    cost: Cost = NOTHING
+    cost: Cost = ZERO_COST
 
     def added_to(self, figures: AskingFigures) -> AskingFigures:
-        """What answer and judge took together."""
+        """Add the usage of the judge to that of the answer."""
         return replace(
             figures,
             input_tokens=figures.input_tokens + self.input_tokens,
             output_tokens=figures.output_tokens + self.output_tokens,
-            cost=together([figures.cost, self.cost]),
+            cost=sum_costs([figures.cost, self.cost]),
         )
 
 
@@ -83,9 +83,9 @@ async def judge(
     verdict = await _verdict_through(door, expected.text, asked.answer.text)
     read, written = (door.usage.get(key, 0) for key in ("prompt_tokens", "completion_tokens"))
     spec = answerer.spec
-    find = partial(price_at, spec.provider.name, spec.model, timezone.now())
+    find = partial(get_price, spec.provider.name, spec.model, timezone.now())
     usage = Usage(input_tokens=read, output_tokens=written) if read or written else None
-    cost = at_best_estimated(cost_of(usage, await READER.run(find)))
+    cost = mark_estimated(calculate_cost(usage, await READER.run(find)))
     return JudgingOutcome(verdict, read, written, cost)
 
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from copilot_admin.models import ReplayState
-from copilot_admin.pricing.money import dollars
+from copilot_admin.pricing.money import format_dollars
 
 SLOWER = 2  # times as long as before
 
@@ -138,7 +138,7 @@ def summary(tally: Tally) -> str:
 
 def cost_sentence(spent: Spent) -> str:
     """What is known of the cost so far, and that something is not."""
-    known = _("%(amount)s so far.") % {"amount": dollars(spent.known)}
+    known = _("%(amount)s so far.") % {"amount": format_dollars(spent.known)}
     if not spent.n_unknown:
         return known
     unknown = ngettext(
@@ -152,7 +152,7 @@ def cost_sentence(spent: Spent) -> str:
 def bound_sentence(spent: Spent, most: Decimal) -> str:
     """Why a replay asks nothing more."""
     reached = _("It stopped at its bound of %(most)s. Raise the bound to go on.")
-    return f"{reached % {'most': dollars(most)}} {cost_sentence(spent)}"
+    return f"{reached % {'most': format_dollars(most)}} {cost_sentence(spent)}"
 
 
 def _clauses(tally: Tally) -> Iterator[str]:
@@ -184,7 +184,7 @@ def _cost_clause(tally: Tally) -> str:
     if not change and not tally.cost_after:
         return _("cost nothing, as before")
     if not change:
-        return _("cost %(amount)s, before nothing") % {"amount": dollars(tally.cost_after)}
+        return _("cost %(amount)s, before nothing") % {"amount": format_dollars(tally.cost_after)}
     if tally.priced < tally.compared:
         missing = tally.compared - tally.priced
         return _("cost %(change)s (of %(count)d unknown)") % {"change": change, "count": missing}

@@ -19,8 +19,14 @@ from django.db.models import Count, Model, Q, QuerySet, Sum
 from copilot_admin.agent.values.model_call import Usage, UsageSource
 from copilot_admin.jobs.half_pace import at_half_pace
 from copilot_admin.models import Conversation, CostConfidence, Event, EventType, Outcome, Run, Turn
-from copilot_admin.pricing.bill import Bill, bill_of
-from copilot_admin.pricing.cost import UNKNOWN, Cost, Price, at_best_estimated
+from copilot_admin.pricing.cost import (
+    UNKNOWN_COST,
+    Cost,
+    RunCost,
+    calculate_run_cost,
+    mark_estimated,
+)
+from copilot_admin.pricing.prices import Price
 from copilot_admin.storage import blobs
 from copilot_admin.storage.held_back import holding_back
 from copilot_admin.storage.many import in_batches
@@ -42,7 +48,7 @@ class PricedRun:
     """A run of unknown cost, and what it costs by the prices that there are now."""
 
     run: Run
-    bill: Bill
+    bill: RunCost
 
 
 def unknown_costs(*, provider: str = "") -> Iterator[PricedRun]:
@@ -124,7 +130,7 @@ def _locked(model: type[Model], ids: Collection[int | None]) -> frozenset[int | 
     return frozenset((None, *mine))
 
 
-def bill_now(run: Run, calls: Sequence[Event] | None = None) -> Bill:
+def bill_now(run: Run, calls: Sequence[Event] | None = None) -> RunCost:
     """What a run costs by the prices that there are now; a copy that it keeps goes before them.
 
     Args:
@@ -133,18 +139,18 @@ def bill_now(run: Run, calls: Sequence[Event] | None = None) -> Bill:
     """
     usages = _usages(run, _calls_of([run.pk])[run.pk] if calls is None else calls)
     if usages is None:
-        return Bill(UNKNOWN)
-    bill = bill_of(
+        return RunCost(UNKNOWN_COST)
+    bill = calculate_run_cost(
         usages,
         provider=run.provider,
         model=run.model,
         at=run.started_at,
         outcome=member(Outcome, run.outcome),
-        kept=_kept(run),
+        stored_price=_kept(run),
     )
     if run.conversation_id is None and usages:
         # Nothing says whether components asked other models: where nothing is kept, nor are calls.
-        return Bill(at_best_estimated(bill.cost), bill.price)
+        return RunCost(mark_estimated(bill.cost), bill.price)
     return bill
 
 
@@ -165,11 +171,11 @@ def _unpriced(provider: str = "") -> QuerySet[Run]:
 
 def _write_runs(found: Sequence[PricedRun], write: Callable[[Sequence[PricedRun]], None]) -> None:
     """Writes costs that are known into their runs, and then wherever they are added up."""
-    known = [one for one in found if one.bill.cost.is_known]
+    known = [one for one in found if one.bill.cost.amount is not None]
     for one in known:
         cost = one.bill.cost
         Run.objects.filter(pk=one.run.pk).update(
-            cost=cost.amount, cost_confidence=cost.confidence, **one.bill.prices
+            cost=cost.amount, cost_confidence=cost.confidence, **one.bill.price_fields
         )
     write(known)
 

@@ -1,69 +1,63 @@
-"""How a cost follows from tokens and a price; nothing here reads anything."""
+"""Cost of tokens and of runs: exact, estimated or unknown, and unknown is not 0."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from decimal import Decimal
 
 from copilot_admin.agent.values.model_call import Usage, UsageSource
-from copilot_admin.models import CostConfidence
+from copilot_admin.models import CostConfidence, Outcome
 from copilot_admin.models.prices import PRICED_TOKENS
+from copilot_admin.pricing.prices import Price, get_price
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Price:
-    """What a million tokens cost, in US dollars.
-
-    Attributes:
-        cached: Of tokens that are read again; None: as `input`, which is a guess.
-        reasoning: Of tokens that are thought; None: as `output`, which is a guess.
-        exact_up_to: Tokens read, above which the provider takes other prices.
-    """
-
-    input: Decimal
-    output: Decimal
-    cached: Decimal | None = None
-    reasoning: Decimal | None = None
-    exact_up_to: int | None = None
-
-    @property
-    def is_nothing(self) -> bool:
-        """Whether every token is free, so that nobody needs to count them."""
-        return not (self.input or self.output or self.cached or self.reasoning)
+# All model requests of such runs reported their tokens, or these were estimated.
+_COMPLETE_OUTCOMES = frozenset({Outcome.COMPLETED, Outcome.TRUNCATED})
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What something cost, in US dollars; `amount` None: nobody knows, which is not 0."""
+    """US dollars; None if unknown, which is not 0."""
 
     amount: Decimal | None
     confidence: CostConfidence
 
+
+UNKNOWN_COST = Cost(None, CostConfidence.UNKNOWN)
+ZERO_COST = Cost(Decimal(0), CostConfidence.EXACT)
+
+
+@dataclass(frozen=True, slots=True)
+class RunCost:
+    """Cost of a run, and the price of the model that answered."""
+
+    cost: Cost
+    price: Price | None = None
+
     @property
-    def is_known(self) -> bool:
-        """Whether there is an amount."""
-        return self.amount is not None
+    def price_fields(self) -> Mapping[str, Decimal | None]:
+        """Copy of the price for the run's row: later changes of a price don't change the past."""
+        kinds = ("input", "cached", "output", "reasoning")
+        return {
+            f"{kind}_price": getattr(self.price, kind) if self.price else None for kind in kinds
+        }
 
 
-UNKNOWN = Cost(None, CostConfidence.UNKNOWN)
-NOTHING = Cost(Decimal(0), CostConfidence.EXACT)
+def calculate_cost(usage: Usage | None, price: Price | None) -> Cost:
+    """Calculate what the tokens of one model cost.
 
-
-def cost_of(usage: Usage | None, price: Price | None) -> Cost:
-    """What the tokens of a model cost.
-
-    Cached tokens are some of those read, and those of reasoning some of those written, as OpenAI
-    counts: none is paid twice.
+    As OpenAI counts, cached tokens are part of the input and reasoning tokens part of the output, so
+    no token is paid twice.
 
     Args:
-        usage: The tokens; None: nobody counted them.
-        price: That was valid; None: there was none.
+        usage: None if the tokens are unknown.
+        price: None if there is none.
     """
     if price is None:
-        return UNKNOWN
-    if price.is_nothing:
-        return NOTHING
+        return UNKNOWN_COST
+    if price.is_free:
+        return ZERO_COST
     if usage is None:
-        return UNKNOWN
+        return UNKNOWN_COST
     cached = min(usage.cached_tokens, usage.input_tokens)
     reasoning = min(usage.reasoning_tokens, usage.output_tokens)
     parts = (
@@ -72,29 +66,64 @@ def cost_of(usage: Usage | None, price: Price | None) -> Cost:
         (usage.output_tokens - reasoning) * price.output,
         reasoning * (price.output if price.reasoning is None else price.reasoning),
     )
-    is_guess = (
+    is_estimated = (
         usage.source is UsageSource.ESTIMATED
         or (cached > 0 and price.cached is None)
         or (reasoning > 0 and price.reasoning is None)
         or (price.exact_up_to is not None and usage.input_tokens > price.exact_up_to)
     )
-    confidence = CostConfidence.ESTIMATED if is_guess else CostConfidence.EXACT
+    confidence = CostConfidence.ESTIMATED if is_estimated else CostConfidence.EXACT
     return Cost(sum(parts, Decimal(0)) / PRICED_TOKENS, confidence)
 
 
-def together(costs: Iterable[Cost]) -> Cost:
-    """What several things cost; unknown if one of them is, and a guess if one of them is."""
+def sum_costs(costs: Iterable[Cost]) -> Cost:
+    """Add costs: unknown if one of them is, otherwise estimated if one of them is."""
     found = tuple(costs)
     amounts = [cost.amount for cost in found if cost.amount is not None]
     if len(amounts) < len(found):
-        return UNKNOWN
-    is_guess = any(cost.confidence is CostConfidence.ESTIMATED for cost in found)
-    confidence = CostConfidence.ESTIMATED if is_guess else CostConfidence.EXACT
+        return UNKNOWN_COST
+    is_estimated = any(cost.confidence is CostConfidence.ESTIMATED for cost in found)
+    confidence = CostConfidence.ESTIMATED if is_estimated else CostConfidence.EXACT
     return Cost(sum(amounts, Decimal(0)), confidence)
 
 
-def at_best_estimated(cost: Cost) -> Cost:
-    """A cost of which something may be missing; nothing stays nothing."""
-    if not cost.amount:
-        return cost
-    return replace(cost, confidence=CostConfidence.ESTIMATED)
+def mark_estimated(cost: Cost) -> Cost:
+    """Lower the confidence of a cost that may lack something; 0 stays 0."""
+    return replace(cost, confidence=CostConfidence.ESTIMATED) if cost.amount else cost
+
+
+def calculate_run_cost(
+    usages: Sequence[Usage],
+    *,
+    provider: str,
+    model: str,
+    at: datetime,
+    outcome: Outcome,
+    stored_price: Price | None = None,
+) -> RunCost:
+    """Calculate what a run cost at the prices of its start; may read the database.
+
+    Args:
+        usages: Tokens by model, a sum for each.
+        provider: Name of the provider that answered; "" if none was asked.
+        model: The model that answered.
+        at: Start of the run.
+        outcome: Of the run.
+        stored_price: Copy of the price that the run has already.
+    """
+    if not provider:
+        return RunCost(ZERO_COST)
+    price = stored_price or get_price(provider, model, at)
+    if not usages:
+        # A completed step without tokens only fetched data; otherwise a model may have been asked.
+        is_free = outcome is Outcome.COMPLETED
+        return RunCost(ZERO_COST if is_free else calculate_cost(None, price), price)
+    costs = []
+    for usage in usages:
+        if usage.model:  # of a component, which doesn't report cached tokens
+            component_price = get_price(provider, usage.model, at)
+            costs.append(mark_estimated(calculate_cost(usage, component_price)))
+        else:
+            costs.append(calculate_cost(usage, price))
+    cost = sum_costs(costs)
+    return RunCost(cost if outcome in _COMPLETE_OUTCOMES else mark_estimated(cost), price)

@@ -17,8 +17,7 @@ from copilot_admin.agent.values.model_call import Usage
 from copilot_admin.errors import ClientTooSlow, NotReady, RunError, Unavailable, strip_traceback
 from copilot_admin.limits.admission import Admission
 from copilot_admin.models import Logging, Outcome
-from copilot_admin.pricing.bill import bill_of
-from copilot_admin.pricing.cost import Cost
+from copilot_admin.pricing.cost import Cost, calculate_run_cost
 from copilot_admin.runs.account import Account
 from copilot_admin.runs.admitted_query import AdmittedQuery
 from copilot_admin.runs.announce import TurnChange, announce, may_be_watched
@@ -55,7 +54,10 @@ class ActiveRun:
         self._done = False
         opening = opening_of(question, self._answerer, started_at=self.started_at)
         self._bill_of = partial(
-            bill_of, provider=opening.provider, model=opening.model, at=opening.started_at
+            calculate_run_cost,
+            provider=opening.provider,
+            model=opening.model,
+            at=opening.started_at,
         )
         self._watch = watch_of(question, opening, answerer=self._answerer)
         self._account = Account(

@@ -8,8 +8,7 @@ from copilot_admin.errors import Unavailable
 from copilot_admin.limits.admission import Admission
 from copilot_admin.limits.rules import to_nano_dollars
 from copilot_admin.limits.usage import Usage as LimitUsage
-from copilot_admin.pricing.bill import Bill
-from copilot_admin.pricing.cost import Cost
+from copilot_admin.pricing.cost import Cost, RunCost
 from copilot_admin.storage.writer import READER
 
 
@@ -18,7 +17,7 @@ async def settle(
     usages: Sequence[Usage],
     *,
     cost: Cost | None,
-    reckon: Callable[[], Bill],
+    reckon: Callable[[], RunCost],
 ) -> None:
     """Charges a run; who asks again at once finds room where there is some.
 

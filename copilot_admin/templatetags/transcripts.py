@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString
 
 from copilot_admin.admin.transcripts.words import ShownWords, outcome_words, state_words
 from copilot_admin.models import Conversation
-from copilot_admin.pricing.money import ShownCost, cost_in_words, plain, sum_in_words
+from copilot_admin.pricing.money import FormattedCost, format_cost, format_cost_sums, format_exact
 from copilot_admin.rendering import text
 from copilot_admin.rendering.marking import marked
 from copilot_admin.storage.folding import fold
@@ -52,21 +52,21 @@ def as_state(state: str) -> ShownWords:
 
 
 @register.filter
-def as_cost(cost: CostView) -> ShownCost:
+def as_cost(cost: CostView) -> FormattedCost:
     """How the cost of a run is shown."""
-    return cost_in_words(cost.amount, cost.confidence)
+    return format_cost(cost.amount, cost.confidence)
 
 
 @register.filter
-def as_sum(sums: Conversation | TurnView) -> ShownCost:
+def as_sum(sums: Conversation | TurnView) -> FormattedCost:
     """How the cost of a turn or a conversation is shown."""
-    return sum_in_words(sums)
+    return format_cost_sums(sums)
 
 
 @register.filter
 def as_price(amount: Decimal) -> str:
     """A price with its digits."""
-    return plain(amount)
+    return format_exact(amount)
 
 
 @register.filter

@@ -100,7 +100,7 @@ def test_usage_is_cached_and_what_ends_here_is_added(monkeypatch):
     )
     cache = UsageCache(lambda: now[0])
 
-    async def get(at: float, budget: Budget = tokens) -> Usage:
+    async def get(at: float, budget: Budget = tokens):
         now[0] = at
         return await cache.get(budget, Deadline())
 

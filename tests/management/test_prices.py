@@ -50,8 +50,7 @@ def file(tmp_path: Path) -> Path:
 
 SKIPPED = [
     "skipped: 7",
-    "  6: It is not for text (mode image_generation). "
-    "(image-0, image-1, image-2, image-3, image-4, ...)",
+    "  6: It is not for text. (image-0, image-1, image-2, image-3, image-4, ...)",
     "  1: It is the example in the file. (sample_spec)",
 ]
 
@@ -118,7 +117,7 @@ def test_what_cannot_be_is_said(cloud: Provider, file: Path, options, sentence):
 def test_a_file_that_is_none_is_refused(cloud: Provider, tmp_path: Path):
     path = tmp_path / "bad.json"
     path.write_text("[]")
-    with pytest.raises(CommandError, match="no file of prices"):
+    with pytest.raises(CommandError, match="No model in this file"):
         run(path, "--provider", "Cloud", "--all")
     with pytest.raises(CommandError, match="No such file"):
         run(tmp_path / "none.json", "--provider", "Cloud", "--all")

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from copilot_admin.models import ModelPrice, Provider
-from copilot_admin.pricing.cost import Price
+from copilot_admin.pricing.prices import Price
 from tests.factories import make_provider
 
 

@@ -11,12 +11,12 @@ import pytest
 from copilot_admin.agent.values.model_call import Usage, UsageSource
 from copilot_admin.models import CostConfidence
 from copilot_admin.pricing.cost import (
-    NOTHING,
-    UNKNOWN,
+    UNKNOWN_COST,
+    ZERO_COST,
     Cost,
-    at_best_estimated,
-    cost_of,
-    together,
+    calculate_cost,
+    mark_estimated,
+    sum_costs,
 )
 from tests.pricing.pricing import price
 
@@ -57,27 +57,27 @@ def used(given: int, cached: int, made: int, thought: int, **more: object) -> Us
     ],
 )
 def test_a_cost_is_tokens_times_prices(usage, valid, amount, confidence):
-    assert cost_of(usage, valid) == Cost(Decimal(amount), confidence)
+    assert calculate_cost(usage, valid) == Cost(Decimal(amount), confidence)
 
 
 @pytest.mark.parametrize("usage", [None, used(1000, 0, 100, 0)])
 def test_without_a_price_nobody_knows_the_cost(usage):
-    assert cost_of(usage, None) == UNKNOWN == Cost(None, CostConfidence.UNKNOWN)
+    assert calculate_cost(usage, None) == UNKNOWN_COST == Cost(None, CostConfidence.UNKNOWN)
 
 
 def test_without_tokens_nobody_knows_the_cost():
-    assert cost_of(None, FULL) == UNKNOWN
+    assert calculate_cost(None, FULL) == UNKNOWN_COST
 
 
 @pytest.mark.parametrize("usage", [None, used(9, 0, 9, 0, source=UsageSource.ESTIMATED)])
 @pytest.mark.parametrize("others", [{}, {"cached": "0", "reasoning": "0"}])
 def test_what_is_free_is_exactly_nothing_whoever_counted(usage, others):
-    assert cost_of(usage, price("0", "0", **others)) == NOTHING
+    assert calculate_cost(usage, price("0", "0", **others)) == ZERO_COST
 
 
 @pytest.mark.parametrize("other", ["cached", "reasoning"])
 def test_what_has_any_price_is_not_free(other):
-    assert cost_of(None, price("0", "0", **{other: "0.1"})) == UNKNOWN
+    assert calculate_cost(None, price("0", "0", **{other: "0.1"})) == UNKNOWN_COST
 
 
 COUNTS = st.integers(0, 2**31 - 1)
@@ -89,7 +89,7 @@ def test_no_digit_of_a_cost_is_lost(given, cached, made, thought, one, two, thre
     valid = price("0", "0", cached="0", reasoning="0")
     valid = replace(valid, input=one, cached=two, output=three, reasoning=four)
     cached, thought = min(cached, given), min(thought, made)
-    amount = cost_of(used(given, cached, made, thought), valid).amount
+    amount = calculate_cost(used(given, cached, made, thought), valid).amount
     exact = (
         Fraction(one) * (given - cached)
         + Fraction(two) * cached
@@ -103,23 +103,23 @@ def test_no_digit_of_a_cost_is_lost(given, cached, made, thought, one, two, thre
 @pytest.mark.parametrize(
     ("costs", "sum_of_them"),
     [
-        ((), NOTHING),
+        ((), ZERO_COST),
         ((Cost(Decimal(1), EXACT), Cost(Decimal(2), EXACT)), Cost(Decimal(3), EXACT)),
         ((Cost(Decimal(1), EXACT), Cost(Decimal(2), ESTIMATED)), Cost(Decimal(3), ESTIMATED)),
-        ((Cost(Decimal(1), ESTIMATED), UNKNOWN), UNKNOWN),
+        ((Cost(Decimal(1), ESTIMATED), UNKNOWN_COST), UNKNOWN_COST),
     ],
 )
 def test_costs_together_are_as_sure_as_the_least_sure(costs, sum_of_them):
-    assert together(costs) == sum_of_them
+    assert sum_costs(costs) == sum_of_them
 
 
 @pytest.mark.parametrize(
     ("cost", "doubted"),
     [
         (Cost(Decimal(1), EXACT), Cost(Decimal(1), ESTIMATED)),
-        (NOTHING, NOTHING),
-        (UNKNOWN, UNKNOWN),
+        (ZERO_COST, ZERO_COST),
+        (UNKNOWN_COST, UNKNOWN_COST),
     ],
 )
 def test_what_may_lack_something_is_an_estimate(cost, doubted):
-    assert at_best_estimated(cost) == doubted
+    assert mark_estimated(cost) == doubted

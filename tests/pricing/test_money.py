@@ -5,11 +5,17 @@ from decimal import Decimal
 
 import pytest
 
-from copilot_admin.pricing.money import ShownCost, cost_in_words, dollars, plain, sum_in_words
+from copilot_admin.pricing.money import (
+    FormattedCost,
+    format_cost,
+    format_cost_sums,
+    format_dollars,
+    format_exact,
+)
 
-UNKNOWN = ShownCost(
+UNKNOWN = FormattedCost(
     text="unknown",
-    sentence="Unknown: there was no price for the model, or nobody counted its tokens.",
+    sentence="Unknown: the model had no price, or its tokens were not counted.",
 )
 
 
@@ -38,7 +44,7 @@ class Sums:
     ],
 )
 def test_an_amount_is_as_long_as_it_says_something(amount, text):
-    assert dollars(Decimal(amount)) == text
+    assert format_dollars(Decimal(amount)) == text
 
 
 @pytest.mark.parametrize(
@@ -52,7 +58,7 @@ def test_an_amount_is_as_long_as_it_says_something(amount, text):
     ],
 )
 def test_a_whole_amount_has_no_digits_that_say_nothing(amount, text):
-    assert plain(Decimal(amount)) == text
+    assert format_exact(Decimal(amount)) == text
 
 
 @pytest.mark.parametrize(
@@ -61,40 +67,43 @@ def test_a_whole_amount_has_no_digits_that_say_nothing(amount, text):
         (
             "0.00228",
             "exact",
-            ShownCost(text="$0.0023", sentence="Exactly 0.00228 US dollars."),
+            FormattedCost(text="$0.0023", sentence="Exactly 0.00228 US dollars."),
         ),
         (
             "0.00228",
             "estimated",
-            ShownCost(text="≈ $0.0023", sentence="Estimated: 0.00228 US dollars."),
+            FormattedCost(text="≈ $0.0023", sentence="Estimated: 0.00228 US dollars."),
         ),
-        ("0", "exact", ShownCost(text="$0.00", sentence="Exactly 0 US dollars.")),
+        ("0", "exact", FormattedCost(text="$0.00", sentence="Exactly 0 US dollars.")),
         (None, "unknown", UNKNOWN),
         ("0", "unknown", UNKNOWN),
     ],
 )
 def test_the_cost_of_a_run_says_how_well_it_is_known(amount, confidence, shown):
-    assert cost_in_words(None if amount is None else Decimal(amount), confidence) == shown
+    assert format_cost(None if amount is None else Decimal(amount), confidence) == shown
 
 
 @pytest.mark.parametrize(
     ("sums", "shown"),
     [
-        (Sums(Decimal("0.5")), ShownCost(text="$0.50", sentence="Exactly 0.5 US dollars.")),
+        (
+            Sums(Decimal("0.5")),
+            FormattedCost(text="$0.50", sentence="Exactly 0.5 US dollars."),
+        ),
         (
             Sums(Decimal("0.5"), cost_is_estimated=True),
-            ShownCost(text="≈ $0.50", sentence="Estimated: 0.5 US dollars."),
+            FormattedCost(text="≈ $0.50", sentence="Estimated: 0.5 US dollars."),
         ),
         (
             Sums(Decimal("0.5"), n_unpriced=2),
-            ShownCost(
+            FormattedCost(
                 text="at least $0.50",
                 sentence="Exactly 0.5 US dollars. The cost of 2 more requests is unknown.",
             ),
         ),
         (Sums(Decimal(0), n_unpriced=1), UNKNOWN),
-        (Sums(Decimal(0)), ShownCost(text="$0.00", sentence="Exactly 0 US dollars.")),
+        (Sums(Decimal(0)), FormattedCost(text="$0.00", sentence="Exactly 0 US dollars.")),
     ],
 )
 def test_a_sum_says_what_of_it_is_unknown(sums, shown):
-    assert sum_in_words(sums) == shown
+    assert format_cost_sums(sums) == shown

@@ -14,8 +14,7 @@ from copilot_admin.limits.rules import LimitSubject, build_rules
 from copilot_admin.limits.usage import Usage as LimitUsage
 from copilot_admin.limits.usage import get_budgets
 from copilot_admin.models import CostConfidence, LimitScope
-from copilot_admin.pricing.bill import Bill
-from copilot_admin.pricing.cost import NOTHING, UNKNOWN, Cost
+from copilot_admin.pricing.cost import UNKNOWN_COST, ZERO_COST, Cost, RunCost
 from copilot_admin.runs.settling import settle
 from copilot_admin.storage.errors import DatabaseUnavailable
 
@@ -43,22 +42,22 @@ def charges(
     admission: Charged,
     *,
     cost: Cost | None,
-    reckon: Callable[[], Bill],
+    reckon: Callable[[], RunCost],
     usages: Sequence[Usage] = USAGES,
 ) -> list[LimitUsage | None]:
     asyncio.run(settle(admission, usages, cost=cost, reckon=reckon))
     return admission.charges
 
 
-def nobody_asks() -> Bill:
+def nobody_asks() -> RunCost:
     raise AssertionError("what it cost is known, or nobody's business")
 
 
-def two_dollars() -> Bill:
-    return Bill(TWO_DOLLARS)
+def two_dollars() -> RunCost:
+    return RunCost(TWO_DOLLARS)
 
 
-def nobody_knows() -> Bill:
+def nobody_knows() -> RunCost:
     raise DatabaseUnavailable
 
 
@@ -66,8 +65,8 @@ def nobody_knows() -> Bill:
     ("cost", "usage"),
     [
         (TWO_DOLLARS, LimitUsage(tokens=8, nano_usd=2 * 10**9)),
-        (NOTHING, LimitUsage(tokens=8)),
-        (UNKNOWN, LimitUsage(tokens=8, unpriced=1)),
+        (ZERO_COST, LimitUsage(tokens=8)),
+        (UNKNOWN_COST, LimitUsage(tokens=8, unpriced=1)),
     ],
 )
 def test_the_tokens_of_all_calls_and_the_cost_are_charged(cost: Cost, usage: LimitUsage) -> None:
@@ -91,7 +90,7 @@ def test_what_is_over_or_was_never_limited_is_not_charged() -> None:
     ids=["money is counted", "and the database is away", "tokens alone are counted"],
 )
 def test_a_cost_that_the_journal_did_not_reckon_is_reckoned_where_money_is_counted(
-    limits: dict[str, int], reckon: Callable[[], Bill], nano_usd: int, unpriced: int
+    limits: dict[str, int], reckon: Callable[[], RunCost], nano_usd: int, unpriced: int
 ) -> None:
     usage = LimitUsage(tokens=8, nano_usd=nano_usd, unpriced=unpriced)
     assert charges(Charged(**of(**limits)), cost=None, reckon=reckon) == [usage]

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from copilot_admin.admin.alerts.told_form import HELP, ToldForm
 from copilot_admin.alerts.rules import WINDOW_LABELS, RuleKind, Unit
 from copilot_admin.models import AlertRule
-from copilot_admin.pricing.money import plain
+from copilot_admin.pricing.money import format_exact
 
 UNITS: dict[Unit, str | Promise] = {
     Unit.NUMBER: gettext_lazy("number"),
@@ -72,7 +72,7 @@ class RuleForm(ToldForm):
             fields["minimum"].label = _("With at least (%(what)s)") % {"what": kind.minimum_label}
             fields["minimum"].help_text = _("With fewer nobody is told.")
         if self.instance.pk:
-            self.initial["threshold"] = plain(self.instance.threshold)
+            self.initial["threshold"] = format_exact(self.instance.threshold)
         else:
             self.initial.update(threshold=kind.threshold, minimum=kind.minimum)
 

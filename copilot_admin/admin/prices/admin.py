@@ -17,8 +17,8 @@ from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.prices.form import PRICES, PriceForm, today
 from copilot_admin.admin.prices.import_views import FOLDER, PriceImportViews
 from copilot_admin.models import ModelPrice
-from copilot_admin.pricing.in_use import unpriced_models
-from copilot_admin.pricing.money import plain
+from copilot_admin.pricing.money import format_exact
+from copilot_admin.pricing.prices import find_unpriced_models
 
 MOST_UNPRICED = 20  # models that are named at the head of the list
 NONE = "–"  # noqa: RUF001  # a dash
@@ -140,7 +140,7 @@ class ModelPriceAdmin(NoPopups, PriceImportViews):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """The list, with the models that are in use and have no price above it."""
-        unpriced = unpriced_models() if self.has_view_permission(request) else ()
+        unpriced = find_unpriced_models() if self.has_view_permission(request) else ()
         more = {
             "unpriced": unpriced[:MOST_UNPRICED],
             "n_more_unpriced": max(0, len(unpriced) - MOST_UNPRICED),
@@ -159,4 +159,4 @@ class ModelPriceAdmin(NoPopups, PriceImportViews):
 
 
 def _shown(price: Decimal | None) -> str:
-    return NONE if price is None else f"${plain(price)}"
+    return NONE if price is None else f"${format_exact(price)}"

@@ -13,8 +13,8 @@ from copilot_admin.admin.common.generics import PriceModelForm
 from copilot_admin.admin.common.uploads import UploadField
 from copilot_admin.copilots.model_lists import ask_all, known_models
 from copilot_admin.models import ModelPrice, Provider
-from copilot_admin.pricing.litellm import MOST_BYTES
-from copilot_admin.pricing.money import plain
+from copilot_admin.pricing.litellm import MAX_FILE_BYTES
+from copilot_admin.pricing.money import format_exact
 
 PRICES = ("input", "cached", "output", "reasoning")
 
@@ -70,7 +70,7 @@ class PriceForm(PriceModelForm):
         for kind in PRICES:
             amount = self.initial.get(kind)
             if isinstance(amount, Decimal):
-                self.initial[kind] = plain(amount)
+                self.initial[kind] = format_exact(amount)
 
     def clean_model(self) -> str:
         """The id without blanks around it."""
@@ -121,7 +121,7 @@ class PriceFileForm(forms.Form):
         provider, file = values.get("provider"), values.get("file")
         if provider and values.get("only_listed") and (why := _why_unlisted(provider)):
             self.add_error("only_listed", why)
-        if file and file.size > MOST_BYTES:
+        if file and file.size > MAX_FILE_BYTES:
             self.add_error("file", _("The file is larger than 20 MB. LiteLLM's has less than 2."))
         return values
 
@@ -146,4 +146,4 @@ class ChosenPricesForm(forms.Form):
         queryset=Provider.objects.order_by("name"), widget=forms.HiddenInput
     )
     day = forms.DateField(widget=forms.HiddenInput)
-    text = forms.CharField(widget=forms.HiddenInput, max_length=MOST_BYTES)
+    text = forms.CharField(widget=forms.HiddenInput, max_length=MAX_FILE_BYTES)

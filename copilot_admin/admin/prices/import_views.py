@@ -1,10 +1,9 @@
-"""The import of prices: a file is chosen, what it would change is shown, and then it is done."""
+"""Pages of the import of prices: choose a file, see the changes, apply them."""
 
 from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -17,16 +16,15 @@ from copilot_admin.admin.prices.form import ChosenPricesForm, PriceFileForm
 from copilot_admin.audit.parties import Actor
 from copilot_admin.copilots.model_lists import known_models
 from copilot_admin.models import Provider
-from copilot_admin.pricing.importing import (
+from copilot_admin.pricing.imports import (
+    ImportPlan,
     PriceEffect,
-    PricePlan,
-    carry_out,
-    chosen,
-    plan_of,
-    reasons,
-    record_prices,
+    apply_plan,
+    build_plan,
+    group_by_reason,
+    select_prices,
 )
-from copilot_admin.pricing.litellm import BadPriceFile, read_prices, written
+from copilot_admin.pricing.litellm import InvalidPriceFile, dump_price_file, parse_price_file
 
 FOLDER = "admin/copilot_admin/modelprice"
 MOST_SHOWN = 200  # lines of a plan; the others are counted
@@ -55,7 +53,7 @@ class PriceImportViews(PriceModelAdmin):
         if request.method == "POST" and form.is_valid():
             try:
                 return self._show(request, form)
-            except BadPriceFile as error:
+            except InvalidPriceFile as error:
                 form.add_error("file", error.public)
         return self._page(request, "import.html", form=form)
 
@@ -63,10 +61,10 @@ class PriceImportViews(PriceModelAdmin):
         values = form.cleaned_data
         provider: Provider = values["provider"]
         listed = frozenset(known_models(provider.pk)) if values["only_listed"] else None
-        file = read_prices(values["file"].read())
-        prices, skipped = chosen(file, listed=listed, vendor=values["vendor"])
-        plan = plan_of(provider, prices, day=values["day"], skipped=skipped)
-        hidden = {"provider": provider.pk, "day": values["day"], "text": written(prices)}
+        file = parse_price_file(values["file"].read())
+        prices, skipped = select_prices(file, listed=listed, vendor=values["vendor"])
+        plan = build_plan(provider, prices, day=values["day"], skipped=skipped)
+        hidden = {"provider": provider.pk, "day": values["day"], "text": dump_price_file(prices)}
         return self._page(
             request,
             "import_plan.html",
@@ -81,19 +79,17 @@ class PriceImportViews(PriceModelAdmin):
         form = ChosenPricesForm(request.POST)
         try:
             if not form.is_valid():
-                raise BadPriceFile(
+                raise InvalidPriceFile(
                     _("What was to be imported did not arrive. Choose the file again.")
                 )
             values = form.cleaned_data
-            prices, _skipped = chosen(read_prices(values["text"].encode()), listed=None)
-        except BadPriceFile as error:
+            prices, _skipped = select_prices(parse_price_file(values["text"].encode()), listed=None)
+        except InvalidPriceFile as error:
             self.message_user(request, error.public, level=messages.ERROR)
             return HttpResponseRedirect(reverse("admin:copilot_admin_modelprice_import"))
         provider, day = values["provider"], values["day"]
-        plan = plan_of(provider, prices, day=day)
-        with transaction.atomic():
-            made = carry_out(provider, plan, day=day)
-            record_prices(plan, provider, day=day, by=Actor.of(request))
+        plan = build_plan(provider, prices, day=day)
+        made = apply_plan(provider, plan, day=day, by=Actor.of(request))
         said = ngettext(
             "%(count)d price of “%(name)s” was imported.",
             "%(count)d prices of “%(name)s” were imported.",
@@ -107,18 +103,18 @@ class PriceImportViews(PriceModelAdmin):
         return render(request, f"{FOLDER}/{template}", {**shared, **context})
 
 
-def _figures(plan: PricePlan) -> dict[str, Any]:
+def _figures(plan: ImportPlan) -> dict[str, Any]:
     """The parts of a plan that its page shows."""
-    new, changed = plan.having(PriceEffect.NEW), plan.having(PriceEffect.CHANGED)
+    new, changed = plan.with_effect(PriceEffect.NEW), plan.with_effect(PriceEffect.CHANGED)
     lines = (*changed, *new)
     return {
         "n_new": len(new),
         "n_changed": len(changed),
-        "n_same": len(plan.having(PriceEffect.SAME)),
+        "n_same": len(plan.with_effect(PriceEffect.SAME)),
         "lines": lines[:MOST_SHOWN],
         "n_more": max(0, len(lines) - MOST_SHOWN),
         "reasons": [
             (reason, len(keys), keys[:NAMED], len(keys) > NAMED)
-            for reason, keys in reasons(plan.skipped)
+            for reason, keys in group_by_reason(plan.skipped)
         ],
     }

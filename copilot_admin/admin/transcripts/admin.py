@@ -25,7 +25,7 @@ from copilot_admin.admin.transcripts.list import TranscriptList
 from copilot_admin.admin.transcripts.saving import SavedViews
 from copilot_admin.admin.transcripts.views import VIEW
 from copilot_admin.models import Conversation, EndUser
-from copilot_admin.pricing.money import sum_in_words
+from copilot_admin.pricing.money import format_cost_sums
 from copilot_admin.rendering.text import duration, number_text
 
 FOLDER = "admin/copilot_admin/conversation"
@@ -114,7 +114,7 @@ class ConversationAdmin(WrittenByServer, SavedViews, LearningViews, AskingAgainV
     @admin.display(description=_("Cost"))
     def n_dollars(self, conversation: Conversation) -> SafeString:
         """What all answers of the conversation cost together, as far as it is known."""
-        cost = sum_in_words(conversation)
+        cost = format_cost_sums(conversation)
         return format_html('<span class="ca-nums" title="{}">{}</span>', cost.sentence, cost.text)
 
     @admin.display(description=_("First token"))

@@ -20,19 +20,18 @@ from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.jobs.costs import PricedRun, filled_costs, unknown_costs
 from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.models import Action, CostConfidence, Provider
-from copilot_admin.pricing.cost import Price
-from copilot_admin.pricing.importing import (
+from copilot_admin.pricing.imports import (
+    ImportPlan,
+    PriceChange,
     PriceEffect,
-    PriceLine,
-    PricePlan,
-    carry_out,
-    chosen,
-    plan_of,
-    reasons,
-    record_prices,
+    apply_plan,
+    build_plan,
+    group_by_reason,
+    select_prices,
 )
-from copilot_admin.pricing.litellm import MOST_BYTES, read_prices
-from copilot_admin.pricing.money import plain
+from copilot_admin.pricing.litellm import MAX_FILE_BYTES, parse_price_file
+from copilot_admin.pricing.money import format_exact
+from copilot_admin.pricing.prices import Price
 
 RECORDED = (
     1000  # requests that are filled before the audit trail is told: more no kill keeps from it
@@ -138,18 +137,18 @@ class Command(SanitizedCommand):
         row = _row_of(provider)
         begins = day or datetime.now(UTC).date()
         try:
-            read = read_prices(_bytes_of(file))
+            read = parse_price_file(_bytes_of(file))
             listed = None if options["all"] else _listed(row)
-            prices, skipped = chosen(read, listed=listed, vendor=vendor, free=options["free"])
+            prices, skipped = select_prices(
+                read, listed=listed, vendor=vendor, free=options["free"]
+            )
         except (ConfigurationError, RunError) as error:
             raise CommandError(error.public) from error
         except OSError as error:
             raise CommandError(f"cannot read {file}: {error.strerror}") from error
-        plan = plan_of(row, prices, day=begins, skipped=skipped)
+        plan = build_plan(row, prices, day=begins, skipped=skipped)
         if not dry_run:
-            with transaction.atomic():
-                carry_out(row, plan, day=begins)
-                record_prices(plan, row, day=begins, by=Actor.command())
+            apply_plan(row, plan, day=begins, by=Actor.command())
         self.stdout.write("\n".join(_lines(plan)))
         if dry_run:
             self.stdout.write("Nothing was changed (--dry-run).")
@@ -191,7 +190,7 @@ def _record_fill(tallies: Mapping[tuple[str, str], PricedTally]) -> None:
     for (provider, model), tally in sorted(tallies.items()):
         filled = {"exact": tally.exact, "estimated": tally.estimated}
         if any(filled.values()) and provider in rows:
-            told = {"costs filled": model, **filled, "dollars": plain(tally.amount)}
+            told = {"costs filled": model, **filled, "dollars": format_exact(tally.amount)}
             with transaction.atomic():
                 record(
                     Action.CHANGED, by=Actor.command(), on=Subject.of(rows[provider]), after=told
@@ -204,7 +203,7 @@ def _told(tallies: Mapping[tuple[str, str], PricedTally]) -> Iterable[str]:
     for (provider, model), tally in sorted(tallies.items()):
         yield (
             f"{provider or '-'} {model or '-'}: {tally.exact} exact, {tally.estimated} estimated, "
-            f"{plain(tally.amount)} dollars; unknown: {tally.priceless} without a price for their "
+            f"{format_exact(tally.amount)} dollars; unknown: {tally.priceless} without a price for their "
             f"day, {tally.uncounted} whose tokens nobody counted or divided"
         )
 
@@ -212,9 +211,9 @@ def _told(tallies: Mapping[tuple[str, str], PricedTally]) -> Iterable[str]:
 def _bytes_of(file: Path) -> bytes:
     """The file, or as much of it as shows that it is too large."""
     if str(file) == "-":
-        return sys.stdin.buffer.read(MOST_BYTES + 1)
+        return sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
     with file.open("rb") as opened:
-        return opened.read(MOST_BYTES + 1)
+        return opened.read(MAX_FILE_BYTES + 1)
 
 
 def _listed(provider: Provider) -> Collection[str]:
@@ -222,19 +221,19 @@ def _listed(provider: Provider) -> Collection[str]:
     return frozenset(known_models(provider.pk) or fetch_models(provider))
 
 
-def _lines(plan: PricePlan) -> Iterator[str]:
-    for line in plan.lines:
+def _lines(plan: ImportPlan) -> Iterator[str]:
+    for line in plan.changes:
         if line.effect is not PriceEffect.SAME:
             yield _line(line)
     for effect in PriceEffect:
-        yield f"{effect}: {len(plan.having(effect))}"
+        yield f"{effect}: {len(plan.with_effect(effect))}"
     yield f"skipped: {len(plan.skipped)}"
-    for reason, keys in reasons(plan.skipped):
+    for reason, keys in group_by_reason(plan.skipped):
         more = ", ..." if len(keys) > NAMED else ""
         yield f"  {len(keys)}: {reason} ({', '.join(keys[:NAMED])}{more})"
 
 
-def _line(line: PriceLine) -> str:
+def _line(line: PriceChange) -> str:
     before = f" (before: {_shown(line.before)})" if line.before else ""
     return f"{line.model}: {line.effect}, {_shown(line.price)}{before}"
 
@@ -242,4 +241,6 @@ def _line(line: PriceLine) -> str:
 def _shown(price: Price) -> str:
     kinds = ("input", "cached", "output", "reasoning")
     amounts = ((kind, getattr(price, kind)) for kind in kinds)
-    return ", ".join(f"{kind} {plain(amount)}" for kind, amount in amounts if amount is not None)
+    return ", ".join(
+        f"{kind} {format_exact(amount)}" for kind, amount in amounts if amount is not None
+    )

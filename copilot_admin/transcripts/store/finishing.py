@@ -20,8 +20,7 @@ from copilot_admin.models import (
     TurnState,
     TurnText,
 )
-from copilot_admin.pricing.bill import Bill, bill_of
-from copilot_admin.pricing.cost import Cost
+from copilot_admin.pricing.cost import Cost, RunCost, calculate_run_cost
 from copilot_admin.storage import blobs
 from copilot_admin.storage.held_back import hold_back
 from copilot_admin.storage.statements import Delete, Update
@@ -134,8 +133,8 @@ def _write_events(run: OpenRun, sealed: Sealed, contents: SealedContents) -> Non
     )
 
 
-def _bill(run: OpenRun, sealed: Sealed) -> Bill:
-    return bill_of(
+def _bill(run: OpenRun, sealed: Sealed) -> RunCost:
+    return calculate_run_cost(
         sealed.usages,
         provider=run.provider,
         model=run.model,
@@ -148,12 +147,12 @@ def _added(cost: Cost, *, was_unpriced: bool) -> _Added:
     """What a run adds to the cost of its turn and conversation."""
     return {
         "cost": cost.amount or 0,
-        "n_unpriced": int(not cost.is_known) - int(was_unpriced),
+        "n_unpriced": int(cost.amount is None) - int(was_unpriced),
         "cost_is_estimated": cost.confidence is CostConfidence.ESTIMATED,
     }
 
 
-def _write_run(run: OpenRun, sealed: Sealed, written: WrittenAnswer, bill: Bill) -> None:
+def _write_run(run: OpenRun, sealed: Sealed, written: WrittenAnswer, bill: RunCost) -> None:
     ended = _END_RUN(
         id=run.id,
         outcome=sealed.outcome,
@@ -171,7 +170,7 @@ def _write_run(run: OpenRun, sealed: Sealed, written: WrittenAnswer, bill: Bill)
         cost_confidence=bill.cost.confidence,
         is_counted=True,
         **sealed.tokens,
-        **bill.prices,
+        **bill.price_fields,
     )
     if ended != 1:  # it is locked, so it is there
         raise OperationalError("the end of a run was not stored")

@@ -25,7 +25,7 @@ SAYS = frozenset(
         "record",
         "record_hold",
         "record_import",
-        "record_prices",
+        "apply_plan",
         "record_read",
         "record_release",
         "record_removal",

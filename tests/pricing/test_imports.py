@@ -5,16 +5,17 @@ from decimal import Decimal
 
 import pytest
 
+from copilot_admin.audit.parties import Actor
 from copilot_admin.models import ModelPrice
-from copilot_admin.pricing.importing import (
+from copilot_admin.pricing.imports import (
+    PriceChange,
     PriceEffect,
-    PriceLine,
-    carry_out,
-    chosen,
-    plan_of,
-    reasons,
+    apply_plan,
+    build_plan,
+    group_by_reason,
+    select_prices,
 )
-from copilot_admin.pricing.litellm import PriceEntry, PriceFile, Skipped
+from copilot_admin.pricing.litellm import PriceEntry, PriceFile, SkippedEntry
 from tests.factories import make_provider
 from tests.pricing.pricing import make_price, price
 
@@ -27,40 +28,46 @@ def entry(key: str, value: object = ONE, vendor: str = "") -> PriceEntry:
 
 
 def file(*entries: PriceEntry) -> PriceFile:
-    return PriceFile(entries, (Skipped("old", "Why."),))
+    return PriceFile(entries, (SkippedEntry("old", "Why."),))
 
 
 def test_of_all_models_the_vendors_name_is_left_out():
-    taken, skipped = chosen(file(entry("gpt"), entry("azure/gpt-5", TWO, "azure")), listed=None)
+    taken, skipped = select_prices(
+        file(entry("gpt"), entry("azure/gpt-5", TWO, "azure")), listed=None
+    )
     assert taken == {"gpt": ONE, "gpt-5": TWO}
-    assert skipped == (Skipped("old", "Why."),)
+    assert skipped == (SkippedEntry("old", "Why."),)
 
 
 def test_only_what_the_provider_lists_is_taken_as_it_names_it():
     found = file(entry("openrouter/openai/gpt", ONE, "openrouter"), entry("gpt", TWO), entry("x"))
-    taken, skipped = chosen(found, listed={"openai/gpt", "gpt"})
+    taken, skipped = select_prices(found, listed={"openai/gpt", "gpt"})
     assert taken == {"openai/gpt": ONE, "gpt": TWO}
-    assert skipped[1:] == (Skipped("x", "The provider does not list it."),)
+    assert skipped[1:] == (SkippedEntry("x", "The provider does not list it."),)
 
 
 def test_only_one_vendor_may_be_taken():
-    taken, skipped = chosen(
+    taken, skipped = select_prices(
         file(entry("a", ONE, "x"), entry("b", ONE, "y")), listed=None, vendor="y"
     )
     assert taken == {"b": ONE}
-    assert skipped[1:] == (Skipped("a", "It is not of y."),)
+    assert skipped[1:] == (SkippedEntry("a", "Its vendor is not y."),)
 
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_of_two_entries_of_one_name_that_counts_which_bears_it(turned):
     both = [entry("gpt", ONE), entry("azure/gpt", TWO, "azure")]
-    taken, skipped = chosen(file(*(reversed(both) if turned else both)), listed=None)
+    taken, skipped = select_prices(file(*(reversed(both) if turned else both)), listed=None)
     assert taken == {"gpt": ONE}
-    assert skipped[1:] == (Skipped("azure/gpt", "Another entry of the file is called gpt too."),)
+    assert skipped[1:] == (
+        SkippedEntry("azure/gpt", "Another entry of the file has the name gpt too."),
+    )
 
 
 def test_of_two_entries_of_one_name_and_price_none_is_in_the_way():
-    taken, skipped = chosen(file(entry("gpt"), entry("azure/gpt", ONE, "azure")), listed=None)
+    taken, skipped = select_prices(
+        file(entry("gpt"), entry("azure/gpt", ONE, "azure")), listed=None
+    )
     assert (taken, len(skipped)) == ({"gpt": ONE}, 1)
 
 
@@ -69,22 +76,21 @@ def test_what_is_said_to_cost_nothing_is_taken_only_when_asked_for():
     found = file(
         entry("gemini/exp", free, "gemini"), entry("exp", ONE), entry("half", price("0", "1"))
     )
-    taken, skipped = chosen(found, listed=None)
+    taken, skipped = select_prices(found, listed=None)
     assert taken == {"exp": ONE, "half": price("0", "1")}
     assert skipped[1:] == (
-        Skipped(
+        SkippedEntry(
             "gemini/exp",
-            "It is said to cost nothing, which is also written where nobody knows. If it is free, "
-            "add a price of 0.",
+            "Its price is 0, which may mean unknown. If it is free, add a price of 0.",
         ),
     )
     alone = file(entry("gemini/exp", free, "gemini"))
-    assert chosen(alone, listed=None, free=True)[0] == {"exp": free}
+    assert select_prices(alone, listed=None, free=True)[0] == {"exp": free}
 
 
 def test_reasons_are_told_the_commonest_first():
-    skipped = [Skipped("a", "One."), Skipped("b", "Two."), Skipped("c", "Two.")]
-    assert list(reasons(skipped)) == [("Two.", ("b", "c")), ("One.", ("a",))]
+    skipped = [SkippedEntry("a", "One."), SkippedEntry("b", "Two."), SkippedEntry("c", "Two.")]
+    assert list(group_by_reason(skipped)) == [("Two.", ("b", "c")), ("One.", ("a",))]
 
 
 @pytest.mark.database
@@ -96,21 +102,26 @@ class TestRows:
         make_price(provider, model="later", valid_from=date(2027, 1, 1))
         make_price(make_provider(kind="openai_compatible"), model="new")
         prices = dict.fromkeys(("same", "changed", "later", "new"), ONE)
-        assert plan_of(provider, prices, day=DAY).lines == (
-            PriceLine(
-                model="changed", effect=PriceEffect.CHANGED, price=ONE, before=price("9", "8")
-            ),
-            PriceLine(model="later", effect=PriceEffect.NEW, price=ONE),
-            PriceLine(model="new", effect=PriceEffect.NEW, price=ONE),
-            PriceLine(model="same", effect=PriceEffect.SAME, price=ONE, before=ONE),
+        plan = build_plan(provider, prices, day=DAY)
+        assert plan.changes == (
+            PriceChange(model="changed", price=ONE, before=price("9", "8")),
+            PriceChange(model="later", price=ONE),
+            PriceChange(model="new", price=ONE),
+            PriceChange(model="same", price=ONE, before=ONE),
         )
+        assert [change.effect for change in plan.changes] == [
+            PriceEffect.CHANGED, PriceEffect.NEW, PriceEffect.NEW, PriceEffect.SAME,
+        ]  # fmt: skip
 
     def test_what_changed_begins_on_the_day_and_what_was_before_stays(self):
         provider = make_price(model="changed", input=Decimal(9)).provider
         make_price(provider, model="same", input=Decimal(1), output=Decimal(1))
         full = price("1", "2", cached="0.5", reasoning="3", exact_up_to=128_000)
         prices = {"changed": full, "same": ONE, "new": TWO}
-        assert carry_out(provider, plan_of(provider, prices, day=DAY), day=DAY) == 2
+        assert (
+            apply_plan(provider, build_plan(provider, prices, day=DAY), day=DAY, by=Actor.command())
+            == 2
+        )
         names = ("model", "valid_from", "input", "output", "cached", "reasoning", "exact_up_to")
         assert set(ModelPrice.objects.values_list(*names)) == {
             ("changed", date(2026, 1, 1), 9, 8, None, None, None),
@@ -118,12 +129,16 @@ class TestRows:
             ("same", date(2026, 1, 1), 1, 1, None, None, None),
             ("new", DAY, 2, 2, None, None, None),
         }
-        assert carry_out(provider, plan_of(provider, prices, day=DAY), day=DAY) == 0
+        assert (
+            apply_plan(provider, build_plan(provider, prices, day=DAY), day=DAY, by=Actor.command())
+            == 0
+        )
 
     def test_a_second_import_on_a_day_replaces_the_first(self):
         provider = make_price(valid_from=DAY).provider
         before = ModelPrice.objects.get().updated_at
-        assert carry_out(provider, plan_of(provider, {"gpt": TWO}, day=DAY), day=DAY) == 1
+        plan = build_plan(provider, {"gpt": TWO}, day=DAY)
+        assert apply_plan(provider, plan, day=DAY, by=Actor.command()) == 1
         row = ModelPrice.objects.get()
         assert (row.input, row.output) == (2, 2)
         assert row.updated_at > before  # so that other processes see it
@@ -131,6 +146,6 @@ class TestRows:
     def test_thousands_of_models_take_a_handful_of_statements(self, django_assert_max_num_queries):
         provider = make_provider(kind="openai_compatible")
         prices = {f"m-{number}": ONE for number in range(2000)}
-        with django_assert_max_num_queries(30):
-            plan = plan_of(provider, prices, day=DAY)
-            assert carry_out(provider, plan, day=DAY) == 2000
+        with django_assert_max_num_queries(40):
+            plan = build_plan(provider, prices, day=DAY)
+            assert apply_plan(provider, plan, day=DAY, by=Actor.command()) == 2000

@@ -6,8 +6,7 @@ from decimal import Decimal
 import pytest
 
 from copilot_admin.models import ModelPrice
-from copilot_admin.pricing import book
-from copilot_admin.pricing.book import price_at
+from copilot_admin.pricing.prices import CACHE_SECONDS, clear_price_cache, get_price
 from tests.factories import make_provider
 from tests.pricing.pricing import make_price, price
 
@@ -20,8 +19,8 @@ def test_the_price_that_began_last_is_valid():
     provider = make_price(input=Decimal(3)).provider
     make_price(provider, valid_from=date(2026, 6, 1), input=Decimal(2), cached=Decimal("0.25"))
     make_price(provider, valid_from=date(2027, 1, 1), input=Decimal(1))
-    assert price_at(provider.name, "gpt", NOON) == price("2", "8", cached="0.25")
-    assert price_at(provider.name, "gpt", NOON - timedelta(days=1)) == price("3", "8")
+    assert get_price(provider.name, "gpt", NOON) == price("2", "8", cached="0.25")
+    assert get_price(provider.name, "gpt", NOON - timedelta(days=1)) == price("3", "8")
 
 
 @pytest.mark.parametrize(
@@ -37,7 +36,7 @@ def test_the_price_that_began_last_is_valid():
 def test_a_price_begins_at_midnight_utc(at, dollars):
     provider = make_price(input=Decimal(3)).provider
     make_price(provider, valid_from=date(2026, 6, 1), input=Decimal(2))
-    assert price_at(provider.name, "gpt", at).input == dollars
+    assert get_price(provider.name, "gpt", at).input == dollars
 
 
 @pytest.mark.parametrize(
@@ -52,37 +51,37 @@ def test_a_price_begins_at_midnight_utc(at, dollars):
 )
 def test_there_may_be_no_price(provider, model, at):
     make_price(make_provider(name="Known", kind="openai_compatible"))
-    assert price_at(provider, model, at) is None
+    assert get_price(provider, model, at) is None
 
 
 def test_a_price_is_read_once_for_many_runs(django_assert_num_queries):
     name = make_price().provider.name
-    price_at(name, "gpt", NOON)
+    get_price(name, "gpt", NOON)
     with django_assert_num_queries(0):
         for _ in range(100):
-            assert price_at(name, "gpt", NOON) == price("2", "8")
+            assert get_price(name, "gpt", NOON) == price("2", "8")
 
 
 def test_what_is_changed_here_counts_at_once():
     row = make_price()
     name = row.provider.name
-    assert price_at(name, "gpt", NOON).input == 2
+    assert get_price(name, "gpt", NOON).input == 2
     row.input = Decimal(4)
     row.save()
-    assert price_at(name, "gpt", NOON).input == 4
+    assert get_price(name, "gpt", NOON).input == 4
     row.provider.name = "Renamed"
     row.provider.save()
-    assert price_at(name, "gpt", NOON) is None
-    assert price_at("Renamed", "gpt", NOON).input == 4
+    assert get_price(name, "gpt", NOON) is None
+    assert get_price("Renamed", "gpt", NOON).input == 4
     row.delete()
-    assert price_at("Renamed", "gpt", NOON) is None
+    assert get_price("Renamed", "gpt", NOON) is None
 
 
 @pytest.fixture
 def clock(monkeypatch) -> list[float]:
     now = [1000.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
-    book.forget()
+    clear_price_cache()
     return now
 
 
@@ -93,38 +92,38 @@ def elsewhere(**changes: object) -> None:
 
 def test_what_another_process_changes_is_seen_within_seconds(clock):
     row = make_price()
-    assert price_at(row.provider.name, "gpt", NOON).input == 2
+    assert get_price(row.provider.name, "gpt", NOON).input == 2
     elsewhere(input=Decimal(4), updated_at=NOON + timedelta(days=9999))
-    clock[0] += book.SEEN_AFTER - 0.001
-    assert price_at(row.provider.name, "gpt", NOON).input == 2
+    clock[0] += CACHE_SECONDS - 0.001
+    assert get_price(row.provider.name, "gpt", NOON).input == 2
     clock[0] += 0.001
-    assert price_at(row.provider.name, "gpt", NOON).input == 4
+    assert get_price(row.provider.name, "gpt", NOON).input == 4
 
 
 def test_a_price_that_another_process_deletes_is_gone_within_seconds(clock):
     row = make_price()
-    assert price_at(row.provider.name, "gpt", NOON) is not None
+    assert get_price(row.provider.name, "gpt", NOON) is not None
     ModelPrice.objects.filter(pk=row.pk)._raw_delete(using="default")
-    clock[0] += book.SEEN_AFTER
-    assert price_at(row.provider.name, "gpt", NOON) is None
+    clock[0] += CACHE_SECONDS
+    assert get_price(row.provider.name, "gpt", NOON) is None
 
 
 def test_while_nothing_changes_only_that_is_asked(clock, django_assert_num_queries):
     row = make_price()
-    price_at(row.provider.name, "gpt", NOON)
-    clock[0] += book.SEEN_AFTER
+    get_price(row.provider.name, "gpt", NOON)
+    clock[0] += CACHE_SECONDS
     with django_assert_num_queries(2):
-        price_at(row.provider.name, "gpt", NOON)
-        price_at(row.provider.name, "gpt", NOON)
+        get_price(row.provider.name, "gpt", NOON)
+        get_price(row.provider.name, "gpt", NOON)
 
 
 def test_a_provider_that_rehearses_costs_nothing_because_its_price_says_so():
     provider = make_provider(kind="rehearsal")
-    found = price_at(provider.name, "rehearsal", NOON)
+    found = get_price(provider.name, "rehearsal", NOON)
     assert found == price("0", "0", cached="0", reasoning="0")
     provider.prices.all().delete()
     provider.save()
-    assert price_at(provider.name, "rehearsal", NOON) is None
+    assert get_price(provider.name, "rehearsal", NOON) is None
 
 
 def test_another_provider_comes_without_prices():

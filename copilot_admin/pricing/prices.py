@@ -1,0 +1,158 @@
+"""Prices of models: a cached lookup, models that lack one, and the price of the demo model.
+
+A change in this process applies at once. A change in another process is seen within seconds: the time
+of the newest change is read again after `CACHE_SECONDS`.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from functools import lru_cache
+import time
+from typing import Any, TypeAlias
+
+from django.db import transaction
+from django.db.models import Count, Max
+
+from copilot_admin.agent.providers.rehearsal import MODEL, Rehearsal
+from copilot_admin.models import Copilot, ModelPrice, Provider
+
+CACHE_SECONDS = 5.0
+PRICE_FIELDS = ("input", "cached", "output", "reasoning", "exact_up_to")
+_FIRST_DAY = date(2000, 1, 1)
+_Version: TypeAlias = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """US dollars for a million tokens.
+
+    Attributes:
+        cached: Of cached input; None: estimated as `input`.
+        reasoning: Of reasoning tokens; None: estimated as `output`.
+        exact_up_to: Input tokens above which the provider has other prices.
+    """
+
+    input: Decimal
+    output: Decimal
+    cached: Decimal | None = None
+    reasoning: Decimal | None = None
+    exact_up_to: int | None = None
+
+    @property
+    def is_free(self) -> bool:
+        return not (self.input or self.output or self.cached or self.reasoning)
+
+
+class _VersionCache:
+    """A value that changes with any price or name of a provider, read at most every few seconds."""
+
+    def __init__(self) -> None:
+        self._read: tuple[float, _Version] | None = None
+
+    def get(self) -> _Version:
+        now = time.monotonic()
+        if self._read is None or now - self._read[0] >= CACHE_SECONDS:
+            prices = ModelPrice.objects.aggregate(Count("pk"), Max("pk"), Max("updated_at"))
+            providers = Provider.objects.aggregate(Count("pk"), Max("updated_at"))
+            self._read = (now, (*prices.values(), *providers.values()))
+        return self._read[1]
+
+    def clear(self) -> None:
+        self._read = None
+
+
+_VERSION = _VersionCache()
+
+
+def get_price(provider: str, model: str, at: datetime) -> Price | None:
+    """Return the price of a model; None if there is none. May read the database.
+
+    Args:
+        provider: Its name, as runs have it.
+        model: Its id.
+        at: Aware; prices begin at midnight UTC.
+    """
+    day = at.astimezone(UTC).date()
+    history = _get_history(provider, model, _VERSION.get())
+    return next((price for begins, price in history if begins <= day), None)
+
+
+@lru_cache(maxsize=4096)
+def _get_history(provider: str, model: str, version: _Version) -> tuple[tuple[date, Price], ...]:
+    """Return the prices of a model, newest first; the version is part of the cache's key only."""
+    rows = ModelPrice.objects.filter(provider__name=provider, model=model)
+    return tuple((row.valid_from, build_price(row)) for row in rows.order_by("-valid_from"))
+
+
+def build_price(row: ModelPrice) -> Price:
+    return Price(**{name: getattr(row, name) for name in PRICE_FIELDS})
+
+
+def clear_price_cache() -> None:
+    """Make the next `get_price` read the database."""
+    _VERSION.clear()
+    _get_history.cache_clear()
+
+
+def clear_price_cache_on_change(**_: object) -> None:
+    """Clear the cache now and after the commit: until then another thread may read the old rows."""
+    clear_price_cache()
+    transaction.on_commit(clear_price_cache)
+
+
+def add_demo_price(*, instance: Provider, created: bool, raw: bool, **_: object) -> None:
+    """Give a new demo provider its price of 0: a row that users see and may change."""
+    if created and not raw and instance.kind == Rehearsal.kind:
+        free = dict.fromkeys(("input", "cached", "output", "reasoning"), Decimal(0))
+        ModelPrice.objects.create(provider=instance, model=MODEL, valid_from=_FIRST_DAY, **free)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnpricedModel:
+    """Model without a price, with the names of the copilots that use it."""
+
+    provider: Provider
+    model: str
+    copilots: tuple[str, ...]
+
+
+def find_unpriced_models() -> tuple[UnpricedModel, ...]:
+    """Find the models of drafts and live versions that have no price today, in four queries."""
+    users: dict[tuple[int, str], set[str]] = defaultdict(set)
+    providers = {provider.pk: provider for provider in Provider.objects.all()}
+    ids = {provider.name.lower(): pk for pk, provider in providers.items()}
+    for copilot, provider_id, document in _get_documents():
+        for provider_name, model in _get_models(document):
+            users[ids.get(provider_name.lower(), provider_id), model].add(copilot)
+    today = datetime.now(UTC).date()
+    rows = ModelPrice.objects.filter(valid_from__lte=today).order_by()
+    priced = set(rows.values_list("provider_id", "model").distinct())
+    found = [
+        UnpricedModel(provider=providers[pk], model=model, copilots=tuple(sorted(users[pk, model])))
+        for pk, model in users.keys() - priced
+    ]
+    return tuple(sorted(found, key=lambda one: (one.provider.name, one.model)))
+
+
+def _get_documents() -> Iterator[tuple[str, int, Mapping[str, Any]]]:
+    """Yield the copilot, its provider and its models, of drafts and of live versions."""
+    columns = ("name", "provider_id", "model", "model_choices", "custom_features")
+    copilots = Copilot.objects.filter(deletion_requested_at=None).order_by()
+    for name, provider_id, model, choices, features in copilots.values_list(*columns):
+        keys = {"model": model, "models": choices, "custom_features": features}
+        yield name, provider_id, keys
+    live = copilots.filter(live__isnull=False)
+    yield from live.values_list("name", "live__provider_id", "live__document")
+
+
+def _get_models(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the models with the names of their providers; "" is the provider of the copilot."""
+    if document.get("model"):
+        yield "", document["model"]
+    yield from (("", row["id"]) for row in document.get("models") or () if row.get("id"))
+    for row in document.get("custom_features") or ():
+        if row.get("model"):
+            yield row.get("provider") or "", row["model"]
