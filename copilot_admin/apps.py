@@ -2,6 +2,14 @@
 
 from django.apps import AppConfig
 from django.db.models.signals import post_delete, post_migrate, post_save
+from django.urls import register_converter
+from django.urls.converters import IntConverter
+
+
+class IdConverter(IntConverter):
+    """`<id:name>`: a number that fits into a column; a longer one would break the query."""
+
+    regex = "[0-9]{1,18}"
 
 
 class CopilotAdminConfig(AppConfig):
@@ -18,13 +26,12 @@ class CopilotAdminConfig(AppConfig):
         from copilot_admin.accounts.command_audit import record_account_change
         from copilot_admin.config.role_groups import create_roles  # needs the models of `auth`
         from copilot_admin.copilots import checks  # noqa: F401  # needs the models
-        from copilot_admin.http import path_ids
         from copilot_admin.models import ModelPrice, Provider
         from copilot_admin.models.natural_order import add_to_connections
         from copilot_admin.pricing.prices import add_demo_price, clear_price_cache_on_change
         from copilot_admin.storage.errors import reject_nul_on_sqlite
 
-        path_ids.register()
+        register_converter(IdConverter, "id")
         add_to_connections()
         reject_nul_on_sqlite()
         post_migrate.connect(create_roles, sender=self)

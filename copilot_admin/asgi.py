@@ -1,86 +1,111 @@
-"""The ASGI application: the edge around Django, and the WebSockets of the admin."""
+"""The ASGI application: middleware, Django, and the WebSockets of the admin."""
 
+from collections.abc import Awaitable, Callable
 import os
-from typing import cast
+from typing import TypeAlias, cast
 
 from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.sessions import SessionMiddlewareStack
-import django
+from django.core.asgi import get_asgi_application
+from servestatic import ServeStaticASGI
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_admin.settings")
-django.setup(set_prefix=False)  # before the imports below: they need the app registry
+django_application = get_asgi_application()  # before the imports below: they need the app registry
 
 from django.conf import settings  # noqa: E402
+from django.contrib.staticfiles.finders import get_finders  # noqa: E402
 
 from copilot_admin.api.questions import Questions  # noqa: E402
-from copilot_admin.http.allowed_origins import ALLOWED_ORIGINS  # noqa: E402
-from copilot_admin.http.answers_in_turn import AnswersInTurn  # noqa: E402
-from copilot_admin.http.asgi_types import App  # noqa: E402
-from copilot_admin.http.bodies import BodyLimits  # noqa: E402
-from copilot_admin.http.bounded_cookies import BoundedCookies  # noqa: E402
-from copilot_admin.http.cors import Cors, Preflights  # noqa: E402
-from copilot_admin.http.django_handler import Handler  # noqa: E402
-from copilot_admin.http.fair_starts import FairStarts  # noqa: E402
-from copilot_admin.http.header_limits import HeaderLimits  # noqa: E402
-from copilot_admin.http.ids import RequestIds  # noqa: E402
-from copilot_admin.http.lifespan import Lifespan  # noqa: E402
-from copilot_admin.http.log_in_proxy import LogInProxy  # noqa: E402
-from copilot_admin.http.metrics_page import MetricsPage  # noqa: E402
-from copilot_admin.http.nul_addresses import WithoutNulAddresses  # noqa: E402
-from copilot_admin.http.proxy_headers import trust_forwarded_headers  # noqa: E402
-from copilot_admin.http.proxy_users import ProxyUsers  # noqa: E402
-from copilot_admin.http.request_counts import RequestCounts  # noqa: E402
-from copilot_admin.http.request_end import SharedRequestEnd  # noqa: E402
-from copilot_admin.http.root_path import WithoutClientRootPath  # noqa: E402
-from copilot_admin.http.security_headers import SecurityHeaders  # noqa: E402
-from copilot_admin.http.signals import keep_start_in_event_loop  # noqa: E402
-from copilot_admin.http.slowed_guesses import SlowedGuesses  # noqa: E402
-from copilot_admin.http.static_files import static_files  # noqa: E402
-from copilot_admin.http.stray_slashes import WithoutStraySlashes  # noqa: E402
-from copilot_admin.http.websocket_origins import SameOriginSockets  # noqa: E402
-from copilot_admin.runs.oversized_bodies import record_oversized  # noqa: E402
+from copilot_admin.errors import CopilotError  # noqa: E402
+from copilot_admin.http.body_limit import BodyLimit  # noqa: E402
+from copilot_admin.http.metrics import MetricsPage  # noqa: E402
+from copilot_admin.http.middleware import HttpMiddleware  # noqa: E402
+from copilot_admin.http.origins import allow_own_origin  # noqa: E402
+from copilot_admin.http.proxy_identity import ProxyIdentity  # noqa: E402
+from copilot_admin.http.scope import App, Receive, Scope, Send  # noqa: E402
 from copilot_admin.runs.watching import websocket_urlpatterns  # noqa: E402
 from copilot_admin.server import lifecycle  # noqa: E402
 from copilot_admin.server.gauges import refresh_gauges  # noqa: E402
 from copilot_admin.telemetry.metrics import start_counting  # noqa: E402
 
-django_application = Handler()
+Hook: TypeAlias = Callable[[], Awaitable[None]]
 
 
-def _headers_of_clients() -> tuple[str, ...]:
-    """Request headers that clients may send besides the usual ones."""
-    tokens = settings.USER_TOKENS
-    return (*settings.CORS_HEADERS, *((tokens.header,) if tokens and tokens.header else ()))
+class Lifespan:
+    """ASGI middleware that runs one hook at the start and one at the stop of the server.
+
+    Args:
+        app: Gets everything but the lifespan.
+        start: Raises `CopilotError` if the server can't start.
+        stop: Called after the last request.
+    """
+
+    def __init__(self, app: App, *, start: Hook, stop: Hook) -> None:
+        self.app = app
+        self.start = start
+        self.stop = stop
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "lifespan":
+            await self.app(scope, receive, send)
+            return
+        await receive()
+        try:
+            await self.start()
+        except CopilotError as error:
+            await send({"type": "lifespan.startup.failed", "message": error.public})
+            return
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await self.stop()
+        await send({"type": "lifespan.shutdown.complete"})
 
 
-def _build() -> App:
-    keep_start_in_event_loop()
+def serve_static_files(app: App) -> App:
+    """Return an application that serves `STATIC_URL` from the static folder of every app.
+
+    Each file is looked up when it is requested: one that an upgrade replaced under a running
+    server would be sent with its old length otherwise.
+    """
+    server: App
+    server = static = ServeStaticASGI(app, autorefresh=True, allow_all_origins=False)
+    for finder in get_finders():
+        for storage in getattr(finder, "storages", {}).values():
+            static.add_files(storage.location, prefix=settings.STATIC_URL)
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        # A lookup takes a thread, so other paths skip it.
+        is_static = scope["path"].startswith(settings.STATIC_URL)
+        await (server if is_static else app)(scope, receive, send)
+
+    return serve
+
+
+def build_application() -> App:
+    """Return the whole application; each layer wraps those before it."""
     app: App = ProtocolTypeRouter(
         {
-            "http": static_files(AnswersInTurn(cast(App, django_application))),
-            "websocket": SameOriginSockets(
-                SessionMiddlewareStack(URLRouter(websocket_urlpatterns))
-            ),
+            "http": serve_static_files(cast(App, django_application)),
+            "websocket": allow_own_origin(SessionMiddlewareStack(URLRouter(websocket_urlpatterns))),
         }
     )
-    app = Questions(SharedRequestEnd(app))
-    app = BodyLimits(app, max_bytes=settings.MAX_BODY_BYTES, on_refusal=record_oversized)
-    app = SlowedGuesses(app)
-    app = WithoutNulAddresses(BoundedCookies(app))
-    app = ProxyUsers(app, settings.USER_PROXIES)
-    app = LogInProxy(app, settings.FIRM_LOG_IN.proxy)
-    app = Preflights(app, origins=ALLOWED_ORIGINS, extra_headers=_headers_of_clients())
-    readers, counter = settings.METRICS_READERS, None
-    if readers.are_there:
+    app = BodyLimit(Questions(app), max_bytes=settings.MAX_BODY_BYTES)
+    counter = None
+    if settings.METRICS_READERS.are_there:
         counter = start_counting()
-        app = MetricsPage(app, figures=counter, readers=readers, refresh=refresh_gauges)
-    app = RequestIds(HeaderLimits(app))
-    app = SecurityHeaders(Cors(app, origins=ALLOWED_ORIGINS))
-    app = WithoutStraySlashes(app)
-    app = WithoutClientRootPath(app)
-    app = RequestCounts(app, counter) if counter else app
-    app = trust_forwarded_headers(FairStarts(app), settings.FORWARDED_ALLOW_IPS)
+        app = MetricsPage(
+            app, metrics=counter, readers=settings.METRICS_READERS, refresh=refresh_gauges
+        )
+    tokens = settings.USER_TOKENS
+    token_headers = [tokens.header] if tokens and tokens.header else []
+    app = HttpMiddleware(
+        app, extra_headers=(*settings.CORS_HEADERS, *token_headers), counter=counter
+    )
+    # The server runs without its own, so that identities are read by the address of the peer.
+    app = cast(App, ProxyHeadersMiddleware(app, settings.FORWARDED_ALLOW_IPS))  # type: ignore[arg-type]
+    app = ProxyIdentity(app, remote_user=settings.FIRM_LOG_IN.proxy, end_user=settings.USER_PROXIES)
     return Lifespan(app, start=lifecycle.start, stop=lifecycle.stop)
 
 
-application = _build()
+application = build_application()

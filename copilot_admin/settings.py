@@ -145,17 +145,15 @@ else:
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
     CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
 
-# Limits. The edge refuses longer bodies, so Django may keep what it gets in memory: a question
-# must not lie around in a temporary file.
+# Limits. `http/body_limit.py` rejects longer bodies, so Django keeps all of a body in memory: a
+# question must not lie around in a temporary file.
 MAX_BODY_BYTES = int(
     env.number("COPILOT_MAX_BODY_MB", default=20, minimum=0.1, maximum=1024) * 1024 * 1024
 )
 MAX_MESSAGES = env.whole_number(
     "COPILOT_MAX_MESSAGES", default=requests.MAX_MESSAGES, minimum=1, maximum=10_000
 )
-# Of the texts in one form, in all: ten megabytes that somebody pasted into a prompt come back to him
-# with a sentence. Each layer of the page that shows them again makes a copy.
-DATA_UPLOAD_MAX_MEMORY_SIZE = min(MAX_BODY_BYTES, 12 * 1024 * 1024)
+DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 FILE_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 DATA_UPLOAD_MAX_NUMBER_FILES = 1000  # as many copilot files as an import takes at once
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000  # a copilot with a hundred rows in each of its lists
@@ -229,16 +227,14 @@ INSTALLED_APPS = [
     "copilot_admin",
 ]
 MIDDLEWARE = [
-    "copilot_admin.http.pages_middleware.exact_host",
-    "copilot_admin.http.pages_middleware.PageOutages",
-    "copilot_admin.http.pages_middleware.PageSecurity",
-    "copilot_admin.http.pages_middleware.PageSessions",
-    "copilot_admin.http.pages_middleware.PageLocale",
-    "copilot_admin.http.pages_middleware.PageUrls",
-    "copilot_admin.http.pages_middleware.PageCsrf",
-    "copilot_admin.http.pages_middleware.PageUsers",
+    "copilot_admin.http.errors.ErrorPages",
+    "django.middleware.security.SecurityMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "copilot_admin.http.errors.HostCheckMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
     "copilot_admin.admin.logins.middleware.PageFirmLogIns",
-    "copilot_admin.http.pages_middleware.PageMessages",
+    "django.contrib.messages.middleware.MessageMiddleware",
     "axes.middleware.AxesMiddleware",  # asks nothing: it looks at a mark that a log-in leaves
 ]
 TEMPLATES = [
@@ -324,9 +320,7 @@ CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL else []
 SECURE_HSTS_SECONDS = 30 * 24 * 3600 if PRODUCTION else 0
 SECURE_CONTENT_TYPE_NOSNIFF = False  # with the other headers, on every answer, outside Django
 SILENCED_SYSTEM_CHECKS = [
-    "security.W001",  # SecurityMiddleware: ours is a subclass
     "security.W002",  # X-Frame-Options: put on outside Django
-    "security.W003",  # CsrfViewMiddleware: ours is a subclass
     "security.W005",  # HSTS for subdomains: theirs to decide, not ours
     "security.W006",  # nosniff: put on outside Django
     "security.W008",  # redirects to https: the proxy that ends TLS makes them

@@ -14,9 +14,9 @@ from copilot_admin.api.app import api
 from copilot_admin.api.health import alive, ready
 
 NAMES = {"site_header": site.site_header, "site_title": site.site_title}
-handler400 = "copilot_admin.http.error_pages.bad_request"
-handler404 = "copilot_admin.http.error_pages.not_found"
-handler500 = "copilot_admin.http.error_pages.server_error"
+handler400 = "copilot_admin.http.errors.bad_request"
+handler404 = "copilot_admin.http.errors.not_found"
+handler500 = "copilot_admin.http.errors.server_error"
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/playground/", include("copilot_admin.admin.playground.urls")),

@@ -16,7 +16,7 @@ from copilot_admin.asgi import application
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots import data_fit, live
 from copilot_admin.copilots.seen_keys import SEEN_KEYS
-from copilot_admin.http.guesses import GUESSES
+from copilot_admin.http.auth_throttle import FAILURES
 from copilot_admin.import_export import bundles, validation
 from copilot_admin.jobs.background import BACKGROUND
 from copilot_admin.jobs.walks import WALKS
@@ -139,8 +139,9 @@ def _reset_caches() -> None:
     forget_callers()
     for one in (LIMIT_CACHE, LIMIT_REDIS, RATE_LIMITS, REJECTIONS, SLOTS, USAGE_CACHE):
         one.forget()
-    for other in (GUESSES, REFUSED, SEEN_KEYS, WALKS):
+    for other in (REFUSED, SEEN_KEYS, WALKS):
         other.forget()
+    FAILURES.reset()
     JOURNAL._is_failing = False
 
 

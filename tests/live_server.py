@@ -12,7 +12,7 @@ import uvicorn
 
 from copilot_admin.agent.files.file_processes import WORKERS
 from copilot_admin.component_calls.call import CALLS
-from copilot_admin.http.asgi_types import App
+from copilot_admin.http.scope import App
 from copilot_admin.jobs import background
 from copilot_admin.runs.open_run import stop_draining
 from copilot_admin.runs.run import RUNNING

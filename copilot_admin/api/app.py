@@ -21,10 +21,13 @@ from copilot_admin.errors import (
     Unauthorized,
     Unavailable,
 )
-from copilot_admin.http.asgi_types import error_body, when_again
-from copilot_admin.http.error_pages import logged_already
-from copilot_admin.http.put_off import PUT_OFFS
-from copilot_admin.http.request_ids import request_id_of
+from copilot_admin.http.errors import (
+    build_error_body,
+    build_retry_headers,
+    get_request_id,
+    log_unavailable,
+    skip_request_log,
+)
 from copilot_admin.telemetry.refused_requests import note_refusal
 
 
@@ -80,14 +83,14 @@ api.add_router("/v2", components.router)
 def say_error(request: HttpRequest, error: RequestError) -> HttpResponse:
     """Every error has the shape of its part of the API, and says what to do."""
     note_refusal(error)
-    body = error_body(error, request_id=request_id_of(request))
+    body = build_error_body(error, get_request_id(request))
     response = api.create_response(request, body, status=error.status)
-    for name, value in {"Cache-Control": "no-store", **when_again(error)}.items():
+    for name, value in {"Cache-Control": "no-store", **build_retry_headers(error)}.items():
         response[name] = value
     match error:
         case Unavailable():
-            PUT_OFFS.note(error)
-            logged_already(response)
+            log_unavailable(error)
+            skip_request_log(response)
         case MethodNotAllowed():
             response["Allow"] = error.allowed
         case Unauthorized():

@@ -1,17 +1,17 @@
 """Reads the body of a component's call."""
 
-import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from copilot_admin.errors import InvalidCall, MalformedBody
+from copilot_admin.http.body_limit import parse_body
 from protocol.components import is_reserved
 from protocol.json import Json, JsonObject
 from protocol.json_schema import argument_faults, named_faults
 from protocol.strict_json import MalformedJson, loads
 
-READ_INLINE_BYTES = 256 * 1024  # longer bodies are read beside the event loop
 # Brackets, braces, commas and colons. A table of 20,000 rows and ten columns has as many; to look
 # at each of a million values against a manifest takes seconds.
 MOST_TOKENS = 750_000
@@ -100,9 +100,7 @@ async def read_body(body: bytes) -> Body:
         MalformedBody: It is not strict JSON, or has more than `MOST_TOKENS` of its marks.
         InvalidCall: It is JSON, but no call.
     """
-    if len(body) <= READ_INLINE_BYTES:
-        return _read(body)
-    return await asyncio.to_thread(_read, body)
+    return await parse_body(partial(_read, body), size=len(body))
 
 
 def _read(body: bytes) -> Body:

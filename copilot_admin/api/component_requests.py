@@ -16,10 +16,10 @@ from copilot_admin.component_calls.call import AdmittedCall, Call, open_call
 from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.errors import CallFailed, ComponentError, InvalidCall
-from copilot_admin.http.event_streams import EventStreamResponse
-from copilot_admin.http.networks import network_of
-from copilot_admin.http.request_ids import request_id_of
-from copilot_admin.http.slowed_guesses import looked_up
+from copilot_admin.http.auth_throttle import look_up_key
+from copilot_admin.http.errors import get_request_id
+from copilot_admin.http.scope import get_client_network
+from copilot_admin.http.streams import EventStreamResponse
 from copilot_admin.limits.admission import admit_request
 from copilot_admin.limits.rules import RequestIdentity
 from copilot_admin.storage.writer import READER, Deadline
@@ -47,7 +47,7 @@ async def carry_out(
     deadline = Deadline()
     address = request.META.get("REMOTE_ADDR", "")
     entering = partial(_enter, key, user, name, version)
-    caller = await READER.run(partial(looked_up, entering, key, address), deadline)
+    caller = await READER.run(partial(look_up_key, entering, address), deadline)
     if action not in ACTIONS:
         raise InvalidCall(
             f"The action '{action}' is unknown. Use one of: {', '.join(ACTIONS)}.",
@@ -68,7 +68,7 @@ async def carry_out(
         as_program=action == RUN,
         streamed=body.stream,
         ids=ids,
-        request_id=request_id_of(request) or "",
+        request_id=get_request_id(request) or "",
     )
     try:
         return await (_streamed if body.stream else _whole)(open_call(asked))
@@ -82,7 +82,7 @@ def _get_identity(address: str, caller: Caller, granted: Grant) -> RequestIdenti
         copilot_id=granted.lender.id if granted.lender else None,
         key_id=caller.key_id,
         user=caller.user_id,
-        address=network_of(address),
+        address=get_client_network(address),
         is_answered=False,
     )
 

@@ -18,7 +18,7 @@ from copilot_admin.api.credentials import key_and_user
 from copilot_admin.component_calls.access import catalogue, grant, identify_with_key
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.errors import NotFound
-from copilot_admin.http.slowed_guesses import looked_up
+from copilot_admin.http.auth_throttle import look_up_key
 from copilot_admin.storage.writer import READER
 
 router = Router(tags=["components"])
@@ -32,7 +32,7 @@ async def components(request: HttpRequest) -> HttpResponse:
     """The components that the key may call, each with its versions and its manifests."""
     key, user = await key_and_user(request)
     address = request.META.get("REMOTE_ADDR", "")
-    found = await READER.run(partial(looked_up, partial(_listed, key, user), key, address))
+    found = await READER.run(partial(look_up_key, partial(_listed, key, user), address))
     return document([_entry(versions) for versions in found])
 
 
@@ -88,7 +88,7 @@ async def _manifest(request: HttpRequest, name: str, version: str) -> HttpRespon
     key, user = await key_and_user(request)
     granted = partial(_granted, key, user, name, version)
     address = request.META.get("REMOTE_ADDR", "")
-    component = await READER.run(partial(looked_up, granted, key, address))
+    component = await READER.run(partial(look_up_key, granted, address))
     return document({"name": component.name, "version": component.version, **_about(component)})
 
 

@@ -4,12 +4,12 @@ from django.http import HttpRequest
 
 from copilot_admin.copilots.door import Credentials, credentials_in, user_of
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.http.proxy_users import words_in
+from copilot_admin.http.proxy_identity import get_end_user
 
 
 def credentials_of(request: HttpRequest) -> Credentials:
     """What a request brings, unchecked; Django's test client comes without an edge."""
-    return credentials_in(request.headers, words_in(getattr(request, "scope", {})))
+    return credentials_in(request.headers, get_end_user(getattr(request, "scope", {})))
 
 
 async def key_and_user(request: HttpRequest) -> tuple[str | None, AskingUser | None]:

@@ -15,8 +15,8 @@ from copilot_admin.api.shared_reading import SharedReading
 from copilot_admin.copilots.cards import visible_cards
 from copilot_admin.copilots.door import headers_read
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.http.public_address import base_url
-from copilot_admin.http.slowed_guesses import guess_of, looked_up
+from copilot_admin.http.auth_throttle import look_up_key
+from copilot_admin.http.origins import get_base_url
 from protocol.json import Json
 from protocol.manifest import CopilotCard, agents_json, copilots_json
 
@@ -53,10 +53,8 @@ _DOCUMENTS = SharedReading[_Document]()
 async def _answer(request: HttpRequest, generation: Generation) -> HttpResponse:
     key, user = await key_and_user(request)
     address = request.META.get("REMOTE_ADDR", "")
-    asked = (generation, key, user, base_url(request))
-    # A key that may be a guess is looked up for each address, as its refusal is of that alone.
-    wanted = (*asked, None if guess_of(key) is None else address)
-    document = await _DOCUMENTS.of(wanted, partial(looked_up, partial(_read, *asked), key, address))
+    asked = (generation, key, user, get_base_url(request))
+    document = await _DOCUMENTS.of(asked, partial(look_up_key, partial(_read, *asked), address))
     known = {
         tag.strip().removeprefix("W/")
         for tag in request.headers.get("If-None-Match", "").split(",")

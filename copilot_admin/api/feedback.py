@@ -12,8 +12,9 @@ from copilot_admin.api.credentials import key_and_user
 from copilot_admin.api.query import ids_of
 from copilot_admin.copilots.live import admit
 from copilot_admin.errors import MalformedBody, NotFound, UnusableRequest
-from copilot_admin.http.networks import network_of
-from copilot_admin.http.slowed_guesses import looked_up
+from copilot_admin.http.auth_throttle import look_up_key
+from copilot_admin.http.body_limit import parse_body
+from copilot_admin.http.scope import get_client_network
 from copilot_admin.limits.admission import admit_request
 from copilot_admin.limits.rules import RequestIdentity
 from copilot_admin.models import Logging
@@ -31,7 +32,6 @@ from protocol.strict_json import MalformedJson, parse
 
 router = Router(tags=["copilots"])
 FEATURE = "feedback"
-READ_INLINE_BYTES = 256 * 1024  # longer ones are read beside the event loop
 _DOCUMENTATION: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -63,7 +63,7 @@ async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
     key, user = await key_and_user(request)
     address = request.META.get("REMOTE_ADDR", "")
     admitted = partial(admit, slug, key=key, user=user)
-    live, caller = await READER.run(partial(looked_up, admitted, key, address), deadline)
+    live, caller = await READER.run(partial(look_up_key, admitted, address), deadline)
     if live.answerer is not None and not live.answerer.spec.has(FEATURE):
         raise NotFound(f"The copilot '{slug}' takes no feedback.")
     ids = ids_of(request)
@@ -71,7 +71,7 @@ async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
         copilot_id=live.id,
         key_id=caller.key_id,
         user=caller.user_id,
-        address=network_of(address),
+        address=get_client_network(address),
         is_trial=caller.is_trying,
         is_answered=False,
         is_recorded=live.logging is not Logging.NOTHING,
@@ -91,10 +91,10 @@ async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
 
 
 async def _made_ready(body: bytes, rules: Rules) -> tuple[GivenFeedback, Words]:
-    """A judgement, and its words: of a long one beside the event loop and the writer's thread."""
-    is_short = len(body) <= READ_INLINE_BYTES and not rules
-    making = partial(_make_ready, body, rules)
-    return making() if is_short else await asyncio.to_thread(making)
+    """Return a judgement and its words; a long text is redacted in a thread."""
+    if rules:
+        return await asyncio.to_thread(_make_ready, body, rules)
+    return await parse_body(partial(_make_ready, body, rules), size=len(body))
 
 
 def _make_ready(body: bytes, rules: Rules) -> tuple[GivenFeedback, Words]:

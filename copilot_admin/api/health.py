@@ -7,7 +7,7 @@ from django.http import HttpRequest, JsonResponse
 
 from copilot_admin.config.free_space import fault_of_disks
 from copilot_admin.errors import Unavailable
-from copilot_admin.http.error_pages import logged_already
+from copilot_admin.http.errors import skip_request_log
 from copilot_admin.limits.redis_client import LIMIT_REDIS
 from copilot_admin.runs.open_run import is_draining
 from copilot_admin.storage.schema import is_current
@@ -34,7 +34,7 @@ async def ready(request: HttpRequest) -> JsonResponse:
     if problem:
         response = JsonResponse({"status": "not ready", "reason": problem}, status=503)
         response["Retry-After"] = str(RETRY_AFTER_SECONDS)
-        logged_already(response)
+        skip_request_log(response)
         return response
     note = {"note": LIMIT_REDIS.problem} if LIMIT_REDIS.problem else {}
     return JsonResponse({"status": "ready", **note})

@@ -15,19 +15,19 @@ from django.http.request import split_domain_port, validate_host
 from copilot_admin.api.query import FAILURE_KEY, UnreadQuery, opened
 from copilot_admin.copilots.door import credentials_in, headers_read
 from copilot_admin.errors import RequestError, strip_traceback
-from copilot_admin.http.asgi_types import (
+from copilot_admin.http.proxy_identity import get_end_user
+from copilot_admin.http.scope import (
+    IDS_KEY,
     App,
     Receive,
     Scope,
     Send,
+    get_client_network,
+    get_joined_header,
     is_query,
-    once_more,
-    whole_header,
+    replay,
 )
-from copilot_admin.http.event_streams import HEADERS
-from copilot_admin.http.ids import SCOPE_KEY
-from copilot_admin.http.networks import network_of
-from copilot_admin.http.proxy_users import words_in
+from copilot_admin.http.streams import STREAM_HEADERS
 from copilot_admin.runs.run import ActiveRun
 from copilot_admin.runs.stops import Stop
 
@@ -52,7 +52,7 @@ class Questions:
             failure = await _answered(_asked(scope, slug, body=message.pop("body")), send)
         if failure is not None:
             scope = {**scope, FAILURE_KEY: failure}
-            await self.app(scope, once_more({**message, "body": b""}, receive), send)
+            await self.app(scope, replay({**message, "body": b""}, receive), send)
 
 
 async def _answered(asked: UnreadQuery, send: Send) -> Exception | None:
@@ -70,7 +70,7 @@ async def _answered(asked: UnreadQuery, send: Send) -> Exception | None:
 
 async def _stream(run: ActiveRun, send: Send) -> None:
     try:
-        await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
+        await send({"type": "http.response.start", "status": 200, "headers": STREAM_HEADERS})
         async with aclosing(run.outbox.taken()) as pieces:
             more = True
             async for piece in pieces:
@@ -111,7 +111,7 @@ def _slug_in(scope: Scope) -> str | None:
     """The slug of the copilot that is asked; None: it is no plain question, so Django looks at it."""
     if scope["type"] != "http" or scope["method"] != "POST" or not is_query(scope["path"]):
         return None
-    if scope.get("root_path") or scope.get("query_string") or SCOPE_KEY not in scope:
+    if scope.get("root_path") or scope.get("query_string") or IDS_KEY not in scope:
         return None
     parts: list[str] = scope["path"].split("/")
     return parts[3] or None if len(parts) == _PARTS else None
@@ -119,18 +119,18 @@ def _slug_in(scope: Scope) -> str | None:
 
 def _is_for_this_host(scope: Scope) -> bool:
     """Whether Django would let the request through."""
-    domain, _ = split_domain_port(whole_header(scope, "host") or "")
+    domain, _ = split_domain_port(get_joined_header(scope, "host") or "")
     return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
 
 
 def _asked(scope: Scope, slug: str, *, body: bytes) -> UnreadQuery:
-    given = ((key, whole_header(scope, key)) for key in headers_read())
+    given = ((key, get_joined_header(scope, key)) for key in headers_read())
     return UnreadQuery(
         slug=slug,
         credentials=credentials_in(
-            {key: value for key, value in given if value is not None}, words_in(scope)
+            {key: value for key, value in given if value is not None}, get_end_user(scope)
         ),
         body=body,
-        ids=scope[SCOPE_KEY],
-        address=network_of((scope.get("client") or ("",))[0]),
+        ids=scope[IDS_KEY],
+        address=get_client_network((scope.get("client") or ("",))[0]),
     )

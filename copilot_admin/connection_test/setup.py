@@ -10,7 +10,7 @@ from copilot_admin.copilots.at_once import keys_of
 from copilot_admin.copilots.drafts import standing_of
 from copilot_admin.copilots.standing import CopilotState
 from copilot_admin.copilots.trial_passes import new_trial_pass
-from copilot_admin.http.allowed_origins import ALLOWED_ORIGINS
+from copilot_admin.http.origins import ALLOWED_ORIGINS
 from copilot_admin.models import Access, Copilot, Run
 from copilot_admin.models.conversations import PLAYGROUND
 
@@ -33,7 +33,7 @@ def setup_of(copilot: Copilot, *, base: str, user_id: int, extra_origin: str = "
         needs_key=copilot.access == Access.KEY,
         keys=keys_of(copilot),
         key=new_trial_pass(user_id=user_id, copilot_id=copilot.pk),
-        origins=(*ALLOWED_ORIGINS.given, *ALLOWED_ORIGINS.added()),
+        origins=(*ALLOWED_ORIGINS.given, *ALLOWED_ORIGINS.load_added()),
         extra_origin=extra_origin,
         headers=tuple(settings.CORS_HEADERS),
         kept=sync_to_async(_kept),

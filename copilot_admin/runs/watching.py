@@ -15,7 +15,7 @@ from django.urls import path, re_path
 from copilot_admin.accounts.vouching import is_vouched_for
 from copilot_admin.config.redis_faults import REDIS_FAULTS
 from copilot_admin.errors import Unavailable
-from copilot_admin.http.asgi_types import Receive, Scope, Send
+from copilot_admin.http.scope import Receive, Scope, Send
 from copilot_admin.models import Conversation
 from copilot_admin.runs.announce import PATIENCE_SECONDS, group_of
 from copilot_admin.runs.tasks import spawn

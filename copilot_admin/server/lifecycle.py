@@ -15,8 +15,7 @@ from copilot_admin.component_calls.call import stop_all
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.config.logs import collect_little
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.http.allowed_origins import ALLOWED_ORIGINS
-from copilot_admin.http.heaps import keep_few_heaps
+from copilot_admin.http.origins import ALLOWED_ORIGINS
 from copilot_admin.jobs import background
 from copilot_admin.limits.cache import LIMIT_CACHE
 from copilot_admin.limits.redis_client import LIMIT_REDIS
@@ -55,7 +54,6 @@ async def start() -> None:
     _lock.enter_context(instance_lock())
     collect_little()
     stop_draining()
-    keep_few_heaps()
     install_signal_handlers()
     await asyncio.to_thread(WORKERS.start)  # so that the first file does not wait for it
     # Imports of 0.7 and 0.4 s of CPU: the first requests would time out on a busy machine.
@@ -63,7 +61,7 @@ async def start() -> None:
     await asyncio.to_thread(data_types)
     try:
         await _recover()
-        await WRITER.run(ALLOWED_ORIGINS.read)
+        await WRITER.run(ALLOWED_ORIGINS.refresh)
         await WRITER.run(LIMIT_CACHE.load)
     except db.Error as error:
         raise ConfigurationError(describe_database_error(error)) from error

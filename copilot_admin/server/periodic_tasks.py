@@ -16,7 +16,7 @@ from copilot_admin.audit.forwarding import forward_entries, write_anchor
 from copilot_admin.errors import Unavailable
 from copilot_admin.evaluation.question_tasks import resume_questions
 from copilot_admin.evaluation.replay_tasks import resume_replays
-from copilot_admin.http.allowed_origins import ALLOWED_ORIGINS
+from copilot_admin.http.origins import ALLOWED_ORIGINS
 from copilot_admin.jobs.export_tasks import resume_exports
 from copilot_admin.jobs.sweeping import Sweep, sweep_batch
 from copilot_admin.jobs.tasks import (
@@ -34,13 +34,12 @@ from copilot_admin.privacy.forgetting import FORGETTING
 from copilot_admin.privacy.retention import begin_pruning
 from copilot_admin.privacy.spooled import clean_spool, forget_digests
 from copilot_admin.review.queues import take_back_left
-from copilot_admin.runs.full_collections import FULL_COLLECTIONS
 from copilot_admin.runs.open_run import end_deleted, end_of_switched_off, end_revoked
 from copilot_admin.runs.refused import REFUSED
 from copilot_admin.runs.run import RUNNING
 from copilot_admin.runs.tasks import spawn
 from copilot_admin.server.gauges import refresh_gauges
-from copilot_admin.storage.writer import WRITER
+from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.transcripts.exports.keeping import sweep_exports
 from copilot_admin.transcripts.store import HEARTBEAT_SECONDS, JOURNAL, beat, reap, replay_spool
 
@@ -163,9 +162,8 @@ PERIODIC_TASKS: tuple[PeriodicTask, ...] = (
     PeriodicTask("end runs of revoked keys", end_revoked),
     PeriodicTask("end runs of disabled users", end_of_switched_off),
     PeriodicTask("end runs of deleted copilots", end_deleted),
-    PeriodicTask("reload allowed origins", ALLOWED_ORIGINS.look_after),
+    PeriodicTask("reload allowed origins", partial(READER.run, ALLOWED_ORIGINS.refresh)),
     PeriodicTask("store ends of runs again", JOURNAL.look_after),
-    PeriodicTask("collect garbage", FULL_COLLECTIONS.look_after),
     PeriodicTask("end orphaned runs", end_orphaned_runs),
     PeriodicTask("store spooled runs", store_spooled_runs),
     PeriodicTask("reconnect Redis", LIMIT_REDIS.reconnect),

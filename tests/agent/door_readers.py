@@ -6,8 +6,6 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from django.core.exceptions import TooManyFieldsSent
-from django.http.multipartparser import MultiPartParserError
 import pytest
 
 from copilot_admin.agent import artifact_names, citations
@@ -22,8 +20,6 @@ from copilot_admin.agent.toolkits import ranking
 from copilot_admin.agent.toolkits.returns import date_columns
 from copilot_admin.agent.toolkits.table_operations import cells
 from copilot_admin.errors import LimitReached
-from copilot_admin.http.form_bodies import FormBody
-from copilot_admin.http.form_parts import check_parts
 from copilot_admin.redaction import kinds, redactor
 from copilot_admin.redaction.rules import Rules
 from copilot_admin.rendering import markdown
@@ -35,7 +31,6 @@ from protocol.query import ContextItem, Query
 from protocol.widgets import Widget, WidgetParam, Widgets
 from tests.agent.engine_inputs import make_spec
 
-MESSAGE_BYTES = 20
 PIECE = 4  # characters, as a model says them
 
 
@@ -75,19 +70,6 @@ def read_in_pieces(body: bytes) -> None:
         patch.setattr(long_texts, "LONG", 3)
         list(long_texts._long_ones(body))
         list(long_texts._read(body, 0, len(body)))
-
-
-def form_in_messages(body: bytes) -> None:
-    """A form whose limit is passed when a third of it has come, in messages of a few bytes."""
-    form = FormBody(b"a", max_bytes=len(body) // 3)
-    for start in range(0, len(body), MESSAGE_BYTES):
-        form.add(body[start : start + MESSAGE_BYTES])
-    form.whole()
-
-
-def checked_parts(body: bytes) -> None:
-    with suppress(MultiPartParserError, TooManyFieldsSent):
-        check_parts(body, b"a")
 
 
 def put_together(text: str) -> None:

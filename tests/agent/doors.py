@@ -42,13 +42,11 @@ from copilot_admin.agent.tools import clean_html, inline_styles, tool_arguments
 from copilot_admin.component_calls import files as component_files
 import copilot_admin.config.logs
 from copilot_admin.evaluation import expectations, numbers
-from copilot_admin.http import bounded_cookies, encoded_forms, form_bodies, form_parts, route_names
 from copilot_admin.import_export import fault_places, loading
 from copilot_admin.models import natural_order
 from copilot_admin.redaction import kinds, redactor, spellings
 from copilot_admin.redaction.rules import Rules
 from copilot_admin.rendering import markdown, markdown_room, marking, no_formula
-from copilot_admin.runs import question_room
 from copilot_admin.storage import folding
 from copilot_admin.transcripts.exports.formats import markdown as exported_markdown
 from copilot_admin.transcripts.search import counted
@@ -72,14 +70,12 @@ from protocol.json_schema import data_faults
 from protocol.messages import DataItem, HumanMessage
 from tests.agent.door_readers import (
     as_if_new,
-    checked_parts,
     cited,
     citing,
     date_column,
     decoded,
     encoded,
     every_place,
-    form_in_messages,
     in_pieces,
     led_from_here,
     listed_tools,
@@ -143,11 +139,6 @@ DOORS = (
         natural_order,
         natural_order.natural,
         (("", "1", ""), ("", "1a", ""), ("", "é", ""), ("a", "\u0301\u0316", "")),
-    ),
-    Door(
-        question_room,
-        lambda text: question_room.weight_of(text.encode()),
-        (("", "[]", ""), ("", "\\ud83d", ""), ("", "é", ""), ("", "1,", "")),
     ),
     Door(
         bare_pictures,
@@ -661,55 +652,6 @@ DOORS = (
         (("", "\n", ""),),
     ),
     Door(
-        bounded_cookies,
-        encoded(lambda value: bounded_cookies._readable(value, bounded_cookies.MOST_IN_ALL)),
-        (("", ";", ""), ("", "a=\\;", ""), ("", "\\", ";"), ("a=", "\\;b=", "")),
-    ),
-    Door(
-        form_bodies,
-        encoded(form_in_messages),
-        (
-            ("", "\r\n--aa\r\n\r\n", ""),
-            ("", "\r\n--a", ""),
-            ("", "\r\n--axy", ""),
-            ("", "\r\n--axy34567890", ""),
-            ("", "\r\n--a\r\nfilename=\r\n\r\n", ""),
-            ("--a\r\nfilename=\r\n\r\n", "\r\n--", ""),
-            ("--a\r\nfilename=", "\r\nContent-Type:", ""),
-            ("--a\r\n\r\n", "b", ""),
-        ),
-    ),
-    Door(
-        encoded_forms,
-        encoded(encoded_forms.read_encoded),
-        (
-            ("a=", "%", ""),
-            ("a=", "%E2", ""),
-            ("a=", "%41%", ""),
-            ("a=", "年", ""),
-            ("a=", "年%", ""),
-            ("", "%41=", ""),
-            ("a=", "+", ""),
-        ),
-    ),
-    Door(
-        form_parts,
-        encoded(checked_parts),
-        (
-            ("", "--a", ""),
-            ("", "--a\r\n\r\n", ""),
-            ("--a", ";", ""),
-            ("--a", "*=", ""),
-            ("--a", "*='", ""),
-            ("", "-", "a"),
-        ),
-    ),
-    Door(
-        route_names,
-        route_names.route_name,
-        (("/v1/copilots/", "a", ""), ("", "/v1/copilots/a/", "")),
-    ),
-    Door(
         folding,
         folding.fold,
         (
@@ -782,6 +724,7 @@ DOORS = (
 
 # Modules that no long text reaches, and why.
 BOUNDED = {
+    "copilot_admin.http.scope": "a path is looked at once, and has 64 KB at most",
     "copilot_admin.redaction.checked": "only made; what they find is tried in a process of its own",
     "copilot_admin.redaction.worker": "in a process of its own, which has an end",
     "copilot_admin.config.redaction_rules": "what the operator wrote into the environment",
@@ -792,9 +735,6 @@ BOUNDED = {
     "copilot_admin.management.commands.audit": "an option that an operator types",
     "copilot_admin.transcripts.search.phrases": "looks at 500 characters",
     "copilot_admin.pricing.litellm": "its expression has a longest match",
-    "copilot_admin.http.bodies": "a header is split once, and has 64 KB at most",
-    "copilot_admin.http.log_in_proxy": "a header is split once, and has 64 KB at most",
-    "copilot_admin.http.stray_slashes": "an address is split once, and has 64 KB at most",
     "copilot_admin.ids": "its expression has a longest match",
     "copilot_admin.admin.copilots.rows": "fields of a form with a longest length",
     "copilot_admin.admin.copilots.questions_form": "a field of a form with a longest length",

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from tests.agent.doors import BOUNDED, DOORS
-from tests.agent.expressions import has_expression, takes_apart
+from tests.agent.expressions import has_expression
 from tests.agent.growth import BY_DAY, BY_NIGHT, grows_too_fast
 
 ROOT = Path(__file__).parent.parent.parent
@@ -78,18 +78,6 @@ def test_every_expression_that_meets_text_is_in_the_list():
         import_module(name).__name__ for name in BOUNDED
     }
     assert found - listed == set()
-
-
-def test_every_parser_between_socket_and_view_is_in_the_list():
-    """Those without an expression too: they read what anybody may send, in the event loop."""
-    files = (ROOT / "copilot_admin" / "edge").glob("*.py")
-    found = {
-        f"copilot_admin.http.{file.stem}"
-        for file in files
-        if takes_apart(file.read_text(encoding="utf-8"))
-    }
-    assert "copilot_admin.http.form_bodies" in found
-    assert found - {door.module.__name__ for door in DOORS} - BOUNDED.keys() == set()
 
 
 def test_a_square_is_found():

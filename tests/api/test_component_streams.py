@@ -5,16 +5,14 @@ from collections.abc import Callable
 import json
 from typing import Any
 
-from asgiref.sync import SyncToAsync
 import pytest
 
 from copilot_admin.asgi import application
 from copilot_admin.component_calls.call import CALLS, stop_all
-from copilot_admin.http.signals import keep_start_in_event_loop
 from copilot_admin.models import CallStatus
 from copilot_admin.server.shutdown import drain
 from protocol.components import create_output
-from tests.component_calls.component_http import Stage, rows, served, settle
+from tests.component_calls.component_http import Stage, rows, served
 from tests.factories import make_key
 from tests.http.asgi_client import scope
 from tests.polling import HANGS_SECONDS
@@ -127,37 +125,6 @@ def test_a_call_that_runs_at_a_shutdown_ends_with_a_sentence():
 def test_stopping_without_calls_is_nothing():
     asyncio.run(stop_all())
     assert not CALLS
-
-
-@pytest.mark.parametrize("stream", [False, True])
-def test_a_call_enters_no_thread_of_django_before_its_last_byte(monkeypatch, stream):
-    keep_start_in_event_loop()  # another test's client may have connected the receivers again
-    Stage.script = (PIECE, PIECE)
-    happened: list[str] = []
-    original = SyncToAsync.__call__
-
-    async def watched(self: Any, *args: Any, **kwargs: Any) -> Any:
-        happened.append("thread")
-        return await original(self, *args, **kwargs)
-
-    monkeypatch.setattr(SyncToAsync, "__call__", watched)
-    _, key = make_key()
-
-    async def follow() -> None:
-        caller = Caller({"stream": stream}, key)
-        send = caller._send
-
-        async def followed(message: Any) -> None:
-            is_last = message["type"] == "http.response.body" and not message.get("more_body")
-            happened.append("end" if is_last else message["type"])
-            await send(message)
-
-        await application(caller.request, caller._receive, followed)
-
-    asyncio.run(follow())
-    settle()
-    assert happened[0] == "http.response.start"
-    assert "thread" not in happened[: happened.index("end")]
 
 
 def test_a_stream_that_is_never_read_is_stopped_when_its_response_is_closed():

@@ -1,47 +1,26 @@
 """The query endpoint: from a request body to events, and to a run in the journal."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
-from functools import partial
-import gc
+from collections.abc import Callable
 import json
-import threading
-from types import SimpleNamespace
 from typing import Any
-import weakref
 
 from asgiref.sync import async_to_sync
-from asgiref.testing import ApplicationCommunicator
-from django.db import OperationalError
 from django.test import AsyncClient
 import pytest
 
-from copilot_admin.agent.one_leg import Leg
-from copilot_admin.agent.processes.places import Places
 from copilot_admin.agent.values.model_call import Finish, ToolCall
-from copilot_admin.api.query import READ_INLINE_BYTES
-from copilot_admin.asgi import application
 from copilot_admin.copilots import live
 from copilot_admin.copilots.publishing import publish
 from copilot_admin.errors import ProviderRefused
-from copilot_admin.http.django_handler import Handler
+from copilot_admin.http.body_limit import MAX_INLINE_BYTES
 from copilot_admin.models import Conversation, Copilot, Node, Outcome, Run, Turn
 from copilot_admin.models.access import EndpointKey
-from copilot_admin.runs.admitted_query import AdmittedQuery
-from copilot_admin.runs.full_collections import FullCollections
-from copilot_admin.runs.open_run import frames
-from copilot_admin.runs.question_room import LARGE, QuestionRoom
-from copilot_admin.runs.run import RUNNING, ActiveRun
-from copilot_admin.storage.errors import DatabaseUnavailable
-from copilot_admin.storage.writer import Deadline
-from copilot_admin.transcripts.store import opening
+from copilot_admin.runs.run import RUNNING
 from protocol import requests
 from tests.agent.scripted import ScriptedProvider, Step, broken, cut, stalled, text
 from tests.factories import make_published
-from tests.live_server import serving
-from tests.polling import HANGS_SECONDS, eventually
 from tests.streams import read
-from tests.wire import Line
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -116,11 +95,12 @@ def test_headers_keep_proxies_from_buffering(monkeypatch):
             pass
         return dict(response.headers)
 
-    assert async_to_sync(headers)() == {
+    expected = {
         "Content-Type": "text/event-stream; charset=utf-8",
         "Cache-Control": "no-store, no-transform",
         "X-Accel-Buffering": "no",
     }
+    assert expected.items() <= async_to_sync(headers)().items()
 
 
 @pytest.mark.database
@@ -380,20 +360,8 @@ def test_a_history_that_is_too_long_is_refused_with_a_sentence(settings):
     assert not Run.objects.exists()
 
 
-LARGE_QUESTION, USUAL_QUESTION = (
-    {"messages": [{"role": "human", "content": "word " * (size // 5 + 1)}]}
-    for size in (LARGE // 3, READ_INLINE_BYTES)
-)
-TOO_MANY_LARGE = {
-    "detail": "The server is reading as many large questions as it can. Ask again in a few seconds.",
-    "code": "busy",
-}
-
-
-@pytest.mark.parametrize(("results", "in_loop"), [(100, True), (9000, False)])
-def test_a_short_question_of_many_results_is_read_and_kept_beside_the_event_loop(
-    monkeypatch, results, in_loop
-):
+@pytest.mark.parametrize(("size", "in_loop"), [(100, True), (MAX_INLINE_BYTES, False)])
+def test_a_large_question_is_parsed_in_a_thread(monkeypatch, size, in_loop):
     make_published(slug="news")
     script(monkeypatch, text("Hello."))
     threads: list[bool] = []
@@ -406,11 +374,8 @@ def test_a_short_question_of_many_results_is_read_and_kept_beside_the_event_loop
         return watching
 
     monkeypatch.setattr("copilot_admin.api.query.read", watched(requests.read))
-    monkeypatch.setattr("copilot_admin.transcripts.store.opening.prepare", watched(opening.prepare))
-    monkeypatch.setattr("copilot_admin.agent.answer.Leg", watched(Leg))
-    result = {"role": "tool", "function": "get_widget_data", "data": [1] * results}
-    assert read(AsyncClient(), QUERY, {"messages": [*HELLO["messages"], result]})
-    assert threads == [in_loop] * 3
+    assert read(AsyncClient(), QUERY, {"messages": [{"role": "human", "content": "x" * size}]})
+    assert threads == [in_loop]
 
 
 def is_in_loop() -> bool:
@@ -420,156 +385,6 @@ def is_in_loop() -> bool:
     except RuntimeError:
         return False
     return True
-
-
-def test_large_questions_are_read_a_few_at_a_time(monkeypatch):
-    make_published(slug="news")
-    script(monkeypatch, text("Hello."), text("Hello."), text("Hello."))
-    places = Places(1, waiting=0, seconds=HANGS_SECONDS)
-    monkeypatch.setattr("copilot_admin.api.query.LARGE_ONES", places)
-
-    async def beside_another(ask: Callable[[], Any]) -> Any:
-        async with places.one():
-            return await asyncio.to_thread(ask)
-
-    assert asyncio.run(beside_another(partial(post, LARGE_QUESTION))) == (503, TOO_MANY_LARGE)
-    for body in (HELLO, USUAL_QUESTION):
-        assert asyncio.run(beside_another(partial(read, AsyncClient(), QUERY, body)))
-    assert read(AsyncClient(), QUERY, LARGE_QUESTION)
-
-
-def test_large_questions_have_room_while_others_are_answered_that_leave_some(monkeypatch):
-    make_published(slug="news")
-    script(monkeypatch, text("Hello."), text("Hello."), text("Hello."))
-    room = QuestionRoom(2 * LARGE, seconds=0)
-    monkeypatch.setattr("copilot_admin.runs.question_room.QUESTION_ROOM", room)
-
-    async def beside(size: int, ask: Callable[[], Any]) -> Any:
-        async with room.share(size):
-            return await asyncio.to_thread(ask)
-
-    refused = asyncio.run(beside(LARGE, partial(post, LARGE_QUESTION)))
-    assert refused == (503, TOO_MANY_LARGE)
-    for body in (HELLO, USUAL_QUESTION):
-        assert asyncio.run(beside(LARGE, partial(read, AsyncClient(), QUERY, body)))
-    assert asyncio.run(beside(LARGE // 2, partial(read, AsyncClient(), QUERY, LARGE_QUESTION)))
-
-
-def test_a_large_question_that_waits_in_the_journal_has_room_though_its_client_was_refused(
-    monkeypatch,
-):
-    make_published(slug="news")
-    room = QuestionRoom(4 * LARGE, seconds=0)
-    monkeypatch.setattr("copilot_admin.runs.question_room.QUESTION_ROOM", room)
-    waiting: list[AdmittedQuery] = []
-
-    async def refused(question: AdmittedQuery, patience: Deadline) -> ActiveRun:
-        waiting.append(question)
-        raise DatabaseUnavailable
-
-    monkeypatch.setattr("copilot_admin.api.query.open_run", refused)
-    status, _ = post(LARGE_QUESTION)
-    assert (status, room.taken > 0) == (503, True)
-    waiting.clear()
-    gc.collect()
-    assert room.taken == 0
-
-
-def test_a_usual_question_for_which_there_is_no_room_is_refused_as_by_the_journal(monkeypatch):
-    make_published(slug="news")
-    script(monkeypatch, text("Hello."), text("Hello."))
-    room = QuestionRoom(4 * LARGE, seconds=0)
-    monkeypatch.setattr("copilot_admin.runs.unwritten_room.UNWRITTEN_ROOM", room)
-
-    async def beside_others(ask: Callable[[], Any]) -> Any:
-        async with room.share(4 * LARGE):
-            return await asyncio.to_thread(ask)
-
-    status, said = asyncio.run(beside_others(partial(post, USUAL_QUESTION)))
-    assert (status, said["code"]) == (503, "database-unavailable")
-    assert asyncio.run(beside_others(partial(read, AsyncClient(), QUERY, HELLO)))
-    assert read(AsyncClient(), QUERY, USUAL_QUESTION)
-    assert room.taken == 0
-
-
-def test_a_question_that_the_journal_gave_up_is_gone_without_the_collector(monkeypatch):
-    make_published(slug="news")
-    script(monkeypatch, text("Hello."))
-    room = QuestionRoom(4 * LARGE, seconds=0)
-    monkeypatch.setattr("copilot_admin.runs.unwritten_room.UNWRITTEN_ROOM", room)
-    monkeypatch.setattr("copilot_admin.storage.writer.RETRY_PAUSES_SECONDS", (0.0,))
-    go_on = threading.Event()
-
-    def locked(prepared: Any) -> None:
-        go_on.wait(HANGS_SECONDS)
-        raise OperationalError("database is locked")
-
-    monkeypatch.setattr(opening, "accept", locked)
-    gc.collect()
-    gc.disable()
-    try:
-        with monkeypatch.context() as patch, serving(application) as url:
-            patch.setattr("django.conf.settings.DATABASE_WAIT_SECONDS", 0.5)
-            with Line(url + QUERY, body=USUAL_QUESTION) as line:
-                line.read_all()
-            assert (line.status, room.taken > 0) == (503, True)
-            go_on.set()
-            assert eventually(lambda: room.taken == 0)
-    finally:
-        gc.enable()
-
-
-@pytest.mark.parametrize(("bound", "most"), [("MOST_MEMORY", LARGE), ("MOST_TEXT", LARGE // 3)])
-def test_a_question_that_takes_too_much_memory_is_refused_in_words(monkeypatch, bound, most):
-    make_published(slug="news")
-    monkeypatch.setattr(f"copilot_admin.api.query.{bound}", most)
-    assert post(LARGE_QUESTION) == (
-        413,
-        {
-            "detail": "The question takes too much memory: its size and characters such as emoji, "
-            "each of which makes the whole text four times as large. Send less data.",
-            "code": "body-too-large",
-        },
-    )
-
-
-def test_a_run_is_gone_when_its_answer_is_and_full_collections_come_again(monkeypatch):
-    make_published(slug="news")
-    script(monkeypatch, text("Hello."))
-    collections = FullCollections()
-    monkeypatch.setattr("copilot_admin.api.query.FULL_COLLECTIONS", collections)
-    made: list[weakref.ref[ActiveRun]] = []
-    held: list[bool] = []
-
-    def seen(run: ActiveRun) -> AsyncGenerator[bytes, None]:
-        made.append(weakref.ref(run))
-        held.append(collections.are_held_off)
-        return frames(run)
-
-    async def ask(body: bytes) -> None:
-        """As a server does: it waits for a disconnect, and gives that up at the end."""
-        rows = [(b"host", b"testserver"), (b"content-type", b"application/json")]
-        scope = {"type": "http", "path": QUERY, "method": "POST", "headers": rows}
-        asking = ApplicationCommunicator(Handler(), scope)
-        await asking.send_input({"type": "http.request", "body": body})
-        head = await asking.receive_output(HANGS_SECONDS)
-        assert head["status"] == 200
-        while (await asking.receive_output(HANGS_SECONDS)).get("more_body"):
-            pass
-        await asking.wait(HANGS_SECONDS)
-
-    monkeypatch.setattr("copilot_admin.api.query.frames", seen)
-    never = SimpleNamespace(join=lambda run, loop: None)  # a run is in the list to the next tick
-    monkeypatch.setattr("copilot_admin.runs.run._TICKING", never)
-    long = "word " * (READ_INLINE_BYTES // 5 + 1)
-    gc.disable()  # what is in a circle stays
-    try:
-        body = json.dumps({"messages": [{"role": "human", "content": long}]}).encode()
-        async_to_sync(ask)(body)
-        assert (held, [one() for one in made]) == ([True], [None])
-        assert not collections.are_held_off
-    finally:
-        gc.enable()
 
 
 def test_a_version_that_is_not_found_is_an_outage(monkeypatch):

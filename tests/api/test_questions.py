@@ -12,8 +12,8 @@ from copilot_admin.api import questions as questions_module
 from copilot_admin.api.questions import Questions
 from copilot_admin.asgi import django_application
 from copilot_admin.copilots.door import Credentials
-from copilot_admin.http.asgi_types import App
-from copilot_admin.http.ids import RequestIds
+from copilot_admin.http.middleware import HttpMiddleware
+from copilot_admin.http.scope import App
 from copilot_admin.models import Outcome, Run
 from copilot_admin.runs.outbox import Outbox
 from copilot_admin.runs.run import RUNNING
@@ -29,8 +29,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 QUERY = "/v1/copilots/news/query"
 HELLO = json.dumps({"messages": [{"role": "human", "content": "Hello"}]}).encode()
 HOST = {"Host": "testserver"}
-BY_DJANGO: App = RequestIds(django_application)  # type: ignore[arg-type]  # Django's types are wider
-DIRECT: App = RequestIds(Questions(django_application))  # type: ignore[arg-type]
+BY_DJANGO: App = HttpMiddleware(django_application)  # type: ignore[arg-type]  # Django's types are wider
+DIRECT: App = HttpMiddleware(Questions(django_application))  # type: ignore[arg-type]
 
 
 class Client:

@@ -87,12 +87,3 @@ def test_a_question_that_cannot_be_read_is_told_with_its_copilot(ask, told, body
         "caller": f"key:{key.pk}",
         "error_code": code,
     }
-
-
-@pytest.mark.parametrize("slug", ["news", "nowhere"])
-def test_a_body_that_is_too_large_is_told(ask, told, settings, slug):
-    make_published(slug="news", access=Access.OPEN)
-    assert ask(b" " * (settings.MAX_BODY_BYTES + 1), slug=slug) == 413
-    (run,) = told
-    known = {"copilot": "news", "version": 1, "caller": "anonymous"} if slug == "news" else {}
-    assert about(run) == {**STRANGER, **known, "error_code": "body-too-large"}

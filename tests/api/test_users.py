@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Iterator
+from dataclasses import replace
 import json
 from typing import Any
 
@@ -10,9 +11,10 @@ from pytest_django import DjangoDbBlocker
 
 from copilot_admin.asgi import application
 from copilot_admin.config.asking_users import Naming, ProxyRules
+from copilot_admin.config.firm_log_in import UserProxy
 from copilot_admin.config.networks import networks
 from copilot_admin.copilots.door import forget_keys
-from copilot_admin.http.proxy_users import ProxyUsers
+from copilot_admin.http.proxy_identity import ProxyIdentity
 from copilot_admin.limits.rules import LimitSubject
 from copilot_admin.models import (
     Access,
@@ -52,7 +54,7 @@ HERE = ProxyRules(
     name_header="x-user-name",
 )
 ELSEWHERE = networks(["10.0.0.0/8", "2001:db8::/32"], setting="X")
-PROXY = ProxyUsers(application, HERE)
+PROXY = ProxyIdentity(application, remote_user=UserProxy(), end_user=HERE)
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +190,7 @@ def test_a_named_proxy_says_who_asks_and_a_stranger_does_not(service_url, monkey
     sent = {"X_User_Id": "李", "X_User_Name": "李 \u202eX", "X_User_Email": "l@b.example"}
     assert ask(service_url, **sent)[0] == 200
     assert str(EndUser.objects.get()) == "李 X"
-    monkeypatch.setattr(PROXY, "proxies", ELSEWHERE)
+    monkeypatch.setattr(PROXY, "end_user", replace(HERE, networks=ELSEWHERE))
     for forwarded in ("10.0.0.7", "2001:db8::7", "127.0.0.1, 10.0.0.7"):
         assert ask(service_url, **sent, X_Forwarded_For=forwarded)[0] == 200
     assert users() == [("李", "李"), *[(None, None)] * 3]

@@ -11,7 +11,7 @@ from pytest_django import DjangoDbBlocker
 
 from copilot_admin.asgi import application
 from copilot_admin.config.roles import Role
-from copilot_admin.http.asgi_types import Receive, Scope, Send
+from copilot_admin.http.scope import Receive, Scope, Send
 from copilot_admin.models import Conversation
 from copilot_admin.runs.announce import TurnChange, announce
 from copilot_admin.transcripts.store.checkpoints import store

@@ -16,10 +16,18 @@ from copilot_admin.models import CallStatus, ComponentCall
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.telemetry.quiet_lines import QUIET_SECONDS, QuietLines
 from protocol.redaction import redact
-from tests.http.test_guesses import Clock
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 SIGNED = "https://files.test/a?sig=1 "
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
 ALL = 10_000  # addresses, more than are kept
 
 

@@ -6,13 +6,12 @@ import json
 from typing import Any
 
 import pytest
+import requests
 
 from copilot_admin.models import Node, Outcome, Run, Turn
-from copilot_admin.storage.errors import DatabaseUnavailable
 from tests.agent.files.sample_files import base64
 from tests.conformance.strangers import NEWS, PRICE, Stranger, content, import_template, widgets
 from tests.polling import HANGS_SECONDS
-from tests.wire import Line
 from tests.workspace.client import named, text_of
 from tests.workspace.model_server import calls, says
 
@@ -161,42 +160,20 @@ def test_megabytes_are_cut_between_rows_and_kept_whole_in_the_journal(
     assert Node.objects.filter(kind="result").count() == 1
 
 
-def test_fifty_megabytes_are_refused_with_a_sentence_and_a_run_says_so(service_url, model):
+def test_fifty_megabytes_are_rejected_with_a_sentence(service_url, model):
     import_template("widget-reader", model)
     body = json.dumps({"messages": [{"role": "human", "content": "x" * 50_000_000}]}).encode()
     headers = {"Origin": "https://pro.openbb.co", "X-Trace-Id": "chat-1"}
     url = f"{service_url}/v1/copilots/widget-reader/query"
-    with Line(url, body=body, headers=headers) as line:
-        answer = json.loads(line.read_all())
-    assert (line.status, answer["code"]) == (413, "body-too-large")
+    response = requests.post(url, data=body, headers=headers, timeout=HANGS_SECONDS)
+    answer = response.json()
+    assert (response.status_code, answer["code"]) == (413, "body-too-large")
     assert answer["detail"] == (
         "The request body is larger than the 20 MB this server accepts. Send less data, or ask "
         "the operator to raise COPILOT_MAX_BODY_MB."
     )
-    assert line.headers["access-control-allow-origin"] == "https://pro.openbb.co"
-    run = Run.objects.get()
-    assert (run.outcome, run.error_code, run.error) == (
-        Outcome.REFUSED,
-        "body-too-large",
-        answer["detail"],
-    )
-    assert str(run.id) == line.headers["x-completion-id"]
+    assert response.headers["access-control-allow-origin"] == "https://pro.openbb.co"
     assert model.requests == []
-
-
-@pytest.mark.parametrize(
-    ("path", "access"),
-    [
-        ("/v1/copilots/widget-reader/query", "key"),
-        ("/v1/copilots/nobody/query", "open"),
-        ("/v1/copilots/widget-reader/feedback", "open"),
-    ],
-)
-def test_who_may_not_ask_gets_the_same_words_and_leaves_no_run(path, access, service_url, model):
-    import_template("widget-reader", model, access=access)
-    with Line(service_url + path, body=b"x" * 21 * 1024 * 1024) as line:
-        answer = json.loads(line.read_all())
-    assert (line.status, answer["code"]) == (413, "body-too-large")
     assert not Run.objects.exists()
 
 
@@ -216,17 +193,6 @@ def test_the_limit_holds_for_every_method_and_path_before_the_body_is_sent(
         connection.endheaders()
         assert connection.getresponse().status == 413
     assert not Run.objects.exists()
-
-
-def test_a_journal_that_is_down_changes_nothing_of_a_refusal(service_url, model, monkeypatch):
-    async def down(refusal: object) -> None:
-        raise DatabaseUnavailable
-
-    import_template("widget-reader", model)
-    monkeypatch.setattr("copilot_admin.runs.oversized_bodies.JOURNAL.refuse", down)
-    url = f"{service_url}/v1/copilots/widget-reader/query"
-    with Line(url, body=b"x" * 21 * 1024 * 1024) as line:
-        assert json.loads(line.read_all())["code"] == "body-too-large"
 
 
 @pytest.mark.parametrize(

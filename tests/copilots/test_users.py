@@ -6,7 +6,13 @@ import pytest
 from copilot_admin.config.asking_users import Naming
 from copilot_admin.copilots.callers import Caller, check_user
 from copilot_admin.copilots.user_words import hashed, named
-from copilot_admin.copilots.users import AskingUser, UserSource, user_of_admin
+from copilot_admin.copilots.users import (
+    AskingUser,
+    ProxyWords,
+    UserSource,
+    user_of_admin,
+    user_of_headers,
+)
 from copilot_admin.errors import UnknownUser
 
 ADA = AskingUser(id="ada", email="a@b.example", name="Ada")
@@ -39,3 +45,50 @@ def test_who_tries_a_copilot_needs_no_name(settings):
     assert caught.value.code == "user-required"
     settings.USER_REQUIRED = False
     check_user(Caller())
+
+
+def test_an_address_is_an_id_in_whatever_letters():
+    words = ProxyWords(emails=(b" Ada@B.example ",), names=("Zoë \u202eX".encode(),))
+    assert user_of_headers(words) == AskingUser(
+        id="ada@b.example", email="Ada@B.example", name="Zoë X", source=UserSource.PROXY
+    )
+    assert user_of_headers(ProxyWords(ids=(b"Ada",), emails=(b"",))) == AskingUser(
+        id="Ada", source=UserSource.PROXY
+    )
+
+
+def test_a_proxy_that_names_nobody():
+    for words in (ProxyWords(), ProxyWords(ids=(b"",)), ProxyWords(names=(b"Ada",))):
+        assert user_of_headers(words) is None
+
+
+def test_names_in_other_encodings_are_read():
+    words = ProxyWords(ids=("é".encode("latin-1"),), names=("李".encode(),))
+    assert user_of_headers(words) == AskingUser(id="é", name="李", source=UserSource.PROXY)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ProxyWords(ids=(b"ada", b"eve")),
+            "A header that names the user came more than once. Ask an operator.",
+        ),
+        (
+            ProxyWords(ids=(b"ada",), names=(b"Ada", b"Ada")),
+            "A header that names the user came more than once. Ask an operator.",
+        ),
+        (
+            ProxyWords(ids=("a\u2066b".encode(),)),
+            "The proxy names its user with characters that cannot be seen.",
+        ),
+        (
+            ProxyWords(ids=(b"a" * 255,)),
+            "The proxy names its user in more than 254 characters.",
+        ),
+    ],
+)
+def test_what_a_proxy_says_has_to_be_one_user(words, said):
+    with pytest.raises(UnknownUser) as caught:
+        user_of_headers(words)
+    assert caught.value.public == said

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from copilot_admin.http.asgi_types import App
+from copilot_admin.http.scope import App
 
 KEYS = {
     "http.response.start": {"type", "status", "headers", "trailers"},
@@ -63,3 +63,11 @@ def call(app: App, request: dict[str, Any], *, body: Sequence[bytes] = (b"",)) -
 
     asyncio.run(app(request, receive, send))  # type: ignore[arg-type]
     return answer
+
+
+async def echo(scope: Any, receive: Any, send: Any) -> None:
+    """Answer with the body, which comes as one message."""
+    message = await receive()
+    assert not message.get("more_body")
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": message["body"]})

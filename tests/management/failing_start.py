@@ -1,8 +1,8 @@
 """Applications that do not start, each in its way."""
 
+from copilot_admin.asgi import Lifespan
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.http.asgi_types import Receive, Scope, Send
-from copilot_admin.http.lifespan import Lifespan
+from copilot_admin.http.scope import Receive, Scope, Send
 
 
 async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:

@@ -5,11 +5,9 @@ import json
 from typing import Any
 
 from asgiref.sync import SyncToAsync
-from django.core.signals import request_started
 import pytest
 
 from copilot_admin.asgi import application
-from copilot_admin.http.signals import keep_start_in_event_loop
 from tests.factories import make_published
 
 pytestmark = pytest.mark.database
@@ -18,7 +16,6 @@ pytestmark = pytest.mark.database
 @pytest.mark.django_db(transaction=True)
 def test_a_query_enters_no_thread_of_django_before_its_last_byte(monkeypatch):
     slug = make_published().slug
-    keep_start_in_event_loop()  # another test's client may have connected the receivers again
     happened: list[str] = []
     call = SyncToAsync.__call__
 
@@ -52,9 +49,3 @@ async def _ask(slug: str, happened: list[str]) -> None:
         "headers": [(b"host", b"testserver"), (b"content-type", b"application/json")],
     }
     await application(scope, receive, send)
-
-
-def test_no_receiver_of_a_started_request_is_synchronous():
-    keep_start_in_event_loop()
-    synchronous, _asynchronous = request_started._live_receivers(None)
-    assert synchronous == []

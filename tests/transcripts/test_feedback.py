@@ -7,8 +7,8 @@ from django.test import AsyncClient
 from pydantic import ValidationError
 import pytest
 
-from copilot_admin.api.feedback import READ_INLINE_BYTES
 from copilot_admin.config.roles import Role
+from copilot_admin.http.body_limit import MAX_INLINE_BYTES
 from copilot_admin.models import Conversation, DailyUsage, Feedback, FeedbackSource, Logging
 from copilot_admin.redaction.kinds import DataKind
 from copilot_admin.redaction.rules import Rules
@@ -204,7 +204,7 @@ def test_a_long_judgement_is_made_ready_beside_the_loop_and_the_writer(monkeypat
         return text
 
     client_of(news()).ask("Hi").answer("Yes.")
-    long = "a" * READ_INLINE_BYTES
+    long = "a" * MAX_INLINE_BYTES
     body = {"vote": "thumbs_up", "ai_response": long, "user_prompt": "Hi", "user_comment": long}
     with monkeypatch.context() as patched:
         patched.setattr(feedback, "_bare", bare)

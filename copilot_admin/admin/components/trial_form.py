@@ -8,7 +8,6 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.accounts.members import Person, reachable
-from copilot_admin.admin.common.uploads import UploadField
 from copilot_admin.agent.component_runs.run import ComponentRun
 from copilot_admin.agent.component_runs.samples import sample_arguments
 from copilot_admin.agent.components.base import Component
@@ -58,7 +57,7 @@ class TrialForm(forms.Form):
         required=False,
         widget=forms.Textarea(attrs={"rows": 6}),
     )
-    file = UploadField(label=_("Or a file"), required=False)
+    file = forms.FileField(label=_("Or a file"), required=False)
 
     def __init__(
         self, component: type[Component], *args: Any, user: Person | None = None, **kwargs: Any

@@ -24,7 +24,7 @@ from copilot_admin.admin.components.trial import MOST_LISTED, ComponentTrial, Tr
 from copilot_admin.admin.components.trial_form import TrialForm, initial_of
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.server_tools import title_of
-from copilot_admin.http.event_streams import EventStreamResponse
+from copilot_admin.http.streams import EventStreamResponse
 from copilot_admin.rendering.text import pretty_json
 from protocol.sse import encode
 

@@ -22,7 +22,7 @@ from copilot_admin.admin.connect.page import (
 )
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.http.allowed_origins import ALLOWED_ORIGINS, MOST_ORIGINS
+from copilot_admin.http.origins import ALLOWED_ORIGINS, MAX_ORIGINS
 from copilot_admin.models import Action, AllowedOrigin, Copilot
 
 
@@ -40,7 +40,7 @@ def allow(request: HttpRequest, pk: int) -> HttpResponse:
         )
         if is_new:
             _log(request, row, ADDITION, Action.ADDED)
-        transaction.on_commit(ALLOWED_ORIGINS.read)
+        transaction.on_commit(ALLOWED_ORIGINS.refresh)
     messages.success(
         request, _("Pages of %(origin)s may ask from now on.") % {"origin": row.origin}
     )
@@ -59,7 +59,7 @@ def forbid(request: HttpRequest, pk: int) -> HttpResponse:
             _log(request, deleted, DELETION, Action.DELETED)
             text = _("Pages of %(origin)s may not ask any more.")
             messages.success(request, text % {"origin": row.origin})
-        transaction.on_commit(ALLOWED_ORIGINS.read)
+        transaction.on_commit(ALLOWED_ORIGINS.refresh)
     return _back(copilot)
 
 
@@ -74,9 +74,9 @@ def _checked(wanted: AskedOrigin) -> AskedOrigin:
         return refuse(_("The environment of this server names all origins with CORS_ORIGINS."))
     if wanted.text in ALLOWED_ORIGINS.given:
         return refuse(_("It is allowed already."))
-    if AllowedOrigin.objects.count() >= MOST_ORIGINS:
+    if AllowedOrigin.objects.count() >= MAX_ORIGINS:
         text = _("%(count)d origins are the most. Take one away first.")
-        return refuse(text % {"count": MOST_ORIGINS})
+        return refuse(text % {"count": MAX_ORIGINS})
     return wanted
 
 

@@ -19,8 +19,7 @@ from copilot_admin.connection_test.setup import problem_of
 from copilot_admin.connection_test.steps import TITLES, StepName
 from copilot_admin.connection_test.values import StepResult, StepVerdict
 from copilot_admin.copilots.at_once import keys_of
-from copilot_admin.http.allowed_origins import ALLOWED_ORIGINS
-from copilot_admin.http.public_address import base_url
+from copilot_admin.http.origins import ALLOWED_ORIGINS, get_base_url
 from copilot_admin.models import Access, Copilot
 
 VIEW = "copilot_admin.view_copilot"
@@ -111,13 +110,13 @@ def page_context(
     """
     user = request.user
     origins = ALLOWED_ORIGINS.given
-    added = ALLOWED_ORIGINS.added()
+    added = ALLOWED_ORIGINS.load_added()
     found = results or {}
     return {
         **site.each_context(request),
         "title": _("Connect to Workspace"),
         "copilot": copilot,
-        "base": base_url(request),
+        "base": get_base_url(request),
         "problem": problem_of(copilot),
         "needs_key": copilot.access == Access.KEY,
         "keys": keys_of(copilot),

@@ -32,7 +32,7 @@ from copilot_admin.connection_test.asking import asking, may_be_asked
 from copilot_admin.connection_test.setup import setup_of
 from copilot_admin.connection_test.steps import StepName, run_step
 from copilot_admin.connection_test.values import Setup, StepResult
-from copilot_admin.http.public_address import base_url
+from copilot_admin.http.origins import get_base_url
 from copilot_admin.models import EndpointKey
 
 LONGEST_NAME = 100  # of a key
@@ -69,7 +69,7 @@ def test(request: HttpRequest, pk: int) -> HttpResponse:
     origin = asked_origin(request.POST.get("origin", ""))
     setup = setup_of(
         copilot,
-        base=base_url(request),
+        base=get_base_url(request),
         user_id=request.user.pk or 0,
         extra_origin="" if origin.fault else origin.text,
     )

@@ -42,7 +42,7 @@ from copilot_admin.copilots.drafts import standing_of
 from copilot_admin.copilots.publishing import problems
 from copilot_admin.copilots.standing import CopilotState
 from copilot_admin.copilots.uploaded_images import random_name
-from copilot_admin.http.security_headers import WITH_OWN_FRAMES
+from copilot_admin.http.middleware import CSP_WITH_OWN_FRAMES
 from copilot_admin.jobs.tasks import delete_in_background
 from copilot_admin.models import Access, Copilot
 from copilot_admin.models.natural_order import NaturalOrder
@@ -231,7 +231,7 @@ class CopilotAdmin(
         context["has_members"] = settings.MEMBERS and copilot is not None
         response = super().render_change_form(request, context, *args, **kwargs)
         response["Content-Security-Policy"] = (
-            WITH_OWN_FRAMES  # HTML of an answer, in the playground
+            CSP_WITH_OWN_FRAMES  # HTML of an answer, in the playground
         )
         return response
 

@@ -15,7 +15,6 @@ from copilot_admin.admin.common.generics import CopilotModelForm
 from copilot_admin.admin.common.newlines import with_plain_newlines
 from copilot_admin.admin.common.rows import RowsField
 from copilot_admin.admin.common.unturned import unturned
-from copilot_admin.admin.common.uploads import UploadField
 from copilot_admin.admin.common.widgets import DatalistInput, SwitchesWidget
 from copilot_admin.admin.copilots.components_field import ComponentsField
 from copilot_admin.admin.copilots.data_rows import SCHEMA_BUTTON, with_schema
@@ -67,7 +66,7 @@ class CopilotForm(TableInputs, EditLock, VersionImage, CopilotModelForm):
     Written out here are the inputs of which several make one field of the draft.
     """
 
-    upload = UploadField(
+    upload = forms.FileField(
         label=_("Upload an image"),
         required=False,
         widget=forms.FileInput(

@@ -11,7 +11,7 @@ from django.shortcuts import render
 
 from copilot_admin.admin.logins.addresses import client_address, counted_address
 from copilot_admin.admin.logins.attempts import counted_name
-from copilot_admin.http.error_pages import logged_already
+from copilot_admin.http.errors import skip_request_log
 
 __all__ = ["client_address", "counted_address", "counted_name", "locked_out"]
 
@@ -24,7 +24,7 @@ def locked_out(
     """The answer to an attempt that is not looked at, which has a line of ours in the log."""
     answer = render(request, "locked_out.html", status=HTTPStatus.TOO_MANY_REQUESTS)
     answer["Retry-After"] = str(int(settings.AXES_COOLOFF_TIME.total_seconds()))
-    return logged_already(answer)
+    return skip_request_log(answer)
 
 
 def log_lockout(

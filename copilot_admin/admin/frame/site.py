@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.db import transaction
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
@@ -20,8 +21,6 @@ from copilot_admin.admin.limits.views import LimitsViews
 from copilot_admin.admin.logins.forms import LoginForm
 from copilot_admin.admin.logins.site_views import LogInViews
 from copilot_admin.admin.privacy.views import PrivacyViews
-from copilot_admin.http.bodies import ENCODED_BYTES
-from copilot_admin.http.django_handler import most_together
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise
@@ -46,7 +45,7 @@ class CopilotAdminSite(FiguresViews, LimitsViews, PrivacyViews, RunningViews, Lo
             index_url=reverse(f"{self.name}:index"),
             path=request.path,
         )
-        context["form_bounds"] = {"together": most_together(), "encoded": ENCODED_BYTES}
+        context["form_bounds"] = {"together": settings.DATA_UPLOAD_MAX_MEMORY_SIZE}
         return context
 
     def get_app_list(

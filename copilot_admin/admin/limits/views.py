@@ -23,7 +23,7 @@ from copilot_admin.admin.limits.usage import measure_usage
 from copilot_admin.audit.parties import Actor
 from copilot_admin.audit.parties import Subject as Audited
 from copilot_admin.audit.recording import record
-from copilot_admin.http.networks import network_of
+from copilot_admin.http.scope import get_client_network
 from copilot_admin.limits.cache import get_anonymous_limits, reload_on_commit
 from copilot_admin.limits.redis_client import LIMIT_REDIS
 from copilot_admin.limits.rules import Limits, LimitSubject, build_rules
@@ -133,7 +133,7 @@ def _get_subject(request: HttpRequest) -> LimitSubject | None:
         return None
     subject = parse_subject(f"{kind}:{typed}" if kind else request.GET.get("whom", ""))
     if subject is not None and subject.scope is LimitScope.ADDRESS and subject.id:
-        return LimitSubject(LimitScope.ADDRESS, network_of(subject.id))
+        return LimitSubject(LimitScope.ADDRESS, get_client_network(subject.id))
     return subject
 
 

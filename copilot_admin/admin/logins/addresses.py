@@ -4,7 +4,7 @@ from ipaddress import ip_address
 
 from django.http import HttpRequest
 
-from copilot_admin.http.networks import network_of
+from copilot_admin.http.scope import get_client_network
 
 
 def counted_address(text: str) -> str:
@@ -17,7 +17,7 @@ def counted_address(text: str) -> str:
         ValueError: It is none.
     """
     ip_address(text)
-    return network_of(text)
+    return get_client_network(text)
 
 
 def client_address(request: HttpRequest) -> str | None:

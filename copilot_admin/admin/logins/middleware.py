@@ -19,18 +19,20 @@ from copilot_admin.admin.logins.oidc_views import refused
 from copilot_admin.admin.logins.sessions import LoginSource, let_in, vouching_of
 from copilot_admin.config.firm_log_in import FirmLogIn
 from copilot_admin.errors import Forbidden
-from copilot_admin.http.log_in_proxy import PERSON_KEY, ProxyPerson
-from copilot_admin.http.pages_middleware import _PagesOnly
+from copilot_admin.http.proxy_identity import REMOTE_USER_KEY, RemoteUser
+from copilot_admin.http.scope import HEALTH_PATHS, is_api
 
 PROXY_ISSUER = "proxy"
 PROXY_SECONDS = 60.0  # so long what a proxy said before is not looked up again
 
 
-class PageFirmLogIns(_PagesOnly, MiddlewareMixin):
+class PageFirmLogIns(MiddlewareMixin):
     """Renews what was vouched for, asks the proxy's header, and ends what is too old."""
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
         """Looks at the session before the page does."""
+        if is_api(request.path_info) or request.path_info in HEALTH_PATHS:
+            return None  # programs have no session
         firm: FirmLogIn = settings.FIRM_LOG_IN
         if firm.proxy.is_there and not _is_emergency(request):
             answer = _by_proxy(request, firm)
@@ -51,7 +53,7 @@ class PageFirmLogIns(_PagesOnly, MiddlewareMixin):
 
 def _by_proxy(request: HttpRequest, firm: FirmLogIn) -> HttpResponse | None:
     """Lets in whom a named proxy names, with every request."""
-    person: ProxyPerson | None = getattr(request, "scope", {}).get(PERSON_KEY)
+    person: RemoteUser | None = getattr(request, "scope", {}).get(REMOTE_USER_KEY)
     vouching = vouching_of(request)
     if person is None:
         if vouching is not None:

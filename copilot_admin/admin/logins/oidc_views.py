@@ -29,8 +29,8 @@ from copilot_admin.admin.logins.counted import within
 from copilot_admin.admin.logins.sessions import LoginSource, let_in
 from copilot_admin.config.firm_log_in import OidcProvider
 from copilot_admin.errors import Forbidden, RequestError, Unauthorized
-from copilot_admin.http.asgi_types import when_again
-from copilot_admin.http.public_address import base_url
+from copilot_admin.http.errors import build_retry_headers
+from copilot_admin.http.origins import get_base_url
 
 STATES = "oidc_states"  # where the library keeps them in the session
 STATE_SECONDS = 600.0  # so long somebody may take to log in at the provider
@@ -160,7 +160,7 @@ def refused(request: HttpRequest, error: RequestError, *, following: str = "") -
             "" if firm.is_emergency_only else f"{reverse('admin:login')}?{query}"
         )
     page = render(request, "log_in_refused.html", context, status=error.status)
-    for name, value in when_again(error).items():
+    for name, value in build_retry_headers(error).items():
         page[name] = value
     return page
 
@@ -181,7 +181,7 @@ def log_out_address(request: HttpRequest, id_token: str) -> str:
         return ""
     said = {
         "client_id": provider.client_id,
-        "post_logout_redirect_uri": f"{base_url(request)}{reverse('admin:login')}",
+        "post_logout_redirect_uri": f"{get_base_url(request)}{reverse('admin:login')}",
         **({"id_token_hint": id_token} if id_token else {}),
     }
     return _with(address, said) if address else ""
@@ -211,4 +211,4 @@ def _provider() -> OidcProvider:
 
 
 def _redirect_uri(request: HttpRequest) -> str:
-    return f"{base_url(request)}{reverse('firm:callback')}"
+    return f"{get_base_url(request)}{reverse('firm:callback')}"

@@ -25,7 +25,7 @@ from copilot_admin.admin.logins.addresses import client_address
 from copilot_admin.admin.logins.counted import within
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.http.public_address import base_url
+from copilot_admin.http.origins import get_base_url
 from copilot_admin.models import Action
 
 MOST_OF_AN_ADDRESS = 10  # asked for in an hour from one network
@@ -108,7 +108,7 @@ class AskForReset(_WithMail, views.PasswordResetView):
             page["Retry-After"] = str(HOUR_SECONDS)
             return page
         if within(f"reset to:{email.lower()}", MOST_OF_A_MAILBOX, seconds=HOUR_SECONDS):
-            send_reset.enqueue(email, base_url(self.request))
+            send_reset.enqueue(email, get_base_url(self.request))
         return HttpResponseRedirect(self.get_success_url())
 
 

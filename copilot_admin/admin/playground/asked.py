@@ -14,18 +14,13 @@ from copilot_admin.errors import MalformedBody, NotFound, UnusableRequest
 from copilot_admin.evaluation.playground import Witness, builder
 from copilot_admin.ids import new_ids
 from copilot_admin.runs.admitted_query import AdmittedQuery
-from copilot_admin.runs.question_room import size_of
 from protocol.query import Query
 from protocol.requests import UnusableQuery, read
 from protocol.strict_json import MalformedJson
 
 
 def sent_query(request: HttpRequest) -> bytes:
-    """The query that the simulated Workspace sends.
-
-    Raises:
-        BodyTooLarge: It was too large to come here.
-    """
+    """The query that the simulated Workspace sends."""
     return sent_json(request, QUERY)
 
 
@@ -55,7 +50,7 @@ def query_of_form(
         user=caller.user,
         query=_query(body),
         ids=new_ids(request.headers.get("X-Trace-Id", "").encode()),
-        size=size_of(body),
+        size=len(body),
         origin=origin_of(request.POST),
     )
 

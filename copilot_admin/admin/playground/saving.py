@@ -11,7 +11,7 @@ from copilot_admin.admin.playground.sent import sent_json
 from copilot_admin.admin.playground.sides import origin_of
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.errors import BodyTooLarge, ConfigurationError
+from copilot_admin.errors import ConfigurationError
 from copilot_admin.import_export.questions import add_question, read_question
 from copilot_admin.models import Action, Copilot
 from protocol.strict_json import MalformedJson, parse
@@ -33,7 +33,7 @@ def save(request: HttpRequest, pk: int) -> JsonResponse:
             saved = add_question(copilot, entry, origin=origin_of(request.POST))
             on, facts = Subject.of(saved), {"copilot": copilot.slug}
             record(Action.ADDED, by=Actor.of(request), on=on, after=facts)
-    except (ConfigurationError, MalformedJson, BodyTooLarge) as error:
+    except (ConfigurationError, MalformedJson) as error:
         return _refusal(_("The question is not saved. %s") % error.public, status=422)
     address = reverse("admin:copilot_admin_copilot_question", args=[pk, saved.pk])
     sentence = _("The question is saved. Say what its answer shall be.")

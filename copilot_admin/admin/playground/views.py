@@ -31,11 +31,10 @@ from copilot_admin.admin.transcripts.page import parts_of
 from copilot_admin.agent.values.model_call import ModelCall
 from copilot_admin.errors import Forbidden, RequestError, Unauthorized
 from copilot_admin.evaluation.playground import builder
-from copilot_admin.http.asgi_types import error_body, when_again
-from copilot_admin.http.event_streams import EventStreamResponse
+from copilot_admin.http.errors import build_error_body, build_retry_headers
+from copilot_admin.http.streams import EventStreamResponse
 from copilot_admin.models import Conversation, Feedback, FeedbackSource
 from copilot_admin.runs.open_run import frames, open_run
-from copilot_admin.runs.question_room import room_for
 from copilot_admin.runs.stops import Stop
 from copilot_admin.transcripts.queries import read_outline, read_tree, read_turns
 
@@ -47,13 +46,11 @@ async def ask(request: HttpRequest, pk: int) -> HttpResponseBase:
     try:
         user = await _builder(request)
         body = await sync_to_async(sent_query)(request)
-        async with room_for(body) as share:
-            reading = partial(query_of_form, request, pk, body, user=user, tell=told.append)
-            run = await open_run(await sync_to_async(reading)())
-            share.keep_for(run)
+        reading = partial(query_of_form, request, pk, body, user=user, tell=told.append)
+        run = await open_run(await sync_to_async(reading)())
     except RequestError as error:
-        said = error_body(error, request_id=None)
-        return JsonResponse(said, status=error.status, headers=when_again(error))
+        said = build_error_body(error)
+        return JsonResponse(said, status=error.status, headers=build_retry_headers(error))
     return EventStreamResponse(
         _with_calls(frames(run), told),
         on_close=partial(run.stop_from_any_thread, Stop.CLIENT_GONE),

@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.generics import PriceModelForm
-from copilot_admin.admin.common.uploads import UploadField
 from copilot_admin.copilots.model_lists import ask_all, known_models
 from copilot_admin.models import ModelPrice, Provider
 from copilot_admin.pricing.litellm import MAX_FILE_BYTES
@@ -83,7 +82,7 @@ class PriceFileForm(forms.Form):
     provider = forms.ModelChoiceField(
         label=gettext_lazy("Provider"), queryset=Provider.objects.order_by("name")
     )
-    file = UploadField(
+    file = forms.FileField(
         label=gettext_lazy("File"),
         help_text=gettext_lazy(
             "LiteLLM's model_prices_and_context_window.json, or one of its form."

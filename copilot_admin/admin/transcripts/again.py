@@ -9,7 +9,7 @@ from copilot_admin.admin.transcripts.views import number_in, read_only
 from copilot_admin.evaluation.curl import curl_of
 from copilot_admin.evaluation.learning import path_to
 from copilot_admin.evaluation.replay import question_of
-from copilot_admin.http.public_address import base_url
+from copilot_admin.http.origins import get_base_url
 from copilot_admin.transcripts.queries import read_request, read_tree, read_turns
 
 
@@ -35,7 +35,7 @@ class AskingAgainViews(JudgingViews, RunViews):
         """The request of a run as a command, without a key."""
         conversation = self.conversation(request, pk, view="request", of=run)
         view, asked = self.run_of(conversation, run)
-        address = f"{base_url(request)}/v1/copilots/{conversation.copilot.slug}/query"
+        address = f"{get_base_url(request)}/v1/copilots/{conversation.copilot.slug}/query"
         text = curl_of(address, request_of(view, asked))
         return HttpResponse(text, content_type="text/plain; charset=utf-8")
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.http.allowed_origins import ALLOWED_ORIGINS
+from copilot_admin.http.origins import ALLOWED_ORIGINS
 from copilot_admin.models import AllowedOrigin, Copilot
 from tests.admin.pages import messages_of
 from tests.factories import make_published, make_user
@@ -24,7 +24,7 @@ MINE = "https://mine.example:8443"
 def _forgotten_afterwards() -> Iterator[None]:
     yield
     AllowedOrigin.objects.all().delete()
-    ALLOWED_ORIGINS.read()
+    ALLOWED_ORIGINS.refresh()
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_nobody_else_allows_or_takes_away(client: Client, copilot: Copilot, role
     AllowedOrigin.objects.create(origin=MINE)
     assert client.post(url("allow", copilot), {"allowed": "https://b.example"}).status_code == 403
     assert client.post(url("forbid", copilot), {"origin": MINE}).status_code == 403
-    assert list(ALLOWED_ORIGINS.added()) == [MINE]
+    assert list(ALLOWED_ORIGINS.load_added()) == [MINE]
 
 
 @pytest.mark.database
@@ -108,7 +108,7 @@ def test_what_another_process_allowed_is_taken_over_and_costs_requests_nothing(
 ):
     AllowedOrigin.objects.create(origin=MINE)
     assert MINE.encode() not in ALLOWED_ORIGINS
-    ALLOWED_ORIGINS.read()
+    ALLOWED_ORIGINS.refresh()
     with django_assert_num_queries(0):
         assert MINE.encode() in ALLOWED_ORIGINS
         assert b"https://pro.openbb.co" in ALLOWED_ORIGINS

@@ -14,7 +14,6 @@ from copilot_admin.agent.files.pictures import LARGEST_SIDE_OF_AN_ICON as LARGES
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.uploaded_images import MOST_BYTES, harmless_png
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.http.form_bodies import TOO_LARGE_TYPE
 from copilot_admin.models import Copilot
 from tests.admin.pages import read_form
 from tests.factories import make_copilot, make_user
@@ -185,20 +184,3 @@ def test_no_image_and_a_lost_image_are_not_found(builder: Client) -> None:
     for copilot in (bare, lost):
         url = reverse("admin:copilot_admin_copilot_image", args=[copilot.pk])
         assert builder.get(url).status_code == 404
-
-
-@pytest.mark.django_db
-def test_a_picture_that_the_edge_left_out_is_told_of_at_its_field_and_the_text_stays(
-    builder: Client,
-) -> None:
-    url = reverse("admin:copilot_admin_copilot_add")
-    left_out = SimpleUploadedFile("a.png", b"", content_type=TOO_LARGE_TYPE)
-    values = read_form(builder, url, form_id="copilot_form")
-    values |= {"name": ["News"], "system_prompt": ["A prompt that took an hour."]}
-    page = builder.post(url, {**values, "upload": left_out})
-    form = page.context["adminform"].form
-    assert form.errors["upload"] == [
-        "This file is larger than the 20 MB this server accepts. Choose a smaller one; everything "
-        "else is as you typed it."
-    ]
-    assert form["system_prompt"].value() == "A prompt that took an hour."

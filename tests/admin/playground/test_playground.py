@@ -6,7 +6,6 @@ from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpRequest
 from django.test import AsyncClient, Client
 from django.urls import reverse
@@ -14,7 +13,6 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.errors import TooManyRequests
-from copilot_admin.http.form_bodies import TOO_LARGE_TYPE
 from copilot_admin.models import Conversation, Copilot, DailyUsage, Logging, Run
 from protocol.sse import decode
 from tests.admin.pages import Values, merged, read_form
@@ -227,17 +225,6 @@ def test_a_question_may_be_longer_than_the_texts_of_a_form(monkeypatch, settings
     status, _ = ask(ada, copilot.pk, form_of(builder, copilot), question)
     assert status == 200
     assert len(provider.calls[0].messages[-1].text) == 200_000
-
-
-def test_a_question_that_the_edge_left_out_is_refused_in_words(builder, ada):
-    left_out = SimpleUploadedFile("blob", b"", content_type=TOO_LARGE_TYPE)
-    copilot = make_copilot()
-    refused = builder.post(reverse("playground:save", args=[copilot.pk]), {"question": left_out})
-    sentence = "larger than the 20 MB this server accepts. Send less data."
-    assert (refused.status_code, refused.json()["detail"].endswith(sentence)) == (422, True)
-    left_out.seek(0)
-    asked = builder.post(reverse("playground:ask", args=[copilot.pk]), {"playground": left_out})
-    assert (asked.status_code, asked.json()["code"]) == (413, "body-too-large")
 
 
 def test_a_draft_that_cannot_answer_says_why_in_the_stream(builder, ada):

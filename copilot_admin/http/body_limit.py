@@ -1,0 +1,151 @@
+"""Limits of request bodies: bytes (413), time (408), and large ones at once (503).
+
+Django reads a body without a limit before any view runs, so the limit stands here. The body is
+read whole and handed on as one message.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+import logging
+from typing import TypeVar
+
+from django.utils.translation import gettext_noop
+
+from copilot_admin.errors import BodyTimeout, BodyTooLarge, RequestError, Unavailable
+from copilot_admin.http.errors import send_error
+from copilot_admin.http.scope import (
+    App,
+    Message,
+    Receive,
+    Scope,
+    Send,
+    get_header,
+    get_route_name,
+    replay,
+)
+
+T = TypeVar("T")
+
+READ_TIMEOUT_SECONDS = 30.0
+MIN_BYTES_PER_SECOND = 100_000  # after the first 30 s
+LARGE_BODY_BYTES = 1024 * 1024
+MAX_LARGE_BODIES = 4  # read and parsed at once
+LARGE_BODY_WAIT_SECONDS = 15.0
+MAX_INLINE_BYTES = 64 * 1024  # parsing so much JSON takes about 0.5 ms
+_METHODS_WITHOUT_BODY = frozenset({"GET", "HEAD", "OPTIONS"})
+_TOO_LARGE = gettext_noop(
+    "The request body is larger than the %(max)g MB this server accepts. Send less data, or ask "
+    "the operator to raise COPILOT_MAX_BODY_MB."
+)
+_TIMEOUT = gettext_noop("The request body did not arrive within %(seconds).0f seconds. Try again.")
+_BUSY = "The server is reading as many large requests as it can. Try again in a few seconds."
+
+logger = logging.getLogger(__name__)
+
+
+class ClientDisconnected(Exception):
+    """The client left before the whole body had arrived."""
+
+
+class BodyLimit:
+    """ASGI middleware that reads each request body within its limits.
+
+    Args:
+        app: The application; it gets the body as one message.
+        max_bytes: Largest body.
+        timeout_seconds: Time for a body, in addition to one second for every 100 kB.
+    """
+
+    def __init__(
+        self, app: App, *, max_bytes: int, timeout_seconds: float = READ_TIMEOUT_SECONDS
+    ) -> None:
+        self.app = app
+        self.max_bytes = max_bytes
+        self.timeout_seconds = timeout_seconds
+        self._large_bodies = asyncio.Semaphore(MAX_LARGE_BODIES)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not _has_body(scope):
+            await self.app(scope, receive, send)
+            return
+        async with AsyncExitStack() as slot:
+            try:
+                body = await self._read(scope, receive, slot)
+            except ClientDisconnected:
+                return
+            except RequestError as error:
+                logger.warning(
+                    "request rejected: %s %s: %s",
+                    scope["method"],
+                    get_route_name(scope["path"]),
+                    error.code,
+                )
+                close = [(b"connection", b"close")] if isinstance(error, BodyTimeout) else []
+                await send_error(scope, send, error, headers=close)
+                return
+            is_large = len(body) > LARGE_BODY_BYTES
+            whole = {"type": "http.request", "body": body, "more_body": False}
+            del body  # the application drops it once it has been parsed
+            sending = _release_on_send(slot, send) if is_large else send
+            await self.app(scope, replay(whole, receive), sending)
+
+    async def _read(self, scope: Scope, receive: Receive, slot: AsyncExitStack) -> bytes:
+        """Return the whole body; a large one holds a slot of the semaphore."""
+        declared = int(get_header(scope, b"content-length") or 0)
+        if declared > self.max_bytes:
+            raise self._too_large()
+        seconds = self.timeout_seconds + (declared or self.max_bytes) / MIN_BYTES_PER_SECOND
+        chunks: list[bytes] = []
+        size, has_slot, more = 0, False, True
+        try:
+            async with asyncio.timeout(seconds):
+                while more:
+                    if not has_slot and max(size, declared) > LARGE_BODY_BYTES:
+                        await self._acquire(slot)
+                        has_slot = True
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise ClientDisconnected
+                    chunks.append(message.get("body", b""))
+                    size += len(chunks[-1])
+                    if size > self.max_bytes:
+                        raise self._too_large()
+                    more = message.get("more_body", False)
+        except TimeoutError:
+            raise BodyTimeout(_TIMEOUT, params={"seconds": seconds}) from None
+        return b"".join(chunks)
+
+    async def _acquire(self, slot: AsyncExitStack) -> None:
+        try:
+            async with asyncio.timeout(LARGE_BODY_WAIT_SECONDS):
+                await slot.enter_async_context(self._large_bodies)
+        except TimeoutError:
+            raise Unavailable(_BUSY, code="busy") from None
+
+    def _too_large(self) -> BodyTooLarge:
+        return BodyTooLarge(_TOO_LARGE, params={"max": self.max_bytes / (1024 * 1024)})
+
+
+async def parse_body(parse: Callable[[], T], *, size: int) -> T:
+    """Parse a body, in a thread if it is large: a request may not block the event loop."""
+    return parse() if size <= MAX_INLINE_BYTES else await asyncio.to_thread(parse)
+
+
+def _has_body(scope: Scope) -> bool:
+    """Return whether a body may follow; source: RFC 9112, section 6.3."""
+    if scope["method"] not in _METHODS_WITHOUT_BODY:
+        return True
+    if get_header(scope, b"transfer-encoding") is not None:
+        return True
+    return get_header(scope, b"content-length") not in (None, b"0")
+
+
+def _release_on_send(slot: AsyncExitStack, send: Send) -> Send:
+    """Return a `send` that releases the slot: when the response starts, the body was parsed."""
+
+    async def send_and_release(message: Message) -> None:
+        await slot.aclose()
+        await send(message)
+
+    return send_and_release

@@ -1,0 +1,222 @@
+"""Error responses: JSON for programs, a page for people, with `Retry-After` where it helps."""
+
+import json
+import logging
+import sys
+from typing import cast
+
+from django.core.exceptions import (
+    DisallowedHost,
+    RequestDataTooBig,
+    TooManyFieldsSent,
+    TooManyFilesSent,
+)
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponsePermanentRedirect,
+    JsonResponse,
+)
+from django.middleware.common import CommonMiddleware
+from django.template.loader import render_to_string
+from django.utils.deprecation import MiddlewareMixin
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+from django.views.defaults import page_not_found
+
+from copilot_admin.errors import (
+    BodyTooLarge,
+    Conflict,
+    InternalError,
+    MalformedBody,
+    NotFound,
+    RequestError,
+    RetryableError,
+    Unavailable,
+    UnknownHost,
+)
+from copilot_admin.http.scope import (
+    HEALTH_PATHS,
+    REQUEST_ID_KEY,
+    Headers,
+    Scope,
+    Send,
+    get_header,
+    is_api,
+    is_component_api,
+)
+from copilot_admin.ids import request_id
+from copilot_admin.storage.errors import (
+    DatabaseUnavailable,
+    WriteConflict,
+    conflict_of,
+    is_disk_full,
+    is_outage,
+)
+from copilot_admin.telemetry.refused_requests import note_refusal
+
+_FORM_TOO_LARGE = gettext_noop(
+    "The form has too much text, or too many fields or files. Send less."
+)
+_NOT_FOUND = "There is nothing at this URL. Check the path of the request."
+_BROKEN = "Something broke on the server. It has been recorded. Try again."
+_MALFORMED = "The request was not understood. Check the client."
+_UNKNOWN_HOST = "This server does not answer for this host. Add it to ALLOWED_HOSTS."
+
+logger = logging.getLogger(__name__)
+
+
+def build_error_body(error: RequestError, request_id: str | None = None) -> dict[str, str]:
+    """Return the JSON of an error; the component API has a request id and its own shape."""
+    if request_id is None:
+        return {"detail": error.public, "code": error.code}
+    return {"request_id": request_id, "code": error.code, "message": error.public}
+
+
+def build_retry_headers(error: RequestError) -> dict[str, str]:
+    """Return the `Retry-After` header of an error that passes."""
+    return {"Retry-After": str(error.retry_after)} if isinstance(error, RetryableError) else {}
+
+
+def get_request_id(request: HttpRequest) -> str | None:
+    """Return the id of a component API request; None elsewhere."""
+    if not is_component_api(request.path_info):
+        return None
+    scope = getattr(request, "scope", request.META)  # Django's test client has no scope
+    header = request.headers.get("X-Appbuilder-Request-Id", "").encode()
+    return cast(str, scope.setdefault(REQUEST_ID_KEY, request_id(header)))
+
+
+async def send_response(
+    send: Send, status: int, body: bytes, *, content_type: str, headers: Headers | None = None
+) -> None:
+    """Send a whole response, which nobody may cache, outside Django."""
+    rows = [
+        (b"content-type", content_type.encode()),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+        *(headers or []),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": rows})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def send_error(
+    scope: Scope, send: Send, error: RequestError, *, headers: Headers | None = None
+) -> None:
+    """Answer a request with an error, outside Django."""
+    note_refusal(error)
+    if not is_api(scope["path"]) and b"text/html" in (get_header(scope, b"accept") or b""):
+        content_type = "text/html; charset=utf-8"
+        sentence = _(error.template)
+        text = sentence % error.params if error.params else sentence
+        body = render_to_string("refused.html", {"error": error, "words": text}).encode()
+    else:
+        content_type = "application/json"
+        body = json.dumps(build_error_body(error, scope.get(REQUEST_ID_KEY))).encode()
+    retry = build_retry_headers(error).items()
+    rows = [(name.lower().encode(), value.encode()) for name, value in retry]
+    rows += headers or []
+    await send_response(send, error.status, body, content_type=content_type, headers=rows)
+
+
+def build_error_response(request: HttpRequest, error: RequestError) -> HttpResponse:
+    """Return the response of an error inside Django."""
+    headers = {"Cache-Control": "no-store", **build_retry_headers(error)}
+    if is_api(request.path_info) or "text/html" not in request.headers.get("Accept", ""):
+        body = build_error_body(error, get_request_id(request))
+        return JsonResponse(body, status=error.status, headers=headers)
+    page = render_to_string("refused.html", {"error": error, "words": error.public})
+    return HttpResponse(page, status=error.status, headers=headers)
+
+
+def skip_request_log(response: HttpResponse) -> HttpResponse:
+    """Keep Django from logging a response that has a better log line already."""
+    response._has_been_logged = True  # type: ignore[attr-defined]  # there is no public way
+    return response
+
+
+def log_unavailable(error: BaseException) -> None:
+    """Log the cause of a 503: its class, as the text of a database error may hold a password."""
+    cause = (error.__cause__ or error) if isinstance(error, Unavailable) else error
+    logger.warning("request answered with 503: %s", type(cause).__name__)
+
+
+def build_unavailable_response(request: HttpRequest, error: BaseException) -> HttpResponse:
+    """Return a 503 for an outage; reads nothing from the database."""
+    log_unavailable(error)
+    unavailable = error if isinstance(error, Unavailable) else DatabaseUnavailable()
+    if is_api(request.path_info):
+        return skip_request_log(build_error_response(request, unavailable))
+    headers = {"Cache-Control": "no-store", **build_retry_headers(unavailable)}
+    page = render_to_string("503.html", {"is_disk_full": is_disk_full(error)})
+    return skip_request_log(HttpResponse(page, status=503, headers=headers))
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's `handler400`."""
+    if isinstance(exception, RequestDataTooBig | TooManyFieldsSent | TooManyFilesSent):
+        return build_error_response(request, BodyTooLarge(_(_FORM_TOO_LARGE)))
+    if not is_api(request.path_info):
+        return HttpResponse(render_to_string("400.html"), status=400)
+    if isinstance(exception, DisallowedHost):
+        return build_error_response(request, UnknownHost(_UNKNOWN_HOST))
+    return build_error_response(request, MalformedBody(_MALFORMED, code="malformed-request"))
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's `handler404`."""
+    if is_api(request.path_info):
+        return build_error_response(request, NotFound(_NOT_FOUND))
+    return page_not_found(request, exception)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Django's `handler500`; the templates read nothing from the database, which may be down."""
+    error = sys.exc_info()[1]
+    if error is not None and _is_outage(error):
+        return build_unavailable_response(request, error)
+    if is_api(request.path_info):
+        return build_error_response(request, InternalError(_BROKEN))
+    return HttpResponse(render_to_string("500.html"), status=500)
+
+
+class ErrorPages(MiddlewareMixin):
+    """Pages for foreseen errors of views: outages, conflicts, and methods without a page."""
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """Answer outages with 503, and conflicts with 404 or 409, without a traceback in the log."""
+        if _is_outage(error):
+            return build_unavailable_response(request, error)
+        conflict = None if is_api(request.path_info) else conflict_of(error)
+        if conflict is None:
+            return None
+        logger.warning("request came too late: %s", type(error).__qualname__)
+        if request.method in ("GET", "HEAD"):
+            return not_found(request, error)
+        if conflict is WriteConflict.TAKEN:
+            text = _("Somebody else just saved the same, so nothing was saved.")
+            return build_error_response(request, Conflict(text))
+        text = _("This was deleted in the meantime, so nothing was saved.")
+        return build_error_response(request, NotFound(text))
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        """Explain an empty 405: after a new sign-in the browser opens the URL of a button."""
+        if response.status_code == 405 and isinstance(response, HttpResponse):
+            response.content = response.content or render_to_string("405.html").encode()
+        return response
+
+
+class HostCheckMiddleware(CommonMiddleware):
+    """Django's `CommonMiddleware`; load balancers send health checks to an IP address."""
+
+    def process_request(self, request: HttpRequest) -> HttpResponsePermanentRedirect | None:
+        """Check the host, except for health checks."""
+        return None if request.path_info in HEALTH_PATHS else super().process_request(request)
+
+
+def _is_outage(error: BaseException) -> bool:
+    return isinstance(error, Unavailable) or is_outage(error) or is_disk_full(error)

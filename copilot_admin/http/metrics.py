@@ -1,0 +1,65 @@
+"""The `/metrics` page, outside Django and its sessions."""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from copilot_admin.config.figure_readers import FigureReaders
+from copilot_admin.errors import Forbidden, MethodNotAllowed, RequestError, Unauthorized
+from copilot_admin.http.auth_throttle import record_failure
+from copilot_admin.http.errors import send_error, send_response
+from copilot_admin.http.scope import App, Receive, Scope, Send, get_client_address, get_header
+
+if TYPE_CHECKING:  # Prometheus is loaded only if metrics are on
+    from copilot_admin.telemetry.figures import ServerFigures
+
+
+class MetricsPage:
+    """ASGI middleware that serves `/metrics` to its readers.
+
+    Args:
+        app: Gets every other request.
+        metrics: The metrics.
+        readers: Decides who may read them.
+        refresh: Updates gauges; called in a thread.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        *,
+        metrics: "ServerFigures",
+        readers: FigureReaders,
+        refresh: Callable[[], None],
+    ) -> None:
+        self.app = app
+        self.metrics = metrics
+        self.readers = readers
+        self.refresh = refresh
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] != "/metrics":
+            await self.app(scope, receive, send)
+            return
+        try:
+            self._check(scope)
+        except RequestError as error:
+            rows = [(b"www-authenticate", b"Bearer")] if isinstance(error, Unauthorized) else []
+            await send_error(scope, send, error, headers=rows)
+            return
+        accept = (get_header(scope, b"accept") or b"").decode("latin-1")
+        await asyncio.to_thread(self.refresh)
+        text, content_type = await asyncio.to_thread(self.metrics.text, accept)
+        await send_response(send, 200, text, content_type=content_type)
+
+    def _check(self, scope: Scope) -> None:
+        address = get_client_address(scope)
+        if not self.readers.come_from(address):
+            raise Forbidden("Metrics are not available from this address.")
+        authorization = (get_header(scope, b"authorization") or b"").decode("latin-1")
+        if not self.readers.know(authorization):
+            if authorization:
+                record_failure(address)
+            raise Unauthorized("Send the metrics token as 'Authorization: Bearer TOKEN'.")
+        if scope["method"] not in ("GET", "HEAD"):
+            raise MethodNotAllowed("Metrics are read-only. Send GET.", allowed="GET, HEAD")

@@ -1,0 +1,174 @@
+"""The ASGI middleware of every request: ids, CORS, security headers, checks and metrics."""
+
+from collections.abc import Iterable
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext_noop
+
+from copilot_admin.errors import Forbidden, HeadersTooLarge, MalformedBody, RequestError
+from copilot_admin.http.errors import send_error
+from copilot_admin.http.origins import (
+    ALLOWED_ORIGINS,
+    AllowedOrigins,
+    build_cors_headers,
+    build_preflight_headers,
+    is_own_origin,
+)
+from copilot_admin.http.scope import (
+    IDS_KEY,
+    METHODS,
+    REQUEST_ID_KEY,
+    App,
+    Headers,
+    Message,
+    Receive,
+    Scope,
+    Send,
+    get_header,
+    get_route_name,
+    is_api,
+    is_component_api,
+)
+from copilot_admin.ids import new_ids, request_id
+
+if TYPE_CHECKING:  # Prometheus is loaded only if metrics are on
+    from copilot_admin.telemetry.figures import ServerFigures
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
+CSP_WITH_OWN_FRAMES = f"{CONTENT_SECURITY_POLICY}; frame-src 'self'"  # pages that show HTML in one
+SECURITY_HEADERS: Headers = [
+    (b"content-security-policy", CONTENT_SECURITY_POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"same-origin"),
+    (b"x-frame-options", b"DENY"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+]
+MAX_HEADER_BYTES = 64 * 1024  # uvicorn with httptools has no limit
+REQUEST_ID_HEADER = b"x-appbuilder-request-id"
+_HEADERS_TOO_LARGE = gettext_noop(
+    "The request headers are larger than the 64 KB this server accepts. Send fewer headers or "
+    "cookies, and a shorter URL."
+)
+_NUL_IN_URL = gettext_noop("The URL contains a NUL character (%00). Remove it.")
+_FORBIDDEN_ORIGIN = (
+    "Pages of this origin may not call the API. Ask an administrator to allow it under Connect, "
+    "or add it to CORS_ORIGINS."
+)
+
+
+class HttpMiddleware:
+    """ASGI middleware around everything that answers HTTP requests.
+
+    API requests get their ids in the scope, under `IDS_KEY` and `REQUEST_ID_KEY`. A response
+    that sets a security header itself keeps its own.
+
+    Args:
+        app: The application.
+        origins: Origins that may call the API from a browser.
+        extra_headers: Names of request headers that they may send, in addition to the usual ones.
+        counter: Metrics of requests.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        *,
+        origins: AllowedOrigins = ALLOWED_ORIGINS,
+        extra_headers: Iterable[str] = (),
+        counter: "ServerFigures | None" = None,
+    ) -> None:
+        self.app = app
+        self.origins = origins
+        self.extra_headers = tuple(extra_headers)
+        self.counter = counter
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        if scope["path"].startswith("//"):  # Workspace appends to a base URL that ends with a slash
+            scope = {**scope, "path": f"/{scope['path'].lstrip('/')}"}
+        started, status = monotonic(), "none"
+        route, counter = get_route_name(scope["path"]), self.counter
+        added = self._add_ids(scope) if is_api(scope["path"]) else []
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = str(message["status"])
+                message["headers"] = _merge_headers(message.get("headers", ()), added)
+                if counter is not None:
+                    counter.time_begin(route, monotonic() - started)
+            await send(message)
+
+        try:
+            await self._respond(scope, receive, send_with_headers)
+        finally:
+            if counter is not None:
+                method = scope["method"] if scope["method"] in METHODS else "other"
+                counter.count_request(method, route, status)
+
+    def _add_ids(self, scope: Scope) -> Headers:
+        """Store new ids in the scope; return them as headers, with those of CORS."""
+        ids = new_ids(get_header(scope, b"x-trace-id"), get_header(scope, b"traceparent"))
+        scope[IDS_KEY] = ids
+        headers = [
+            (b"x-trace-id", ids.trace_id.encode()),
+            (b"x-completion-id", str(ids.run_id).encode()),
+            *build_cors_headers(get_header(scope, b"origin"), self.origins),
+        ]
+        if is_component_api(scope["path"]):
+            scope[REQUEST_ID_KEY] = request_id(get_header(scope, REQUEST_ID_HEADER))
+            headers.append((REQUEST_ID_HEADER, scope[REQUEST_ID_KEY].encode()))
+        return headers
+
+    async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
+        error = self._check(scope)
+        if error is not None:
+            await send_error(scope, send, error)
+        elif _is_preflight(scope):
+            is_allowed = get_header(scope, b"origin") in self.origins
+            headers = build_preflight_headers(scope, self.extra_headers) if is_allowed else []
+            await send({"type": "http.response.start", "status": 204, "headers": headers})
+            await send({"type": "http.response.body", "body": b""})
+        else:
+            await self.app(scope, receive, send)
+
+    def _check(self, scope: Scope) -> RequestError | None:
+        query: bytes = scope.get("query_string", b"")
+        size = len(scope["path"]) + len(query)
+        if (
+            size + sum(len(name) + len(value) for name, value in scope["headers"])
+            > MAX_HEADER_BYTES
+        ):
+            return HeadersTooLarge(_HEADERS_TOO_LARGE)
+        if "\0" in scope["path"] or b"%00" in query:  # PostgreSQL has no such text
+            return MalformedBody(_NUL_IN_URL, code="malformed-request")
+        # A form of another site sends `text/plain` without a preflight, so CORS alone won't do.
+        if scope["method"] == "POST" and is_api(scope["path"]):
+            origin = get_header(scope, b"origin")
+            if origin is not None and origin not in self.origins and not is_own_origin(scope):
+                return Forbidden(_FORBIDDEN_ORIGIN, code="forbidden-origin")
+        return None
+
+
+def _is_preflight(scope: Scope) -> bool:
+    is_asked = scope["method"] == "OPTIONS" and is_api(scope["path"])
+    return is_asked and bool(get_header(scope, b"access-control-request-method"))
+
+
+def _merge_headers(given: Iterable[tuple[bytes, bytes]], added: Headers) -> Headers:
+    """Return the headers of a response with ours; several `Vary` become one."""
+    headers = [*given, *added]
+    names = {name.lower() for name, _ in headers}
+    headers += [row for row in SECURITY_HEADERS if row[0] not in names]
+    vary = [value for name, value in headers if name.lower() == b"vary"]
+    if len(vary) > 1:
+        headers = [row for row in headers if row[0].lower() != b"vary"]
+        headers.append((b"vary", b", ".join(vary)))
+    return headers

@@ -1,0 +1,121 @@
+"""The application as `asgi.py` builds it: lifespan, static files, and a real server."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
+
+from django.contrib.staticfiles.finders import FileSystemFinder
+import pytest
+import requests
+
+from copilot_admin import asgi
+from copilot_admin.asgi import Lifespan, application, serve_static_files
+from copilot_admin.errors import ConfigurationError
+from tests.factories import make_published
+from tests.http.asgi_client import call, echo, scope
+from tests.live_server import serving
+from tests.polling import HANGS_SECONDS
+from tests.wire import Line
+
+
+class TestLifespan:
+    def run(self, *messages: str, error: Exception | None = None) -> list[Any]:
+        log: list[Any] = []
+        pending = [{"type": f"lifespan.{message}"} for message in messages]
+
+        async def start() -> None:
+            log.append("start")
+            if error is not None:
+                raise error
+
+        async def stop() -> None:
+            log.append("stop")
+
+        async def receive() -> Any:
+            return pending.pop(0)
+
+        async def send(message: Any) -> None:
+            log.append((message["type"], message.get("message")))
+
+        app = Lifespan(echo, start=start, stop=stop)
+        asyncio.run(app({"type": "lifespan"}, receive, send))
+        return log
+
+    def test_hooks_run_in_order(self):
+        started, stopped = "lifespan.startup.complete", "lifespan.shutdown.complete"
+        log = self.run("startup", "shutdown")
+        assert log == ["start", (started, None), "stop", (stopped, None)]
+
+    def test_a_server_that_can_not_start_says_why_and_is_not_stopped(self):
+        log = self.run("startup", error=ConfigurationError("Set SECRET_KEY."))
+        assert log == ["start", ("lifespan.startup.failed", "Set SECRET_KEY.")]
+
+
+class TestStaticFiles:
+    @pytest.fixture
+    def folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        finder = Mock(FileSystemFinder, storages={"": Mock(location=str(tmp_path))})
+        monkeypatch.setattr(asgi, "get_finders", lambda: [finder])
+        return tmp_path
+
+    @pytest.mark.parametrize("app", ["admin", "copilot_admin"])
+    def test_files_of_every_app_are_served_to_this_origin(self, app):
+        path = f"/static/{app}/css/base.css"
+        answer = call(serve_static_files(echo), scope(path, query_string=b""))
+        assert (answer.status, answer.header("access-control-allow-origin")) == (200, None)
+        assert (answer.header("content-type") or "").startswith("text/css")
+
+    @pytest.mark.parametrize(
+        "path",
+        [
+            "/static/admin/css/none.css",
+            "/static/admin/css/../css/base.css",
+            "/static/../urls.py",
+            "/static/admin/css",
+            "/static/\0",
+            "/admin/css/base.css",
+        ],
+    )
+    def test_everything_else_reaches_django(self, path):
+        answer = call(serve_static_files(echo), scope(path, query_string=b""), body=[b"asked"])
+        assert answer.body == b"asked"
+
+    def test_a_file_that_an_upgrade_replaced_arrives_whole(self, folder):
+        app, file = serve_static_files(echo), folder / "a.js"
+        for content in (b"old", b"newer", b"a"):
+            file.write_bytes(content)
+            answer = call(app, scope("/static/a.js", query_string=b""))
+            assert (answer.body, answer.header("content-length")) == (content, str(len(content)))
+
+
+@pytest.mark.django_db(transaction=True)
+class TestServer:
+    """What depends on uvicorn, over a real socket."""
+
+    def test_bodies_origins_and_identities(self, settings):
+        make_published(slug="news")
+        query = "/v1/copilots/news/query"
+        question = {"messages": [{"role": "human", "content": "Hello"}]}
+        with serving(application) as url:
+            # The client reads the 413 although it sent more than the server read.
+            too_large = b"x" * (settings.MAX_BODY_BYTES + 1)
+            for body in (too_large, iter([too_large])):
+                answer = requests.post(url + query, data=body, timeout=HANGS_SECONDS)
+                assert (answer.status_code, answer.json()["code"]) == (413, "body-too-large")
+            headers = {"Origin": "https://evil.test", "Content-Type": "text/plain"}
+            with Line(url + query, body=question, headers=headers) as line:
+                line.read_all()
+                assert (line.status, b"forbidden-origin" in line.received) == (403, True)
+            with Line(url + query, body=question, headers={"Content-Type": "text/plain"}) as line:
+                line.read_all()
+                assert line.status == 200
+
+    def test_a_large_question_is_read_whole(self):
+        make_published(slug="news")
+        history = [{"role": "human", "content": "word " * 400_000}]
+        body = json.dumps({"messages": history}).encode()
+        with serving(application) as url, Line(f"{url}/v1/copilots/news/query", body=body) as line:
+            line.read_all()
+            assert line.status == 200
