@@ -27,12 +27,10 @@ class CopilotAdminConfig(AppConfig):
         from copilot_admin.config.role_groups import create_roles  # needs the models of `auth`
         from copilot_admin.copilots import checks  # noqa: F401  # needs the models
         from copilot_admin.models import ModelPrice, Provider
-        from copilot_admin.models.natural_order import add_to_connections
         from copilot_admin.pricing.prices import add_demo_price, clear_price_cache_on_change
         from copilot_admin.storage.errors import reject_nul_on_sqlite
 
         register_converter(IdConverter, "id")
-        add_to_connections()
         reject_nul_on_sqlite()
         post_migrate.connect(create_roles, sender=self)
         post_save.connect(record_account_change, sender=User)

@@ -19,7 +19,7 @@ from copilot_admin.audit.recording import record
 from copilot_admin.config.firm_log_in import RoleMap
 from copilot_admin.errors import Forbidden
 from copilot_admin.models import Action, ExternalAccount
-from copilot_admin.models.people import LONGEST_SUBJECT
+from copilot_admin.models.access import MAX_EXTERNAL_SUBJECT_LENGTH
 
 LONGEST_NAME = 150  # of Django's user names, first and last names
 LONGEST_EMAIL = 254
@@ -114,7 +114,7 @@ def is_external(user: object) -> bool:
 def _is_subject(text: str) -> bool:
     """Whether somebody can be known by a text: databases keep neither NUL nor halves of letters."""
     is_text = all(unicodedata.category(one) not in ("Cc", "Cs") for one in text)
-    return 0 < len(text) <= LONGEST_SUBJECT and is_text
+    return 0 < len(text) <= MAX_EXTERNAL_SUBJECT_LENGTH and is_text
 
 
 def _may_work(vouched: Vouched, allowed: RoleMap) -> bool:

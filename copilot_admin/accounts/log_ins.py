@@ -15,7 +15,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from copilot_admin.models import LogIn
-from copilot_admin.models.people import LONGEST_DEVICE
+from copilot_admin.models.access import MAX_DEVICE_LENGTH
 
 SEEN_SECONDS = 60  # as exact as "last seen" is
 KEPT_DAYS = 30  # of what nobody uses any more
@@ -123,7 +123,7 @@ def _session(key: str) -> SessionBase:
 
 
 def _printable(text: str) -> str:
-    return "".join(one for one in text[:LONGEST_DEVICE] if one.isprintable())
+    return "".join(one for one in text[:MAX_DEVICE_LENGTH] if one.isprintable())
 
 
 user_logged_in.connect(note_log_in, dispatch_uid="copilot_admin.note_log_in")

@@ -38,7 +38,7 @@ from copilot_admin.models import (
     AlertWebhook,
     DeliveryState,
 )
-from copilot_admin.models.alerts import LONGEST_ADDRESS, LONGEST_URL
+from copilot_admin.models.alerts import MAX_MAIL_ADDRESS_LENGTH, MAX_WEBHOOK_URL_LENGTH
 from copilot_admin.runs.tasks import spawn
 from copilot_admin.storage.writer import READER, WRITER
 
@@ -69,7 +69,7 @@ def parse_mail_addresses(text: str) -> list[str]:
             raise ConfigurationError(
                 _("“%(text)s” isn't a mail address.") % {"text": shown}
             ) from None
-        if len(address) > LONGEST_ADDRESS:
+        if len(address) > MAX_MAIL_ADDRESS_LENGTH:
             raise ConfigurationError(_("A mail address has at most 254 characters."))
     if len(found) > MAX_MAIL_ADDRESSES:
         sentence = _("At most %(max)d addresses are allowed. Use a mailing list for more.")
@@ -98,7 +98,7 @@ def parse_webhook_url(text: str) -> str:
         is_url = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         is_url = False
-    if not is_url or not url.isprintable() or " " in url or len(url) > LONGEST_URL:
+    if not is_url or not url.isprintable() or " " in url or len(url) > MAX_WEBHOOK_URL_LENGTH:
         raise ConfigurationError(_("Enter a URL such as https://hooks.example.com/alerts."))
     if parts.username is not None or parts.password is not None:
         raise ConfigurationError(
@@ -125,7 +125,7 @@ def create_deliveries(
     mails = "" if isinstance(owner, AlertWebhook) else owner.mails
     webhook = owner if isinstance(owner, AlertWebhook) else owner.webhook
     rows = [
-        AlertDelivery(**values, to=address[:LONGEST_ADDRESS], body=message.text)
+        AlertDelivery(**values, to=address[:MAX_MAIL_ADDRESS_LENGTH], body=message.text)
         for address in split_mail_addresses(mails)
     ]
     if webhook is not None:

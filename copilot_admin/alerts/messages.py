@@ -18,7 +18,7 @@ from copilot_admin.alerts.rules import (
     format_value,
 )
 from copilot_admin.models import Alert, AlertRule, DeliveryEvent
-from copilot_admin.models.alerts import LONGEST_SUBJECT
+from copilot_admin.models.alerts import MAX_MAIL_SUBJECT_LENGTH
 from copilot_admin.transcripts.search.periods import Span
 
 MAX_SENTENCE_CHARACTERS = 500
@@ -71,7 +71,7 @@ class AlertMessage:
 
 def build_subject(text: str) -> str:
     """Build a subject line; `=?` would be decoded by mail programs."""
-    return to_line(f"[Copilot Admin] {text.replace('=?', '= ?')}", LONGEST_SUBJECT)
+    return to_line(f"[Copilot Admin] {text.replace('=?', '= ?')}", MAX_MAIL_SUBJECT_LENGTH)
 
 
 def build_list_query(scope: AlertScope, filters: Mapping[str, str]) -> str:

@@ -14,7 +14,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db.models import Model
 from django.http import HttpRequest
 
-from copilot_admin.models.audit import LONGEST_AGENT, LONGEST_NAME, ActorKind
+from copilot_admin.models.audit import MAX_NAME_LENGTH, MAX_USER_AGENT_LENGTH, ActorKind
 
 MAX_ID_LENGTH = 64
 SESSION_HASH_DIGITS = 16  # hexadecimal: enough to distinguish sessions
@@ -57,11 +57,11 @@ class Actor:
         session = getattr(getattr(request, "session", None), "session_key", None) or ""
         return cls(
             kind=ActorKind.PERSON if account else ActorKind.STRANGER,
-            name=sanitize_line(account.get_username(), LONGEST_NAME) if account else "",
+            name=sanitize_line(account.get_username(), MAX_NAME_LENGTH) if account else "",
             id=account.pk if account else None,
             address=address,
             session=session and hashlib.sha256(session.encode()).hexdigest()[:SESSION_HASH_DIGITS],
-            agent=sanitize_line(request.META.get("HTTP_USER_AGENT", ""), LONGEST_AGENT),
+            agent=sanitize_line(request.META.get("HTTP_USER_AGENT", ""), MAX_USER_AGENT_LENGTH),
         )
 
     @classmethod
@@ -77,8 +77,8 @@ class Actor:
             user = f"uid {os.getuid()}"
         return cls(
             kind=ActorKind.COMMAND,
-            name=sanitize_line(user, LONGEST_NAME),
-            agent=sanitize_line(" ".join(words), LONGEST_AGENT),
+            name=sanitize_line(user, MAX_NAME_LENGTH),
+            agent=sanitize_line(" ".join(words), MAX_USER_AGENT_LENGTH),
         )
 
     @classmethod
@@ -107,4 +107,4 @@ def name_of(row: Model) -> str:
     if row._meta.model_name in MODELS_WITHOUT_NAME:
         return ""
     name = row.get_username() if isinstance(row, AbstractBaseUser) else str(row)
-    return sanitize_line(name, LONGEST_NAME)
+    return sanitize_line(name, MAX_NAME_LENGTH)

@@ -10,7 +10,7 @@ from django.utils.crypto import salted_hmac
 from copilot_admin.audit.chain import compute_hash, signing_key
 from copilot_admin.audit.changes import changes
 from copilot_admin.audit.parties import MAX_ID_LENGTH, Actor, Subject, sanitize_line
-from copilot_admin.models.audit import LONGEST_NAME, Action, AuditEntry, AuditHead
+from copilot_admin.models.audit import MAX_NAME_LENGTH, Action, AuditEntry, AuditHead
 
 READ_INTERVAL = timedelta(minutes=10)  # paging through a list is one entry
 FINGERPRINT_DIGITS = 16
@@ -45,7 +45,7 @@ def record(
         action=action,
         subject_kind=on.kind,
         subject_id=sanitize_line(on.id, MAX_ID_LENGTH),
-        subject_name=sanitize_line(on.name, LONGEST_NAME),
+        subject_name=sanitize_line(on.name, MAX_NAME_LENGTH),
         before=was,
         after=now,
     )

@@ -12,7 +12,7 @@ from copilot_admin.copilots.trial_passes import TrialPass, is_trial_pass, trial_
 from copilot_admin.copilots.users import AskingUser, UserSource, user_of_admin
 from copilot_admin.errors import Forbidden, InvalidKey, Unauthorized, UnknownUser
 from copilot_admin.models import Access, EndpointKey
-from copilot_admin.models.access import digest_of
+from copilot_admin.models.access import hash_key
 from copilot_admin.models.conversations import PLAYGROUND
 
 ANONYMOUS = "anonymous"
@@ -89,7 +89,7 @@ def identify(key: str | None, user: AskingUser | None = None) -> Caller:
         return Caller(user=user, has_token=_opens(user))
     if is_trial_pass(key):
         return _trial(trial_pass_in(key))
-    found = EndpointKey.objects.valid(at=timezone.now()).filter(digest=digest_of(key)).first()
+    found = EndpointKey.objects.valid(at=timezone.now()).filter(digest=hash_key(key)).first()
     if found is None:
         SEEN_KEYS.drop(key)
         raise InvalidKey("This endpoint key is unknown, expired or revoked. Ask for a new one.")

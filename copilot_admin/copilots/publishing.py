@@ -19,7 +19,7 @@ from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.copilots.switched_providers import keep, up_to_date
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, CopilotVersion, Provider
-from copilot_admin.models.copilots import LONGEST_NOTE
+from copilot_admin.models.copilots import MAX_VERSION_NOTE_LENGTH
 from protocol.json import Json
 
 
@@ -203,7 +203,7 @@ def _release(
         number=last + 1,
         document=document_of(content),
         provider=content.provider,
-        note=note[:LONGEST_NOTE],
+        note=note[:MAX_VERSION_NOTE_LENGTH],
         published_by_id=user.pk if user else None,
     )
     keep(version, content.custom_features)

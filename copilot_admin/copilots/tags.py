@@ -10,7 +10,6 @@ from copilot_admin.copilots.fields.values import MOST_TAGS, tag_fault
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot
 from copilot_admin.models.copilots import CopilotQuerySet
-from copilot_admin.models.natural_order import natural
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,7 @@ def known_tags(copilots: CopilotQuerySet) -> list[TagCount]:
         for tag in tags:
             spelled.setdefault(tag.casefold(), tag)
             counts[tag.casefold()] += 1
-    return [TagCount(spelled[key], counts[key]) for key in sorted(counts, key=natural)]
+    return [TagCount(spelled[key], counts[key]) for key in sorted(counts, key=str.casefold)]
 
 
 def tagged(copilots: CopilotQuerySet, tag: str) -> CopilotQuerySet:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.copilots.drafts import FieldChange, changes_between
 from copilot_admin.evaluation.differences import TextPart, differences, shortened
-from copilot_admin.models.copilots import LONGEST_NOTE
+from copilot_admin.models.copilots import MAX_VERSION_NOTE_LENGTH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,4 +40,6 @@ def proposed_note(changes: Sequence[FieldChange], *, is_first: bool) -> str:
 def in_a_line(changes: Sequence[FieldChange]) -> str:
     """The names of what changed; as many as a note has room for."""
     line = ", ".join(change.label for change in changes)
-    return line if len(line) <= LONGEST_NOTE else f"{line[: LONGEST_NOTE - 1]}…"
+    return (
+        line if len(line) <= MAX_VERSION_NOTE_LENGTH else f"{line[: MAX_VERSION_NOTE_LENGTH - 1]}…"
+    )

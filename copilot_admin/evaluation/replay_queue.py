@@ -39,7 +39,7 @@ from copilot_admin.models import (
     SavedQuestion,
     Side,
 )
-from copilot_admin.models.replays import LONGEST_HEAD
+from copilot_admin.models.evaluation import MAX_EXCERPT_LENGTH
 from copilot_admin.transcripts.store import is_missed
 
 MOST_REPLAYED = 1_000  # questions
@@ -71,7 +71,9 @@ def begin(replay: Replay, questions: QuerySet[SavedQuestion]) -> Replay:
     Raises:
         ConfigurationError: There is nothing to ask, or too much.
     """
-    heads = questions.order_by("position", "id").annotate(begins=Left("question", LONGEST_HEAD))
+    heads = questions.order_by("position", "id").annotate(
+        begins=Left("question", MAX_EXCERPT_LENGTH)
+    )
     rows = list(heads.values_list("pk", "origin", "begins")[: MOST_REPLAYED + 1])
     if not rows:
         raise ConfigurationError(_("There is no such question to ask. Save some first."))

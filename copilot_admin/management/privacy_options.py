@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from copilot_admin.models import Copilot
-from copilot_admin.models.privacy import LONGEST_PRINCIPAL
+from copilot_admin.models.privacy import MAX_PRINCIPAL_LENGTH
 from copilot_admin.privacy.scopes import LAST_DAY, PrivacyScope
 from copilot_admin.transcripts.search.users import user_meant
 
@@ -25,7 +25,7 @@ def add_scope(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--caller",
         default="",
-        type=of_at_most(LONGEST_PRINCIPAL),
+        type=of_at_most(MAX_PRINCIPAL_LENGTH),
         metavar="CALLER",
         help="such as key:7 or anonymous",
     )

@@ -1,8 +1,9 @@
 """Create every table; written from the models."""
 
 import copilot_admin.models.copilots
-import copilot_admin.models.imports
 import uuid
+from typing import Any
+
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import migrations, models
@@ -11,7 +12,7 @@ from django.utils.timezone import now
 
 from copilot_admin.models.fields import OrderedJsonField
 
-Column = tuple[str, models.Field]
+Column = tuple[str, 'models.Field[Any, Any]']
 COUNTERS = (
     'runs', 'questions', 'conversations', 'errors', 'completed', 'truncated', 'failed',
     'crashed', 'cancelled', 'interrupted', 'refused', 'tokens', 'unpriced', 'up', 'down',
@@ -674,7 +675,7 @@ class Migration(migrations.Migration):
             ],
         }),
         table('PendingImport', [
-            ('token', models.CharField(default=copilot_admin.models.imports.new_token, max_length=32, unique=True)),
+            ('token', models.CharField(default=copilot_admin.models.copilots.new_token, max_length=32, unique=True)),
             ('user', models.OneToOneField(on_delete=models.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ('files', OrderedJsonField()),
             ('sent_at', models.DateTimeField(auto_now=True)),

@@ -1,37 +1,34 @@
-"""Endpoint keys and origins: who may ask which copilot, and the pages of which servers may."""
+"""Endpoint keys, allowed origins, end users, members of copilots, external accounts and sessions."""
 
 from collections.abc import Iterable
 from datetime import datetime
 import hashlib
 import secrets
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.models.stored_row import StoredRow
+from copilot_admin.models.copilots import Copilot
 
-if TYPE_CHECKING:
-    from copilot_admin.models.copilots import Copilot
-
-KEY_START = "cak_"  # lets a secret scanner and a human recognise a key
-SHOWN_CHARACTERS = 12
+KEY_PREFIX = "cak_"  # lets a secret scanner and a human recognise a key
+SHOWN_KEY_LENGTH = 12
 
 
-def digest_of(key: str) -> str:
+def hash_key(key: str) -> str:
     """The stored form of a key. 256 random bits need no slow hash."""
     return hashlib.sha256(key.encode()).hexdigest()
 
 
-LONGEST_ORIGIN = 200  # characters; a host name has 253 at most, and real ones some dozens
+MAX_ORIGIN_LENGTH = 200  # characters; a host name has 253 at most, and real ones some dozens
 
 
-class AllowedOrigin(StoredRow):
+class AllowedOrigin(models.Model):
     """A web origin whose pages may call the API, besides those of the deployment."""
 
-    origin = models.CharField(_("origin"), max_length=LONGEST_ORIGIN, unique=True)
+    origin = models.CharField(_("origin"), max_length=MAX_ORIGIN_LENGTH, unique=True)
     allowed_at = models.DateTimeField(_("allowed"), auto_now_add=True)
     allowed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
@@ -54,11 +51,11 @@ class EndpointKeyQuerySet(models.QuerySet["EndpointKey"]):
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=at), revoked_at=None)
 
 
-class EndpointKey(StoredRow):
+class EndpointKey(models.Model):
     """A key that a client sends with its questions; only its hash is kept."""
 
     name = models.CharField(_("name"), max_length=100, help_text=_("Who uses this key."))
-    shown = models.CharField(_("key"), max_length=SHOWN_CHARACTERS, editable=False)
+    shown = models.CharField(_("key"), max_length=SHOWN_KEY_LENGTH, editable=False)
     digest = models.CharField(max_length=64, unique=True, editable=False)
     copilots: "models.ManyToManyField[Copilot, models.Model]" = models.ManyToManyField(
         "Copilot",
@@ -94,8 +91,108 @@ class EndpointKey(StoredRow):
     @classmethod
     def issue(cls, name: str, *, expires_at: datetime | None = None) -> tuple["EndpointKey", str]:
         """Makes a key; the returned text is the only copy of it there will ever be."""
-        text = KEY_START + secrets.token_urlsafe(32)
+        text = KEY_PREFIX + secrets.token_urlsafe(32)
         key = cls.objects.create(
-            name=name, shown=text[:SHOWN_CHARACTERS], digest=digest_of(text), expires_at=expires_at
+            name=name, shown=text[:SHOWN_KEY_LENGTH], digest=hash_key(text), expires_at=expires_at
         )
         return key, text
+
+
+MAX_END_USER_LENGTH = 254  # characters: the longest e-mail address
+
+
+class EndUser(models.Model):
+    """Somebody who asks, as a token or a trusted proxy names him; what he asked refers to him.
+
+    Whoever erases him takes first what is his: neither conversations nor requests lose their user.
+    """
+
+    identifier = models.CharField(_("id"), max_length=MAX_END_USER_LENGTH, unique=True)
+    email = models.CharField(_("e-mail"), max_length=MAX_END_USER_LENGTH, blank=True)
+    name = models.CharField(_("name"), max_length=MAX_END_USER_LENGTH, blank=True)
+    source = models.CharField(max_length=5)  # a `copilots.users.UserSource`
+    digest = models.CharField(max_length=32, blank=True)  # what providers are told instead of him
+    first_at = models.DateTimeField(_("first asked"))
+    last_at = models.DateTimeField(_("last seen"))  # to the hour
+
+    class Meta:
+        verbose_name = _("user")
+        verbose_name_plural = _("users")
+        ordering = ["identifier"]
+        indexes = [
+            models.Index(fields=["email"], name="end_user_email"),
+            models.Index(fields=["name"], name="end_user_name"),
+            models.Index(fields=["digest"], name="end_user_digest"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.email or self.identifier
+
+
+MAX_EXTERNAL_SUBJECT_LENGTH = 255  # https://openid.net/specs/openid-connect-core-1_0.html#IDToken
+MAX_DEVICE_LENGTH = 300
+
+
+class Membership(models.Model):
+    """Somebody works on a copilot: he sees it and edits it; an owner says who else does."""
+
+    copilot = models.ForeignKey(
+        Copilot, on_delete=models.CASCADE, related_name="memberships", db_index=False
+    )
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
+    )
+    is_owner = models.BooleanField(_("owner"), default=False)
+    since = models.DateTimeField(_("since"), auto_now_add=True)
+
+    class Meta:
+        default_permissions = ()
+        ordering = ["-is_owner", "since", "pk"]
+        constraints = [models.UniqueConstraint(fields=["copilot", "user"], name="membership_once")]
+
+    def __str__(self) -> str:
+        return f"{self.user} · {self.copilot}"
+
+
+class ExternalAccount(models.Model):
+    """An account that the firm's log-in vouches for, known by issuer and subject and nothing else.
+
+    Its roles are what the log-in said last; nobody edits them here.
+    """
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="external"
+    )
+    issuer = models.CharField(_("comes from"), max_length=500)
+    subject = models.CharField(_("known there as"), max_length=MAX_EXTERNAL_SUBJECT_LENGTH)
+    seen_at = models.DateTimeField(_("last vouched for"))
+
+    class Meta:
+        default_permissions = ()
+        constraints = [
+            models.UniqueConstraint(fields=["issuer", "subject"], name="external_account_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.subject} · {self.issuer}"
+
+
+class LogIn(models.Model):
+    """A browser in which somebody is logged in."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="log_ins"
+    )
+    session_key = models.CharField(max_length=40, unique=True)
+    session_hash = models.CharField(max_length=128)  # of the password then: a new one ends it
+    device = models.CharField(max_length=MAX_DEVICE_LENGTH, blank=True)
+    address = models.CharField(max_length=64, blank=True)
+    since = models.DateTimeField()
+    last_seen = models.DateTimeField()
+
+    class Meta:
+        default_permissions = ()
+        ordering = ["-last_seen", "-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.user} · {self.since:%Y-%m-%d %H:%M}"

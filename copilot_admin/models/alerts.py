@@ -1,4 +1,4 @@
-"""Alerts: what is watched, what was wrong and until when, and what was told to whom."""
+"""Alert rules, alerts, weekly digests, webhooks and message deliveries."""
 
 import uuid
 
@@ -9,18 +9,17 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Copilot
-from copilot_admin.models.stored_row import StoredRow
 
-LONGEST_ADDRESS = 254  # of a mailbox, RFC 5321 with its erratum 1690
-LONGEST_URL = 500
-LONGEST_SUBJECT = 200
+MAX_MAIL_ADDRESS_LENGTH = 254  # of a mailbox, RFC 5321 with its erratum 1690
+MAX_WEBHOOK_URL_LENGTH = 500
+MAX_MAIL_SUBJECT_LENGTH = 200
 
 
-class AlertWebhook(StoredRow):
+class AlertWebhook(models.Model):
     """An address that is told with a signed POST; its secret is sealed, and shown once."""
 
     name = models.CharField(_("name"), max_length=100, unique=True, help_text=_("Who listens."))
-    url = models.CharField(_("address"), max_length=LONGEST_URL)
+    url = models.CharField(_("address"), max_length=MAX_WEBHOOK_URL_LENGTH)
     secret_cipher = models.TextField(blank=True, editable=False)
     made_at = models.DateTimeField(_("made"), auto_now_add=True)
 
@@ -33,7 +32,7 @@ class AlertWebhook(StoredRow):
         return self.name
 
 
-class Told(StoredRow):
+class Told(models.Model):
     """What a rule and a digest have in common: which copilots they are about, and who is told.
 
     Neither copilot nor tag: all copilots. A copilot takes along what was about it alone.
@@ -111,7 +110,7 @@ class AlertDigest(Told):
         indexes = [models.Index(fields=["due_at"], name="alert_digest_due")]
 
 
-class Alert(StoredRow):
+class Alert(models.Model):
     """That a rule found something wrong, from one moment to another."""
 
     rule = models.ForeignKey(AlertRule, on_delete=models.CASCADE, related_name="alerts")
@@ -156,7 +155,7 @@ class DeliveryState(models.TextChoices):
     FAILED = "failed", _("Given up")
 
 
-class AlertDelivery(StoredRow):
+class AlertDelivery(models.Model):
     """One message to one address, tried until it is taken.
 
     Either a mail, `to` an address, or a POST to a webhook. `due_at` is when it is tried next, and so
@@ -170,8 +169,8 @@ class AlertDelivery(StoredRow):
     webhook = models.ForeignKey(
         AlertWebhook, null=True, on_delete=models.CASCADE, related_name="deliveries"
     )
-    to = models.CharField(_("to"), max_length=LONGEST_ADDRESS, blank=True)
-    subject = models.CharField(_("subject"), max_length=LONGEST_SUBJECT)
+    to = models.CharField(_("to"), max_length=MAX_MAIL_ADDRESS_LENGTH, blank=True)
+    subject = models.CharField(_("subject"), max_length=MAX_MAIL_SUBJECT_LENGTH)
     body = models.TextField()
     state = models.CharField(
         _("state"), max_length=7, choices=DeliveryState.choices, default=DeliveryState.WAITING

@@ -1,4 +1,4 @@
-"""The audit trail: who did what, when and from where, as one chain of entries that are only added."""
+"""The audit trail: an append-only, hash-chained list of who did what, when and from where."""
 
 from enum import StrEnum
 from typing import ClassVar, NoReturn
@@ -7,10 +7,9 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models.stored_row import StoredRow
 
-LONGEST_NAME = 200  # characters of an actor's or a subject's name
-LONGEST_AGENT = 200
+MAX_NAME_LENGTH = 200  # characters of an actor's or a subject's name
+MAX_USER_AGENT_LENGTH = 200
 HASH_LENGTH = 64  # of HMAC-SHA256 in hexadecimal digits
 
 
@@ -81,7 +80,7 @@ class AuditEntryQuerySet(models.QuerySet["AuditEntry"]):
         refuse()
 
 
-class AuditEntry(StoredRow):
+class AuditEntry(models.Model):
     """One thing that somebody did.
 
     Nothing refers to it and it refers to nothing, so it outlives accounts and copilots. `before` and
@@ -93,14 +92,14 @@ class AuditEntry(StoredRow):
     at = models.DateTimeField(_("time"), db_index=True)
     actor_kind = models.CharField(_("kind of actor"), max_length=10, choices=ActorKind.choices)
     actor_id = models.BigIntegerField(null=True)
-    actor_name = models.CharField(_("who"), max_length=LONGEST_NAME)
+    actor_name = models.CharField(_("who"), max_length=MAX_NAME_LENGTH)
     address = models.CharField(_("address"), max_length=45, blank=True)
     session = models.CharField(_("session"), max_length=16, blank=True)
-    agent = models.CharField(_("program"), max_length=LONGEST_AGENT, blank=True)
+    agent = models.CharField(_("program"), max_length=MAX_USER_AGENT_LENGTH, blank=True)
     action = models.CharField(_("what"), max_length=30)  # an `Action`; a new one is no migration
     subject_kind = models.CharField(_("kind"), max_length=50)
     subject_id = models.CharField(_("id"), max_length=64, blank=True)
-    subject_name = models.CharField(_("on what"), max_length=LONGEST_NAME, blank=True)
+    subject_name = models.CharField(_("on what"), max_length=MAX_NAME_LENGTH, blank=True)
     before = models.TextField(_("before"), default="{}")
     after = models.TextField(_("after"), default="{}")
     key_id = models.CharField(max_length=8)
@@ -136,7 +135,7 @@ class AuditEntry(StoredRow):
         refuse()
 
 
-class AuditHead(StoredRow):
+class AuditHead(models.Model):
     """The newest entry's place in the chain; whoever adds one holds this row until his commit."""
 
     THE_ONE = 1
@@ -153,7 +152,7 @@ class AuditHead(StoredRow):
         return f"{self.sequence} {self.hash}"
 
 
-class AuditCursor(StoredRow):
+class AuditCursor(models.Model):
     """How far somebody has come along the chain, and until when he has it for himself."""
 
     name = models.CharField(max_length=20, primary_key=True)

@@ -1,15 +1,13 @@
-"""What is kept of components that were called over HTTP."""
+"""Calls of components over HTTP."""
 
 from typing import TYPE_CHECKING
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.models.access import EndpointKey
+from copilot_admin.models.access import EndpointKey, EndUser
 from copilot_admin.models.copilots import Copilot
-from copilot_admin.models.end_users import EndUser
-from copilot_admin.models.fields import JsonField, OrderedJsonField
-from copilot_admin.models.stored_row import StoredRow
+from copilot_admin.models.fields import OrderedJsonField
 
 if TYPE_CHECKING:
     from protocol.json import Json
@@ -24,7 +22,7 @@ class CallStatus(models.TextChoices):
     CANCELLED = "cancelled", _("Caller left")
 
 
-class ComponentCall(StoredRow):
+class ComponentCall(models.Model):
     """One call over HTTP, written when it has ended; `arguments` is None when not to be kept."""
 
     key = models.ForeignKey(
@@ -57,7 +55,7 @@ class ComponentCall(StoredRow):
     arguments: "models.Field[Json, Json]" = OrderedJsonField(_("arguments"), null=True)
     status = models.CharField(_("status"), max_length=10, choices=CallStatus.choices)
     events = models.PositiveIntegerField(_("events"), default=0)
-    usage = JsonField(_("usage"), default=list)
+    usage = models.JSONField(_("usage"), default=list)
     ms = models.PositiveIntegerField(_("milliseconds"))
     error = models.TextField(_("error"), blank=True)
     created_at = models.DateTimeField(_("called"))

@@ -1,16 +1,36 @@
-"""Conversations, rebuilt from a stateless stream, as the list of transcripts shows them."""
+"""Conversations, rebuilt from a stateless stream, with their tree of messages and stored blobs."""
 
+from functools import reduce
+import operator
 from typing import ClassVar, Self
 
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.models.access import EndUser
 from copilot_admin.models.copilots import Copilot
-from copilot_admin.models.end_users import EndUser
-from copilot_admin.models.outcomes import NOT_COMPLETED, Outcome
-from copilot_admin.models.prices import COST_DIGITS, COST_PLACES
-from copilot_admin.models.stored_row import StoredRow
+from copilot_admin.models.pricing import COST_DIGITS, COST_PLACES
+
+
+class Outcome(models.TextChoices):
+    """How a run ended. Accepted runs are always the sum of all these."""
+
+    RUNNING = "running", _("Running")
+    COMPLETED = "completed", _("Completed")
+    TRUNCATED = "truncated", _("Truncated")
+    FAILED = "failed", _("Failed")
+    CRASHED = "crashed", _("Crashed")
+    CANCELLED = "cancelled", _("Cancelled")
+    INTERRUPTED = "interrupted", _("Interrupted")
+    REFUSED = "refused", _("Refused")
+
+
+# An OR of equal signs: SQLite uses a partial index only if its condition is a part of the query's.
+NOT_COMPLETED = reduce(
+    operator.or_,
+    (Q(last_outcome=outcome) for outcome in Outcome if outcome is not Outcome.COMPLETED),
+)
 
 
 class ReviewState(models.TextChoices):
@@ -33,7 +53,7 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         return self.exclude(principal__startswith=PLAYGROUND)
 
 
-class Conversation(StoredRow):
+class Conversation(models.Model):
     """Everything that a row of the transcript list needs; lists read nothing else."""
 
     copilot = models.ForeignKey(
@@ -144,3 +164,88 @@ class Conversation(StoredRow):
 
     def __str__(self) -> str:
         return self.title or f"{self.copilot_id}/{self.pk}"
+
+
+class Blob(models.Model):
+    """A big or repeated thing, stored once under the SHA-256 of its plain bytes."""
+
+    sha256 = models.CharField(max_length=64, primary_key=True)
+    data = models.BinaryField()  # zlib
+    size = models.PositiveBigIntegerField()  # bytes before compression
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.sha256[:12]
+
+
+class BlobPart(models.Model):
+    """That a blob refers to another one: what is referred to may not be swept."""
+
+    whole = models.ForeignKey(Blob, on_delete=models.CASCADE, related_name="+", db_index=False)
+    part = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+", db_index=False)
+
+    class Meta:
+        indexes = [models.Index(fields=["part"], name="blob_part_of")]
+        constraints = [models.UniqueConstraint(fields=["whole", "part"], name="blob_part_once")]
+
+    def __str__(self) -> str:
+        return f"{self.whole_id[:12]} > {self.part_id[:12]}"
+
+
+HASH_LENGTH = 32  # hexadecimal digits of a 128-bit keyed BLAKE2b
+
+
+class NodeRole(models.TextChoices):
+    """Who wrote a message."""
+
+    HUMAN = "human", _("Human")
+    AI = "ai", _("Copilot")
+    TOOL = "tool", _("Client")
+
+
+class NodeKind(models.TextChoices):
+    """What a message is."""
+
+    TEXT = "text", _("Text")
+    CALL = "call", _("Function call")
+    RESULT = "result", _("Function result")
+
+
+class Node(models.Model):
+    """One message of a conversation, under the message it followed."""
+
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.CASCADE, related_name="nodes", db_index=False
+    )
+    parent = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="children")
+    depth = models.PositiveIntegerField()
+    role = models.CharField(max_length=5, choices=NodeRole.choices)
+    kind = models.CharField(max_length=6, choices=NodeKind.choices)
+    agent = models.CharField(max_length=200, blank=True)  # who gave the task or the answer
+    text = models.TextField(blank=True)
+    blob = models.ForeignKey(
+        Blob, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    chain_hash = models.CharField(max_length=HASH_LENGTH)
+    client_hash = models.CharField(max_length=HASH_LENGTH)
+    echo_differs = models.BooleanField(default=False)
+    from_history = models.BooleanField(default=False)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["conversation", "depth", "id"]
+        indexes = [
+            models.Index(fields=["chain_hash"], name="node_chain_hash"),
+            models.Index(
+                fields=["client_hash", "depth", "id"],
+                condition=Q(role=NodeRole.AI),
+                name="node_answer_by_client",
+            ),
+            models.Index(fields=["blob"], condition=Q(blob__isnull=False), name="node_blob"),
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["conversation", "chain_hash"], name="node_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role} {self.kind} {self.pk}"

@@ -1,6 +1,8 @@
-"""Copilots: the draft that people edit, the versions that answer, the providers behind them."""
+"""Copilots, their published versions, providers, and copilot files waiting for confirmation."""
 
-from typing import TYPE_CHECKING, ClassVar, Self
+from collections.abc import Mapping
+import secrets
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
@@ -18,16 +20,13 @@ from copilot_admin.agent.values.spec import (
     ToolCalling,
     WidgetDataMode,
 )
-from copilot_admin.models.fields import JsonField, OrderedJsonField
-from copilot_admin.models.natural_order import NaturalOrder
-from copilot_admin.models.stored_row import StoredRow
+from copilot_admin.models.fields import OrderedJsonField
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from protocol.json import Json
 
-LONGEST_NOTE = 300  # characters of what a version says of itself
+
+MAX_VERSION_NOTE_LENGTH = 300  # characters of what a version says of itself
 
 SLUG = RegexValidator(
     r"^[a-z0-9]+(-[a-z0-9]+)*\Z",
@@ -35,7 +34,7 @@ SLUG = RegexValidator(
 )
 
 
-class Provider(StoredRow):
+class Provider(models.Model):
     """Where models are: an address, a key that nobody can read back, and its patience."""
 
     name = models.CharField(_("name"), max_length=100)
@@ -44,7 +43,7 @@ class Provider(StoredRow):
     api_key_cipher = models.TextField(blank=True, editable=False)
     api_key_hint = models.CharField(max_length=8, blank=True, editable=False)  # last characters
     api_key_env = models.CharField(_("key variable"), max_length=100, blank=True)
-    timeouts = JsonField(_("timeouts"), default=dict, blank=True)
+    timeouts = models.JSONField(_("timeouts"), default=dict, blank=True)
     tool_calling = models.CharField(
         _("tool calling"),
         max_length=6,
@@ -87,7 +86,7 @@ class Logging(models.TextChoices):
     NOTHING = "nothing", _("Nothing but that a run took place")
 
 
-LONGEST_RETENTION = 36_500  # days: a hundred years
+MAX_RETENTION_DAYS = 36_500  # days: a hundred years
 
 
 def call_limits() -> "list[Mapping[str, Json]]":
@@ -104,14 +103,14 @@ class CopilotQuerySet(models.QuerySet["Copilot"]):
 
     def by_name(self) -> Self:
         """In the order in which people look for names."""
-        return self.order_by(NaturalOrder("name"), "pk")
+        return self.order_by(Lower("name"), "pk")
 
     def published(self) -> Self:
         """Copilots that answer: switched on, with a published version."""
         return self.filter(enabled=True, live__isnull=False).select_related("live__provider")
 
 
-class Copilot(StoredRow):
+class Copilot(models.Model):
     """The draft of a copilot, the switches that act at once, and the version that is live.
 
     Only what `CopilotVersion.document` holds answers questions; editing changes the draft.
@@ -129,19 +128,19 @@ class Copilot(StoredRow):
         Provider, verbose_name=_("provider"), on_delete=models.PROTECT, related_name="copilots"
     )
     model = models.CharField(_("model"), max_length=200)
-    model_choices = JsonField(_("model picker"), default=list, blank=True)
-    parameters = JsonField(_("parameters"), default=dict, blank=True)
+    model_choices = models.JSONField(_("model picker"), default=list, blank=True)
+    parameters = models.JSONField(_("parameters"), default=dict, blank=True)
     widget_data = models.CharField(
         _("widget data"),
         max_length=10,
         choices=[(mode.value, mode.value) for mode in WidgetDataMode],
         default=WidgetDataMode.ASK.value,
     )
-    features = JsonField(_("features"), default=dict, blank=True)  # differences only
-    custom_features = JsonField(_("custom features"), default=list, blank=True)
-    tools = JsonField(_("tools"), default=list, blank=True)
-    html_sources = JsonField(_("images in HTML"), default=list, blank=True)
-    components = JsonField(_("components"), default=list, blank=True)
+    features = models.JSONField(_("features"), default=dict, blank=True)  # differences only
+    custom_features = models.JSONField(_("custom features"), default=list, blank=True)
+    tools = models.JSONField(_("tools"), default=list, blank=True)
+    html_sources = models.JSONField(_("images in HTML"), default=list, blank=True)
+    components = models.JSONField(_("components"), default=list, blank=True)
     stream_all_text = models.BooleanField(_("show results of components"), default=False)
     citations = models.CharField(
         _("citations"),
@@ -161,18 +160,20 @@ class Copilot(StoredRow):
         default=MOST_CLIENT_CALLS,
         validators=[MinValueValidator(1), MaxValueValidator(HIGHEST_CALL_LIMIT)],
     )
-    client_call_limits = JsonField(_("limits of single functions"), default=call_limits, blank=True)
-    steps = JsonField(_("steps"), default=list, blank=True)
-    starters = JsonField(_("starter questions"), default=list, blank=True)
+    client_call_limits = models.JSONField(
+        _("limits of single functions"), default=call_limits, blank=True
+    )
+    steps = models.JSONField(_("steps"), default=list, blank=True)
+    starters = models.JSONField(_("starter questions"), default=list, blank=True)
     data_notes = OrderedJsonField(_("data notes"), default=list, blank=True)
     # Differences only.
-    data_messages = JsonField(_("data messages"), default=dict, blank=True)
+    data_messages = models.JSONField(_("data messages"), default=dict, blank=True)
 
     enabled = models.BooleanField(_("enabled"), default=True)
     access = models.CharField(
         _("access"), max_length=10, choices=Access.choices, default=Access.KEY
     )
-    limits = JsonField(_("limits"), default=dict, blank=True)
+    limits = models.JSONField(_("limits"), default=dict, blank=True)
     logging = models.CharField(
         _("logging"), max_length=10, choices=Logging.choices, default=Logging.EVERYTHING
     )
@@ -180,14 +181,14 @@ class Copilot(StoredRow):
         _("retention in days"),
         null=True,
         blank=True,
-        validators=[MinValueValidator(1), MaxValueValidator(LONGEST_RETENTION)],
+        validators=[MinValueValidator(1), MaxValueValidator(MAX_RETENTION_DAYS)],
     )
     # Kinds of personal data that are not stored, and expressions for more of them.
     redaction = OrderedJsonField(_("redaction"), default=list, db_default=[], blank=True)
     redacted_expressions = OrderedJsonField(
         _("own expressions"), default=list, db_default=[], blank=True
     )
-    tags = JsonField(_("tags"), default=list, blank=True)
+    tags = models.JSONField(_("tags"), default=list, blank=True)
     # Where copilots have members: whether all builders are. Those of before members are for all.
     is_for_all_builders = models.BooleanField(default=True, db_default=True, editable=False)
 
@@ -249,7 +250,7 @@ class Copilot(StoredRow):
         return self.archived_at is not None
 
 
-class CopilotVersion(StoredRow):
+class CopilotVersion(models.Model):
     """One published state of a whole copilot; never changed once made.
 
     `document` is the versioned part of a copilot file entry, so that a version can be compared,
@@ -260,9 +261,11 @@ class CopilotVersion(StoredRow):
         Copilot, on_delete=models.CASCADE, related_name="versions", db_index=False
     )
     number = models.PositiveIntegerField(_("version"))
-    document: "models.Field[Mapping[str, Json], Mapping[str, Json]]" = OrderedJsonField(shape=dict)
+    document: "models.Field[Mapping[str, Json], Mapping[str, Json]]" = OrderedJsonField()
     provider = models.ForeignKey(Provider, on_delete=models.PROTECT, related_name="+")
-    note = models.CharField(_("note"), max_length=LONGEST_NOTE, blank=True)  # why it was made
+    note = models.CharField(
+        _("note"), max_length=MAX_VERSION_NOTE_LENGTH, blank=True
+    )  # why it was made
     published_at = models.DateTimeField(_("published"), auto_now_add=True)
     published_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
@@ -280,7 +283,7 @@ class CopilotVersion(StoredRow):
         return f"{self.copilot.slug} v{self.number}"
 
 
-class VersionProvider(StoredRow):
+class VersionProvider(models.Model):
     """Another provider that a control of a version lets answer, by the name that it had then."""
 
     version = models.ForeignKey(
@@ -296,3 +299,28 @@ class VersionProvider(StoredRow):
 
     def __str__(self) -> str:
         return f"{self.version}: {self.name}"
+
+
+def new_token() -> str:
+    """What nobody guesses, for the address of a page."""
+    return secrets.token_urlsafe(16)
+
+
+class PendingImport(models.Model):
+    """Copilot files that were read and checked, while the person who sent them looks at what they do.
+
+    One for a person: who sends others wants those. What nobody says yes to goes after a day.
+    """
+
+    token = models.CharField(max_length=32, unique=True, default=new_token)
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
+    )
+    files: "models.Field[Any, Any]" = OrderedJsonField()  # [{"name": ..., "values": ...}]
+    sent_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        default_permissions = ()  # nobody looks at it but who sent it
+
+    def __str__(self) -> str:
+        return f"files of {self.user}"

@@ -1,4 +1,4 @@
-"""Transcripts that somebody takes along as one file, written in the background."""
+"""Transcript exports, written in the background."""
 
 from typing import ClassVar, Self
 
@@ -6,8 +6,6 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
-
-from copilot_admin.models.stored_row import StoredRow
 
 
 class ExportState(models.TextChoices):
@@ -27,7 +25,7 @@ class ExportQuerySet(models.QuerySet["TranscriptExport"]):
         return self.filter(expires_at__gt=timezone.now())
 
 
-class TranscriptExport(StoredRow):
+class TranscriptExport(models.Model):
     """One file of transcripts: what is in it, and how far it has come.
 
     Conversations are written from the newest id down. `top` and `bottom` are the ids between which
@@ -94,7 +92,7 @@ class TranscriptExport(StoredRow):
         return min(99, max(0, 100 * (self.top + 1 - self.position) // whole)) if whole > 0 else 0
 
 
-class ExportPart(StoredRow):
+class ExportPart(models.Model):
     """A piece of the file, packed; pieces that follow the last whole conversation are written anew."""
 
     export = models.ForeignKey(

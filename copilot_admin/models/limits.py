@@ -1,16 +1,13 @@
-"""Limits that operators set, and the requests that limits rejected."""
+"""Limits set by operators, and the requests that they rejected."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.models.fields import JsonField
-from copilot_admin.models.stored_row import StoredRow
-
-LONGEST_SUBJECT = 255  # characters: the id of a user, as tokens have it
+MAX_LIMIT_SUBJECT_LENGTH = 255  # characters: the id of a user, as tokens have it
 
 
-MOST_OF_A_LIMIT = 10**12  # requests or tokens; what counts them is exact up to 2**53
-MOST_DOLLARS = 1_000_000  # which are counted in billionths
+MAX_LIMIT = 10**12  # requests or tokens; what counts them is exact up to 2**53
+MAX_LIMIT_DOLLARS = 1_000_000  # which are counted in billionths
 
 
 class LimitScope(models.TextChoices):
@@ -23,15 +20,15 @@ class LimitScope(models.TextChoices):
     ADDRESS = "address", _("Address")
 
 
-class SubjectLimits(StoredRow):
+class SubjectLimits(models.Model):
     """The limits of the server, a key, a user or an address; a copilot has its own column.
 
     Without a subject they are those of every key, user or address that has none of its own.
     """
 
     scope = models.CharField(_("kind"), max_length=10, choices=LimitScope.choices)
-    subject = models.CharField(_("subject"), max_length=LONGEST_SUBJECT, blank=True)
-    limits = JsonField(_("limits"), default=dict, blank=True)
+    subject = models.CharField(_("subject"), max_length=MAX_LIMIT_SUBJECT_LENGTH, blank=True)
+    limits = models.JSONField(_("limits"), default=dict, blank=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 
     class Meta:
@@ -51,7 +48,7 @@ class LimitRejection(models.Model):
 
     minute = models.DateTimeField()
     scope = models.CharField(max_length=10, choices=LimitScope.choices)
-    subject = models.CharField(max_length=LONGEST_SUBJECT, blank=True)  # "": not recorded
+    subject = models.CharField(max_length=MAX_LIMIT_SUBJECT_LENGTH, blank=True)  # "": not recorded
     kind = models.CharField(max_length=30)  # key of the limit
     number = models.PositiveIntegerField()
     last_at = models.DateTimeField()

@@ -1,19 +1,17 @@
-"""What is taken away and what may not be: removals under way, legal holds, runs that were erased."""
+"""Removals in progress, legal holds, and digests of erased runs."""
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.models.access import EndUser
 from copilot_admin.models.conversations import Conversation
 from copilot_admin.models.copilots import Copilot
-from copilot_admin.models.end_users import EndUser
-from copilot_admin.models.fields import JsonField
-from copilot_admin.models.stored_row import StoredRow
 
-LONGEST_REASON = 500
-LONGEST_NAME = 150  # of who places a hold, as of an account
-LONGEST_PRINCIPAL = 100  # as of a conversation
+MAX_REASON_LENGTH = 500
+MAX_NAME_LENGTH = 150  # of who places a hold, as of an account
+MAX_PRINCIPAL_LENGTH = 100  # as of a conversation
 DIGEST_LENGTH = 32  # hexadecimal digits of a 128-bit BLAKE2b
 
 # Who asked a conversation that is just being erased: nobody goes on with it, and no list finds it.
@@ -36,7 +34,7 @@ class RemovalState(models.TextChoices):
     DONE = "done", _("Done")
 
 
-class ScopeColumns(StoredRow):
+class ScopeColumns(models.Model):
     """Which conversations are meant; what is empty says nothing, and all that is said must hold.
 
     A conversation belongs to the time between `since` and `until` if anything was said in it then.
@@ -44,7 +42,7 @@ class ScopeColumns(StoredRow):
 
     # No foreign keys: what they name goes, and the row stays to say that it went.
     conversation = models.BigIntegerField(_("conversation"), null=True, blank=True)
-    principal = models.CharField(_("caller"), max_length=LONGEST_PRINCIPAL, blank=True)
+    principal = models.CharField(_("caller"), max_length=MAX_PRINCIPAL_LENGTH, blank=True)
     user = models.BigIntegerField(_("user"), null=True, blank=True)
     copilot = models.BigIntegerField(_("copilot"), null=True, blank=True)
     since = models.DateTimeField(_("from"), null=True, blank=True)
@@ -65,7 +63,7 @@ class Removal(ScopeColumns):
     idle_before = models.DateTimeField(null=True)  # of retention: silent since then
     day = models.DateField(null=True)  # of retention: one for each copilot and night
     with_questions = models.BooleanField(default=True)  # saved questions that were made from it
-    reason = models.CharField(_("reason"), max_length=LONGEST_REASON, blank=True)
+    reason = models.CharField(_("reason"), max_length=MAX_REASON_LENGTH, blank=True)
     asked_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -73,7 +71,7 @@ class Removal(ScopeColumns):
         _("state"), max_length=5, choices=RemovalState.choices, default=RemovalState.ROWS
     )
     total = models.PositiveBigIntegerField(default=0)  # conversations, when it began
-    counts = JsonField(default=dict)  # rows that went, by the name of their model
+    counts = models.JSONField(default=dict)  # rows that went, by the name of their model
     swept_to = models.CharField(max_length=64, blank=True)  # hash of a blob
     in_round = models.PositiveBigIntegerField(default=0)
     begun_at = models.DateTimeField(_("begun"), auto_now_add=True)
@@ -112,14 +110,14 @@ class LegalHold(ScopeColumns):
     )
     user_row = models.ForeignKey(EndUser, null=True, on_delete=models.PROTECT, related_name="+")
     copilot_row = models.ForeignKey(Copilot, null=True, on_delete=models.PROTECT, related_name="+")
-    reason = models.CharField(_("reason"), max_length=LONGEST_REASON)
+    reason = models.CharField(_("reason"), max_length=MAX_REASON_LENGTH)
     placed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
-    placed_by_name = models.CharField(_("placed by"), max_length=LONGEST_NAME)
+    placed_by_name = models.CharField(_("placed by"), max_length=MAX_NAME_LENGTH)
     placed_at = models.DateTimeField(_("since"), auto_now_add=True)
     released_at = models.DateTimeField(_("released"), null=True)
-    released_by_name = models.CharField(max_length=LONGEST_NAME, blank=True)
+    released_by_name = models.CharField(max_length=MAX_NAME_LENGTH, blank=True)
 
     class Meta:
         verbose_name = _("legal hold")
@@ -133,7 +131,7 @@ class LegalHold(ScopeColumns):
         return f"hold {self.pk}"
 
 
-class ErasedRun(StoredRow):
+class ErasedRun(models.Model):
     """That a run was erased, told by a digest of its id: what is left of it elsewhere goes too."""
 
     digest = models.CharField(max_length=DIGEST_LENGTH, primary_key=True)

@@ -1,7 +1,4 @@
-"""What reviewers say of conversations: verdicts, notes, and queues of what is to be read.
-
-Users' thumbs are `Feedback`; nothing here counts as one.
-"""
+"""Feedback of users, verdicts and notes of reviewers, review queues, saved views, filter values."""
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -10,8 +7,46 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.conversations import Conversation
-from copilot_admin.models.stored_row import StoredRow
-from copilot_admin.models.turns import Turn
+from copilot_admin.models.runs import Turn
+
+
+class FeedbackSource(models.TextChoices):
+    """Whose judgement it is: an end user's or a reviewer's."""
+
+    END_USER = "end_user", _("User of the copilot")
+    REVIEWER = "reviewer", _("Reviewer")
+
+
+class Feedback(models.Model):
+    """What somebody thinks of the answer of a turn: a thumb, and words to it."""
+
+    turn = models.ForeignKey(  # its own index would be the beginning of that of the constraint
+        Turn, on_delete=models.CASCADE, related_name="feedback", db_index=False
+    )
+    source = models.CharField(max_length=10, choices=FeedbackSource.choices)
+    value = models.SmallIntegerField()  # +1 or -1
+    counted = models.SmallIntegerField(default=0)  # the value that is in the rollups
+    tags = models.JSONField(default=list)
+    comment = models.TextField(blank=True)
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)  # of what is given again the last time
+
+    class Meta:
+        ordering = ["created_at"]
+        verbose_name_plural = "feedback"
+        constraints = [models.UniqueConstraint(fields=["turn", "source"], name="feedback_once")]
+        indexes = [  # alerts count them every minute
+            models.Index(
+                fields=["created_at"],
+                condition=Q(source=FeedbackSource.END_USER, value=-1),
+                name="feedback_complaints",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.source} {self.value:+d}"
 
 
 class Rating(models.TextChoices):
@@ -29,7 +64,7 @@ class CriterionKind(models.TextChoices):
     SCORE = "score", _("Score: a number")
 
 
-class Criterion(StoredRow):
+class Criterion(models.Model):
     """A label or a score that a team judges with."""
 
     name = models.CharField(_("name"), max_length=60, unique=True)
@@ -74,7 +109,7 @@ class Criterion(StoredRow):
             )
 
 
-class Verdict(StoredRow):
+class Verdict(models.Model):
     """What one reviewer thinks of a conversation, or of one of its turns."""
 
     conversation = models.ForeignKey(
@@ -111,7 +146,7 @@ class Verdict(StoredRow):
         return f"{self.rating} {self.conversation_id}"
 
 
-class Mark(StoredRow):
+class Mark(models.Model):
     """That a label applies, or how high a score is."""
 
     verdict = models.ForeignKey(
@@ -128,7 +163,7 @@ class Mark(StoredRow):
         return f"{self.criterion_id} {self.value}"
 
 
-class TurnNote(StoredRow):
+class TurnNote(models.Model):
     """A note in the margin of a turn."""
 
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="notes")
@@ -148,7 +183,7 @@ class TurnNote(StoredRow):
         return self.text[:60]
 
 
-class ReviewQueue(StoredRow):
+class ReviewQueue(models.Model):
     """Conversations that are to be read, chosen once, handed out one by one."""
 
     name = models.CharField(_("name"), max_length=100)
@@ -173,7 +208,7 @@ class ReviewQueue(StoredRow):
         return self.name
 
 
-class Seat(StoredRow):
+class Seat(models.Model):
     """One reading of one conversation of a queue: free, taken, or done.
 
     Whoever takes it has it until the claim expires; then it is free again.
@@ -211,3 +246,48 @@ class Seat(StoredRow):
 
     def __str__(self) -> str:
         return f"{self.queue_id}/{self.conversation_id}/{self.place}"
+
+
+MAX_VIEW_NAME_LENGTH = 60
+
+
+class SavedView(models.Model):
+    """Filters and words of the transcript list under a name; shared ones are for all reviewers."""
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    name = models.CharField(_("name"), max_length=MAX_VIEW_NAME_LENGTH)
+    query = models.TextField()  # of the address, without the place in the list
+    is_shared = models.BooleanField(_("shared"), default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("saved view")
+        ordering = ["name", "id"]
+        constraints = [models.UniqueConstraint(fields=["owner", "name"], name="saved_view_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SeenKind(models.TextChoices):
+    """A column of the log whose values are noted, so that filters can offer them."""
+
+    MODEL = "model", _("Model")
+    ERROR = "error", _("Kind of error")
+    REASON = "reason", _("Reason of a thumb")
+
+
+class SeenValue(models.Model):
+    """A value that the log has somewhere: choices of filters come from here, not from the log."""
+
+    kind = models.CharField(max_length=10, choices=SeenKind.choices)
+    value = models.CharField(max_length=200)
+
+    class Meta:
+        ordering = ["kind", "value"]
+        constraints = [models.UniqueConstraint(fields=["kind", "value"], name="seen_value_once")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.value}"

@@ -1,21 +1,78 @@
-"""HTTP requests and what their answers came to."""
+"""Turns, their runs, and the events and checkpoints of a run."""
 
+from typing import TYPE_CHECKING
 import uuid
 
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.models.blobs import Blob
-from copilot_admin.models.conversations import Conversation
+from copilot_admin.models.access import EndUser
+from copilot_admin.models.conversations import Blob, Conversation, Node, Outcome
 from copilot_admin.models.copilots import Copilot, CopilotVersion
-from copilot_admin.models.end_users import EndUser
-from copilot_admin.models.fields import JsonField
-from copilot_admin.models.nodes import Node
-from copilot_admin.models.outcomes import Outcome
-from copilot_admin.models.prices import COST_DIGITS, COST_PLACES, PRICE_DIGITS, PRICE_PLACES
-from copilot_admin.models.stored_row import StoredRow
-from copilot_admin.models.turns import Turn
+from copilot_admin.models.fields import OrderedJsonField
+from copilot_admin.models.pricing import COST_DIGITS, COST_PLACES, PRICE_DIGITS, PRICE_PLACES
+
+if TYPE_CHECKING:
+    from protocol.json import JsonObject
+
+
+class TurnState(models.TextChoices):
+    """Where a question and its answer stand."""
+
+    OPEN = "open", _("Open")
+    AWAITING_RESULT = "awaiting_result", _("Waiting for the client's data")
+    DONE = "done", _("Done")
+    FAILED = "failed", _("Failed")
+    ABANDONED = "abandoned", _("Abandoned")
+
+
+class Turn(models.Model):
+    """A question and everything that was done to answer it."""
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="turns")
+    human_node = models.OneToOneField(Node, null=True, on_delete=models.CASCADE)
+    state = models.CharField(max_length=15, choices=TurnState.choices, default=TurnState.OPEN)
+    started_at = models.DateTimeField()
+    waiting_since = models.DateTimeField(null=True)
+    tokens = models.PositiveBigIntegerField(default=0)
+    cost = models.DecimalField(
+        max_digits=COST_DIGITS, decimal_places=COST_PLACES, default=0
+    )  # as of a conversation
+    n_unpriced = models.PositiveIntegerField(default=0)
+    cost_is_estimated = models.BooleanField(default=False)
+    ttft_ms = models.PositiveIntegerField(null=True)
+    ms = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["conversation", "id"]
+        indexes = [
+            models.Index(
+                fields=["waiting_since"],
+                condition=Q(state="awaiting_result"),
+                name="turn_still_waiting",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"turn {self.pk}"
+
+
+class TurnText(models.Model):
+    """What a search looks through: a question and its answers, folded (`storage.folding`) and bounded.
+
+    The index of its trigrams stands in its migration, `search`: of PostgreSQL one of pg_trgm, of
+    SQLite a table of FTS5 that triggers of this table keep. Whatever deletes a row here takes it along.
+    """
+
+    turn = models.OneToOneField(
+        Turn, primary_key=True, on_delete=models.CASCADE, related_name="search_text"
+    )
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="+")
+    text = models.TextField()
+
+    def __str__(self) -> str:
+        return f"text of turn {self.turn_id}"
 
 
 class CostConfidence(models.TextChoices):
@@ -26,7 +83,7 @@ class CostConfidence(models.TextChoices):
     UNKNOWN = "unknown", _("Unknown")
 
 
-class Run(StoredRow):
+class Run(models.Model):
     """One HTTP request, written when it is accepted and once more when it ends."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -50,7 +107,7 @@ class Run(StoredRow):
     )
     provider = models.CharField(max_length=100, blank=True)
     model = models.CharField(max_length=200, blank=True)
-    params = JsonField(default=dict)
+    params = models.JSONField(default=dict)
     generation = models.PositiveSmallIntegerField(default=3)
     started_at = models.DateTimeField()
     ttft_ms = models.PositiveIntegerField(null=True)
@@ -83,7 +140,7 @@ class Run(StoredRow):
     error = models.TextField(blank=True)  # what the user was told
     error_code = models.CharField(max_length=50, blank=True)  # class name in errors.py
     finish_reason = models.CharField(max_length=50, blank=True)
-    notes = JsonField(default=list)  # sentences: what was dropped or mended on reading
+    notes = models.JSONField(default=list)  # sentences: what was dropped or mended on reading
     env = models.ForeignKey(
         Blob, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )
@@ -136,3 +193,64 @@ class Run(StoredRow):
 
     def __str__(self) -> str:
         return f"{self.id} {self.outcome}"
+
+
+class EventType(models.TextChoices):
+    """What else than text was streamed or happened in a run."""
+
+    STATUS = "status", _("Step")
+    ARTIFACT = "artifact", _("Artifact")
+    CITATION = "citation", _("Citations")
+    FUNCTION_CALL = "function_call", _("Function call")
+    SUGGESTIONS = "suggestions", _("Suggestions")
+    COMPONENT = "component", _("Component")
+    TOOL = "tool", _("Server tool")
+    REASONING = "reasoning", _("Reasoning")
+    DATA = "data", _("Data message")
+    FILE = "file", _("File")
+
+
+# The type of whatever has none above: its payload has its name. It is no choice of the column, so
+# that what is put out may become more without a migration.
+OTHER_EVENT = "other"
+
+
+class Event(models.Model):
+    """Something in a run that is not text; `text_offset` says after how much text it came."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events", db_index=False)
+    ord = models.PositiveIntegerField()
+    type = models.CharField(max_length=15, choices=EventType.choices)
+    payload: "models.Field[JsonObject | None, JsonObject | None]" = OrderedJsonField(null=True)
+    blob = models.ForeignKey(
+        Blob, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    text_offset = models.PositiveIntegerField(default=0)  # characters
+    at_ms = models.PositiveIntegerField(default=0)  # since the run started
+
+    class Meta:
+        ordering = ["run", "ord"]
+        indexes = [
+            models.Index(fields=["blob"], condition=Q(blob__isnull=False), name="event_blob")
+        ]
+        constraints = [models.UniqueConstraint(fields=["run", "ord"], name="event_order")]
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.ord}"
+
+
+class Checkpoint(models.Model):
+    """What a running answer streamed since its last checkpoint; gone once the run has ended."""
+
+    run = models.ForeignKey(
+        Run, on_delete=models.CASCADE, related_name="checkpoints", db_index=False
+    )
+    ord = models.PositiveIntegerField()
+    data = models.BinaryField()  # zlib of JSON
+
+    class Meta:
+        ordering = ["run", "ord"]
+        constraints = [models.UniqueConstraint(fields=["run", "ord"], name="checkpoint_order")]
+
+    def __str__(self) -> str:
+        return f"checkpoint {self.ord}"

@@ -1,15 +1,14 @@
-"""Rollups: what happened, counted by the hour and by the day as it happens.
+"""Rollups: usage counted per hour and per day.
 
-Figures are read from here and never from the log. Each row of the hours is also in its day: what is
-asked of whole days reads few rows. They outlive conversations; a copilot takes its own along.
+Analytics read these tables and never the runs. Each hourly row is also part of its day, so that long
+periods read few rows. Rollups outlive conversations and go with their copilot.
 """
 
 from django.db import models
 
 from copilot_admin.models.copilots import Copilot
-from copilot_admin.models.prices import COST_DIGITS, COST_PLACES
+from copilot_admin.models.pricing import COST_DIGITS, COST_PLACES
 from copilot_admin.models.review import Criterion
-from copilot_admin.models.stored_row import StoredRow
 
 # Upper ends of the steps of times to the first token, in milliseconds: ten to each power of ten.
 TTFT_LIMITS = tuple(round(50 * 10 ** (step / 10)) for step in range(31))
@@ -20,7 +19,7 @@ def _number() -> "models.PositiveBigIntegerField[int, int]":
     return models.PositiveBigIntegerField(default=0)
 
 
-class UsageCounts(StoredRow):
+class UsageCounts(models.Model):
     """What is counted of one version with one model; every request counts when it has ended.
 
     Thumbs and verdicts count where the question was asked that they are about, however late they come.
@@ -106,7 +105,7 @@ class HourlyUsage(UsageCounts):
         return f"{self.hour} {self.copilot_id}"
 
 
-class ErrorUsage(StoredRow):
+class ErrorUsage(models.Model):
     """How often a kind of error came in an hour."""
 
     hour = models.DateTimeField()
@@ -123,7 +122,7 @@ class ErrorUsage(StoredRow):
         return f"{self.hour} {self.code}"
 
 
-class CriterionUsage(StoredRow):
+class CriterionUsage(models.Model):
     """How often a label or a score was given of what was asked in an hour, and the sum of the scores."""
 
     hour = models.DateTimeField()
@@ -143,7 +142,7 @@ class CriterionUsage(StoredRow):
         return f"{self.hour} {self.criterion_id}"
 
 
-class CallerDay(StoredRow):
+class CallerDay(models.Model):
     """That a caller asked a copilot on a day: people cannot be added up over days and copilots."""
 
     day = models.DateField()

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from copilot_admin.agent.values.model_call import Usage, UsageSource
 from copilot_admin.models import CostConfidence, Outcome
-from copilot_admin.models.prices import PRICED_TOKENS
+from copilot_admin.models.pricing import PRICED_TOKENS
 from copilot_admin.pricing.prices import Price, get_price
 
 # All model requests of such runs reported their tokens, or these were estimated.

@@ -14,7 +14,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models.prices import HIGHEST, PRICE_PLACES, PRICED_TOKENS
+from copilot_admin.models.pricing import MAX_PRICE, PRICE_PLACES, PRICED_TOKENS
 from copilot_admin.pricing.prices import Price
 
 MAX_FILE_BYTES = 20 * 1024 * 1024  # the published file has 3
@@ -140,7 +140,7 @@ def _parse_price(key: str, value: object) -> Decimal | None:
         return None
     try:
         number = Decimal(str(value))
-        if isinstance(value, bool) or not 0 <= number <= Decimal(HIGHEST) / PRICED_TOKENS:
+        if isinstance(value, bool) or not 0 <= number <= Decimal(MAX_PRICE) / PRICED_TOKENS:
             raise InvalidOperation
         price = abs(number * PRICED_TOKENS).quantize(_STEP)
     except InvalidOperation:

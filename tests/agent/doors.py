@@ -43,7 +43,6 @@ from copilot_admin.component_calls import files as component_files
 import copilot_admin.config.logs
 from copilot_admin.evaluation import expectations, numbers
 from copilot_admin.import_export import fault_places, loading
-from copilot_admin.models import natural_order
 from copilot_admin.redaction import kinds, redactor, spellings
 from copilot_admin.redaction.rules import Rules
 from copilot_admin.rendering import markdown, markdown_room, marking, no_formula
@@ -135,11 +134,6 @@ DOORS = (
     ),
     Door(time_zones, time_zones.time_zone, (("", "a/", "a"), ("", "a", ""), ("", "a.", ""))),
     Door(kinds, kinds.names_account, (("", "account ", ""), ("", "a/c n", ""))),
-    Door(
-        natural_order,
-        natural_order.natural,
-        (("", "1", ""), ("", "1a", ""), ("", "é", ""), ("a", "\u0301\u0316", "")),
-    ),
     Door(
         bare_pictures,
         lambda text: bare_pictures.without_notes(text.encode("latin-1")),

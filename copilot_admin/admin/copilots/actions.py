@@ -5,6 +5,7 @@ from dataclasses import replace
 from django.contrib import admin
 from django.db import transaction
 from django.db.models import QuerySet
+from django.db.models.functions import Lower
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
@@ -18,7 +19,6 @@ from copilot_admin.admin.copilots.views import CopilotViews
 from copilot_admin.copilots.at_once import consequences, switched
 from copilot_admin.copilots.locking import lock
 from copilot_admin.models import Action, Copilot
-from copilot_admin.models.natural_order import NaturalOrder
 
 
 @admin.action(description=_("Publish…"), permissions=["publish"])
@@ -35,7 +35,7 @@ def duplicate_chosen(
 ) -> HttpResponse | None:
     """Makes a draft like each; a single copy is opened."""
     with transaction.atomic():
-        copies = [duplicate(copilot) for copilot in queryset.order_by(NaturalOrder("name"), "pk")]
+        copies = [duplicate(copilot) for copilot in queryset.order_by(Lower("name"), "pk")]
         for copy in copies:
             model_admin.log_addition(request, copy, [{"added": {}}])
     model_admin.message_user(

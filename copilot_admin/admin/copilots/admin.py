@@ -8,6 +8,7 @@ from django.contrib.admin.views.main import ChangeList
 from django.core.files.base import ContentFile
 from django.db import transaction
 from django.db.models import QuerySet
+from django.db.models.functions import Lower
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.loader import render_to_string
 from django.urls import URLPattern, path, reverse
@@ -45,7 +46,6 @@ from copilot_admin.copilots.uploaded_images import random_name
 from copilot_admin.http.middleware import CSP_WITH_OWN_FRAMES
 from copilot_admin.jobs.tasks import delete_in_background
 from copilot_admin.models import Access, Copilot
-from copilot_admin.models.natural_order import NaturalOrder
 
 if TYPE_CHECKING:
     from copilot_admin.models.copilots import CopilotQuerySet
@@ -94,7 +94,7 @@ class CopilotAdmin(
     search_fields = ("name", "slug", "description", "model")
     search_help_text = gettext_lazy("Name, slug, description or model")
     show_facets = admin.ShowFacets.NEVER  # counting states would ask each copilot once more
-    ordering = (NaturalOrder("name"),)
+    ordering = (Lower("name"),)
     empty_state = gettext_lazy(
         "There is no copilot yet. It takes a name, a prompt and a model; the rehearsal model needs "
         "no key."
@@ -110,7 +110,7 @@ class CopilotAdmin(
         actions.restore_chosen,
     ]
 
-    @admin.display(description=gettext_lazy("Copilot"), ordering=NaturalOrder("name"))
+    @admin.display(description=gettext_lazy("Copilot"), ordering=Lower("name"))
     def card(self, copilot: Copilot) -> SafeString:
         """Image, name, slug and tags."""
         return render_to_string(

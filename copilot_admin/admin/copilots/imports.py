@@ -34,7 +34,7 @@ from copilot_admin.import_export.import_rights import ImportWish
 from copilot_admin.import_export.import_trail import record_import
 from copilot_admin.import_export.importing import usual_access
 from copilot_admin.models import Copilot, PendingImport
-from copilot_admin.models.imports import new_token
+from copilot_admin.models.copilots import new_token
 
 FOLDER = "admin/copilot_admin/copilot"
 KEPT_FOR = timedelta(days=1)

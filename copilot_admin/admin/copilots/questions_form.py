@@ -21,7 +21,7 @@ from copilot_admin.errors import ConfigurationError
 from copilot_admin.evaluation.numbers import numbers_in
 from copilot_admin.import_export.questions import fill, read_question, row_of
 from copilot_admin.models import SavedQuestion
-from copilot_admin.models.questions import LONGEST_LABEL
+from copilot_admin.models.evaluation import MAX_LABEL_LENGTH
 
 NOTHING = ""
 _WRITTEN = re.compile(r"\(?[-\u2212+]?[$€£¥]?\d[\d.,'\u2019\u00a0\u202f]*\s?%?\)?")
@@ -54,7 +54,7 @@ class QuestionForm(forms.Form):
 
     label = forms.CharField(
         label=gettext_lazy("Label"),
-        max_length=LONGEST_LABEL,
+        max_length=MAX_LABEL_LENGTH,
         required=False,
         validators=[check_unturned],
         help_text=gettext_lazy("Questions with a label can be replayed apart from the others."),

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from copilot_admin.evaluation.replay_targets import WantedTarget
 from copilot_admin.models import Copilot, Provider, ReplayTarget, SavedQuestion
-from copilot_admin.models.prices import COST_DIGITS
+from copilot_admin.models.pricing import COST_DIGITS
 
 ALL = "all"
 LABEL = "label:"

@@ -11,6 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import QuerySet
+from django.db.models.functions import Lower
 from django.http import (
     Http404,
     HttpRequest,
@@ -40,7 +41,6 @@ from copilot_admin.copilots.remote_images import fetch_copies, stored_image
 from copilot_admin.evaluation.changes import MarkedChange, marked, proposed_note
 from copilot_admin.evaluation.question_fares import Fares, fares_of
 from copilot_admin.models import Action, Copilot, CopilotVersion
-from copilot_admin.models.natural_order import NaturalOrder
 
 NO_ID = 0  # no row has it
 
@@ -166,7 +166,7 @@ class CopilotViews(CopilotModelAdmin):
             Http404: There is none.
         """
         ids = [number_in(value) for value in request.GET.getlist("id")]
-        found = list(self._in_use(request).filter(pk__in=ids).order_by(NaturalOrder("name"), "pk"))
+        found = list(self._in_use(request).filter(pk__in=ids).order_by(Lower("name"), "pk"))
         if not found:
             raise Http404
         return found

@@ -10,7 +10,7 @@ from copilot_admin.admin.common.widgets import SearchedOne
 from copilot_admin.copilots.fields.options import LIMITS
 from copilot_admin.limits.rules import KINDS, LimitMeasure, LimitSubject
 from copilot_admin.models import EndpointKey, LimitScope
-from copilot_admin.models.limits import MOST_DOLLARS, MOST_OF_A_LIMIT
+from copilot_admin.models.limits import MAX_LIMIT, MAX_LIMIT_DOLLARS
 
 _MIN_DOLLARS = 0.000001
 
@@ -68,7 +68,7 @@ def _field(key: str) -> forms.Field:
             label=label,
             required=False,
             min_value=_MIN_DOLLARS,
-            max_value=MOST_DOLLARS,
+            max_value=MAX_LIMIT_DOLLARS,
             widget=forms.NumberInput(attrs={"step": "any", "inputmode": "decimal"}),
         )
-    return forms.IntegerField(label=label, required=False, min_value=1, max_value=MOST_OF_A_LIMIT)
+    return forms.IntegerField(label=label, required=False, min_value=1, max_value=MAX_LIMIT)

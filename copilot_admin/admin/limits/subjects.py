@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.limits.rules import LimitSubject
 from copilot_admin.models import Copilot, EndpointKey, LimitScope
-from copilot_admin.models.limits import LONGEST_SUBJECT
+from copilot_admin.models.limits import MAX_LIMIT_SUBJECT_LENGTH
 
 _MAX_ID_DIGITS = 18
 _ROW_SCOPES = (LimitScope.COPILOT, LimitScope.KEY)
@@ -16,7 +16,7 @@ _ROW_SCOPES = (LimitScope.COPILOT, LimitScope.KEY)
 def parse_subject(text: str) -> LimitSubject | None:
     """Parse a subject from a URL or form; None if it isn't valid. Reads no database."""
     scope, _colon, id = text.partition(":")
-    if scope not in LimitScope.values or len(id) > LONGEST_SUBJECT or not id.isprintable():
+    if scope not in LimitScope.values or len(id) > MAX_LIMIT_SUBJECT_LENGTH or not id.isprintable():
         return None
     match LimitScope(scope):
         case LimitScope.SERVER:

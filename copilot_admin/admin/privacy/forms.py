@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.models import Copilot
-from copilot_admin.models.copilots import LONGEST_RETENTION
-from copilot_admin.models.end_users import LONGEST_USER
-from copilot_admin.models.privacy import LONGEST_PRINCIPAL, LONGEST_REASON
+from copilot_admin.models.access import MAX_END_USER_LENGTH
+from copilot_admin.models.copilots import MAX_RETENTION_DAYS
+from copilot_admin.models.privacy import MAX_PRINCIPAL_LENGTH, MAX_REASON_LENGTH
 from copilot_admin.privacy.scopes import LAST_DAY, PrivacyScope
 from copilot_admin.redaction.checked import expression_fault
 from copilot_admin.redaction.kinds import LABELS, DataKind
@@ -55,13 +55,13 @@ class ScopeForm(forms.Form):
             "it means the id alone."
         ),
         required=False,
-        max_length=len(ID_START) + LONGEST_USER,
+        max_length=len(ID_START) + MAX_END_USER_LENGTH,
     )
     principal = forms.CharField(
         label=gettext_lazy("Caller"),
         help_text=gettext_lazy("As key:7, or anonymous for all who had no key."),
         required=False,
-        max_length=LONGEST_PRINCIPAL,
+        max_length=MAX_PRINCIPAL_LENGTH,
     )
     copilot = forms.SlugField(
         label=gettext_lazy("Copilot"), help_text=gettext_lazy("Its slug."), required=False
@@ -71,7 +71,7 @@ class ScopeForm(forms.Form):
     reason = forms.CharField(
         label=gettext_lazy("Reason"),
         help_text=gettext_lazy("For whoever comes upon it: a case, a ticket. No personal data."),
-        max_length=LONGEST_REASON,
+        max_length=MAX_REASON_LENGTH,
     )
 
     def clean_user(self) -> int | None:
@@ -182,7 +182,7 @@ class KeepingForm(forms.ModelForm):  # type: ignore[type-arg]  # not generic at 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.initial["redacted_expressions"] = "\n".join(self.instance.redacted_expressions)
-        self.fields["retention_days"].widget.attrs["max"] = LONGEST_RETENTION
+        self.fields["retention_days"].widget.attrs["max"] = MAX_RETENTION_DAYS
 
     def clean_redacted_expressions(self) -> list[str]:
         """The expressions.

@@ -29,7 +29,7 @@ from copilot_admin.audit.recording import record
 from copilot_admin.copilots.fields.directions import without_turning_signs
 from copilot_admin.evaluation.learning import MOST_AT_ONCE, Fate, Learned, learn, turns_of
 from copilot_admin.models import Action, Conversation, Copilot
-from copilot_admin.models.questions import LONGEST_LABEL
+from copilot_admin.models.evaluation import MAX_LABEL_LENGTH
 
 CHANGE = "copilot_admin.change_copilot"
 CHOSEN = "chosen"  # boxes of the list
@@ -113,12 +113,12 @@ class LearningViews(ConversationModelAdmin):
             "filters": _sent(request).get(LIST, ""),
             "chosen": _chosen(request),
             "most": MOST_AT_ONCE,
-            "longest_label": LONGEST_LABEL,
+            "longest_label": MAX_LABEL_LENGTH,
         }
         if request.method != "POST" or "_save" not in request.POST:
             return TemplateResponse(request, f"{FOLDER}/learn.html", context)
         typed = without_turning_signs(request.POST.get("label", ""))
-        label = " ".join(typed.split())[:LONGEST_LABEL]
+        label = " ".join(typed.split())[:MAX_LABEL_LENGTH]
         with transaction.atomic():
             learned = list(learn(selection.turns, label=label))
             self._audit_learning(request, learned)

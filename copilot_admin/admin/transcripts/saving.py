@@ -17,7 +17,7 @@ from copilot_admin.admin.transcripts.foreign_filters import refused_page
 from copilot_admin.admin.transcripts.views import VIEW, number_in
 from copilot_admin.audit.parties import Actor
 from copilot_admin.audit.recording import record_search
-from copilot_admin.models.reviewing import LONGEST_NAME
+from copilot_admin.models.review import MAX_VIEW_NAME_LENGTH
 from copilot_admin.transcripts.search.saved_views import (
     LONGEST_QUERY,
     SEARCHED,
@@ -106,7 +106,7 @@ def _say(request: HttpRequest, why: str, *, done: str) -> None:
     words = {
         "": done,
         "unnamed": _("Give the view a name."),
-        "long": _("A name has %(most)s characters at the most.") % {"most": LONGEST_NAME},
+        "long": _("A name has %(most)s characters at the most.") % {"most": MAX_VIEW_NAME_LENGTH},
         "empty": _("Choose a filter or type words first: a view keeps those."),
         "much": _("The filters are too long for a view. Choose less in them."),
         "taken": _("Another view of yours has that name. Choose a different one."),

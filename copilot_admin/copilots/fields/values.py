@@ -24,8 +24,8 @@ from copilot_admin.copilots.fields.lengths import (
 )
 from copilot_admin.copilots.fields.records import CallLimitEntry, ComponentEntry, ModelEntry
 from copilot_admin.copilots.fields.shape import StoredRecord, fault, refuse_repeated
-from copilot_admin.models.copilots import LONGEST_RETENTION
-from copilot_admin.models.limits import MOST_DOLLARS, MOST_OF_A_LIMIT
+from copilot_admin.models.copilots import MAX_RETENTION_DAYS
+from copilot_admin.models.limits import MAX_LIMIT, MAX_LIMIT_DOLLARS
 from copilot_admin.redaction.checked import expression_fault
 from copilot_admin.redaction.kinds import DataKind
 from copilot_admin.redaction.rules import MOST_EXPRESSIONS
@@ -147,8 +147,8 @@ class _DataMessages(StoredRecord):
         return self.model_dump(exclude_defaults=True)
 
 
-_Count = Annotated[int, Field(ge=1, le=MOST_OF_A_LIMIT)]
-_Dollars = Annotated[float, Field(gt=0, le=MOST_DOLLARS, allow_inf_nan=False)]
+_Count = Annotated[int, Field(ge=1, le=MAX_LIMIT)]
+_Dollars = Annotated[float, Field(gt=0, le=MAX_LIMIT_DOLLARS, allow_inf_nan=False)]
 
 
 class LimitsEntry(StoredRecord):
@@ -220,7 +220,7 @@ ClientCalls = Annotated[int, Field(ge=1, le=HIGHEST_CALL_LIMIT)]
 CallLimits = Annotated[list[CallLimitEntry], _each_once(_("function"), "function")]
 DataTokens = Annotated[int, Field(ge=LEAST_DATA_TOKENS)]
 RedactedKind: Any = one_of(DataKind)
-RetentionDays = Annotated[int, Field(ge=1, le=LONGEST_RETENTION)]
+RetentionDays = Annotated[int, Field(ge=1, le=MAX_RETENTION_DAYS)]
 Redaction = Annotated[list[RedactedKind], _each_text_once(_("kind"))]
 RedactedExpressions = Annotated[
     list[Annotated[str, _without(expression_fault)]],

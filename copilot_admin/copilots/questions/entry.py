@@ -16,7 +16,7 @@ from pydantic import (
 
 from copilot_admin.copilots.fields.shape import Shape, StoredRecord, fault, refuse_repeated
 from copilot_admin.copilots.questions.expectation import ExpectationEntry
-from copilot_admin.models.questions import LONGEST_LABEL
+from copilot_admin.models.evaluation import MAX_LABEL_LENGTH
 from protocol.redaction import redact
 
 LONGEST_QUESTION = 20_000  # characters; a page has some three thousand
@@ -118,7 +118,7 @@ class QuestionEntry(StoredRecord):
     tools: Annotated[list[JsonRow], AfterValidator(_without_secrets)] = []
     skills: Annotated[list[JsonRow], AfterValidator(_with_slugs)] = []
     results: Annotated[dict[str, list[JsonRow]], Field(max_length=50)] = {}
-    label: Annotated[str, StringConstraints(max_length=LONGEST_LABEL)] = ""
+    label: Annotated[str, StringConstraints(max_length=MAX_LABEL_LENGTH)] = ""
 
     @model_validator(mode="after")
     def _each_widget_once(self) -> Self:

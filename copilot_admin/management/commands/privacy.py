@@ -24,7 +24,7 @@ from copilot_admin.management.privacy_options import (
     scope_of,
 )
 from copilot_admin.models import Action, Copilot, Removal
-from copilot_admin.models.privacy import LONGEST_NAME, LONGEST_REASON
+from copilot_admin.models.privacy import MAX_NAME_LENGTH, MAX_REASON_LENGTH
 from copilot_admin.privacy import holds
 from copilot_admin.privacy.counting import Count, count
 from copilot_admin.privacy.leftovers import (
@@ -61,7 +61,7 @@ class Command(SanitizedCommand):
             action="store_true",
             help="saved questions that were made from it stay",
         )
-        reason, name = of_at_most(LONGEST_REASON), of_at_most(LONGEST_NAME)
+        reason, name = of_at_most(MAX_REASON_LENGTH), of_at_most(MAX_NAME_LENGTH)
         erase.add_argument("--reason", default="", type=reason, help="kept with the counts")
         add_yes(actions.add_parser("prune", help="does at once what is done every night"))
         hold = actions.add_parser("hold", help="keeps something from being erased or pruned")

@@ -11,7 +11,7 @@ from django.http import QueryDict
 
 from copilot_admin.copilots.fields.directions import without_turning_signs
 from copilot_admin.models import Conversation, SavedView
-from copilot_admin.models.reviewing import LONGEST_NAME
+from copilot_admin.models.review import MAX_VIEW_NAME_LENGTH
 from copilot_admin.transcripts.filters.registry import BY_NAME
 from copilot_admin.transcripts.search.chosen import read_filters
 from copilot_admin.transcripts.search.finding import scope_of
@@ -137,7 +137,7 @@ def _fault(title: str) -> str:
     """Why a view cannot be called so; "" if it can."""
     if not title:
         return "unnamed"
-    return "long" if len(title) > LONGEST_NAME else ""
+    return "long" if len(title) > MAX_VIEW_NAME_LENGTH else ""
 
 
 def _count(view: SavedView) -> int | None:

@@ -1,22 +1,21 @@
-"""What models cost: a dated price for each model of a provider, in US dollars."""
+"""Dated prices of the models of a provider, in US dollars."""
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Provider
-from copilot_admin.models.stored_row import StoredRow
 
 PRICED_TOKENS = 1_000_000  # a price is that of so many
-HIGHEST = 100_000  # dollars; what is more was meant for something else than a million tokens
+MAX_PRICE = 100_000  # dollars; what is more was meant for something else than a million tokens
 # Six decimals of a price for a million tokens are twelve of that for one, so a sum of prices times
 # tokens never has more than twelve: it is stored as it is.
 PRICE_DIGITS, PRICE_PLACES = 12, 6
 COST_DIGITS, COST_PLACES = 24, 12
-IN_BOUNDS = [MinValueValidator(0), MaxValueValidator(HIGHEST)]
+PRICE_VALIDATORS = [MinValueValidator(0), MaxValueValidator(MAX_PRICE)]
 
 
-class ModelPrice(StoredRow):
+class ModelPrice(models.Model):
     """What a million tokens of a model cost from a day on, until the day of its next price.
 
     A day begins at midnight UTC. Without a price of their own, cached tokens count as others that
@@ -36,7 +35,7 @@ class ModelPrice(StoredRow):
         _("input"),
         max_digits=PRICE_DIGITS,
         decimal_places=PRICE_PLACES,
-        validators=IN_BOUNDS,
+        validators=PRICE_VALIDATORS,
     )
     cached = models.DecimalField(
         _("cached input"),
@@ -44,13 +43,13 @@ class ModelPrice(StoredRow):
         decimal_places=PRICE_PLACES,
         null=True,
         blank=True,
-        validators=IN_BOUNDS,
+        validators=PRICE_VALIDATORS,
     )
     output = models.DecimalField(
         _("output"),
         max_digits=PRICE_DIGITS,
         decimal_places=PRICE_PLACES,
-        validators=IN_BOUNDS,
+        validators=PRICE_VALIDATORS,
     )
     reasoning = models.DecimalField(
         _("reasoning"),
@@ -58,7 +57,7 @@ class ModelPrice(StoredRow):
         decimal_places=PRICE_PLACES,
         null=True,
         blank=True,
-        validators=IN_BOUNDS,
+        validators=PRICE_VALIDATORS,
     )
     exact_up_to = models.PositiveIntegerField(_("exact up to"), null=True, blank=True)
     note = models.CharField(_("note"), max_length=200, blank=True)
