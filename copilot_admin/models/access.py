@@ -18,7 +18,7 @@ SHOWN_KEY_LENGTH = 12
 
 
 def hash_key(key: str) -> str:
-    """The stored form of a key. 256 random bits need no slow hash."""
+    """Return the stored form of a key. 256 random bits need no slow hash."""
     return hashlib.sha256(key.encode()).hexdigest()
 
 
@@ -26,7 +26,7 @@ MAX_ORIGIN_LENGTH = 200  # characters; a host name has 253 at most, and real one
 
 
 class AllowedOrigin(models.Model):
-    """A web origin whose pages may call the API, besides those of the deployment."""
+    """A web origin whose pages may call the API, in addition to those of the deployment."""
 
     origin = models.CharField(_("origin"), max_length=MAX_ORIGIN_LENGTH, unique=True)
     allowed_at = models.DateTimeField(_("allowed"), auto_now_add=True)
@@ -44,15 +44,13 @@ class AllowedOrigin(models.Model):
 
 
 class EndpointKeyQuerySet(models.QuerySet["EndpointKey"]):
-    """Look-ups of endpoint keys."""
-
     def valid(self, *, at: datetime) -> Self:
-        """Keys that are neither revoked nor expired at a moment."""
+        """Return keys that are neither revoked nor expired at a given time."""
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=at), revoked_at=None)
 
 
 class EndpointKey(models.Model):
-    """A key that a client sends with its questions; only its hash is kept."""
+    """A key that a client sends with its questions; only its hash is stored."""
 
     name = models.CharField(_("name"), max_length=100, help_text=_("Who uses this key."))
     shown = models.CharField(_("key"), max_length=SHOWN_KEY_LENGTH, editable=False)
@@ -64,7 +62,7 @@ class EndpointKey(models.Model):
         related_name="keys",
         help_text=_("What the key may ask. None chosen: every copilot."),
     )
-    # Not told by the copilots alone: a key whose last copilot was deleted may ask none, not every.
+    # Not derived from `copilots`: a key whose last copilot was deleted may ask none, not all.
     is_scoped = models.BooleanField(default=False, editable=False)
     expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
     revoked_at = models.DateTimeField(_("revoked"), null=True, blank=True, editable=False)
@@ -81,7 +79,7 @@ class EndpointKey(models.Model):
         return f"{self.name} ({self.shown}…)"
 
     def limit_to(self, copilots: Iterable["Copilot"]) -> None:
-        """Lets the key ask these copilots alone; none: every copilot, unless it had a scope."""
+        """Restrict the key to these copilots; an empty list allows all unless it had a scope."""
         copilots = list(copilots)
         self.copilots.set(copilots)
         if copilots and not self.is_scoped:
@@ -90,7 +88,7 @@ class EndpointKey(models.Model):
 
     @classmethod
     def issue(cls, name: str, *, expires_at: datetime | None = None) -> tuple["EndpointKey", str]:
-        """Makes a key; the returned text is the only copy of it there will ever be."""
+        """Create a key and return it with its text, which isn't stored."""
         text = KEY_PREFIX + secrets.token_urlsafe(32)
         key = cls.objects.create(
             name=name, shown=text[:SHOWN_KEY_LENGTH], digest=hash_key(text), expires_at=expires_at
@@ -102,16 +100,16 @@ MAX_END_USER_LENGTH = 254  # characters: the longest e-mail address
 
 
 class EndUser(models.Model):
-    """Somebody who asks, as a token or a trusted proxy names him; what he asked refers to him.
+    """A user named by a token or a trusted proxy.
 
-    Whoever erases him takes first what is his: neither conversations nor requests lose their user.
+    Erasure deletes their conversations and runs first: these never lose their user.
     """
 
     identifier = models.CharField(_("id"), max_length=MAX_END_USER_LENGTH, unique=True)
     email = models.CharField(_("e-mail"), max_length=MAX_END_USER_LENGTH, blank=True)
     name = models.CharField(_("name"), max_length=MAX_END_USER_LENGTH, blank=True)
     source = models.CharField(max_length=5)  # a `copilots.users.UserSource`
-    digest = models.CharField(max_length=32, blank=True)  # what providers are told instead of him
+    digest = models.CharField(max_length=32, blank=True)  # sent to providers instead of the id
     first_at = models.DateTimeField(_("first asked"))
     last_at = models.DateTimeField(_("last seen"))  # to the hour
 
@@ -134,7 +132,7 @@ MAX_DEVICE_LENGTH = 300
 
 
 class Membership(models.Model):
-    """Somebody works on a copilot: he sees it and edits it; an owner says who else does."""
+    """A user who may see and edit a copilot; an owner also manages its members."""
 
     copilot = models.ForeignKey(
         Copilot, on_delete=models.CASCADE, related_name="memberships", db_index=False
@@ -155,9 +153,9 @@ class Membership(models.Model):
 
 
 class ExternalAccount(models.Model):
-    """An account that the firm's log-in vouches for, known by issuer and subject and nothing else.
+    """An account of an identity provider, identified by issuer and subject only.
 
-    Its roles are what the log-in said last; nobody edits them here.
+    Its roles are those of the last sign-in and can't be edited here.
     """
 
     user = models.OneToOneField(
@@ -178,7 +176,7 @@ class ExternalAccount(models.Model):
 
 
 class LogIn(models.Model):
-    """A browser in which somebody is logged in."""
+    """A browser session of a signed-in user."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="log_ins"

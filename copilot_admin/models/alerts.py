@@ -16,7 +16,7 @@ MAX_MAIL_SUBJECT_LENGTH = 200
 
 
 class AlertWebhook(models.Model):
-    """An address that is told with a signed POST; its secret is sealed, and shown once."""
+    """A URL that receives signed POST requests; its secret is encrypted and shown once."""
 
     name = models.CharField(_("name"), max_length=100, unique=True, help_text=_("Who listens."))
     url = models.CharField(_("address"), max_length=MAX_WEBHOOK_URL_LENGTH)
@@ -33,9 +33,9 @@ class AlertWebhook(models.Model):
 
 
 class Told(models.Model):
-    """What a rule and a digest have in common: which copilots they are about, and who is told.
+    """Columns of rules and digests: the copilots they cover and their recipients.
 
-    Neither copilot nor tag: all copilots. A copilot takes along what was about it alone.
+    Without copilot and tag they cover all copilots. Deleting a copilot deletes its own.
     """
 
     name = models.CharField(_("name"), max_length=100)
@@ -58,7 +58,7 @@ class Told(models.Model):
         related_name="+",
     )
     enabled = models.BooleanField(_("switched on"), default=True)
-    # Who takes it up moves this first: two processes never do the same twice.
+    # A worker moves it first, so that no two process the same row.
     due_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
@@ -69,7 +69,7 @@ class Told(models.Model):
 
 
 class AlertRule(Told):
-    """What is watched, and from when on somebody is told."""
+    """A metric that is watched, with its threshold."""
 
     kind = models.CharField(_("watches"), max_length=30)
     threshold = models.DecimalField(
@@ -93,7 +93,7 @@ class AlertRule(Told):
 
 
 class AlertDigest(Told):
-    """A mail of the week: what happened, beside the week before."""
+    """A weekly mail that compares the week with the one before."""
 
     weekday = models.PositiveSmallIntegerField(
         _("day"), default=0, validators=[MaxValueValidator(6)]
@@ -111,12 +111,12 @@ class AlertDigest(Told):
 
 
 class Alert(models.Model):
-    """That a rule found something wrong, from one moment to another."""
+    """A period in which the threshold of a rule was exceeded."""
 
     rule = models.ForeignKey(AlertRule, on_delete=models.CASCADE, related_name="alerts")
     opened_at = models.DateTimeField(_("opened"))
     closed_at = models.DateTimeField(_("closed"), null=True)
-    told_at = models.DateTimeField(_("last told"), null=True)  # None: nobody was told of it
+    told_at = models.DateTimeField(_("last told"), null=True)  # None: no message was sent
     good_since = models.DateTimeField(null=True)  # of one that is about to close
     value = models.DecimalField(max_digits=20, decimal_places=2, null=True)
     sentence = models.TextField(_("what was wrong"))
@@ -138,8 +138,6 @@ class Alert(models.Model):
 
 
 class DeliveryEvent(models.TextChoices):
-    """What a message tells of an alert."""
-
     OPENED = "opened", _("Alert opened")
     REMINDER = "reminder", _("Alert still open")
     CLOSED = "closed", _("Alert closed")
@@ -148,18 +146,15 @@ class DeliveryEvent(models.TextChoices):
 
 
 class DeliveryState(models.TextChoices):
-    """What became of a message."""
-
     WAITING = "waiting", _("Waiting")
     SENT = "sent", _("Delivered")
     FAILED = "failed", _("Given up")
 
 
 class AlertDelivery(models.Model):
-    """One message to one address, tried until it is taken.
+    """A mail or webhook request, retried until it is accepted.
 
-    Either a mail, `to` an address, or a POST to a webhook. `due_at` is when it is tried next, and so
-    long as somebody tries, when he is taken for dead.
+    `due_at` is the time of the next attempt, or the end of the lease of the current one.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

@@ -14,7 +14,7 @@ HASH_LENGTH = 64  # of HMAC-SHA256 in hexadecimal digits
 
 
 class Action(models.TextChoices):
-    """What was done; the set is closed, so that whoever collects entries knows all of them."""
+    """The closed set of audited actions."""
 
     ADDED = "added", _("Added")
     CHANGED = "changed", _("Changed")
@@ -49,8 +49,6 @@ class Action(models.TextChoices):
 
 
 class ActorKind(models.TextChoices):
-    """What kind of actor did it."""
-
     PERSON = "person", _("Person")
     COMMAND = "command", _("Command")
     SERVER = "server", _("Server")
@@ -58,34 +56,29 @@ class ActorKind(models.TextChoices):
 
 
 class AuditCursorName(StrEnum):
-    """Who goes along the chain and remembers how far he has come."""
-
     FORWARDING = "forwarding"
     ANCHORS = "anchors"
 
 
 class OnlyAdded(ConfigurationError):
-    """Somebody wanted to change or delete what is evidence."""
+    """An attempt to change or delete an audit entry."""
 
 
 class AuditEntryQuerySet(models.QuerySet["AuditEntry"]):
-    """Entries; they are read, and added by `audit.record` alone."""
+    """Audit entries: read-only, added by `audit.record` alone."""
 
     def update(self, **_changes: object) -> NoReturn:
-        """Refuses: entries are not changed."""
         refuse()
 
     def delete(self) -> NoReturn:
-        """Refuses: entries are not deleted."""
         refuse()
 
 
 class AuditEntry(models.Model):
-    """One thing that somebody did.
+    """An audited action.
 
-    Nothing refers to it and it refers to nothing, so it outlives accounts and copilots. `before` and
-    `after` are JSON as it was hashed, `hash` covers the entry with the hash of the one before it.
-    Triggers of the database refuse what the model refuses.
+    It has no foreign keys, so it outlives accounts and copilots. `before` and `after` are the hashed
+    JSON; `hash` covers the entry and the previous hash. Database triggers enforce the same rules.
     """
 
     sequence = models.BigIntegerField(_("number"), primary_key=True)
@@ -125,18 +118,17 @@ class AuditEntry(models.Model):
         return f"{self.sequence}"
 
     def save(self, *args: object, **kwargs: object) -> None:
-        """Adds the entry; refuses to change one."""
+        """Add the entry; refuse to change one."""
         if not self._state.adding:
             refuse()
         super().save(force_insert=True)
 
     def delete(self, *_args: object, **_kwargs: object) -> NoReturn:
-        """Refuses: entries are not deleted."""
         refuse()
 
 
 class AuditHead(models.Model):
-    """The newest entry's place in the chain; whoever adds one holds this row until his commit."""
+    """The newest entry of the chain; adding an entry locks this row until the commit."""
 
     THE_ONE = 1
 
@@ -153,7 +145,7 @@ class AuditHead(models.Model):
 
 
 class AuditCursor(models.Model):
-    """How far somebody has come along the chain, and until when he has it for himself."""
+    """The position of a reader of the chain, with its lease."""
 
     name = models.CharField(max_length=20, primary_key=True)
     sequence = models.BigIntegerField(default=0)
@@ -167,9 +159,5 @@ class AuditCursor(models.Model):
 
 
 def refuse() -> NoReturn:
-    """Says that entries stay as they are.
-
-    Raises:
-        OnlyAdded: Always.
-    """
+    """Raise `OnlyAdded`."""
     raise OnlyAdded("Entries of the audit trail are neither changed nor deleted.")

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 
 class CallStatus(models.TextChoices):
-    """How the call of a component ended."""
-
     DONE = "done", _("Done")
     REFUSED = "refused", _("Arguments refused")
     FAILED = "failed", _("Failed")
@@ -23,7 +21,7 @@ class CallStatus(models.TextChoices):
 
 
 class ComponentCall(models.Model):
-    """One call over HTTP, written when it has ended; `arguments` is None when not to be kept."""
+    """A component call, written when it ends; `arguments` is None if they aren't stored."""
 
     key = models.ForeignKey(
         EndpointKey,

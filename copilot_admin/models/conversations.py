@@ -14,7 +14,7 @@ from copilot_admin.models.pricing import COST_DIGITS, COST_PLACES
 
 
 class Outcome(models.TextChoices):
-    """How a run ended. Accepted runs are always the sum of all these."""
+    """The outcome of a run. The number of accepted runs is the sum over all outcomes."""
 
     RUNNING = "running", _("Running")
     COMPLETED = "completed", _("Completed")
@@ -26,7 +26,7 @@ class Outcome(models.TextChoices):
     REFUSED = "refused", _("Refused")
 
 
-# An OR of equal signs: SQLite uses a partial index only if its condition is a part of the query's.
+# An OR of equalities: SQLite uses a partial index only if its condition is a part of the query's.
 NOT_COMPLETED = reduce(
     operator.or_,
     (Q(last_outcome=outcome) for outcome in Outcome if outcome is not Outcome.COMPLETED),
@@ -34,27 +34,23 @@ NOT_COMPLETED = reduce(
 
 
 class ReviewState(models.TextChoices):
-    """How far a reviewer has come with a conversation."""
-
     NEW = "new", _("New")
     IN_REVIEW = "in_review", _("In review")
     DONE = "done", _("Done")
 
 
-# Who asks while he tries a draft: `playground:<id of the user>`.
+# Prefix of the principal of playground conversations: `playground:<user id>`.
 PLAYGROUND = "playground:"
 
 
 class ConversationQuerySet(models.QuerySet["Conversation"]):
-    """Look-ups of conversations."""
-
     def of_callers(self) -> Self:
-        """Without what builders tried in the playground, which is no use of a copilot."""
+        """Exclude playground conversations, which aren't usage."""
         return self.exclude(principal__startswith=PLAYGROUND)
 
 
 class Conversation(models.Model):
-    """Everything that a row of the transcript list needs; lists read nothing else."""
+    """A conversation, with everything that a row of the transcript list shows."""
 
     copilot = models.ForeignKey(
         Copilot, on_delete=models.CASCADE, related_name="conversations", db_index=False
@@ -69,7 +65,7 @@ class Conversation(models.Model):
         db_index=False,
         verbose_name=_("user"),
     )
-    # Of a trial: the id of the conversation whose question it asks again; it goes when that is erased.
+    # Id of the conversation that a playground conversation repeats; erased together with it.
     origin = models.BigIntegerField(null=True)
     trace_id = models.CharField(_("trace id"), max_length=128, blank=True)
     title = models.CharField(_("first question"), max_length=300, blank=True)
@@ -78,7 +74,7 @@ class Conversation(models.Model):
     n_turns = models.PositiveIntegerField(_("turns"), default=0)
     n_runs = models.PositiveIntegerField(_("requests"), default=0)
     tokens = models.PositiveBigIntegerField(_("tokens"), default=0)
-    # What is known of the cost; and how many of the requests that ended have none that is known.
+    # The known part of the cost, and the number of ended runs without a known cost.
     cost = models.DecimalField(
         _("cost"), max_digits=COST_DIGITS, decimal_places=COST_PLACES, default=0
     )
@@ -107,14 +103,14 @@ class Conversation(models.Model):
         indexes = [
             models.Index(fields=["-last_at", "-id"], name="conversation_recent"),
             models.Index(fields=["copilot", "-last_at", "-id"], name="conversation_of_copilot"),
-            # Not of those without one, which are many: SQLite would take it to find them.
+            # Conversations without a trace id are many; SQLite would use this index to find them.
             models.Index(fields=["trace_id"], condition=~Q(trace_id=""), name="conversation_trace"),
             models.Index(
                 fields=["last_outcome", "-last_at", "-id"],
                 condition=NOT_COMPLETED,
                 name="conversation_not_completed",
             ),
-            # Not of the new ones, which are nearly all.
+            # Nearly all conversations are new and stay out of the index.
             models.Index(
                 fields=["review_state", "-last_at", "-id"],
                 condition=Q(review_state="in_review") | Q(review_state="done"),
@@ -131,7 +127,7 @@ class Conversation(models.Model):
                 condition=Q(origin__isnull=False),
                 name="conversation_of_origin",
             ),
-            # What few conversations have is not found by walking along all of them.
+            # Rare properties would need a scan of the whole list.
             *(
                 models.Index(
                     fields=["-last_at", "-id"],
@@ -167,7 +163,7 @@ class Conversation(models.Model):
 
 
 class Blob(models.Model):
-    """A big or repeated thing, stored once under the SHA-256 of its plain bytes."""
+    """A large or repeated value, stored once under the SHA-256 of its uncompressed bytes."""
 
     sha256 = models.CharField(max_length=64, primary_key=True)
     data = models.BinaryField()  # zlib
@@ -179,7 +175,7 @@ class Blob(models.Model):
 
 
 class BlobPart(models.Model):
-    """That a blob refers to another one: what is referred to may not be swept."""
+    """A reference between blobs; the sweep keeps the referenced one."""
 
     whole = models.ForeignKey(Blob, on_delete=models.CASCADE, related_name="+", db_index=False)
     part = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+", db_index=False)
@@ -196,23 +192,19 @@ HASH_LENGTH = 32  # hexadecimal digits of a 128-bit keyed BLAKE2b
 
 
 class NodeRole(models.TextChoices):
-    """Who wrote a message."""
-
     HUMAN = "human", _("Human")
     AI = "ai", _("Copilot")
     TOOL = "tool", _("Client")
 
 
 class NodeKind(models.TextChoices):
-    """What a message is."""
-
     TEXT = "text", _("Text")
     CALL = "call", _("Function call")
     RESULT = "result", _("Function result")
 
 
 class Node(models.Model):
-    """One message of a conversation, under the message it followed."""
+    """A message of a conversation, never changed once written; its parent is the previous message."""
 
     conversation = models.ForeignKey(
         Conversation, on_delete=models.CASCADE, related_name="nodes", db_index=False

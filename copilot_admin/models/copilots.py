@@ -35,7 +35,7 @@ SLUG = RegexValidator(
 
 
 class Provider(models.Model):
-    """Where models are: an address, a key that nobody can read back, and its patience."""
+    """A model provider: its base URL, encrypted key and timeouts."""
 
     name = models.CharField(_("name"), max_length=100)
     kind = models.CharField(_("kind"), max_length=50)  # choices: the registry, at form level
@@ -72,14 +72,12 @@ class Provider(models.Model):
 
 
 class Access(models.TextChoices):
-    """Who may ask a copilot."""
-
     OPEN = "open", _("Open: everybody who reaches this server")
     KEY = "key", _("Key: callers with an endpoint key")
 
 
 class Logging(models.TextChoices):
-    """What the journal keeps of a copilot's conversations."""
+    """The part of a conversation that is stored."""
 
     EVERYTHING = "everything", _("Everything")
     METADATA = "metadata", _("Metadata only: times, tokens, outcomes, no content")
@@ -90,30 +88,28 @@ MAX_RETENTION_DAYS = 36_500  # days: a hundred years
 
 
 def call_limits() -> "list[Mapping[str, Json]]":
-    """How often a question may call single functions of Workspace, until a builder says more."""
+    """Return the default limits of calls of single Workspace functions in one question."""
     return [{"function": limit.function, "most": limit.most} for limit in CALL_LIMITS]
 
 
 class CopilotQuerySet(models.QuerySet["Copilot"]):
-    """Look-ups of copilots."""
-
     def in_use(self) -> Self:
-        """Copilots that are not in the archive."""
+        """Return copilots that are not archived."""
         return self.filter(archived_at=None)
 
     def by_name(self) -> Self:
-        """In the order in which people look for names."""
+        """Sort by name, ignoring case."""
         return self.order_by(Lower("name"), "pk")
 
     def published(self) -> Self:
-        """Copilots that answer: switched on, with a published version."""
+        """Return copilots that answer: enabled, with a live version."""
         return self.filter(enabled=True, live__isnull=False).select_related("live__provider")
 
 
 class Copilot(models.Model):
-    """The draft of a copilot, the switches that act at once, and the version that is live.
+    """The draft of a copilot, its live settings, and its live version.
 
-    Only what `CopilotVersion.document` holds answers questions; editing changes the draft.
+    Questions are answered from `CopilotVersion.document`; editing changes the draft.
     `enabled`, `access`, `limits`, `logging`, `retention_days`, `redaction`,
     `redacted_expressions` and `tags` are not versioned.
     """
@@ -241,12 +237,10 @@ class Copilot(models.Model):
 
     @property
     def is_being_deleted(self) -> bool:
-        """Whether it is on its way out: it answers nobody, and nobody may change it."""
         return self.deletion_requested_at is not None
 
     @property
     def is_archived(self) -> bool:
-        """Whether it was put away: it answers nobody, and nobody changes it before it is back."""
         return self.archived_at is not None
 
 
@@ -284,7 +278,7 @@ class CopilotVersion(models.Model):
 
 
 class VersionProvider(models.Model):
-    """Another provider that a control of a version lets answer, by the name that it had then."""
+    """An additional provider that a model picker of a version offers, under its name at that time."""
 
     version = models.ForeignKey(
         CopilotVersion, on_delete=models.CASCADE, related_name="other_providers", db_index=False
@@ -302,14 +296,14 @@ class VersionProvider(models.Model):
 
 
 def new_token() -> str:
-    """What nobody guesses, for the address of a page."""
+    """Return a random token for the URL of a page."""
     return secrets.token_urlsafe(16)
 
 
 class PendingImport(models.Model):
-    """Copilot files that were read and checked, while the person who sent them looks at what they do.
+    """Parsed copilot files that wait for their uploader to confirm the import.
 
-    One for a person: who sends others wants those. What nobody says yes to goes after a day.
+    Each user has at most one; a new upload replaces it. It expires after a day.
     """
 
     token = models.CharField(max_length=32, unique=True, default=new_token)
@@ -320,7 +314,7 @@ class PendingImport(models.Model):
     sent_at = models.DateTimeField(auto_now=True)
 
     class Meta:
-        default_permissions = ()  # nobody looks at it but who sent it
+        default_permissions = ()  # visible to its uploader only
 
     def __str__(self) -> str:
         return f"files of {self.user}"

@@ -21,23 +21,17 @@ MAX_LABEL_LENGTH = 60
 
 
 class Side(models.TextChoices):
-    """Which side of a copilot answers a saved question."""
-
     DRAFT = "draft", _("Draft")
     LIVE = "live", _("Live")
 
 
 class AnswerState(models.TextChoices):
-    """How far the asking of a saved question has come."""
-
     WAITING = "waiting", _("Waiting")
     ASKING = "asking", _("Being asked")
     DONE = "done", _("Done")
 
 
 class Judgement(models.TextChoices):
-    """What became of an answer."""
-
     AS_EXPECTED = "as-expected", _("As expected")
     NOT_AS_EXPECTED = "not-as-expected", _("Not as expected")
     ANSWERED = "answered", _("Answered, nothing was expected")
@@ -45,7 +39,7 @@ class Judgement(models.TextChoices):
 
 
 class SavedQuestion(models.Model):
-    """A question with what it brings along; `body` and `expectation` are parts of a file's entry."""
+    """A test question with its request body and expectation, as in a copilot file."""
 
     copilot = models.ForeignKey(
         Copilot, on_delete=models.CASCADE, related_name="saved_questions", db_index=False
@@ -57,10 +51,9 @@ class SavedQuestion(models.Model):
         default=dict
     )
     label = models.CharField(_("label"), max_length=MAX_LABEL_LENGTH, blank=True)
-    # Of the question and what it brings, so that the same one is recognised without reading it.
+    # Hash of question and body, to find duplicates.
     digest = models.CharField(max_length=DIGEST_LENGTH, blank=True)
-    # The id of the conversation that it was made from, which takes it along when it is erased; a copy
-    # of the question has it too.
+    # Id of the source conversation: its erasure deletes the question and its copies.
     origin = models.BigIntegerField(null=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 
@@ -83,10 +76,9 @@ class SavedQuestion(models.Model):
 
 
 class RecordedAnswer(models.Model):
-    """What was answered when somebody asked it for real: the baseline of what is answered later.
+    """The answer in the source conversation, used as a baseline.
 
-    Transcripts are deleted in bulk and a question outlives its own, so its place there is no foreign
-    key; ids of turns are not given twice.
+    `conversation` and `turn` aren't foreign keys: the question outlives its transcript.
     """
 
     question = models.OneToOneField(
@@ -118,9 +110,9 @@ class RecordedAnswer(models.Model):
 
 
 class SavedAnswer(models.Model):
-    """The newest answer of one side, which stays until the next one is whole.
+    """The newest answer of the draft or the live version, kept until the next one is complete.
 
-    `state` and `claimed_at` are the queue of those who ask; the rest is of the answer.
+    `state` and `claimed_at` are the work queue.
     """
 
     question = models.ForeignKey(
@@ -173,16 +165,12 @@ MAX_EXCERPT_LENGTH = (
 
 
 class ReplayTarget(models.TextChoices):
-    """Which version or model answers the questions of a replay."""
-
     DRAFT = "draft", _("Draft")
     VERSION = "version", _("Version")
     MODEL = "model", _("Draft with another model")
 
 
 class ReplayState(models.TextChoices):
-    """How far a replay has come."""
-
     WAITING = "waiting", _("Waiting")
     RUNNING = "running", _("Running")
     PAUSED = "paused", _("Paused")
@@ -192,18 +180,13 @@ class ReplayState(models.TextChoices):
 
 
 class Baseline(models.TextChoices):
-    """What an answer is compared with."""
-
     NONE = "none", _("Nothing")
     RECORDED = "recorded", _("The recorded answer")
     LIVE = "live", _("The last answer of what was live")
 
 
 class Replay(models.Model):
-    """One pass over saved questions.
-
-    `document` is the draft as it stood at the start: a replay is of one thing, whatever is edited meanwhile.
-    """
+    """An evaluation run over saved questions; `document` is the draft at its start."""
 
     copilot = models.ForeignKey(
         Copilot, on_delete=models.CASCADE, related_name="replays", db_index=False
@@ -227,7 +210,7 @@ class Replay(models.Model):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
     created_at = models.DateTimeField(auto_now_add=True)
-    moved_at = models.DateTimeField()  # the last sign of life of whoever asks
+    moved_at = models.DateTimeField()  # heartbeat of the worker
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -248,7 +231,7 @@ class Replay(models.Model):
 
 
 class ReplayAnswer(models.Model):
-    """One question of a replay: both answers as they stood when the new one came."""
+    """A result of a replay: the new answer next to the earlier one."""
 
     replay = models.ForeignKey(
         Replay, on_delete=models.CASCADE, related_name="answers", db_index=False

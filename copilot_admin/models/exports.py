@@ -9,8 +9,6 @@ from django.utils.translation import gettext_lazy as _
 
 
 class ExportState(models.TextChoices):
-    """How far an export has come."""
-
     RUNNING = "running", _("Being written")
     DONE = "done", _("Done")
     STOPPED = "stopped", _("Stopped")
@@ -18,18 +16,16 @@ class ExportState(models.TextChoices):
 
 
 class ExportQuerySet(models.QuerySet["TranscriptExport"]):
-    """Look-ups of exports."""
-
     def kept(self) -> Self:
-        """Those whose time has not run out; the others are being deleted."""
+        """Return exports that haven't expired."""
         return self.filter(expires_at__gt=timezone.now())
 
 
 class TranscriptExport(models.Model):
-    """One file of transcripts: what is in it, and how far it has come.
+    """A file of transcripts and its progress.
 
-    Conversations are written from the newest id down. `top` and `bottom` are the ids between which
-    it goes, `position` the one below which it goes on, `n_parts` the parts that are whole up to there.
+    Conversations are written by descending id from `top` to `bottom`. `position` is the last id
+    written, `n_parts` the number of complete parts up to there.
     """
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
@@ -49,7 +45,7 @@ class TranscriptExport(models.Model):
     n_conversations = models.PositiveBigIntegerField(_("conversations"), default=0)
     n_turns = models.PositiveBigIntegerField(_("questions"), default=0)
     size = models.PositiveBigIntegerField(_("bytes"), default=0)
-    # Who writes counts it up: whoever wrote before finds another number, and stops.
+    # Incremented by each worker that takes over; the previous one then stops.
     claim = models.PositiveIntegerField(default=0)
     moved_at = models.DateTimeField()
     made_at = models.DateTimeField(_("begun"), auto_now_add=True)
@@ -75,17 +71,15 @@ class TranscriptExport(models.Model):
 
     @property
     def is_running(self) -> bool:
-        """Whether it is still being written."""
         return self.state == ExportState.RUNNING
 
     @property
     def is_done(self) -> bool:
-        """Whether its file is whole."""
         return self.state == ExportState.DONE
 
     @property
     def per_cent(self) -> int:
-        """How far it has come, by the ids that it has passed."""
+        """Return the progress, by the ids already passed."""
         if self.is_done:
             return 100
         whole = self.top - self.bottom + 1
@@ -93,7 +87,7 @@ class TranscriptExport(models.Model):
 
 
 class ExportPart(models.Model):
-    """A piece of the file, packed; pieces that follow the last whole conversation are written anew."""
+    """A compressed part of the file; parts after the last complete conversation are rewritten."""
 
     export = models.ForeignKey(
         TranscriptExport, on_delete=models.CASCADE, related_name="parts", db_index=False

@@ -11,8 +11,6 @@ MAX_LIMIT_DOLLARS = 1_000_000  # which are counted in billionths
 
 
 class LimitScope(models.TextChoices):
-    """What kind of subject a limit is for."""
-
     SERVER = "server", _("Server")
     COPILOT = "copilot", _("Copilot")
     KEY = "key", _("Endpoint key")
@@ -21,9 +19,9 @@ class LimitScope(models.TextChoices):
 
 
 class SubjectLimits(models.Model):
-    """The limits of the server, a key, a user or an address; a copilot has its own column.
+    """Limits of the server, a key, a user or an address; copilots have their own column.
 
-    Without a subject they are those of every key, user or address that has none of its own.
+    Without a subject they are the defaults of all keys, users or addresses.
     """
 
     scope = models.CharField(_("kind"), max_length=10, choices=LimitScope.choices)

@@ -8,18 +8,17 @@ from copilot_admin.models.copilots import Provider
 
 PRICED_TOKENS = 1_000_000  # a price is that of so many
 MAX_PRICE = 100_000  # dollars; what is more was meant for something else than a million tokens
-# Six decimals of a price for a million tokens are twelve of that for one, so a sum of prices times
-# tokens never has more than twelve: it is stored as it is.
+# Six decimals of a price per million tokens are twelve per token, so costs are stored exactly.
 PRICE_DIGITS, PRICE_PLACES = 12, 6
 COST_DIGITS, COST_PLACES = 24, 12
 PRICE_VALIDATORS = [MinValueValidator(0), MaxValueValidator(MAX_PRICE)]
 
 
 class ModelPrice(models.Model):
-    """What a million tokens of a model cost from a day on, until the day of its next price.
+    """The price of a million tokens of a model, valid from a day (UTC) until its next price.
 
-    A day begins at midnight UTC. Without a price of their own, cached tokens count as others that
-    are read, and those of reasoning as others that are written: the cost is then an estimate.
+    Without their own price, cached tokens cost as input and reasoning tokens as output; the cost is
+    then an estimate.
     """
 
     provider = models.ForeignKey(

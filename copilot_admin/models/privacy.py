@@ -14,20 +14,16 @@ MAX_NAME_LENGTH = 150  # of who places a hold, as of an account
 MAX_PRINCIPAL_LENGTH = 100  # as of a conversation
 DIGEST_LENGTH = 32  # hexadecimal digits of a 128-bit BLAKE2b
 
-# Who asked a conversation that is just being erased: nobody goes on with it, and no list finds it.
+# Prefix of the principal of a conversation being erased: it can't be continued or listed.
 ERASED = "erased:"
 
 
 class Cause(models.TextChoices):
-    """Why something is removed."""
-
     RETENTION = "retention", _("Time is up")
     ERASURE = "erasure", _("Erasure")
 
 
 class RemovalState(models.TextChoices):
-    """What a removal does next."""
-
     ROWS = "rows", _("Deleting transcripts")
     BLOBS = "blobs", _("Deleting contents")
     SCRUB = "scrub", _("Clearing the database's files")
@@ -35,12 +31,12 @@ class RemovalState(models.TextChoices):
 
 
 class ScopeColumns(models.Model):
-    """Which conversations are meant; what is empty says nothing, and all that is said must hold.
+    """A selection of conversations: all non-empty columns must match.
 
-    A conversation belongs to the time between `since` and `until` if anything was said in it then.
+    A conversation matches `since` and `until` if it was active in between.
     """
 
-    # No foreign keys: what they name goes, and the row stays to say that it went.
+    # No foreign keys: the row outlives the rows that it names.
     conversation = models.BigIntegerField(_("conversation"), null=True, blank=True)
     principal = models.CharField(_("caller"), max_length=MAX_PRINCIPAL_LENGTH, blank=True)
     user = models.BigIntegerField(_("user"), null=True, blank=True)
@@ -53,10 +49,9 @@ class ScopeColumns(models.Model):
 
 
 class Removal(ScopeColumns):
-    """Something that is being removed in short batches, and how many rows of each kind went.
+    """A removal in short batches, with the number of deleted rows per model.
 
-    Who goes on with it moves `moved_at`. Rows that are done stay as the proof that it was done; they
-    name no content.
+    `moved_at` is the heartbeat of its worker. Finished rows stay as proof and contain no content.
     """
 
     cause = models.CharField(_("cause"), max_length=9, choices=Cause.choices)
@@ -103,7 +98,7 @@ class Removal(ScopeColumns):
 
 
 class LegalHold(ScopeColumns):
-    """That something may not be removed, by nobody and by no clock, until it is released."""
+    """A legal hold: nothing it selects may be removed before it is released."""
 
     conversation_row = models.ForeignKey(  # the database itself keeps what is held
         Conversation, null=True, on_delete=models.PROTECT, related_name="+"
@@ -132,7 +127,7 @@ class LegalHold(ScopeColumns):
 
 
 class ErasedRun(models.Model):
-    """That a run was erased, told by a digest of its id: what is left of it elsewhere goes too."""
+    """The digest of an erased run's id, so that its spooled end is dropped too."""
 
     digest = models.CharField(max_length=DIGEST_LENGTH, primary_key=True)
     erased_at = models.DateTimeField(db_index=True)

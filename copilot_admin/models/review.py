@@ -11,14 +11,12 @@ from copilot_admin.models.runs import Turn
 
 
 class FeedbackSource(models.TextChoices):
-    """Whose judgement it is: an end user's or a reviewer's."""
-
     END_USER = "end_user", _("User of the copilot")
     REVIEWER = "reviewer", _("Reviewer")
 
 
 class Feedback(models.Model):
-    """What somebody thinks of the answer of a turn: a thumb, and words to it."""
+    """A thumb up or down for the answer of a turn, with an optional comment."""
 
     turn = models.ForeignKey(  # its own index would be the beginning of that of the constraint
         Turn, on_delete=models.CASCADE, related_name="feedback", db_index=False
@@ -50,22 +48,18 @@ class Feedback(models.Model):
 
 
 class Rating(models.TextChoices):
-    """What a reviewer thinks on the whole."""
-
     GOOD = "good", _("Good")
     MIXED = "mixed", _("Mixed")
     BAD = "bad", _("Bad")
 
 
 class CriterionKind(models.TextChoices):
-    """How something is judged."""
-
     LABEL = "label", _("Label: it applies or not")
     SCORE = "score", _("Score: a number")
 
 
 class Criterion(models.Model):
-    """A label or a score that a team judges with."""
+    """A label or score that reviewers give."""
 
     name = models.CharField(_("name"), max_length=60, unique=True)
     kind = models.CharField(
@@ -98,11 +92,7 @@ class Criterion(models.Model):
         return self.name
 
     def clean(self) -> None:
-        """Says what is wrong with the ends of a score.
-
-        Raises:
-            ValidationError: They are the wrong way round, or too far apart to choose from.
-        """
+        """Reject a score range that is reversed or too wide."""
         if not -100 <= self.lowest < self.highest <= 100:
             raise ValidationError(
                 {"highest": _("Scores go from a lower to a higher number, within -100 and 100.")}
@@ -110,7 +100,7 @@ class Criterion(models.Model):
 
 
 class Verdict(models.Model):
-    """What one reviewer thinks of a conversation, or of one of its turns."""
+    """A reviewer's verdict on a conversation or one of its turns."""
 
     conversation = models.ForeignKey(
         Conversation, on_delete=models.CASCADE, related_name="verdicts"
@@ -147,7 +137,7 @@ class Verdict(models.Model):
 
 
 class Mark(models.Model):
-    """That a label applies, or how high a score is."""
+    """The value of a label or score in a verdict."""
 
     verdict = models.ForeignKey(
         Verdict, on_delete=models.CASCADE, related_name="marks", db_index=False
@@ -164,7 +154,7 @@ class Mark(models.Model):
 
 
 class TurnNote(models.Model):
-    """A note in the margin of a turn."""
+    """A reviewer's note on a turn."""
 
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="notes")
     author = models.ForeignKey(
@@ -184,7 +174,7 @@ class TurnNote(models.Model):
 
 
 class ReviewQueue(models.Model):
-    """Conversations that are to be read, chosen once, handed out one by one."""
+    """A fixed set of conversations assigned to reviewers one by one."""
 
     name = models.CharField(_("name"), max_length=100)
     filters = models.TextField(blank=True)  # of the list of transcripts, as its address has them
@@ -209,10 +199,7 @@ class ReviewQueue(models.Model):
 
 
 class Seat(models.Model):
-    """One reading of one conversation of a queue: free, taken, or done.
-
-    Whoever takes it has it until the claim expires; then it is free again.
-    """
+    """An assignment of a conversation of a queue: free, claimed or done. Claims expire."""
 
     queue = models.ForeignKey(
         ReviewQueue, on_delete=models.CASCADE, related_name="seats", db_index=False
@@ -224,7 +211,7 @@ class Seat(models.Model):
     )
     claimed_at = models.DateTimeField(null=True)
     done_at = models.DateTimeField(null=True)
-    # The conversation was new before somebody took it, and is again when all who did skip it.
+    # Restores the review state "new" when everybody who claimed it skips it.
     was_new = models.BooleanField(default=False, db_default=False)
 
     class Meta:
@@ -236,7 +223,7 @@ class Seat(models.Model):
         ]
         constraints = [
             models.UniqueConstraint(fields=["queue", "conversation", "place"], name="seat_once"),
-            # Nobody reads the same conversation twice for one queue.
+            # A reviewer gets a conversation at most once per queue.
             models.UniqueConstraint(
                 fields=["queue", "conversation", "reviewer"],
                 condition=Q(reviewer__isnull=False),
@@ -252,7 +239,7 @@ MAX_VIEW_NAME_LENGTH = 60
 
 
 class SavedView(models.Model):
-    """Filters and words of the transcript list under a name; shared ones are for all reviewers."""
+    """Named filters of the transcript list; shared views are visible to all reviewers."""
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False
@@ -272,15 +259,13 @@ class SavedView(models.Model):
 
 
 class SeenKind(models.TextChoices):
-    """A column of the log whose values are noted, so that filters can offer them."""
-
     MODEL = "model", _("Model")
     ERROR = "error", _("Kind of error")
     REASON = "reason", _("Reason of a thumb")
 
 
 class SeenValue(models.Model):
-    """A value that the log has somewhere: choices of filters come from here, not from the log."""
+    """A value that occurs in the transcripts, offered as a choice by filters."""
 
     kind = models.CharField(max_length=10, choices=SeenKind.choices)
     value = models.CharField(max_length=200)

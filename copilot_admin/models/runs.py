@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 
 class TurnState(models.TextChoices):
-    """Where a question and its answer stand."""
-
     OPEN = "open", _("Open")
     AWAITING_RESULT = "awaiting_result", _("Waiting for the client's data")
     DONE = "done", _("Done")
@@ -28,7 +26,7 @@ class TurnState(models.TextChoices):
 
 
 class Turn(models.Model):
-    """A question and everything that was done to answer it."""
+    """A question with all the runs that answered it."""
 
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="turns")
     human_node = models.OneToOneField(Node, null=True, on_delete=models.CASCADE)
@@ -59,10 +57,10 @@ class Turn(models.Model):
 
 
 class TurnText(models.Model):
-    """What a search looks through: a question and its answers, folded (`storage.folding`) and bounded.
+    """Searchable text of a turn: the question and its answers, normalised and truncated.
 
-    The index of its trigrams stands in its migration, `search`: of PostgreSQL one of pg_trgm, of
-    SQLite a table of FTS5 that triggers of this table keep. Whatever deletes a row here takes it along.
+    Migration 0002 creates its trigram index: pg_trgm on PostgreSQL, an FTS5 table kept up to date by
+    triggers on SQLite.
     """
 
     turn = models.OneToOneField(
@@ -76,15 +74,13 @@ class TurnText(models.Model):
 
 
 class CostConfidence(models.TextChoices):
-    """How well the cost of a run is known."""
-
     EXACT = "exact", _("Exact")
     ESTIMATED = "estimated", _("Estimated")
     UNKNOWN = "unknown", _("Unknown")
 
 
 class Run(models.Model):
-    """One HTTP request, written when it is accepted and once more when it ends."""
+    """One HTTP request, written when it is accepted and updated when it ends."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     copilot = models.ForeignKey(
@@ -117,7 +113,7 @@ class Run(models.Model):
     output_tokens = models.PositiveIntegerField(default=0)
     reasoning_tokens = models.PositiveIntegerField(default=0)
     usage_source = models.CharField(max_length=10, blank=True)
-    # The price that was valid when it started, in dollars for a million tokens; None: there was none.
+    # Prices valid at the start of the run, in US dollars per million tokens; None: no price.
     input_price = models.DecimalField(
         max_digits=PRICE_DIGITS, decimal_places=PRICE_PLACES, null=True
     )
@@ -137,7 +133,7 @@ class Run(models.Model):
         max_length=10, choices=CostConfidence.choices, default=CostConfidence.UNKNOWN
     )
     outcome = models.CharField(max_length=12, choices=Outcome.choices, default=Outcome.RUNNING)
-    error = models.TextField(blank=True)  # what the user was told
+    error = models.TextField(blank=True)  # sentence shown to the user
     error_code = models.CharField(max_length=50, blank=True)  # class name in errors.py
     finish_reason = models.CharField(max_length=50, blank=True)
     notes = models.JSONField(default=list)  # sentences: what was dropped or mended on reading
@@ -148,13 +144,13 @@ class Run(models.Model):
     boot_id = models.CharField(max_length=32)
     heartbeat_at = models.DateTimeField()
     is_counted = models.BooleanField(default=False)  # in the rollups
-    # Requests that it stands for: a flood of refusals is one row a minute.
+    # Number of requests in this row: refusals are aggregated to one row a minute.
     times = models.PositiveIntegerField(default=1, db_default=1)
 
     class Meta:
         ordering = ["started_at"]
         indexes = [
-            # For budgets of keys, and what builders tried; most runs are of nobody.
+            # For budgets of keys and playground runs; most runs are anonymous.
             models.Index(
                 fields=["principal", "started_at"],
                 condition=~Q(principal="anonymous"),
@@ -183,7 +179,7 @@ class Run(models.Model):
                 condition=Q(outcome="running"),
                 name="run_still_running",
             ),
-            # What is behind a figure of requests that seldom end so.
+            # For the conversations behind a metric of rare outcomes.
             models.Index(
                 fields=["outcome", "started_at", "conversation"],
                 condition=Q(~Q(outcome="completed"), ~Q(outcome="running")),
@@ -196,8 +192,6 @@ class Run(models.Model):
 
 
 class EventType(models.TextChoices):
-    """What else than text was streamed or happened in a run."""
-
     STATUS = "status", _("Step")
     ARTIFACT = "artifact", _("Artifact")
     CITATION = "citation", _("Citations")
@@ -210,13 +204,13 @@ class EventType(models.TextChoices):
     FILE = "file", _("File")
 
 
-# The type of whatever has none above: its payload has its name. It is no choice of the column, so
-# that what is put out may become more without a migration.
+# Type of all other events, whose payload contains their name. It isn't a choice of the column, so that
+# new events need no migration.
 OTHER_EVENT = "other"
 
 
 class Event(models.Model):
-    """Something in a run that is not text; `text_offset` says after how much text it came."""
+    """Output of a run other than text, at `text_offset` characters of the answer."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events", db_index=False)
     ord = models.PositiveIntegerField()
@@ -240,7 +234,7 @@ class Event(models.Model):
 
 
 class Checkpoint(models.Model):
-    """What a running answer streamed since its last checkpoint; gone once the run has ended."""
+    """Output of a running answer since its last checkpoint; deleted when the run ends."""
 
     run = models.ForeignKey(
         Run, on_delete=models.CASCADE, related_name="checkpoints", db_index=False

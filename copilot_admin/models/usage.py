@@ -20,9 +20,9 @@ def _number() -> "models.PositiveBigIntegerField[int, int]":
 
 
 class UsageCounts(models.Model):
-    """What is counted of one version with one model; every request counts when it has ended.
+    """Counts of one version and model; a run counts when it has ended.
 
-    Thumbs and verdicts count where the question was asked that they are about, however late they come.
+    Feedback and verdicts count in the period of their question.
     """
 
     copilot = models.ForeignKey(Copilot, on_delete=models.CASCADE, related_name="+")
@@ -73,7 +73,7 @@ class DailyUsage(UsageCounts):
 
 
 class DailyTotal(UsageCounts):
-    """Counts of a day with all models together (`model` is empty): of a long time few rows."""
+    """Counts of a day with all models together (`model` is empty), for long periods."""
 
     day = models.DateField()
 
@@ -89,7 +89,7 @@ class DailyTotal(UsageCounts):
 class HourlyUsage(UsageCounts):
     """Counts of an hour; `hour` is its beginning."""
 
-    # Its own index would be the beginning of the one below.
+    # The index below starts with it.
     copilot = models.ForeignKey(Copilot, on_delete=models.CASCADE, related_name="+", db_index=False)
     hour = models.DateTimeField()
 
@@ -106,7 +106,7 @@ class HourlyUsage(UsageCounts):
 
 
 class ErrorUsage(models.Model):
-    """How often a kind of error came in an hour."""
+    """Number of errors of a kind in an hour."""
 
     hour = models.DateTimeField()
     copilot = models.ForeignKey(Copilot, on_delete=models.CASCADE, related_name="+")
@@ -123,7 +123,7 @@ class ErrorUsage(models.Model):
 
 
 class CriterionUsage(models.Model):
-    """How often a label or a score was given of what was asked in an hour, and the sum of the scores."""
+    """Number and sum of the labels or scores given to questions of an hour."""
 
     hour = models.DateTimeField()
     copilot = models.ForeignKey(Copilot, on_delete=models.CASCADE, related_name="+")
@@ -143,7 +143,7 @@ class CriterionUsage(models.Model):
 
 
 class CallerDay(models.Model):
-    """That a caller asked a copilot on a day: people cannot be added up over days and copilots."""
+    """A caller of a copilot on a day: distinct callers can't be summed over days and copilots."""
 
     day = models.DateField()
     copilot = models.ForeignKey(Copilot, on_delete=models.CASCADE, related_name="+")
