@@ -1,4 +1,4 @@
-"""The Django app of the product: what it checks, registers and makes when it is ready."""
+"""The Django app: registers system checks and signal receivers."""
 
 from django.apps import AppConfig
 from django.db.models.signals import post_delete, post_migrate, post_save
@@ -20,12 +20,12 @@ class CopilotAdminConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Registers the system checks and the order of names, and has roles and prices follow what is saved."""
+        """Connect everything that needs the models."""
         from django.contrib.auth.models import User
 
         from copilot_admin.accounts.command_audit import record_account_change
-        from copilot_admin.config.role_groups import create_roles  # needs the models of `auth`
-        from copilot_admin.copilots import checks  # noqa: F401  # needs the models
+        from copilot_admin.config.roles import create_roles
+        from copilot_admin.copilots import checks  # noqa: F401  # registers them
         from copilot_admin.models import ModelPrice, Provider
         from copilot_admin.pricing.prices import add_demo_price, clear_price_cache_on_change
         from copilot_admin.storage.errors import reject_nul_on_sqlite

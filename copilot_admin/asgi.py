@@ -92,11 +92,9 @@ def build_application() -> App:
     )
     app = BodyLimit(Questions(app), max_bytes=settings.MAX_BODY_BYTES)
     counter = None
-    if settings.METRICS_READERS.are_there:
+    if settings.METRICS.is_enabled:
         counter = start_counting()
-        app = MetricsPage(
-            app, metrics=counter, readers=settings.METRICS_READERS, refresh=refresh_gauges
-        )
+        app = MetricsPage(app, metrics=counter, readers=settings.METRICS, refresh=refresh_gauges)
     tokens = settings.USER_TOKENS
     token_headers = [tokens.header] if tokens and tokens.header else []
     app = HttpMiddleware(
@@ -104,7 +102,7 @@ def build_application() -> App:
     )
     # The server runs without its own, so that identities are read by the address of the peer.
     app = cast(App, ProxyHeadersMiddleware(app, settings.FORWARDED_ALLOW_IPS))  # type: ignore[arg-type]
-    app = ProxyIdentity(app, remote_user=settings.FIRM_LOG_IN.proxy, end_user=settings.USER_PROXIES)
+    app = ProxyIdentity(app, remote_user=settings.SSO.proxy, end_user=settings.USER_PROXIES)
     return Lifespan(app, start=lifecycle.start, stop=lifecycle.stop)
 
 

@@ -1,213 +1,159 @@
-"""Every setting of the service, read from the environment once."""
+"""All Django settings, made of the environment variables of `environment.py`."""
 
 from datetime import timedelta
-from enum import StrEnum
 import os
 from pathlib import Path
+import secrets
 import sys
+from urllib.parse import urlsplit
 
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.config import limits, live_pages, logs, origins, secrets
-from copilot_admin.config.asking_users import Naming, check_required, proxy_rules, token_rules
-from copilot_admin.config.audit_log import destination_in
-from copilot_admin.config.collector import PROTOCOL, Collector, check_collector, headers_in
-from copilot_admin.config.databases import database, is_maintenance
-from copilot_admin.config.env import BadSetting, process_environment
-from copilot_admin.config.figure_readers import figure_readers
-from copilot_admin.config.firm_log_in import firm_log_in
-from copilot_admin.config.mail import MailSecurity, mail_server
-from copilot_admin.config.networks import believed_proxies, trusted_proxies
-from copilot_admin.config.redaction_rules import redaction_rules
-from copilot_admin.config.redis_address import redis_address
-from copilot_admin.redaction.kinds import DataKind
-from protocol import requests
+from copilot_admin.config import encryption, logs
+from copilot_admin.config.databases import is_maintenance_command, parse_database_url
+from copilot_admin.environment import MAIL_PORTS, load_environment, load_or_create_secret
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
 KEYS_DIR = VAR_DIR / "keys"
 
+env = load_environment()
+PRODUCTION = env.is_production
+DEBUG = env.copilot_debug
 
-class CopilotEnv(StrEnum):
-    """Where the service runs."""
+# URLs and clients
+PUBLIC_URL = env.public_url
+ALLOWED_HOSTS = [*env.allowed_hosts, *([urlsplit(PUBLIC_URL).hostname] if PUBLIC_URL else [])]
+if not PRODUCTION:
+    ALLOWED_HOSTS = [*(ALLOWED_HOSTS or [env.host]), "localhost", "127.0.0.1", "[::1]"]
+CORS_ORIGINS = env.cors_origins
+CORS_PINNED = "cors_origins" in env.model_fields_set  # the admin can't add more
+CORS_HEADERS = env.copilot_cors_headers
+TRUSTED_PROXIES = env.forwarded_allow_ips
+FORWARDED_ALLOW_IPS = ",".join(map(str, TRUSTED_PROXIES))
+FETCH_ALLOW = env.copilot_fetch_allow
 
-    DEVELOPMENT = "development"
-    PRODUCTION = "production"
+# End users
+USER_TOKENS = env.user_tokens if env.user_tokens.is_configured else None
+USER_PROXIES = env.user_proxies
+USER_REQUIRED = env.copilot_user_required
+USER_UPSTREAM = env.copilot_user_upstream
+USER_IN_LOGS = env.copilot_user_in_logs
 
-
-class BackgroundTasks(StrEnum):
-    """Who does what takes long."""
-
-    PROCESS = "process"
-    DATABASE = "database"
-
-
-TASK_BACKENDS = {
-    BackgroundTasks.PROCESS: "copilot_admin.jobs.background.ProcessBackend",
-    BackgroundTasks.DATABASE: "django_tasks_db.DatabaseBackend",
-}
-
-env = process_environment()
-COPILOT_ENV = env.choice("COPILOT_ENV", CopilotEnv, default=CopilotEnv.DEVELOPMENT)
-PRODUCTION = COPILOT_ENV is CopilotEnv.PRODUCTION
-DEBUG = env.flag("COPILOT_DEBUG")
-if DEBUG and PRODUCTION:
-    raise BadSetting("COPILOT_DEBUG is on. It shows settings to strangers: production refuses it.")
-
-# Who reaches the service, and where.
-PUBLIC_URL = origins.web_address("PUBLIC_URL", env.text("PUBLIC_URL"), production=PRODUCTION)
-ALLOWED_HOSTS = origins.allowed_hosts(
-    env.items("ALLOWED_HOSTS"),
-    public_url=PUBLIC_URL,
-    serving_host=env.text("HOST", "127.0.0.1"),
-    production=PRODUCTION,
+# Secrets; a development server creates its own, away from the data that they protect.
+SECRET_KEY = env.secret_key.get_secret_value() or load_or_create_secret(
+    KEYS_DIR / "secret-key", lambda: secrets.token_urlsafe(64)
 )
-CORS_ORIGINS = origins.exact_origins(env.items("CORS_ORIGINS", default=origins.WORKSPACE_ORIGINS))
-CORS_PINNED = bool(env.text("CORS_ORIGINS"))  # then nobody allows more of them in the admin
-CORS_HEADERS = origins.header_names("COPILOT_CORS_HEADERS", env.items("COPILOT_CORS_HEADERS"))
-FORWARDED_ALLOW_IPS = believed_proxies(
-    env.text("FORWARDED_ALLOW_IPS", "127.0.0.1"),
-    setting="FORWARDED_ALLOW_IPS",
-    production=PRODUCTION,
+SECRET_KEY_FALLBACKS = [key.get_secret_value() for key in env.secret_key_fallbacks]
+ENCRYPTION_KEYS = env.copilot_encryption_keys or (
+    encryption.parse_key(load_or_create_secret(KEYS_DIR / "encryption-key", encryption.create_key)),
 )
-# The networks of the proxies whose X-Forwarded-For counts. Only this machine: none is configured.
-TRUSTED_PROXIES = trusted_proxies(FORWARDED_ALLOW_IPS)
-FETCH_ALLOW = env.items("COPILOT_FETCH_ALLOW")
+AUDIT_KEYS = tuple(key.get_secret_value() for key in env.copilot_audit_keys)
+OPENAI_API_KEY = env.openai_api_key.get_secret_value()
+OPENAI_BASE_URL = env.openai_base_url
+OPENAI_MODEL = env.openai_model
+KEY_VARIABLES = env.copilot_key_variables
 
-# Which user asks: as a token says, or a trusted proxy.
-USER_TOKENS = token_rules(env, production=PRODUCTION)
-USER_PROXIES = proxy_rules(env, production=PRODUCTION)
-logs.hide(env.secret("COPILOT_USER_KEY"))
-USER_REQUIRED = check_required(
-    required=env.flag("COPILOT_USER_REQUIRED"), tokens=USER_TOKENS, proxies=USER_PROXIES
-)
-USER_UPSTREAM = env.choice("COPILOT_USER_UPSTREAM", Naming, default=Naming.NONE)
-USER_IN_LOGS = env.choice("COPILOT_USER_IN_LOGS", Naming, default=Naming.NONE)
-
-# Secrets. In development they are made once, and kept away from the data that they protect.
-SECRET_KEY = secrets.secret_key(env, keys_dir=KEYS_DIR, production=PRODUCTION)
-SECRET_KEY_FALLBACKS = secrets.older_secret_keys(env)
-ENCRYPTION_KEYS = secrets.encryption_keys(env, keys_dir=KEYS_DIR, production=PRODUCTION)
-AUDIT_KEYS = secrets.audit_keys(env)
-OPENAI_API_KEY = env.secret("OPENAI_API_KEY")
-OPENAI_BASE_URL = origins.web_address("OPENAI_BASE_URL", env.text("OPENAI_BASE_URL"))
-OPENAI_MODEL = env.text("OPENAI_MODEL", "gpt-4.1-mini")
-KEY_VARIABLES = env.items("COPILOT_KEY_VARIABLES")
-logs.hide(SECRET_KEY, *SECRET_KEY_FALLBACKS, *AUDIT_KEYS, OPENAI_API_KEY)
-logs.hide(*env.secret_items("COPILOT_ENCRYPTION_KEYS"))
-
-# Data: the database, uploads, the spool of the journal.
-DATA_DIR = Path(os.path.realpath(env.text("COPILOT_DATA_DIR") or VAR_DIR / "data"))
+# Data
+DATA_DIR = Path(os.path.realpath(env.copilot_data_dir or VAR_DIR / "data"))
 try:
     DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
 except OSError as error:
-    raise BadSetting(
-        f"COPILOT_DATA_DIR: {DATA_DIR} cannot be made: {error.strerror}. Name another folder."
-    ) from None
-PGBOUNCER = env.flag("COPILOT_PGBOUNCER")
+    raise SystemExit(f"COPILOT_DATA_DIR: {DATA_DIR} can't be created: {error.strerror}.") from None
+PGBOUNCER = env.copilot_pgbouncer
 DATABASES = {
-    "default": dict(
-        database(
-            env.secret("DATABASE_URL"),
-            data_dir=DATA_DIR,
-            maintenance=is_maintenance(sys.argv),
-            pgbouncer=PGBOUNCER,
-        )
+    "default": parse_database_url(
+        env.database_url.get_secret_value(),
+        data_dir=DATA_DIR,
+        maintenance=is_maintenance_command(sys.argv),
+        pgbouncer=PGBOUNCER,
     )
 }
-# How long a request of the API waits for the database, in all, before it is told 503.
-DATABASE_WAIT_SECONDS = 4.0
-logs.hide(str(DATABASES["default"].get("PASSWORD", "")))
+DATABASE_WAIT_SECONDS = 4.0  # a request of the API gets 503 then
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 MEDIA_ROOT = DATA_DIR / "uploads"
-MEDIA_URL = "/uploads/"  # no view serves it: images are streamed by the API
+MEDIA_URL = "/uploads/"  # no view serves it: the API streams images
 FILE_UPLOAD_PERMISSIONS = 0o600
 FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o700
+logs.hide(SECRET_KEY, str(DATABASES["default"].get("PASSWORD", "")), *env.traces.headers.values())
 
-# What workers share. Without Redis there is one worker, which shares with itself.
-REDIS_URL = redis_address("REDIS_URL", env.secret("REDIS_URL"))
+# Redis: what several workers share
+CHANNEL_SOCKET_TIMEOUT_SECONDS = (
+    30  # the layer waits 5 s for a message, as redis-py does by default
+)
+REDIS_URL = env.redis_url.get_secret_value()
 if REDIS_URL:
-    logs.hide(REDIS_URL)
     CACHES = {
         "default": {
-            "BACKEND": "copilot_admin.config.forgiving_cache.ForgivingRedisCache",
+            "BACKEND": "django_redis.cache.RedisCache",
             "LOCATION": REDIS_URL,
             "OPTIONS": {
-                "serializer": "copilot_admin.config.cached_json.CachedJson",
-                "socket_connect_timeout": 1.0,
-                "socket_timeout": 1.0,
+                "IGNORE_EXCEPTIONS": True,  # an unreachable cache is an empty cache
+                # Not pickle: whoever can write to Redis must not run code here.
+                "SERIALIZER": "django_redis.serializers.json.JSONSerializer",
+                "SOCKET_CONNECT_TIMEOUT": 1,
+                "SOCKET_TIMEOUT": 1,
             },
-            "VERSION": 2,  # what an older release kept is not read
+            "VERSION": 3,  # values of other serializers aren't read
         }
     }
-    CHANNEL_LAYERS = {"default": live_pages.over_redis(REDIS_URL)}
+    DJANGO_REDIS_LOG_IGNORED_EXCEPTIONS = True
+    CHANNEL_LAYERS = {
+        "default": {
+            "BACKEND": "channels_redis.core.RedisChannelLayer",
+            "CONFIG": {
+                "hosts": [{"address": REDIS_URL, "socket_timeout": CHANNEL_SOCKET_TIMEOUT_SECONDS}]
+            },
+        }
+    }
 else:
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
     CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
 
-# Limits. `http/body_limit.py` rejects longer bodies, so Django keeps all of a body in memory: a
-# question must not lie around in a temporary file.
-MAX_BODY_BYTES = int(
-    env.number("COPILOT_MAX_BODY_MB", default=20, minimum=0.1, maximum=1024) * 1024 * 1024
-)
-MAX_MESSAGES = env.whole_number(
-    "COPILOT_MAX_MESSAGES", default=requests.MAX_MESSAGES, minimum=1, maximum=10_000
-)
+# Limits; uploads stay in memory, so that a question never lies in a temporary file.
+MAX_BODY_BYTES = int(env.copilot_max_body_mb * 1024 * 1024)
+MAX_MESSAGES = env.copilot_max_messages
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 FILE_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
-DATA_UPLOAD_MAX_NUMBER_FILES = 1000  # as many copilot files as an import takes at once
+DATA_UPLOAD_MAX_NUMBER_FILES = 1000  # copilot files of one import
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000  # a copilot with a hundred rows in each of its lists
-# Limits of each anonymous address. None: automatic, which means off outside production.
-ANONYMOUS_CONCURRENT = env.optional_count("COPILOT_ANONYMOUS_CONCURRENT", maximum=100_000)
-ANONYMOUS_PER_MINUTE = env.optional_count("COPILOT_ANONYMOUS_PER_MINUTE", maximum=1_000_000)
-BUDGET_ZONE = limits.time_zone("COPILOT_BUDGET_ZONE", env.text("COPILOT_BUDGET_ZONE", "UTC"))
-DRAIN_SECONDS = env.number("COPILOT_DRAIN_S", default=20, minimum=0, maximum=600)
+# None: automatic, which means off outside production
+ANONYMOUS_CONCURRENT = env.copilot_anonymous_concurrent
+ANONYMOUS_PER_MINUTE = env.copilot_anonymous_per_minute
+BUDGET_ZONE = env.copilot_budget_zone
+DRAIN_SECONDS = env.copilot_drain_s
 
-# Where entries of the audit trail go besides the database.
-AUDIT_LOG = destination_in(env.text("COPILOT_AUDIT_LOG"))
+# Observability
+AUDIT_LOG = env.copilot_audit_log
+METRICS = env.metrics
+TRACES = env.traces
 
-# Who may read the figures of `/metrics`; nobody unless one of them is set.
-METRICS_READERS = figure_readers(
-    env.secret("COPILOT_METRICS_TOKEN"), env.items("COPILOT_METRICS_ALLOW")
+# Mail
+EMAIL_HOST = env.email_host
+EMAIL_BACKEND = (
+    "django.core.mail.backends.smtp.EmailBackend"
+    if EMAIL_HOST
+    else "django.core.mail.backends.dummy.EmailBackend"
 )
-logs.hide(METRICS_READERS.token)
-
-# Where traces of runs go, under the names that OpenTelemetry has for it.
-COLLECTOR = check_collector(
-    Collector(
-        address=env.text("OTEL_EXPORTER_OTLP_ENDPOINT"),
-        headers=headers_in(env.secret("OTEL_EXPORTER_OTLP_HEADERS")),
-        service=env.text("OTEL_SERVICE_NAME", "copilot-admin"),
-        share=env.number("COPILOT_TRACE_SHARE", default=1, minimum=0, maximum=1),
-        with_content=env.flag("COPILOT_TRACE_CONTENT"),
-    ),
-    protocol=env.text("OTEL_EXPORTER_OTLP_PROTOCOL", PROTOCOL),
-)
-logs.hide(*COLLECTOR.headers.values())
-
-# Mail: passwords that are forgotten, and what people asked to be told.
-MAIL = mail_server(env)
-logs.hide(MAIL.password)
-EMAIL_BACKEND = MAIL.backend
-EMAIL_HOST = MAIL.host
-EMAIL_PORT = MAIL.port
-EMAIL_HOST_USER = MAIL.user
-EMAIL_HOST_PASSWORD = MAIL.password
-EMAIL_USE_TLS = MAIL.security is MailSecurity.STARTTLS
-EMAIL_USE_SSL = MAIL.security is MailSecurity.TLS
+EMAIL_PORT = env.email_port or MAIL_PORTS[env.email_security]
+EMAIL_HOST_USER = env.email_host_user
+EMAIL_HOST_PASSWORD = env.email_host_password.get_secret_value()
+EMAIL_USE_TLS = env.email_security == "starttls"
+EMAIL_USE_SSL = env.email_security == "tls"
 EMAIL_TIMEOUT = 10  # seconds
-DEFAULT_FROM_EMAIL = MAIL.sender
+DEFAULT_FROM_EMAIL = env.email_from
 
-# What takes long is done in the background: by this process, or by others that ask the database.
-BACKGROUND = env.choice("COPILOT_TASKS", BackgroundTasks, default=BackgroundTasks.PROCESS)
-TASKS = {"default": {"BACKEND": TASK_BACKENDS[BACKGROUND]}}
-
-# For how long, and of what. Nights are of the server's time zone.
-REDACTION = redaction_rules(
-    env.items("COPILOT_REDACT"), env.text("COPILOT_REDACT_EXPRESSIONS"), known=tuple(DataKind)
-)
-PRUNE_HOUR = env.whole_number("COPILOT_PRUNE_HOUR", default=2, minimum=0, maximum=23)
-
+# Background jobs
+BACKGROUND = env.copilot_tasks
+TASKS = {
+    "default": {
+        "BACKEND": "django_tasks_db.DatabaseBackend"
+        if BACKGROUND == "database"
+        else "copilot_admin.jobs.background.ProcessBackend"
+    }
+}
+REDACTION = (env.copilot_redact, tuple(one.pattern for one in env.copilot_redact_expressions))
+PRUNE_HOUR = env.copilot_prune_hour  # UTC
 # Django.
 ASGI_APPLICATION = "copilot_admin.asgi.application"
 ROOT_URLCONF = "copilot_admin.urls"
@@ -235,7 +181,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "copilot_admin.admin.logins.middleware.PageFirmLogIns",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "axes.middleware.AxesMiddleware",  # asks nothing: it looks at a mark that a log-in leaves
+    "axes.middleware.AxesMiddleware",  # turns a lockout into its page
 ]
 TEMPLATES = [
     {
@@ -266,17 +212,14 @@ LOCALE_PATHS = [BASE_DIR / "copilot_admin" / "locale"]
 TIME_ZONE = "UTC"
 USE_TZ = True
 
-# Whether copilots have members, who alone see and edit them; else all builders do.
-MEMBERS = env.flag("COPILOT_MEMBERS")
-
-# Log-ins.
-FIRM_LOG_IN = firm_log_in(env, production=PRODUCTION)
-logs.hide(FIRM_LOG_IN.oidc.client_secret)
-PASSWORD_RESET_TIMEOUT = 3600  # seconds for which the address in a mail is good
+# Accounts and sessions
+MEMBERS = env.copilot_members  # only members see and edit a copilot, otherwise all builders do
+SSO = env.sso
+PASSWORD_RESET_TIMEOUT = 3600  # seconds
 LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "admin:index"  # also where the address to go to next is not one of ours
 PASSWORD_HASHERS = [
-    "copilot_admin.config.passwords.OneCoreArgon2",
+    "copilot_admin.config.passwords.SingleThreadedArgon2",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 AUTHENTICATION_BACKENDS = [
@@ -329,32 +272,31 @@ SILENCED_SYSTEM_CHECKS = [
 ]
 SECURE_REFERRER_POLICY = None
 
-LOG_FORMAT = env.choice("COPILOT_LOG_FORMAT", logs.LogFormat, default=logs.LogFormat.TEXT)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
         "line": {
-            "()": logs.FORMATTERS[LOG_FORMAT],
+            "()": logs.FORMATTERS[env.copilot_log_format],
             "format": "%(asctime)s %(levelname)s %(name)s %(message)s",
         }
     },
     "filters": {
-        "without_query": {"()": "copilot_admin.config.logs.WithoutQuery"},
-        "refusals": {"()": "copilot_admin.config.logs.RefusalIsNoError"},
+        "access_log": {"()": "copilot_admin.config.logs.AccessLogFilter"},
+        "client_errors": {"()": "copilot_admin.config.logs.ClientErrorFilter"},
     },
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
             "formatter": "line",
-            "filters": ["refusals"],
+            "filters": ["client_errors"],
         }
     },
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
         "django.server": {"handlers": [], "level": "INFO", "propagate": True},
-        "uvicorn.access": {"filters": ["without_query"]},
+        "uvicorn.access": {"filters": ["access_log"]},
         "axes": {"level": "ERROR"},  # what an operator has to know is one line of ours
         # It repeats itself every second while the server is away; what fails then is told anyway.
         "psycopg.pool": {"level": "ERROR"},

@@ -11,7 +11,6 @@ from django.contrib.contenttypes.models import ContentType
 from django.core.management import call_command
 from django.db import connection, transaction
 
-from copilot_admin.config.role_groups import CHANGE, GIVEN_ONCE
 from copilot_admin.config.roles import ROLES
 from copilot_admin.models import AuditEntry
 
@@ -48,10 +47,7 @@ def _non_empty_tables_sql() -> str:
 
 
 def _has_migrated_roles() -> bool:
-    granted = sum(
-        len({*role.permissions, *(GIVEN_ONCE if CHANGE in role.permissions else ())})
-        for role in ROLES.values()
-    )
+    granted = sum(len({*one.permissions, *one.initial_permissions}) for one in ROLES.values())
     found = (Group.objects.count(), Group.permissions.through.objects.count())
     return found == (len(ROLES), granted)
 

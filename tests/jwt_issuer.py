@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 import jwt
 
-from copilot_admin.config.asking_users import TokenRules
-from copilot_admin.config.key_sets import read_key_set
+from copilot_admin.copilots.key_sets import read_key_set
+from copilot_admin.copilots.token_rules import TokenRules
 from copilot_admin.copilots.users import AskingUser, UserSource
 
 ISSUER, AUDIENCE = "https://login.example.com", "copilots"

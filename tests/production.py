@@ -3,7 +3,7 @@
 import os
 import secrets
 
-from copilot_admin.config.encryption import new_key
+from copilot_admin.config.encryption import create_key
 
 
 def production_environment(data_dir: str) -> dict[str, str]:
@@ -13,6 +13,6 @@ def production_environment(data_dir: str) -> dict[str, str]:
         "COPILOT_ENV": "production",
         "COPILOT_DATA_DIR": data_dir,
         "SECRET_KEY": secrets.token_urlsafe(64),
-        "COPILOT_ENCRYPTION_KEYS": new_key(),
+        "COPILOT_ENCRYPTION_KEYS": create_key(),
         "ALLOWED_HOSTS": "copilots.example.com",
     }

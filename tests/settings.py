@@ -18,7 +18,7 @@ for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "PUBLIC_URL", "CORS_ORIGINS", 
     os.environ.pop(name, None)
 
 from copilot_admin.config.databases import (  # noqa: E402
-    OPTIONS_OF_SERVERS,
+    SERVER_OPTIONS,
     SQLITE,
     SQLITE_INIT,
 )
@@ -34,11 +34,8 @@ if _database["ENGINE"] == SQLITE:
     _database["OPTIONS"]["init_command"] = SQLITE_INIT.replace("=FULL", "=OFF")
 else:
     _database["TEST"] = {"NAME": f"test_copilot_admin_{os.getpid()}"}
-    from copilot_admin.config.bounded_connection import BoundedConnection
-
-    BoundedConnection.answers_within = 120.0
     _database["OPTIONS"] |= {
-        "options": f"{OPTIONS_OF_SERVERS} -c synchronous_commit=off -c statement_timeout=120000 "
+        "options": f"{SERVER_OPTIONS} -c synchronous_commit=off -c statement_timeout=120000 "
         "-c lock_timeout=60000 -c idle_in_transaction_session_timeout=0",
         "pool": {**_database["OPTIONS"]["pool"], "timeout": 60},
     }

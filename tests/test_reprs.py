@@ -7,7 +7,7 @@ import pytest
 
 from copilot_admin.admin.logins.sessions import LoginSource, Vouching
 from copilot_admin.agent.llm.provider_sessions import aclose_sessions, connection_for
-from copilot_admin.config.figure_readers import FigureReaders
+from copilot_admin.config.observability import MetricsAccess
 from copilot_admin.copilots.door import credentials_in
 from copilot_admin.server.first_start import FirstLogin
 
@@ -26,7 +26,7 @@ async def connection() -> str:
     [
         credentials_in({"X-API-Key": SECRET}),
         credentials_in({"Authorization": f"Bearer {SECRET}"}),
-        FigureReaders(token=SECRET),
+        MetricsAccess(token=SECRET),
         FirstLogin("admin", SECRET, Path("login")),
         Vouching(source=LoginSource.OIDC, at=0, id_token=SECRET),
     ],

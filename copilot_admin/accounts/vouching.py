@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 
-from copilot_admin.config.firm_log_in import FirmLogIn
+from copilot_admin.config.sso import SsoSettings
 
 KEY = "firm"  # in the session
 OIDC = "oidc"
@@ -23,7 +23,7 @@ def is_vouched_for(session: Mapping[str, Any] | Any) -> bool:
     kept = session.get(KEY)
     if not isinstance(kept, dict):
         return True
-    firm: FirmLogIn = settings.FIRM_LOG_IN
+    firm: SsoSettings = settings.SSO
     if kept["source"] == OIDC:
-        return firm.oidc.is_there and age_of(kept["at"]) <= firm.oidc.minutes * 60
-    return firm.proxy.is_there
+        return firm.oidc.is_configured and age_of(kept["at"]) <= firm.oidc.minutes * 60
+    return firm.proxy.is_configured

@@ -26,7 +26,6 @@ import orjson
 
 from copilot_admin.alerts.messages import AlertMessage, to_line
 from copilot_admin.alerts.webhooks import DeliveryResult, post_signed
-from copilot_admin.config.mail import DROPS
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.jobs.background import beside, in_loop, is_server
 from copilot_admin.jobs.tasks import waits_for_worker
@@ -190,7 +189,7 @@ async def send_mail(delivery: AlertDelivery) -> DeliveryResult:
 
 def can_send_mail() -> bool:
     """Return whether a mail server is configured."""
-    return bool(settings.EMAIL_BACKEND != DROPS)
+    return bool(settings.EMAIL_HOST)
 
 
 def build_mail(delivery: AlertDelivery) -> EmailMessage:

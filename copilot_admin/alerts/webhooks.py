@@ -13,7 +13,7 @@ from django.conf import settings
 from copilot_admin.agent.fetching.egress import Egress
 from copilot_admin.agent.fetching.posting import PostFailed, post
 from copilot_admin.config import logs
-from copilot_admin.config.encryption import SealedPlace, seal, unseal
+from copilot_admin.config.encryption import SecretLocation, decrypt, encrypt
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import AlertDelivery, AlertWebhook
 
@@ -40,7 +40,7 @@ class DeliveryResult:
 def issue_secret(webhook: AlertWebhook) -> str:
     """Give a saved webhook a new secret; the returned text is the only readable copy."""
     text = SECRET_PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode("ascii")
-    webhook.secret_cipher = seal(text, place=_place(webhook))
+    webhook.secret_cipher = encrypt(text, location=_place(webhook))
     webhook.save(update_fields=["secret_cipher"])
     return text
 
@@ -51,7 +51,7 @@ def decrypt_secret(webhook: AlertWebhook) -> str:
     Raises:
         ConfigurationError: No configured key decrypts it.
     """
-    text = unseal(webhook.secret_cipher, place=_place(webhook))
+    text = decrypt(webhook.secret_cipher, location=_place(webhook))
     logs.hide(text)
     return text
 
@@ -89,5 +89,5 @@ async def post_signed(
     return DeliveryResult(is_delivered=posted.is_taken, status=posted.status, answer=posted.head)
 
 
-def _place(webhook: AlertWebhook) -> SealedPlace:
-    return SealedPlace(table="alertwebhook", row=str(webhook.pk), field="secret")
+def _place(webhook: AlertWebhook) -> SecretLocation:
+    return SecretLocation(table="alertwebhook", row=str(webhook.pk), field="secret")

@@ -5,7 +5,7 @@ import logging
 from django import db
 from django.http import HttpRequest, JsonResponse
 
-from copilot_admin.config.free_space import fault_of_disks
+from copilot_admin.config.disk_space import find_disk_problem
 from copilot_admin.errors import Unavailable
 from copilot_admin.http.errors import skip_request_log
 from copilot_admin.limits.redis_client import LIMIT_REDIS
@@ -53,7 +53,7 @@ async def _find_problem() -> str:
 
 def _check_server() -> tuple[str, str]:
     """Return the problem and its details; the details may name folders, the answer may not."""
-    disk_fault = fault_of_disks()
+    disk_fault = find_disk_problem()
     if disk_fault:
         return DISK_FULL, disk_fault
     problem = "" if is_current() else NOT_MIGRATED

@@ -21,7 +21,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from copilot_admin.audit.chain import Anchor, get_head, hashed_fields, iterate_entries
-from copilot_admin.config.audit_log import SyslogServer
+from copilot_admin.config.observability import SyslogServer
 from copilot_admin.models.audit import HASH_LENGTH, AuditCursor, AuditCursorName, AuditEntry
 from protocol.json import JsonObject
 

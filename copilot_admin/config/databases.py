@@ -1,163 +1,125 @@
-"""How the database is reached: durable SQLite by default, PostgreSQL through a pool."""
+"""Database settings: durable SQLite by default, or PostgreSQL with a connection pool."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dj_database_url
-
-from copilot_admin.config.env import BadSetting
+from django.conf import settings
+from django.db import connection
 
 if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool
 
-
-def try_on(pool: "ConnectionPool[Any]") -> None:
-    """Lets a pool go on to connect that has given it up.
-
-    It begins anew only for who may wait. Whoever has waited in vain is counted as waiting until there is
-    a connection: after a hundred of them nobody may, and there would be none for ever.
-    """
-    pool.check()  # which also lets it grow, where it has no connection
-
-
 SQLITE = "django.db.backends.sqlite3"
-# How long a writer of SQLite waits for another one. Commits of the service take milliseconds, big
-# imports about a second; the journal tries twice, and its clients are answered before that.
-LOCK_WAIT_SECONDS = 4
-# auto_vacuum counts before the first table only. FULL: a commit survives a power cut. What is deleted
-# is overwritten with zeros: erasing a conversation has to mean that it is gone.
+POSTGRESQL = "django.db.backends.postgresql"
+# Commits take milliseconds, large imports about a second; callers retry once.
+LOCK_TIMEOUT_SECONDS = 4
+# auto_vacuum only counts before the first table. FULL: a commit survives a power cut. Erasing must
+# leave nothing in the file, so deleted data is overwritten.
 SQLITE_INIT = (
     "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; "
-    "PRAGMA secure_delete=ON; "
-    f"PRAGMA busy_timeout={LOCK_WAIT_SECONDS * 1000}"
+    f"PRAGMA secure_delete=ON; PRAGMA busy_timeout={LOCK_TIMEOUT_SECONDS * 1000}"
 )
-# Ten connections serve a process, since no stream holds one. A request that gets none within 1.5 s
-# fails with a clear error, also if it asks twice; a hundred may wait. The pool doubles its pauses
-# while the server is away and begins anew after `reconnect_timeout`: a server that came back would
-# wait for minutes with the default of 300 s.
-POOL: Mapping[str, Any] = {
-    "min_size": 2,
-    "max_size": 10,
-    "timeout": 1.5,
-    "max_waiting": 100,
-    "reconnect_timeout": 3,
-    "reconnect_failed": try_on,
-}
-# Seconds and milliseconds: a host that swallows packets is given up as one that refuses them.
-CONNECTING = {
+# A host that swallows packets fails as fast as one that refuses them (seconds, milliseconds).
+CONNECT_OPTIONS = {
     "connect_timeout": 3,
     "tcp_user_timeout": 4000,
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 2,
 }
-# What a server, a database or a role may have set otherwise, and what is built on it: psycopg reads dates
-# in this form alone, and whoever waited for a row goes on with what the other one left.
-TAKEN_FOR_GRANTED = "-c datestyle=ISO -c default_transaction_isolation=read\\ committed"
-# Milliseconds. Nothing that a request does may hold the database for longer: within 5 s it is told.
-# No statement of theirs is worth compiling: with 1,000,000 messages PostgreSQL spent 79 ms of processor time
-# on the first list by a thumb's reason, 47 without; on conversations of long ago 87 and 40, later 51 and 37.
-OPTIONS_OF_SERVERS = (
-    f"{TAKEN_FOR_GRANTED} "
-    "-c statement_timeout=3000 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=10000 "
-    "-c jit=off"
+# psycopg parses ISO dates only, and the code relies on this isolation level.
+_REQUIRED_OPTIONS = "-c datestyle=ISO -c default_transaction_isolation=read\\ committed"
+# Requests get an error within 5 s. JIT costs more than it saves: 79 ms instead of 47 for a list.
+SERVER_OPTIONS = (
+    f"{_REQUIRED_OPTIONS} -c statement_timeout=3000 -c lock_timeout=2000 "
+    "-c idle_in_transaction_session_timeout=10000 -c jit=off"
 )
-# An index over millions of rows takes minutes. But who waits for a lock keeps others waiting.
-OPTIONS_OF_COMMANDS = (
-    f"{TAKEN_FOR_GRANTED} "
-    "-c statement_timeout=0 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=0"
+# An index over millions of rows takes minutes, but waiting for a lock blocks everybody behind it.
+COMMAND_OPTIONS = (
+    f"{_REQUIRED_OPTIONS} -c statement_timeout=0 -c lock_timeout=2000 "
+    "-c idle_in_transaction_session_timeout=0"
 )
-SERVING = frozenset({"serve", "quickstart", "runserver"})
-PROGRAMS = frozenset({"manage.py", "django-admin"})
 
 
-def is_maintenance(argv: Sequence[str]) -> bool:
-    """Whether a command line runs a command of `manage.py` that answers nobody: `migrate`, `sweep`.
+def retry_connecting(pool: "ConnectionPool[Any]") -> None:
+    """Start the pool's next round of attempts: it gives up after `reconnect_timeout`."""
+    pool.check()
 
-    Args:
-        argv: As in `sys.argv`; other programs than `manage.py` are servers.
-    """
-    if not argv or Path(argv[0]).name not in PROGRAMS:
+
+# Ten connections serve a process, since no stream holds one. The default `reconnect_timeout` of
+# 300 s would keep the server waiting for minutes after the database is back.
+POOL_OPTIONS: Mapping[str, Any] = {
+    "min_size": 2,
+    "max_size": 10,
+    "timeout": 1.5,
+    "max_waiting": 100,
+    "reconnect_timeout": 3,
+    "reconnect_failed": retry_connecting,
+}
+
+
+def is_maintenance_command(argv: Sequence[str]) -> bool:
+    """Return whether `sys.argv` runs a command of manage.py that serves nobody, such as `migrate`."""
+    if not argv or Path(argv[0]).name not in ("manage.py", "django-admin"):
         return False
-    return not SERVING.intersection(argv[1:2])
+    return not {"serve", "quickstart", "runserver"}.intersection(argv[1:2])
 
 
-def database(
-    url: str,
-    *,
-    data_dir: Path,
-    maintenance: bool = False,
-    pgbouncer: bool = False,
-    setting: str = "DATABASE_URL",
-) -> Mapping[str, Any]:
-    """The entry of `DATABASES` for an address.
+def parse_database_url(
+    url: str, *, data_dir: Path, maintenance: bool = False, pgbouncer: bool = False
+) -> dict[str, Any]:
+    """Return an entry of `DATABASES`; an empty URL is SQLite in the data directory.
 
     Args:
-        url: `sqlite:///path` or `postgres://user:password@host:port/name`; empty: SQLite in the
-            data directory.
-        data_dir: Where SQLite is kept by default.
+        url: `sqlite:///path` or `postgres://user:password@host:port/name`.
+        data_dir: Directory of the default database.
         maintenance: Whether statements may take as long as they need.
-        pgbouncer: Whether PgBouncer stands before PostgreSQL, in transaction mode.
-        setting: The variable that has the address.
+        pgbouncer: Whether the URL leads to PgBouncer in transaction mode.
 
     Raises:
-        BadSetting: The address is none that this service can use.
+        ValueError: The URL is not understood.
     """
-    if not url:
-        return _sqlite(data_dir / "copilot.sqlite3")
     try:
-        parsed = dj_database_url.parse(url)
+        parsed = dj_database_url.parse(url) if url else {"ENGINE": SQLITE}
     except (ValueError, KeyError):
-        parsed = dj_database_url.DBConfig()
-    match parsed.get("ENGINE"):
-        case "django.db.backends.sqlite3":
-            return _sqlite(Path(parsed["NAME"]))
-        case "django.db.backends.postgresql":
-            return _postgresql(parsed, maintenance=maintenance, pgbouncer=pgbouncer)
-        case _:
-            raise BadSetting(
-                f"{setting} is not understood. Use postgres://user:password@host:port/name "
-                "or sqlite:///path/to/file."
-            )
-
-
-def _sqlite(path: Path) -> Mapping[str, Any]:
-    from copilot_admin.config.ready_connection import ReadyConnection  # loads sqlite3
-
-    return {
-        "ENGINE": SQLITE,
-        "NAME": path,
-        "CONN_MAX_AGE": 0,
-        "OPTIONS": {
-            "transaction_mode": "IMMEDIATE",
-            "timeout": LOCK_WAIT_SECONDS,
-            "init_command": SQLITE_INIT,
-            "factory": ReadyConnection,
-        },
-    }
-
-
-def _postgresql(
-    parsed: Mapping[str, Any], *, maintenance: bool, pgbouncer: bool
-) -> Mapping[str, Any]:
-    from copilot_admin.config.bounded_connection import BoundedConnection  # loads psycopg
-
-    options = OPTIONS_OF_COMMANDS if maintenance else OPTIONS_OF_SERVERS
-    # In transaction mode the next statement may go another way: what is set for a session is set for
-    # somebody else. PgBouncer refuses `options`; its own file has the limits (docs/operations.md).
-    session = {} if pgbouncer else {"options": options}
-    bound = {} if maintenance else {"connection_class": BoundedConnection}
-    # CONN_MAX_AGE must be 0 under ASGI: a connection kept by a thread that ended is never closed.
+        parsed = {}
+    # CONN_MAX_AGE stays 0: under ASGI, connections of threads that ended would never be closed.
+    if parsed.get("ENGINE") == SQLITE:
+        return {
+            "ENGINE": SQLITE,
+            "NAME": Path(parsed.get("NAME", data_dir / "copilot.sqlite3")),
+            "OPTIONS": {
+                "transaction_mode": "IMMEDIATE",
+                "timeout": LOCK_TIMEOUT_SECONDS,
+                "init_command": SQLITE_INIT,
+            },
+        }
+    if parsed.get("ENGINE") != POSTGRESQL:
+        raise ValueError("use postgres://user:password@host:port/name or sqlite:///path/to/file")
+    options: dict[str, Any] = {**CONNECT_OPTIONS, "pool": POOL_OPTIONS}
+    if not pgbouncer:  # it rejects `options`, as sessions are shared: docs/operations.md
+        options["options"] = COMMAND_OPTIONS if maintenance else SERVER_OPTIONS
     return {
         **parsed,
-        "CONN_MAX_AGE": 0,
         "CONN_HEALTH_CHECKS": True,
         "DISABLE_SERVER_SIDE_CURSORS": pgbouncer,
-        "OPTIONS": {
-            **CONNECTING,
-            **session,
-            "pool": {**POOL, **bound},
-            **parsed.get("OPTIONS", {}),
-        },
+        "OPTIONS": {**options, **parsed.get("OPTIONS", {})},
     }
+
+
+@contextmanager
+def without_statement_timeout() -> Iterator[None]:
+    """Let statements of this thread take as long as they need."""
+    if connection.vendor != "postgresql" or settings.PGBOUNCER:
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SET statement_timeout = 0")
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("RESET statement_timeout")

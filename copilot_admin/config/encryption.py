@@ -1,8 +1,7 @@
-"""Encrypts the keys of providers, so that a stolen database or backup holds none of them.
+"""Encryption of stored secrets, so that a stolen database or backup doesn't reveal them.
 
-AES-256-GCM. A sealed text is `<key id>:<base64 of nonce and ciphertext>`. It is bound to its
-place (table, row, field): moved to another row it does not open.
-Source: NIST SP 800-38D, section 8.2.2 (random nonces of 96 bits).
+AES-256-GCM with a random 96-bit nonce (NIST SP 800-38D, 8.2.2). A ciphertext is
+`<key id>:<base64 of nonce and ciphertext>` and is bound to its row: it can't be decrypted elsewhere.
 """
 
 import base64
@@ -19,20 +18,20 @@ from copilot_admin.errors import ConfigurationError
 
 KEY_BYTES = 32
 NONCE_BYTES = 12
-FEWEST_DIFFERENT_BYTES = 16  # 32 random bytes have about 30; a typed pattern has fewer
+MIN_DISTINCT_BYTES = 16  # 32 random bytes have about 30 distinct ones, a typed pattern has fewer
 
 
 @dataclass(frozen=True, slots=True)
 class EncryptionKey:
-    """A secret key and the short name by which sealed texts refer to it."""
+    """A key and the short id by which ciphertexts refer to it."""
 
     id: str
     secret: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class SealedPlace:
-    """Where a sealed text belongs."""
+class SecretLocation:
+    """The column that a ciphertext is bound to."""
 
     table: str
     row: str
@@ -42,73 +41,70 @@ class SealedPlace:
         return "\x1f".join((self.table, self.row, self.field)).encode()
 
 
-def new_key() -> str:
-    """A new key as text, for `COPILOT_ENCRYPTION_KEYS`."""
+def create_key() -> str:
+    """Return a new key for `COPILOT_ENCRYPTION_KEYS`."""
     return base64.urlsafe_b64encode(os.urandom(KEY_BYTES)).decode("ascii")
 
 
-def read_key(text: str) -> EncryptionKey:
-    """Reads one key of the ring from its base64.
+def parse_key(text: str) -> EncryptionKey:
+    """Parse one key of `COPILOT_ENCRYPTION_KEYS`.
 
     Raises:
-        ConfigurationError: It is not 32 bytes in base64, or a pattern rather than random bytes.
+        ValueError: It is not 32 random bytes in base64.
     """
     try:
         secret = base64.b64decode(text.encode("ascii"), altchars=b"-_", validate=True)
     except (binascii.Error, UnicodeEncodeError):
         secret = b""
-    if len(secret) != KEY_BYTES:
-        raise ConfigurationError("an encryption key is 32 random bytes in URL-safe base64")
-    if len(set(secret)) < FEWEST_DIFFERENT_BYTES:
-        raise ConfigurationError("an encryption key must be random bytes, not a pattern")
+    if len(secret) != KEY_BYTES or len(set(secret)) < MIN_DISTINCT_BYTES:
+        raise ValueError("use 32 random bytes in URL-safe base64 for each key")
     return EncryptionKey(hashlib.sha256(secret).hexdigest()[:8], secret)
 
 
-def seal(text: str, *, place: SealedPlace) -> str:
-    """Encrypts a text with the newest key."""
+def encrypt(text: str, *, location: SecretLocation) -> str:
+    """Encrypt a text with the current key."""
     key = _keys()[0]
     nonce = os.urandom(NONCE_BYTES)
-    sealed = nonce + AESGCM(key.secret).encrypt(nonce, text.encode(), bytes(place))
-    return f"{key.id}:{base64.urlsafe_b64encode(sealed).decode('ascii')}"
+    ciphertext = nonce + AESGCM(key.secret).encrypt(nonce, text.encode(), bytes(location))
+    return f"{key.id}:{base64.urlsafe_b64encode(ciphertext).decode('ascii')}"
 
 
-def key_id_of(sealed: str) -> str:
-    """The short name of the key that sealed a text."""
-    return sealed.partition(":")[0]
+def decrypt(ciphertext: str, *, location: SecretLocation) -> str:
+    """Decrypt a text with the key that encrypted it.
+
+    Raises:
+        ConfigurationError: That key is missing, or the text was changed or belongs to another row.
+    """
+    key_id, _, body = ciphertext.partition(":")
+    key = next((key for key in _keys() if key.id == key_id), None)
+    if key is None:
+        raise ConfigurationError(
+            f"The encryption key {key_id!r} is not among COPILOT_ENCRYPTION_KEYS. "
+            "Add it again, or enter the secret again."
+        )
+    try:
+        raw = base64.urlsafe_b64decode(body)
+        text = AESGCM(key.secret).decrypt(raw[:NONCE_BYTES], raw[NONCE_BYTES:], bytes(location))
+    except (InvalidTag, ValueError):
+        raise ConfigurationError(
+            "A stored secret can't be decrypted: it was changed, or belongs to another row. "
+            "Enter it again."
+        ) from None
+    return text.decode()
 
 
-def newest_key_id() -> str:
-    """The short name of the key that seals."""
+def key_id_of(ciphertext: str) -> str:
+    return ciphertext.partition(":")[0]
+
+
+def current_key_id() -> str:
+    """Return the id of the key that encrypts."""
     return _keys()[0].id
 
 
 def older_key_ids() -> tuple[str, ...]:
-    """The short names of the keys that only open."""
+    """Return the ids of the keys that only decrypt."""
     return tuple(key.id for key in _keys()[1:])
-
-
-def unseal(sealed: str, *, place: SealedPlace) -> str:
-    """Decrypts a text with the key that sealed it.
-
-    Raises:
-        ConfigurationError: That key is gone, or the text was changed or belongs elsewhere.
-    """
-    key_id, _, body = sealed.partition(":")
-    key = next((key for key in _keys() if key.id == key_id), None)
-    if key is None:
-        raise ConfigurationError(
-            f"The encryption key {key_id!r} is not among COPILOT_ENCRYPTION_KEYS. Add it again, "
-            "or enter the secret anew."
-        )
-    try:
-        raw = base64.urlsafe_b64decode(body)
-        opened = AESGCM(key.secret).decrypt(raw[:NONCE_BYTES], raw[NONCE_BYTES:], bytes(place))
-    except (InvalidTag, ValueError):
-        raise ConfigurationError(
-            "A stored secret cannot be opened: it was changed, or belongs to another row. "
-            "Enter it anew."
-        ) from None
-    return opened.decode()
 
 
 def _keys() -> tuple[EncryptionKey, ...]:

@@ -1,7 +1,4 @@
-"""The roles that people have in the admin: what each is for, and what it may do.
-
-`settings` reads their names, so nothing here needs the models of `auth`; `role_groups` makes the groups.
-"""
+"""Roles of people in the admin: Django groups with fixed permissions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Role(StrEnum):
-    """A group of users, by its name."""
+    """Name of the group of a role; people with several jobs are in several groups."""
 
     AUDITORS = "Auditors"
     BUILDERS = "Builders"
@@ -21,114 +18,85 @@ class Role(StrEnum):
     REVIEWERS = "Reviewers"
 
 
+def _permissions(codenames: str) -> tuple[str, ...]:
+    """Return permissions as `app.codename`; the app is this one if it isn't given."""
+    return tuple(name if "." in name else f"copilot_admin.{name}" for name in codenames.split())
+
+
 @dataclass(frozen=True, kw_only=True)
 class RoleRights:
-    """What the people of a role do.
+    """Description and permissions of a role, as `app.codename`.
 
     Attributes:
-        words: One sentence, for whoever gives roles.
-        permissions: Django's, as `app.codename`.
+        initial_permissions: Given when the group is created; administrators may remove them.
     """
 
-    words: str | Promise
+    description: str | Promise
     permissions: tuple[str, ...]
+    initial_permissions: tuple[str, ...] = ()
 
 
-# Who does more than one job is in more than one group.
 ROLES: Mapping[Role, RoleRights] = {
     Role.AUDITORS: RoleRights(
-        words=_("Read everything, the audit trail too, and change nothing."),
-        permissions=(
-            "copilot_admin.view_auditentry",
-            "copilot_admin.view_copilot",
-            "copilot_admin.reach_every_copilot",
-            "copilot_admin.view_provider",
-            "copilot_admin.view_modelprice",
-            "copilot_admin.view_endpointkey",
-            "copilot_admin.view_conversation",
-            "copilot_admin.view_componentcall",
-            "copilot_admin.view_reviewqueue",
-            "copilot_admin.view_criterion",
-            "copilot_admin.view_alert",
-            "copilot_admin.view_alertdelivery",
-            "copilot_admin.view_alertdigest",
-            "copilot_admin.view_alertrule",
-            "copilot_admin.view_alertwebhook",
-            "copilot_admin.view_subjectlimits",
-            "auth.view_user",
-            "auth.view_group",
+        description=_("Read everything, including the audit trail. Change nothing."),
+        permissions=_permissions(
+            "view_auditentry view_copilot reach_every_copilot view_provider view_modelprice "
+            "view_endpointkey view_conversation view_componentcall view_reviewqueue "
+            "view_criterion view_alert view_alertdelivery view_alertdigest view_alertrule "
+            "view_alertwebhook view_subjectlimits auth.view_user auth.view_group"
         ),
     ),
     Role.BUILDERS: RoleRights(
-        words=_("Make copilots, change and try them, and publish them unless others shall."),
-        permissions=(
-            "copilot_admin.view_copilot",
-            "copilot_admin.add_copilot",
-            "copilot_admin.change_copilot",
-            "copilot_admin.delete_copilot",
-            "copilot_admin.view_alert",
+        description=_("Create, edit and try copilots. Publish them, unless this was removed."),
+        permissions=_permissions(
+            "view_copilot add_copilot change_copilot delete_copilot view_alert"
         ),
+        initial_permissions=_permissions("publish_copilot"),
     ),
+    # Erasing data is not part of a role: superusers grant it to people by name.
     Role.OPERATORS: RoleRights(
-        words=_(
-            "Look after providers, prices, keys, limits, alerts, people, and for how long transcripts stay."
-        ),
-        permissions=(
-            "copilot_admin.reach_every_copilot",
-            "copilot_admin.view_provider",
-            "copilot_admin.add_provider",
-            "copilot_admin.change_provider",
-            "copilot_admin.delete_provider",
-            "copilot_admin.view_modelprice",
-            "copilot_admin.add_modelprice",
-            "copilot_admin.change_modelprice",
-            "copilot_admin.delete_modelprice",
-            "copilot_admin.view_subjectlimits",
-            "copilot_admin.change_subjectlimits",
-            "copilot_admin.view_endpointkey",
-            "copilot_admin.add_endpointkey",
-            "copilot_admin.change_endpointkey",
-            "copilot_admin.add_allowedorigin",
-            "copilot_admin.delete_allowedorigin",
-            "auth.view_user",
-            "auth.add_user",
-            "auth.change_user",
-            "auth.delete_user",
-            "auth.view_group",
-            # They say who reviews, and so what is judged.
-            "copilot_admin.view_criterion",
-            "copilot_admin.add_criterion",
-            "copilot_admin.change_criterion",
-            "copilot_admin.watch_background",
-            *(
-                f"copilot_admin.{may}_{what}"
-                for what in ("alertrule", "alertwebhook", "alertdigest")
-                for may in ("view", "add", "change", "delete")
-            ),
-            # Erasing is no part of a role: it is given to people by name.
-            "copilot_admin.hold_data",
-            "copilot_admin.view_alert",
-            "copilot_admin.view_alertdelivery",
+        description=_("Manage providers, prices, keys, limits, alerts, people and retention."),
+        permissions=_permissions(
+            "reach_every_copilot "
+            "view_provider add_provider change_provider delete_provider "
+            "view_modelprice add_modelprice change_modelprice delete_modelprice "
+            "view_subjectlimits change_subjectlimits "
+            "view_endpointkey add_endpointkey change_endpointkey "
+            "add_allowedorigin delete_allowedorigin "
+            "auth.view_user auth.add_user auth.change_user auth.delete_user auth.view_group "
+            "view_criterion add_criterion change_criterion watch_background "
+            "view_alertrule add_alertrule change_alertrule delete_alertrule "
+            "view_alertwebhook add_alertwebhook change_alertwebhook delete_alertwebhook "
+            "view_alertdigest add_alertdigest change_alertdigest delete_alertdigest "
+            "hold_data view_alert view_alertdelivery"
         ),
     ),
     Role.PUBLISHERS: RoleRights(
-        words=_("Read copilots, publish them and switch them on."),
-        permissions=(
-            "copilot_admin.view_copilot",
-            "copilot_admin.publish_copilot",
-        ),
+        description=_("Read copilots, publish them and switch them on."),
+        permissions=_permissions("view_copilot publish_copilot"),
     ),
     Role.REVIEWERS: RoleRights(
-        words=_("Read, judge and export transcripts."),
-        permissions=(
-            "copilot_admin.view_conversation",
-            "copilot_admin.change_conversation",
-            "copilot_admin.export_conversation",
-            "copilot_admin.view_componentcall",
-            "copilot_admin.view_reviewqueue",
-            "copilot_admin.add_reviewqueue",
-            "copilot_admin.change_reviewqueue",
-            "copilot_admin.view_alert",
+        description=_("Read, review and export transcripts."),
+        permissions=_permissions(
+            "view_conversation change_conversation export_conversation view_componentcall "
+            "view_reviewqueue add_reviewqueue change_reviewqueue view_alert"
         ),
     ),
 }
+
+
+def create_roles(**_: object) -> None:
+    """Create the groups and give them their permissions; runs after every `migrate`.
+
+    Permissions that an administrator added to a group stay.
+    """
+    from django.contrib.auth.models import Group, Permission  # settings import this module
+
+    permissions = {
+        f"{row.content_type.app_label}.{row.codename}": row
+        for row in Permission.objects.select_related("content_type")
+    }
+    for role, rights in ROLES.items():
+        group, is_new = Group.objects.get_or_create(name=role.value)
+        names = rights.permissions + (rights.initial_permissions if is_new else ())
+        group.permissions.add(*(permissions[name] for name in names if name in permissions))

@@ -12,8 +12,8 @@ from hashlib import sha256
 from threading import Lock
 from time import time
 
-from copilot_admin.config.asking_users import TokenRules
-from copilot_admin.config.key_sets import KeySet
+from copilot_admin.copilots.key_sets import KeySet
+from copilot_admin.copilots.token_rules import TokenRules
 from copilot_admin.copilots.tokens import claims_of, named_key
 from copilot_admin.copilots.users import AskingUser, user_of_claims
 

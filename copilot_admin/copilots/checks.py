@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
 from copilot_admin.agent.components.registry import registry
-from copilot_admin.config.issuers import faults_of_issuers
+from copilot_admin.config.networks import covers_everyone
 from copilot_admin.copilots.providers import api_key_of
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Provider
@@ -31,17 +31,24 @@ def check_exposure(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[Ch
     return list(_exposure()) if settings.PRODUCTION else []
 
 
+@register(Tags.security)
+def check_metrics(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    """Warn about metrics that everyone can read; production does not start with them."""
+    if not settings.METRICS.is_open_to_everyone:
+        return []
+    return [
+        Warning(
+            "COPILOT_METRICS_ALLOW is open to everyone.",
+            hint="Name networks, or set COPILOT_METRICS_TOKEN as well: production requires it.",
+            id="copilot.W014",
+        )
+    ]
+
+
 @register("files")
 def check_folders(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
     """Data can be written, by us alone, and the keys are elsewhere."""
     return list(_folders())
-
-
-@register("files")
-def check_issuers(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
-    """Where issuers of certificates are named, there are some."""
-    hint = "Until that is mended no server is trusted whose certificate they would have signed."
-    return [Warning(fault, hint=hint, id="copilot.W013") for fault in faults_of_issuers(os.environ)]
 
 
 @register(Tags.database)
@@ -99,9 +106,9 @@ def _exposure() -> Iterator[CheckMessage]:
             hint="Name each host: a wildcard lets any web page rebind its name to this server.",
             id="copilot.E004",
         )
-    if settings.FORWARDED_ALLOW_IPS == "*":
+    if covers_everyone(settings.TRUSTED_PROXIES):
         yield Error(
-            "FORWARDED_ALLOW_IPS is *.",
+            "FORWARDED_ALLOW_IPS trusts every address.",
             hint="Name the addresses of your proxies: uvicorn would believe every X-Forwarded-For.",
             id="copilot.E005",
         )

@@ -6,9 +6,9 @@ from functools import lru_cache
 
 from django.conf import settings
 
-from copilot_admin.config.asking_users import TokenRules
 from copilot_admin.copilots.checked_tokens import CHECKED
 from copilot_admin.copilots.fetched_keys import FetchedKeys
+from copilot_admin.copilots.token_rules import TokenRules
 from copilot_admin.copilots.tokens import UnknownKey, is_token
 from copilot_admin.copilots.users import AskingUser, ProxyWords, user_of_headers
 
@@ -71,7 +71,7 @@ async def _user_of_token(token: str, rules: TokenRules) -> AskingUser:
     keys = rules.keys
     if keys is not None:
         return CHECKED.user_of(token, keys=keys, rules=rules)
-    fetched = _fetched_keys(rules.address, rules.algorithms)
+    fetched = _fetched_keys(rules.jwks_url, rules.algorithms)
     try:
         return CHECKED.user_of(token, keys=await fetched.current(), rules=rules)
     except UnknownKey:

@@ -10,7 +10,7 @@ from time import monotonic
 from urllib.parse import urlsplit
 
 from copilot_admin.agent.fetching.egress import Egress, Fetch, FetchFailed
-from copilot_admin.config.key_sets import EmptyKeySet, KeySet, NoKeys, read_key_set
+from copilot_admin.copilots.key_sets import EmptyKeySet, InvalidKeySet, KeySet, read_key_set
 from copilot_admin.errors import Unavailable
 
 SECONDS = 5.0  # for a fetch: whoever asks may wait for it
@@ -107,7 +107,7 @@ class FetchedKeys:
             kept = "those that were known are taken back" if self._keys else _NONE_YET
             self._keys = self._keys and KeySet({})  # where there never was one a setting is wrong
             logger.warning(_NOT_FETCHED, kept, error)
-        except (FetchFailed, NoKeys) as error:
+        except (FetchFailed, InvalidKeySet) as error:
             kept = "those that are known stay" if self._keys else _NONE_YET
             why = error.detail if isinstance(error, FetchFailed) else error
             logger.warning(_NOT_FETCHED, kept, why)

@@ -8,8 +8,8 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.agent.values.spec import ProviderSpec, Timeouts, ToolCalling
 from copilot_admin.config import logs
-from copilot_admin.config.encryption import SealedPlace, seal, unseal
-from copilot_admin.config.env import OF_FILE, BadSetting, process_environment
+from copilot_admin.config.encryption import SecretLocation, decrypt, encrypt
+from copilot_admin.config.variables import FILE_SUFFIX, read_secret
 from copilot_admin.copilots.sealed_columns import PROVIDER_KEYS
 from copilot_admin.errors import ConfigurationError, KeyVariableUnset
 from copilot_admin.models import Provider
@@ -49,7 +49,7 @@ def api_key_of(provider: Provider) -> str:
     """
     key = ""
     if provider.api_key_cipher:
-        key = unseal(provider.api_key_cipher, place=_place(provider))
+        key = decrypt(provider.api_key_cipher, location=_place(provider))
     elif provider.api_key_env:
         key = _key_in_variable(provider)
     logs.hide(key)
@@ -61,7 +61,7 @@ def set_api_key(provider: Provider, text: str) -> None:
     if provider.pk is None:
         raise ValueError("a key is bound to its row: save the provider first")
     text = text.strip()
-    provider.api_key_cipher = seal(text, place=_place(provider)) if text else ""
+    provider.api_key_cipher = encrypt(text, location=_place(provider)) if text else ""
     # A hint of a short key would be most of the key.
     provider.api_key_hint = text[-HINT_LENGTH:] if len(text) >= 4 * HINT_LENGTH else ""
     provider.save(update_fields=["api_key_cipher", "api_key_hint", "updated_at"])
@@ -107,14 +107,14 @@ def may_hold_key(name: str) -> bool:
     """
     if name in (SAMPLE_KEY, *settings.KEY_VARIABLES):
         return True
-    if name.endswith(OF_FILE):
+    if name.endswith(FILE_SUFFIX):
         return False
     return name.startswith(KEY_PREFIX) and name not in (KEY_PREFIX, LIST_OF_OTHERS)
 
 
 def key_variables(wrong: str = "") -> str:
     """The names that may be used instead of a wrong one, in words."""
-    if wrong.endswith(OF_FILE) and may_hold_key(meant := wrong.removesuffix(OF_FILE)):
+    if wrong.endswith(FILE_SUFFIX) and may_hold_key(meant := wrong.removesuffix(FILE_SUFFIX)):
         return meant
     return ", ".join([f"{KEY_PREFIX}...", SAMPLE_KEY, *settings.KEY_VARIABLES])
 
@@ -137,9 +137,9 @@ def _key_in_variable(provider: Provider) -> str:
             f"{key_variables(name)}. {LIST_OF_OTHERS} allows more names."
         )
     try:
-        key = process_environment().secret(name)
-    except BadSetting as error:
-        raise ConfigurationError(error.sentence) from error
+        key = read_secret(name)
+    except ValueError as error:
+        raise ConfigurationError(str(error)) from error
     if not key:
         raise KeyVariableUnset(
             f"Provider '{provider.name}' uses the key in the variable {name}, which is not set. "
@@ -154,7 +154,7 @@ def get_origin(url: str) -> tuple[str, str]:
     return parts.scheme, parts.netloc
 
 
-def _place(provider: Provider) -> SealedPlace:
+def _place(provider: Provider) -> SecretLocation:
     return PROVIDER_KEYS.place(provider.pk)
 
 

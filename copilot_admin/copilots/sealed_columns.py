@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.apps import apps
 from django.db.models import Model
 
-from copilot_admin.config.encryption import SealedPlace
+from copilot_admin.config.encryption import SecretLocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,9 @@ class SealedColumn:
     field: str
     words: str
 
-    def place(self, row: object) -> SealedPlace:
+    def place(self, row: object) -> SecretLocation:
         """Where the secret of a row belongs."""
-        return SealedPlace(table=self.table, row=str(row), field=self.field)
+        return SecretLocation(table=self.table, row=str(row), field=self.field)
 
     @property
     def rows(self) -> type[Model]:

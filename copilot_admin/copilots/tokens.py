@@ -10,8 +10,8 @@ from typing import Any
 
 import jwt
 
-from copilot_admin.config.asking_users import TokenRules
-from copilot_admin.config.key_sets import KeySet
+from copilot_admin.copilots.key_sets import KeySet
+from copilot_admin.copilots.token_rules import TokenRules
 from copilot_admin.errors import UnknownUser
 
 LONGEST = 16 * 1024  # characters; a token with the groups of a large firm has some 5,000

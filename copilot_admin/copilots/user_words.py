@@ -5,17 +5,17 @@ import hmac
 
 from django.conf import settings
 
-from copilot_admin.config.asking_users import Naming
+from copilot_admin.copilots.token_rules import UserIdDisclosure
 from copilot_admin.copilots.users import AskingUser
 
 HASH_DIGITS = 32
 
 
-def named(user: AskingUser | None, naming: Naming) -> str:
+def named(user: AskingUser | None, naming: UserIdDisclosure) -> str:
     """A user as he is told of; "" if he is not."""
-    if user is None or naming is Naming.NONE:
+    if user is None or naming is UserIdDisclosure.NONE:
         return ""
-    return user.id if naming is Naming.PLAIN else hashed(user.id)
+    return user.id if naming is UserIdDisclosure.PLAIN else hashed(user.id)
 
 
 def hashed(user_id: str) -> str:

@@ -8,7 +8,7 @@ import unicodedata
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
-from copilot_admin.config.asking_users import TokenRules
+from copilot_admin.copilots.token_rules import TokenRules
 from copilot_admin.errors import UnknownUser
 
 LONGEST = 254  # characters of an id, an e-mail address or a name: the longest address

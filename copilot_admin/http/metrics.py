@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from copilot_admin.config.figure_readers import FigureReaders
+from copilot_admin.config.observability import MetricsAccess
 from copilot_admin.errors import Forbidden, MethodNotAllowed, RequestError, Unauthorized
 from copilot_admin.http.auth_throttle import record_failure
 from copilot_admin.http.errors import send_error, send_response
@@ -29,7 +29,7 @@ class MetricsPage:
         app: App,
         *,
         metrics: "ServerFigures",
-        readers: FigureReaders,
+        readers: MetricsAccess,
         refresh: Callable[[], None],
     ) -> None:
         self.app = app
@@ -54,10 +54,10 @@ class MetricsPage:
 
     def _check(self, scope: Scope) -> None:
         address = get_client_address(scope)
-        if not self.readers.come_from(address):
+        if not self.readers.allows_address(address):
             raise Forbidden("Metrics are not available from this address.")
         authorization = (get_header(scope, b"authorization") or b"").decode("latin-1")
-        if not self.readers.know(authorization):
+        if not self.readers.allows_token(authorization):
             if authorization:
                 record_failure(address)
             raise Unauthorized("Send the metrics token as 'Authorization: Bearer TOKEN'.")

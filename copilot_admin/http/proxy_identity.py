@@ -7,9 +7,9 @@ nobody can read such a header of a stranger, because it is gone.
 
 from dataclasses import dataclass
 
-from copilot_admin.config.asking_users import ProxyRules
-from copilot_admin.config.firm_log_in import UserProxy
 from copilot_admin.config.networks import is_in
+from copilot_admin.config.sso import SsoProxy
+from copilot_admin.copilots.token_rules import ProxyRules
 from copilot_admin.copilots.users import ProxyWords
 from copilot_admin.http.scope import App, Headers, Receive, Scope, Send, get_client_address
 
@@ -34,7 +34,7 @@ class ProxyIdentity:
         end_user: Headers and proxies that name the end users of copilots.
     """
 
-    def __init__(self, app: App, *, remote_user: UserProxy, end_user: ProxyRules) -> None:
+    def __init__(self, app: App, *, remote_user: SsoProxy, end_user: ProxyRules) -> None:
         self.app = app
         self.remote_user = remote_user
         self.end_user = end_user

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from django.db import transaction
 from django.db.models import Model, QuerySet
 
-from copilot_admin.config.encryption import key_id_of, newest_key_id, seal, unseal
+from copilot_admin.config.encryption import current_key_id, decrypt, encrypt, key_id_of
 from copilot_admin.copilots.sealed_columns import SEALED_COLUMNS, SealedColumn
 from copilot_admin.errors import ConfigurationError
 
@@ -47,7 +47,7 @@ def reseal_all() -> Resealing:
 
 def _batches(column: SealedColumn) -> Iterator[list[tuple[object, str]]]:
     """The rows that an older key sealed, in the order of their ids."""
-    old = _filled(column).exclude(**{f"{column.column}__startswith": f"{newest_key_id()}:"})
+    old = _filled(column).exclude(**{f"{column.column}__startswith": f"{current_key_id()}:"})
     rows = old.order_by("pk").values_list("pk", column.column)
     batch = list(rows[:BATCH])
     while batch:
@@ -59,7 +59,7 @@ def _reseal(column: SealedColumn, row: object, sealed: str, done: Resealing) -> 
     """Changes a row that still is as it was read: a new secret of the meantime is not overwritten."""
     place = column.place(row)
     try:
-        anew = seal(unseal(sealed, place=place), place=place)
+        anew = encrypt(decrypt(sealed, location=place), location=place)
     except ConfigurationError as error:
         done.stuck.append(f"{column.words} ({column.model} {row}): {error.public}")
         return

@@ -12,8 +12,7 @@ from weakref import WeakKeyDictionary
 
 from django.conf import settings
 from redis.asyncio import Redis
-
-from copilot_admin.config.redis_faults import REDIS_FAULTS
+from redis.exceptions import RedisError
 
 KEY_PREFIX = "copilot-limits:"
 REDIS_TIMEOUT_SECONDS = 2.0  # an answer takes a fraction of a millisecond; a busy loop sees it late
@@ -54,7 +53,7 @@ class LimitRedis:
         try:
             async with asyncio.timeout(REDIS_TIMEOUT_SECONDS):
                 yield self._get_client()
-        except REDIS_FAULTS as error:
+        except RedisError as error:
             if not self._is_away:
                 self._is_away = True
                 # Only the class: the message quotes the URL, which may have a password.
@@ -69,7 +68,7 @@ class LimitRedis:
         try:
             async with asyncio.timeout(REDIS_TIMEOUT_SECONDS):
                 self._is_away = not await self._get_client().ping()
-        except REDIS_FAULTS:
+        except RedisError:
             return
         if not self._is_away:
             logger.warning("Redis answers again: limits are counted for all workers together")

@@ -13,7 +13,7 @@ from django.apps import apps
 from django.db import OperationalError, connection
 from django.db.backends.utils import CursorWrapper
 
-from copilot_admin.config.statement_limits import without_statement_timeout
+from copilot_admin.config.databases import without_statement_timeout
 from copilot_admin.models import Feedback, SeenKind, SeenValue
 from copilot_admin.storage.errors import LOCK_NOT_AVAILABLE
 from copilot_admin.storage.many import by_key, delete_rows

@@ -8,8 +8,7 @@ import time
 
 from channels.exceptions import ChannelFull
 from channels.layers import InMemoryChannelLayer, get_channel_layer
-
-from copilot_admin.config.redis_faults import REDIS_FAULTS
+from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
 QUIET_SECONDS = 10.0  # between two lines in the log
@@ -62,5 +61,5 @@ async def announce(conversation_id: int, *, turn_id: int, kind: TurnChange) -> N
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
             await layer.group_send(group_of(conversation_id), message)
-    except (ChannelFull, *REDIS_FAULTS):
+    except (ChannelFull, RedisError, OSError):
         _COMPLAINTS.say(conversation_id)

@@ -11,9 +11,9 @@ from django.contrib.auth import get_user
 from django.contrib.sessions.backends.base import SessionBase
 from django.http import HttpRequest
 from django.urls import path, re_path
+from redis.exceptions import RedisError
 
 from copilot_admin.accounts.vouching import is_vouched_for
-from copilot_admin.config.redis_faults import REDIS_FAULTS
 from copilot_admin.errors import Unavailable
 from copilot_admin.http.scope import Receive, Scope, Send
 from copilot_admin.models import Conversation
@@ -26,12 +26,9 @@ VIEW = "copilot_admin.view_conversation"
 TRY_AGAIN_LATER = 1013
 NO_LONGER_ALLOWED = 1008
 LOOK_SECONDS = 20.0  # so long a page may stay after its reader logged out or lost a right
-PAGE_FAULTS: tuple[type[Exception], ...] = (Unavailable, *REDIS_FAULTS)
+PAGE_FAULTS: tuple[type[Exception], ...] = (Unavailable, RedisError, OSError)
 # Without the plain OSError: that is what the server raises where a page has gone.
-LAYER_FAULTS: tuple[type[Exception], ...] = (
-    *[one for one in REDIS_FAULTS if one is not OSError],
-    TimeoutError,
-)
+LAYER_FAULTS: tuple[type[Exception], ...] = (RedisError, TimeoutError)
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,6 @@ from copilot_admin.agent.files.file_processes import WORKERS
 from copilot_admin.agent.providers.registry import aclose_all, provider_kinds
 from copilot_admin.component_calls.call import stop_all
 from copilot_admin.config.databases import SQLITE
-from copilot_admin.config.logs import collect_little
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.http.origins import ALLOWED_ORIGINS
 from copilot_admin.jobs import background
@@ -52,7 +51,6 @@ async def start() -> None:
         ConfigurationError: The database cannot be used, or another server has it.
     """
     _lock.enter_context(instance_lock())
-    collect_little()
     stop_draining()
     install_signal_handlers()
     await asyncio.to_thread(WORKERS.start)  # so that the first file does not wait for it
@@ -68,7 +66,7 @@ async def start() -> None:
     # Last: a start that fails ends this loop, and what it was given to do is lost.
     background.start(asyncio.get_running_loop())
     _tune_garbage_collector()
-    await asyncio.to_thread(start_tracing, settings.COLLECTOR)
+    await asyncio.to_thread(start_tracing, settings.TRACES)
     _periodic_tasks.extend(start_periodic_tasks(PERIODIC_TASKS))
 
 

@@ -137,7 +137,7 @@ class Supervisor(Multiprocess):
 @contextmanager
 def shared_metrics() -> Iterator[None]:
     """Let workers that start meanwhile add up their metrics in one directory."""
-    if not settings.METRICS_READERS.are_there:
+    if not settings.METRICS.is_enabled:
         yield
         return
     with TemporaryDirectory(prefix="copilot-metrics-") as directory:

@@ -17,7 +17,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
-from copilot_admin.config.collector import Collector
+from copilot_admin.config.observability import TraceSettings
 from copilot_admin.telemetry.brief_answers import brief_session
 from copilot_admin.telemetry.ended_run import EndedRun
 from copilot_admin.telemetry.span_plan import ERRORS, PlannedKind, PlannedSpan, plan
@@ -33,11 +33,11 @@ _KINDS = {PlannedKind.INTERNAL: SpanKind.INTERNAL, PlannedKind.CLIENT: SpanKind.
 class Traces:
     """Makes spans of runs that have ended, and sends them."""
 
-    def __init__(self, collector: Collector) -> None:
+    def __init__(self, collector: TraceSettings) -> None:
         self.with_content = collector.with_content
         self._collector = collector
         self._exporter = OTLPSpanExporter(
-            endpoint=f"{collector.address.rstrip('/')}/v1/traces",
+            endpoint=f"{collector.endpoint}/v1/traces",
             headers=dict(collector.headers),
             timeout=TIMEOUT_SECONDS,
             session=brief_session(),

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from copilot_admin.config.collector import Collector
+from copilot_admin.config.observability import TraceSettings
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.telemetry.watchers import WATCHERS
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 _tracing: "list[Traces]" = []
 
 
-def start_tracing(collector: Collector) -> None:
+def start_tracing(collector: TraceSettings) -> None:
     """Sends the trace of each run that ends from now on, if there is a collector.
 
     Raises:
         ConfigurationError: The packages that it takes are not installed.
     """
-    if not collector.is_there:
+    if not collector.is_enabled:
         return
     try:
         from copilot_admin.telemetry.traces import Traces

@@ -640,9 +640,7 @@ DOORS = (
     Door(markdown_room, wide_table, (("", "x", ""),)),
     Door(
         copilot_admin.config.logs,
-        lambda text: copilot_admin.config.logs._CONTROL.sub(
-            copilot_admin.config.logs._escaped, text
-        ),
+        lambda text: copilot_admin.config.logs._CONTROL_CHARACTERS.sub("?", text),
         (("", "\n", ""),),
     ),
     Door(
@@ -721,7 +719,8 @@ BOUNDED = {
     "copilot_admin.http.scope": "a path is looked at once, and has 64 KB at most",
     "copilot_admin.redaction.checked": "only made; what they find is tried in a process of its own",
     "copilot_admin.redaction.worker": "in a process of its own, which has an end",
-    "copilot_admin.config.redaction_rules": "what the operator wrote into the environment",
+    "copilot_admin.environment": "expressions of the operator, compiled only",
+    "copilot_admin.config.variables": "names of headers in settings",
     "copilot_admin.config.origins": "hosts and headers that the operator wrote into the environment",
     "copilot_admin.audit.forwarding": "lines of a file that an operator names",
     "copilot_admin.audit.parties": "one character at a time of a text that is cut",
@@ -744,7 +743,6 @@ BOUNDED = {
     "copilot_admin.copilots.questions.entry": "pydantic's expressions have no backtracking",
     "copilot_admin.copilots.questions.expectation": "pydantic's expressions have no backtracking",
     "copilot_admin.import_export.schema": "pydantic's expressions have no backtracking",
-    "copilot_admin.config.firm_log_in": "a setting, with a longest match",
     "copilot_admin.accounts.external": "looks at 150 characters, one at a time",
     "copilot_admin.import_export.yaml_reading": "read through copilot_file.loading",
     "copilot_admin.agent.toolkits.arithmetic.tokens": "calculations have at most 1,000 characters",

@@ -282,19 +282,13 @@ class TestReady:
     ):
         """Anybody may ask, and was told the folders of the server."""
         with monkeypatch.context() as patch:
-            patch.setattr("copilot_admin.config.free_space.full_folder", lambda: tmp_path)
+            patch.setattr(health, "find_disk_problem", lambda: f"the disk of {tmp_path} is full")
             assert [ready(), ready()] == [(503, health.DISK_FULL)] * 2
         assert ready() == (200, None)
         assert (
             caplog.messages.count(f"this server is not ready: the disk of {tmp_path} is full") == 1
         )
         assert str(tmp_path) not in health.DISK_FULL
-
-    def test_a_folder_that_turned_read_only_is_told_before_anybody_asks(
-        self, monkeypatch, tmp_path
-    ):
-        monkeypatch.setattr("copilot_admin.config.free_space.read_only_folder", lambda: tmp_path)
-        assert ready() == (503, health.DISK_FULL)
 
     def test_a_database_that_is_away_is_told_and_once_in_the_log(self, away, caplog):
         away.setattr(health, "_last_problem", "")

@@ -10,10 +10,10 @@ import pytest
 from pytest_django import DjangoDbBlocker
 
 from copilot_admin.asgi import application
-from copilot_admin.config.asking_users import Naming, ProxyRules
-from copilot_admin.config.firm_log_in import UserProxy
-from copilot_admin.config.networks import networks
+from copilot_admin.config.networks import parse_networks
+from copilot_admin.config.sso import SsoProxy
 from copilot_admin.copilots.door import forget_keys
+from copilot_admin.copilots.token_rules import ProxyRules, UserIdDisclosure
 from copilot_admin.http.proxy_identity import ProxyIdentity
 from copilot_admin.limits.rules import LimitSubject
 from copilot_admin.models import (
@@ -48,13 +48,13 @@ AGAIN = {
     ]
 }
 HERE = ProxyRules(
-    networks=networks(["127.0.0.0/8"], setting="X"),
+    networks=parse_networks(["127.0.0.0/8"]),
     id_header="x-user-id",
     email_header="x-user-email",
     name_header="x-user-name",
 )
-ELSEWHERE = networks(["10.0.0.0/8", "2001:db8::/32"], setting="X")
-PROXY = ProxyIdentity(application, remote_user=UserProxy(), end_user=HERE)
+ELSEWHERE = parse_networks(["10.0.0.0/8", "2001:db8::/32"])
+PROXY = ProxyIdentity(application, remote_user=SsoProxy(), end_user=HERE)
 
 
 @pytest.fixture(scope="module")
@@ -242,7 +242,11 @@ def test_a_user_judges_his_own_answers_only(service_url):
 
 @pytest.mark.parametrize(
     ("naming", "told"),
-    [(Naming.NONE, ""), (Naming.PLAIN, "ada"), (Naming.HASHED, "digest")],
+    [
+        (UserIdDisclosure.NONE, ""),
+        (UserIdDisclosure.PLAIN, "ada"),
+        (UserIdDisclosure.HASHED, "digest"),
+    ],
 )
 def test_the_model_is_told_of_the_user_as_the_setting_says(
     service_url, settings, provider, naming, told
@@ -257,7 +261,7 @@ def test_the_model_is_told_of_the_user_as_the_setting_says(
 
 def test_the_line_of_a_run_names_the_user_as_the_setting_says(service_url, settings, caplog):
     caplog.set_level("INFO", "copilot_admin.runs")
-    for naming in Naming:
+    for naming in UserIdDisclosure:
         settings.USER_IN_LOGS = naming
         ask(service_url, Authorization=bearer())
     settings.USER_REQUIRED = True
@@ -270,7 +274,7 @@ def test_the_line_of_a_run_names_the_user_as_the_setting_says(service_url, setti
 def test_an_issuer_that_is_away_and_comes_back(service_url, settings):
     with KeySetServer().running() as server:
         server.status = 503
-        settings.USER_TOKENS = rules(keys=None, address=server.address)
+        settings.USER_TOKENS = rules(keys=None, jwks_url=server.address)
         forget_keys()
         status, said = ask(service_url, Authorization=bearer())
         assert (status, "keys of their issuer cannot be fetched" in said) == (503, True)

@@ -27,7 +27,7 @@ from copilot_admin.audit.forwarding import (
 )
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.config.audit_log import SyslogServer
+from copilot_admin.config.observability import SyslogServer
 from copilot_admin.models.audit import Action, AuditCursor, AuditCursorName, AuditEntry
 from tests.polling import HANGS_SECONDS
 

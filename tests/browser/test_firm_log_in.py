@@ -31,7 +31,7 @@ def test_the_way_in_on_the_spot_and_out(page: Page, base_url: str, settings: Any
     copilot = make_copilot(name="Before")
     form = f"{base_url}/admin/copilot_admin/copilot/{copilot.pk}/change/"
     with running_provider() as provider:
-        settings.FIRM_LOG_IN = provider.log_in(label="Example Bank")
+        settings.SSO = provider.log_in(label="Example Bank")
         provider.knows("ann", preferred_username="ann", name="Ann Lee", groups=["analysts"])
 
         page.goto(form)
@@ -61,7 +61,7 @@ def test_a_firm_that_does_not_answer_is_told_and_a_password_still_leads_in(
     page: Page, base_url: str, settings: Any
 ):
     discovery.forget()
-    settings.FIRM_LOG_IN = Provider("http://127.0.0.1:9").log_in(label="Example Bank")
+    settings.SSO = Provider("http://127.0.0.1:9").log_in(label="Example Bank")
     make_user(username="root", is_superuser=True)
     page.context.clear_cookies()
     page.goto(f"{base_url}/admin/")

@@ -6,13 +6,13 @@ import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout, TooManyRequests
 import pytest
 
-from copilot_admin.config.databases import POOL
+from copilot_admin.config.databases import POOL_OPTIONS
 from tests.polling import eventually
 from tests.services import DATABASE_URL
 
 pytestmark = pytest.mark.postgres
 # The pool's own, but for what takes its time.
-QUICK = {**POOL, "min_size": 0, "max_waiting": 3, "timeout": 0.01, "reconnect_timeout": 0}
+QUICK = {**POOL_OPTIONS, "min_size": 0, "max_waiting": 3, "timeout": 0.01, "reconnect_timeout": 0}
 
 
 class Away(psycopg.Connection[Any]):

@@ -7,7 +7,7 @@ from django.db import connection
 import psycopg
 import pytest
 
-from copilot_admin.config.databases import OPTIONS_OF_COMMANDS, OPTIONS_OF_SERVERS
+from copilot_admin.config.databases import COMMAND_OPTIONS, SERVER_OPTIONS
 from tests import services
 from tests.databases import on_postgresql
 
@@ -27,7 +27,7 @@ def database() -> Iterator[str]:
             admin.execute(f'ALTER DATABASE "{name}" RESET ALL')
 
 
-@pytest.mark.parametrize("options", [OPTIONS_OF_SERVERS, OPTIONS_OF_COMMANDS])
+@pytest.mark.parametrize("options", [SERVER_OPTIONS, COMMAND_OPTIONS])
 def test_dates_are_read_and_transactions_see_what_others_have_committed(database, options):
     """Each question was a fault of the server: psycopg cannot read dates of any other form."""
     with psycopg.connect(database, options=options) as session:

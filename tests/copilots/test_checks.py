@@ -1,16 +1,15 @@
 """What `manage.py check` says, by number."""
 
-import os
 from typing import Any
 
-import certifi
 from django.core.checks import CheckMessage
 from django.db import connection
 import pytest
 
-from copilot_admin.config.asking_users import ProxyRules
-from copilot_admin.config.networks import networks
+from copilot_admin.config.networks import ALL_NETWORKS, parse_networks
+from copilot_admin.config.observability import MetricsAccess
 from copilot_admin.copilots import checks
+from copilot_admin.copilots.token_rules import ProxyRules
 from tests.factories import make_provider
 
 
@@ -39,7 +38,7 @@ def test_connections_are_not_kept_and_requests_not_wrapped(options, ids, setting
     assert _ids(checks.check_database(None)) == ids
 
 
-PROXIES = ProxyRules(email_header="x-user-email", networks=networks(["10.0.0.7"], setting="X"))
+PROXIES = ProxyRules(email_header="x-user-email", networks=parse_networks(["10.0.0.7"]))
 
 
 @pytest.mark.parametrize(
@@ -48,7 +47,7 @@ PROXIES = ProxyRules(email_header="x-user-email", networks=networks(["10.0.0.7"]
         ({"DEBUG": True}, ["copilot.E003"]),
         ({"ALLOWED_HOSTS": ["*"]}, ["copilot.E004"]),
         ({"ALLOWED_HOSTS": [".example.com"]}, ["copilot.E004"]),
-        ({"FORWARDED_ALLOW_IPS": "*"}, ["copilot.E005"]),
+        ({"TRUSTED_PROXIES": ALL_NETWORKS}, ["copilot.E005"]),
         ({"USER_PROXIES": ProxyRules(email_header="x-user-email")}, ["copilot.W012"]),
         ({"USER_PROXIES": PROXIES}, []),
     ],
@@ -100,34 +99,15 @@ def test_a_database_without_tables_has_no_providers():
 
 
 @pytest.mark.parametrize(
-    ("name", "made", "fault"),
+    ("access", "ids"),
     [
-        ("SSL_CERT_FILE", None, "No such file or directory"),
-        ("SSL_CERT_FILE", b"", "the file holds none"),
-        ("SSL_CERT_FILE", b"\0\xffgarbage", "the file holds none"),
-        ("SSL_CERT_FILE", "folder", "Is a directory"),
-        ("SSL_CERT_FILE", "pipe", "it is no file"),
-        ("SSL_CERT_DIR", None, "No such file or directory"),
-        ("REQUESTS_CA_BUNDLE", None, "No such file or directory"),
+        ({}, []),
+        ({"networks": "10.0.0.0/8"}, []),
+        ({"networks": "0.0.0.0/0"}, ["copilot.W014"]),
+        ({"networks": "::/0"}, ["copilot.W014"]),
+        ({"networks": "0.0.0.0/0", "token": "a token of some length"}, []),
     ],
 )
-def test_issuers_that_cannot_be_read_are_a_warning(name, made, fault, monkeypatch, tmp_path):
-    """OpenSSL is silent about them, and every certificate is refused as of an unknown issuer."""
-    named = tmp_path / "issuers"
-    if made == "folder":
-        named.mkdir()
-    elif made == "pipe":
-        os.mkfifo(named)
-    elif made is not None:
-        named.write_bytes(made)
-    monkeypatch.setenv(name, str(named))
-    found = checks.check_issuers(None)
-    assert _ids(found) == ["copilot.W013"]
-    assert found[0].msg == f"{name} names {named}, where no certificates can be read: {fault}."
-
-
-def test_issuers_that_can_be_read_are_none(monkeypatch, tmp_path):
-    monkeypatch.setenv("SSL_CERT_FILE", certifi.where())
-    monkeypatch.setenv("SSL_CERT_DIR", f"{tmp_path / 'none'}{os.pathsep}{tmp_path}")
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "")
-    assert checks.check_issuers(None) == []
+def test_metrics_that_everyone_can_read_are_a_warning(access, ids, settings):
+    settings.METRICS = MetricsAccess.model_validate(access)
+    assert _ids(checks.check_metrics(None)) == ids

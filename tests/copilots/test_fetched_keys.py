@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from copilot_admin.agent.fetching.egress import FetchFailed
-from copilot_admin.config.key_sets import KeySet
 from copilot_admin.copilots import door
 from copilot_admin.copilots.door import Credentials, forget_keys, user_of
 from copilot_admin.copilots.fetched_keys import FetchedKeys
+from copilot_admin.copilots.key_sets import KeySet
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.errors import Unavailable, UnknownUser
 from tests.jwt_issuer import KeySetServer, jwk, key_set, rules, token_of
@@ -128,7 +128,7 @@ def test_an_issuer_that_is_away_takes_no_key_away(caplog):
     assert [one.getMessage() for one in caplog.records] == [
         "the keys of users could not be fetched (those that are known stay): "
         "Have its certificate renewed.",
-        "the keys of users could not be fetched (those that are known stay): It is no JSON.",
+        'the keys of users could not be fetched (those that are known stay): It is not a JWKS document: {"keys": [...]}.',
     ]
 
 
@@ -180,7 +180,7 @@ def test_without_any_key_nobody_is_taken_for_a_forger():
 
 def test_a_key_set_is_fetched_from_its_own_address_though_that_is_private(settings):
     with KeySetServer().running() as server:
-        settings.USER_TOKENS = rules(keys=None, address=server.address)
+        settings.USER_TOKENS = rules(keys=None, jwks_url=server.address)
         forget_keys()
         assert asyncio.run(user_of(Credentials(token=token_of()))) == AskingUser(id="ada")
         with pytest.raises(UnknownUser, match="key that is not known"):

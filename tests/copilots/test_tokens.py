@@ -11,10 +11,10 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 import jwt
 import pytest
 
-from copilot_admin.config.key_sets import read_key, read_key_set
 from copilot_admin.copilots import checked_tokens
 from copilot_admin.copilots.checked_tokens import CheckedTokens
 from copilot_admin.copilots.door import Credentials, user_of
+from copilot_admin.copilots.key_sets import read_key, read_key_set
 from copilot_admin.copilots.tokens import LONGEST, claims_of
 from copilot_admin.copilots.users import AskingUser, UserSource
 from copilot_admin.errors import UnknownUser

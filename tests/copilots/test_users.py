@@ -3,8 +3,8 @@
 from django.contrib.auth.models import AnonymousUser, User
 import pytest
 
-from copilot_admin.config.asking_users import Naming
 from copilot_admin.copilots.callers import Caller, check_user
+from copilot_admin.copilots.token_rules import UserIdDisclosure
 from copilot_admin.copilots.user_words import hashed, named
 from copilot_admin.copilots.users import (
     AskingUser,
@@ -29,8 +29,8 @@ def test_a_builder_is_a_user_by_his_log_in():
 
 def test_a_user_is_told_of_as_the_setting_says(settings):
     settings.SECRET_KEY = "a secret of 2026"
-    assert [named(ADA, naming) for naming in Naming] == ["", hashed("ada"), "ada"]
-    assert [named(None, naming) for naming in Naming] == ["", "", ""]
+    assert [named(ADA, naming) for naming in UserIdDisclosure] == ["", hashed("ada"), "ada"]
+    assert [named(None, naming) for naming in UserIdDisclosure] == ["", "", ""]
     assert hashed("ada") == "30dd94c6507476d2f3323645506b0092"
     settings.SECRET_KEY = "another"
     assert hashed("ada") != "30dd94c6507476d2f3323645506b0092"

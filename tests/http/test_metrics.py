@@ -4,13 +4,18 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.config.figure_readers import FigureReaders, figure_readers
+from copilot_admin.config.observability import MetricsAccess
 from copilot_admin.http.auth_throttle import MAX_FAILURES_PER_MINUTE
 from copilot_admin.http.metrics import MetricsPage
 from tests.http.asgi_client import Answer, call, scope
 
 TOKEN = "a token of some length"
 METRICS = b"# metrics\n"
+
+
+def metrics_access(token: str, networks: tuple[str, ...]) -> MetricsAccess:
+    given = {"networks": networks, **({"token": token} if token else {})}
+    return MetricsAccess.model_validate(given)
 
 
 class Metrics:
@@ -30,7 +35,7 @@ async def elsewhere(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": scope["path"].encode()})
 
 
-def get(readers: FigureReaders, path: str = "/metrics", **about: Any) -> tuple[Answer, Metrics]:
+def get(readers: MetricsAccess, path: str = "/metrics", **about: Any) -> tuple[Answer, Metrics]:
     metrics = Metrics()
     page = MetricsPage(elsewhere, metrics=metrics, readers=readers, refresh=metrics.refresh)  # type: ignore[arg-type]
     return call(page, scope(path, **{"client": ("192.0.2.7", 5), **about})), metrics
@@ -41,7 +46,7 @@ def bearer(token: str) -> dict[str, str]:
 
 
 def test_the_token_opens_fresh_metrics():
-    answer, metrics = get(figure_readers(TOKEN, ()), headers={**bearer(TOKEN), "Accept": "all"})
+    answer, metrics = get(metrics_access(TOKEN, ()), headers={**bearer(TOKEN), "Accept": "all"})
     assert (answer.status, answer.body) == (200, METRICS + b"all")
     assert answer.header("content-type") == "text/plain"
     assert answer.header("cache-control") == "no-store"
@@ -53,14 +58,14 @@ def test_the_token_opens_fresh_metrics():
     [{}, bearer("another one"), bearer(f"{TOKEN}x"), bearer("ü"), {"Authorization": TOKEN}],
 )
 def test_without_the_token_nothing_is_shown(headers):
-    answer, metrics = get(figure_readers(TOKEN, ()), headers=headers)
+    answer, metrics = get(metrics_access(TOKEN, ()), headers=headers)
     assert (answer.status, answer.header("www-authenticate")) == (401, "Bearer")
     assert METRICS not in answer.body
     assert metrics.refreshed == 0
 
 
 def test_wrong_tokens_are_throttled_and_missing_ones_are_not():
-    readers = figure_readers(TOKEN, ())
+    readers = metrics_access(TOKEN, ())
     attempts = MAX_FAILURES_PER_MINUTE + 1
     assert {get(readers)[0].status for _ in range(attempts)} == {401}
     statuses = [get(readers, headers=bearer("wrong"))[0].status for _ in range(attempts)]
@@ -80,7 +85,7 @@ def test_wrong_tokens_are_throttled_and_missing_ones_are_not():
     ],
 )
 def test_an_allowed_network_needs_no_token(client, status):
-    answer, _ = get(figure_readers("", ("10.0.0.0/8", "2001:db8::1")), client=client)
+    answer, _ = get(metrics_access("", ("10.0.0.0/8", "2001:db8::1")), client=client)
     assert answer.status == status
 
 
@@ -89,16 +94,16 @@ def test_an_allowed_network_needs_no_token(client, status):
     [("10.0.0.1", TOKEN, 200), ("10.0.0.1", "wrong", 401), ("192.0.2.1", TOKEN, 403)],
 )
 def test_if_both_are_set_both_are_needed(client, token, status):
-    readers = figure_readers(TOKEN, ("10.0.0.1",))
+    readers = metrics_access(TOKEN, ("10.0.0.1",))
     assert get(readers, client=(client, 5), headers=bearer(token))[0].status == status
 
 
 @pytest.mark.parametrize(("method", "status"), [("HEAD", 200), ("POST", 405)])
 def test_metrics_are_read_only(method, status):
-    answer, _ = get(figure_readers(TOKEN, ()), method=method, headers=bearer(TOKEN))
+    answer, _ = get(metrics_access(TOKEN, ()), method=method, headers=bearer(TOKEN))
     assert answer.status == status
 
 
 @pytest.mark.parametrize("path", ["/metrics/", "/admin/metrics", "/healthz"])
 def test_other_paths_pass(path):
-    assert get(figure_readers(TOKEN, ()), path)[0].body == path.encode()
+    assert get(metrics_access(TOKEN, ()), path)[0].body == path.encode()

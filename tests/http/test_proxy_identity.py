@@ -6,9 +6,9 @@ import pytest
 import requests
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from copilot_admin.config.asking_users import ProxyRules
-from copilot_admin.config.firm_log_in import UserProxy
-from copilot_admin.config.networks import networks
+from copilot_admin.config.networks import parse_networks
+from copilot_admin.config.sso import SsoProxy
+from copilot_admin.copilots.token_rules import ProxyRules
 from copilot_admin.copilots.users import ProxyWords
 from copilot_admin.http.proxy_identity import (
     REMOTE_USER_KEY,
@@ -20,16 +20,16 @@ from tests.http.asgi_client import call, scope
 from tests.live_server import live_server
 from tests.polling import HANGS_SECONDS
 
-REMOTE_USER = UserProxy(
+REMOTE_USER = SsoProxy(
     user_header="x-forwarded-user",
     groups_header="x-forwarded-groups",
-    networks=networks(("10.0.0.0/8", "fd00::/8"), setting="X"),
+    networks=parse_networks(("10.0.0.0/8", "fd00::/8")),
 )
 END_USER = ProxyRules(
     id_header="x-user-id",
     email_header="x-user-email",
     name_header="x-user-name",
-    networks=networks(("10.1.0.0/16",), setting="X"),
+    networks=parse_networks(("10.1.0.0/16",)),
 )
 OTHER = (b"x-other", b"1")
 
@@ -125,7 +125,7 @@ def test_one_header_may_serve_both_purposes(peer, user, ids):
 
 def test_without_a_setting_nothing_is_touched():
     header = (b"x-forwarded-user", b"ann")
-    found = pass_on(header, remote_user=UserProxy(), end_user=ProxyRules())
+    found = pass_on(header, remote_user=SsoProxy(), end_user=ProxyRules())
     assert (found["headers"], REMOTE_USER_KEY in found) == ([OTHER, header], False)
 
 
@@ -146,7 +146,7 @@ def test_over_a_real_socket_the_peer_counts_and_no_forwarded_address(trusted, us
         await send({"type": "http.response.start", "status": 204, "headers": []})
         await send({"type": "http.response.body", "body": b""})
 
-    rules = UserProxy(user_header="x-forwarded-user", networks=networks((trusted,), setting="X"))
+    rules = SsoProxy(user_header="x-forwarded-user", networks=parse_networks((trusted,)))
     identity = ProxyIdentity(
         ProxyHeadersMiddleware(app),  # type: ignore[arg-type]  # its types are narrower
         remote_user=rules,

@@ -8,14 +8,14 @@ import pytest
 
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.config.encryption import EncryptionKey, new_key, read_key
+from copilot_admin.config.encryption import EncryptionKey, create_key, parse_key
 from copilot_admin.copilots.providers import api_key_of, set_api_key
 from copilot_admin.copilots.sealed_columns import SEALED_COLUMNS
 from copilot_admin.jobs import resealing
 from copilot_admin.models import Action, Provider
 from tests.factories import make_provider
 
-OLD, NEW = read_key(new_key()), read_key(new_key())
+OLD, NEW = parse_key(create_key()), parse_key(create_key())
 
 
 def rotate() -> str:
@@ -77,14 +77,14 @@ def test_a_rotation_that_was_stopped_goes_on(old_providers, monkeypatch):
 
 def test_a_secret_that_somebody_enters_meanwhile_stays(old_providers, monkeypatch):
     first = old_providers[0]
-    seal = resealing.seal
+    original = resealing.encrypt
 
-    def slow(text, *, place):
-        monkeypatch.setattr(resealing, "seal", seal)
+    def slow(text, *, location):
+        monkeypatch.setattr(resealing, "encrypt", original)
         set_api_key(first, "sk-new")
-        return seal(text, place=place)
+        return original(text, location=location)
 
-    monkeypatch.setattr(resealing, "seal", slow)
+    monkeypatch.setattr(resealing, "encrypt", slow)
     assert rotate().startswith("2 sealed anew")
     assert api_key_of(Provider.objects.get(pk=first.pk)) == "sk-new"
 

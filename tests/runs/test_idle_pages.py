@@ -6,18 +6,18 @@ from typing import Any
 from channels_redis.core import RedisChannelLayer
 import pytest
 
-from copilot_admin.config import live_pages
+from copilot_admin.settings import CHANNEL_SOCKET_TIMEOUT_SECONDS
 from tests.services import REDIS_URL
 
 
 def layer_over_redis() -> Any:
-    config: Any = live_pages.over_redis(REDIS_URL)["CONFIG"]
-    return RedisChannelLayer(**config, prefix="idle-pages")
+    host = {"address": REDIS_URL, "socket_timeout": CHANNEL_SOCKET_TIMEOUT_SECONDS}
+    return RedisChannelLayer(hosts=[host], prefix="idle-pages")
 
 
 def test_reading_goes_on_for_longer_than_the_layer_waits():
     waits = RedisChannelLayer.brpop_timeout
-    assert 2 * waits < live_pages.SOCKET_TIMEOUT_SECONDS
+    assert 2 * waits < CHANNEL_SOCKET_TIMEOUT_SECONDS
 
 
 @pytest.mark.redis

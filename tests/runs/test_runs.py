@@ -11,7 +11,7 @@ import pytest
 
 from copilot_admin.agent.values.engine_input import Thought
 from copilot_admin.agent.values.model_call import Finish
-from copilot_admin.config.asking_users import Naming
+from copilot_admin.copilots.token_rules import UserIdDisclosure
 from copilot_admin.errors import ProviderBroke
 from copilot_admin.models import EventType, Logging, Outcome
 from copilot_admin.redaction.rules import NO_RULES
@@ -133,9 +133,9 @@ def test_what_was_held_does_not_leave_when_the_run_cannot_be_kept(noted, monkeyp
 @pytest.mark.parametrize(
     ("naming", "told"),
     [
-        (Naming.NONE, ""),
-        (Naming.HASHED, "30dd94c6507476d2f3323645506b0092"),
-        (Naming.PLAIN, "ada"),
+        (UserIdDisclosure.NONE, ""),
+        (UserIdDisclosure.HASHED, "30dd94c6507476d2f3323645506b0092"),
+        (UserIdDisclosure.PLAIN, "ada"),
     ],
 )
 def test_the_provider_is_told_of_the_user_what_the_setting_says(

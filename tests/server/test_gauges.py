@@ -9,7 +9,7 @@ from django.db import connection
 import pytest
 
 from copilot_admin.component_calls.call import MOST_CALLS
-from copilot_admin.config.figure_readers import figure_readers
+from copilot_admin.config.observability import MetricsAccess
 from copilot_admin.server import gauges
 from copilot_admin.server.gauges import LIMITS, read_gauges, refresh_gauges
 from copilot_admin.server.serve import METRICS_DIRECTORY, drop_gauges, shared_metrics
@@ -89,7 +89,7 @@ def test_workers_share_a_directory_that_is_removed_with_them(settings, monkeypat
     monkeypatch.delenv(METRICS_DIRECTORY, raising=False)
     with shared_metrics():
         assert METRICS_DIRECTORY not in os.environ  # nobody reads metrics
-    settings.METRICS_READERS = figure_readers("", ("127.0.0.1",))
+    settings.METRICS = MetricsAccess.model_validate({"networks": "127.0.0.1"})
     with shared_metrics():
         folder = Path(os.environ[METRICS_DIRECTORY])
         for name in ("gauge_livesum_7.db", "counter_7.db"):

@@ -14,7 +14,7 @@ from uuid import UUID
 import pytest
 
 from copilot_admin.asgi import application
-from copilot_admin.config.collector import Collector
+from copilot_admin.config.observability import TraceSettings
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Access, Logging, Outcome
 from copilot_admin.telemetry import tracing, watchers
@@ -46,9 +46,9 @@ def collector() -> Iterator[TestCollector]:
         yield running
 
 
-def traced(collector: TestCollector, **changes: Any) -> Collector:
-    return Collector(
-        address=collector.address, headers={"x-key": "secret"}, service="desk", **changes
+def traced(collector: TestCollector, **changes: Any) -> TraceSettings:
+    return TraceSettings(
+        endpoint=collector.address, headers={"x-key": "secret"}, service="desk", **changes
     )
 
 
@@ -76,7 +76,7 @@ class TestRealRuns:
     QUESTION = {"messages": [{"role": "human", "content": "What is the canary?"}]}
 
     def test_the_collector_receives_one_trace_a_run(self, settings, collector, model):
-        settings.COLLECTOR = traced(collector)
+        settings.TRACES = traced(collector)
         publish(model, tools=["table"])
         model.plays(calls("table", name="Canary", description="d", rows=ROWS), says("Done."))
         with serving(application) as url:
@@ -105,7 +105,7 @@ class TestRealRuns:
         assert "canary" not in repr(collector.spans).lower()
 
     def test_what_the_client_is_asked_for_is_a_span_of_its_own(self, settings, collector, model):
-        settings.COLLECTOR = traced(collector)
+        settings.TRACES = traced(collector)
         publish(model)
         model.plays(calls("get_widget_data", widgets=[{"id": WIDGET["uuid"]}]))
         widgets = {"primary": [], "secondary": [WIDGET], "extra": []}
@@ -127,7 +127,7 @@ class TestRealRuns:
     def test_words_travel_only_where_they_are_asked_for_and_kept(
         self, settings, collector, model, logged, has_words
     ):
-        settings.COLLECTOR = traced(collector, with_content=True)
+        settings.TRACES = traced(collector, with_content=True)
         publish(model, logging=logged)
         model.plays(says("It is ", "yellow."))
         with serving(application) as url:
@@ -139,7 +139,7 @@ class TestRealRuns:
         monkeypatch.setattr("copilot_admin.server.lifecycle.STOP_SECONDS", 0.1)
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
-        settings.COLLECTOR = Collector(
+        settings.TRACES = TraceSettings(
             address=f"http://127.0.0.1:{port}", headers={}, service="desk"
         )
         publish(model)
@@ -193,7 +193,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def test_without_a_collector_nobody_is_told(told):
-    tracing.start_tracing(Collector(address="", headers={}, service="desk"))
+    tracing.start_tracing(TraceSettings(address="", headers={}, service="desk"))
     assert told == []
     assert not tracing.wants_words()
 

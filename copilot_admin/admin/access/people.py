@@ -42,7 +42,7 @@ SUPERUSER_FIELDS = ("is_superuser", "user_permissions")
 OWN_RIGHTS = ("is_active", "is_staff", "groups")
 # What the firm's log-in says; here it is only shown, to superusers too.
 GIVEN_OUTSIDE = ("is_staff", "groups", "is_superuser")
-_ROLE_WORDS: Mapping[str, Text] = {name: role.words for name, role in ROLES.items()}
+_ROLE_WORDS: Mapping[str, Text] = {name: role.description for name, role in ROLES.items()}
 
 
 @admin.register(User, site=site)

@@ -13,8 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from copilot_admin.accounts.members import reachable
 from copilot_admin.admin.frame.site import site
-from copilot_admin.config.env import BadSetting
-from copilot_admin.config.origins import exact_origins
+from copilot_admin.config.origins import check_origin
 from copilot_admin.connection_test.setup import problem_of
 from copilot_admin.connection_test.steps import TITLES, StepName
 from copilot_admin.connection_test.values import StepResult, StepVerdict
@@ -84,8 +83,8 @@ def asked_origin(text: str) -> AskedOrigin:
     if not wanted:
         return AskedOrigin()
     try:
-        exact_origins((wanted,))
-    except (BadSetting, ValueError):
+        check_origin(wanted)
+    except ValueError:
         fault = _("Write scheme and host, and the port if there is one: %(example)s")
         return AskedOrigin(wanted, fault % {"example": EXAMPLE_ORIGIN})
     return AskedOrigin(wanted)

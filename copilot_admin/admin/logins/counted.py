@@ -35,6 +35,6 @@ def forget() -> None:
 def _counted(count: BaseCache, key: str, seconds: int) -> int:
     count.add(key, 0, seconds)
     try:
-        return count.incr(key)
+        return count.incr(key) or 0  # None: Redis is away
     except ValueError:  # it ran out between the two, or does not answer
         return 0

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.admin.logins.asking import json_of
 from copilot_admin.admin.logins.unreached import SILENT, why_unreached
-from copilot_admin.config.firm_log_in import OidcProvider
+from copilot_admin.config.sso import OidcProvider
 from copilot_admin.errors import Unavailable
 
 KEPT_SECONDS = 600.0

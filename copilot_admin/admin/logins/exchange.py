@@ -14,7 +14,7 @@ from copilot_admin.accounts.external import LONGEST_EMAIL, Vouched, groups_in, p
 from copilot_admin.admin.logins.asking import json_of
 from copilot_admin.admin.logins.discovery import Endpoints
 from copilot_admin.admin.logins.unreached import SILENT, why_unreached
-from copilot_admin.config.firm_log_in import OidcProvider
+from copilot_admin.config.sso import OidcProvider
 from copilot_admin.errors import Unauthorized, Unavailable
 
 ALGORITHM = "RS256"
@@ -35,7 +35,7 @@ class CodeExchange(OIDCAuthenticationBackend):  # type: ignore[misc]  # it has n
             "OIDC_OP_USER_ENDPOINT": endpoints.userinfo,
             "OIDC_OP_JWKS_ENDPOINT": endpoints.keys,
             "OIDC_RP_CLIENT_ID": provider.client_id,
-            "OIDC_RP_CLIENT_SECRET": provider.client_secret,
+            "OIDC_RP_CLIENT_SECRET": provider.client_secret.get_secret_value(),
             "OIDC_RP_SIGN_ALGO": ALGORITHM,
         }
         super().__init__()
@@ -127,7 +127,7 @@ class CodeExchange(OIDCAuthenticationBackend):  # type: ignore[misc]  # it has n
     def _asked(self, code: str, redirect_uri: str, verifier: str) -> dict[str, str]:
         return {
             "client_id": self._provider.client_id,
-            "client_secret": self._provider.client_secret,
+            "client_secret": self._provider.client_secret.get_secret_value(),
             "grant_type": "authorization_code",
             "code": code,
             "redirect_uri": redirect_uri,

@@ -9,7 +9,6 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.accounts.external import is_external
 from copilot_admin.admin.logins.attempts import attempt_words
-from copilot_admin.config.passwords import hashing_alone
 from copilot_admin.errors import Unavailable
 
 
@@ -23,8 +22,7 @@ class LoginForm(AdminAuthenticationForm):
             Unavailable: Too many others wait; it says for the log whose log-in it is.
         """
         try:
-            with hashing_alone():
-                return super().clean()
+            return super().clean()
         except Unavailable as error:
             if self.request is not None:
                 error.add_note(attempt_words(self.request))

@@ -17,7 +17,7 @@ from copilot_admin.accounts.log_ins import follow_session, note_seen
 from copilot_admin.accounts.vouching import age_of
 from copilot_admin.admin.logins.oidc_views import refused
 from copilot_admin.admin.logins.sessions import LoginSource, let_in, vouching_of
-from copilot_admin.config.firm_log_in import FirmLogIn
+from copilot_admin.config.sso import SsoSettings
 from copilot_admin.errors import Forbidden
 from copilot_admin.http.proxy_identity import REMOTE_USER_KEY, RemoteUser
 from copilot_admin.http.scope import HEALTH_PATHS, is_api
@@ -33,8 +33,8 @@ class PageFirmLogIns(MiddlewareMixin):
         """Looks at the session before the page does."""
         if is_api(request.path_info) or request.path_info in HEALTH_PATHS:
             return None  # programs have no session
-        firm: FirmLogIn = settings.FIRM_LOG_IN
-        if firm.proxy.is_there and not _is_emergency(request):
+        firm: SsoSettings = settings.SSO
+        if firm.proxy.is_configured and not _is_emergency(request):
             answer = _by_proxy(request, firm)
         else:
             answer = _renewed(request, firm)
@@ -51,7 +51,7 @@ class PageFirmLogIns(MiddlewareMixin):
         return response
 
 
-def _by_proxy(request: HttpRequest, firm: FirmLogIn) -> HttpResponse | None:
+def _by_proxy(request: HttpRequest, firm: SsoSettings) -> HttpResponse | None:
     """Lets in whom a named proxy names, with every request."""
     person: RemoteUser | None = getattr(request, "scope", {}).get(REMOTE_USER_KEY)
     vouching = vouching_of(request)
@@ -74,7 +74,7 @@ def _by_proxy(request: HttpRequest, firm: FirmLogIn) -> HttpResponse | None:
         groups=groups_in(person.groups),
     )
     try:
-        user = account_of(vouched, firm.proxy.map)
+        user = account_of(vouched, firm.proxy)
     except Forbidden as error:
         auth.logout(request)
         return refused(request, error)
@@ -82,7 +82,7 @@ def _by_proxy(request: HttpRequest, firm: FirmLogIn) -> HttpResponse | None:
     return None
 
 
-def _renewed(request: HttpRequest, firm: FirmLogIn) -> HttpResponse | None:
+def _renewed(request: HttpRequest, firm: SsoSettings) -> HttpResponse | None:
     """Has the provider vouch again from half the time on; after all of it nobody is anybody.
 
     Only the opening of a page leads by the provider; anything else would lose what it sends.
@@ -90,7 +90,7 @@ def _renewed(request: HttpRequest, firm: FirmLogIn) -> HttpResponse | None:
     vouching = vouching_of(request)
     if vouching is None or request.path.startswith(reverse("firm:start").removesuffix("start/")):
         return None
-    if vouching.source is not LoginSource.OIDC or not firm.oidc.is_there:
+    if vouching.source is not LoginSource.OIDC or not firm.oidc.is_configured:
         auth.logout(request)  # the setting that it came by is gone
         return None
     age = age_of(vouching.at)

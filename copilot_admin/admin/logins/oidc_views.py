@@ -27,7 +27,7 @@ from copilot_admin.accounts.external import account_of
 from copilot_admin.admin.logins.addresses import client_address
 from copilot_admin.admin.logins.counted import within
 from copilot_admin.admin.logins.sessions import LoginSource, let_in
-from copilot_admin.config.firm_log_in import OidcProvider
+from copilot_admin.config.sso import OidcProvider
 from copilot_admin.errors import Forbidden, RequestError, Unauthorized
 from copilot_admin.http.errors import build_retry_headers
 from copilot_admin.http.origins import get_base_url
@@ -131,7 +131,7 @@ def _let_in(
         verifier=begun["code_verifier"],
         nonce=begun["nonce"],
     )
-    user = account_of(vouched, provider.map)
+    user = account_of(vouched, provider)
     let_in(request, user, source=LoginSource.OIDC, id_token=token)
     return None
 
@@ -151,9 +151,9 @@ def _begun(request: HttpRequest) -> Mapping[str, Any] | None:
 def refused(request: HttpRequest, error: RequestError, *, following: str = "") -> HttpResponse:
     """The page that says why somebody was not let in."""
     logger.warning("Log-in with the firm's account refused: %s", error.public)
-    firm, query = settings.FIRM_LOG_IN, urlencode({"next": following})
+    firm, query = settings.SSO, urlencode({"next": following})
     context: dict[str, object] = {"error": error}
-    if firm.oidc.is_there:
+    if firm.oidc.is_configured:
         context["again"] = f"{reverse('firm:start')}?{query}"
         # Where the firm's log-in is down, who has a password here need not know an address.
         context["by_password"] = (
@@ -172,8 +172,8 @@ def log_out_address(request: HttpRequest, id_token: str) -> str:
     """
     from copilot_admin.admin.logins.discovery import endpoints_of
 
-    provider: OidcProvider = settings.FIRM_LOG_IN.oidc
-    if not provider.is_there:
+    provider: OidcProvider = settings.SSO.oidc
+    if not provider.is_configured:
         return ""
     try:
         address = endpoints_of(provider).end_session
@@ -204,8 +204,8 @@ def _with(address: str, said: Mapping[str, str]) -> str:
 
 
 def _provider() -> OidcProvider:
-    provider: OidcProvider = settings.FIRM_LOG_IN.oidc
-    if not provider.is_there:
+    provider: OidcProvider = settings.SSO.oidc
+    if not provider.is_configured:
         raise Http404
     return provider
 

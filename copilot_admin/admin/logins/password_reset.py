@@ -39,7 +39,7 @@ class ResetForm(PasswordResetForm):
 
     def get_users(self, email: str) -> Iterable[User]:
         """Whom the mail goes to; only superusers where passwords are for emergencies."""
-        only_superusers = settings.FIRM_LOG_IN.is_emergency_only
+        only_superusers = settings.SSO.is_emergency_only
         return (
             user
             for user in super().get_users(email)
@@ -88,7 +88,7 @@ class _WithMail:
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Serves the page where there is a mail server, else 404."""
-        if not settings.MAIL.is_there:
+        if not settings.EMAIL_HOST:
             raise Http404
         return super().dispatch(request, *args, **kwargs)  # type: ignore[misc,no-any-return]  # of the view beside it
 

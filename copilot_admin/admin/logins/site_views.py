@@ -26,7 +26,7 @@ from copilot_admin.admin.logins.forms import EmergencyForm
 from copilot_admin.admin.logins.log_in_rows import carried_out, rows_of
 from copilot_admin.admin.logins.oidc_views import label_of, log_out_address
 from copilot_admin.admin.logins.sessions import LoginSource, vouching_of
-from copilot_admin.config.firm_log_in import FirmLogIn
+from copilot_admin.config.sso import SsoSettings
 
 _View = TypeVar("_View", bound=Callable[..., HttpResponseBase])
 
@@ -59,12 +59,12 @@ class LogInViews(AdminSite):
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         """What every page knows of logging in."""
-        firm: FirmLogIn = settings.FIRM_LOG_IN
+        firm: SsoSettings = settings.SSO
         return {
             **super().each_context(request),
-            "firm_label": label_of(firm.oidc) if firm.oidc.is_there else "",
+            "firm_label": label_of(firm.oidc) if firm.oidc.is_configured else "",
             "has_passwords": not firm.is_emergency_only,
-            "sends_mail": settings.MAIL.is_there,
+            "sends_mail": bool(settings.EMAIL_HOST),
         }
 
     @method_decorator(never_cache)
@@ -72,7 +72,7 @@ class LogInViews(AdminSite):
         self, request: HttpRequest, extra_context: Mapping[str, Any] | None = None
     ) -> HttpResponse:
         """The page of the log-in; passwords are not looked at where they are for emergencies."""
-        firm: FirmLogIn = settings.FIRM_LOG_IN
+        firm: SsoSettings = settings.SSO
         if firm.is_emergency_only and request.method == "POST":
             return render(request, "no_passwords.html", status=HTTPStatus.FORBIDDEN)
         following = request.GET.get("next") or reverse("admin:index")
@@ -81,7 +81,7 @@ class LogInViews(AdminSite):
     @method_decorator(never_cache)
     def emergency_view(self, request: HttpRequest) -> HttpResponse:
         """The password of a superuser, for when the firm's log-in is down."""
-        if not settings.FIRM_LOG_IN.is_emergency_only:
+        if not settings.SSO.is_emergency_only:
             raise Http404
         context = {
             **self.each_context(request),

@@ -8,7 +8,7 @@ import sqlite3
 import tempfile
 from typing import IO
 
-from copilot_admin.config.databases import LOCK_WAIT_SECONDS
+from copilot_admin.config.databases import LOCK_TIMEOUT_SECONDS
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.jobs.backups.archive import ArchiveReader
 from copilot_admin.jobs.backups.left_out import LEFT_OUT
@@ -38,7 +38,7 @@ def dump(database: Path, *, beside: Path) -> Iterator[IO[bytes]]:
             for one in (target, draft):
                 one.execute("PRAGMA journal_mode=OFF")  # it would have the name of the copy
             copy.unlink()
-            source.execute(f"PRAGMA busy_timeout={LOCK_WAIT_SECONDS * 1000}")
+            source.execute(f"PRAGMA busy_timeout={LOCK_TIMEOUT_SECONDS * 1000}")
             source.backup(target)
             # The server's has a write-ahead log, which needs a name.
             os.pwrite(descriptor, WITHOUT_LOG, AT_LOG)

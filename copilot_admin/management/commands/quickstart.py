@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from copilot_admin.config.statement_limits import without_statement_timeout
+from copilot_admin.config.databases import without_statement_timeout
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.server import serve

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from copilot_admin.audit.chain import derive_key
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.config.encryption import newest_key_id, older_key_ids
+from copilot_admin.config.encryption import current_key_id, older_key_ids
 from copilot_admin.jobs.resealing import Resealing, reseal_all
 from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.models import Action, AuditEntry
@@ -40,9 +40,9 @@ class Command(SanitizedCommand):
             CommandError: Something does not open.
         """
         done = reseal_all()
-        facts = {"sealed": done.sealed, "under": newest_key_id(), "stuck": len(done.stuck)}
+        facts = {"sealed": done.sealed, "under": current_key_id(), "stuck": len(done.stuck)}
         record(Action.ROTATED, by=Actor.command(), on=Subject("stored_secrets"), after=facts)
-        self.stdout.write(f"{done.sealed} sealed anew under the key {newest_key_id()}.")
+        self.stdout.write(f"{done.sealed} sealed anew under the key {current_key_id()}.")
         for line in (*_of_encryption(done), *_of_signing()):
             self.stdout.write(line)
         if done.stuck:

@@ -13,7 +13,7 @@ from django import db
 from django.utils.translation import gettext as _
 
 from copilot_admin.accounts.members import reachable, reaches_all
-from copilot_admin.config.free_space import full_folder
+from copilot_admin.config.disk_space import find_disk_problem
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import TranscriptExport
 from copilot_admin.storage.writer import WRITER
@@ -88,7 +88,7 @@ class Writing:
     def _batch(self) -> WritingStep:
         if self._export is None and not self._begin():
             return WritingStep.ENDED
-        if full_folder() is not None:
+        if find_disk_problem():
             raise CannotBeWritten(no_room())
         until = time.monotonic() + BATCH_SECONDS
         for piece in self._pieces:

@@ -8,7 +8,7 @@ import json
 from uuid import UUID
 import zlib
 
-from copilot_admin.config.encryption import SealedPlace, seal, unseal
+from copilot_admin.config.encryption import SecretLocation, decrypt, encrypt
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Checkpoint
 from copilot_admin.storage.statements import Insert
@@ -43,7 +43,9 @@ def piece_of(run_id: UUID, order: int, data: bytes) -> Piece:
         ConfigurationError: It is sealed, and the key is gone; or it is not what was stored.
     """
     if data.startswith(_SEALED):
-        text = unseal(data[len(_SEALED) :].decode(errors="replace"), place=_place(run_id, order))
+        text = decrypt(
+            data[len(_SEALED) :].decode(errors="replace"), location=_place(run_id, order)
+        )
         return Piece.from_json(json.loads(text), ord=order)
     try:
         packed = zlib.decompress(data)
@@ -55,9 +57,9 @@ def piece_of(run_id: UUID, order: int, data: bytes) -> Piece:
 def _packed(run_id: UUID, piece: Piece) -> bytes:
     text = json.dumps(piece.to_json())
     if piece.is_secret:
-        return _SEALED + seal(text, place=_place(run_id, piece.ord)).encode()
+        return _SEALED + encrypt(text, location=_place(run_id, piece.ord)).encode()
     return zlib.compress(text.encode(), FAST)
 
 
-def _place(run_id: UUID, order: int) -> SealedPlace:
-    return SealedPlace(table="checkpoint", row=str(run_id), field=str(order))
+def _place(run_id: UUID, order: int) -> SecretLocation:
+    return SecretLocation(table="checkpoint", row=str(run_id), field=str(order))

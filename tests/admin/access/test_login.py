@@ -1,8 +1,6 @@
 """Logging in: limited failures for an account and for an address, and one hash at a time."""
 
 from collections.abc import Iterator
-import errno
-import fcntl
 import logging
 import threading
 from typing import Any
@@ -16,10 +14,8 @@ import pytest
 from copilot_admin.admin.frame.login import client_address, counted_name
 from copilot_admin.admin.logins.attempts import MARK_LENGTH
 from copilot_admin.config import passwords
-from copilot_admin.config.passwords import OneCoreArgon2, hashing_alone
-from copilot_admin.errors import Unavailable
+from copilot_admin.config.passwords import SingleThreadedArgon2
 from tests.factories import make_user
-from tests.polling import HANGS_SECONDS
 
 LIMIT = 10
 
@@ -123,106 +119,29 @@ def test_addresses_of_one_network_of_ipv6_count_as_one(given, counted):
 class TestHashing:
     @pytest.fixture
     def argon2(self, settings) -> Iterator[None]:
-        settings.PASSWORD_HASHERS = ["copilot_admin.config.passwords.OneCoreArgon2"]
+        settings.PASSWORD_HASHERS = ["copilot_admin.config.passwords.SingleThreadedArgon2"]
         yield
 
     def test_a_hash_has_one_lane_and_is_found_again(self, argon2):
         encoded = make_password("a long password")
         assert encoded.startswith("argon2$argon2id$v=19$m=65536,t=3,p=1$")
-        hasher = OneCoreArgon2()
+        hasher = SingleThreadedArgon2()
         assert hasher.verify("a long password", encoded)
         assert not hasher.verify("another", encoded)
 
-    def test_two_passwords_are_never_hashed_at_once(self):
-        inside, leave, second = threading.Event(), threading.Event(), threading.Event()
-
-        def first() -> None:
-            with hashing_alone():
-                inside.set()
-                leave.wait(HANGS_SECONDS)
-
-        def after() -> None:
-            with hashing_alone():
-                second.set()
-
-        threads = [threading.Thread(target=one) for one in (first, after)]
-        threads[0].start()
-        assert inside.wait(HANGS_SECONDS)
-        threads[1].start()
-        assert not second.is_set()
-        leave.set()
-        for thread in threads:
-            thread.join(HANGS_SECONDS)
-        assert second.is_set()
-
-    def test_nor_by_two_workers(self, settings, tmp_path):
-        settings.DATA_DIR = tmp_path
-        second = threading.Event()
-
-        def after() -> None:
-            with hashing_alone(), hashing_alone():
-                second.set()
-
-        with (tmp_path / passwords.LOCK_FILE).open("ab") as other_worker:
-            fcntl.flock(other_worker, fcntl.LOCK_EX)
-            thread = threading.Thread(target=after)
-            thread.start()
-            assert not second.is_set()
-        thread.join(HANGS_SECONDS)
-        assert second.is_set()
-
-    def test_a_worker_that_waits_too_long_for_another_is_told_too(
-        self, settings, tmp_path, monkeypatch
+    def test_too_many_people_at_once_are_told_to_come_back(
+        self, settings, monkeypatch, client, person, caplog
     ):
-        settings.DATA_DIR = tmp_path
-        monkeypatch.setattr(passwords, "MOST_WAITING_SECONDS", 0.0)
-        with (tmp_path / passwords.LOCK_FILE).open("ab") as other_worker:
-            fcntl.flock(other_worker, fcntl.LOCK_EX)
-            with pytest.raises(Unavailable), hashing_alone():
-                raise AssertionError
-        with hashing_alone():
-            pass
-
-    def test_where_nothing_can_be_locked_each_worker_counts_for_itself(
-        self, settings, tmp_path, monkeypatch
-    ):
-        settings.DATA_DIR = tmp_path / "gone"
-        with hashing_alone():
-            pass
-
-        def fail(*_: object) -> None:
-            raise OSError(errno.ENOLCK, "No locks available")
-
-        settings.DATA_DIR = tmp_path
-        monkeypatch.setattr(fcntl, "flock", fail)
-        with hashing_alone():
-            pass
-
-    def test_whoever_waits_too_long_is_told_to_come_back(self, monkeypatch, client, person, caplog):
-        monkeypatch.setattr(passwords, "MOST_WAITING_SECONDS", 0.0)
-        inside, leave = threading.Event(), threading.Event()
-
-        def first() -> None:
-            with hashing_alone():
-                inside.set()
-                leave.wait(HANGS_SECONDS)
-
-        thread = threading.Thread(target=first)
-        thread.start()
-        assert inside.wait(HANGS_SECONDS)
-        try:
-            with pytest.raises(Unavailable), hashing_alone():
-                raise AssertionError
-            client.raise_request_exception = False
-            values = {"username": person.username, "password": "secret"}
-            page = client.post(reverse("admin:login"), values)
-        finally:
-            leave.set()
-            thread.join(HANGS_SECONDS)
+        monkeypatch.setattr(passwords, "MAX_WAIT_SECONDS", 0.0)
+        monkeypatch.setattr(passwords, "_SEMAPHORE", threading.Semaphore(0))
+        settings.PASSWORD_HASHERS = ["copilot_admin.config.passwords.SingleThreadedArgon2"]
+        client.raise_request_exception = False
+        values = {"username": person.username, "password": "secret"}
+        page = client.post(reverse("admin:login"), values)
         assert (page.status_code, page["Retry-After"]) == (503, "5")
         [line] = caplog.records
         assert (line.levelname, line.getMessage()) == (
             "WARNING",
-            "a page was put off: Too many people log in at once. Try again in a few seconds.; "
+            "a page was put off: Too many people are signing in. Try again in a few seconds.; "
             f"a log-in of account {person.username} from 127.0.0.1",
         )

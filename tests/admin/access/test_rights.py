@@ -92,7 +92,7 @@ def test_the_page_of_a_group_changes_its_rights(superuser: Client):
 def test_each_role_has_its_sentence(superuser: Client):
     assert set(ROLES) == set(Role)
     page = shown(superuser, "auth_user", make_user().pk)
-    assert all(str(role.words) in page for role in ROLES.values())
+    assert all(str(role.description) in page for role in ROLES.values())
 
 
 @pytest.mark.parametrize(

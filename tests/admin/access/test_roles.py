@@ -14,8 +14,7 @@ import pytest
 from copilot_admin.admin.frame.site import site
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.config.role_groups import create_roles
-from copilot_admin.config.roles import Role
+from copilot_admin.config.roles import Role, create_roles
 from copilot_admin.models import (
     Action,
     Alert,
@@ -356,20 +355,6 @@ def test_publishers_read_copilots_and_put_them_before_people_and_nothing_else(
         "admin:copilot_admin_copilot_checklist",  # what is told before publishing
     }
     assert everything() == before
-
-
-def test_whoever_changed_copilots_before_there_were_publishers_publishes_on() -> None:
-    changing = Group.objects.get(name=Role.BUILDERS).permissions.get(codename="change_copilot")
-    own = Group.objects.create(name="Desk")
-    own.permissions.add(changing)
-    person = make_user()
-    person.user_permissions.add(changing)
-    create_roles()
-    assert not own.permissions.filter(codename="publish_copilot").exists()
-    Group.objects.filter(name=Role.PUBLISHERS).delete()  # as an older release left it
-    create_roles()
-    assert own.permissions.filter(codename="publish_copilot").exists()
-    assert person.user_permissions.filter(codename="publish_copilot").exists()
 
 
 def test_a_firm_takes_publishing_from_builders_and_it_stays_taken() -> None:

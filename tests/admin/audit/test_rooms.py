@@ -16,8 +16,8 @@ import pytest
 from copilot_admin.accounts.external import Vouched, account_of
 from copilot_admin.alerts.deliveries import create_deliveries
 from copilot_admin.alerts.messages import build_test_message
-from copilot_admin.config.firm_log_in import RoleMap
 from copilot_admin.config.roles import Role
+from copilot_admin.config.sso import RoleMap
 from copilot_admin.jobs.backups.restoring import Restored
 from copilot_admin.models import (
     Action,

@@ -15,8 +15,7 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.admin.figures.sections import MOST_SHOWN
-from copilot_admin.config.role_groups import create_roles
-from copilot_admin.config.roles import Role
+from copilot_admin.config.roles import Role, create_roles
 from copilot_admin.models import (
     Conversation,
     Copilot,

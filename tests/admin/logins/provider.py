@@ -12,11 +12,12 @@ import warnings
 from django.test import Client
 from django.urls import reverse
 from joserfc.jwk import import_key
+from pydantic import SecretStr
 import requests
 
 from copilot_admin.admin.logins import discovery
-from copilot_admin.config.firm_log_in import FirmLogIn, OidcProvider, Passwords, RoleMap
 from copilot_admin.config.roles import Role
+from copilot_admin.config.sso import OidcProvider, PasswordSignIn, RoleMap, SsoSettings
 from tests.polling import HANGS_SECONDS
 
 with warnings.catch_warnings():
@@ -31,7 +32,7 @@ MAP = RoleMap(
         "risk": frozenset({Role.REVIEWERS}),
         "it": frozenset({Role.OPERATORS}),
     },
-    superusers=frozenset({"root"}),
+    superusers=("root",),
 )
 
 
@@ -41,13 +42,18 @@ class Provider:
 
     url: str
 
-    def log_in(self, **changes: Any) -> FirmLogIn:
+    def log_in(self, **changes: Any) -> SsoSettings:
         """The setting that names it."""
-        passwords = changes.pop("passwords", Passwords.ON)
+        passwords = changes.pop("passwords", PasswordSignIn.ON)
         oidc = OidcProvider(
-            issuer=self.url, client_id=CLIENT, client_secret="shared", map=MAP, **changes
+            issuer=self.url,
+            client_id=CLIENT,
+            client_secret=SecretStr("shared"),
+            roles=MAP.roles,
+            superusers=MAP.superusers,
+            **changes,
         )
-        return FirmLogIn(oidc=oidc, passwords=passwords)
+        return SsoSettings(oidc=oidc, passwords=passwords)
 
     def knows(self, subject: str, **claims: Any) -> None:
         """Tells it who somebody is."""

@@ -13,7 +13,7 @@ import requests
 
 from copilot_admin.accounts.external import Vouched, account_of
 from copilot_admin.admin.logins import asking, discovery, oidc_views
-from copilot_admin.config.firm_log_in import FirmLogIn
+from copilot_admin.config.sso import SsoSettings
 from copilot_admin.errors import Forbidden, Unavailable
 from tests import tls
 from tests.admin.logins.provider import MAP, Provider
@@ -113,10 +113,10 @@ def test_what_is_no_json_is_a_wrong_value(body):
 
 
 @pytest.fixture
-def firm(settings) -> Callable[[str], FirmLogIn]:
-    def use(url: str) -> FirmLogIn:
+def firm(settings) -> Callable[[str], SsoSettings]:
+    def use(url: str) -> SsoSettings:
         discovery.forget()
-        used = settings.FIRM_LOG_IN = Provider(url).log_in()
+        used = settings.SSO = Provider(url).log_in()
         return used
 
     return use

@@ -15,8 +15,8 @@ from copilot_admin import models
 from copilot_admin.accounts.vouching import is_vouched_for
 from copilot_admin.admin.logins import discovery, oidc_views
 from copilot_admin.admin.logins.exchange import CodeExchange
-from copilot_admin.config.firm_log_in import Passwords
 from copilot_admin.config.roles import Role
+from copilot_admin.config.sso import PasswordSignIn
 from copilot_admin.models import ExternalAccount, LogIn
 from tests.admin.logins.provider import (
     CLIENT,
@@ -45,7 +45,7 @@ def running() -> Iterator[Provider]:
 
 @pytest.fixture
 def provider(running: Provider, settings: Any) -> Provider:
-    settings.FIRM_LOG_IN = running.log_in()
+    settings.SSO = running.log_in()
     running.knows("ann", preferred_username="ann", name="Ann Lee", groups=["analysts"])
     return running
 
@@ -95,7 +95,7 @@ class TestLoggingIn:
         assert browser.get(answer["Location"]).status_code == 200
 
     def test_the_page_of_the_log_in_leads_there_and_names_it(self, running, browser, settings):
-        settings.FIRM_LOG_IN = running.log_in(label="Example Bank")
+        settings.SSO = running.log_in(label="Example Bank")
         page = words(browser.get("/admin/login/?next=/admin/figures/"))
         assert "Log in with Example Bank" in page
         assert 'href="/admin/firm/start/?next=%2Fadmin%2Ffigures%2F"' in page
@@ -190,7 +190,7 @@ class TestRefusals:
     def test_a_file_of_issuers_that_is_not_there_is_said(
         self, browser, settings, monkeypatch, caplog
     ):
-        settings.FIRM_LOG_IN = Provider("https://127.0.0.1:9").log_in()
+        settings.SSO = Provider("https://127.0.0.1:9").log_in()
         monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/not/there")
         answer = browser.get(reverse("firm:start"))
         assert (answer.status_code, "is not accepted by this server" in words(answer)) == (
@@ -202,7 +202,7 @@ class TestRefusals:
     def test_a_provider_that_does_not_answer_is_said_and_passwords_go_on(
         self, running, browser, settings
     ):
-        settings.FIRM_LOG_IN = Provider("http://127.0.0.1:9").log_in()
+        settings.SSO = Provider("http://127.0.0.1:9").log_in()
         answer = browser.get(reverse("firm:start"))
         assert (answer.status_code, "does not answer" in words(answer)) == (503, True)
         assert 'href="/admin/login/?next=%2Fadmin%2F">Use a password</a>' in words(answer)
@@ -232,7 +232,7 @@ class TestRefusals:
     def test_a_provider_that_talks_nonsense_is_said_in_words_and_passwords_go_on(
         self, said, browser, settings, monkeypatch
     ):
-        settings.FIRM_LOG_IN = Provider("http://127.0.0.1:9").log_in()
+        settings.SSO = Provider("http://127.0.0.1:9").log_in()
         discovery.forget()
 
         def answer(*_, **__):
@@ -266,7 +266,7 @@ class TestRefusals:
 
     def test_a_provider_of_another_name_is_refused(self, running, browser, settings):
         named = Provider(running.url.replace("localhost", "127.0.0.1"))
-        settings.FIRM_LOG_IN = named.log_in()
+        settings.SSO = named.log_in()
         found = browser.get(reverse("firm:start"))
         discovery.forget()
         assert found.status_code in (302, 503)  # the mock calls itself by the name it is asked by
@@ -401,7 +401,7 @@ class TestTokens:
 
     @pytest.fixture
     def exchange(self, provider, settings) -> CodeExchange:
-        oidc = settings.FIRM_LOG_IN.oidc
+        oidc = settings.SSO.oidc
         return CodeExchange(oidc, discovery.endpoints_of(oidc))
 
     def claims(self, provider: Provider, **changes: Any) -> dict[str, Any]:
@@ -502,7 +502,7 @@ class TestRenewal:
         assert browser.get("/admin/jsi18n/").status_code == 302
 
     def test_the_minutes_are_a_setting(self, running, provider, browser, settings):
-        settings.FIRM_LOG_IN = running.log_in(minutes=60)
+        settings.SSO = running.log_in(minutes=60)
         log_in(browser, provider, "ann")
         age(browser, 29)
         assert browser.get(START, **PAGE).status_code == 200
@@ -520,7 +520,7 @@ class TestRenewal:
 
     def test_without_its_setting_a_session_ends(self, provider, browser, settings):
         log_in(browser, provider, "ann")
-        settings.FIRM_LOG_IN = type(settings.FIRM_LOG_IN)()
+        settings.SSO = type(settings.SSO)()
         assert browser.get(START, **PAGE).status_code == 302
         assert person(browser) is None
 
@@ -560,7 +560,7 @@ class TestLoggingOut:
 class TestEmergency:
     @pytest.fixture(autouse=True)
     def _only_emergencies(self, running, settings) -> None:
-        settings.FIRM_LOG_IN = running.log_in(passwords=Passwords.EMERGENCY)
+        settings.SSO = running.log_in(passwords=PasswordSignIn.EMERGENCY)
 
     def attempt(self, name: str, user: User) -> int:
         values = {"username": user.username, "password": "secret"}
@@ -575,7 +575,7 @@ class TestEmergency:
         assert ("id_password" in page, "Log in with" in page) == (False, True)
 
     def test_else_there_is_no_such_address(self, running, settings):
-        settings.FIRM_LOG_IN = running.log_in()
+        settings.SSO = running.log_in()
         assert self.attempt("admin:emergency", make_user(is_superuser=True)) == 404
 
 

@@ -17,8 +17,7 @@ import pytest
 from copilot_admin.accounts.log_ins import log_ins_of
 from copilot_admin.accounts.mailing import hand_over
 from copilot_admin.admin.logins import password_reset
-from copilot_admin.config.firm_log_in import FirmLogIn, OidcProvider, Passwords
-from copilot_admin.config.mail import MailServer
+from copilot_admin.config.sso import OidcProvider, PasswordSignIn, SsoSettings
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +26,7 @@ ASK = "admin_password_reset"
 
 @pytest.fixture(autouse=True)
 def _with_mail(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.MAIL = MailServer(host="mail.example.com", sender="copilots@example.com")
+    settings.EMAIL_HOST = "mail.example.com"
     settings.DEFAULT_FROM_EMAIL = "copilots@example.com"
     cache.clear()
     monkeypatch.setattr(
@@ -124,7 +123,7 @@ def test_who_cannot_log_in_with_a_password_is_sent_none(changes):
 
 def test_where_passwords_are_for_emergencies_only_superusers_are_sent_one(settings):
     oidc = OidcProvider(issuer="https://login.example.com")
-    settings.FIRM_LOG_IN = FirmLogIn(oidc=oidc, passwords=Passwords.EMERGENCY)
+    settings.SSO = SsoSettings(oidc=oidc, passwords=PasswordSignIn.EMERGENCY)
     make_user(email="ann@example.com")
     make_user(email="boss@example.com", is_superuser=True)
     for email in ("ann@example.com", "boss@example.com"):
@@ -161,7 +160,7 @@ def test_it_is_good_for_an_hour(settings):
 
 
 def test_without_a_mail_server_there_are_no_such_pages(settings):
-    settings.MAIL = MailServer()
+    settings.EMAIL_HOST = ""
     assert Client().get(reverse(ASK)).status_code == 404
     assert "Forgotten" not in Client().get(reverse("admin:login")).content.decode()
 

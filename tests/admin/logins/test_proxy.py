@@ -9,19 +9,20 @@ from django.contrib.auth.models import User
 from django.test import AsyncClient, Client
 import pytest
 
-from copilot_admin.config.firm_log_in import FirmLogIn, Passwords, RoleMap, UserProxy
-from copilot_admin.config.networks import networks
+from copilot_admin.config.networks import parse_networks
 from copilot_admin.config.roles import Role
+from copilot_admin.config.sso import PasswordSignIn, SsoProxy, SsoSettings
 from copilot_admin.http.proxy_identity import REMOTE_USER_KEY, RemoteUser
 from copilot_admin.models import ExternalAccount
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
-RULES = UserProxy(
+RULES = SsoProxy(
     user_header="x-forwarded-user",
     groups_header="x-forwarded-groups",
-    networks=networks(("10.0.0.0/8", "fd00::/8"), setting="X"),
-    map=RoleMap(roles={"analysts": frozenset({Role.BUILDERS})}, superusers=frozenset({"root"})),
+    networks=parse_networks(("10.0.0.0/8", "fd00::/8")),
+    roles={"analysts": frozenset({Role.BUILDERS})},
+    superusers=("root",),
 )
 
 
@@ -51,7 +52,7 @@ class _Browser:
 
 @pytest.fixture
 def browser(settings: Any) -> _Browser:
-    settings.FIRM_LOG_IN = FirmLogIn(proxy=RULES)
+    settings.SSO = SsoSettings(proxy=RULES)
     return _Browser()
 
 
@@ -94,14 +95,14 @@ def test_a_local_account_of_that_name_is_another(browser):
 
 
 def test_a_header_that_never_passed_the_edge_means_nothing(settings):
-    settings.FIRM_LOG_IN = FirmLogIn(proxy=RULES)
+    settings.SSO = SsoSettings(proxy=RULES)
     answer = Client().get("/admin/", HTTP_X_FORWARDED_USER="ann", HTTP_X_FORWARDED_GROUPS="root")
     assert answer.status_code == 302
     assert not User.objects.exists()
 
 
 def test_an_emergency_goes_past_the_proxy(browser, settings):
-    settings.FIRM_LOG_IN = FirmLogIn(proxy=RULES, passwords=Passwords.EMERGENCY)
+    settings.SSO = SsoSettings(proxy=RULES, passwords=PasswordSignIn.EMERGENCY)
     boss = make_user(is_superuser=True)
     client = Client()
     values = {"username": boss.username, "password": "secret"}

@@ -8,8 +8,7 @@ from django.urls import reverse
 import pytest
 
 from copilot_admin.admin.privacy import views
-from copilot_admin.config.role_groups import create_roles
-from copilot_admin.config.roles import Role
+from copilot_admin.config.roles import Role, create_roles
 from copilot_admin.copilots.archive import put_away
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import Conversation, Copilot, LegalHold, Removal

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.test import Client as Browser
 import pytest
 
-from copilot_admin.config.role_groups import create_roles
+from copilot_admin.config.roles import create_roles
 from copilot_admin.models import (
     AuditEntry,
     Conversation,

@@ -222,7 +222,7 @@ def test_conversations_that_begin_meanwhile_are_not_in_it(monkeypatch):
 
 def test_a_full_disk_is_said_in_words(monkeypatch, tmp_path):
     conversations(1)
-    monkeypatch.setattr(writing, "full_folder", lambda: tmp_path)
+    monkeypatch.setattr(writing, "find_disk_problem", lambda: "full")
     export = written(begun())
     assert export.state == ExportState.FAILED
     assert "too little room on the disk" in export.error

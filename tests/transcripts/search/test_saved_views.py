@@ -6,8 +6,7 @@ from urllib.parse import urlencode
 from django.test import Client as Browser
 import pytest
 
-from copilot_admin.config.role_groups import create_roles
-from copilot_admin.config.roles import Role
+from copilot_admin.config.roles import Role, create_roles
 from copilot_admin.models import SavedView
 from copilot_admin.transcripts.search import saved_views
 from copilot_admin.transcripts.search.saved_views import kept_query, save_view, views_for

@@ -8,7 +8,7 @@ from django.db import OperationalError
 import pytest
 
 from copilot_admin import models
-from copilot_admin.config.encryption import SealedPlace, unseal
+from copilot_admin.config.encryption import SecretLocation, decrypt
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import Conversation, Event, Logging, Node, Run, TurnText
 from copilot_admin.redaction import own
@@ -92,7 +92,7 @@ def test_a_conversation_is_gone_on_with_by_secret_hashes():
     assert in_clear.conversation != first.conversation
 
 
-def test_what_streams_is_encrypted_until_it_is_looked_through():
+def test_what_streams_is_sealed_until_it_is_looked_through():
     client = Redacting()
     copilot = client.version.copilot
     copilot.redaction = ["email", "card"]
@@ -117,8 +117,10 @@ def test_a_piece_is_sealed_for_the_place_in_which_releases_before_have_theirs():
     asked = Redacting().ask("Who?")
     checkpoints.store([(asked.run_id, Piece(3, MAIL, (), is_secret=True))])
     data = bytes(models.Checkpoint.objects.get().data)
-    place = SealedPlace(table="checkpoint", row=str(asked.run_id), field="3")
-    assert json.loads(unseal(data.removeprefix(b"sealed:").decode(), place=place))["text"] == MAIL
+    place = SecretLocation(table="checkpoint", row=str(asked.run_id), field="3")
+    assert (
+        json.loads(decrypt(data.removeprefix(b"sealed:").decode(), location=place))["text"] == MAIL
+    )
 
 
 def test_what_is_not_looked_through_is_not_sealed():

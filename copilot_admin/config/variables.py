@@ -1,0 +1,163 @@
+"""Building blocks of the settings model: variable types, groups of variables, secrets in files."""
+
+from collections.abc import Iterator
+import os
+from pathlib import Path
+import re
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from pydantic import (
+    AfterValidator,
+    AnyHttpUrl,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    PlainValidator,
+    SecretStr,
+    TypeAdapter,
+)
+from pydantic.fields import FieldInfo
+from pydantic_settings import PydanticBaseSettingsSource, SettingsError
+
+from copilot_admin.config import logs
+from copilot_admin.config.networks import Network, parse_networks
+
+FILE_SUFFIX = "_FILE"  # `<NAME>_FILE` names a file with the value of the secret <NAME>
+IS_SECRET = object()  # marks the types of variables that have a `_FILE` variant
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+_HTTP_URL = TypeAdapter(AnyHttpUrl)
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^`|~0-9A-Za-z-]+")  # RFC 9110, without "_": proxies differ
+_RESERVED_HEADERS = ("authorization", "cookie", "host", "x-api-key")
+
+
+class Group(BaseModel):
+    """Variables that belong together; `validation_alias` of a field names its variable."""
+
+    model_config = ConfigDict(validate_by_name=True, extra="forbid", arbitrary_types_allowed=True)
+
+
+def is_group(field: FieldInfo) -> bool:
+    return isinstance(field.annotation, type) and issubclass(field.annotation, Group)
+
+
+def is_secret(field: FieldInfo) -> bool:
+    return IS_SECRET in field.metadata
+
+
+def iter_variables(model: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:
+    """Yield the name and the field of each variable of a model and of its groups."""
+    for name, field in model.model_fields.items():
+        if is_group(field):
+            yield from iter_variables(field.annotation)  # type: ignore[arg-type]  # a group
+        elif field.validation_alias or not issubclass(model, Group):
+            yield str(field.validation_alias or name.upper()), field
+
+
+def read_secret(name: str) -> str:
+    """Return a secret from its variable, or from the file that `<name>_FILE` names; "" if unset.
+
+    Raises:
+        ValueError: Both are set, or the file is missing, unreadable or empty.
+    """
+    value = os.environ.get(name, "").strip()
+    file = os.environ.get(name + FILE_SUFFIX, "").strip()
+    if not file:
+        return value
+    if value:
+        raise ValueError(f"{name} and {name}_FILE are both set. Remove one of them.")
+    try:
+        secret = Path(file).read_text(encoding="utf-8").strip()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a UTF-8 text file"
+        raise ValueError(f"{name}_FILE: {file} cannot be read: {reason}.") from None
+    if not secret:
+        raise ValueError(f"{name}_FILE: {file} is empty. Fill it, or remove the variable.")
+    return secret
+
+
+class VariableSource(PydanticBaseSettingsSource):
+    """Reads the process environment: empty variables count as unset, logs never show a secret."""
+
+    def __call__(self) -> dict[str, Any]:
+        """Return the text of each variable that is set, nested by group.
+
+        Raises:
+            SettingsError: The files of some secrets can't be used.
+        """
+        self._problems: list[str] = []
+        values = self._read_model(self.settings_cls)
+        if self._problems:
+            raise SettingsError("\n".join(self._problems))
+        return values
+
+    def _read_model(self, model: type[BaseModel]) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for name, field in model.model_fields.items():
+            if is_group(field):
+                values[name] = self._read_model(field.annotation)  # type: ignore[arg-type]
+            elif text := self.get_field_value(field, name)[0]:
+                values[str(field.validation_alias or name)] = text
+        return values
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[str, str, bool]:
+        """Return the text of a variable, as pydantic-settings asks for it."""
+        name = str(field.validation_alias or field_name).upper()
+        if not is_secret(field):
+            return os.environ.get(name, "").strip(), field_name, False
+        try:
+            secret = read_secret(name)
+        except ValueError as error:
+            self._problems.append(str(error))
+            secret = ""
+        logs.hide(secret, *split_list(secret))
+        return secret, field_name, False
+
+
+def split_list(value: Any) -> Any:
+    """Split a text at its commas; return anything else as it is."""
+    if not isinstance(value, str):
+        return value
+    return tuple(filter(None, map(str.strip, value.split(","))))
+
+
+def check_http_url(url: str) -> str:
+    _HTTP_URL.validate_python(url)
+    return url.rstrip("/")
+
+
+def check_header_name(name: str) -> str:
+    if not _HEADER_NAME.fullmatch(name):
+        raise ValueError("use the name of a request header, such as X-Forwarded-User")
+    return name.lower()
+
+
+def check_identity_header(name: str) -> str:
+    if name.lower() in _RESERVED_HEADERS:
+        raise ValueError("this header has another meaning, use one such as X-Forwarded-User")
+    return check_header_name(name)
+
+
+def is_insecure(url: str) -> bool:
+    """Return whether data sent to this URL crosses a network unencrypted."""
+    parts = urlsplit(url)
+    return parts.scheme == "http" and parts.hostname not in LOCAL_HOSTS
+
+
+def find_missing(**variables: object) -> Iterator[str]:
+    """Yield a sentence if only some of the variables that need each other are set."""
+    missing = [name for name, value in variables.items() if not value]
+    given = [name for name in variables if name not in missing]
+    if given and missing:
+        yield f"{given[0]} needs {' and '.join(missing)} as well."
+
+
+StringList = Annotated[tuple[str, ...], BeforeValidator(split_list)]
+SecretText = Annotated[SecretStr, IS_SECRET]
+SecretList = Annotated[tuple[SecretStr, ...], BeforeValidator(split_list), IS_SECRET]
+NetworkList = Annotated[tuple[Network, ...], PlainValidator(parse_networks)]
+HttpUrl = Annotated[str, AfterValidator(check_http_url)]
+HeaderNames = Annotated[
+    tuple[Annotated[str, AfterValidator(check_header_name)], ...], BeforeValidator(split_list)
+]
+IdentityHeader = Annotated[str, AfterValidator(check_identity_header)]

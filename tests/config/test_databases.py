@@ -1,0 +1,100 @@
+"""Entries of `DATABASES`, and statements without a time limit."""
+
+from pathlib import Path
+from typing import Any
+
+from django.db import connection
+import pytest
+
+from copilot_admin.config.databases import (
+    CONNECT_OPTIONS,
+    POOL_OPTIONS,
+    is_maintenance_command,
+    parse_database_url,
+    without_statement_timeout,
+)
+from tests.databases import on_postgresql
+
+POSTGRES = "postgres://u:p@h:5433/n"
+
+
+def parse(url: str, **options: bool) -> dict[str, Any]:
+    return parse_database_url(url, data_dir=Path("/data"), **options)
+
+
+@pytest.mark.parametrize(
+    ("url", "path"),
+    [("", "/data/copilot.sqlite3"), ("sqlite:////elsewhere/a.db", "/elsewhere/a.db")],
+)
+def test_sqlite_is_durable_and_waits_for_its_lock(url, path):
+    entry = parse(url)
+    assert entry["NAME"] == Path(path)
+    assert entry["OPTIONS"]["transaction_mode"] == "IMMEDIATE"
+    assert entry["OPTIONS"]["timeout"] == 4
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "busy_timeout=4000"):
+        assert pragma in entry["OPTIONS"]["init_command"]
+
+
+def test_postgresql_has_a_pool_and_time_limits():
+    entry = parse(f"{POSTGRES}?sslmode=require")
+    assert (entry["USER"], entry["HOST"], entry["PORT"]) == ("u", "h", 5433)
+    assert (entry["CONN_MAX_AGE"], entry["CONN_HEALTH_CHECKS"]) == (0, True)
+    options = entry["OPTIONS"]
+    assert options.items() >= {**CONNECT_OPTIONS, "sslmode": "require"}.items()
+    assert options["pool"] == POOL_OPTIONS
+    for option in ("statement_timeout=3000", "lock_timeout=2000", "jit=off", "datestyle=ISO"):
+        assert f"-c {option}" in options["options"]
+
+
+def test_behind_pgbouncer_nothing_is_set_for_a_session():
+    entry = parse(POSTGRES, pgbouncer=True)
+    assert "options" not in entry["OPTIONS"]
+    assert entry["DISABLE_SERVER_SIDE_CURSORS"] is True
+
+
+@pytest.mark.parametrize("url", ["mysql://a/b", "nonsense", "postgres://h:port/n"])
+def test_other_databases_are_rejected(url):
+    with pytest.raises(ValueError, match="use postgres://"):
+        parse(url)
+
+
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        (["manage.py", "migrate"], True),
+        (["/srv/app/manage.py", "sweep"], True),
+        (["django-admin", "copilots", "import"], True),
+        (["manage.py", "serve", "--workers", "2"], False),
+        (["manage.py", "quickstart"], False),
+        (["manage.py", "runserver"], False),
+        (["/usr/bin/uvicorn", "copilot_admin.asgi:application"], False),
+        ([], False),
+    ],
+)
+def test_only_commands_that_serve_nobody_have_no_statement_timeout(argv, expected):
+    assert is_maintenance_command(argv) is expected
+    options = parse(POSTGRES, maintenance=expected)["OPTIONS"]["options"]
+    assert ("-c statement_timeout=0 " in options) is expected
+
+
+@pytest.mark.database
+@on_postgresql
+@pytest.mark.django_db(transaction=True)
+class TestWithoutStatementTimeout:
+    def timeout(self) -> str:
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW statement_timeout")
+            (found,) = cursor.fetchone()
+        return str(found)
+
+    def test_lasts_for_the_block_also_after_an_error(self):
+        before = self.timeout()
+        with pytest.raises(ZeroDivisionError), without_statement_timeout():
+            assert self.timeout() == "0"
+            raise ZeroDivisionError
+        assert self.timeout() == before != "0"
+
+    def test_changes_no_shared_session_of_pgbouncer(self, settings):
+        settings.PGBOUNCER, before = True, self.timeout()
+        with without_statement_timeout():
+            assert self.timeout() == before
