@@ -189,7 +189,7 @@ async def send_mail(delivery: AlertDelivery) -> DeliveryResult:
 
 def can_send_mail() -> bool:
     """Return whether a mail server is configured."""
-    return bool(settings.EMAIL_HOST)
+    return bool(settings.EMAIL_BACKEND != "django.core.mail.backends.dummy.EmailBackend")
 
 
 def build_mail(delivery: AlertDelivery) -> EmailMessage:

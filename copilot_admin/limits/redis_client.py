@@ -53,7 +53,7 @@ class LimitRedis:
         try:
             async with asyncio.timeout(REDIS_TIMEOUT_SECONDS):
                 yield self._get_client()
-        except RedisError as error:
+        except (RedisError, OSError, ValueError) as error:
             if not self._is_away:
                 self._is_away = True
                 # Only the class: the message quotes the URL, which may have a password.
@@ -68,7 +68,7 @@ class LimitRedis:
         try:
             async with asyncio.timeout(REDIS_TIMEOUT_SECONDS):
                 self._is_away = not await self._get_client().ping()
-        except RedisError:
+        except (RedisError, OSError, ValueError):
             return
         if not self._is_away:
             logger.warning("Redis answers again: limits are counted for all workers together")

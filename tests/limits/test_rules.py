@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from copilot_admin.config.networks import trusted_proxies
+from copilot_admin.config.networks import parse_networks
 from copilot_admin.copilots.fields.options import LIMITS
 from copilot_admin.copilots.fields.values import LimitsEntry
 from copilot_admin.limits.cache import LIMIT_CACHE, LimitCache, reload_on_commit
@@ -85,7 +85,7 @@ PUBLIC, PRIVATE = "8.8.8.8", ("10.1.2.3", "172.20.0.1", "192.168.1.1", "100.64.0
          "unlimited"],
 )  # fmt: skip
 def test_limits_of_anonymous_addresses(settings, production, proxies, explicit, addresses, limits):
-    settings.PRODUCTION, settings.TRUSTED_PROXIES = production, trusted_proxies(proxies)
+    settings.PRODUCTION, settings.TRUSTED_PROXIES = production, parse_networks(proxies)
     settings.ANONYMOUS_CONCURRENT, settings.ANONYMOUS_PER_MINUTE = explicit
     for address in addresses:
         rules = {key: number for _, key, number in rules_for(address=address)}

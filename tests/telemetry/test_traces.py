@@ -140,7 +140,7 @@ class TestRealRuns:
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         settings.TRACES = TraceSettings(
-            address=f"http://127.0.0.1:{port}", headers={}, service="desk"
+            endpoint=f"http://127.0.0.1:{port}", headers={}, service="desk"
         )
         publish(model)
         model.plays(says("All is well."))
@@ -193,7 +193,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def test_without_a_collector_nobody_is_told(told):
-    tracing.start_tracing(TraceSettings(address="", headers={}, service="desk"))
+    tracing.start_tracing(TraceSettings(endpoint="", headers={}, service="desk"))
     assert told == []
     assert not tracing.wants_words()
 

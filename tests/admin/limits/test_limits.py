@@ -13,7 +13,7 @@ import pytest
 from copilot_admin.admin.limits import views
 from copilot_admin.admin.limits.subjects import parse_subject
 from copilot_admin.admin.limits.usage import measure_usage
-from copilot_admin.config.networks import trusted_proxies
+from copilot_admin.config.networks import parse_networks
 from copilot_admin.config.roles import Role
 from copilot_admin.limits.cache import LIMIT_CACHE
 from copilot_admin.limits.redis_client import LIMIT_REDIS
@@ -263,6 +263,6 @@ def test_recent_rejections_are_listed_by_subject_and_limit(operator):
 def test_rejections_of_a_private_address_come_with_advice(
     operator, settings, scope, subject, proxies, is_advised
 ):
-    settings.TRUSTED_PROXIES = trusted_proxies(proxies)
+    settings.TRUSTED_PROXIES = parse_networks(proxies)
     reject(scope, subject)
     assert ("set FORWARDED_ALLOW_IPS" in operator.get(PAGE).content.decode()) is is_advised
