@@ -227,3 +227,35 @@ def is_whole(body: bytes) -> bool:
         if line.startswith("data: ")
     )
     return said.split() == [f"w{number}" for number in range(_Slow.words)]
+
+
+class Askers:
+    """Clients that ask again as soon as they have an answer.
+
+    Args:
+        url: Where they ask.
+        streams: How many there are.
+    """
+
+    def __init__(self, url: str, *, streams: int) -> None:
+        self.answers: list[tuple[int, bytes]] = []
+        self._url = url
+        self._enough = threading.Event()
+        self._threads = [threading.Thread(target=self._ask_on) for _ in range(streams)]
+        for thread in self._threads:
+            thread.start()
+
+    def _ask_on(self) -> None:
+        while not self._enough.is_set():
+            self.answers.append(asked(self._url, QUESTION))
+
+    def wait_for_more(self) -> None:
+        """Wait until as many answers have come as there are clients."""
+        so_far = len(self.answers)
+        assert eventually(lambda: len(self.answers) >= so_far + len(self._threads))
+
+    def stop(self) -> None:
+        """Wait for the last answers."""
+        self._enough.set()
+        for thread in self._threads:
+            thread.join(2 * HANGS_SECONDS)

@@ -11,7 +11,7 @@ import pytest
 
 from copilot_admin.server.serve import SHUTDOWN_MARGIN_SECONDS
 from copilot_admin.settings import BASE_DIR, DRAIN_SECONDS
-from tests.deploy.test_container import parsed
+from tests.deploy.test_container import OTHER_VARIABLES, parsed
 from tests.docs.test_settings import ROWS, SECRETS
 from tests.services import nginx
 
@@ -39,7 +39,7 @@ class TestEveryService:
     def test_its_variables_are_settings_and_secrets_are_credentials(self, unit):
         given = [word for line in values(unit, "Environment") for word in line.split()]
         names = {word.partition("=")[0] for word in given}
-        assert names - {"PYTHONDONTWRITEBYTECODE"} <= set(ROWS) | {f"{one}_FILE" for one in SECRETS}
+        assert names - OTHER_VARIABLES <= set(ROWS) | {f"{one}_FILE" for one in SECRETS}
         files = {word.partition("=%d/")[2] for word in given if "_FILE=" in word}
         assert files == {line.partition(":")[0] for line in values(unit, "LoadCredential")}
 

@@ -1,11 +1,9 @@
 """A release is rolled out under fifty streams: none is cut, none refused."""
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 import os
 from pathlib import Path
 import subprocess
-import threading
 
 import psycopg
 import pytest
@@ -14,9 +12,8 @@ from copilot_admin.settings import BASE_DIR
 from tests import services
 from tests.deploy.machine import (
     COPILOT,
-    QUESTION,
+    Askers,
     Server,
-    asked,
     free_ports,
     fresh_database,
     is_whole,
@@ -26,7 +23,6 @@ from tests.deploy.machine import (
     serving,
     slow_model,
 )
-from tests.polling import HANGS_SECONDS, eventually
 from tests.services import nginx
 
 pytestmark = [
@@ -35,32 +31,22 @@ pytestmark = [
     pytest.mark.postgres,
     pytest.mark.redis,
 ]
-STREAMS = 50
 RELEASE_BEFORE = os.environ.get("TEST_RELEASE_BEFORE", "")  # a tag or a commit
 CONF = (BASE_DIR / "deploy" / "nginx" / "copilot-admin.conf").read_text()
 
 
-def git(*arguments: str) -> str:
-    ended = subprocess.run(
-        ["git", *arguments], cwd=BASE_DIR, capture_output=True, text=True, check=False
-    )
-    return ended.stdout.strip() if ended.returncode == 0 else ""
-
-
 @pytest.fixture
-def old_code(tmp_path) -> Iterator[Path]:
-    """The code of the release before, or this code if the environment names none."""
-    commit = git("rev-parse", "--verify", f"{RELEASE_BEFORE}^{{commit}}") if RELEASE_BEFORE else ""
-    assert commit or not RELEASE_BEFORE, f"git knows no {RELEASE_BEFORE}"
-    if not commit:
-        yield BASE_DIR
-        return
+def old_code(tmp_path: Path) -> Path:
+    """The code of the release that TEST_RELEASE_BEFORE names, else this code."""
+    if not RELEASE_BEFORE:
+        return BASE_DIR
     folder = tmp_path / "old"
-    with (tmp_path / "old.tar").open("wb") as archive:
-        subprocess.run(["git", "archive", commit], cwd=BASE_DIR, stdout=archive, check=True)
     folder.mkdir()
-    subprocess.run(["tar", "-xf", tmp_path / "old.tar", "-C", folder], check=True)
-    yield folder
+    archive = subprocess.run(
+        ["git", "archive", RELEASE_BEFORE], cwd=BASE_DIR, capture_output=True, check=True
+    )
+    subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
+    return folder
 
 
 def proxy(folder: Path, port: int, servers: list[int]) -> list[str]:
@@ -84,31 +70,6 @@ def proxy(folder: Path, port: int, servers: list[int]) -> list[str]:
     if os.geteuid() == 0:
         file.write_text("user root;" + file.read_text())
     return [nginx() or "nginx", "-p", str(folder), "-e", str(folder / "error.log"), "-c", str(file)]
-
-
-class Askers:
-    """So many clients, each with its next question as soon as the last one is answered."""
-
-    def __init__(self, url: str) -> None:
-        self.answers: list[tuple[int, bytes]] = []
-        self._enough = threading.Event()
-        self._threads = [threading.Thread(target=self._ask_on, args=(url,)) for _ in range(STREAMS)]
-        for thread in self._threads:
-            thread.start()
-
-    def _ask_on(self, url: str) -> None:
-        while not self._enough.is_set():
-            self.answers.append(asked(url, QUESTION))
-
-    def wait_for_more(self) -> None:
-        """Until as many answers have come as there are clients."""
-        so_far = len(self.answers)
-        assert eventually(lambda: len(self.answers) >= so_far + STREAMS)
-
-    def stop(self) -> None:
-        self._enough.set()
-        for thread in self._threads:
-            thread.join(2 * HANGS_SECONDS)
 
 
 def test_no_stream_is_cut_and_none_refused(old_code, tmp_path):
@@ -135,7 +96,7 @@ def test_no_stream_is_cut_and_none_refused(old_code, tmp_path):
         machine.enter_context(serving(*running))
         command = proxy(tmp_path, port, ports)
         machine.enter_context(program(command, port=port, log=tmp_path / "nginx.log"))
-        askers = Askers(f"http://127.0.0.1:{port}/v1/copilots/news/query")
+        askers = Askers(f"http://127.0.0.1:{port}/v1/copilots/news/query", streams=50)
         try:
             askers.wait_for_more()
             manage(environment, "migrate", "--no-input")
@@ -155,4 +116,3 @@ def test_no_stream_is_cut_and_none_refused(old_code, tmp_path):
                 "SELECT outcome, count(*) FROM copilot_admin_run GROUP BY outcome"
             ).fetchall()
         assert outcomes == [("completed", len(askers.answers))]
-        print(f"{len(askers.answers)} answers, with the release before in {old_code}")

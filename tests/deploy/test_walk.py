@@ -26,7 +26,6 @@ from tests.deploy.machine import (
     program,
     serving,
 )
-from tests.deploy.test_pgbouncer import COPILOT, FILE
 from tests.services import nginx, pgbouncer
 
 pytestmark = [
@@ -42,6 +41,12 @@ STEPS = dict(
     re.findall(r"^\*\*(\d+)\. .*?\n(.*?)(?=^\*\*\d+\. |\Z)", WALK, re.DOTALL | re.MULTILINE)
 )
 BLOCKS = {number: re.findall(r"```sh\n(.*?)```", text, re.DOTALL) for number, text in STEPS.items()}
+(PGBOUNCER,) = re.findall(r"```ini\n(\[databases\].*?)```", TEXT, re.DOTALL)
+COPILOT = """
+format: 1
+providers: [{name: R, kind: rehearsal}]
+copilots: [{slug: news, name: News, provider: R, model: rehearsal, description: one, access: open}]
+"""
 UNIT = "copilot-admin.service"
 # Systemd and Debian's users are not here; what they would do is looked at afterwards.
 WITHOUT = "systemctl() { :; }; chown() { :; }; nginx() { :; };\n"
@@ -131,7 +136,7 @@ class Machine:
         folder = Path("/tmp") / f"pgbouncer-{self.bouncer}"  # not below a folder of root alone
         folder.mkdir()
         shutil.copy(self.root / "pgbouncer" / "userlist.txt", folder)
-        text = FILE.replace(
+        text = PGBOUNCER.replace(
             "port=5432 dbname=copilot", f"port={self.postgres[1]} dbname={self.role}"
         )
         text = text.replace("host=127.0.0.1", f"host={self.postgres[0]}")
