@@ -32,8 +32,6 @@ from copilot_admin.runs.refused import REFUSED
 from copilot_admin.storage import writer
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.transcripts.store import JOURNAL, reaping
-from copilot_admin.transcripts.store.seen import forget_noted
-from copilot_admin.transcripts.store.usage import forget_callers
 from copilot_admin.transcripts.store.users import forget_users
 from tests.databases import IS_POSTGRESQL, close_other_connections
 from tests.factories import make_user
@@ -134,9 +132,7 @@ def _reset_caches() -> None:
     live._other_ids.cache_clear()
     live._answerer.cache_clear()
     clear_price_cache()
-    forget_noted()
     forget_users()
-    forget_callers()
     for one in (LIMIT_CACHE, LIMIT_REDIS, RATE_LIMITS, REJECTIONS, SLOTS, USAGE_CACHE):
         one.forget()
     for other in (REFUSED, SEEN_KEYS, WALKS):

@@ -10,7 +10,7 @@ from copilot_admin.analytics.first_token import FirstToken, percentile
 from copilot_admin.models import Copilot, Criterion
 from copilot_admin.models.usage import TTFT_COLUMNS
 from copilot_admin.transcripts.search.periods import FiguresPeriod, Span
-from copilot_admin.transcripts.store.usage import COUNTED
+from copilot_admin.transcripts.store.rollups import COUNTED
 
 Number = int | Decimal
 MOST_ROWS = 200  # of models, versions and kinds of errors

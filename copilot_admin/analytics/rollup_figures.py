@@ -32,7 +32,7 @@ from copilot_admin.models import (
     HourlyUsage,
 )
 from copilot_admin.transcripts.search.periods import FiguresPeriod, Resolution, Span
-from copilot_admin.transcripts.store.usage import COUNTED
+from copilot_admin.transcripts.store.rollups import COUNTED
 
 Row = TypeVar("Row", bound=Model)
 

@@ -27,8 +27,8 @@ from copilot_admin.models import FeedbackSource, Outcome, Run, Verdict
 from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.models.usage import TTFT_COLUMNS, TTFT_LIMITS
 from copilot_admin.transcripts.search.periods import FiguresPeriod, Span
+from copilot_admin.transcripts.store.rollups import ERRORS
 from copilot_admin.transcripts.store.second_judges import sealed
-from copilot_admin.transcripts.store.usage import ERRORS
 
 Key: TypeAlias = tuple[datetime, int, int, str]  # an hour, a copilot, a version, a model
 Rows: TypeAlias = Iterable[tuple[Key, Counts]]

@@ -6,14 +6,13 @@ off leaves nothing half done, and whoever begins again goes on with what is left
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Count, Model, Q, QuerySet, Sum
 
 from copilot_admin.agent.values.model_call import Usage, UsageSource
@@ -21,26 +20,18 @@ from copilot_admin.jobs.half_pace import at_half_pace
 from copilot_admin.models import Conversation, CostConfidence, Event, EventType, Outcome, Run, Turn
 from copilot_admin.pricing.cost import (
     UNKNOWN_COST,
-    Cost,
     RunCost,
     calculate_run_cost,
     mark_estimated,
 )
 from copilot_admin.pricing.prices import Price
 from copilot_admin.storage import blobs
-from copilot_admin.storage.held_back import holding_back
 from copilot_admin.storage.many import in_batches
 from copilot_admin.storage.selects import member
-from copilot_admin.storage.statements import Update
-from copilot_admin.transcripts.store.usage import count_cost
-from copilot_admin.transcripts.store.votes import asked_of
+from copilot_admin.transcripts.store.rollups import uncount_runs
 
 AT_ONCE = 500  # runs that one read looks through
 TOGETHER = 20  # runs of one transaction, some 30 ms: whoever asks waits for it no longer
-_ESTIMATED = CostConfidence.ESTIMATED
-_SUMS, _EITHER = ("cost", "n_unpriced"), ("cost_is_estimated",)
-_TURN = Update(Turn, where=("id",), add=_SUMS, either=_EITHER)
-_CONVERSATION = Update(Conversation, where=("id",), add=_SUMS, either=_EITHER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,63 +62,61 @@ def filled_costs(*, provider: str = "") -> Iterator[PricedRun]:
     for ids in _pages():
         found = _unpriced(provider).filter(pk__in=ids).order_by("started_at")
         for some in in_batches(list(found.values_list("pk", flat=True)), TOGETHER):
-            done = at_half_pace(partial(_filled_together, some))
+            done = at_half_pace(partial(fill_costs, some, skip_locked=True))
             yield from done
             for run_id in set(some) - {one.run.pk for one in done}:
-                alone = fill_cost(run_id)
-                if alone is not None:
-                    yield alone
+                yield from fill_costs([run_id])
 
 
-def fill_cost(run_id: UUID) -> PricedRun | None:
-    """Writes what a run costs wherever costs are added up; None where it is known or gone by now.
+def fill_costs(run_ids: Sequence[UUID], *, skip_locked: bool = False) -> list[PricedRun]:
+    """Write what runs cost, and add up their turns and conversations again.
 
-    Where a sum does not have what is to be taken from it, it is added up anew from its runs.
+    Args:
+        run_ids: Those whose cost is known or that are gone by now are left out.
+        skip_locked: Leave out what somebody else has locked, so that many rows can't deadlock.
     """
-    for write in (_add, _add_up):
-        try:
-            return _filled_alone(run_id, write)
-        except IntegrityError:
-            continue
-    return _filled_alone(run_id, partial(_add_up, counts_unpriced=False))
-
-
-def _filled_alone(run_id: UUID, write: Callable[[Sequence[PricedRun]], None]) -> PricedRun | None:
-    with transaction.atomic(), holding_back() as do_last:
-        run = _unpriced().filter(pk=run_id).select_for_update(of=("self",)).first()
-        if run is None:
-            return None
-        found = PricedRun(run=run, bill=bill_now(run))
-        _write_runs([found], write)
-        do_last()
+    with transaction.atomic():
+        rows = _unpriced().filter(pk__in=run_ids).order_by("pk")
+        runs = list(rows.select_for_update(of=("self",), skip_locked=skip_locked))
+        if skip_locked:
+            talks = _lock_free(Conversation, {run.conversation_id for run in runs})
+            turns = _lock_free(Turn, {run.turn_id for run in runs})
+            runs = [run for run in runs if run.conversation_id in talks and run.turn_id in turns]
+        calls = _calls_of(run.pk for run in runs)
+        found = [PricedRun(run=run, bill=bill_now(run, calls[run.pk])) for run in runs]
+        known = [one for one in found if one.bill.cost.amount is not None]
+        uncount_runs([one.run.pk for one in known])
+        for one in known:
+            cost = one.bill.cost
+            Run.objects.filter(pk=one.run.pk).update(
+                cost=cost.amount, cost_confidence=cost.confidence, **one.bill.price_fields
+            )
+        for model, name in ((Conversation, "conversation_id"), (Turn, "turn_id")):
+            for pk in sorted({getattr(one.run, name) for one in known} - {None}):
+                _add_up(model, name, pk)
     return found
 
 
-def _filled_together(run_ids: Sequence[UUID]) -> list[PricedRun]:
-    """Fills the costs of runs that nobody else has locked; of none where the database refuses a sum."""
-    try:
-        with transaction.atomic(), holding_back() as do_last:
-            rows = _unpriced().filter(pk__in=run_ids)
-            runs = list(rows.select_for_update(of=("self",), skip_locked=True).order_by("pk"))
-            free = _locked(Conversation, {run.conversation_id for run in runs})
-            free_turns = _locked(Turn, {run.turn_id for run in runs})
-            runs = [
-                run for run in runs if run.conversation_id in free and run.turn_id in free_turns
-            ]
-            calls = _calls_of(run.pk for run in runs)
-            found = [PricedRun(run=run, bill=bill_now(run, calls[run.pk])) for run in runs]
-            _write_runs(found, _add)
-            do_last()
-    except IntegrityError:
-        return []
-    return found
-
-
-def _locked(model: type[Model], ids: Collection[int | None]) -> frozenset[int | None]:
-    """Locks the rows that nobody else has, and gives their ids; None, for no row at all, is among them."""
+def _lock_free(model: type[Model], ids: Collection[int | None]) -> frozenset[int | None]:
+    """Lock the rows that nobody else has locked; None, for no row at all, is always free."""
     rows = model._default_manager.filter(pk__in=[one for one in ids if one is not None])
     mine = rows.select_for_update(skip_locked=True).order_by("pk").values_list("pk", flat=True)
     return frozenset((None, *mine))
+
+
+def _add_up(model: type[Model], name: str, pk: int) -> None:
+    """Add up the costs of a turn or a conversation."""
+    ended = Run.objects.filter(**{name: pk}).exclude(outcome=Outcome.RUNNING)
+    sums = ended.aggregate(
+        known=Sum("cost"),
+        unpriced=Count("pk", filter=Q(cost=None)),
+        guessed=Count("pk", filter=Q(cost_confidence=CostConfidence.ESTIMATED)),
+    )
+    model._default_manager.filter(pk=pk).update(
+        cost=sums["known"] or 0,
+        n_unpriced=sums["unpriced"],
+        cost_is_estimated=sums["guessed"] > 0,
+    )
 
 
 def bill_now(run: Run, calls: Sequence[Event] | None = None) -> RunCost:
@@ -167,63 +156,6 @@ def _unpriced(provider: str = "") -> QuerySet[Run]:
     runs = Run.objects.filter(cost=None).exclude(outcome=Outcome.RUNNING)
     runs = runs.select_related("copilot_version")
     return runs.filter(provider=provider) if provider else runs
-
-
-def _write_runs(found: Sequence[PricedRun], write: Callable[[Sequence[PricedRun]], None]) -> None:
-    """Writes costs that are known into their runs, and then wherever they are added up."""
-    known = [one for one in found if one.bill.cost.amount is not None]
-    for one in known:
-        cost = one.bill.cost
-        Run.objects.filter(pk=one.run.pk).update(
-            cost=cost.amount, cost_confidence=cost.confidence, **one.bill.price_fields
-        )
-    write(known)
-
-
-def _add(found: Sequence[PricedRun]) -> None:
-    """Adds costs to those of their turns and conversations, and to the rollups."""
-    sums: defaultdict[tuple[Update, int], list[Cost]] = defaultdict(list)
-    for one in found:
-        run, cost = one.run, one.bill.cost
-        if run.conversation_id is not None:
-            sums[_CONVERSATION, run.conversation_id].append(cost)
-        if run.turn_id is not None:
-            sums[_TURN, run.turn_id].append(cost)
-    for (update, pk), costs in sums.items():
-        update(
-            id=pk,
-            cost=sum((cost.amount or 0 for cost in costs), Decimal(0)),
-            n_unpriced=-len(costs),
-            cost_is_estimated=any(cost.confidence is _ESTIMATED for cost in costs),
-        )
-    _count(found)
-
-
-def _add_up(found: Sequence[PricedRun], *, counts_unpriced: bool = True) -> None:
-    """Adds up the costs of turns and conversations anew, where one of them was wrong."""
-    for one in found:
-        for model, name in ((Conversation, "conversation_id"), (Turn, "turn_id")):
-            pk = getattr(one.run, name)
-            if pk is not None:
-                ended = Run.objects.filter(**{name: pk}).exclude(outcome=Outcome.RUNNING)
-                sums = ended.aggregate(
-                    known=Sum("cost"),
-                    unpriced=Count("pk", filter=Q(cost=None)),
-                    guessed=Count("pk", filter=Q(cost_confidence=_ESTIMATED)),
-                )
-                model._default_manager.filter(pk=pk).update(
-                    cost=sums["known"] or 0,
-                    n_unpriced=sums["unpriced"],
-                    cost_is_estimated=sums["guessed"] > 0,
-                )
-    _count(found, counts_unpriced=counts_unpriced)
-
-
-def _count(found: Iterable[PricedRun], *, counts_unpriced: bool = True) -> None:
-    for one in found:
-        amount = one.bill.cost.amount
-        if one.run.is_counted and amount is not None:  # or it is counted later, with its cost
-            count_cost(asked_of(one.run), amount, was_unpriced=counts_unpriced)
 
 
 def _kept(run: Run) -> Price | None:

@@ -6,7 +6,6 @@ batch, so that deleting goes on after a restart where it stopped.
 
 from collections.abc import Collection, Iterable
 from enum import StrEnum
-from functools import partial
 from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -18,7 +17,6 @@ from copilot_admin.models import (
     Action,
     Alert,
     AlertDelivery,
-    AuditHead,
     CallerDay,
     ComponentCall,
     Conversation,
@@ -42,7 +40,6 @@ from copilot_admin.privacy import holds
 from copilot_admin.privacy.holds import holds_on_copilot
 from copilot_admin.privacy.rows import delete_first, of_conversations, of_runs, without_running
 from copilot_admin.privacy.users import forget_silent, users_of
-from copilot_admin.storage.held_back import do_held, hold_back
 from copilot_admin.transcripts.store import is_missed
 
 CONVERSATIONS = 20  # looked at in one batch; one with more rows than a batch takes several
@@ -88,7 +85,6 @@ def claim_stalled() -> list[int]:
 
 def delete_batch(copilot_id: int) -> DeletionStep:
     """Deletes some rows of a copilot that is marked, and at last the copilot."""
-    do_held()  # its counts would be made anew after they are gone
     marked = Copilot.objects.filter(pk=copilot_id, deletion_requested_at__isnull=False)
     copilot = marked.select_for_update(skip_locked=True, no_key=True).first()
     if copilot is None:
@@ -119,8 +115,7 @@ def delete_batch(copilot_id: int) -> DeletionStep:
 def _tell_ended(copilot_id: int) -> None:
     """Has it stand in the trail with the same commit; a process that dies then has told it."""
     on = Subject("copilot", str(copilot_id))
-    entry = partial(record, Action.DELETION_ENDED, by=Actor.server(), on=on)
-    hold_back((AuditHead._meta.db_table, AuditHead.THE_ONE), entry)
+    record(Action.DELETION_ENDED, by=Actor.server(), on=on)
 
 
 def _deleted(in_order: Iterable[QuerySet[Any]], theirs: Collection[int]) -> bool:

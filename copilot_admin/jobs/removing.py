@@ -54,7 +54,6 @@ from copilot_admin.privacy.rows import (
 )
 from copilot_admin.privacy.scopes import PrivacyScope, scope_of
 from copilot_admin.privacy.spooled import forget_spooled, remember
-from copilot_admin.storage.held_back import do_held
 from copilot_admin.storage.many import delete_rows
 
 CONVERSATIONS = 20  # of one batch; one with more rows than a batch takes several
@@ -73,7 +72,6 @@ class RemovalStep(StrEnum):
 
 def remove_batch(removal_id: int) -> RemovalStep:
     """Removes some rows, and then contents that nothing refers to any more."""
-    do_held()  # who asked would be noted anew after he is gone
     rows = unfinished().filter(pk=removal_id)
     removal = rows.select_for_update(skip_locked=True, of=("self",)).first()
     if removal is None:

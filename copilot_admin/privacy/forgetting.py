@@ -6,8 +6,6 @@ writes a new one. This takes names and addresses out of the memory, and the reas
 
 from copilot_admin.copilots.checked_tokens import CHECKED
 from copilot_admin.models import Cause, Removal, RemovalState
-from copilot_admin.transcripts.store.seen import forget_noted
-from copilot_admin.transcripts.store.usage import forget_callers
 from copilot_admin.transcripts.store.users import forget_users
 
 
@@ -24,8 +22,6 @@ class Forgetting:
             return
         self._known = gone
         forget_users()
-        forget_callers()
-        forget_noted()
         CHECKED.forget()
 
 

@@ -25,6 +25,7 @@ from copilot_admin.models import (
     Verdict,
 )
 from copilot_admin.storage.many import delete_rows
+from copilot_admin.transcripts.store.rollups import count_runs
 
 ROWS = 400  # of one batch, about 20 ms: whoever waits for the writer waits no longer
 # On a busy machine, and of PostgreSQL with its checks of each row, as many take several times that.
@@ -82,6 +83,8 @@ def delete_first(
     for rows in in_order:
         pks = _portion(rows, gone)
         while pks:
+            if rows.model is Run:
+                count_runs(pks)  # figures outlive runs
             gone.counts[rows.model.__name__] += delete_rows(rows.model._meta.pk, pks)
             if rows.model is Run:
                 gone.runs += pks

@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from django.db.models import Q
 
 from copilot_admin.models.privacy import ScopeColumns
-from copilot_admin.transcripts.store.usage import person_of
+from copilot_admin.transcripts.store.rollups import person_of
 
 KEY_START = "key:"
 LAST_DAY = date.max - timedelta(days=1)  # of a scope, which ends with the day after it

@@ -13,9 +13,10 @@ import random
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 
-from copilot_admin.models import Conversation, ReviewQueue, ReviewState, Seat
+from copilot_admin.models import Conversation, ReviewQueue, ReviewState, Seat, Verdict
 from copilot_admin.transcripts.states import begin, lock, set_state, state_after_verdict, take_back
-from copilot_admin.transcripts.store.votes import count_told, recount_verdicts
+from copilot_admin.transcripts.store.second_judges import lock_queues
+from copilot_admin.transcripts.store.votes import recount_verdicts
 from copilot_admin.transcripts.verdicts import Person
 
 CLAIM_FOR = timedelta(minutes=30)  # without a verdict; then somebody else may read it
@@ -69,7 +70,7 @@ def make_queue(queue: ReviewQueue, conversations: Sequence[int]) -> None:
             for conversation in conversations
             for place in range(1, queue.judges + 1)
         )
-    recount_verdicts(queue)
+        _recount(queue)
 
 
 def set_closed(queue: ReviewQueue, *, is_closed: bool) -> None:
@@ -77,7 +78,13 @@ def set_closed(queue: ReviewQueue, *, is_closed: bool) -> None:
     with transaction.atomic():
         queue.is_closed = is_closed
         queue.save(update_fields=["is_closed"])
-    recount_verdicts(queue)
+        _recount(queue)
+
+
+def _recount(queue: ReviewQueue) -> None:
+    if queue.judges > 1:
+        judged = queue.seats.values("conversation")
+        recount_verdicts(Verdict.objects.filter(conversation__in=judged))
 
 
 def claim(queue: ReviewQueue, reviewer: Person, *, now: datetime, after: int = 0) -> Seat | None:
@@ -153,11 +160,12 @@ def finish(conversation: int, reviewer: Person, *, now: datetime) -> None:
     seats = Seat.objects.filter(conversation=conversation)
     with transaction.atomic():
         lock(conversation)
+        lock_queues(conversation)
         seats.filter(reviewer_id=reviewer.pk, done_at=None).update(done_at=now)
         seats.filter(was_new=True).update(was_new=False)
         open_seats = seats.filter(queue__is_closed=False).values_list("done_at", flat=True)
         set_state(conversation, state_after_verdict(done is not None for done in open_seats))
-        count_told(conversation)
+        recount_verdicts(Verdict.objects.filter(conversation=conversation))
 
 
 def holds(queue: ReviewQueue, conversation: int, reviewer: Person) -> bool:

@@ -42,6 +42,7 @@ from copilot_admin.server.gauges import refresh_gauges
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.transcripts.exports.keeping import sweep_exports
 from copilot_admin.transcripts.store import HEARTBEAT_SECONDS, JOURNAL, beat, reap, replay_spool
+from copilot_admin.transcripts.store.rollups import MAX_RUNS, count_finished_runs
 
 MINUTE, HOUR = 60.0, 3600.0
 BLOB_BATCH_PAUSE_SECONDS = 0.5
@@ -107,6 +108,12 @@ async def store_spooled_runs() -> int:
     return await WRITER.run(partial(replay_spool, most=SPOOL_BATCH_RUNS))
 
 
+async def count_runs() -> None:
+    """Add the runs that have ended to the rollups, a batch at a time."""
+    while await WRITER.run(count_finished_runs) == MAX_RUNS:
+        pass
+
+
 async def begin_nightly_pruning() -> None:
     """Begin the retention of this night, unless it has begun; forget old erasures."""
     for removal_id in await asyncio.to_thread(_begin_pruning):
@@ -166,6 +173,7 @@ PERIODIC_TASKS: tuple[PeriodicTask, ...] = (
     PeriodicTask("store ends of runs again", JOURNAL.look_after),
     PeriodicTask("end orphaned runs", end_orphaned_runs),
     PeriodicTask("store spooled runs", store_spooled_runs),
+    PeriodicTask("count finished runs", count_runs),
     PeriodicTask("reconnect Redis", LIMIT_REDIS.reconnect),
     PeriodicTask("renew concurrency slots", SLOTS.renew),
     PeriodicTask("reload limits", LIMIT_CACHE.refresh),

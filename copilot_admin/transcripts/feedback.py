@@ -143,8 +143,7 @@ def keep(judgement: GivenFeedback, *, turn: Turn, with_comment: bool = True) -> 
             },
         )
         count_feedback(feedback)
-    for tag in judgement.tags:
-        note_seen(SeenKind.REASON, tag)
+    note_seen(SeenKind.REASON, judgement.tags)
     _count(turn.conversation_id)
 
 

@@ -8,7 +8,8 @@ from django.db import transaction
 
 from copilot_admin.models import Conversation, Criterion, CriterionKind, Mark, Verdict
 from copilot_admin.transcripts.states import lock
-from copilot_admin.transcripts.store.votes import count_verdict, counted_in
+from copilot_admin.transcripts.store.second_judges import lock_queues
+from copilot_admin.transcripts.store.votes import count_verdicts, uncount_verdicts
 
 Person = AbstractBaseUser | AnonymousUser
 
@@ -51,7 +52,8 @@ def save_verdict(
     given = {"conversation": conversation, "author_id": author.pk, "turn_id": turn}
     with transaction.atomic():
         lock(conversation.pk)
-        counted = counted_in(Verdict.objects.select_for_update().filter(**given).first())
+        lock_queues(conversation.pk)
+        uncount_verdicts(Verdict.objects.filter(**given))
         verdict, _ = Verdict.objects.update_or_create(
             conversation=conversation,
             author_id=author.pk,
@@ -64,7 +66,8 @@ def save_verdict(
             Mark.objects.update_or_create(
                 verdict=verdict, criterion_id=criterion, defaults={"value": value}
             )
-        count_verdict(verdict, counted=counted)
+        count_verdicts(Verdict.objects.filter(pk=verdict.pk))
+    verdict.refresh_from_db(fields=["is_counted"])
     return verdict
 
 

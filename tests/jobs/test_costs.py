@@ -8,7 +8,7 @@ import pytest
 
 from copilot_admin.agent.values.engine_input import ComponentCalled
 from copilot_admin.agent.values.model_call import Usage
-from copilot_admin.jobs.costs import fill_cost, filled_costs, unknown_costs
+from copilot_admin.jobs.costs import fill_costs, filled_costs, unknown_costs
 from copilot_admin.models import (
     Conversation,
     DailyUsage,
@@ -100,11 +100,11 @@ def test_what_was_answered_before_there_was_a_price_costs_what_it_had_cost_with_
 def test_a_fill_that_broke_off_goes_on_with_what_is_left():
     runs = [ended(Client().ask("Hi"), TOLD) for _ in range(3)]
     set_price()
-    fill_cost(runs[1].run_id)
+    fill_costs([runs[1].run_id])
     assert [one.run.pk for one in unknown_costs()] != []
     fill()
     assert [cost(one) for one in runs] == [(SUM, EXACT)] * 3
-    assert fill_cost(runs[0].run_id) is None
+    assert fill_costs([runs[0].run_id]) == []
     assert rollups() == full_count()
 
 
@@ -117,6 +117,7 @@ def test_where_a_sum_is_wrong_it_is_added_up_anew_and_nothing_breaks_off(wrong):
     wrong.objects.update(**{column: 0})
     set_price()
     fill()
+    rollups()  # counts the runs again
     assert [cost(one) for one in runs] == [(SUM, EXACT)] * 3
     assert {(one.cost, one.n_unpriced) for one in Turn.objects.all()} == {(SUM, 0)}
     assert {(one.cost, one.n_unpriced) for one in Conversation.objects.all()} == {(SUM, 0)}

@@ -1,8 +1,10 @@
 """Usage of budgets is read from rollups and runs, so a restart gives no new budget."""
 
 import asyncio
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 from uuid import uuid4
 from zoneinfo import ZoneInfo
 
@@ -13,16 +15,20 @@ from copilot_admin.limits.rules import NANO, BudgetPeriod, LimitSubject, get_win
 from copilot_admin.limits.usage import Budget, Usage, UsageCache, load_usage
 from copilot_admin.models import Copilot, EndUser, LimitScope, Outcome, Run
 from copilot_admin.storage.writer import Deadline
-from copilot_admin.transcripts.store.usage import CountedRun, UsageKey, count
+from copilot_admin.transcripts.store.rollups import Changes, Slot
 from tests.factories import make_copilot, make_user
 from tests.limits.limiting import ADDRESS, KEY, NOON, SERVER, USER, make_rule
 
 DAY = datetime(2026, 3, 10, 9, tzinfo=UTC)
 
 
-def count_run(copilot: Copilot, at: datetime = DAY, *, times: int = 1, **run: object) -> None:
-    key = UsageKey(at=at, copilot_id=copilot.pk, version=1, model="m", principal="key:7")
-    count(key, CountedRun(**{"outcome": Outcome.COMPLETED, **run}), times=times)
+def count_run(copilot: Copilot, at: datetime = DAY, *, times: int = 1, **run: Any) -> None:
+    numbers = Counter({"runs": times, run.pop("outcome", Outcome.COMPLETED): times})
+    numbers["unpriced"] = int(run.get("cost", 0) is None)
+    numbers.update({name: number for name, number in run.items() if number})
+    changes = Changes()
+    changes.add(Slot(at, copilot.pk, 1, "m"), numbers)
+    changes.save()
 
 
 def make_run(copilot: Copilot, principal: str, at: datetime = DAY, **fields: object) -> None:

@@ -55,7 +55,7 @@ def write_everywhere(word, *, principal, version, user=None):
     models.Feedback.objects.create(
         turn=turn, source="end_user", value=-1, comment=word, tags=[f"tag {word}"]
     )
-    note_seen(models.SeenKind.REASON, f"tag {word}")
+    note_seen(models.SeenKind.REASON, [f"tag {word}"])
     author = make_user()
     models.Verdict.objects.create(
         conversation=asked.conversation, author=author, rating="bad", comment=word

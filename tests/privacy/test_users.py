@@ -20,9 +20,7 @@ from copilot_admin.privacy.counting import count
 from copilot_admin.privacy.forgetting import Forgetting
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.transcripts.search.users import user_meant
-from copilot_admin.transcripts.store import seen, usage, users
-from copilot_admin.transcripts.store.seen import note_seen
-from copilot_admin.transcripts.store.usage import forget_callers
+from copilot_admin.transcripts.store import users
 from copilot_admin.transcripts.store.users import forget_users, row_of
 from tests.factories import make_call, make_key, make_version
 from tests.jobs.test_removing import learnt, remove
@@ -36,7 +34,6 @@ ADA = AskingUser(id="ada", email="Ada@b.example", name="Ada")
 @pytest.fixture(autouse=True)
 def _nobody_is_known() -> None:
     forget_users()
-    forget_callers()
 
 
 def user(identifier, **more):
@@ -300,17 +297,15 @@ def test_each_process_forgets_whom_it_knew_when_rows_were_erased(
     forgetting = Forgetting()
     with django_capture_on_commit_callbacks(execute=True):
         Client(user=ADA).ask("q").answer("a")
-        note_seen(models.SeenKind.REASON, "Ada was here")
     monkeypatch.setitem(CHECKED._known, b"digest", None)
     forgetting.look_after()
-    assert users._known and usage._known_callers and CHECKED._known and seen._noted
+    assert users._known and CHECKED._known
     removal = begin(PrivacyScope(user=EndUser.objects.get().pk))
     forgetting.look_after()  # nothing is gone yet
     assert users._known
     remove(removal=removal)
     forgetting.look_after()
-    assert (users._known, usage._known_callers, dict(CHECKED._known)) == ({}, {}, {})
-    assert not any("Ada was here" in key for key in seen._noted)
+    assert (users._known, dict(CHECKED._known)) == ({}, {})
     monkeypatch.setitem(CHECKED._known, b"digest", None)
     forgetting.look_after()
     assert CHECKED._known

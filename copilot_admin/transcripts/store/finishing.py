@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
-from functools import partial
 from typing import TypeAlias
 
 from django.db import OperationalError
@@ -15,23 +14,18 @@ from copilot_admin.models import (
     EventType,
     Outcome,
     Run,
-    SeenKind,
     Turn,
     TurnState,
-    TurnText,
 )
 from copilot_admin.pricing.cost import Cost, RunCost, calculate_run_cost
 from copilot_admin.storage import blobs
-from copilot_admin.storage.held_back import hold_back
 from copilot_admin.storage.statements import Delete, Update
-from copilot_admin.transcripts.store.counting_ends import count_end
 from copilot_admin.transcripts.store.open_runs import OpenRun, lock_open, make_sure_of_end
 from copilot_admin.transcripts.store.replies import WrittenAnswer, write_replies
+from copilot_admin.transcripts.store.rollups import ERRORS, uncount_runs
 from copilot_admin.transcripts.store.sealed_contents import SealedContents
 from copilot_admin.transcripts.store.sealing import Sealed
 from copilot_admin.transcripts.store.search_index import index_answer
-from copilot_admin.transcripts.store.seen import note_seen
-from copilot_admin.transcripts.store.usage import ERRORS
 
 _STATES = {
     Outcome.COMPLETED: TurnState.DONE,
@@ -48,7 +42,6 @@ _ENDING = (
     "output_node_id", "answer_text", "heartbeat_at",
     "input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens",
     "input_price", "cached_price", "output_price", "reasoning_price", "cost", "cost_confidence",
-    "is_counted",
 )  # fmt: skip
 _END_RUN = Update(Run, where=("id",), set=_ENDING)
 _DROP_CHECKPOINTS = Delete(Checkpoint, where=("run_id",))
@@ -90,6 +83,7 @@ def finish(sealed: Sealed, contents: SealedContents | None = None) -> Cost | Non
         return None
     was_guessed = run.outcome is Outcome.INTERRUPTED
     if was_guessed:
+        uncount_runs([run.id])
         Event.objects.filter(run_id=run.id).delete()
     bill = _bill(run, sealed)
     costs = _added(bill.cost, was_unpriced=was_guessed and run.cost_confidence == _UNKNOWN)
@@ -108,10 +102,7 @@ def finish(sealed: Sealed, contents: SealedContents | None = None) -> Cost | Non
     if run.turn_id is not None:
         _write_turn(run.turn_id, sealed, costs)
     if run.turn_id is not None and run.conversation_id is not None and sealed.keep_content:
-        _index(run.turn_id, run.conversation_id, sealed.text, run.beginnings)
-    note_seen(SeenKind.MODEL, run.model)
-    note_seen(SeenKind.ERROR, sealed.error_code)
-    count_end(run, sealed, bill.cost)
+        index_answer(run.turn_id, run.conversation_id, sealed.text, is_first=run.begins_turn)
     return bill.cost
 
 
@@ -168,7 +159,6 @@ def _write_run(run: OpenRun, sealed: Sealed, written: WrittenAnswer, bill: RunCo
         heartbeat_at=sealed.ended_at,
         cost=bill.cost.amount,
         cost_confidence=bill.cost.confidence,
-        is_counted=True,
         **sealed.tokens,
         **bill.price_fields,
     )
@@ -201,14 +191,3 @@ def _write_conversation(conversation_id: int, sealed: Sealed, costs: _Added) -> 
         has_file=any(entry.type == EventType.FILE for entry in sealed.entries),
         **costs,
     )
-
-
-def _index(turn_id: int, conversation_id: int, answer: str, begins: Mapping[str, bool]) -> None:
-    """Lets the answer be searched, at the end of the transaction.
-
-    SQLite writes what its index has gathered before each statement that follows: of ten answers ten
-    times.
-    """
-    is_first = begins["begins_turn"]
-    work = partial(index_answer, turn_id, conversation_id, answer, is_first=is_first)
-    hold_back((TurnText._meta.db_table, turn_id), work)

@@ -18,7 +18,6 @@ from django.utils import timezone
 from copilot_admin.models import Logging
 from copilot_admin.redaction.rules import NO_RULES, Rules
 from copilot_admin.storage.errors import REFUSALS, DatabaseUnavailable, is_outage
-from copilot_admin.storage.held_back import InOrder, Place
 from copilot_admin.storage.spool import SPOOL, Spool
 from copilot_admin.storage.writer import READER, WRITER, Deadline, Writer
 from copilot_admin.transcripts.store import checkpoints, finishing, opening
@@ -50,7 +49,6 @@ class Journal:
         self._spool = spool
         self._private: set[UUID] = set()  # runs of which no content may be stored
         self._redacted: dict[UUID, Rules] = {}  # runs of which some may not
-        self._places: dict[UUID, Place] = {}  # conversations of runs that have not ended
         self._lock = threading.Lock()  # guards the pieces that wait for the writer
         self._pieces: list[tuple[UUID, Piece]] = []
         self._unkept = Unkept()
@@ -90,12 +88,10 @@ class Journal:
         try:
             ready = await _made_ready(run)
             prepared()
-            self._places[run.run_id] = ready.place
-            return await self._written_of_user(opening.acceptance(ready))
+            return await self._written_of_user(partial(opening.accept, ready))
         except DatabaseUnavailable:
             self._private.discard(run.run_id)
             self._redacted.pop(run.run_id, None)
-            self._places.pop(run.run_id, None)
             raise
 
     async def _written_of_user(self, job: Callable[[], T]) -> T:
@@ -120,7 +116,7 @@ class Journal:
             Unavailable: The database cannot take it.
         """
         async with (deadline or Deadline()).limit():
-            await self._written_of_user(opening.refusing(refusal))
+            await self._written_of_user(partial(opening.refuse, refusal))
 
     async def refuse_more(self, refusal: Refusal, more: int) -> None:
         """Counts requests that were refused like one that is kept.
@@ -155,9 +151,8 @@ class Journal:
         if run_id in self._private:
             self._private.discard(run_id)
             record = without_content(record)
-        place = self._places.pop(run_id, ())
         sealed = await self._sealed(record, run_id)
-        kept = await self._store_end(sealed, place)
+        kept = await self._store_end(sealed)
         if kept is not None:
             return kept
         if await asyncio.to_thread(self._spool_end, sealed):
@@ -207,9 +202,9 @@ class Journal:
                 return
             self._unkept.remove(sealed.run_id)
 
-    async def _store_end(self, sealed: Sealed, place: Place = ()) -> Kept | None:
+    async def _store_end(self, sealed: Sealed) -> Kept | None:
         contents = SealedContents(sealed)
-        job = InOrder(place, partial(finishing.finish, sealed, contents), contents.packed)
+        job = partial(finishing.finish, sealed, contents)
         try:
             return Kept(await self._written(job))
         except DatabaseUnavailable as error:

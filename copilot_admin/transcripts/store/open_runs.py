@@ -1,9 +1,7 @@
 """A run of which the end is still to be stored, locked for whoever stores it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from uuid import UUID
 
 from django.db import OperationalError
@@ -11,15 +9,12 @@ from django.db import OperationalError
 from copilot_admin.models import Outcome, Run
 from copilot_admin.storage.selects import Select, member
 from copilot_admin.transcripts.store.sealing import Sealed
-from copilot_admin.transcripts.store.usage import beginnings
 from protocol.json import Json
 
 _RUNNING = frozenset({Outcome.RUNNING})
 _RUN = (
     "id", "outcome", "copilot_id", "conversation_id", "turn_id", "principal", "provider", "model",
-    "started_at", "notes", "cost_confidence", "copilot_version__number", "is_counted",
-    "turn__started_at", "conversation__first_at",
-    "ttft_ms", "error_code", "input_tokens", "output_tokens", "cost", "user_id",
+    "started_at", "notes", "cost_confidence", "turn__started_at",
 )  # fmt: skip
 _LEAF = (
     "input_leaf_id", "input_leaf__depth", "input_leaf__chain_hash", "input_leaf__client_hash",
@@ -55,24 +50,13 @@ class OpenRun:
     started_at: datetime
     notes: list[Json]
     cost_confidence: str
-    version_number: int | None
-    is_counted: bool
     turn_started_at: datetime | None
-    conversation_first_at: datetime | None
-    ttft_ms: int | None
-    error_code: str
-    input_tokens: int
-    output_tokens: int
-    cost: Decimal | None
-    user_id: int | None
     leaf: Leaf | None
 
     @property
-    def beginnings(self) -> Mapping[str, bool]:
-        """What began with it, as the rollups name it."""
-        return beginnings(
-            self.started_at, turn=self.turn_started_at, talk=self.conversation_first_at
-        )
+    def begins_turn(self) -> bool:
+        """Return True for the first run of a question."""
+        return self.turn_started_at is None or self.turn_started_at == self.started_at
 
 
 def lock_open(sealed: Sealed) -> OpenRun | None:

@@ -1,9 +1,8 @@
 """Write a run that begins: conversation, messages, turn and run in one transaction."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from django.db.models import F
@@ -20,7 +19,6 @@ from copilot_admin.models import (
 )
 from copilot_admin.redaction.redactor import redacted
 from copilot_admin.storage import blobs
-from copilot_admin.storage.held_back import InOrder, Place
 from copilot_admin.storage.packing import Packed, pack
 from copilot_admin.storage.statements import Insert, Update
 from copilot_admin.transcripts.matching.attaching import Attached, PreparedMessages, attach
@@ -29,13 +27,12 @@ from copilot_admin.transcripts.matching.content import NO_CONTENT, content_of
 from copilot_admin.transcripts.matching.left_out import without_images
 from copilot_admin.transcripts.store.keys import hash_key
 from copilot_admin.transcripts.store.recall import recollect
-from copilot_admin.transcripts.store.usage import CountedRun, UsageKey, count
-from copilot_admin.transcripts.store.users import after_row_of, row_of
+from copilot_admin.transcripts.store.rollups import uncount_runs
+from copilot_admin.transcripts.store.users import row_of
 from copilot_admin.transcripts.store.values import BOOT_ID, Accepted, Opening, Refusal
 from protocol.json import Json
 from protocol.storable import clean_text
 
-LONG_HISTORY = 100  # messages, of which nearly always one is new; twenty such are like one of 2,000
 _INSERT_RUN = Insert(Run)
 _INSERT_REFUSED = Insert(Run, returning=("ms",), or_ignore=True)
 _COUNT = Update(
@@ -62,15 +59,6 @@ class Prepared:
     env: Packed | None = None
     tries: int = 0
     attached: Attached | None = None
-
-    @property
-    def place(self) -> Place:
-        """The conversation as every process knows it before it is looked up."""
-        if self.incoming is None or not self.incoming.links:
-            return ()
-        chain, first = self.incoming.chain, self.incoming.links[0]
-        whose = (Conversation._meta.db_table, chain.copilot_id, chain.principal, chain.user)
-        return (*whose, self.incoming.trace_id or first.chain_hash)
 
     def contents(self) -> Sequence[Packed]:
         """What of it is stored as blobs: what it brings beside its messages, and those made ready."""
@@ -174,26 +162,6 @@ def _accepted(opening: Opening, attached: Attached) -> Accepted:
     )
 
 
-def acceptance(prepared: Prepared) -> Callable[[], Accepted]:
-    """The job that stores a run which begins."""
-    opening = prepared.opening
-    user = _user(opening.user, opening.logging)
-    rows = 0 if prepared.incoming is None else len(prepared.incoming.links)
-    job = InOrder(
-        prepared.place,
-        partial(accept, prepared),
-        prepared.contents,
-        rows=rows if rows > LONG_HISTORY else 0,
-    )
-    return after_row_of(user, job, at=opening.started_at)
-
-
-def refusing(refusal: Refusal) -> Callable[[], None]:
-    """The job that stores a request which was refused."""
-    user = _user(refusal.user, refusal.logging)
-    return after_row_of(user, partial(refuse, refusal), at=refusal.started_at)
-
-
 def _user(user: AskingUser | None, logging: Logging) -> AskingUser | None:
     """Who asks; None where nobody named him, or nothing is kept."""
     return None if logging is Logging.NOTHING else user
@@ -208,7 +176,7 @@ def _user_id(user: AskingUser | None, logging: Logging, *, at: datetime) -> int 
 def refuse(refusal: Refusal) -> None:
     """Stores a request that was refused: a run without a turn; nothing a second time."""
     keep = refusal.logging is Logging.EVERYTHING
-    row = _INSERT_REFUSED(
+    _INSERT_REFUSED(
         id=refusal.run_id,
         copilot_id=refusal.copilot_id,
         copilot_version_id=refusal.version_id,
@@ -226,28 +194,13 @@ def refuse(refusal: Refusal) -> None:
         error_code=refusal.error_code[:50],
         boot_id=BOOT_ID,
         heartbeat_at=refusal.started_at,
-        is_counted=True,
     )
-    if row is not None:
-        _count_refused(refusal, 1)
 
 
 def refuse_more(refusal: Refusal, more: int) -> None:
-    """Counts requests that were refused like one that is stored; it stands for them."""
-    if Run.objects.filter(pk=refusal.run_id).update(times=F("times") + more):
-        _count_refused(refusal, more)
-
-
-def _count_refused(refusal: Refusal, times: int) -> None:
-    asked = UsageKey(
-        at=refusal.started_at,
-        copilot_id=refusal.copilot_id,
-        version=refusal.version_number,
-        model=refusal.model[:200],
-        principal=refusal.principal,
-    )
-    ended = CountedRun(outcome=Outcome.REFUSED, error_code=refusal.error_code[:50])
-    count(asked, ended, times=times)
+    """Count requests that were refused like one that is stored; it stands for them."""
+    uncount_runs([refusal.run_id])
+    Run.objects.filter(pk=refusal.run_id).update(times=F("times") + more)
 
 
 def _create_run(prepared: Prepared, attached: Attached | None, user_id: int | None) -> None:

@@ -9,7 +9,6 @@ from django.utils import timezone
 from copilot_admin.agent.values.model_call import Usage
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import Blob, EventType, Logging, Outcome
-from copilot_admin.storage.held_back import do_held, held_apart
 from copilot_admin.transcripts.store.finishing import finish
 from copilot_admin.transcripts.store.opening import accept, prepare
 from copilot_admin.transcripts.store.record import Ending, Entry, Record
@@ -44,11 +43,10 @@ def try_statements() -> None:
         Error: Of the database; what it says of values is of these, which nobody asked.
     """
     try:
-        with transaction.atomic(), held_apart():
+        with transaction.atomic():
             opening = _opening()
             accept(prepare(opening))
             finish(seal(_record(), run_id=opening.run_id, at=opening.started_at))
-            do_held()
             raise _Undone
     except _Undone:
         return

@@ -8,7 +8,6 @@ from pathlib import Path
 from django import db
 from django.db import DataError, IntegrityError, transaction
 
-from copilot_admin.storage.held_back import held_apart
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.transcripts.store.finishing import finish
 from copilot_admin.transcripts.store.probing import try_statements
@@ -46,7 +45,7 @@ def replay_spool(*, most: int | None = None) -> int:
 def _replay(path: Path, entry: JsonObject) -> bool:
     try:
         sealed = from_json(entry)
-        with transaction.atomic(), held_apart():
+        with transaction.atomic():
             stored = finish(sealed) is not None
     except UNFIT as error:
         if isinstance(error, db.Error):

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from copilot_admin.models import ReviewQueue, Seat, Verdict
+from copilot_admin.models import ReviewQueue, Seat
 
 
 def sealed() -> "QuerySet[Seat, Any]":
@@ -21,21 +21,11 @@ def awaits_judges(conversation: int) -> bool:
     return _wanted().filter(conversation=conversation).exists()
 
 
-def awaits_judges_now(conversation: int) -> bool:
-    """The same until the end of the transaction: its queues are closed after it; call it in one."""
-    wanted = _wanted().filter(conversation=conversation).values("queue")
-    queues = ReviewQueue.objects.select_for_update(no_key=True).filter(pk__in=wanted)
-    return bool(queues.order_by("pk").values_list("pk", flat=True)) and awaits_judges(conversation)
-
-
-def wrongly_counted() -> "QuerySet[Verdict]":
-    """Verdicts that figures count and nobody is told, and those that are told and not counted."""
-    return Verdict.objects.filter(is_counted=True, conversation__in=sealed()) | told_uncounted()
-
-
-def told_uncounted() -> "QuerySet[Verdict]":
-    """Verdicts that are told, and not counted."""
-    return Verdict.objects.filter(is_counted=False).exclude(conversation__in=sealed())
+def lock_queues(conversation: int) -> None:
+    """Keep the review queues of a conversation from being closed or opened until the transaction ends."""
+    queues = Seat.objects.filter(conversation=conversation, queue__judges__gt=1).values("queue")
+    locked = ReviewQueue.objects.select_for_update(no_key=True).filter(pk__in=queues)
+    list(locked.order_by("pk").values_list("pk", flat=True))
 
 
 def _wanted() -> "QuerySet[Seat]":

@@ -1,6 +1,5 @@
 """The rows of those who ask: made when one is first seen, and known by id from then on."""
 
-from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
 from typing import TypeVar
@@ -10,7 +9,6 @@ from django.db import IntegrityError, connection, transaction
 from copilot_admin.copilots.user_words import hashed
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import EndUser
-from copilot_admin.storage.held_back import FirstThen, hold_back
 from copilot_admin.storage.selects import Select
 from copilot_admin.storage.statements import Insert
 
@@ -39,20 +37,6 @@ def row_of(user: AskingUser, *, at: datetime) -> int:
     return row_id
 
 
-def after_row_of(user: AskingUser | None, job: Callable[[], T], *, at: datetime) -> Callable[[], T]:
-    """A job in which the row of a user is made before all else, unless he is known.
-
-    Args:
-        user: Who asks; None: nobody named him.
-        job: Refers to him.
-        at: When he asked.
-    """
-    if user is None or _key(user, at) in _known:
-        return job
-    place = (EndUser._meta.db_table, user.id)
-    return FirstThen(place, partial(row_of, user, at=at), job)
-
-
 def written(user: AskingUser, *, at: datetime) -> int:
     """The id of a user's row, which is there now: who refers to it at once finds it.
 
@@ -71,15 +55,10 @@ def written(user: AskingUser, *, at: datetime) -> int:
     if row is None:
         raise IntegrityError("The user was erased while he was looked up.")
     row_id = int(row[0])
-    hold_back((EndUser._meta.db_table, row_id), partial(_tell, row_id, seen, at))
+    # What isn't said today was said before: nothing becomes empty.
+    changed = {name: value for name, value in seen.items() if value}
+    EndUser.objects.filter(pk=row_id, first_at__lt=at).update(**changed)
     return row_id
-
-
-def _tell(row_id: int, seen: Mapping[str, object], at: datetime) -> None:
-    # What is not told today was told before: nothing becomes empty.
-    EndUser.objects.filter(pk=row_id, first_at__lt=at).update(
-        **{name: value for name, value in seen.items() if value}
-    )
 
 
 def _key(user: AskingUser, at: datetime) -> _Key:

@@ -53,7 +53,7 @@ def rows(boss: Any) -> Iterator[str]:
     names = {"model": TEXT, "provider": TEXT, "finish_reason": TEXT}
     Run.objects.update(**names, params={TEXT: TEXT}, error=TEXT, error_code=TEXT)
     for kind in SeenKind:
-        note_seen(kind, TEXT)
+        note_seen(kind, [TEXT])
     Provider.objects.update(name=TEXT)
     SavedView.objects.create(owner=boss, name=TEXT, query=f"model={TEXT}", is_shared=True)
     run = Run.objects.get()

@@ -7,12 +7,10 @@ from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin import models
-from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import Blob, Conversation, Logging, Node, Outcome, Run, Turn
 from copilot_admin.storage import blobs
-from copilot_admin.storage.held_back import rows_of
 from copilot_admin.transcripts.matching import finding
-from copilot_admin.transcripts.store.opening import accept, acceptance, prepare
+from copilot_admin.transcripts.store.opening import accept, prepare
 from protocol.events import ArtifactType, FunctionCall, MessageArtifact, StatusUpdate
 from protocol.generations import Generation
 from protocol.messages import (
@@ -206,14 +204,6 @@ def test_a_long_unknown_history_is_stored_in_few_statements_and_once(trace_id):
     assert len(inserts) == (1 if connection.vendor == "postgresql" else 4)
     assert client.ask(*history, "And now?").conversation == asked.conversation
     assert asked.conversation.nodes.count() == 1201
-
-
-@pytest.mark.parametrize(("messages", "rows"), [(1, 0), (100, 0), (101, 101), (2000, 2000)])
-def test_a_long_history_counts_with_its_messages_where_others_wait_to_be_stored(messages, rows):
-    user = AskingUser(id="ann")
-    for client in (Client(), Client(user=user)):
-        history = [human(f"q{number}") for number in range(messages)]
-        assert rows_of(acceptance(prepare(client.opening(*history)))) == rows
 
 
 @TRACES

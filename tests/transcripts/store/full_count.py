@@ -21,6 +21,7 @@ from copilot_admin.models import (
     Verdict,
 )
 from copilot_admin.models.usage import TTFT_COLUMNS, TTFT_LIMITS
+from copilot_admin.transcripts.store.rollups import count_finished_runs
 
 Key = tuple[Any, ...]
 Counts = dict[Key, Any]  # counters by key
@@ -28,7 +29,9 @@ NAMED = ("day", "hour", "copilot_id", "version", "model", "code", "criterion_id"
 
 
 def rollups() -> dict[str, Counts]:
-    """What stands in the rollups; rows and columns of nothing are left out."""
+    """What stands in the rollups when all is counted; rows and columns of nothing are left out."""
+    while count_finished_runs():
+        pass
     models = (DailyTotal, DailyUsage, HourlyUsage, ErrorUsage, CriterionUsage, CallerDay)
     return {model.__name__: _rows(model) for model in models}
 

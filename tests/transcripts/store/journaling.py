@@ -16,6 +16,7 @@ from copilot_admin.transcripts.store.finishing import finish
 from copilot_admin.transcripts.store.opening import accept, prepare
 from copilot_admin.transcripts.store.record import Ending, Record
 from copilot_admin.transcripts.store.recorder import Recorder
+from copilot_admin.transcripts.store.rollups import count_finished_runs
 from copilot_admin.transcripts.store.sealing import seal
 from protocol.dialects import echo_of
 from protocol.events import FunctionCall, MessageChunk
@@ -111,6 +112,7 @@ class Asked:
         ended_at = self.at + timedelta(milliseconds=record.ending.ms)
         with transaction.atomic():
             assert finish(seal(record, run_id=self.run_id, at=ended_at))
+        count_finished_runs()  # as a server does a few seconds later
         return self
 
 

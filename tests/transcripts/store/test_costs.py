@@ -1,6 +1,5 @@
 """What a run cost is written with its end: in its row, its turn, its conversation and its day."""
 
-from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 from uuid import uuid4
@@ -11,20 +10,16 @@ import pytest
 from copilot_admin.agent.values.model_call import Usage
 from copilot_admin.models import (
     Conversation,
-    DailyTotal,
     DailyUsage,
-    HourlyUsage,
     Logging,
     Outcome,
     Run,
     Turn,
 )
-from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.transcripts.store import Refusal
 from copilot_admin.transcripts.store.opening import refuse
 from copilot_admin.transcripts.store.reaping import reap
-from copilot_admin.transcripts.store.usage import count_cost
-from copilot_admin.transcripts.store.votes import asked_of
+from copilot_admin.transcripts.store.rollups import count_finished_runs
 from tests.factories import make_version
 from tests.pricing.pricing import make_price
 from tests.transcripts.store.journaling import START, Client, call_echo, call_event, result
@@ -201,6 +196,7 @@ def test_who_is_refused_or_finds_nobody_to_ask_pays_nothing():
         error_code="limit",
     )
     refuse(refused)
+    count_finished_runs()
     run = Run.objects.get()
     assert (run.cost, run.cost_confidence) == (Decimal(0), EXACT)
     assert of_the_day() == (Decimal(0), 0)
@@ -221,18 +217,3 @@ def test_the_end_of_a_run_reads_no_price_a_second_time(django_assert_max_num_que
     with django_assert_max_num_queries(20) as queries:
         ended(asked, TOLD)
     assert not [one for one in queries.captured_queries if "modelprice" in one["sql"]]
-
-
-def test_a_cost_that_is_known_later_is_added_to_every_sum_of_its_hour():
-    asked = ended(Client().ask("Hi"), TOLD)
-    assert asked.run.cost is None
-    where = asked_of(asked.run)
-    for was_unpriced in (True, False):  # of a guess, what is more is added
-        count_cost(where, Decimal("0.25"), was_unpriced=was_unpriced)
-    sums = [
-        rows.values_list("cost", "unpriced").get()
-        for rows in (DailyTotal.objects, DailyUsage.objects, HourlyUsage.objects)
-    ]
-    assert sums == [(Decimal("0.5"), 0)] * 3
-    count_cost(replace(where, principal=f"{PLAYGROUND}1"), Decimal(1))
-    assert of_the_day() == (Decimal("0.5"), 0)

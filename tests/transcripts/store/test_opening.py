@@ -13,6 +13,7 @@ from copilot_admin.storage import blobs
 from copilot_admin.transcripts.store import BOOT_ID, Refusal
 from copilot_admin.transcripts.store.keys import hash_key
 from copilot_admin.transcripts.store.opening import accept, prepare, refuse
+from copilot_admin.transcripts.store.rollups import count_finished_runs
 from protocol.generations import Generation
 from tests.factories import make_version
 from tests.transcripts.matching.test_left_out import IMAGE, KEPT
@@ -130,6 +131,7 @@ def test_a_refused_request_is_kept_and_counted_whole():
         model="m" * 201,
     )
     refuse(refusal)
+    count_finished_runs()
     assert row() == {
         "copilot_id": version.copilot_id,
         "copilot_version_id": version.pk,
@@ -173,6 +175,7 @@ def test_a_refusal_of_a_request_that_was_not_read_is_counted_without_a_version()
         error_code="c",
     )
     refuse(refusal)
+    count_finished_runs()
     assert DailyUsage.objects.values_list("version", "model", "day").get() == (
         0,
         "",

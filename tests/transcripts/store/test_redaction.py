@@ -178,7 +178,7 @@ def test_of_a_run_that_could_not_begin_nothing_is_remembered(monkeypatch):
     for client in (Redacting(), Redacting(logging=Logging.METADATA)):
         with pytest.raises(Unavailable):
             asyncio.run(journal.accept(client.opening("Who?")))
-    assert (journal._redacted, journal._private, journal._places) == ({}, set(), {})
+    assert (journal._redacted, journal._private) == ({}, set())
 
 
 @pytest.mark.django_db(transaction=True)

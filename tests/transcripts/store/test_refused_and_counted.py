@@ -8,9 +8,8 @@ import pytest
 
 from copilot_admin.models import DailyUsage, ErrorUsage, Logging, Outcome, Run
 from copilot_admin.transcripts.store import JOURNAL, Refusal
-from copilot_admin.transcripts.store import usage as usage_module
 from copilot_admin.transcripts.store.opening import accept, prepare, refuse
-from copilot_admin.transcripts.store.usage import CountedRun, UsageKey, count
+from copilot_admin.transcripts.store.rollups import count_finished_runs
 from tests.factories import make_version
 from tests.transcripts.store.journaling import START, Client, ending
 from tests.transcripts.store.spooling import spool
@@ -56,14 +55,17 @@ def test_a_refused_request_is_a_run_without_a_turn(logging, error, principal):
         None,
         None,
     )
+    assert count_finished_runs() == 1
     assert DailyUsage.objects.get().runs == 1
 
 
 def test_requests_refused_like_one_that_is_stored_are_counted_with_it_and_no_others():
     refused = refusal(Logging.EVERYTHING)
     asyncio.run(JOURNAL.refuse(refused))
+    count_finished_runs()
     asyncio.run(JOURNAL.refuse_more(refused, 4))
     asyncio.run(JOURNAL.refuse_more(replace(refused, run_id=uuid4()), 9))
+    count_finished_runs()
     assert (Run.objects.get().times, DailyUsage.objects.get().runs) == (5, 5)
 
 
@@ -75,6 +77,7 @@ def test_names_of_models_and_providers_are_cut_as_their_columns_are():
     refuse(refusal(Logging.EVERYTHING, model="r" * 201, error_code="e" * 51))
     refused = Run.objects.get(outcome=Outcome.REFUSED)
     assert (refused.model, refused.error_code) == ("r" * 200, "e" * 50)
+    count_finished_runs()
     assert DailyUsage.objects.get(model__startswith="r").model == "r" * 200
     assert ErrorUsage.objects.get().code == "e" * 50
 
@@ -104,18 +107,3 @@ def test_the_day_counts_errors_and_runs_without_a_token():
     client.ask("Ho").answer("y", ended=ending(Outcome.CANCELLED))
     day = DailyUsage.objects.get()
     assert (day.runs, day.errors, day.ttft_08, day.ttft_07) == (2, 1, 1, 0)
-
-
-def test_a_day_that_another_process_began_is_counted_on(monkeypatch):
-    version = make_version()
-    asked = UsageKey(at=START, copilot_id=version.copilot_id, version=1, model="m", principal="p")
-    run = CountedRun(outcome=Outcome.COMPLETED)
-    count(asked, run)
-    add, missed = usage_module._DAILY_RUN._add, [True]
-
-    def miss_once(**values) -> int:
-        return 0 if missed and missed.pop() else add(**values)
-
-    monkeypatch.setattr(usage_module._DAILY_RUN, "_add", miss_once)
-    count(asked, run)
-    assert DailyUsage.objects.get().runs == 2

@@ -2,10 +2,10 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 from django.db import connection, transaction
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 import pytest
 
@@ -26,11 +26,13 @@ from copilot_admin.models import (
     Turn,
 )
 from copilot_admin.transcripts.feedback import GivenFeedback, keep
-from copilot_admin.transcripts.store import Refusal, usage
+from copilot_admin.transcripts.store import Refusal
+from copilot_admin.transcripts.store import rollups as rollups_module
 from copilot_admin.transcripts.store.opening import refuse
 from copilot_admin.transcripts.store.reaping import reap
-from copilot_admin.transcripts.store.usage import CountedRun, UsageKey, count
+from copilot_admin.transcripts.store.rollups import count_finished_runs, uncount_runs
 from copilot_admin.transcripts.verdicts import GivenVerdict, save_verdict
+from tests.databases import on_postgresql
 from tests.factories import make_key, make_user, make_version
 from tests.transcripts.store.full_count import full_count, rollups
 from tests.transcripts.store.journaling import (
@@ -45,7 +47,23 @@ from tests.transcripts.store.journaling import (
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
+VOTES = ("up", "down", "good", "mixed", "bad")
 ROLLUPS = (DailyTotal, DailyUsage, HourlyUsage, ErrorUsage, CriterionUsage, CallerDay)
+
+
+def count_all() -> None:
+    while count_finished_runs():
+        pass
+
+
+def without_votes(tables: dict[str, Any]) -> dict[str, Any]:
+    return {
+        table: {
+            key: {name: number for name, number in numbers.items() if name not in VOTES}
+            for key, numbers in counts.items()
+        }
+        for table, counts in tables.items()
+    }
 
 
 def thumb(turn_id: int, vote: str) -> None:
@@ -117,23 +135,12 @@ def test_a_run_that_seemed_dead_and_was_not_counts_once_with_its_real_end():
     asked = Client(trace_id="chat").ask("Hi")
     Run.objects.update(boot_id="another")
     reap(every_other_boot=True)
+    count_all()
     assert HourlyUsage.objects.get().interrupted == 1
     assert rollups() == full_count()
     asked.answer("Hello")
     hour = HourlyUsage.objects.get()
     assert (hour.runs, hour.interrupted, hour.completed, hour.questions) == (1, 0, 1, 1)
-    assert rollups() == full_count()
-
-
-def test_all_tokens_that_were_counted_with_a_guessed_end_are_taken_out():
-    asked = Client(trace_id="chat").ask("Hi")
-    Run.objects.update(boot_id="another")
-    reap(every_other_boot=True)
-    Run.objects.update(input_tokens=7, output_tokens=5)
-    for table in (DailyTotal, DailyUsage, HourlyUsage):
-        table.objects.update(tokens=12)
-    asked.answer("Hello")
-    assert HourlyUsage.objects.get().tokens == 15
     assert rollups() == full_count()
 
 
@@ -153,43 +160,70 @@ def test_a_caller_who_is_counted_late_has_asked_in_his_first_hour():
     assert CallerDay.objects.values_list("principal", "first_hour").get() == ("key:1", 3)
 
 
-def test_a_caller_is_written_once_and_of_very_many_the_newest_are_known(
-    monkeypatch, django_capture_on_commit_callbacks
-):
-    version = make_version()
+def test_what_is_counted_is_marked_in_the_same_transaction(monkeypatch):
+    """A process that is killed between the two has done neither."""
+    all_kinds()
+    count_all()
+    Run.objects.update(is_counted=False)
+    for model in ROLLUPS:
+        model.objects.all().delete()
 
-    def writes(principal: str) -> bool:
-        asked = UsageKey(
-            at=START, copilot_id=version.copilot_id, version=1, model="m", principal=principal
-        )
-        with (
-            CaptureQueriesContext(connection) as queries,
-            django_capture_on_commit_callbacks(execute=True),
-        ):
-            count(asked, CountedRun(outcome=Outcome.COMPLETED))
-        return any("callerday" in query["sql"] for query in queries)
+    def killed(*_: object) -> None:
+        raise SystemExit
 
-    assert usage._MOST_KNOWN == 10_000
-    monkeypatch.setattr(usage, "_MOST_KNOWN", 2)
-    keys = (1, 1, 2, 1, 3, 3, 1)
-    assert [writes(f"key:{key}") for key in keys] == [True, False, True, False, True, False, True]
+    monkeypatch.setattr(rollups_module, "note_seen", killed)  # all is counted, nothing marked
+    with pytest.raises(SystemExit):
+        count_finished_runs()
+    assert not HourlyUsage.objects.exists()
+    monkeypatch.undo()
+    count_all()
+    count_all()
+    assert without_votes(rollups()) == without_votes(full_count())
 
 
+def test_many_runs_are_counted_in_several_transactions(monkeypatch):
+    monkeypatch.setattr(rollups_module, "MAX_RUNS", 2)
+    for number in range(5):
+        asked = Client().ask(f"Question {number}")
+        Run.objects.filter(pk=asked.run_id).update(outcome=Outcome.COMPLETED)
+    assert [count_finished_runs() for _ in range(4)] == [2, 2, 1, 0]
+    assert rollups() == full_count()
+
+
+def test_a_correction_never_makes_a_count_negative():
+    asked = Client().ask("Hi").answer("Hello")
+    DailyTotal.objects.update(tokens=1, completed=0)
+    HourlyUsage.objects.all().delete()
+    uncount_runs([asked.run_id])
+    total = DailyTotal.objects.get()
+    assert (total.runs, total.tokens, total.completed) == (0, 0, 0)
+    assert not HourlyUsage.objects.exists()
+    uncount_runs([asked.run_id])  # it isn't counted any more
+    assert DailyTotal.objects.get().runs == 0
+    count_all()
+    assert HourlyUsage.objects.get().runs == 1
+
+
+@on_postgresql
 @pytest.mark.django_db(transaction=True)
-def test_several_processes_count_the_same_hour():
-    version = make_version()
-    asked = [Client(version=version).ask(f"Question {one}") for one in range(8)]
+def test_several_processes_count_each_run_once(monkeypatch):
+    monkeypatch.setattr(rollups_module, "MAX_RUNS", 3)
+    versions = [make_version() for _ in range(3)]
+    for number in range(24):
+        asked = Client(version=versions[number % 3]).ask(f"Question {number}")
+        Run.objects.filter(pk=asked.run_id).update(outcome=Outcome.COMPLETED)
 
-    def end(one: int) -> None:
+    def count() -> None:
         try:
-            asked[one].answer("-")
+            while count_finished_runs():
+                pass
         finally:
             connection.close()
 
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(end, range(8)))
-    assert HourlyUsage.objects.get().runs == 8
+        list(pool.map(lambda _: count(), range(4)))
     assert rollups() == full_count()
+    assert sum(HourlyUsage.objects.values_list("runs", flat=True)) == 24
 
 
 @pytest.mark.parametrize("turns", [60, pytest.param(20_000, marks=pytest.mark.nightly)])

@@ -14,6 +14,7 @@ from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.transcripts.store import JOURNAL, reap, replay_spool
 from copilot_admin.transcripts.store.opening import accept, prepare
+from copilot_admin.transcripts.store.rollups import count_finished_runs
 from copilot_admin.transcripts.store.sealing import from_json, seal, to_json
 from protocol.events import MessageChunk, StatusUpdate
 from tests.transcripts.store.journaling import Client, call_event, ending, record_of
@@ -95,6 +96,7 @@ def test_a_spooled_end_replaces_the_guess_that_the_run_was_interrupted():
     assert replay_spool() == 1
     assert asked.run.outcome == Outcome.COMPLETED
     assert Event.objects.count() == 1
+    assert count_finished_runs() == 1
     assert DailyUsage.objects.get().runs == 1
 
 

@@ -14,13 +14,12 @@ from copilot_admin.copilots.user_words import hashed
 from copilot_admin.copilots.users import AskingUser, UserSource
 from copilot_admin.models import CallerDay, Conversation, EndUser, Logging, Run
 from copilot_admin.storage.errors import DatabaseUnavailable
-from copilot_admin.storage.held_back import FirstThen
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.transcripts.matching.chain import PUBLIC_KEY, Chain
 from copilot_admin.transcripts.store import JOURNAL, Journal, users
 from copilot_admin.transcripts.store.opening import prepare, refuse
-from copilot_admin.transcripts.store.users import after_row_of, forget_users, row_of
+from copilot_admin.transcripts.store.users import forget_users, row_of
 from copilot_admin.transcripts.store.values import Refusal
 from tests.transcripts.store.journaling import START, Client, ai
 
@@ -208,15 +207,3 @@ def test_a_question_is_not_tried_again_for_any_other_reason(monkeypatch):
     with pytest.raises(DatabaseUnavailable):
         asyncio.run(Journal(WRITER, SPOOL)._written_of_user(len))
     assert tries == [len]
-
-
-def test_the_row_of_who_is_not_known_is_made_before_all_else_of_a_transaction(
-    django_capture_on_commit_callbacks,
-):
-    with django_capture_on_commit_callbacks(execute=True):
-        job = after_row_of(ADA, lambda: EndUser.objects.count(), at=START)
-        assert isinstance(job, FirstThen)
-        assert (job.place, job()) == (("copilot_admin_enduser", "ada"), 1)
-        row_of(ADA, at=START)
-    assert after_row_of(ADA, len, at=START) is len
-    assert after_row_of(None, len, at=START) is len

@@ -1,0 +1,223 @@
+"""Count what happened into the rollups of its hour and its day, from which all figures are read.
+
+A periodic task counts runs that have ended. A run is marked as counted in the transaction that adds
+it to the rollups, so that nothing is lost or counted twice, whatever process is killed.
+"""
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any, TypeAlias
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F, Model, Value
+from django.db.models.functions import Greatest
+
+from copilot_admin.models import (
+    CallerDay,
+    DailyTotal,
+    DailyUsage,
+    ErrorUsage,
+    HourlyUsage,
+    Outcome,
+    Run,
+    SeenKind,
+)
+from copilot_admin.models.conversations import PLAYGROUND
+from copilot_admin.models.usage import TTFT_COLUMNS, TTFT_LIMITS
+from copilot_admin.transcripts.store.seen import note_seen
+
+MAX_RUNS = 200  # of one transaction, some 20 ms: questions wait behind it
+ERRORS = frozenset({Outcome.FAILED, Outcome.CRASHED, Outcome.INTERRUPTED})
+_OUTCOMES = tuple(one.value for one in Outcome if one is not Outcome.RUNNING)
+COUNTED = (
+    "runs", "questions", "conversations", "errors", *_OUTCOMES, "tokens", "cost", "unpriced",
+    "up", "down", "good", "mixed", "bad", *TTFT_COLUMNS,
+)  # fmt: skip
+_RUN_COLUMNS = (
+    "pk", "started_at", "copilot_id", "copilot_version__number", "model", "principal", "user_id",
+    "outcome", "error_code", "input_tokens", "output_tokens", "ttft_ms", "cost", "times",
+    "turn__started_at", "conversation__first_at",
+)  # fmt: skip
+
+Numbers: TypeAlias = "Counter[str]"  # by column; it also adds decimals
+_Key: TypeAlias = tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Where something counts; `version` is 0 where none answered."""
+
+    at: datetime
+    copilot_id: int
+    version: int
+    model: str
+
+    @property
+    def hour(self) -> datetime:
+        """The beginning of its hour."""
+        return self.at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+
+    @property
+    def day(self) -> date:
+        """Its day in UTC."""
+        return self.hour.date()
+
+
+class Changes:
+    """What is to be added to rows of the rollups; each row is updated once, all in one order."""
+
+    def __init__(self) -> None:
+        self._rows: defaultdict[tuple[type[Model], _Key], Numbers] = defaultdict(Counter)
+
+    def add(self, slot: Slot, numbers: Numbers) -> None:
+        """Add numbers to the day, the day of the model, and the hour of a slot."""
+        row = {"copilot_id": slot.copilot_id, "version": slot.version}
+        self.add_row(DailyTotal, numbers, day=slot.day, **row)
+        self.add_row(DailyUsage, numbers, day=slot.day, **row, model=slot.model)
+        self.add_row(HourlyUsage, numbers, hour=slot.hour, **row, model=slot.model)
+
+    def add_row(self, table: type[Model], numbers: Numbers, **key: Any) -> None:
+        """Add numbers to one row."""
+        self._rows[table, tuple(key.items())].update(numbers)
+
+    def save(self) -> None:
+        """Write all; rows are sorted so that concurrent processes can't deadlock."""
+        for table, key in sorted(self._rows, key=lambda row: (row[0]._meta.db_table, row[1])):
+            _update(table, dict(key), self._rows[table, key])
+
+
+def _update(table: type[Model], key: dict[str, Any], numbers: Numbers) -> None:
+    rows = table._default_manager.filter(**key)
+    changes: dict[str, Any] = {
+        # Something that is taken out was counted, but a count must not break a correction.
+        name: F(name) + number if number > 0 else Greatest(F(name) + number, Value(type(number)(0)))
+        for name, number in numbers.items()
+        if number
+    }
+    if not changes or rows.update(**changes):
+        return
+    if max(numbers.values()) > 0:
+        table._default_manager.get_or_create(**key)
+        rows.update(**changes)
+
+
+def count_finished_runs() -> int:
+    """Add some runs that have ended to the rollups; return how many, 0 when all are counted.
+
+    Several processes may call it at once: each takes runs that no other one is counting.
+    """
+    ended = Run.objects.filter(is_counted=False).exclude(outcome=Outcome.RUNNING)
+    with transaction.atomic():
+        locked = ended.order_by("started_at").select_for_update(skip_locked=True)
+        return _count(locked.values_list("pk", flat=True)[:MAX_RUNS])
+
+
+def count_runs(run_ids: Collection[UUID]) -> None:
+    """Add those of some runs that aren't counted yet, which are about to be deleted."""
+    uncounted = Run.objects.filter(pk__in=run_ids, is_counted=False)
+    with transaction.atomic():
+        _count(
+            uncounted.exclude(outcome=Outcome.RUNNING)
+            .select_for_update()
+            .values_list("pk", flat=True)
+        )
+
+
+def uncount_runs(run_ids: Iterable[UUID]) -> None:
+    """Take runs out of the rollups before they change; they are counted again later."""
+    with transaction.atomic():
+        counted = Run.objects.filter(pk__in=list(run_ids), is_counted=True).select_for_update()
+        ids = list(counted.values_list("pk", flat=True))
+        changes = Changes()
+        for run in _read_runs(ids):
+            _add_run(changes, run, sign=-1)
+        changes.save()
+        Run.objects.filter(pk__in=ids).update(is_counted=False)
+
+
+def _count(run_ids: Iterable[UUID]) -> int:
+    ids = list(run_ids)
+    changes = Changes()
+    first_hours: dict[tuple[date, int, str], int] = {}
+    runs = _read_runs(ids)
+    for run in runs:
+        _add_run(changes, run, sign=1)
+        person = person_of(run.user_id) if run.user_id is not None else run.principal
+        if person and _is_use(run) and run.outcome != Outcome.REFUSED:
+            slot = _slot_of(run)
+            caller = (slot.day, slot.copilot_id, person)
+            first_hours[caller] = min(first_hours.get(caller, 24), slot.hour.hour)
+    changes.save()
+    _note_callers(first_hours)
+    note_seen(SeenKind.MODEL, {run.model for run in runs})
+    note_seen(SeenKind.ERROR, {run.error_code for run in runs})
+    Run.objects.filter(pk__in=ids).update(is_counted=True)
+    return len(ids)
+
+
+def _read_runs(ids: Sequence[UUID]) -> Sequence[Any]:
+    return list(Run.objects.filter(pk__in=ids).order_by().values_list(*_RUN_COLUMNS, named=True))
+
+
+def _add_run(changes: Changes, run: Any, *, sign: int) -> None:
+    if not _is_use(run):
+        return
+    numbers = _numbers_of(run)
+    times = sign * run.times
+    changes.add(_slot_of(run), Counter({name: times * number for name, number in numbers.items()}))
+    if run.error_code:
+        key = {"hour": _slot_of(run).hour, "copilot_id": run.copilot_id, "code": run.error_code}
+        changes.add_row(ErrorUsage, Counter(number=times), **key)
+
+
+def _is_use(run: Any) -> bool:
+    """Return False for trials of a builder, which would be taken for use."""
+    return not run.principal.startswith(PLAYGROUND)
+
+
+def _slot_of(run: Any) -> Slot:
+    return Slot(run.started_at, run.copilot_id, run.copilot_version__number or 0, run.model)
+
+
+def _numbers_of(run: Any) -> dict[str, int | Decimal]:
+    """Return what a run adds to each column; a question or a conversation begins with its first run."""
+    is_asked = run.outcome != Outcome.REFUSED
+    is_question = run.turn__started_at is None or run.turn__started_at == run.started_at
+    numbers: dict[str, int | Decimal] = {
+        "runs": 1,
+        "questions": int(is_asked and is_question),
+        "conversations": int(is_asked and run.conversation__first_at == run.started_at),
+        "errors": int(run.outcome in ERRORS),
+        run.outcome: 1,
+        "tokens": run.input_tokens + run.output_tokens,
+        "cost": run.cost or Decimal(0),
+        "unpriced": int(run.cost is None),
+    }
+    if run.ttft_ms is not None:
+        numbers[TTFT_COLUMNS[bisect_left(TTFT_LIMITS, run.ttft_ms)]] = 1
+    return numbers
+
+
+def _note_callers(first_hours: dict[tuple[date, int, str], int]) -> None:
+    """Note who asked a copilot on a day, and in which hour first."""
+    rows = [
+        CallerDay(day=day, copilot_id=copilot_id, principal=principal, first_hour=hour)
+        for (day, copilot_id, principal), hour in sorted(first_hours.items())
+    ]
+    CallerDay.objects.bulk_create(rows, ignore_conflicts=True)
+    people: defaultdict[tuple[date, int, int], list[str]] = defaultdict(list)
+    for row in rows:
+        people[row.day, row.copilot_id, row.first_hour].append(row.principal)
+    for (day, copilot_id, hour), principals in people.items():
+        later = CallerDay.objects.filter(day=day, copilot_id=copilot_id, first_hour__gt=hour)
+        later.filter(principal__in=principals).update(first_hour=hour)
+
+
+def person_of(user_id: int) -> str:
+    """Return the name under which a user counts; others count by their key."""
+    return f"user:{user_id}"
