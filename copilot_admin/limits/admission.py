@@ -63,11 +63,6 @@ class Admission:
 async def admit_request(identity: RequestIdentity, *, id: str, deadline: Deadline) -> Admission:
     """Admit a request if all of its limits have room.
 
-    Args:
-        identity: The caller and what they ask for.
-        id: Of the request.
-        deadline: Remaining time of the request, for usage that has to be read.
-
     Raises:
         LimitExceeded: A limit is reached; the request holds nothing.
         Unavailable: The database does not answer.

@@ -9,13 +9,7 @@ import time
 from django.conf import settings
 from django.db import transaction
 
-from copilot_admin.limits.rules import (
-    LimitRule,
-    Limits,
-    LimitSubject,
-    RequestIdentity,
-    build_rules,
-)
+from copilot_admin.limits.rules import LimitRule, Limits, LimitSubject, RequestIdentity, build_rules
 from copilot_admin.models import Copilot, LimitScope, SubjectLimits
 from copilot_admin.storage.writer import READER
 
@@ -32,11 +26,7 @@ _PRIVATE_NETWORKS = [
 
 
 class LimitCache:
-    """Limits of every subject that has some.
-
-    Args:
-        clock: Monotonic seconds.
-    """
+    """Limits of every subject that has some."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -50,24 +40,17 @@ class LimitCache:
 
     def get_rules(self, identity: RequestIdentity) -> tuple[LimitRule, ...]:
         """Return the rules for a request, the narrowest first."""
-        return tuple(
-            rule
-            for subject in identity.subjects
-            for rule in build_rules(
-                subject, self.get_limits(subject, is_anonymous=identity.is_anonymous)
-            )
-            if rule.applies_to(identity)
-        )
-
-    def get_limits(self, subject: LimitSubject, *, is_anonymous: bool = False) -> Limits:
-        """Return the subject's own limits, and for kinds that it lacks those of every such subject."""
-        own = self._limits.get(subject, {})
-        if subject.scope is LimitScope.ADDRESS and not is_anonymous:
-            return own
-        default = self._limits.get(LimitSubject(subject.scope), {})
-        if subject.scope is LimitScope.ADDRESS:
-            default = {**get_anonymous_limits(subject.id), **default}
-        return {**default, **own}
+        is_known = identity.key_id or identity.user or identity.is_trial
+        rules: list[LimitRule] = []
+        for subject in identity.subjects:
+            limits = self._limits.get(subject, {})
+            if subject.scope is not LimitScope.ADDRESS:
+                limits = {**self._limits.get(LimitSubject(subject.scope), {}), **limits}
+            elif not is_known:
+                every = self._limits.get(LimitSubject(subject.scope), {})
+                limits = {**get_anonymous_limits(subject.id), **every, **limits}
+            rules += build_rules(subject, limits)
+        return tuple(rule for rule in rules if rule.applies_to(identity))
 
     def load(self) -> None:
         """Load the limits from the database."""

@@ -25,13 +25,9 @@ class RedisUnavailable(Exception):
 
 
 class LimitRedis:
-    """Redis clients, one for each event loop.
+    """Redis clients, one for each event loop."""
 
-    Args:
-        url: "" if there is no Redis.
-    """
-
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str) -> None:  # "" if there is no Redis
         self.url = url
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Redis] = WeakKeyDictionary()
         self._is_away = False
@@ -43,11 +39,7 @@ class LimitRedis:
 
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[Redis]:
-        """Provide a client for one operation.
-
-        Raises:
-            RedisUnavailable: Count in this process instead.
-        """
+        """Provide a client for one operation, or raise `RedisUnavailable`."""
         if not self.url or self._is_away:
             raise RedisUnavailable
         try:

@@ -13,7 +13,7 @@ from copilot_admin.storage.writer import WRITER
 
 RETENTION = timedelta(days=7)
 MAX_ROWS = 10_000
-_MAX_PENDING = 200  # subjects between two writes; the rest is counted without a name
+_MAX_PENDING = 200  # subjects of some seconds; the others are counted without a name
 _PERSONAL_SCOPES = (LimitScope.USER, LimitScope.ADDRESS)
 
 _Key = tuple[datetime, LimitScope, str, str]  # minute, subject and kind
@@ -29,9 +29,9 @@ class Rejections:
         """Count a rejected request."""
         minute = datetime.now(UTC).replace(second=0, microsecond=0)
         scope, id, kind = rule.subject.scope, rule.subject.id, rule.kind.key
-        if scope in _PERSONAL_SCOPES and not identity.is_recorded:
-            id = ""
-        if (minute, scope, id, kind) not in self._pending and len(self._pending) >= _MAX_PENDING:
+        is_hidden = scope in _PERSONAL_SCOPES and not identity.is_recorded
+        is_new = (minute, scope, id, kind) not in self._pending
+        if is_hidden or (is_new and len(self._pending) >= _MAX_PENDING):
             id = ""
         self._pending[minute, scope, id, kind] += 1
 

@@ -65,28 +65,15 @@ class LimitSubject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestIdentity:
-    """Everything about a request that limits depend on.
+    """Everything about a request that limits depend on."""
 
-    Attributes:
-        copilot_id: None for a component that no copilot lends.
-        user: Id of the end user; "" if unknown.
-        address: Network of the client; "" for a request from this process.
-        is_trial: Request of a builder or a test: only budgets of tokens and money apply.
-        is_answered: An answer is given, which takes a slot and costs; otherwise only requests count.
-        is_recorded: The caller may be named in stored rows; False for copilots that log nothing.
-    """
-
-    copilot_id: int | None = None
+    copilot_id: int | None = None  # None for a component that no copilot lends
     key_id: int | None = None
-    user: str = ""
-    address: str = ""
-    is_trial: bool = False
-    is_answered: bool = True
-    is_recorded: bool = True
-
-    @property
-    def is_anonymous(self) -> bool:
-        return self.key_id is None and not self.user and not self.is_trial
+    user: str = ""  # id of the end user
+    address: str = ""  # network of the client; "" for a request from this process
+    is_trial: bool = False  # of a builder or a test: only budgets of tokens and money apply
+    is_answered: bool = True  # takes a slot, tokens and money; otherwise only requests count
+    is_recorded: bool = True  # False for copilots that log nothing: no row names the caller
 
     @property
     def subjects(self) -> tuple[LimitSubject, ...]:
@@ -129,17 +116,14 @@ class LimitRule:
 
 def build_rules(subject: LimitSubject, limits: Limits) -> tuple[LimitRule, ...]:
     """Build a rule for each limit that is set."""
-    return tuple(
-        LimitRule(subject, kind, _get_maximum(kind, limits[key]))
-        for key, kind in KINDS.items()
-        if limits.get(key) is not None
-    )
-
-
-def _get_maximum(kind: LimitKind, number: Any) -> int:
-    if kind.measure is LimitMeasure.USD:
-        return to_nano_dollars(Decimal(str(number)))
-    return int(number)
+    rules = []
+    for key, kind in KINDS.items():
+        number = limits.get(key)
+        if number is not None:
+            is_money = kind.measure is LimitMeasure.USD
+            maximum = to_nano_dollars(Decimal(str(number))) if is_money else int(number)
+            rules.append(LimitRule(subject, kind, maximum))
+    return tuple(rules)
 
 
 def to_nano_dollars(dollars: Decimal) -> int:
@@ -155,25 +139,17 @@ class LimitWindow:
 
 
 def get_window(period: BudgetPeriod, now: datetime, zone: tzinfo) -> LimitWindow:
-    """Return the window that contains an aware moment.
-
-    Args:
-        period: Length of the window.
-        now: The moment.
-        zone: Time zone in which days and months begin at midnight.
-    """
+    """Return the window of an aware moment; days and months begin at midnight of a time zone."""
     if period is BudgetPeriod.MINUTE:
         minute = now.astimezone(UTC).replace(second=0, microsecond=0)
         return LimitWindow(minute, minute + timedelta(minutes=1))
-    first = _get_midnight(now.astimezone(zone))
-    days = 1
-    if period is BudgetPeriod.MONTH:
-        first = first.replace(day=1, fold=0)
-        days = 32
-    following = _get_midnight(first + timedelta(days=days))
-    if period is BudgetPeriod.MONTH:
-        following = following.replace(day=1, fold=0)
-    return LimitWindow(first.astimezone(UTC), following.astimezone(UTC))
+    begins = _get_midnight(now.astimezone(zone))
+    if period is BudgetPeriod.DAY:
+        ends = _get_midnight(begins + timedelta(days=1))
+    else:
+        begins = begins.replace(day=1)
+        ends = _get_midnight(begins + timedelta(days=32)).replace(day=1)
+    return LimitWindow(begins.astimezone(UTC), ends.astimezone(UTC))
 
 
 def _get_midnight(moment: datetime) -> datetime:

@@ -69,22 +69,14 @@ class Usage:
 
 
 class UsageCache:
-    """Usage by subject and window; belongs to the event loop.
-
-    Args:
-        clock: Monotonic seconds.
-    """
+    """Usage by subject and window; belongs to the event loop."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._found: dict[tuple[LimitSubject, LimitWindow], tuple[float, Usage]] = {}
 
     async def get(self, budget: Budget, deadline: Deadline) -> Usage:
-        """Return what the subject of a budget has used; reads it if nothing recent is cached.
-
-        Raises:
-            Unavailable: The database does not answer.
-        """
+        """Return what the subject of a budget has used; reads it if nothing recent is cached."""
         key = (budget.rule.subject, budget.window)
         expires_at, usage = self._found.pop(key, (0.0, Usage()))
         began = self._clock()
@@ -136,8 +128,8 @@ def load_usage(subject: LimitSubject, window: LimitWindow) -> Usage:
         case LimitScope.USER:
             return _sum_runs(runs.filter(user__identifier=subject.id))
     if window.ends - window.begins <= timedelta(minutes=1):
-        # By copilot: no index begins with the time.
-        return _sum_runs(_of_copilot(runs.filter(copilot__in=_all_copilots()), subject))
+        copilots = list(Copilot.objects.values_list("pk", flat=True))  # no index has the time first
+        return _sum_runs(_of_copilot(runs.filter(copilot__in=copilots), subject))
     builders = get_user_model().objects.values_list("pk", flat=True)
     trials = runs.filter(principal__in=[f"{PLAYGROUND}{pk}" for pk in builders])
     not_in_rollups = runs.filter(is_counted=False).exclude(principal__startswith=PLAYGROUND)
@@ -146,10 +138,6 @@ def load_usage(subject: LimitSubject, window: LimitWindow) -> Usage:
         + _sum_runs(_of_copilot(not_in_rollups, subject))
         + _sum_runs(_of_copilot(trials, subject))
     )
-
-
-def _all_copilots() -> list[int]:
-    return list(Copilot.objects.values_list("pk", flat=True))
 
 
 def _of_copilot(rows: QuerySet[Any], subject: LimitSubject) -> QuerySet[Any]:

@@ -195,16 +195,6 @@ class TestRejections:
             self.reject()
         assert [subject for _, subject, *_ in self.load()] == ["c", ""]
 
-    def test_many_callers_of_some_seconds_are_counted_without_a_name(self, monkeypatch):
-        monkeypatch.setattr("copilot_admin.limits.rejections._MAX_PENDING", 1)
-        with limited({LIMIT: {"concurrent": 0} for LIMIT in (USER, KEY)}):
-            self.reject()
-            self.reject(user="", key_id=7)
-        assert {(scope, subject) for scope, subject, *_ in self.load()} == {
-            ("user", "anna"),
-            ("key", ""),
-        }
-
     def test_they_wait_while_the_database_is_away(self, monkeypatch):
         async def down(_: object) -> None:
             raise DatabaseUnavailable

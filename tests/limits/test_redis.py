@@ -4,16 +4,18 @@ import asyncio
 from collections.abc import Awaitable, Callable
 import logging
 from typing import Any
+from uuid import uuid4
 
 import pytest
-import redis.asyncio
 
 from copilot_admin.limits import concurrency, redis_client
 from copilot_admin.limits.concurrency import ConcurrencySlots
 from copilot_admin.limits.rate_limits import RateLimits
 from copilot_admin.limits.redis_client import KEY_PREFIX, REDIS_AWAY, LimitRedis
+from copilot_admin.limits.rules import LimitRule, LimitSubject
+from copilot_admin.models import LimitScope
 from tests.babbling import REPLIES, babbling
-from tests.limits.limiting import SERVER, make_rule
+from tests.limits.limiting import make_rule
 from tests.services import REDIS_URL
 
 SLOT, RATE = make_rule(concurrent=2), make_rule(requests_per_minute=3)
@@ -34,11 +36,13 @@ class Worker:
         await self.slots.release(id, rules or (SLOT,))
 
 
-def run(scenario: Callable[..., Awaitable[None]], *urls: str, flush: bool = False) -> None:
+def make_fresh_rule(**limits: int) -> LimitRule:
+    """A rule of a subject that nothing else in this Redis counts."""
+    return make_rule(LimitSubject(LimitScope.COPILOT, uuid4().hex), **limits)
+
+
+def run(scenario: Callable[..., Awaitable[None]], *urls: str) -> None:
     async def play() -> None:
-        if flush:
-            async with redis.asyncio.Redis.from_url(REDIS_URL) as client:
-                await client.flushdb()
         workers = [Worker(url) for url in urls]
         await scenario(*workers)
         for worker in workers:
@@ -55,7 +59,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.redis
 def test_two_workers_keep_every_limit_together(patient):
-    slot, rate = make_rule(concurrent=20), make_rule(requests_per_minute=50)
+    slot, rate = make_fresh_rule(concurrent=20), make_fresh_rule(requests_per_minute=50)
 
     async def scenario(*workers: Worker) -> None:
         acquired = await asyncio.gather(*(workers[n % 2].acquire(str(n), slot) for n in range(100)))
@@ -65,39 +69,40 @@ def test_two_workers_keep_every_limit_together(patient):
         assert await workers[1].rates.count(rate) == 50
         assert await workers[0].rates.get_wait_seconds(rate) <= 60
 
-    run(scenario, REDIS_URL, REDIS_URL, flush=True)
+    run(scenario, REDIS_URL, REDIS_URL)
 
 
 @pytest.mark.redis
 def test_slots_are_taken_of_all_rules_or_of_none(patient):
-    wide = make_rule(SERVER, concurrent=3)
+    slot, wide = make_fresh_rule(concurrent=2), make_fresh_rule(concurrent=3)
 
     async def scenario(one: Worker, other: Worker) -> None:
-        assert await one.acquire("a", SLOT, wide) and await other.acquire("b", SLOT, wide)
-        assert await other.slots.acquire("c", (SLOT, wide)) == SLOT
+        assert await one.acquire("a", slot, wide) and await other.acquire("b", slot, wide)
+        assert await other.slots.acquire("c", (slot, wide)) == slot
         assert await one.slots.count(wide) == 2
-        await one.release("a", SLOT, wide)
-        assert await other.acquire("c", SLOT, wide)
+        await one.release("a", slot, wide)
+        assert await other.acquire("c", slot, wide)
 
-    run(scenario, REDIS_URL, REDIS_URL, flush=True)
+    run(scenario, REDIS_URL, REDIS_URL)
 
 
 @pytest.mark.redis
 def test_slots_of_a_dead_worker_expire_and_those_of_others_are_renewed(patient, monkeypatch):
+    slot = make_fresh_rule(concurrent=2)
+
     async def scenario(dead: Worker, other: Worker) -> None:
         monkeypatch.setattr(concurrency, "LEASE_SECONDS", 0)
-        assert await dead.acquire("a")
+        assert await dead.acquire("a", slot)
         monkeypatch.setattr(concurrency, "LEASE_SECONDS", 30)
-        assert await other.acquire("b") and await other.acquire("c")
-        assert not await other.acquire("d")
-        await other.release("b")
+        assert await other.acquire("b", slot) and await other.acquire("c", slot)
+        assert not await other.acquire("d", slot)
+        await other.release("b", slot)
         await other.slots.renew()  # doesn't take the released slot again
-        assert await other.slots.count(SLOT) == 1
+        assert await other.slots.count(slot) == 1
         async with other.redis.connect() as client:
-            keys = [key async for key in client.scan_iter(f"{KEY_PREFIX}*")]
-            assert keys and all([await client.ttl(key) > 0 for key in keys])
+            assert 0 < await client.ttl(f"{KEY_PREFIX}slots:{slot.subject.name}") <= 60
 
-    run(scenario, REDIS_URL, REDIS_URL, flush=True)
+    run(scenario, REDIS_URL, REDIS_URL)
 
 
 def test_without_redis_nothing_is_away():
@@ -142,9 +147,9 @@ def test_redis_is_used_again_when_it_answers(patient, caplog):
         await worker.redis.close()
         await worker.redis.reconnect()
         assert worker.redis.problem == ""
-        assert await worker.acquire("b")
+        assert await worker.acquire("b", make_fresh_rule(concurrent=2))
 
-    run(scenario, NOWHERE, flush=True)
+    run(scenario, NOWHERE)
     assert len(caplog.records) == 2
 
 

@@ -64,13 +64,6 @@ def test_of_two_entries_of_one_name_that_counts_which_bears_it(turned):
     )
 
 
-def test_of_two_entries_of_one_name_and_price_none_is_in_the_way():
-    taken, skipped = select_prices(
-        file(entry("gpt"), entry("azure/gpt", ONE, "azure")), listed=None
-    )
-    assert (taken, len(skipped)) == ({"gpt": ONE}, 1)
-
-
 def test_what_is_said_to_cost_nothing_is_taken_only_when_asked_for():
     free = price("0", "0.0", cached="0")
     found = file(

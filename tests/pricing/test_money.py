@@ -19,6 +19,10 @@ UNKNOWN = FormattedCost(
 )
 
 
+def known(text: str, sentence: str) -> FormattedCost:
+    return FormattedCost(text=text, sentence=sentence)
+
+
 @dataclass
 class Sums:
     cost: Decimal
@@ -64,16 +68,8 @@ def test_a_whole_amount_has_no_digits_that_say_nothing(amount, text):
 @pytest.mark.parametrize(
     ("amount", "confidence", "shown"),
     [
-        (
-            "0.00228",
-            "exact",
-            FormattedCost(text="$0.0023", sentence="Exactly 0.00228 US dollars."),
-        ),
-        (
-            "0.00228",
-            "estimated",
-            FormattedCost(text="≈ $0.0023", sentence="Estimated: 0.00228 US dollars."),
-        ),
+        ("0.00228", "exact", known("$0.0023", "Exactly 0.00228 US dollars.")),
+        ("0.00228", "estimated", known("≈ $0.0023", "Estimated: 0.00228 US dollars.")),
         ("0", "exact", FormattedCost(text="$0.00", sentence="Exactly 0 US dollars.")),
         (None, "unknown", UNKNOWN),
         ("0", "unknown", UNKNOWN),

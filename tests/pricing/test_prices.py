@@ -100,23 +100,6 @@ def test_what_another_process_changes_is_seen_within_seconds(clock):
     assert get_price(row.provider.name, "gpt", NOON).input == 4
 
 
-def test_a_price_that_another_process_deletes_is_gone_within_seconds(clock):
-    row = make_price()
-    assert get_price(row.provider.name, "gpt", NOON) is not None
-    ModelPrice.objects.filter(pk=row.pk)._raw_delete(using="default")
-    clock[0] += CACHE_SECONDS
-    assert get_price(row.provider.name, "gpt", NOON) is None
-
-
-def test_while_nothing_changes_only_that_is_asked(clock, django_assert_num_queries):
-    row = make_price()
-    get_price(row.provider.name, "gpt", NOON)
-    clock[0] += CACHE_SECONDS
-    with django_assert_num_queries(2):
-        get_price(row.provider.name, "gpt", NOON)
-        get_price(row.provider.name, "gpt", NOON)
-
-
 def test_a_provider_that_rehearses_costs_nothing_because_its_price_says_so():
     provider = make_provider(kind="rehearsal")
     found = get_price(provider.name, "rehearsal", NOON)

@@ -17,7 +17,7 @@ from copilot_admin.config.networks import parse_networks
 from copilot_admin.config.roles import Role
 from copilot_admin.limits.cache import LIMIT_CACHE
 from copilot_admin.limits.redis_client import LIMIT_REDIS
-from copilot_admin.limits.rules import LimitSubject
+from copilot_admin.limits.rules import LimitSubject, RequestIdentity
 from copilot_admin.models import Copilot, LimitRejection, LimitScope, SubjectLimits
 from tests.admin.pages import messages_of
 from tests.factories import make_copilot, make_key, make_user
@@ -57,7 +57,8 @@ def test_limits_are_set_for_the_server_and_taken_away_again(
         "",
         {"requests_per_day": 5, "usd_per_month": 0.5},
     )
-    assert LIMIT_CACHE.get_limits(LimitSubject(LimitScope.SERVER)) == stored.limits
+    rules = LIMIT_CACHE.get_rules(RequestIdentity())
+    assert [rule.kind.key for rule in rules] == list(stored.limits)
     assert rows(operator)["This server"] == [
         ("Requests a day", "0 of 5", 0),
         ("Dollars a month", "$0.00 of $0.500000", 0),
