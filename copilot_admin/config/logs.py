@@ -9,7 +9,10 @@ import re
 MIN_SECRET_LENGTH = 8  # hiding shorter texts would hide ordinary words
 HIDDEN = "[hidden]"
 _CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_RESET_LINK = re.compile(r"(/password-reset/)[^/]+/[^/]+/")
+# The token of a password reset stands in the path, those of a sign-in in the query string.
+_URL_SECRET = re.compile(
+    r"(/password-reset/[^/\s]+/|/password/reset/key/|[?&](?:code|state|token|key)=)[^/?&#\s\\\"']+"
+)
 _secrets: set[str] = set()
 
 
@@ -32,12 +35,17 @@ def without_secrets(text: str) -> str:
     return text
 
 
+def hide_url_secrets(text: str) -> str:
+    """Return a text without the secrets that its URLs contain."""
+    return _URL_SECRET.sub(rf"\1{HIDDEN}", text)
+
+
 class OneLineFormatter(logging.Formatter):
     """Formats a record as one line; control characters are escaped, so nobody can forge lines."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Format a record, with its traceback."""
-        line = without_secrets(super().format(record))
+        line = hide_url_secrets(without_secrets(super().format(record)))
         return _CONTROL_CHARACTERS.sub(lambda match: ascii(match[0])[1:-1], line)
 
 
@@ -57,7 +65,8 @@ class JsonFormatter(logging.Formatter):
             line["exception"] = self.formatException(record.exc_info)
         if record.stack_info:
             line["stack"] = record.stack_info
-        text = json.dumps(line, default=str)  # ASCII: control characters are escaped
+        # ASCII: control characters are escaped
+        text = hide_url_secrets(json.dumps(line, default=str))
         for secret in _secrets:
             text = text.replace(json.dumps(secret)[1:-1], HIDDEN)
         return text
@@ -67,14 +76,13 @@ FORMATTERS = {LogFormat.TEXT: OneLineFormatter, LogFormat.JSON: JsonFormatter}
 
 
 class AccessLogFilter(logging.Filter):
-    """Removes query strings, which may hold keys, and password-reset tokens from the access log."""
+    """Removes query strings, which may hold keys, from the access log."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Change the arguments of uvicorn's record: client, method, path, version, status."""
         if isinstance(record.args, tuple) and len(record.args) > 2:
             client, method, path, *rest = record.args
-            path = _RESET_LINK.sub(rf"\1{HIDDEN}/", str(path).partition("?")[0])
-            record.args = (client, method, path, *rest)
+            record.args = (client, method, str(path).partition("?")[0], *rest)
         return True
 
 

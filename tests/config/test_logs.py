@@ -51,13 +51,37 @@ def test_known_secrets_are_hidden_everywhere(monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("url", "logged"),
+    [
+        ("/admin/password-reset/MQ/c9-abc123/", "/admin/password-reset/MQ/[hidden]/"),
+        ("/accounts/password/reset/key/1-c9-abc/", "/accounts/password/reset/key/[hidden]/"),
+        (
+            "/admin/firm/callback/?code=abc.d&state=x-1",
+            "/admin/firm/callback/?code=[hidden]&state=[hidden]",
+        ),
+        ("/v1/x?a=1&token=abc#part", "/v1/x?a=1&token=[hidden]#part"),
+        ("/v1/x?key=abc&a=1", "/v1/x?key=[hidden]&a=1"),
+        ("/admin/password-reset/asked/", "/admin/password-reset/asked/"),
+        ("/admin/password-reset/", "/admin/password-reset/"),
+        ("/admin/?q=code", "/admin/?q=code"),
+    ],
+)
+def test_secrets_in_urls_are_hidden(url, logged):
+    assert _line('"GET %s HTTP/1.1" 200', url) == f'INFO "GET {logged} HTTP/1.1" 200'
+    record = logging.LogRecord("test", logging.INFO, "file", 1, 'quoted "%s"', (url,), None)
+    assert json.loads(logs.JsonFormatter().format(record))["message"] == f'quoted "{logged}"'
+
+
+
+
+@pytest.mark.parametrize(
     ("args", "logged"),
     [
         (("1.2.3.4:5", "GET", "/a?key=canary", "1.1", 200), '1.2.3.4:5 - "GET /a HTTP/1.1" 200'),
         (("1.2.3.4:5", "GET", "/a", "1.1", 200), '1.2.3.4:5 - "GET /a HTTP/1.1" 200'),
         (
             ("1.2.3.4:5", "GET", "/admin/password-reset/MQ/canary-token/", "1.1", 302),
-            '1.2.3.4:5 - "GET /admin/password-reset/[hidden]/ HTTP/1.1" 302',
+            '1.2.3.4:5 - "GET /admin/password-reset/MQ/[hidden]/ HTTP/1.1" 302',
         ),
     ],
 )
@@ -66,7 +90,7 @@ def test_the_access_log_has_no_query_strings_and_reset_tokens(args, logged):
         "uvicorn.access", logging.INFO, "file", 1, '%s - "%s %s HTTP/%s" %d', args, None
     )
     assert logs.AccessLogFilter().filter(record)
-    assert record.getMessage() == logged
+    assert FORMATTER.format(record) == f"INFO {logged}"
 
 
 def test_other_records_pass_the_access_filter_unchanged():
