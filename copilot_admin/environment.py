@@ -5,7 +5,7 @@ from contextlib import suppress
 import os
 from pathlib import Path
 import re
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -46,6 +46,7 @@ from copilot_admin.config.variables import (
     SecretText,
     StringList,
     VariableSource,
+    find_missing,
     is_insecure,
     is_secret,
     iter_variables,
@@ -166,7 +167,7 @@ class Environment(BaseSettings):
 
     @classmethod
     def settings_customise_sources(
-        cls, settings_cls: type[BaseSettings], **_: PydanticBaseSettingsSource
+        cls, settings_cls: type[BaseSettings], *_: Any, **__: Any
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Read the process environment alone."""
         return (VariableSource(settings_cls),)
@@ -177,82 +178,60 @@ class Environment(BaseSettings):
 
     @model_validator(mode="after")
     def _reject_contradictions(self) -> Self:
-        problems = [*self.sso.find_problems(), *self.user_tokens.find_problems()]
-        checks = self._production_checks() if self.is_production else {}
-        checks |= self._consistency_checks()
-        problems += [sentence for sentence, is_wrong in checks.items() if is_wrong]
+        problems = [*self._find_problems(), *self.sso.find_problems()]
+        problems += self.user_tokens.find_problems()
+        if self.is_production:
+            problems += [*self._find_production_problems(), *self._find_exposed_values()]
         if problems:
             raise ValueError("\n".join(problems))
         return self
 
-    def _consistency_checks(self) -> dict[str, object]:
+    def _find_problems(self) -> Iterator[str]:
+        if any(_is_weak(key, MIN_SECRET_KEY_LENGTH) for key in self.secret_key_fallbacks):
+            yield "SECRET_KEY_FALLBACKS has a weak key. Remove it."
+        if any(_is_weak(key, MIN_AUDIT_KEY_LENGTH) for key in self.copilot_audit_keys[:1]):
+            yield "COPILOT_AUDIT_KEYS starts with a weak key. Put 32 random characters first."
         proxies = self.user_proxies
-        return {
-            "SECRET_KEY_FALLBACKS has a weak key. Remove it.": any(
-                _is_weak(key, MIN_SECRET_KEY_LENGTH) for key in self.secret_key_fallbacks
-            ),
-            "COPILOT_AUDIT_KEYS starts with a weak key. Put 32 random characters first.": any(
-                _is_weak(key, MIN_AUDIT_KEY_LENGTH) for key in self.copilot_audit_keys[:1]
-            ),
-            "COPILOT_USER_PROXIES needs COPILOT_USER_ID_HEADER or COPILOT_USER_EMAIL_HEADER.": (
-                proxies.networks and not (proxies.id_header or proxies.email_header)
-            ),
-            "COPILOT_USER_REQUIRED needs COPILOT_USER_JWKS_URL or COPILOT_USER_PROXIES.": (
-                self.copilot_user_required
-                and not (self.user_tokens.is_configured or proxies.networks)
-            ),
-            "EMAIL_HOST and EMAIL_FROM belong together. Set both or none.": (
-                bool(self.email_host) != bool(self.email_from)
-            ),
-            "EMAIL_HOST_USER and EMAIL_HOST_PASSWORD belong together. Set both or none.": (
-                bool(self.email_host_user) != bool(self.email_host_password)
-            ),
-            "EMAIL_SECURITY is none: the password would be readable. Use starttls or tls.": (
-                self.email_host_user and self.email_security == "none"
-            ),
-        }
+        if proxies.networks and not (proxies.id_header or proxies.email_header):
+            yield "COPILOT_USER_PROXIES needs COPILOT_USER_ID_HEADER or COPILOT_USER_EMAIL_HEADER."
+        if self.copilot_user_required and not (self.user_tokens.is_configured or proxies.networks):
+            yield "COPILOT_USER_REQUIRED needs COPILOT_USER_JWKS_URL or COPILOT_USER_PROXIES."
+        yield from find_missing(EMAIL_HOST=self.email_host, EMAIL_FROM=self.email_from)
+        yield from find_missing(
+            EMAIL_HOST_USER=self.email_host_user, EMAIL_HOST_PASSWORD=self.email_host_password
+        )
+        if self.email_host_user and self.email_security == "none":
+            yield "EMAIL_SECURITY is none: the password would be readable. Use starttls or tls."
 
-    def _production_checks(self) -> dict[str, object]:
-        insecure = {
-            "PUBLIC_URL": self.public_url,
-            "COPILOT_OIDC_ISSUER": self.sso.oidc.issuer,
-            "COPILOT_USER_JWKS_URL": self.user_tokens.jwks_url,
-        }
-        trusted = {
-            "FORWARDED_ALLOW_IPS": self.forwarded_allow_ips,
-            "COPILOT_USER_PROXIES": self.user_proxies.networks,
-            "COPILOT_PROXY_ALLOW": self.sso.proxy.networks,
-        }
-        return {
-            "COPILOT_DEBUG shows settings to strangers. Remove it in production.": (
-                self.copilot_debug
-            ),
-            "SECRET_KEY is missing or weak. Set 50 random characters or more.": _is_weak(
-                self.secret_key, MIN_SECRET_KEY_LENGTH
-            ),
-            "COPILOT_ENCRYPTION_KEYS is missing. Set 32 random bytes in URL-safe base64.": (
-                not self.copilot_encryption_keys
-            ),
-            "ALLOWED_HOSTS is missing. Name the hosts of this service: a.com,b.com": (
-                not self.allowed_hosts and not self.public_url
-            ),
-            "ALLOWED_HOSTS has a wildcard. Name each host in production.": any(
-                host.startswith(("*", ".")) for host in self.allowed_hosts
-            ),
-            "COPILOT_METRICS_ALLOW is open to everyone. Name networks, or set a token as well.": (
-                self.metrics.is_open_to_everyone
-            ),
-            **{
-                f"{name} is not encrypted. Use https in production.": is_insecure(url)
-                for name, url in insecure.items()
-            },
-            **{
-                f"{name} trusts every address. Name the addresses of your proxies.": (
-                    covers_everyone(networks)
-                )
-                for name, networks in trusted.items()
-            },
-        }
+    def _find_production_problems(self) -> Iterator[str]:
+        if self.copilot_debug:
+            yield "COPILOT_DEBUG shows settings to strangers. Remove it in production."
+        if _is_weak(self.secret_key, MIN_SECRET_KEY_LENGTH):
+            yield "SECRET_KEY is missing or weak. Set 50 random characters or more."
+        if not self.copilot_encryption_keys:
+            yield "COPILOT_ENCRYPTION_KEYS is missing. Set 32 random bytes in URL-safe base64."
+        if not self.allowed_hosts and not self.public_url:
+            yield "ALLOWED_HOSTS is missing. Name the hosts of this service: a.com,b.com"
+        if any(host.startswith(("*", ".")) for host in self.allowed_hosts):
+            yield "ALLOWED_HOSTS has a wildcard. Name each host in production."
+        if self.metrics.is_open_to_everyone:
+            yield "COPILOT_METRICS_ALLOW is open to everyone. Name networks, or set a token as well."
+
+    def _find_exposed_values(self) -> Iterator[str]:
+        for name, url in (
+            ("PUBLIC_URL", self.public_url),
+            ("COPILOT_OIDC_ISSUER", self.sso.oidc.issuer),
+            ("COPILOT_USER_JWKS_URL", self.user_tokens.jwks_url),
+        ):
+            if is_insecure(url):
+                yield f"{name} is not encrypted. Use https in production."
+        for name, networks in (
+            ("FORWARDED_ALLOW_IPS", self.forwarded_allow_ips),
+            ("COPILOT_USER_PROXIES", self.user_proxies.networks),
+            ("COPILOT_PROXY_ALLOW", self.sso.proxy.networks),
+        ):
+            if covers_everyone(networks):
+                yield f"{name} trusts every address. Name the addresses of your proxies."
 
 
 def _is_weak(key: SecretStr, min_length: int) -> bool:

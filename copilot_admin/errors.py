@@ -44,27 +44,23 @@ class RequestError(CopilotError):
 
 
 class MalformedBody(RequestError):
-    status = 400
-    code = "malformed-body"
+    status, code = 400, "malformed-body"
 
 
 class UnknownHost(RequestError):
     """The `Host` header names another server."""
 
-    status = 400
-    code = "unknown-host"
+    status, code = 400, "unknown-host"
 
 
 class InvalidCall(RequestError):
     """A component call names an unknown action or has invalid arguments."""
 
-    status = 400
-    code = "bad-call"
+    status, code = 400, "bad-call"
 
 
 class Unauthorized(RequestError):
-    status = 401
-    code = "unauthorized"
+    status, code = 401, "unauthorized"
 
 
 class InvalidKey(Unauthorized):
@@ -78,20 +74,17 @@ class UnknownUser(Unauthorized):
 
 
 class Forbidden(RequestError):
-    status = 403
-    code = "forbidden"
+    status, code = 403, "forbidden"
 
 
 class NotFound(RequestError):
-    status = 404
-    code = "not-found"
+    status, code = 404, "not-found"
 
 
 class MethodNotAllowed(RequestError):
     """The URL exists, but not for this method; `allowed` lists its methods."""
 
-    status = 405
-    code = "wrong-method"
+    status, code = 405, "wrong-method"
 
     def __init__(self, public: str, *, allowed: str) -> None:
         super().__init__(public)
@@ -99,51 +92,39 @@ class MethodNotAllowed(RequestError):
 
 
 class BodyTimeout(RequestError):
-    status = 408
-    code = "body-timeout"
+    status, code = 408, "body-timeout"
 
 
 class Conflict(RequestError):
-    status = 409
-    code = "conflict"
+    status, code = 409, "conflict"
 
 
 class BodyTooLarge(RequestError):
-    status = 413
-    code = "body-too-large"
-
-
-class CompressedBody(RequestError):
-    status = 415
-    code = "compressed-body"
+    status, code = 413, "body-too-large"
 
 
 class UnusableRequest(RequestError):
     """The body is JSON, but not a query."""
 
-    status = 422
-    code = "unusable-request"
+    status, code = 422, "unusable-request"
 
 
 class HeadersTooLarge(RequestError):
-    status = 431
-    code = "headers-too-large"
+    status, code = 431, "headers-too-large"
 
 
 class CallFailed(RequestError):
     """A component failed before it gave a result."""
 
-    status = 500
-    code = "component-failed"
+    status, code = 500, "component-failed"
 
 
 class InternalError(RequestError):
-    status = 500
-    code = "internal-error"
+    status, code = 500, "internal-error"
 
 
 class RetryableError(RequestError):
-    """The request may be sent again after `retry_after` seconds."""
+    """A request that may be sent again after `retry_after` seconds."""
 
     def __init__(self, public: str, *, code: str | None = None, retry_after: int = 5) -> None:
         super().__init__(public, code=code)
@@ -153,27 +134,23 @@ class RetryableError(RequestError):
 class TooManyCalls(RetryableError):
     """The concurrency limit of component calls is reached."""
 
-    status = 429
-    code = "too-many-calls"
+    status, code = 429, "too-many-calls"
 
 
 class TooManyRequests(RetryableError):
     """A rate limit, a budget or a concurrency limit is reached."""
 
-    status = 429
-    code = "limit-reached"
+    status, code = 429, "limit-reached"
 
 
 class TooManyFailedAttempts(RetryableError):
     """An address sent too many invalid keys."""
 
-    status = 429
-    code = "too-many-guesses"
+    status, code = 429, "too-many-guesses"
 
 
 class Unavailable(RetryableError):
-    status = 503
-    code = "unavailable"
+    status, code = 503, "unavailable"
 
 
 class RunError(CopilotError):

@@ -1,22 +1,20 @@
-"""The ids of a request: of the chat it belongs to, of the run it starts, and of itself."""
+"""Ids of a request: of its conversation, its run, and itself."""
 
 import re
 from typing import NamedTuple
 from uuid import UUID, uuid4
 
-TRACE_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}\Z")
-
-# Source: https://www.w3.org/TR/trace-context/#traceparent-header, version 00; ids of zeros are none.
-TRACEPARENT = re.compile(rb"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}\Z")
+_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}\Z")
+# W3C Trace Context, version 00; ids of zeros are invalid.
+_TRACEPARENT = re.compile(rb"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}\Z")
 
 
 class Ids(NamedTuple):
-    """The ids of one request.
+    """Ids of one request.
 
     Attributes:
-        given: The trace id is the client's own.
-        traceparent: The span of whoever sent the request, as W3C Trace Context writes it; empty
-            without one.
+        given: The client sent the trace id.
+        traceparent: Span of the sender (W3C Trace Context); "" if there is none.
     """
 
     trace_id: str
@@ -26,31 +24,18 @@ class Ids(NamedTuple):
 
     @property
     def chat_id(self) -> str | None:
-        """The trace id if it is the client's own: one that the server made names one request."""
+        """The trace id if the client sent it; one of the server's own names one request only."""
         return self.trace_id if self.given else None
 
 
 def new_ids(trace_header: bytes | None, traceparent: bytes | None = None) -> Ids:
-    """The ids of a request, made new where the client gave none that is usable.
-
-    Args:
-        trace_header: The value of `X-Trace-Id`.
-        traceparent: The value of `traceparent`.
-    """
-    parent = ""
-    if traceparent is not None and TRACEPARENT.match(traceparent):
-        parent = traceparent.decode("ascii")
-    if trace_header is not None and TRACE_ID.match(trace_header):
-        return Ids(trace_header.decode("ascii"), given=True, run_id=uuid4(), traceparent=parent)
+    """Return the ids of a request from its `X-Trace-Id` and `traceparent`, or new ones."""
+    parent = traceparent.decode() if traceparent and _TRACEPARENT.match(traceparent) else ""
+    if trace_header is not None and _ID.match(trace_header):
+        return Ids(trace_header.decode(), given=True, run_id=uuid4(), traceparent=parent)
     return Ids(str(uuid4()), given=False, run_id=uuid4(), traceparent=parent)
 
 
 def request_id(header: bytes | None) -> str:
-    """The id by which a caller of the component API finds its request, or a new one.
-
-    Args:
-        header: The value of `X-Appbuilder-Request-Id`.
-    """
-    if header is not None and TRACE_ID.match(header):
-        return header.decode("ascii")
-    return str(uuid4())
+    """Return the `X-Appbuilder-Request-Id` of a component API request, or a new one."""
+    return header.decode() if header is not None and _ID.match(header) else str(uuid4())

@@ -23,7 +23,8 @@ DEBUG = env.copilot_debug
 
 # URLs and clients
 PUBLIC_URL = env.public_url
-ALLOWED_HOSTS = [*env.allowed_hosts, *([urlsplit(PUBLIC_URL).hostname] if PUBLIC_URL else [])]
+_PUBLIC_HOST = urlsplit(PUBLIC_URL).hostname
+ALLOWED_HOSTS: list[str] = [*env.allowed_hosts, *([_PUBLIC_HOST] if _PUBLIC_HOST else [])]
 if not PRODUCTION:
     ALLOWED_HOSTS = [*(ALLOWED_HOSTS or [env.host]), "localhost", "127.0.0.1", "[::1]"]
 CORS_ORIGINS = env.cors_origins

@@ -10,10 +10,9 @@ import sys
 import pytest
 
 from copilot_admin.config.origins import WORKSPACE_ORIGINS
-from copilot_admin.config.variables import is_secret
+from copilot_admin.config.variables import is_secret, iter_variables
 from copilot_admin.environment import (
     Environment,
-    iter_variables,
     load_environment,
     load_or_create_secret,
 )

@@ -24,9 +24,9 @@ def parse_networks(listed: str | Iterable[str | Network]) -> tuple[Network, ...]
 def covers_everyone(networks: Iterable[Network]) -> bool:
     """Return whether the networks together hold every IPv4 or every IPv6 address."""
     listed = tuple(networks)
-    fours = collapse_addresses(one for one in listed if isinstance(one, IPv4Network))
-    sixes = collapse_addresses(one for one in listed if isinstance(one, IPv6Network))
-    return any(network.prefixlen == 0 for network in (*fours, *sixes))
+    fours = collapse_addresses([one for one in listed if isinstance(one, IPv4Network)])
+    sixes = collapse_addresses([one for one in listed if isinstance(one, IPv6Network)])
+    return 0 in [*(one.prefixlen for one in fours), *(one.prefixlen for one in sixes)]
 
 
 def is_in(address: str, networks: Iterable[Network]) -> bool:

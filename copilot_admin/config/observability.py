@@ -88,9 +88,9 @@ def parse_audit_log(text: Any) -> SyslogServer | str | None:
     Raises:
         ValueError: It is something else.
     """
-    parts = urlsplit(text)
     if text == "stdout":
-        return text
+        return "stdout"
+    parts = urlsplit(text)
     if parts.scheme != "syslog" or not parts.hostname or parts.path.strip("/"):
         raise ValueError("use stdout or syslog://host:514")
     return SyslogServer(parts.hostname, parts.port or 514)

@@ -1,6 +1,6 @@
 """Single sign-on of the admin: OpenID Connect, or the headers of a trusted proxy."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -52,10 +52,10 @@ class RoleMap(Group):
     roles: GroupRoles = {}
     superusers: StringList = ()
 
-    def roles_of(self, groups: tuple[str, ...]) -> frozenset[Role]:
+    def roles_of(self, groups: Iterable[str]) -> frozenset[Role]:
         return frozenset(role for group in groups for role in self.roles.get(group, ()))
 
-    def makes_superuser(self, groups: tuple[str, ...]) -> bool:
+    def makes_superuser(self, groups: Iterable[str]) -> bool:
         return not set(self.superusers).isdisjoint(groups)
 
 
