@@ -10,6 +10,7 @@ import subprocess
 
 from django.core.management import get_commands, load_command_class
 import pytest
+import requests
 
 from copilot_admin.server.gauges import read_gauges
 from copilot_admin.settings import BASE_DIR
@@ -134,3 +135,18 @@ def test_the_whole_file_of_nginx_does_all_that_the_documented_part_does():
     whole = (BASE_DIR / "deploy" / "nginx" / "copilot-admin.conf").read_text()
     lacking = directives(SNIPPET) - directives(whole)
     assert lacking == {"proxy_pass http://127.0.0.1:7777"}
+
+
+@pytest.mark.nginx
+@pytest.mark.django_db(transaction=True)
+def test_a_body_that_is_too_large_is_explained_behind_the_documented_proxy(
+    tmp_path, service_url, settings
+):
+    make_published(slug="news")
+    body = b"x" * (settings.MAX_BODY_BYTES + 5_000_000)
+    with proxy(tmp_path, upstream=service_url) as url:
+        for _ in range(3):
+            answer = requests.post(
+                f"{url}/v1/copilots/news/query", data=body, timeout=HANGS_SECONDS
+            )
+            assert (answer.status_code, answer.json()["code"]) == (413, "body-too-large")
