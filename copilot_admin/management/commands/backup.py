@@ -1,7 +1,6 @@
-"""`manage.py backup FILE`: database, uploads and spool in one file."""
+"""`manage.py backup FILE`: write database, uploads and spool into one file."""
 
 from argparse import ArgumentParser
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from django.db import connection
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.jobs.backups.backing_up import back_up
+from copilot_admin.jobs.backup import write_backup
 from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.models import Action, AuditEntry
 
@@ -19,33 +18,23 @@ MEGABYTE = 1_000_000
 
 
 class Command(SanitizedCommand):
-    """Writes a backup while servers go on."""
-
     help = (
-        "Writes database, uploads and spool into one file that only its owner may read. Servers go on "
-        "meanwhile. Keys of the environment are not in it."
+        "Write database, uploads and spool into one file that only its owner can read. Servers may "
+        "keep running. Secrets of the environment, such as encryption keys, are not included."
     )
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declares the file."""
-        parser.add_argument("file", type=Path, help="a file that does not exist yet")
+        parser.add_argument("file", type=Path, help="a file that doesn't exist yet")
 
     def handle(self, *, file: Path, **options: Any) -> None:
-        """Writes the file.
-
-        Raises:
-            CommandError: It cannot be written.
-        """
         try:
-            written = back_up(Path(os.path.realpath(file)))
+            write_backup(file.resolve())
         except ConfigurationError as error:
             raise CommandError(error.public) from error
-        # One is made before an upgrade too, of a database that has no trail yet.
+        size = file.stat().st_size
+        # Before an upgrade the database may not have an audit trail yet.
         if AuditEntry._meta.db_table in connection.introspection.table_names():
-            facts = {"bytes": written.bytes, "uploads": written.uploads, "spooled": written.spooled}
+            facts = {"bytes": size}
             record(Action.BACKED_UP, by=Actor.command(), on=Subject("database"), after=facts)
-        self.stdout.write(
-            f"{file}: {written.bytes / MEGABYTE:.1f} MB, the database, {written.uploads} uploads, "
-            f"{written.spooled} spooled answers."
-        )
+        self.stdout.write(f"Wrote {file} ({size / MEGABYTE:.1f} MB).")

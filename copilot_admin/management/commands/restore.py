@@ -1,7 +1,6 @@
-"""`manage.py restore FILE`: puts a backup in its place."""
+"""`manage.py restore FILE`: replace database, uploads and spool by those of a backup."""
 
 from argparse import ArgumentParser
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,72 +11,54 @@ from copilot_admin.audit.forwarding import anchors_path, read_anchors
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.jobs.backups.restoring import Restored, restore
+from copilot_admin.jobs.backup import restore_backup
 from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.models import Action
 from copilot_admin.server.instance_lock import instance_lock
 
 
 class Command(SanitizedCommand):
-    """Puts a backup in its place."""
-
     help = (
-        "Puts a backup in the place of the database and its uploads. Stop servers and workers first. "
-        "Nothing is touched before the whole file has been checked."
+        "Replace database, uploads and spool by those of a backup. Stop servers and workers first. "
+        "The whole file is checked before anything changes."
     )
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declares the file and `--force`."""
         parser.add_argument("file", type=Path)
         parser.add_argument(
-            "--force", action="store_true", help="replace a database that is not empty"
+            "--force", action="store_true", help="replace a database that isn't empty"
         )
 
     def handle(self, *, file: Path, force: bool, **options: Any) -> None:
-        """Puts the database of a backup in the place of the one that is there.
-
-        Raises:
-            CommandError: It cannot be done; the text says why.
-        """
         try:
             with instance_lock():
-                self._tell(restore(Path(os.path.realpath(file)), force=force))
+                done = restore_backup(file.resolve(), force=force)
         except ConfigurationError as error:
             raise CommandError(error.public) from error
-
-    def _tell(self, done: Restored) -> None:
-        """Says what was put back, in the trail as well."""
-        self.stdout.write(f"Restored as of {done.made_at}, with {done.uploads} uploads.")
+        self.stdout.write(f"Restored the backup of {done.made_at}.")
         if done.needs_migrate:
-            self.stdout.write(
-                "Its tables are of an older release. Run `manage.py migrate`. The audit trail does not "
-                "say that it was restored."
-            )
+            self.stdout.write("It is of an older release: run `manage.py migrate`.")
         else:
-            facts = {"made_at": done.made_at, "uploads": done.uploads}
-            for line in _beyond():
-                self.stdout.write(line)
+            self._warn_about_anchors()
+            facts = {"made_at": done.made_at}
             record(Action.PUT_BACK, by=Actor.command(), on=Subject("database"), after=facts)
-        for key in done.keys_missing:
+        for key in done.missing_keys:
             self.stdout.write(
-                f"The key {key} is not among COPILOT_ENCRYPTION_KEYS: add it, or enter the secrets that "
-                "it sealed anew."
+                f"Some secrets need the key {key}: add it to COPILOT_ENCRYPTION_KEYS, or enter these "
+                "secrets again."
             )
 
-
-def _beyond() -> list[str]:
-    """What to do where anchors name entries that the backup does not have: verifying tells of them."""
-    head = get_head().sequence
-    try:
-        newest = max((one.sequence for one in read_anchors(anchors_path())), default=0)
-    except OSError as error:
-        said = f"Can't read {anchors_path()}: {error.strerror}."
-        return [f"{said} Then look what `audit verify` says."]
-    if newest <= head:
-        return []
-    return [
-        f"The audit trail ends with entry {head} now, and an anchor names entry {newest}: `audit verify` "
-        f"will say that its end was cut off. Keep {anchors_path()} in another place, as evidence "
-        "of what there was; the server begins a new one."
-    ]
+    def _warn_about_anchors(self) -> None:
+        head = get_head().sequence
+        try:
+            newest = max((anchor.sequence for anchor in read_anchors(anchors_path())), default=0)
+        except OSError as error:
+            self.stdout.write(f"Can't read {anchors_path()}: {error.strerror}.")
+            return
+        if newest > head:
+            self.stdout.write(
+                f"The audit trail ends with entry {head}, but {anchors_path()} names entry {newest}: "
+                "`audit verify` will report entries cut off. Move that file away and keep it as "
+                "evidence."
+            )

@@ -1,10 +1,8 @@
 """What is done in the rooms of limits, alerts, privacy, members and log-ins is told, each once."""
 
-from contextlib import nullcontext
 from datetime import timedelta
 from io import StringIO
 import json
-from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -18,7 +16,6 @@ from copilot_admin.alerts.deliveries import create_deliveries
 from copilot_admin.alerts.messages import build_test_message
 from copilot_admin.config.roles import Role
 from copilot_admin.config.sso import RoleMap
-from copilot_admin.jobs.backups.restoring import Restored
 from copilot_admin.models import (
     Action,
     AlertDelivery,
@@ -247,31 +244,6 @@ def test_what_the_firms_log_in_changes_is_told_by_the_server() -> None:
 
 
 class TestCommands:
-    def test_a_backup(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        class Written:
-            bytes, uploads, spooled = 10, 2, 1
-
-        monkeypatch.setattr(
-            "copilot_admin.management.commands.backup.back_up", lambda path: Written
-        )
-        call_command("backup", str(tmp_path / "b"), stdout=StringIO())
-        facts = {"bytes": 10, "uploads": 2, "spooled": 1}
-        assert told() == [("backed_up", "database", {}, facts)]
-
-    @pytest.mark.parametrize(("needs_migrate", "count"), [(False, 1), (True, 0)])
-    def test_a_restored_backup_that_has_this_trail(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, needs_migrate: bool, count: int
-    ) -> None:
-        done = Restored("2026-11-01T00:00:00", 2, needs_migrate, ())
-        room = "copilot_admin.management.commands.restore"
-        monkeypatch.setattr(f"{room}.sole_server", nullcontext)
-        monkeypatch.setattr(f"{room}.restore", lambda path, **_: done)
-        out = StringIO()
-        call_command("restore", str(tmp_path / "b"), stdout=out)
-        facts = {"made_at": "2026-11-01T00:00:00", "uploads": 2}
-        assert told() == [("put_back", "database", {}, facts)][:count]
-        assert ("does not say that it was restored" in out.getvalue()) == needs_migrate
-
     def test_what_is_pruned_at_once(self, talk: Conversation, monkeypatch: Any) -> None:
         Copilot.objects.filter(pk=talk.copilot_id).update(retention_days=1)
         call_command("privacy", "prune", stdout=StringIO())
