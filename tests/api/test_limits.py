@@ -29,6 +29,7 @@ from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.telemetry import watchers
 from copilot_admin.telemetry.ended_run import EndedRun
 from copilot_admin.transcripts.store import JOURNAL
+from copilot_admin.transcripts.store.rollups import count_finished_runs
 from tests.agent.scripted import Step, stalled, text
 from tests.api.test_questions import Client, ask, script
 from tests.factories import make_key, make_published
@@ -168,6 +169,7 @@ def test_a_flood_of_refusals_is_one_run_and_every_figure_counts_it(monkeypatch):
     async_to_sync(kept.look_after)()
     async_to_sync(kept.look_after)()
     assert Run.objects.get(pk=run.pk).times == 5
+    count_finished_runs()
     total = DailyTotal.objects.get()
     assert (total.runs, total.completed, total.refused) == (6, 1, 5)
 

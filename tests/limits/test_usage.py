@@ -24,7 +24,7 @@ DAY = datetime(2026, 3, 10, 9, tzinfo=UTC)
 
 def count_run(copilot: Copilot, at: datetime = DAY, *, times: int = 1, **run: Any) -> None:
     numbers = Counter({"runs": times, run.pop("outcome", Outcome.COMPLETED): times})
-    numbers["unpriced"] = int(run.get("cost", 0) is None)
+    numbers["unpriced"] = times * (run.get("cost", 0) is None)
     numbers.update({name: number for name, number in run.items() if number})
     changes = Changes()
     changes.add(Slot(at, copilot.pk, 1, "m"), numbers)
