@@ -15,7 +15,6 @@ from copilot_admin.agent.files.file_processes import WORKERS
 from copilot_admin.asgi import application
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots import data_fit, live
-from copilot_admin.copilots.seen_keys import SEEN_KEYS
 from copilot_admin.http.auth_throttle import FAILURES
 from copilot_admin.import_export import bundles, validation
 from copilot_admin.jobs.background import BACKGROUND
@@ -135,7 +134,7 @@ def _reset_caches() -> None:
     forget_users()
     for one in (LIMIT_CACHE, LIMIT_REDIS, RATE_LIMITS, REJECTIONS, SLOTS, USAGE_CACHE):
         one.forget()
-    for other in (REFUSED, SEEN_KEYS, WALKS):
+    for other in (REFUSED, WALKS):
         other.forget()
     FAILURES.reset()
     JOURNAL._is_failing = False

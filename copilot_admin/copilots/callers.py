@@ -7,7 +7,6 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
-from copilot_admin.copilots.seen_keys import SEEN_KEYS
 from copilot_admin.copilots.trial_passes import TrialPass, is_trial_pass, trial_pass_in
 from copilot_admin.copilots.users import AskingUser, UserSource, user_of_admin
 from copilot_admin.errors import Forbidden, InvalidKey, Unauthorized, UnknownUser
@@ -91,9 +90,7 @@ def identify(key: str | None, user: AskingUser | None = None) -> Caller:
         return _trial(trial_pass_in(key))
     found = EndpointKey.objects.valid(at=timezone.now()).filter(digest=hash_key(key)).first()
     if found is None:
-        SEEN_KEYS.drop(key)
         raise InvalidKey("This endpoint key is unknown, expired or revoked. Ask for a new one.")
-    SEEN_KEYS.note(key)
     scope = frozenset(found.copilots.values_list("pk", flat=True)) if found.is_scoped else None
     return Caller(principal=f"key:{found.pk}", key_id=found.pk, copilot_ids=scope, user=user)
 

@@ -7,9 +7,9 @@ read whole and handed on as one message.
 import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-import logging
 from typing import TypeVar
 
+from django.core.exceptions import RequestAborted
 from django.utils.translation import gettext_noop
 
 from copilot_admin.errors import BodyTimeout, BodyTooLarge, RequestError, Unavailable
@@ -21,7 +21,6 @@ from copilot_admin.http.scope import (
     Scope,
     Send,
     get_header,
-    get_route_name,
     replay,
 )
 
@@ -40,12 +39,6 @@ _TOO_LARGE = gettext_noop(
 )
 _TIMEOUT = gettext_noop("The request body did not arrive within %(seconds).0f seconds. Try again.")
 _BUSY = "The server is reading as many large requests as it can. Try again in a few seconds."
-
-logger = logging.getLogger(__name__)
-
-
-class ClientDisconnected(Exception):
-    """The client left before the whole body had arrived."""
 
 
 class BodyLimit:
@@ -72,22 +65,15 @@ class BodyLimit:
         async with AsyncExitStack() as slot:
             try:
                 body = await self._read(scope, receive, slot)
-            except ClientDisconnected:
+            except RequestAborted:
                 return
             except RequestError as error:
-                logger.warning(
-                    "request rejected: %s %s: %s",
-                    scope["method"],
-                    get_route_name(scope["path"]),
-                    error.code,
-                )
                 close = [(b"connection", b"close")] if isinstance(error, BodyTimeout) else []
                 await send_error(scope, send, error, headers=close)
                 return
-            is_large = len(body) > LARGE_BODY_BYTES
+            sending = _release_on_send(slot, send) if len(body) > LARGE_BODY_BYTES else send
             whole = {"type": "http.request", "body": body, "more_body": False}
             del body  # the application drops it once it has been parsed
-            sending = _release_on_send(slot, send) if is_large else send
             await self.app(scope, replay(whole, receive), sending)
 
     async def _read(self, scope: Scope, receive: Receive, slot: AsyncExitStack) -> bytes:
@@ -106,7 +92,7 @@ class BodyLimit:
                         has_slot = True
                     message = await receive()
                     if message["type"] == "http.disconnect":
-                        raise ClientDisconnected
+                        raise RequestAborted
                     chunks.append(message.get("body", b""))
                     size += len(chunks[-1])
                     if size > self.max_bytes:
@@ -134,11 +120,9 @@ async def parse_body(parse: Callable[[], T], *, size: int) -> T:
 
 def _has_body(scope: Scope) -> bool:
     """Return whether a body may follow; source: RFC 9112, section 6.3."""
-    if scope["method"] not in _METHODS_WITHOUT_BODY:
-        return True
-    if get_header(scope, b"transfer-encoding") is not None:
-        return True
-    return get_header(scope, b"content-length") not in (None, b"0")
+    length = get_header(scope, b"content-length") or b"0"
+    is_announced = length != b"0" or get_header(scope, b"transfer-encoding") is not None
+    return is_announced or scope["method"] not in _METHODS_WITHOUT_BODY
 
 
 def _release_on_send(slot: AsyncExitStack, send: Send) -> Send:

@@ -11,13 +11,8 @@ from django.core.exceptions import (
     TooManyFieldsSent,
     TooManyFilesSent,
 )
-from django.http import (
-    HttpRequest,
-    HttpResponse,
-    HttpResponseBase,
-    HttpResponsePermanentRedirect,
-    JsonResponse,
-)
+from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
+from django.http.response import HttpResponseBase
 from django.middleware.common import CommonMiddleware
 from django.template.loader import render_to_string
 from django.utils.deprecation import MiddlewareMixin
@@ -102,19 +97,24 @@ async def send_response(
     await send({"type": "http.response.body", "body": body})
 
 
+def _render(
+    error: RequestError, path: str, accept: str, request_id: str | None
+) -> tuple[str, bytes]:
+    """Return content type and body of an error: a page for browsers outside the API, else JSON."""
+    if is_api(path) or "text/html" not in accept:
+        return "application/json", json.dumps(build_error_body(error, request_id)).encode()
+    text = _(error.template) % error.params if error.params else _(error.template)
+    page = render_to_string("refused.html", {"error": error, "words": text})
+    return "text/html; charset=utf-8", page.encode()
+
+
 async def send_error(
     scope: Scope, send: Send, error: RequestError, *, headers: Headers | None = None
 ) -> None:
     """Answer a request with an error, outside Django."""
     note_refusal(error)
-    if not is_api(scope["path"]) and b"text/html" in (get_header(scope, b"accept") or b""):
-        content_type = "text/html; charset=utf-8"
-        sentence = _(error.template)
-        text = sentence % error.params if error.params else sentence
-        body = render_to_string("refused.html", {"error": error, "words": text}).encode()
-    else:
-        content_type = "application/json"
-        body = json.dumps(build_error_body(error, scope.get(REQUEST_ID_KEY))).encode()
+    accept = (get_header(scope, b"accept") or b"").decode("latin-1")
+    content_type, body = _render(error, scope["path"], accept, scope.get(REQUEST_ID_KEY))
     retry = build_retry_headers(error).items()
     rows = [(name.lower().encode(), value.encode()) for name, value in retry]
     rows += headers or []
@@ -123,12 +123,10 @@ async def send_error(
 
 def build_error_response(request: HttpRequest, error: RequestError) -> HttpResponse:
     """Return the response of an error inside Django."""
+    accept = request.headers.get("Accept", "")
+    content_type, body = _render(error, request.path_info, accept, get_request_id(request))
     headers = {"Cache-Control": "no-store", **build_retry_headers(error)}
-    if is_api(request.path_info) or "text/html" not in request.headers.get("Accept", ""):
-        body = build_error_body(error, get_request_id(request))
-        return JsonResponse(body, status=error.status, headers=headers)
-    page = render_to_string("refused.html", {"error": error, "words": error.public})
-    return HttpResponse(page, status=error.status, headers=headers)
+    return HttpResponse(body, content_type, error.status, headers=headers)
 
 
 def skip_request_log(response: HttpResponse) -> HttpResponse:
@@ -147,11 +145,11 @@ def build_unavailable_response(request: HttpRequest, error: BaseException) -> Ht
     """Return a 503 for an outage; reads nothing from the database."""
     log_unavailable(error)
     unavailable = error if isinstance(error, Unavailable) else DatabaseUnavailable()
-    if is_api(request.path_info):
-        return skip_request_log(build_error_response(request, unavailable))
-    headers = {"Cache-Control": "no-store", **build_retry_headers(unavailable)}
-    page = render_to_string("503.html", {"is_disk_full": is_disk_full(error)})
-    return skip_request_log(HttpResponse(page, status=503, headers=headers))
+    response = build_error_response(request, unavailable)
+    if not is_api(request.path_info):
+        response["Content-Type"] = "text/html; charset=utf-8"
+        response.content = render_to_string("503.html", {"is_disk_full": is_disk_full(error)})
+    return skip_request_log(response)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -15,14 +15,7 @@ if TYPE_CHECKING:  # Prometheus is loaded only if metrics are on
 
 
 class MetricsPage:
-    """ASGI middleware that serves `/metrics` to its readers.
-
-    Args:
-        app: Gets every other request.
-        metrics: The metrics.
-        readers: Decides who may read them.
-        refresh: Updates gauges; called in a thread.
-    """
+    """ASGI middleware that serves `/metrics` to its readers; `refresh` updates the gauges."""
 
     def __init__(
         self,

@@ -65,13 +65,8 @@ class HttpMiddleware:
     """ASGI middleware around everything that answers HTTP requests.
 
     API requests get their ids in the scope, under `IDS_KEY` and `REQUEST_ID_KEY`. A response
-    that sets a security header itself keeps its own.
-
-    Args:
-        app: The application.
-        origins: Origins that may call the API from a browser.
-        extra_headers: Names of request headers that they may send, in addition to the usual ones.
-        counter: Metrics of requests.
+    that sets a security header itself keeps its own. Pages of allowed origins may send
+    `extra_headers` in addition to the usual ones.
     """
 
     def __init__(

@@ -72,8 +72,6 @@ def test_secrets_in_urls_are_hidden(url, logged):
     assert json.loads(logs.JsonFormatter().format(record))["message"] == f'quoted "{logged}"'
 
 
-
-
 @pytest.mark.parametrize(
     ("args", "logged"),
     [
