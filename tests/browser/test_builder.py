@@ -1,7 +1,6 @@
 """A builder's way through the admin in a real browser."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -11,10 +10,8 @@ import pytest
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Copilot, EndpointKey
 from protocol.features import FEATURES
-from tests.agent.files.sample_images import image
 from tests.browser.visits import LOOKS, Visit, visit, visiting
 from tests.factories import make_copilot, make_key, make_provider, make_published, make_user
-from tests.import_export.test_templates import files_served
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FORM = "/admin/copilot_admin/copilot/{}/change/"
@@ -151,83 +148,6 @@ def test_only_the_fields_of_a_controls_kind_are_shown(ada: Visit) -> None:
     ]
 
 
-@pytest.mark.nightly
-def test_an_unknown_placeholder_is_told_while_it_is_typed(ada: Visit) -> None:
-    ada.go(FORM.format(make_copilot().pk))
-    prompt = ada.page.get_by_label("System prompt")
-    note = ada.page.get_by_text("Nothing is called {{ nobody }}")
-    prompt.fill("Be brief.")
-    prompt.evaluate(
-        """(text) => {
-            const clipboardData = new DataTransfer();
-            clipboardData.setData("text/plain", "x".repeat(10_000_000));
-            const sent = { clipboardData, bubbles: true, cancelable: true };
-            const isTaken = text.dispatchEvent(new ClipboardEvent("paste", sent));
-            text.dataset.isTaken = isTaken;
-        }"""
-    )
-    expect(ada.page.locator(".ca-too-long")).to_have_text(
-        "Not put in: the text would have 10,000,009 characters; 1,000,000 are the most."
-    )
-    expect(prompt).to_have_attribute("data-is-taken", "false")
-    expect(prompt).to_have_value("Be brief.")
-    prompt.fill("Hello {{ nobody }}")
-    expect(note).to_be_visible()
-    prompt.fill("Hello {{ copilot.name }}")
-    expect(note).to_be_hidden()
-
-
-@pytest.mark.nightly
-def test_a_prompt_that_is_too_long_is_not_sent_and_stays(ada: Visit) -> None:
-    copilot = make_copilot(system_prompt="Be brief.")
-    page = ada.page
-    ada.go(FORM.format(copilot.pk))
-    prompt = page.locator("#id_system_prompt")
-    prompt.evaluate("(text) => (text.value = `${'word '.repeat(139)}word\\n`.repeat(2000))")
-    page.get_by_role("tab", name="Features").click()
-    page.get_by_role("button", name="Save draft").click()
-    expect(page.locator(".ca-too-long")).to_have_text(
-        "Not sent: the text has 1,400,000 characters; 1,000,000 are the most. Shorten it."
-    )
-    expect(prompt).to_be_focused()
-    assert prompt.evaluate("(text) => text.value.length") == 1_400_000
-    copilot.refresh_from_db()
-    assert copilot.system_prompt == "Be brief."
-
-
-PASTED = """(field, pasted) => {
-    const clipboardData = new DataTransfer();
-    clipboardData.setData("text/plain", pasted);
-    return field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
-}"""
-
-
-@pytest.mark.nightly
-def test_no_field_cuts_what_is_pasted_and_none_sends_more_than_is_taken(ada: Visit) -> None:
-    copilot = make_copilot(description="Short.", starters=["One?"])
-    page = ada.page
-    ada.go(FORM.format(copilot.pk))
-    ada.tab("Steps and starters")
-    page.get_by_role("button", name="Add a question").click()
-    starter = page.locator("#id_starters-1-text")
-    assert not starter.evaluate(PASTED, "x" * 501)
-    told = page.locator(".ca-too-long")
-    expect(told).to_have_text("Not put in: the text would have 501 characters; 500 are the most.")
-    starter.fill("Two?")
-    expect(told).to_have_count(0)
-    page.locator("#id_description").evaluate("(text) => (text.value = 'word '.repeat(2100))")
-    page.get_by_role("button", name="Save draft").click()
-    expect(page.locator("#id_description")).to_be_focused()
-    expect(told).to_have_text(
-        "Not sent: the text has 10,500 characters; 10,000 are the most. Shorten it."
-    )
-    page.locator("#id_description").fill("Shorter.")
-    page.get_by_role("button", name="Save draft").click()
-    expect(page.get_by_text("Draft saved.")).to_be_visible()
-    copilot.refresh_from_db()
-    assert (copilot.description, copilot.starters) == ("Shorter.", ["One?", "Two?"])
-
-
 def test_leaving_with_unsaved_edits_is_asked_about(ada: Visit) -> None:
     page = ada.page
     ada.go(FORM.format(make_copilot().pk))
@@ -262,27 +182,6 @@ def test_a_chosen_picture_is_previewed_before_it_is_saved(ada: Visit) -> None:
         {"name": "a.png", "mimeType": "image/png", "buffer": pixel}
     )
     expect(ada.page.locator('#preview img[src^="data:image/png"]')).to_be_visible()
-
-
-@pytest.mark.nightly
-def test_a_picture_on_the_web_is_fetched_and_shown_from_here(
-    ada: Visit, settings: Any, tmp_path: Path
-) -> None:
-    settings.MEDIA_ROOT, settings.FETCH_ALLOW = tmp_path, ["127.0.0.1"]
-    page = ada.page
-    with files_served({"/a.png": image(size=(64, 64))}) as address:
-        ada.go(FORM.format(make_copilot().pk))
-        page.get_by_label("Image address").fill(f"{address}/a.png")
-        preview = page.locator("#preview")
-        expect(preview.get_by_text("Workspace loads the image from:")).to_be_visible()
-        page.get_by_role("button", name="Save draft").click()
-        expect(page.get_by_text("Draft saved.")).to_be_visible()
-    expect(preview.get_by_text("The image was fetched from:")).to_be_visible()
-    width = preview.locator("img").evaluate(
-        "image => image.decode().then(() => image.naturalWidth)"
-    )
-    assert width == 64
-    assert ada.grave_findings() == []
 
 
 @pytest.mark.nightly  # by day tests/admin/copilots/test_form.py fills the form as such a browser

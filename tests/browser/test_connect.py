@@ -11,7 +11,7 @@ import pytest
 from copilot_admin.config.roles import Role
 from copilot_admin.connection_test.steps import StepName
 from copilot_admin.copilots.callers import identify
-from copilot_admin.models import Access, Conversation, Copilot, EndpointKey, Run
+from copilot_admin.models import Access, Conversation, EndpointKey, Run
 from tests.browser.visits import LOOKS, PHONE, Visit, visit, visiting
 from tests.factories import make_copilot, make_published, make_user
 
@@ -65,39 +65,6 @@ def test_from_publishing_to_a_tested_connection_with_the_keyboard_alone(ada: Vis
     assert Run.objects.count() == 3
     assert not Conversation.objects.of_callers().exists()
     assert EndpointKey.objects.count() == 1
-
-
-@pytest.mark.nightly
-def test_a_test_is_done_anew_once_something_is_mended(ada: Visit):
-    page = ada.page
-    copilot = make_published(enabled=False)
-    ada.go(f"/admin/connect/{copilot.pk}/")
-    press(page, "button", "Test the connection")
-    live = page.locator("[data-ca-step=live]")
-    expect(page.get_by_role("status").get_by_text("Done.")).to_be_visible()
-    expect(live).to_contain_text("Switched off: it answers nobody and is in no list.")
-    assert ada.grave_findings() == []
-    Copilot.objects.update(enabled=True)
-    page.get_by_label("Another page to test with").focus()
-    page.keyboard.type("https://mine.example")
-    page.keyboard.press("Enter")
-    expect(live).to_have_attribute("data-verdict", "good")
-    expect(page.locator("[data-ca-step=origins]")).to_contain_text("it is not an allowed origin")
-    expect(page.get_by_role("status").get_by_text("Done.")).to_contain_text("To mend: 1.")
-
-
-@pytest.mark.nightly
-def test_without_scripts_the_page_comes_back_with_all_results(browser: Browser, base_url: str):
-    make_user(Role.BUILDERS, username="bea")
-    bea = visit(browser, base_url, java_script_enabled=False)
-    bea.log_in("bea")
-    bea.go(f"/admin/connect/{make_published().pk}/")
-    bea.page.get_by_role("button", name="Test the connection").click()
-    expect(bea.page.get_by_role("status").get_by_text("Done.")).to_have_text(
-        "Done. Good: 10. To know: 1. To mend: 0."
-    )
-    bea.page.context.close()
-    assert bea.mishaps == []
 
 
 @pytest.mark.nightly

@@ -2,25 +2,17 @@
 
 from typing import Any
 
-from django.contrib.sessions.models import Session
-from playwright.sync_api import Browser, FloatRect, Locator, Page, Route, expect
+from playwright.sync_api import Browser, FloatRect, Locator, Page, expect
 import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.publishing import publish
 from copilot_admin.models import Conversation, Copilot, SavedQuestion
-from tests.browser.visits import PHONE, Visit, visit
+from tests.browser.visits import Visit, visit
 from tests.factories import make_copilot, make_provider, make_user
 from tests.workspace.model_server import ModelServer, calls, says
 
 WIDE = {"width": 1440, "height": 900}
-LAPTOPS = ((1280, 900), (1366, 768), (1280, 800))
-# By how much a button is elsewhere when the page was scrolled, before any script has heard of that.
-MOVED = """(button) => {
-    const before = button.getBoundingClientRect().top;
-    window.scrollBy(0, 21);
-    return button.getBoundingClientRect().top - before;
-}"""
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
@@ -88,61 +80,6 @@ def test_a_draft_is_tried_with_a_widget_before_anything_is_saved(builder: Visit)
     assert builder.mishaps == []
 
 
-@pytest.mark.nightly
-def test_a_question_that_is_not_asked_yet_outlives_its_tab_and_none_is_cut(builder: Visit) -> None:
-    question = builder.page.get_by_label("Question", exact=True)
-    question.fill("Half a")
-    question.evaluate(
-        """(text) => {
-            const clipboardData = new DataTransfer();
-            clipboardData.setData("text/plain", "x".repeat(1_000_000));
-            const sent = { clipboardData, bubbles: true, cancelable: true };
-            text.dataset.isTaken = text.dispatchEvent(new ClipboardEvent("paste", sent));
-        }"""
-    )
-    expect(question).to_have_attribute("data-is-taken", "false")
-    expect(builder.page.locator(".ca-too-long:not(:empty)")).to_have_text(
-        "Not put in: the text would have 1,000,006 characters; 1,000,000 are the most."
-    )
-    other = builder.page.context.new_page()
-    builder.page.close(run_before_unload=False)
-    other.goto(builder.page.url)
-    expect(other.get_by_label("Question", exact=True)).to_have_value("Half a")
-    expect(other.get_by_text("Typed here and not asked yet: just now")).to_be_visible()
-    other.get_by_role("button", name="Ask", exact=True).click()
-    answered(other, 1)
-    other.reload()
-    expect(other.get_by_label("Question", exact=True)).to_have_value("")
-
-
-@pytest.mark.nightly
-def test_a_question_that_was_being_answered_outlives_its_tab(builder: Visit) -> None:
-    page = builder.page
-    page.route("**/ask/", lambda _route: None)  # no answer ever comes
-    page.get_by_label("Question", exact=True).fill("How long will it take?")
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="Stop")).to_be_visible()
-    page.reload()
-    expect(page.get_by_label("Question", exact=True)).to_have_value("How long will it take?")
-
-
-@pytest.mark.nightly
-def test_who_stops_a_question_is_asked_for_no_log_in(builder: Visit) -> None:
-    page = builder.page
-    held: list[Route] = []
-    page.route(
-        "**/jsi18n/", lambda route: held.append(route)
-    )  # it asks whether he is still logged in
-    Session.objects.all().delete()
-    page.get_by_label("Question", exact=True).fill("What can you do?")
-    with page.expect_request("**/jsi18n/"):
-        page.keyboard.press("Enter")
-    page.get_by_role("button", name="Stop").click()
-    held[0].continue_()
-    expect(page.get_by_role("log")).to_contain_text("Stopped.")
-    expect(page.get_by_role("dialog", name="You were logged out")).to_have_count(0)
-
-
 def test_an_answer_has_citations_that_open_and_questions_to_ask_next(
     browser: Browser, base_url: str, copilot: Copilot, model: ModelServer
 ) -> None:
@@ -195,27 +132,6 @@ def test_an_answer_has_citations_that_open_and_questions_to_ask_next(
     assert builder.mishaps == []
 
 
-@pytest.mark.nightly  # where things stand, in five windows
-def test_the_question_box_is_above_the_buttons_of_the_form_and_stays_there(
-    builder: Visit, copilot: Copilot
-) -> None:
-    copilot.description = "Reads prices.\n\n" * 8
-    copilot.save()
-    page = builder.page
-    ask = page.get_by_role("button", name="Ask", exact=True)
-    for width, height in LAPTOPS:
-        page.set_viewport_size({"width": width, "height": height})
-        page.reload()
-        box, buttons = (
-            place_of(page.locator(one)) for one in (".ca-play-composer", ".ca-sticky-row")
-        )
-        assert box["y"] + box["height"] <= buttons["y"] + 1
-        expect(page.get_by_label("Question", exact=True)).to_be_in_viewport(ratio=1)
-        # What is pressed while the page is scrolled is under the pointer when it is let go.
-        assert ask.evaluate(MOVED) == 0
-    assert builder.mishaps == []
-
-
 @pytest.mark.nightly
 def test_two_columns_answer_one_question_and_one_of_them_becomes_the_draft(
     browser: Browser, base_url: str, copilot: Copilot
@@ -265,67 +181,6 @@ def test_two_columns_answer_one_question_and_one_of_them_becomes_the_draft(
     expect(page.locator("#id_description")).to_have_value("Typed\n<b>and not saved")
     assert Copilot.objects.get().description == ""
     assert builder.mishaps == []
-
-
-@pytest.mark.nightly
-def test_two_columns_stand_below_each_other_on_a_phone(
-    browser: Browser, base_url: str, copilot: Copilot
-) -> None:
-    make_user(Role.BUILDERS, username="ada")
-    builder = visit(browser, base_url, viewport=PHONE)
-    builder.log_in("ada")
-    builder.go(f"/admin/copilot_admin/copilot/{copilot.pk}/change/")
-    page = builder.page
-    page.get_by_role("button", name="Preview and try").click()
-    page.get_by_role("button", name="Two columns").click()
-    columns = page.locator("[data-play-column]")
-    expect(columns).to_have_count(2)
-    page.get_by_label("Question", exact=True).fill("Hello")
-    page.keyboard.press("Enter")
-    # Nothing is live and no model is chosen: that column says so, the other one answers.
-    answered(page, 1)
-    expect(columns.nth(1)).to_contain_text("Write which model answers in this column.")
-    above, below = place_of(columns.nth(0)), place_of(columns.nth(1))
-    assert above["x"] == below["x"]
-    assert below["y"] >= above["y"] + above["height"]
-    assert builder.overflow() <= 0
-
-
-@pytest.mark.nightly
-def test_fifty_controls_leave_the_question_box_in_reach(builder: Visit, copilot: Copilot) -> None:
-    copilot.custom_features = [
-        {"key": f"c{n}", "label": f"Control {n}", "type": "toggle", "default": False}
-        for n in range(50)
-    ]
-    copilot.save()
-    builder.page.set_viewport_size(WIDE)
-    builder.page.reload()
-    expect(builder.page.get_by_label("Control 49")).to_be_attached()
-    expect(builder.page.get_by_label("Question", exact=True)).to_be_in_viewport()
-    assert builder.grave_findings() == []
-
-
-@pytest.mark.nightly
-def test_what_cannot_be_understood_is_said_in_the_chat(builder: Visit) -> None:
-    page = builder.page
-    builder.tab("Basics")
-    page.get_by_label("Temperature").fill("9")
-    page.get_by_label("Question", exact=True).fill("Hello")
-    page.get_by_role("button", name="Ask", exact=True).click()
-    expect(page.locator("#playground .ca-note-warn")).to_contain_text(
-        "Temperature: Ensure this value"
-    )
-    page.get_by_text("Simulated Workspace").click()
-    rows = page.get_by_label("Rows of your own")
-    for wrong in ("no rows", "[1, 2]", "a,a\n1,2", "a,b\n1,2,3"):
-        rows.fill(wrong)
-        expect(page.get_by_text("The rows cannot be read.")).to_be_visible()
-    rows.fill("")
-    page.get_by_role("textbox", name="MCP tools").fill("get quote: The price of a share")
-    expect(page.get_by_text("The MCP tools cannot be read.")).to_be_visible()
-    page.get_by_role("textbox", name="MCP tools").fill("")
-    page.get_by_label("Time zone").fill("Mars/Base")
-    expect(page.get_by_text("No time zone is called so, and UTC is used.")).to_be_visible()
 
 
 @pytest.mark.nightly

@@ -17,7 +17,6 @@ from copilot_admin.models import (
     Feedback,
     ReviewQueue,
     SavedQuestion,
-    TranscriptExport,
     Turn,
     TurnNote,
     Verdict,
@@ -28,13 +27,12 @@ from tests.admin.transcripts.test_list import make_conversations
 from tests.admin.transcripts.transcript_rows import long_conversation
 from tests.browser.test_keyboard import Keys
 from tests.browser.test_playground import answered
-from tests.browser.visits import LOOKS, PHONE, Visit, visit, visiting
+from tests.browser.visits import LOOKS, Visit, visit, visiting
 from tests.factories import make_copilot, make_user
 from tests.transcripts.store.journaling import Client, ai
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 LIST = "/admin/copilot_admin/conversation/"
-DAY = timedelta(days=1)
 COMPLAINT = "我要投诉这个答案"
 
 
@@ -121,30 +119,6 @@ def test_turns_come_as_they_are_read_and_live_ones_as_they_are_asked(eve: Visit)
     expect(page.get_by_role("status")).to_have_text("There is none further on.")
     page.keyboard.press("Control+f")
     expect(page.locator("[data-later]")).to_have_count(0)
-
-
-@pytest.mark.nightly
-def test_a_queue_is_read_and_a_note_written(eve: Visit):
-    first, second = (long_conversation(1) for _ in range(2))
-    queue = ReviewQueue(name="Week")
-    make_queue(queue, [first.pk, second.pk])
-    page = eve.page
-    eve.go(f"/admin/copilot_admin/reviewqueue/{queue.pk}/change/")
-    page.get_by_role("button", name="Read the next").click()
-    ready(eve)
-    page.keyboard.press("j")
-    page.keyboard.press("m")
-    page.keyboard.type("Look here")
-    page.get_by_role("button", name="Save note").click()
-    expect(page.locator(".ca-margin").get_by_text("Look here")).to_be_visible()
-    assert TurnNote.objects.get().text == "Look here"
-    for done in (1, 2):
-        ready(eve)
-        page.keyboard.press("1")
-        page.keyboard.press("S")
-        expect(page.get_by_text(f"{done} of 2")).to_be_visible()
-    expect(page.get_by_text("Your verdict is kept.")).to_be_visible()
-    expect(page.get_by_text("There is nothing left for you in this queue.")).to_be_visible()
 
 
 @pytest.mark.nightly
@@ -269,33 +243,3 @@ def test_what_the_list_shows_is_taken_along_as_a_page_that_runs_nothing(eve: Vis
     page.goto(file.as_uri())
     expect(page.locator("pre").first).to_have_text(hostile)
     assert asked == [file.as_uri()]
-
-
-@pytest.mark.nightly
-def test_an_export_that_somebody_deletes_says_so_to_who_watches_it(eve: Visit):
-    owner = User.objects.get(username="eve")
-    export = TranscriptExport.objects.create(
-        owner=owner, format="csv", moved_at=timezone.now(), expires_at=timezone.now() + DAY
-    )
-    eve.go(f"/admin/copilot_admin/transcriptexport/{export.pk}/change/")
-    expect(eve.page.get_by_role("status")).to_have_text("Being written")
-    export.delete()
-    expect(eve.page.get_by_role("status")).to_have_text("This export was deleted.")
-    expect(eve.page.get_by_role("button", name="Stop")).to_have_count(0)
-    eve.mishaps[:] = [said for said in eve.mishaps if "404" not in said]
-
-
-@pytest.mark.nightly
-def test_a_long_way_above_a_page_does_not_lie_over_its_title(browser: Browser, server: str):
-    asked = Client(trace_id="t").ask("mosufazefa " * 20).answer("Yes.")
-    eve = visit(browser, server, viewport=PHONE)
-    eve.log_in("eve")
-    eve.go(f"{LIST}{asked.conversation.pk}/change/")
-    way = eve.page.locator("div.breadcrumbs").bounding_box()
-    title = eve.page.locator("h1").bounding_box()
-    eve.page.context.close()
-    assert way is not None
-    assert title is not None
-    assert way["height"] > 50  # more lines than one
-    assert way["y"] + way["height"] <= title["y"]
-    assert eve.mishaps == []

@@ -2,16 +2,15 @@
 
 from collections.abc import Iterator
 
-from playwright.sync_api import Browser, Dialog, Page, expect
+from playwright.sync_api import Browser, Dialog, expect
 import pytest
 
-from copilot_admin.agent.values.engine_input import ComponentCalled
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation, Turn
 from tests.admin.transcripts.test_pages import hostile_conversation
 from tests.admin.transcripts.transcript_rows import long_conversation, rich_conversation
 from tests.browser.visits import LOOKS, PHONE, Visit, visit, visiting
-from tests.factories import make_copilot, make_user, make_version
+from tests.factories import make_user
 from tests.rendering.hostile_texts import PAYLOADS
 from tests.transcripts.store.journaling import Client as Asking
 from tests.transcripts.store.journaling import ai
@@ -88,32 +87,6 @@ def test_words_are_found_opened_at_their_turn_filtered_and_kept(eve: Visit):
     expect(page.locator("article:target mark.ca-hit")).to_be_in_viewport()
 
 
-@pytest.mark.nightly  # where things stand
-def test_names_and_questions_without_blanks_stay_on_the_start_page_and_in_transcripts(eve: Visit):
-    copilot = make_copilot(name="M" * 100)
-    Asking(version=make_version(copilot), trace_id="M" * 98).ask("W" * 2000).answer("Yes.")
-    pages = [page_of(one) for one in (Conversation.objects.get(), hostile_conversation("M" * 98))]
-    eve.page.set_viewport_size(PHONE)
-    for path in ("/admin/", *pages):
-        eve.go(path)
-        eve.unfold()
-        assert eve.overflow() <= 0
-
-
-@pytest.mark.nightly
-def test_words_without_blanks_in_the_problem_of_a_component_stay_on_the_page(eve: Visit):
-    problem = "Wrong arguments: " + "9" * 2000
-    failed = ComponentCalled(
-        name="sum", version="v1", arguments={}, result="", outputs=0, ms=0, error=problem
-    )
-    asked = Asking(trace_id="chat-1").ask("What is it?")
-    asked.answer("No idea.", failed)
-    eve.go(page_of(asked.conversation))
-    eve.unfold()
-    expect(eve.page.locator(".ca-tool p").get_by_text(problem)).to_be_visible()
-    assert eve.overflow() <= 0
-
-
 @pytest.mark.nightly
 def test_a_table_shows_all_its_rows_when_asked(eve: Visit):
     eve.go(page_of(rich_conversation()))
@@ -123,17 +96,6 @@ def test_a_table_shows_all_its_rows_when_asked(eve: Visit):
     figure.last.get_by_role("link", name="Show all 30 rows").click()
     expect(rows).to_have_count(30)
     assert eve.page.evaluate("document.activeElement.className") == "ca-table-scroll"
-
-
-@pytest.mark.nightly
-def test_the_raw_request_and_the_events_are_loaded_when_opened(eve: Visit):
-    eve.go(page_of(rich_conversation()))
-    run = eve.page.locator(".ca-run").first
-    run.locator("summary").first.click()
-    expect(run.get_by_text("copilotFunctionCall")).to_have_count(0)
-    run.get_by_text("Raw request and events").click()
-    expect(run.get_by_text("copilotFunctionCall")).to_be_visible()
-    expect(run.get_by_text('"role": "human"')).to_be_visible()
 
 
 @pytest.mark.nightly
@@ -270,59 +232,3 @@ def test_no_text_violates_the_policy(eve: Visit):
     eve.unfold()
     eve.next_frames()
     expect(eve.page.locator(".ca-raw-body")).to_be_visible()
-
-
-def asked_and_staying(page: Page) -> list[str]:
-    """What the browser asks from now on; whoever it asks stays on the page."""
-    asked: list[str] = []
-
-    def stay(dialog: Dialog) -> None:
-        asked.append(dialog.type)
-        dialog.dismiss()
-
-    page.on("dialog", stay)
-    return asked
-
-
-@pytest.mark.nightly
-def test_leaving_words_that_were_not_sent_is_asked_about(eve: Visit):
-    long_conversation(turns=1)
-    page = eve.page
-    eve.go(page_of(long_conversation(turns=1)))
-    asked = asked_and_staying(page)
-    comment = page.get_by_label("Comment")
-    page.keyboard.press("c")
-    page.keyboard.type("Half a thought")
-    page.keyboard.press("Escape")
-    for key in ("n", "r"):  # to the next conversation, and to another state of the review
-        with page.expect_event("dialog"):
-            page.keyboard.press(key)
-    expect(comment).to_have_value("Half a thought")
-    page.get_by_label("Bad").check()
-    page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("Your verdict is kept.")).to_be_visible()
-    page.get_by_role("link", name="Older").click()
-    expect(page.get_by_text("Your verdict is kept.")).to_have_count(0)
-    assert asked == ["beforeunload", "beforeunload"]
-
-
-def test_who_stays_on_a_page_sends_at_once_and_is_asked_again(eve: Visit):
-    """What he then pressed did nothing for five seconds, and a link took the comment away unasked."""
-    long_conversation(turns=1)
-    page = eve.page
-    eve.go(page_of(long_conversation(turns=1)))
-    asked = asked_and_staying(page)
-    page.get_by_label("Bad").check()
-    page.get_by_label("Comment").fill("Half a thought")
-    page.locator(".ca-margin-add summary").click()
-    note = page.get_by_label("Note on question 1")
-    note.fill("Another")
-    save = page.get_by_role("button", name="Save", exact=True)
-    with page.expect_event("dialog"):
-        save.click(no_wait_after=True)
-    note.fill("")
-    with page.expect_event("dialog"):
-        page.get_by_role("link", name="Older").click(no_wait_after=True)
-    save.click()
-    expect(page.get_by_text("Your verdict is kept.")).to_be_visible()
-    assert asked == ["beforeunload", "beforeunload"]

@@ -119,70 +119,6 @@ def test_a_running_answer_grows_without_disturbing_its_reader(eve: Visit):
     expect(page.locator("#facts")).to_contain_text("Completed")
 
 
-@pytest.mark.nightly
-def test_what_a_reader_selected_stays_selected_while_the_answer_grows(eve: Visit):
-    asked = Client(trace_id="chat").ask("One?")
-    recorder = Recorder()
-    open_page(eve, asked)
-    turn = eve.page.locator(f"#turn-{asked.accepted.turn_id}")
-    write(asked, recorder, MessageChunk("First paragraph.\n\nSec"))
-    tell(eve, asked)
-    turn.get_by_text("First paragraph.").select_text()
-
-    write(asked, recorder, MessageChunk("ond **paragraph**\n\n- and a list"))
-    tell(eve, asked)
-    expect(turn.locator("li", has_text="and a list")).to_be_visible()
-    assert eve.page.evaluate("getSelection().toString().trim()") == "First paragraph."
-
-
-@pytest.mark.nightly
-def test_a_very_long_answer_grows_without_disturbing_its_reader(eve: Visit):
-    asked = Client(trace_id="chat").ask("One?")
-    recorder = Recorder()
-    open_page(eve, asked)
-    turn = eve.page.locator(f"#turn-{asked.accepted.turn_id}")
-    paragraphs = [f"Paragraph {number}" for number in range(600)]
-    write(
-        asked,
-        recorder,
-        StatusUpdate(message="Reading", details=({"a": 1},)),
-        MessageChunk("\n\n".join(paragraphs)),
-    )
-    tell(eve, asked)
-    turn.locator(".ca-step details summary").click()
-    turn.get_by_text("Paragraph 590", exact=True).select_text()
-
-    write(asked, recorder, MessageChunk(" is longer now\n\n> The end"))
-    tell(eve, asked)
-    expect(turn.locator("blockquote")).to_have_text("The end")
-    expect(turn.get_by_text("Paragraph 599 is longer now")).to_have_count(1)
-    expect(turn.locator("p", has_text="Paragraph")).to_have_count(600)
-    expect(turn.locator(".ca-step details")).to_have_attribute("open", "")
-    assert eve.page.evaluate("getSelection().toString().trim()") == "Paragraph 590"
-
-    asked.answer("Only this remains.")
-    tell(eve, asked, TurnChange.FINISHED)
-    expect(turn.get_by_text("Only this remains.")).to_be_visible()
-    expect(turn.get_by_text("Paragraph", exact=False)).to_have_count(0)
-
-
-@pytest.mark.nightly
-def test_what_a_reader_loaded_stays_while_the_answer_grows(eve: Visit):
-    asked = Client(trace_id="chat").ask("One?")
-    recorder = Recorder()
-    open_page(eve, asked)
-    turn = eve.page.locator(f"#turn-{asked.accepted.turn_id}")
-    turn.locator(".ca-run > summary").click()
-    turn.locator(".ca-raw > summary").click()
-    request = turn.locator(".ca-raw pre", has_text="One?").first
-    expect(request).to_be_visible()
-
-    write(asked, recorder, MessageChunk("Growing"))
-    tell(eve, asked)
-    expect(turn.get_by_text("Growing", exact=True)).to_be_visible()
-    expect(request).to_be_visible()
-
-
 def test_the_next_question_of_a_real_client_appears_by_itself(eve: Visit):
     copilot = make_published()
     asked = ask(eve, copilot.slug, [{"role": "human", "content": "Good morning?"}])
@@ -211,22 +147,6 @@ def ask(person: Visit, slug: str, messages: list[dict[str, str]]) -> str:
     )
     events = decode(answer.body())
     return "".join(json.loads(data)["delta"] for name, data in events if name == MessageChunk.name)
-
-
-@pytest.mark.nightly
-def test_a_question_on_another_branch_is_offered_not_forced(eve: Visit):
-    client = Client(trace_id="chat")
-    client.ask("One?").answer("First")
-    asked = client.ask("One?", ai("First"), "Two?").answer("Second")
-    Conversation.objects.update(last_outcome="running")  # recent: the page listens
-    open_page(eve, asked)
-    other = client.ask("One?", ai("First"), "Two, please?").answer("Other")
-    tell(eve, other)
-    news = eve.page.locator("#news")
-    expect(news).to_contain_text("A question was asked on another branch.")
-    expect(eve.page.get_by_text("Two?", exact=True)).to_be_visible()
-    news.get_by_role("link", name="Show it").click()
-    expect(eve.page.get_by_text("Two, please?")).to_be_visible()
 
 
 @pytest.mark.nightly
@@ -315,14 +235,3 @@ def test_a_reader_who_was_logged_out_gets_no_more_news(eve: Visit):
     news = eve.page.locator("#news")
     expect(news).to_contain_text("You are logged out")
     assert "/admin/login/?next=" in str(news.get_by_role("link").get_attribute("href"))
-
-
-@pytest.mark.nightly
-def test_an_old_conversation_opens_no_socket(eve: Visit):
-    asked = Client(trace_id="chat").ask("One?").answer("Done")
-    Conversation.objects.update(last_at="2020-01-01T00:00:00Z")
-    sockets: list[str] = []
-    eve.page.on("websocket", lambda socket: sockets.append(socket.url))
-    eve.go(f"/admin/copilot_admin/conversation/{asked.conversation.pk}/change/")
-    expect(eve.page.locator("[data-help]")).to_be_visible()  # the scripts have run
-    assert sockets == []

@@ -11,8 +11,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 import pytest
 
-from copilot_admin.admin.frame.login import client_address, counted_name
-from copilot_admin.admin.logins.attempts import MARK_LENGTH
+from copilot_admin.admin.frame.login import client_address
 from copilot_admin.config import passwords
 from copilot_admin.config.passwords import SingleThreadedArgon2
 from tests.factories import make_user
@@ -74,14 +73,6 @@ def test_a_name_that_is_no_account_is_neither_logged_nor_kept(db, caplog):
     assert caplog.messages.count(line) == 2
     assert "correct-horse" not in caplog.text
     assert "correct-horse" not in str(list(AccessAttempt.objects.values()))
-
-
-def test_names_that_are_no_accounts_are_told_apart(db):
-    request = RequestFactory().post("/", {"username": "one"})
-    marks = {counted_name(request), counted_name(request, {"username": "two"})}
-    assert len(marks) == 2
-    assert counted_name(request) == counted_name(request, {"username": "one"})
-    assert {len(mark) for mark in marks} == {len("unknown:") + MARK_LENGTH}
 
 
 def test_the_page_says_how_long_to_wait(person):

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 import pytest
 
-from copilot_admin.admin.access.powers import Powers, powers_of
+from copilot_admin.admin.access.powers import powers_of
 from copilot_admin.config.roles import Role
 from tests.factories import make_user
 
@@ -162,19 +162,6 @@ def test_nobody_changes_his_own_rights(actor: str) -> None:
 
 
 class TestGroups:
-    def test_permissions_are_offered_up_to_ones_own(self) -> None:
-        client = browser(person(CLERK))
-        empty = Group.objects.get(name="Empty")
-        url = reverse("admin:auth_group_change", args=[empty.pk])
-        mine, other = (
-            Permission.objects.get(codename=name) for name in ("view_user", "view_conversation")
-        )
-        response = client.post(url, {"name": "Empty", "permissions": [mine.pk, other.pk]})
-        assert response.status_code == 200
-        assert "is not one of the available choices" in response.content.decode()
-        assert client.post(url, {"name": "Empty", "permissions": [mine.pk]}).status_code == 302
-        assert list(empty.permissions.all()) == [mine]
-
     @pytest.mark.parametrize("page", ["change", "delete"])
     def test_one_that_may_do_more_is_out_of_reach(self, page: str) -> None:
         clerks = Group.objects.get(name=CLERK)
@@ -204,22 +191,6 @@ def test_the_page_of_who_may_do_more_can_be_read_and_has_no_form() -> None:
     # What is about his log-ins and his password is closed, so nothing leads there.
     assert f"{reviewer.pk}/log-ins/" not in page
     assert "/password/" not in page.replace(reverse("admin:password_change"), "")
-
-
-@pytest.mark.parametrize(
-    ("own", "theirs", "covered"),
-    [
-        (Powers({1, 2}), Powers({1}), True),
-        (Powers({1, 2}), Powers({1, 2}), True),
-        (Powers({1}), Powers({1, 2}), False),
-        (Powers(()), Powers(()), True),
-        (Powers({1}), Powers((), is_everything=True), False),
-        (Powers((), is_everything=True), Powers({1}), True),
-        (Powers((), is_everything=True), Powers((), is_everything=True), True),
-    ],
-)
-def test_powers_cover_what_is_no_more_than_they_are(own, theirs, covered):
-    assert own.cover(theirs) is covered
 
 
 class TestWhoHasToStay:

@@ -5,7 +5,6 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
 
-from django.template.loader import render_to_string
 import pytest
 
 from copilot_admin.admin.blocks.blocks import blocks_of
@@ -25,12 +24,10 @@ from copilot_admin.admin.blocks.kinds import (
     TextBlock,
     ToolBlock,
 )
-from copilot_admin.admin.blocks.results import results_of
 from copilot_admin.admin.transcripts.paths import Siblings, children_of, chosen_path, siblings_of
 from copilot_admin.admin.transcripts.raw import raw_events
-from copilot_admin.admin.transcripts.words import ShownWords, outcome_words, state_words
-from copilot_admin.models import OTHER_EVENT, EventType, Outcome, TurnState
-from copilot_admin.storage.cut_values import CutText
+from copilot_admin.admin.transcripts.words import outcome_words
+from copilot_admin.models import EventType, Outcome, TurnState
 from copilot_admin.transcripts.queries import (
     CallView,
     CostView,
@@ -350,27 +347,6 @@ def test_a_call_that_became_no_message_is_shown_as_it_was_sent():
     assert isinstance(block, OtherBlock)
 
 
-def test_what_has_no_type_of_its_own_is_shown_by_its_name_with_what_it_holds():
-    found = blocks(
-        "",
-        event(OTHER_EVENT, {"event": "copilotForecast", "data": [{"rain": 3}]}, ord=0),
-        event(OTHER_EVENT, {"fact": "Weather", "data": "wet"}, ord=1),
-        event(OTHER_EVENT, {}, ord=2),
-        event(OTHER_EVENT, None, ord=3),
-    )
-    assert [(block.type, block.content.text) for block in found] == [
-        ("copilotForecast", ""),
-        ("Weather", "wet"),
-        ("", ""),
-    ]
-    assert found[0].content.table.columns == ("rain",)
-
-
-def test_a_result_of_odd_shape_is_empty_not_broken():
-    odd = message(1, {"items": "x"}, {})
-    assert [*results_of(odd)] == []
-
-
 @pytest.mark.parametrize(
     ("value", "content"),
     [
@@ -391,21 +367,6 @@ def test_data_is_shown_in_the_form_it_has(value, content):
 def test_rows_alone_in_an_object_are_a_table():
     assert content_of({"rows": [{"a": 1}]}, key="k").table.columns == ("a",)
     assert content_of({"rows": [{"a": 1}], "n": 1}, key="k").table is None
-
-
-@pytest.mark.parametrize(
-    "escaped", ['{"a": "x \\ud83d"}', '[{"\\udc00": "x"}]', CutText('[{"a": "x \\ud83d"}, {"a"')]
-)
-def test_half_characters_that_json_within_a_text_escapes_are_replaced(escaped):
-    shown = content_of(escaped, key="k")
-    words = repr(shown.table) if shown.table else shown.text
-    assert "\ufffd" in words
-    words.encode()
-
-
-def test_json_too_deep_to_read_is_text():
-    deep = "[" * 200_000
-    assert content_of(deep, key="k").is_cut
 
 
 def test_all_of_a_long_table_is_shown_alone():
@@ -438,21 +399,6 @@ def test_an_answer_regenerated_after_a_call_keeps_the_call():
 def test_asking_again_from_the_question_is_another_attempt():
     first, second = run("a"), run("b")
     assert ids(attempts_of([first, second])) == [[first.id], [second.id]]
-
-
-def test_two_calls_in_a_row_are_one_attempt():
-    one, two = message(1), message(2)
-    runs = [
-        run(call=call(one)),
-        run(call=call(two), received=(one,)),
-        run("a", received=(one, two)),
-    ]
-    assert ids(attempts_of(runs)) == [[each.id for each in runs]]
-
-
-def test_a_result_of_a_foreign_call_begins_an_attempt():
-    alone = run("a", received=(message(9),))
-    assert ids(attempts_of([alone])) == [[alone.id]]
 
 
 def turn(number: int, parent: int | None = None, **changes: Any) -> TurnView:
@@ -492,10 +438,6 @@ def test_the_path_goes_through_the_chosen_turn_and_the_newest_after_it(through, 
     assert [one.id for one in chosen_path(TREE, through=through)] == path
 
 
-def test_no_turns_make_no_path():
-    assert chosen_path([]) == []
-
-
 def test_versions_of_a_question_lead_to_each_other():
     children = children_of(TREE)
     assert siblings_of(TREE[1], children) == Siblings(place=1, number=2, earlier=None, later=4)
@@ -530,47 +472,3 @@ def test_every_outcome_has_a_word_and_a_shape(outcome: Outcome):
     words = outcome_words(outcome)
     assert str(words.label) == str(outcome.label)
     assert words.icon == ("running" if outcome is Outcome.RUNNING else outcome.value)
-
-
-@pytest.mark.parametrize("state", TurnState)
-def test_every_state_has_words(state: TurnState):
-    assert str(state_words(state).label)
-
-
-def test_what_this_release_does_not_know_is_shown_as_it_is():
-    assert outcome_words("new") == state_words("new") == ShownWords("new", "muted", "cancelled")
-
-
-def test_raw_events_of_no_type_of_their_own_have_the_name_that_they_had_on_the_wire():
-    found = raw_events(
-        run(
-            "",
-            event(OTHER_EVENT, {"event": "copilotForecast", "data": {"rain": 3}}, ord=0),
-            event(OTHER_EVENT, {"fact": "Weather", "data": "wet"}, ord=1),
-            event(OTHER_EVENT, None, ord=2),
-        )
-    )
-    assert [(one.name, one.type, one.data) for one in found] == [
-        ("copilotForecast", "other", {"rain": 3}),
-        ("", "other", {"fact": "Weather", "data": "wet"}),
-        ("", "other", None),
-    ]
-
-
-def test_a_call_that_came_after_data_is_marked_and_the_mark_is_no_block_of_its_own():
-    fact = EventView(
-        ord=1,
-        type="other",
-        payload={"fact": "CalledAfterData", "data": {"function": "save_skill"}},
-        text_offset=0,
-        at_ms=1,
-    )
-    [block] = blocks_of(run("", fact, call=call()))
-    assert isinstance(block, CallBlock)
-    assert block.after_data
-    page = render_to_string(block.template, {"block": block})
-    assert "Called after data was read in this turn" in page
-    [unmarked] = blocks_of(run("", call=call()))
-    assert isinstance(unmarked, CallBlock)
-    assert not unmarked.after_data
-    assert "after data" not in render_to_string(unmarked.template, {"block": unmarked})

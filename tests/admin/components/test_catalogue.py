@@ -11,9 +11,6 @@ import pytest
 
 from copilot_admin.admin.common import component_words
 from copilot_admin.admin.common.component_words import (
-    first_sentence,
-    in_words,
-    parameters,
     sample_call,
 )
 from copilot_admin.admin.components import catalogue
@@ -151,11 +148,6 @@ def test_who_may_not_change_copilots_may_not_try(client: Client, db: None):
     assert client.get(f"{CATALOGUE}calculator/v1/try/").status_code == 403
 
 
-def test_an_empty_server_says_so(builder: Client, monkeypatch: pytest.MonkeyPatch):
-    use(monkeypatch)
-    assert "There is no component that can be used." in text_of(builder, CATALOGUE)
-
-
 def test_the_number_of_queries_does_not_grow(
     builder: Client, weather: Registry, django_assert_max_num_queries: Any
 ):
@@ -178,66 +170,6 @@ def test_a_version_has_a_page_with_all_that_a_caller_needs(builder: Client, weat
     assert "_sys_current_time" not in page
     assert "Where, &lt;i&gt;exactly&lt;/i&gt;." in page
     assert "Says &lt;b&gt;weather&lt;/b&gt;." in page
-
-
-def test_a_version_is_found_by_its_short_names(builder: Client, weather: Registry):
-    for short in ("latest", "10"):
-        assert 'aria-current="true">v10' in text_of(builder, f"{CATALOGUE}weather/{short}/")
-    for missing in ("weather/v3", "rain/v1"):
-        assert builder.get(f"{CATALOGUE}{missing}/").status_code == 404
-
-
-def test_a_component_without_parameters_and_samples_has_a_page(builder: Client, monkeypatch: Any):
-    class Clock(Component):
-        name = "clock"
-
-        def tool_eval(self, **kwargs: Any) -> Generator[ComponentOutput, None, None]:
-            """Says the time."""
-            yield create_output("text", "now")
-
-    use(monkeypatch, Clock)
-    page = text_of(builder, f"{CATALOGUE}clock/v1/")
-    assert "It takes no parameters." in page
-    assert "&quot;parameters&quot;: {}" in page
-
-
-def test_parameters_are_told_in_words():
-    told = [
-        (one.name, one.type, one.required, one.choices, one.default) for one in parameters(Weather)
-    ]
-    assert told == [
-        ("place", "text", True, (), None),
-        ("unit", "text, one of the choices", False, ("C", "F"), '"C"'),
-        ("days", "whole number, 1 to 9", False, (), "3"),
-        ("tags", "list of text", False, (), "[]"),
-    ]
-    assert [one.name for one in parameters(Calculator)] == ["expression"]
-
-
-@pytest.mark.parametrize(
-    ("schema", "words"),
-    [
-        ({"type": "boolean"}, "yes or no"),
-        ({"type": "number", "minimum": 0}, "number, 0 or more"),
-        ({"type": "number", "maximum": 1.5}, "number, 1.5 or less"),
-        ({"type": ["string", "null"]}, "text or nothing"),
-        (
-            {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "object"}}]},
-            "text or list of object",
-        ),
-        ({"anyOf": [{"type": "string"}, {"type": "string"}]}, "text"),
-        ({"type": "array"}, "list of any value"),
-        ({"enum": [1, "a"]}, "one of the choices"),
-        ({}, "any value"),
-    ],
-)
-def test_types_are_words(schema: dict[str, Any], words: str):
-    assert in_words(schema) == words
-
-
-def test_a_description_is_cut_after_its_first_sentence():
-    assert first_sentence("Says it. Then more.") == "Says it."
-    assert first_sentence("Says 1.5 times") == "Says 1.5 times."
 
 
 def test_a_sample_call_is_json(builder: Client):

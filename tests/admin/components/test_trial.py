@@ -7,14 +7,9 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import AsyncClient, Client
-from django.utils.translation import get_language
 import pytest
 
-from copilot_admin.admin.common.component_words import component_or_404 as find
-from copilot_admin.admin.components import trial, trial_form, trial_views
-from copilot_admin.admin.components.trial import MOST_RAW, ComponentTrial
-from copilot_admin.admin.components.trial_form import TrialForm
-from copilot_admin.agent.component_runs.run import ComponentRun
+from copilot_admin.admin.components import trial_form
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.components.inputs import DOCUMENTS, MODEL, SourceDocument
 from copilot_admin.agent.components.registry import Registry
@@ -23,7 +18,7 @@ from copilot_admin.errors import ComponentFailed
 from protocol.components import ComponentOutput, create_output
 from protocol.sse import decode
 from tests.admin.pages import Values, merged, values_in
-from tests.agent.components.sample_components import Echo, Player
+from tests.agent.components.sample_components import Echo
 from tests.factories import make_copilot, make_provider, make_user
 
 pytestmark = pytest.mark.django_db
@@ -114,12 +109,6 @@ def test_another_sample_is_a_link_away(builder: Client, number: str, word: str):
     assert json.loads(values["arguments"][0]) == {"word": word}
 
 
-@pytest.mark.parametrize("number", ["9", "9" * 5000])  # of the second, Python makes no number
-def test_a_sample_that_is_none_leaves_the_form_empty(builder: Client, number: str):
-    page = read(builder, f"{COMPONENTS}shows/v2/try/?sample={number}")
-    assert page["arguments"] == ["{}"]
-
-
 def test_without_scripts_the_page_comes_back_with_the_result(builder: Client):
     page = tried(builder, "<b>x</b>")
     assert "6 outputs" in page and "7 tokens of small" in page
@@ -140,21 +129,6 @@ def test_what_the_arguments_lack_is_said_next_to_them(builder: Client):
     assert "No output" not in page and "0 outputs" in page
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ("{", "This is no JSON."),
-        ("[1]", "Write one JSON object, in braces."),
-        ("", "This field is required."),
-        ('{"word": 1}', "Wrong arguments for shows: word: 1 is not of type"),
-        ('{"more": 1}', "shows has no parameter &#x27;more&#x27;."),
-    ],
-)
-def test_arguments_that_are_none_are_said_too(builder: Client, arguments: str, sentence: str):
-    page = tried(builder, "x", arguments=arguments)
-    assert sentence in part(page, 'role="alert"', "</div>")
-
-
 def test_what_broke_is_said_with_what_came_before(builder: Client):
     page = tried(builder, "break")
     assert '<p class="ca-note ca-note-bad">It &lt;i&gt;broke&lt;/i&gt;.</p>' in page
@@ -172,10 +146,6 @@ def test_what_broke_is_said_with_what_came_before(builder: Client):
 )
 def test_what_the_model_would_read_of_a_failure_is_shown(builder: Client, word: Any, read_by_model):
     assert read_by_model in part(tried(builder, word), "What the model reads", "The merged result")
-
-
-def test_what_has_no_form_in_utf_8_is_replaced(builder: Client):
-    assert "a\ufffd" in part(tried(builder, "a\ud800"), "What the model reads", "The merged")
 
 
 def test_only_builders_try_and_only_what_there_is(client: Client):
@@ -221,24 +191,6 @@ def test_outputs_stream_as_they_come_and_the_result_last():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_result_is_in_the_language_of_the_reader(
-    settings: Any, monkeypatch: pytest.MonkeyPatch
-):
-    settings.LANGUAGES = [("en", "English"), ("de", "Deutsch")]
-    user, body = make_user(Role.BUILDERS), {"arguments": '{"word": "x"}'}
-    seen: list[str | None] = []
-
-    def spy(*_: Any) -> str:
-        seen.append(get_language())
-        return "<p>drawn</p>"
-
-    monkeypatch.setattr(trial_views, "render_to_string", spy)
-    path = f"{COMPONENTS}shows/v2/try/stream/"
-    frames = streamed(user, path, body, **{"Accept-Language": "de"})
-    assert (seen, frames[-1][1]["html"]) == (["de"], "<p>drawn</p>")
-
-
-@pytest.mark.django_db(transaction=True)
 def test_a_refusal_is_streamed_as_one():
     user, path = make_user(Role.BUILDERS), f"{COMPONENTS}shows/v2/try/stream/"
     refusal, (name, _) = streamed(user, path, {"arguments": '{"word": "refuse"}'})
@@ -247,29 +199,6 @@ def test_a_refusal_is_streamed_as_one():
     assert streamed(user, path, {"arguments": "[]"}) == [
         ("refusal", {"sentence": "Write one JSON object, in braces."})
     ]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_of_many_outputs_the_first_are_listed(monkeypatch: pytest.MonkeyPatch):
-    for module in (trial, trial_views):
-        monkeypatch.setattr(module, "MOST_LISTED", 2)
-    user, body = make_user(Role.BUILDERS), {"arguments": '{"word": "x"}'}
-    *outputs, (_, result) = streamed(user, f"{COMPONENTS}shows/v2/try/stream/", body)
-    assert (len(outputs), result["more"]) == (2, True)
-    client = Client()
-    client.force_login(user)
-    page = tried(client, "x")
-    assert page.count("<li><pre") == 2
-    assert "More outputs came; they are part of the result.</p>" in page
-
-
-def test_large_outputs_are_cut():
-    trial = ComponentTrial(
-        ComponentRun(Player, {}, config={"outputs": [create_output("text", "x" * 10_000)]})
-    )
-    async_to_sync(trial.finish)()
-    (listed,) = trial.result().listed
-    assert len(listed) == MOST_RAW
 
 
 def test_a_copilot_lends_its_model(builder: Client, monkeypatch: pytest.MonkeyPatch):
@@ -344,9 +273,3 @@ def test_documents_are_written_or_uploaded(
     page = builder.post(url, {"arguments": "{}", **given}).content.decode()
     assert found in page
     assert 'accept=".csv,' in page
-
-
-def test_only_what_a_component_uses_is_asked():
-    assert [*TrialForm(Echo).fields] == ["arguments"]
-    assert [*TrialForm(Reads).fields] == ["arguments", "document", "file"]
-    assert find("echo", "v1") is Echo

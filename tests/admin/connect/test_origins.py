@@ -82,17 +82,6 @@ def test_what_cannot_be_allowed_is_said_beside_it_and_stays_typed(
     assert not AllowedOrigin.objects.exists()
 
 
-@pytest.mark.database
-def test_there_is_a_most_of_them(operator: Client, copilot: Copilot):
-    AllowedOrigin.objects.bulk_create(
-        [AllowedOrigin(origin=f"https://b{number}.example") for number in range(49)]
-    )
-    operator.post(url("allow", copilot), {"allowed": MINE})
-    response = operator.post(url("allow", copilot), {"allowed": "https://other.example"})
-    assert response.context["wanted"].fault == "50 origins are the most. Take one away first."
-    assert AllowedOrigin.objects.count() == 50
-
-
 @pytest.mark.parametrize("role", [Role.BUILDERS, Role.REVIEWERS])
 def test_nobody_else_allows_or_takes_away(client: Client, copilot: Copilot, role: str):
     client.force_login(make_user(role))
@@ -100,19 +89,6 @@ def test_nobody_else_allows_or_takes_away(client: Client, copilot: Copilot, role
     assert client.post(url("allow", copilot), {"allowed": "https://b.example"}).status_code == 403
     assert client.post(url("forbid", copilot), {"origin": MINE}).status_code == 403
     assert list(ALLOWED_ORIGINS.load_added()) == [MINE]
-
-
-@pytest.mark.database
-def test_what_another_process_allowed_is_taken_over_and_costs_requests_nothing(
-    django_assert_num_queries,
-):
-    AllowedOrigin.objects.create(origin=MINE)
-    assert MINE.encode() not in ALLOWED_ORIGINS
-    ALLOWED_ORIGINS.refresh()
-    with django_assert_num_queries(0):
-        assert MINE.encode() in ALLOWED_ORIGINS
-        assert b"https://pro.openbb.co" in ALLOWED_ORIGINS
-        assert None not in ALLOWED_ORIGINS
 
 
 def test_the_server_answers_the_preflight_of_an_origin_that_was_just_allowed(

@@ -1,9 +1,7 @@
 """The page that says how Workspace is told of a copilot, and what each role may do on it."""
 
-from django.http import HttpResponse
 from django.test import Client, override_settings
 from django.urls import reverse
-from django.utils import timezone
 import pytest
 
 from copilot_admin.config.roles import Role
@@ -102,34 +100,6 @@ def test_a_key_is_made_on_the_spot_for_this_copilot_alone_and_shown_once():
     assert made not in text_of(client, copilot)
 
 
-@pytest.mark.parametrize(
-    ("role", "sees", "makes", "tests"),
-    [
-        (Role.BUILDERS, 200, 403, 200),
-        (Role.OPERATORS, 200, 200, 403),
-        (Role.REVIEWERS, 403, 403, 403),
-    ],
-)
-def test_each_role_may_do_its_part(role: str, sees: int, makes: int, tests: int):
-    copilot = make_published(access=Access.KEY)
-    client = browser(role)
-    answers = [
-        client.get(url("page", copilot)),
-        client.post(url("key", copilot)),
-        client.post(f"{url('test', copilot)}?part=1", {"step": "live"}),
-    ]
-    assert [answer.status_code for answer in answers] == [sees, makes, tests]
-    assert EndpointKey.objects.count() == (makes == 200)
-
-
-def test_an_operator_is_shown_no_way_that_is_closed():
-    copilot = make_published(access=Access.KEY)
-    html = text_of(browser(Role.OPERATORS), copilot)
-    assert "Make a key for this copilot" in html
-    assert 'id="test-form"' not in html
-    assert reverse("admin:copilot_admin_copilot_change", args=[copilot.pk]) not in html
-
-
 def test_strangers_are_sent_to_the_login_and_forged_forms_refused():
     copilot = make_published()
     for name in ("page", "key", "test"):
@@ -139,15 +109,6 @@ def test_strangers_are_sent_to_the_login_and_forged_forms_refused():
     assert forger.post(url("key", copilot)).status_code == 403
     assert forger.post(url("test", copilot)).status_code == 403
     assert not EndpointKey.objects.exists()
-
-
-def test_looking_makes_nothing_and_a_copilot_that_goes_has_no_page():
-    copilot = make_published()
-    client = browser(Role.BUILDERS, Role.OPERATORS)
-    assert client.get(url("key", copilot)).status_code == 405
-    assert client.get(url("test", copilot)).status_code == 405
-    Copilot.objects.update(deletion_requested_at=timezone.now(), enabled=False)
-    assert client.get(url("page", copilot)).status_code == 404
 
 
 def test_after_publishing_the_way_leads_here():
@@ -161,34 +122,3 @@ def test_after_publishing_the_way_leads_here():
     ]
     html = response.content.decode()
     assert f'<a class="button" href="{url("page", copilot)}">Connect to Workspace</a>' in html
-
-
-def test_what_was_just_published_is_tested_once_without_being_told_to():
-    def begins(response: HttpResponse) -> bool:
-        return "data-ca-test data-now" in response.content.decode()
-
-    opened, locked = make_copilot(access=Access.OPEN), make_copilot(access=Access.KEY)
-    other = make_published()
-    client = browser(Role.BUILDERS, Role.OPERATORS)
-    for copilot in (opened, locked):
-        page = f"{reverse('admin:copilot_admin_copilot_publish')}?id={copilot.pk}"
-        submit(client, page, {}, form_id="publish-form")
-        assert not begins(client.get(url("page", other)))
-        if copilot is locked:
-            assert not begins(client.get(url("page", copilot)))  # its key is still to be made
-            assert begins(client.post(url("key", copilot)))
-        else:
-            assert begins(client.get(url("page", copilot)))
-        assert not begins(client.get(url("page", copilot)))
-
-
-def test_a_key_that_is_made_while_the_test_runs_begins_it_anew():
-    make_key()  # opens every copilot, so that the test begins before this one has its own
-    copilot = make_copilot(access=Access.KEY)
-    client = browser(Role.BUILDERS, Role.OPERATORS)
-    page = f"{reverse('admin:copilot_admin_copilot_publish')}?id={copilot.pk}"
-    submit(client, page, {}, form_id="publish-form")
-    begins = "data-ca-test data-now"
-    assert begins in client.get(url("page", copilot)).content.decode()
-    assert begins in client.post(url("key", copilot)).content.decode()
-    assert begins not in client.get(url("page", copilot)).content.decode()

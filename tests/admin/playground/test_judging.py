@@ -44,19 +44,6 @@ def test_a_thumb_is_kept_changed_and_shown_with_the_answer(builder, copilot):
     assert 'aria-pressed="false" data-vote="thumbs_up"' in page
 
 
-def test_an_answer_that_is_asked_for_again_has_no_thumb_yet(monkeypatch, builder, ada, copilot):
-    turn = str(Turn.objects.get().pk)
-    judge(builder, copilot.pk, turn=turn, vote="thumbs_up")
-    script(monkeypatch, text("Hello."))
-    ask(ada, copilot.pk, form_of(builder, copilot))
-    url = reverse("playground:answer", args=[copilot.pk]) + "?chat=t-1"
-    page = builder.get(url).content.decode()
-    assert ("Hello." in page, str(Turn.objects.get().pk)) == (True, turn)
-    assert 'aria-pressed="true"' not in page
-    judge(builder, copilot.pk, turn=turn, vote="thumbs_down")
-    assert 'aria-pressed="true" data-vote="thumbs_down"' in builder.get(url).content.decode()
-
-
 def test_the_figures_say_what_is_known_of_the_cost(builder, copilot):
     url = reverse("playground:answer", args=[copilot.pk]) + "?chat=t-1"
     assert "$0.00</span>" in builder.get(url).content.decode()  # the rehearsal
@@ -64,14 +51,6 @@ def test_the_figures_say_what_is_known_of_the_cost(builder, copilot):
     page = builder.get(url).content.decode()
     assert "cost unknown</span>" in page
     assert "Draft" in page
-
-
-@pytest.mark.parametrize("turn", ["", "x", "4711", "9" * 40])
-def test_an_answer_that_is_not_kept_cannot_be_judged(builder, copilot, turn):
-    assert judge(builder, copilot.pk, turn=turn, vote="thumbs_up") == (
-        404,
-        "This answer is not kept any more.",
-    )
 
 
 def test_a_vote_is_up_or_down(builder, copilot):

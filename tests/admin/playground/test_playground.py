@@ -6,13 +6,11 @@ from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
-from django.http import HttpRequest
 from django.test import AsyncClient, Client
 from django.urls import reverse
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.errors import TooManyRequests
 from copilot_admin.models import Conversation, Copilot, DailyUsage, Logging, Run
 from protocol.sse import decode
 from tests.admin.pages import Values, merged, read_form
@@ -206,27 +204,6 @@ def test_a_form_that_cannot_be_understood_says_what_to_mend(builder, ada):
     )
 
 
-def test_a_prompt_of_three_megabytes_is_refused_in_words(builder, ada):
-    copilot = make_copilot()
-    form = merged(form_of(builder, copilot), {"system_prompt": ["x" * 3_000_000]})
-    status, said = ask(ada, copilot.pk, form)
-    assert (status, said["detail"]) == (
-        422,
-        "The draft cannot be asked yet. System prompt: Has 3,000,000 characters; "
-        "1,000,000 are the most. Shorten it.",
-    )
-
-
-def test_a_question_may_be_longer_than_the_texts_of_a_form(monkeypatch, settings, builder, ada):
-    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100_000
-    copilot = make_copilot()
-    provider = script(monkeypatch, text("Hi."))
-    question = {"messages": [{"role": "human", "content": "x" * 200_000}]}
-    status, _ = ask(ada, copilot.pk, form_of(builder, copilot), question)
-    assert status == 200
-    assert len(provider.calls[0].messages[-1].text) == 200_000
-
-
 def test_a_draft_that_cannot_answer_says_why_in_the_stream(builder, ada):
     copilot = make_copilot()
     provider = copilot.provider
@@ -234,28 +211,6 @@ def test_a_draft_that_cannot_answer_says_why_in_the_stream(builder, ada):
     provider.save()
     _, events = ask(ada, copilot.pk, form_of(builder, copilot))
     assert "which is not set" in json.dumps(events)
-
-
-def test_a_draft_that_another_one_saved_meanwhile_can_still_be_tried(monkeypatch, builder, ada):
-    copilot = make_copilot()
-    form = form_of(builder, copilot)
-    copilot.save()
-    script(monkeypatch, text("Hi."))
-    assert ask(ada, copilot.pk, form)[0] == 200
-
-
-@pytest.mark.parametrize(
-    ("query", "status", "code"),
-    [
-        ("", 400, "malformed-json"),
-        ("{", 400, "malformed-json"),
-        ({"messages": []}, 422, "messages-empty"),
-    ],
-)
-def test_a_query_that_is_none_is_refused(builder, ada, query, status, code):
-    copilot = make_copilot()
-    found, said = ask(ada, copilot.pk, form_of(builder, copilot), query)
-    assert (found, said["code"]) == (status, code)
 
 
 def test_who_is_logged_out_or_makes_no_copilots_is_told(builder):
@@ -269,17 +224,6 @@ def test_who_is_logged_out_or_makes_no_copilots_is_told(builder):
         },
     )
     assert ask(make_user(Role.REVIEWERS), copilot.pk, form)[0] == 403
-
-
-def test_who_is_to_ask_later_is_told_when(monkeypatch, ada):
-    def refuse(request: HttpRequest) -> bytes:
-        raise TooManyRequests("Later.", retry_after=7)
-
-    monkeypatch.setattr("copilot_admin.admin.playground.views.sent_query", refuse)
-    client = AsyncClient()
-    client.force_login(ada)
-    answer = async_to_sync(client.post)(reverse("playground:ask", args=[1]), {})
-    assert (answer.status_code, answer["Retry-After"]) == (429, "7")
 
 
 def test_a_copilot_that_is_gone_is_not_found(builder, ada):

@@ -6,14 +6,13 @@ from django.test import Client
 from django.urls import reverse
 import pytest
 
-from copilot_admin.config.roles import Role
 from copilot_admin.copilots.publishing import publish
 from copilot_admin.evaluation.versions import VersionFigures, figures_of
 from copilot_admin.models import Copilot, CopilotVersion, DailyUsage, Run
 from tests.admin.pages import merged
 from tests.admin.playground.test_playground import ask, form_of, script
 from tests.agent.scripted import text
-from tests.factories import make_copilot, make_provider, make_user
+from tests.factories import make_copilot, make_provider
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -38,15 +37,6 @@ def test_a_version_answers_without_the_form(monkeypatch, ada, copilot, wanted, n
     assert provider.calls[0].messages[0].text.startswith(prompt)
     run = Run.objects.get()
     assert (run.principal, run.copilot_version.number) == (f"playground:{ada.pk}", number)
-
-
-@pytest.mark.parametrize(
-    ("said", "kept"), [("12", 12), ("", None), ("-1", None), ("x", None), ("9" * 40, None)]
-)
-def test_what_is_asked_again_says_of_which_conversation(monkeypatch, ada, copilot, said, kept):
-    script(monkeypatch, text("Hi."))
-    ask(ada, copilot.pk, {"playground-version": "1", "playground-origin": said})
-    assert Run.objects.get().conversation.origin == kept
 
 
 @pytest.mark.database
@@ -75,19 +65,6 @@ def test_nothing_live_is_said(ada):
     status, said = ask(ada, make_copilot().pk, {"playground-version": "live"})
     assert status == 404
     assert said["detail"] == "Nothing of this copilot is live. Choose a version or the draft."
-
-
-def test_a_version_of_another_copilot_is_not_there(ada, copilot):
-    assert ask(ada, make_copilot().pk, {"playground-version": "1"})[0] == 404
-
-
-def test_a_version_that_this_release_cannot_read_says_so_in_the_stream(ada, copilot):
-    first = CopilotVersion.objects.get(number=1)
-    document = {**first.document, "widget_data": "telepathy"}
-    CopilotVersion.objects.filter(pk=first.pk).update(document=document)
-    status, events = ask(ada, copilot.pk, {"playground-version": "1"})
-    assert status == 200
-    assert "cannot be read by this release" in str(events)
 
 
 def other_model(builder: Client, copilot: Copilot, **more: Any) -> Any:
@@ -125,21 +102,6 @@ def test_another_model_answers_what_is_typed_whatever_users_may_pick(
     )
 
 
-def test_another_model_answers_where_the_provider_of_the_draft_is_gone(
-    monkeypatch, builder, ada, copilot
-):
-    script(monkeypatch, text("Hi."), text("Hi."))
-    form = other_model(builder, copilot, provider=4711)
-    status, said = ask(ada, copilot.pk, form)
-    assert status == 422
-    assert said["detail"] == (
-        "The draft cannot be asked yet. "
-        "Provider: This provider is not there any more. Choose another."
-    )
-    fields = {"playground-provider": [str(copilot.provider_id)], "playground-model": ["m"]}
-    assert ask(ada, copilot.pk, form | fields)[0] == 200
-
-
 @pytest.mark.parametrize(
     ("provider", "model", "status", "sentence"),
     [
@@ -170,14 +132,3 @@ def test_the_choices_are_the_versions_newest_first_and_the_providers(builder, co
         ],
         "providers": [{"value": str(copilot.provider_id), "label": "One"}],
     }
-
-
-def test_choices_are_for_those_who_make_copilots(client, copilot, django_assert_max_num_queries):
-    url = reverse("playground:choices", args=[copilot.pk])
-    assert client.get(url).status_code == 403
-    client.force_login(make_user(Role.REVIEWERS))
-    assert client.get(url).status_code == 403
-    client.force_login(make_user(Role.BUILDERS))
-    with django_assert_max_num_queries(9):
-        assert client.get(url).status_code == 200
-    assert client.get(reverse("playground:choices", args=[copilot.pk + 1])).status_code == 404

@@ -7,13 +7,10 @@ from typing import Any
 
 from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 import pytest
 
-from copilot_admin.admin.prices.import_views import MOST_SHOWN
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.model_lists import keep_models
 from copilot_admin.models import ModelPrice, Provider
@@ -25,7 +22,6 @@ pytestmark = pytest.mark.django_db
 LIST = "/admin/copilot_admin/modelprice/"
 ADD = f"{LIST}add/"
 IMPORT = f"{LIST}import/"
-FORM = "modelprice_form"
 HOSTILE = "<script>alert(1)</script>"
 GOOD = {"input_cost_per_token": 2e-06, "output_cost_per_token": 8e-06}
 
@@ -134,28 +130,6 @@ def test_the_list_says_which_price_is_valid(operator: Client):
 
 
 @pytest.mark.database
-def test_the_list_costs_the_same_however_many_prices_there_are(operator: Client, cloud: Provider):
-    def queries() -> int:
-        with CaptureQueriesContext(
-            connection,
-        ) as captured:
-            operator.get(LIST)
-        return len(captured)
-
-    make_price(cloud)
-    make_published(provider=cloud, model="a")
-    queries()  # the first of a log-in notes where somebody is
-    few = queries()
-    ModelPrice.objects.bulk_create(
-        ModelPrice(provider=cloud, model=f"m-{n}", valid_from=date(2026, 1, 1), input=1, output=1)
-        for n in range(300)
-    )
-    for n in range(5):
-        make_published(provider=cloud, model=f"b-{n}")
-    assert queries() == few
-
-
-@pytest.mark.database
 def test_models_in_use_without_a_price_are_named_with_a_link(operator: Client, cloud: Provider):
     make_price(cloud, model="priced")
     make_price(cloud, model="tomorrow", valid_from=timezone.now().date() + timedelta(days=1))
@@ -222,48 +196,10 @@ def test_only_what_the_provider_lists_is_imported(operator: Client, cloud: Provi
     assert "The provider does not list it. (1)" in page.content.decode()
 
 
-def test_a_list_that_cannot_be_had_is_not_taken_for_an_empty_one(operator: Client):
-    dead = make_provider(kind="openai_compatible", base_url="http://127.0.0.1:9/v1")
-    page = upload(operator, dead, {"gpt": GOOD}, only_listed="on")
-    [why] = page.context["form"].errors["only_listed"]
-    assert why.startswith("The provider did not say which models it has.")
-
-
-def test_a_list_that_nobody_fetched_is_fetched(operator: Client):
-    here = make_provider()
-    page = upload(operator, here, {"rehearsal": GOOD, "other": GOOD}, only_listed="on")
-    assert [line.model for line in page.context["lines"]] == ["rehearsal"]
-
-
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff", b"[" * 100_000, b'{"m": {}}'])
 def test_a_file_that_is_none_is_refused_in_words(operator: Client, cloud: Provider, data: bytes):
     page = upload(operator, cloud, data)
     assert list(page.context["form"].errors) == ["file"]
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"text": ""},
-        {"text": "{", "provider": "1", "day": "2026-06-01"},
-        {"text": "{}", "provider": "0", "day": "2026-06-01"},
-        {"text": "{}", "provider": "x", "day": "never"},
-    ],
-)
-def test_what_did_not_come_from_the_page_is_not_imported(operator: Client, given: dict[str, str]):
-    done = operator.post(IMPORT, given, follow=True)
-    assert len(messages_of(done)) == 1
-    assert done.redirect_chain == [(IMPORT, 302)]
-    assert not ModelPrice.objects.exists()
-
-
-@pytest.mark.database
-def test_an_import_of_thousands_shows_some_and_takes_all(operator: Client, cloud: Provider):
-    page = upload(operator, cloud, {f"m-{n}": GOOD for n in range(MOST_SHOWN + 2)})
-    assert (len(page.context["lines"]), page.context["n_more"]) == (MOST_SHOWN, 2)
-    values = {name: str(page.context["form"].initial[name]) for name in ("provider", "day", "text")}
-    operator.post(IMPORT, values)
-    assert cloud.prices.count() == MOST_SHOWN + 2
 
 
 def test_who_may_only_look_imports_nothing(client: Client, cloud: Provider):

@@ -1,20 +1,15 @@
 """The pages of those who keep, hold and erase: what they show, who may, what they do."""
 
-from types import SimpleNamespace
-
 from django.contrib.auth.models import Permission
-from django.db import OperationalError
 from django.urls import reverse
 import pytest
 
-from copilot_admin.admin.privacy import views
 from copilot_admin.config.roles import Role, create_roles
 from copilot_admin.copilots.archive import put_away
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import Conversation, Copilot, LegalHold, Removal
 from copilot_admin.privacy import holds
 from copilot_admin.privacy.scopes import PrivacyScope
-from copilot_admin.storage.errors import QUERY_CANCELED
 from tests.factories import make_user, make_version
 from tests.jobs.test_removing import remove
 from tests.transcripts.store.journaling import Client as Asker
@@ -125,30 +120,6 @@ def test_what_would_be_erased_is_counted_before(client, django_capture_on_commit
     assert removal.asked_by.username == "ann"
     assert "Ticket 5" in text_of(client.get(START))
     assert Conversation.objects.count() == 3
-
-
-def test_nothing_that_fits_offers_nothing_to_erase(client):
-    logged_in(client, "erase_data")
-    page = text_of(client.post(reverse("admin:privacy_erase"), {"principal": "x", "reason": "r"}))
-    assert "Nothing fits." in page and "Erase it for good" not in page
-
-
-def test_what_takes_too_long_to_be_counted_can_be_erased(client, monkeypatch):
-    logged_in(client, "erase_data")
-    cut = SimpleNamespace(sqlstate=QUERY_CANCELED)
-
-    def count(_scope):
-        error = OperationalError("canceling statement due to statement timeout")
-        vars(error)["sqlstate"] = cut.sqlstate
-        raise OperationalError from error
-
-    monkeypatch.setattr(views, "count", count)
-    given = {"principal": "x", "reason": "r"}
-    page = text_of(client.post(reverse("admin:privacy_erase"), given))
-    assert "It takes too long to count it here" in page and "Erase it for good" in page
-    cut.sqlstate = "08006"
-    assert client.post(reverse("admin:privacy_erase"), given).status_code == 503
-    assert not Removal.objects.exists()
 
 
 def test_how_long_is_kept_and_what_is_not_stored_is_chosen_per_copilot(client):

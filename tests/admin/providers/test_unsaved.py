@@ -10,7 +10,6 @@ import pytest
 from copilot_admin.agent.providers import registry
 from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.config.roles import Role
-from copilot_admin.copilots.model_lists import known_models
 from copilot_admin.copilots.providers import set_api_key
 from copilot_admin.errors import ProviderRefused
 from copilot_admin.models import Provider
@@ -79,16 +78,6 @@ def test_its_models_are_listed_and_kept_for_nobody(
         "sentence": "2 models found.",
         "models": ["m-1", "m-2"],
     }
-
-
-def test_models_are_kept_unless_another_server_may_have_told_them(
-    operator: Client, asked: list[ProviderSpec]
-) -> None:
-    provider = saved()
-    tell(operator, MODELS, provider, base_url="https://other.example.com/v1")
-    assert known_models(provider.pk) == ()
-    tell(operator, MODELS, provider)
-    assert known_models(provider.pk) == ("m-1", "m-2")
 
 
 @pytest.mark.parametrize(
@@ -190,18 +179,3 @@ def test_what_the_provider_says_is_told(
     monkeypatch.setattr(Scripted, "error", ProviderRefused("The key was refused."))
     assert tell(operator, MODELS)["sentence"] == "The key was refused."
     assert tell(operator, TEST, model="m")["sentence"] == "Not working: The key was refused."
-
-
-@pytest.mark.parametrize("address", [TEST, MODELS])
-def test_who_may_not_set_up_providers_tries_none(
-    client: Client, asked: list[ProviderSpec], address: str
-) -> None:
-    provider = saved()
-    client.force_login(make_user(Role.BUILDERS))
-    assert client.post(address, FORM).status_code == 403
-    assert client.post(f"{address}?id={provider.pk}", FORM).status_code == 403
-    client.force_login(make_user(Role.OPERATORS))
-    for absent in ("0", "x", "9" * 20, "٣"):
-        assert client.post(f"{address}?id={absent}", FORM).status_code == 404
-    assert client.get(address).status_code == 405
-    assert asked == []

@@ -3,7 +3,6 @@
 import asyncio
 import re
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
 
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, Permission, User
@@ -15,9 +14,7 @@ from copilot_admin.config.roles import Role
 from copilot_admin.jobs import background
 from copilot_admin.jobs.background import BACKGROUND
 from copilot_admin.models import ExportState, TranscriptExport
-from copilot_admin.transcripts.exports import selection
-from copilot_admin.transcripts.exports.keeping import MOST_RUNNING
-from tests.admin.pages import messages_of, submit
+from tests.admin.pages import submit
 from tests.admin.transcripts.test_list import LIST
 from tests.factories import make_user, make_version
 from tests.polling import HANGS_SECONDS
@@ -27,7 +24,6 @@ from tests.transcripts.store.journaling import Client
 pytestmark = pytest.mark.django_db
 EXPORTS = "/admin/copilot_admin/transcriptexport/"
 ADD = f"{EXPORTS}add/"
-LIST_FILTERS = "_changelist_filters"
 HOSTILE = "<script>alert(1)</script>"
 
 
@@ -130,34 +126,6 @@ def test_what_finds_nothing_is_not_exported(reviewer: Browser):
     assert "nothing to export" in reviewer.get(ADD).content.decode()
 
 
-def test_a_value_that_there_is_not_is_said(reviewer: Browser):
-    ask()
-    filters = {"_changelist_filters": "copilot=nobody"}
-    assert "a value that there is not" in reviewer.get(ADD, filters).content.decode()
-    reviewer.post(ADD, {"format": "csv", **filters})
-    assert not TranscriptExport.objects.exists()
-
-
-def test_words_and_very_many_are_not_counted(reviewer: Browser, monkeypatch):
-    ask()
-    ask(slug="other")
-    monkeypatch.setattr(selection, "COUNTED", 1)
-    monkeypatch.setattr("copilot_admin.admin.review.exports.COUNTED", 1)
-    assert "More than 1 conversations match." in reviewer.get(ADD).content.decode()
-    words = {"_changelist_filters": "q=rates"}
-    assert "also those that the list leaves out" in reviewer.get(ADD, words).content.decode()
-
-
-def test_a_person_has_few_at_a_time():
-    ask()
-    user = make_user(Role.REVIEWERS)
-    for _ in range(MOST_RUNNING):
-        begun(owner=user)
-    page = browser_of(user).post(ADD, {"format": "csv"}).content.decode()
-    assert "3 of your exports are being written." in page
-    assert TranscriptExport.objects.count() == MOST_RUNNING
-
-
 def test_an_export_is_for_its_owner_and_for_admins():
     owner = make_user(Role.REVIEWERS)
     export = finished(owner=owner)
@@ -234,11 +202,6 @@ def test_an_export_is_deleted_and_gone():
     assert browser.get(f"{EXPORTS}{export.pk}/file/").status_code == 404
 
 
-@pytest.mark.parametrize("pk", ["x", "9" * 30, "٣"])
-def test_what_is_no_id_is_nothing(reviewer: Browser, pk: str):
-    assert reviewer.get(f"{EXPORTS}{pk}/change/").status_code == 404
-
-
 def test_hostile_filters_stay_text():
     owner = make_user(Role.REVIEWERS)
     ask()
@@ -252,39 +215,3 @@ def test_hostile_filters_stay_text():
     ]
     assert [HOSTILE in page.content.decode() for page in pages] == [False] * 3
     assert [HOSTILE[:20] in page.content.decode() for page in pages] == [False] * 3
-
-
-LONG = urlencode({"q": "почему" * 80, "copilot": "desk"})  # 500 signs are 3,000 in an address
-
-
-def test_words_as_long_as_any_are_exported_with_all_filters_behind_them(reviewer: Browser):
-    ask("почему" * 80)
-    ask("почему" * 80, slug="other")
-    page = submit(
-        reviewer,
-        f"{ADD}?{urlencode({LIST_FILTERS: LONG})}",
-        {"format": "csv"},
-        form_id="export-form",
-    )
-    assert page.status_code == 200
-    export = TranscriptExport.objects.get()
-    assert dict(parse_qsl(export.query)) == dict(parse_qsl(LONG))
-
-
-def test_of_words_that_are_longer_than_any_search_what_is_searched_is_exported(reviewer: Browser):
-    ask("x" * 500)
-    filters = urlencode({"q": "x" * 9_000, "copilot": "desk"})
-    path = f"{ADD}?{urlencode({LIST_FILTERS: filters})}"
-    submit(reviewer, path, {"format": "csv"}, form_id="export-form")
-    export = TranscriptExport.objects.get()
-    assert dict(parse_qsl(export.query)) == {"q": "x" * 500, "copilot": "desk"}
-
-
-def test_filters_that_are_longer_than_an_address_are_not_cut(reviewer: Browser):
-    ask()
-    filters = urlencode({"tag": "x" * 9_000, "copilot": "desk"})
-    page = reviewer.get(ADD, {LIST_FILTERS: filters}, follow=True)
-    assert messages_of(page) == [
-        "The filters are too long. Choose less in them, then export again."
-    ]
-    assert not TranscriptExport.objects.exists()

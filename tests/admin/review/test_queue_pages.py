@@ -1,6 +1,5 @@
 """Queues and criteria in the admin."""
 
-import json
 from urllib.parse import urlencode
 
 from django.test import Client as Browser
@@ -8,8 +7,6 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.models import (
-    Action,
-    AuditEntry,
     Conversation,
     Criterion,
     Mark,
@@ -18,7 +15,7 @@ from copilot_admin.models import (
     Verdict,
 )
 from copilot_admin.review import queues
-from tests.admin.pages import messages_of, submit
+from tests.admin.pages import submit
 from tests.admin.transcripts.test_list import LIST, make_conversations
 from tests.factories import make_copilot, make_user
 
@@ -45,43 +42,6 @@ def test_a_queue_is_made_of_a_filtered_list(reviewer: Browser):
     of_copilot = Conversation.objects.filter(copilot=copilot, seats__queue=queue)
     assert of_copilot.distinct().count() == 5
     assert "0 of 10" in reviewer.get(QUEUES).content.decode()
-
-
-def test_a_share_can_be_drawn_again_by_its_seed(reviewer: Browser):
-    make_conversations(40)
-
-    def drawn_with(seed: str) -> tuple[ReviewQueue, list[int], str]:
-        changes = {"name": "Week", "share": "25", "seed": seed, "judges": "1"}
-        page = submit(reviewer, f"{QUEUES}add/", changes, form_id="queue-form").content.decode()
-        queue = ReviewQueue.objects.latest("pk")
-        return queue, list(queue.seats.values_list("conversation", flat=True)), page
-
-    any_seed, drawn, page = drawn_with("")
-    assert any_seed.seed is not None
-    told = f"Drawn at random: 25 % of 40 conversations, with the seed {any_seed.seed}."
-    assert told in page
-    assert drawn_with(str(any_seed.seed))[1] == drawn
-    assert drawn_with(str(any_seed.seed % 1000 + 1))[1] != drawn
-    entry = AuditEntry.objects.filter(action=Action.ADDED).earliest("pk")
-    facts = {"judges": 1, "conversations": 40, "share": 25, "seed": any_seed.seed}
-    assert json.loads(entry.after) == facts
-
-
-def test_of_a_whole_list_nothing_is_drawn(reviewer: Browser):
-    make_conversations(3)
-    changes = {"name": "Week", "share": "100", "seed": "7", "judges": "1"}
-    page = submit(reviewer, f"{QUEUES}add/", changes, form_id="queue-form").content.decode()
-    queue = ReviewQueue.objects.get()
-    assert (queue.share, queue.seed, "Drawn at random" in page) == (None, None, False)
-
-
-@pytest.mark.parametrize("share", ["0", "101", "x"])
-def test_an_odd_share_is_refused_in_words(reviewer: Browser, share: str):
-    make_conversations(1)
-    changes = {"name": "Week", "share": share, "judges": "1"}
-    page = submit(reviewer, f"{QUEUES}add/", changes, form_id="queue-form")
-    assert "errorlist" in page.content.decode()
-    assert not ReviewQueue.objects.exists()
 
 
 def test_a_filter_that_finds_nothing_makes_no_queue(reviewer: Browser):
@@ -161,29 +121,3 @@ def test_a_queue_of_what_an_id_found_has_that_alone(reviewer: Browser):
         submit(reviewer, path, changes, form_id="queue-form")
         seats = ReviewQueue.objects.latest("pk").seats
         assert list(seats.values_list("conversation", flat=True)) == [named.pk]
-
-
-def test_words_in_which_nothing_can_be_looked_for_make_no_queue(reviewer: Browser):
-    make_conversations(2)
-    page = reviewer.get(f"{QUEUES}add/?_changelist_filters=q%3D***").content.decode()
-    assert "No conversation matches this filter" in page
-
-
-@pytest.mark.parametrize("words", ["%00", "Question%00", "Question\0"])
-def test_a_nul_in_the_words_of_a_list_is_none_of_them(reviewer: Browser, words: str):
-    make_conversations(2)
-    Conversation.objects.update(trace_id="")
-    filters = {"_changelist_filters": f"q={words}&outcome=completed"}
-    newest, other = Conversation.objects.order_by("-last_at", "-id")
-    is_searched = words != "%00"
-    page = reviewer.get(f"{QUEUES}add/", filters).content.decode()
-    assert ("No conversation matches" in page) is is_searched  # nothing was said in these
-    onward = reviewer.get(f"{LIST}{newest.pk}/beside/older/", filters)
-    assert (f"/{other.pk}/" in onward["Location"]) is not is_searched
-
-
-def test_filters_that_are_longer_than_an_address_make_no_queue(reviewer: Browser):
-    make_conversations(2)
-    filters = urlencode({"tag": "x" * 9_000})
-    page = reviewer.get(f"{QUEUES}add/", {"_changelist_filters": filters}, follow=True)
-    assert messages_of(page) == ["The filters are too long for a queue. Choose less in them."]

@@ -8,7 +8,6 @@ from django.test import Client as Browser
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.evaluation.curl import curl_of
 from copilot_admin.models import Conversation, Run, Turn
 from tests.admin.transcripts.test_pages import address, text_of
 from tests.admin.transcripts.transcript_rows import PRICES, call, echo, results
@@ -52,13 +51,6 @@ def test_a_command_has_the_request_and_no_key(reviewer: Browser):
     assert sent["messages"][-1] == {"role": "human", "content": "Prices 'of' <Apple>?"}
     assert sent["timezone"] == "Europe/Rome"
     assert (end, rest) == ("REQUEST", "")
-
-
-def test_nothing_in_a_request_ends_the_text_of_the_command():
-    text = curl_of("http://here/'x", {"q": "a\nREQUEST\n$(rm) `x` 'y'"})
-    assert "'http://here/'\\''x'" in text
-    assert text.count("\nREQUEST\n") == 1
-    assert "$(rm)" in text.split("<<'REQUEST'")[1]
 
 
 def test_a_question_comes_with_what_was_said_its_data_and_its_options(reviewer: Browser):

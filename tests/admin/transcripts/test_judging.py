@@ -1,15 +1,11 @@
 """Reviewers judge: verdicts, notes, states, and the way along a list or through a queue."""
 
-from datetime import timedelta
-from html import unescape
-import re
 from typing import Any
 
 from django.contrib.auth.models import Permission, User
 from django.test import Client as Browser
 import pytest
 
-from copilot_admin.admin.transcripts.list import TranscriptList
 from copilot_admin.config.roles import Role
 from copilot_admin.models import (
     Conversation,
@@ -125,14 +121,6 @@ def test_the_list_finds_a_label(reviewer: Browser):
         assert not reviewer.get(LIST, {"label": odd}).context["cl"].result_list
 
 
-@pytest.mark.database
-def test_a_note_with_a_nul_is_refused_in_words(reviewer: Browser):
-    conversation, turn = long_conversation(1), Turn.objects.get()
-    refused = post(reviewer, conversation, f"turns/{turn.pk}/notes/", text="a\0b")
-    assert (refused.status_code, refused.json()["code"]) == (400, "malformed-request")
-    assert not TurnNote.objects.exists()
-
-
 def test_notes_stand_in_the_margin_and_their_author_changes_them(reviewer: Browser):
     conversation = long_conversation(1)
     turn = Turn.objects.get()
@@ -193,50 +181,6 @@ def test_next_and_previous_go_along_the_filtered_list(reviewer: Browser):
     assert reviewer.get(odd)["Location"].startswith(address(mine[0]))
 
 
-@pytest.mark.parametrize("words", ["trace-1", "***"])
-def test_what_an_id_found_or_nothing_has_no_next_one(reviewer: Browser, words: str):
-    make_conversations(1, trace_id="trace-1")
-    make_conversations(3)
-    named = Conversation.objects.get(trace_id="trace-1")
-    way = f"?_changelist_filters=q%3D{words}"
-    end = reviewer.get(address(named, f"beside/newer/{way}"), follow=True)
-    assert messages_of(end) == ["That was the first conversation of the list."]
-
-
-def test_the_next_one_is_looked_for_through_some_windows_and_no_end_is_claimed(
-    reviewer: Browser, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(TranscriptList, "window", 2)
-    copilot = make_copilot()
-    make_conversations(12, copilot)
-    newest, *others = Conversation.objects.order_by("-last_at", "-id")
-    way = "?_changelist_filters=tokens-from%3D9000"
-    Conversation.objects.update(tokens=10)
-    far = [one.pk for one in others[8:]]  # behind four windows
-    Conversation.objects.filter(pk__in=far).update(tokens=9000)
-    older = address(newest, f"beside/older/{way}")
-    assert messages_of(reviewer.get(older, follow=True)) == [
-        "There is none nearby. The list goes on looking from here."
-    ]
-    Conversation.objects.filter(pk=others[5].pk).update(tokens=9000)
-    assert reviewer.get(older)["Location"] == address(others[5]) + way
-
-
-def test_one_goes_on_from_where_a_conversation_was_opened(reviewer: Browser):
-    """Somebody asks on in it meanwhile, which takes it to the top of the list."""
-    make_conversations(3, make_copilot())
-    newest, read, oldest = Conversation.objects.order_by("-last_at", "-id")
-    page = text_of(reviewer.get(address(read)))
-    Conversation.objects.filter(pk=read.pk).update(last_at=newest.last_at + timedelta(hours=1))
-    older, newer = (
-        unescape(re.findall(rf'href="([^"]*/beside/{one}/[^"]*)"', page)[0])
-        for one in ("older", "newer")
-    )
-    assert reviewer.get(older)["Location"] == address(oldest)
-    assert reviewer.get(newer)["Location"] == address(newest)
-    assert reviewer.get(address(read, "beside/older/?place=1-1"))["Location"] == address(newest)
-
-
 def test_saving_goes_on_along_the_list(reviewer: Browser):
     copilot = make_copilot()
     make_conversations(2, copilot)
@@ -266,119 +210,6 @@ def test_a_queue_is_read_to_its_end(reviewer: Browser):
     assert page.context["queue"] == queue
     gone = reviewer.post(address(first, "skip/"), {"queue": 999})
     assert gone.status_code == 404
-
-
-@pytest.mark.parametrize("view", ["judge/", "skip/"])
-def test_from_a_conversation_that_was_deleted_meanwhile_a_queue_goes_on(
-    reviewer: Browser, view: str
-):
-    make_conversations(2)
-    queue = ReviewQueue(name="Week")
-    make_queue(queue, list(Conversation.objects.values_list("pk", flat=True)))
-    page = reviewer.post(f"/admin/copilot_admin/reviewqueue/{queue.pk}/next/", follow=True)
-    gone = page.context["conversation"]
-    path = address(gone, view)
-    Conversation.objects.filter(pk=gone.pk).delete()
-    sent = {"rating": "good", "_next": ""}
-    assert reviewer.post(path, sent).status_code == 404
-    page = reviewer.post(path, {**sent, "queue": queue.pk}, follow=True)
-    assert "The conversation was deleted while you read it." in messages_of(page)
-    assert page.context["conversation"] == Conversation.objects.get()
-
-
-def test_from_a_conversation_that_was_deleted_meanwhile_one_gets_back_to_the_list(
-    reviewer: Browser,
-):
-    make_conversations(1)
-    gone = Conversation.objects.get()
-    Conversation.objects.all().delete()
-    way = {"_changelist_filters": "judged=down", "place": f"1-{gone.pk}"}
-    for answer in (
-        reviewer.get(address(gone, "beside/older/"), way),
-        reviewer.post(address(gone, "judge/"), {**way, "rating": "good"}),
-    ):
-        assert answer["Location"] == "/admin/copilot_admin/conversation/?judged=down"
-    assert reviewer.get(address(gone, "beside/older/")).status_code == 404
-
-
-def test_who_judges_second_does_not_see_the_first_verdict_before(reviewer: Browser):
-    conversation = long_conversation(1)
-    queue = ReviewQueue(name="Week", judges=2)
-    make_queue(queue, [conversation.pk])
-    other = Browser()
-    other.force_login(make_user(Role.REVIEWERS))
-    post(other, conversation, "judge/", rating="bad", comment="Their words")
-    path = f"{address(conversation)}?queue={queue.pk}"
-    page = text_of(reviewer.get(path))
-    assert "Their words" not in page
-    assert "Somebody else has judged it." in page
-    assert "is not handed out to you" in page
-    post(reviewer, conversation, "judge/", rating="good", queue=queue.pk)
-    assert "Their words" in text_of(reviewer.get(path))
-
-
-def test_the_first_verdict_is_hidden_on_every_way_and_of_every_question(reviewer: Browser):
-    conversation = long_conversation(2)
-    turn = Turn.objects.earliest("pk")
-    make_queue(queue := ReviewQueue(name="Week", judges=2), [conversation.pk])
-    other = Browser()
-    other.force_login(make_user(Role.REVIEWERS))
-    other.post(f"/admin/copilot_admin/reviewqueue/{queue.pk}/next/")
-    post(other, conversation, f"turns/{turn.pk}/verdict/", rating="bad", comment="Of a question")
-    post(other, conversation, "judge/", rating="bad", comment="Of the whole")
-    ways = [
-        address(conversation),  # from the list
-        address(conversation, f"turns/{turn.pk}/"),
-        address(conversation, f"turns/?ids={turn.pk}"),
-        f"{address(conversation)}?queue={queue.pk}",
-    ]
-    for way in ways:
-        assert "Of a question" not in text_of(reviewer.get(way)), way
-        assert "Of the whole" not in text_of(reviewer.get(way)), way
-    assert "Somebody else has judged it." in text_of(reviewer.get(ways[0]))
-    assert "Of the whole" in text_of(other.get(ways[0]))
-    reader = make_user()
-    reader.user_permissions.add(Permission.objects.get(codename="view_conversation"))
-    looks_on = Browser()
-    looks_on.force_login(reader)
-    assert "Of the whole" in text_of(looks_on.get(ways[0]))  # he can never be the second
-    reviewer.post(f"/admin/copilot_admin/reviewqueue/{queue.pk}/next/")
-    assert "Of a question" not in text_of(reviewer.get(ways[1]))
-    post(reviewer, conversation, "judge/", rating="good", queue=queue.pk)
-    assert "Of the whole" in text_of(reviewer.get(ways[0]))
-    assert "Of a question" in text_of(reviewer.get(ways[1]))
-
-
-@pytest.mark.parametrize("is_judged", [True, False])
-def test_notes_of_who_judges_first_do_not_tell_the_second_what_he_thinks(
-    reviewer: Browser, is_judged: bool
-):
-    conversation = long_conversation(2)
-    turn = Turn.objects.earliest("pk")
-    make_queue(queue := ReviewQueue(name="Week", judges=2), [conversation.pk])
-    first, third = Browser(), Browser()
-    for browser in (first, third):
-        browser.force_login(make_user(Role.REVIEWERS))
-    post(third, conversation, f"turns/{turn.pk}/notes/", text="Asked on the phone too")
-    first.post(f"/admin/copilot_admin/reviewqueue/{queue.pk}/next/")
-    post(first, conversation, f"turns/{turn.pk}/notes/", text="Bad: a wrong number")
-    if is_judged:
-        post(first, conversation, "judge/", rating="bad", queue=queue.pk)
-    whole = address(conversation)
-    parts = (f"turns/{turn.pk}/", f"turns/?ids={turn.pk}")
-    ways = [whole, *(address(conversation, part) for part in parts)]
-    for way in ways:
-        page = text_of(reviewer.get(way))
-        assert "a wrong number" not in page, way
-        assert "Asked on the phone too" in page, way  # of somebody who judges nothing
-        assert "a wrong number" in text_of(first.get(way)), way
-    assert "who judges this conversation wrote a note" in text_of(reviewer.get(whole))
-    post(reviewer, conversation, f"turns/{turn.pk}/notes/", text="My own")
-    assert "My own" in text_of(reviewer.get(ways[1]))
-    post(reviewer, conversation, "judge/", rating="good", queue=queue.pk)
-    for way in ways:
-        assert "a wrong number" in text_of(reviewer.get(way)), way
-    assert "who judges this conversation wrote a note" not in text_of(reviewer.get(whole))
 
 
 def test_what_one_person_judges_is_seen_by_all(reviewer: Browser):
@@ -423,31 +254,6 @@ def test_a_person_who_is_gone_leaves_verdicts_and_notes(reviewer: Browser):
     other.force_login(make_user(Role.REVIEWERS))
     page = text_of(other.get(address(conversation)))
     assert page.count("Somebody who is gone") == 2
-
-
-@pytest.mark.parametrize(
-    ("what", "sent"),
-    [
-        ("turns/1/notes/", {"text": "Typed <words>"}),
-        ("notes/1/", {"text": "Typed <words>"}),
-        ("turns/1/verdict/", {"rating": "bad", "comment": "Typed <words>"}),
-        ("judge/", {"rating": "bad", "comment": "Typed <words>"}),
-        ("review-state/", {"state": "done"}),
-    ],
-)
-def test_who_writes_about_a_conversation_that_is_gone_is_told_and_gets_it_back(
-    reviewer: Browser, what: str, sent: dict[str, str]
-):
-    make_conversations(1)
-    gone = Conversation.objects.get()
-    Conversation.objects.all().delete()
-    answer = reviewer.post(address(gone, what), sent)
-    page = answer.content.decode()
-    assert answer.status_code == 404
-    assert "The conversation was deleted while you read it" in page
-    assert ("Typed &lt;words&gt;</textarea>" in page) is ("state" not in sent)
-    assert 'href="/admin/copilot_admin/conversation/"' in page
-    assert "deleted while" not in reviewer.get(address(gone, what)).content.decode()
 
 
 def test_a_turn_that_is_none_of_a_conversation_is_not_found(reviewer: Browser):

@@ -1,15 +1,11 @@
 """Questions are saved from the page of a conversation and from the list."""
 
 from django.contrib.auth.models import Permission
-from django.db import connection
 from django.test import Client as Browser
-from django.test.utils import CaptureQueriesContext
 import pytest
 
-from copilot_admin.admin.transcripts import learning
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Logging, SavedQuestion
-from copilot_admin.review.queues import MOST_DRAWN_FROM
 from tests.admin.pages import messages_of
 from tests.admin.transcripts.test_pages import address, text_of
 from tests.factories import make_user
@@ -83,35 +79,3 @@ def test_all_that_a_filter_finds_are_saved_without_a_choice(both: Browser):
     assert filters in text_of(both.get(f"{LIST}?{filters}"))
     both.post(LEARN, {"_changelist_filters": filters, "_save": "1", "which": "all"})
     assert [row.question for row in SavedQuestion.objects.all()] == ["One?"]
-
-
-def test_what_is_too_much_for_once_is_said(both: Browser, monkeypatch):
-    monkeypatch.setattr(learning, "MOST_AT_ONCE", 1)
-    client = Client(trace_id="chat")
-    client.ask("One?").answer("A")
-    client.ask("One?", ai("A"), "Two?").answer("B")
-    assert "more than 1 questions" in text_of(both.get(LEARN))
-    assert "There were more than 1" in text_of(both.post(LEARN, {"_save": "1"}))
-    assert SavedQuestion.objects.count() == 1
-
-
-def test_a_filter_that_finds_nothing_and_ids_that_mean_nothing_save_nothing(both: Browser):
-    assert "nothing to save" in text_of(both.get(LEARN))
-    Client().ask("One?").answer("A")
-    assert "None of their questions" in text_of(both.get(LEARN, {"which": "down"}))
-    both.post(LEARN, {"chosen": ["x", str(10**9)], "_save": "1"})
-    assert not SavedQuestion.objects.exists()
-
-
-@pytest.mark.database
-def test_of_a_filter_no_more_is_read_than_ids(both: Browser):
-    for _ in range(3):
-        Client().ask("Why?").answer("So.")
-    path = f"{LIST}learn/?_changelist_filters=version%3D1"
-    with CaptureQueriesContext(connection) as queries:
-        assert both.get(path).status_code == 200
-    (found,) = [
-        one["sql"] for one in queries if "ORDER BY" in one["sql"] and "EXISTS" in one["sql"]
-    ]
-    assert '"title"' not in found
-    assert f"LIMIT {MOST_DRAWN_FROM}" in found
