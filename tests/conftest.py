@@ -60,6 +60,14 @@ hypothesis_settings.register_profile(
 hypothesis_settings.load_profile("reproducible")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run a test of a real browser or server once more if it fails in CI."""
+    if os.environ.get("CI"):
+        for item in items:
+            if any(item.get_closest_marker(service) for service in SERVICES):
+                item.add_marker(pytest.mark.flaky(reruns=1))
+
+
 def pytest_collection_finish() -> None:
     """Hide modules and tests from the garbage collector: walking them costs a tenth of a run."""
     gc.freeze()

@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.utils import timezone
 import pytest
 
-from copilot_admin.models import CallStatus, Copilot, Provider
+from copilot_admin.models import CallStatus, Provider
 from tests.api.component_keys import HI, key, refusal, uses
 from tests.component_calls.component_http import Stage, ask, rows, served
 from tests.factories import make_key, make_published
@@ -50,15 +50,6 @@ class TestCatalogue:
         listed = [(one["name"], one["versions"]) for one in ask("", key=key).json]
         assert listed == [("echo", ["v1"]), ("pair", ["v1"])]
 
-    def test_a_manifest_can_be_read_alone_in_two_ways(self, key):
-        read = ask("/echo/version/v1", key=key)
-        asked = ask("/echo/version/v1?action=manifest", b"", key=key)
-        assert read.json == asked.json
-        assert (read.json["name"], read.json["version"]) == ("echo", "v1")
-        assert read.json["manifests"][0]["description"] == "Says a text again."
-        assert ask("/echo?action=manifest", b"", key=key).json["version"] == "v2"
-        assert rows() == []
-
     def test_an_unknown_manifest_is_not_found(self, key):
         assert refusal(ask("/nothing/version/v1", key=key)) == (404, "unknown-component")
         assert refusal(ask("/echo/version/v9", key=key)) == (404, "unknown-version")
@@ -80,9 +71,6 @@ class TestKeys:
     def test_an_expired_key_is_refused(self):
         _, key = make_key(expires_at=timezone.now() - timedelta(seconds=1))
         assert refusal(ask("/echo", HI, key=key)) == (401, "unauthorized")
-
-    def test_a_key_may_come_in_its_other_header(self, key):
-        assert ask("/echo", HI, X_API_Key=key).words == "hi"
 
     def test_a_scoped_key_calls_what_its_copilot_has_published(self):
         copilot = make_published(slug="news", components=uses("stage@v1", size=3))
@@ -115,18 +103,6 @@ class TestKeys:
         reply = ask("/echo/version/v2", HI, key=key)
         assert refusal(reply) == (403, "forbidden")
         assert "version 'v2'" in reply.json["message"]
-
-    def test_the_first_copilot_in_the_order_of_slugs_lends_its_settings(self):
-        second = make_published(slug="b", components=uses("stage@v1", size=2))
-        first = make_published(slug="a", components=uses("stage@v1", size=1))
-        without = make_published(slug="0")
-        _, key = make_key(copilots=(second, first, without))
-        ask("/stage", {}, key=key)
-        assert Stage.seen["config"] == {"size": 1}
-        ask("/stage", {"parameters": {"_sys_copilot": "b"}}, key=key)
-        assert Stage.seen["config"] == {"size": 2}
-        reply = ask("/stage", {"parameters": {"_sys_copilot": "0"}}, key=key)
-        assert refusal(reply) == (403, "forbidden")
 
     def test_a_scoped_key_cannot_borrow_from_an_open_copilot_of_others(self):
         mine = make_published(components=uses("echo@v1"))
@@ -188,13 +164,3 @@ class TestUnreadyCopilots:
         reply = ask("/needy", body, key=key)
         assert refusal(reply) == (400, "not-ready")
         assert "unheard-of" in reply.json["message"]
-
-    def test_others_are_called_without_it(self, key):
-        body = {"parameters": {"query": "hi", "_sys_copilot": "news"}}
-        assert ask("/echo", body, key=key).words == "hi"
-
-    def test_its_own_key_is_told_why_it_may_call_nothing(self):
-        _, key = make_key(copilots=tuple(Copilot.objects.all()))
-        reply = ask("/echo", HI, key=key)
-        assert refusal(reply) == (403, "forbidden")
-        assert "its copilot 'news' is not ready. " in reply.json["message"]

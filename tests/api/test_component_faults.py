@@ -76,12 +76,6 @@ class TestArguments:
         (call,) = rows()
         assert (call.status, call.error) == (CallStatus.REFUSED, reply.json["message"])
 
-    def test_the_question_does_not_fill_two_holes(self, key):
-        reply = ask("/pair", {"parameters": {"_sys_origin_query": "x"}}, key=key)
-        assert refusal(reply) == (400, "bad-call")
-        both = {"_sys_origin_query": "x", "second": "y"}
-        assert ask("/pair", {"parameters": both}, key=key).words == "x y"
-
     @pytest.mark.parametrize(
         ("body", "code"),
         [
@@ -107,10 +101,6 @@ class TestArguments:
     def test_a_body_that_is_no_call_is_refused_in_words(self, key, body, code):
         assert refusal(ask("/echo", body, key=key)) == (400, code)
         assert rows() == []
-
-    def test_a_long_body_is_read_beside_the_event_loop(self, key):
-        long = "x" * 300_000
-        assert ask("/echo", {"parameters": {"query": long}}, key=key).words == long
 
     def test_a_body_over_the_limit_is_refused_in_the_shape_of_this_api(self, key):
         reply = ask("/echo", b" " * 22_000_000, key=key)
@@ -167,16 +157,6 @@ class TestFailures:
         Stage.script = (fine, create_output("text", "x", raw_data={"it": object()}))
         assert ask("/stage", {"stream": True}, key=key).events[-1]["status"] == "error"
         assert refusal(ask("/stage", {}, key=key)) == (500, "component-failed")
-
-    @pytest.mark.parametrize("stream", [False, True])
-    def test_what_has_no_form_in_json_or_utf_8_is_said_in_what_has(self, key, stream):
-        odd = {"n": [float("nan"), 1.5, {"i": float("-inf")}]}
-        Stage.script = (create_output("text", "a\ud800\0\u2028", raw_data=odd, metrics=odd),)
-        reply = ask("/stage", {"stream": stream}, key=key)
-        (element,) = (reply.events[0] if stream else reply.json)["content"]
-        assert element["text"] == {"info": "a\ud800\0\u2028"}
-        assert element["raw_data"] == {"n": [None, 1.5, {"i": None}]}
-        assert element["metrics"]["n"] == [None, 1.5, {"i": None}]
 
     def test_a_bug_of_ours_is_said_without_its_details(self, key, monkeypatch, caplog):
         async def broken(*args: Any, **kwargs: Any) -> None:

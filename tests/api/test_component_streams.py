@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.asgi import application
-from copilot_admin.component_calls.call import CALLS, stop_all
+from copilot_admin.component_calls.call import CALLS
 from copilot_admin.models import CallStatus
 from copilot_admin.server.shutdown import drain
 from protocol.components import create_output
@@ -120,11 +120,6 @@ def test_a_call_that_runs_at_a_shutdown_ends_with_a_sentence():
     assert (said["status"], said["code"]) == ("error", "draining")
     assert said["message"] == "The server is restarting. Call again in a few seconds."
     assert [call.status for call in rows()] == [CallStatus.CANCELLED]
-
-
-def test_stopping_without_calls_is_nothing():
-    asyncio.run(stop_all())
-    assert not CALLS
 
 
 def test_a_stream_that_is_never_read_is_stopped_when_its_response_is_closed():

@@ -1,6 +1,5 @@
 """Components over HTTP: what comes back, in which version, by which method."""
 
-from datetime import datetime
 import re
 
 import pytest
@@ -60,12 +59,6 @@ class TestAnswers:
         assert re.fullmatch(UUID, reply.json["conversation_id"])
         assert re.fullmatch(UUID, reply.json["request_id"])
         assert "end_user_id" not in reply.json
-
-    @pytest.mark.parametrize(("sent", "echoed"), [("r-1", True), ("a b", False)])
-    def test_a_sane_request_id_is_echoed(self, key, sent, echoed):
-        reply = ask("/echo", HI, key=key, X_Appbuilder_Request_Id=sent)
-        assert (reply.headers["x-appbuilder-request-id"] == sent) is echoed
-        assert reply.json["request_id"] == reply.headers["x-appbuilder-request-id"]
 
     def test_a_stream_of_two_pieces_has_two_running_events_and_a_closing_one(self, key):
         """Vector D-3 10."""
@@ -152,27 +145,6 @@ class TestAnswers:
         reply = ask("/echo", {"parameters": {"query": "x", "temperature": 0}}, key=key)
         assert reply.json["message"].startswith("echo has no parameter 'temperature'.")
 
-    def test_the_body_is_spoken_of_by_names_too(self, key):
-        sent = {"stream": "yes", "parameters": {"_sys_chat_history": [{"role": "x"}]}}
-        message = ask("/echo", sent, key=key).json["message"]
-        assert "$" not in message
-        assert "stream: 'yes' is not of type 'boolean'" in message
-        assert "_sys_chat_history[0]" in message
-
-    def test_metrics_carry_the_names_of_the_source_too(self, key):
-        (element,) = ask("/echo", HI, key=key).json["content"]
-        metrics = element["metrics"]
-        begin = datetime.fromisoformat(metrics["begin_time"]).timestamp()
-        assert metrics["begin_timestamp"] == pytest.approx(begin, abs=1e-5)
-        took = metrics["end_timestamp"] - metrics["begin_timestamp"]
-        assert took == pytest.approx(metrics["duration"], abs=0.001)
-
-    def test_what_a_component_says_of_its_times_is_kept(self, key):
-        times = {"begin_timestamp": 1, "end_timestamp": 2}
-        Stage.script = (create_output("text", "x", metrics=times),)
-        (element,) = ask("/stage", {"parameters": {}}, key=key).json["content"]
-        assert times.items() <= element["metrics"].items()
-
     def test_usage_may_be_a_list(self, key):
         """One object on the wire, as the SDK's models want it; with each model beside the sum."""
         small, large = (
@@ -196,12 +168,6 @@ class TestAnswers:
                 "nodes": [{"node_id": "stage", "models_usage": models}],
             }
         assert rows()[-1].usage == [small, large]
-
-    @pytest.mark.parametrize("usage", [[], None, [{"total_tokens": 3, "name": "small"}]])
-    def test_a_list_of_one_usage_is_that_one(self, key, usage):
-        Stage.script = (create_output("text", "x", usage=usage),)
-        (element,) = ask("/stage", {"parameters": {}}, key=key).json["content"]
-        assert element["usage"] == (usage[0] if usage else {})
 
     def test_tool_eval_is_the_action_without_one(self, key):
         assert ask("/echo?action=tool_eval", HI, key=key).words == "hi"
@@ -241,10 +207,6 @@ class TestVersions:
         assert reply.json["message"].endswith("tool_eval, run, manifest.")
 
 
-def test_a_call_for_another_host_is_refused_in_the_shape_of_this_api(key):
-    assert refusal(ask("/echo", HI, key=key, Host="evil.test"))[1] == "unknown-host"
-
-
 class TestMethods:
     @pytest.mark.parametrize(
         ("path", "method", "allowed"),
@@ -261,10 +223,3 @@ class TestMethods:
         reply = ask(path, key=key, method=method)
         assert refusal(reply) == (405, "wrong-method")
         assert reply.headers["allow"] == allowed
-
-    @pytest.mark.parametrize(
-        "path", ["/", "/echo/", "/echo/versions/v1", "/echo/version/", "/echo/version/v1/more"]
-    )
-    @pytest.mark.parametrize("method", ["GET", "POST"])
-    def test_another_address_has_the_same_kind_of_error(self, key, path, method):
-        assert refusal(ask(path, {}, key=key, method=method)) == (404, "unknown-address")

@@ -24,11 +24,9 @@ from copilot_admin.models import (
     Run,
     SubjectLimits,
 )
-from copilot_admin.runs.refused import REFUSED, Refused
-from copilot_admin.storage.errors import DatabaseUnavailable
+from copilot_admin.runs.refused import Refused
 from copilot_admin.telemetry import watchers
 from copilot_admin.telemetry.ended_run import EndedRun
-from copilot_admin.transcripts.store import JOURNAL
 from copilot_admin.transcripts.store.rollups import count_finished_runs
 from tests.agent.scripted import Step, stalled, text
 from tests.api.test_questions import Client, ask, script
@@ -174,28 +172,6 @@ def test_a_flood_of_refusals_is_one_run_and_every_figure_counts_it(monkeypatch):
     assert (total.runs, total.completed, total.refused) == (6, 1, 5)
 
 
-def test_refusals_that_wait_are_counted_when_the_server_stops(monkeypatch):
-    copilot = make_published(slug="news")
-    script(monkeypatch, text("Hello."))
-    with limited({of(copilot): {"requests_per_minute": 1}}):
-        assert [asked()[0] for _ in range(4)] == [200] + [429] * 3
-    async_to_sync(REFUSED.close)()
-    assert Run.objects.get(outcome=Outcome.REFUSED).times == 3
-
-
-def test_who_is_refused_is_told_so_though_nothing_can_be_kept(monkeypatch):
-    copilot = make_published(slug="news")
-    script(monkeypatch, text("Hello."))
-
-    async def down(*_: Any) -> None:
-        raise DatabaseUnavailable
-
-    with limited({of(copilot): {"requests_per_minute": 1}}):
-        assert asked()[0] == 200
-        monkeypatch.setattr(JOURNAL, "refuse", down)
-        assert asked()[0] == 429
-
-
 def test_feedback_and_calls_of_components_are_requests(monkeypatch):
     copilot = make_published(slug="news", features={"feedback": True})
     key, text_of_key = make_key()
@@ -214,12 +190,6 @@ def test_feedback_and_calls_of_components_are_requests(monkeypatch):
         )
         assert (status, said["code"]) == (429, "limit-reached")
         assert 0 < int(headers["Retry-After"]) <= 60
-
-
-def test_discovery_says_nothing_of_limits():
-    make_published(slug="news", limits={"concurrent": 1})
-    answer = async_to_sync(AsyncClient().get)("/agents.json")
-    assert "concurrent" not in answer.content.decode()
 
 
 @pytest.mark.database

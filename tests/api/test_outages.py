@@ -2,19 +2,14 @@
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from functools import partial
 import json
 import threading
-from types import SimpleNamespace
 from typing import Any
 
 from asgiref.sync import async_to_sync
-from django.contrib.auth.models import User
-from django.contrib.sessions.backends.db import SessionStore
 from django.db import (
     InterfaceError,
     OperationalError,
-    ProgrammingError,
     connection,
 )
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -25,7 +20,6 @@ from copilot_admin.api import component_requests, feedback, health, query
 from copilot_admin.asgi import application
 from copilot_admin.models import Outcome, Run
 from copilot_admin.runs.run import RUNNING
-from copilot_admin.storage import writer as writer_module
 from copilot_admin.storage.writer import READER, WRITER, Deadline
 from copilot_admin.transcripts.store import JOURNAL, opening
 from tests.factories import make_key, make_published
@@ -97,15 +91,6 @@ def asked(method: str, path: str, body: Any) -> Any:
         )
 
     return async_to_sync(ask)()
-
-
-@pytest.mark.parametrize("is_async", [True, False])
-def test_a_page_that_asks_wrong_is_a_fault(monkeypatch, is_async):
-    def wrong(*_: object) -> None:
-        raise ProgrammingError("there is no such column")
-
-    monkeypatch.setattr(SessionStore, "load", wrong)
-    assert page_of_a_session("/admin/", is_async=is_async).status_code == 500
 
 
 def test_the_answer_reaches_a_browser_and_the_server_recovers_by_itself():
@@ -185,21 +170,6 @@ def test_a_request_has_one_deadline_for_all_that_it_reads_and_writes(
     )
 
 
-def test_what_was_waited_for_is_gone(settings, monkeypatch):
-    settings.DATABASE_WAIT_SECONDS = 4.0
-    moments = iter([10.0, 13.0, 20.0, 30.0])
-    clock = SimpleNamespace(monotonic=partial(next, moments))
-    monkeypatch.setattr(writer_module, "time", clock)
-    deadline = Deadline()
-
-    async def wait() -> Any:
-        async with deadline.limit():
-            pass
-        return deadline.remaining
-
-    assert [async_to_sync(wait)(), async_to_sync(wait)()] == [1.0, 0.0]
-
-
 def test_a_question_that_was_refused_and_stored_all_the_same_is_cancelled(monkeypatch):
     """The lock that kept it waiting was released after its client had been answered."""
     make_published(slug="news")
@@ -242,32 +212,6 @@ def test_a_page_says_so_in_the_look_of_the_admin(away, path, is_async):
     assert "10.1.2.3" not in page
     away.undo()
     assert Client().get("/admin/login/").status_code == 200
-
-
-def test_a_page_whose_row_is_locked_says_so(monkeypatch):
-    User.objects.create_superuser("admin")
-    browser = Client()
-    browser.force_login(User.objects.get())
-
-    def locked(*_: object, **__: object) -> None:
-        raise OperationalError("database is locked")
-
-    monkeypatch.setattr(SessionStore, "delete", locked)
-    response = browser.post("/admin/logout/")
-    assert response.status_code == 503
-    assert "<h1>Not available now</h1>" in response.content.decode()
-
-
-def test_a_session_that_cannot_be_saved_is_a_page_too(monkeypatch):
-    """It is saved by the middleware, after the view."""
-
-    def locked(*_: object, **__: object) -> None:
-        raise OperationalError("database is locked")
-
-    user = User.objects.create_superuser("admin", password="right")
-    monkeypatch.setattr(SessionStore, "save", locked)
-    response = Client().post("/admin/login/", {"username": user.username, "password": "right"})
-    assert response.status_code == 503
 
 
 class TestReady:

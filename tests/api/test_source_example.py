@@ -98,11 +98,3 @@ class TestOverHttp:
             "",
         ]
         assert COUNTED.items() <= elements[-1]["usage"].items()
-
-    def test_a_plain_tool_eval_may_read_a_stream_of_run(self, provider):
-        assert asked("similar_question_with_run").words == "附近有冰淇淋店吗?"
-
-
-def test_without_a_loop_and_a_model_it_says_so():
-    with pytest.raises(ValueError, match="run needs an event loop"):
-        SimilarQuestion().run(Message(QUESTION))

@@ -1,11 +1,8 @@
 """What those who watch the server are told of a run: once, at its end, whatever the end."""
 
-import asyncio
 from dataclasses import replace
 from decimal import Decimal
 import logging
-import sys
-from types import FrameType
 from typing import Any
 
 import pytest
@@ -16,13 +13,11 @@ from copilot_admin.errors import ProviderBroke, Unavailable
 from copilot_admin.ids import Ids
 from copilot_admin.models import CostConfidence, Logging, Outcome
 from copilot_admin.pricing.cost import Cost
-from copilot_admin.runs.open_run import open_run, start_draining, stop_draining
-from copilot_admin.runs.run import RUNNING
+from copilot_admin.runs.open_run import start_draining, stop_draining
 from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.telemetry import watchers
 from copilot_admin.telemetry.ended_run import EndedRun
 from protocol.events import FunctionCall, MessageChunk
-from tests.agent.virtual_time import run_at_once
 from tests.runs.running import LIVE, RUN, Noted, play, question, said
 from tests.telemetry.ended import TABLE
 
@@ -168,49 +163,3 @@ def test_a_question_that_the_journal_cannot_take_is_told_once(noted: Noted, monk
         {"outcome": Outcome.REFUSED, "error_code": "database-unavailable"}
     ]
     assert ([run.has_row for run in told], noted.records) == ([False], [])
-
-
-def test_a_question_that_the_journal_takes_too_late_is_told_once_as_it_is_kept(
-    noted, monkeypatch, settings, told
-):
-    settings.DATABASE_WAIT_SECONDS = 5.0
-
-    async def late() -> None:
-        await asyncio.sleep(7)
-
-    noted.accepting = late
-    play(monkeypatch, noted, [MessageChunk("a"), 100])
-
-    async def scenario() -> None:
-        with pytest.raises(DatabaseUnavailable):
-            await open_run(question())
-        (run,) = RUNNING
-        await run.task
-
-    run_at_once(scenario())
-    assert [known(run, "outcome", "error_code") for run in told] == [
-        {"outcome": Outcome.CANCELLED, "error_code": "database-unavailable"}
-    ]
-
-
-@pytest.mark.parametrize("name", ["telemetry/", "values/witness.py", "edge/request_counts.py"])
-def test_a_chunk_calls_nothing_of_those_who_watch(noted, monkeypatch, told, name):
-    """What watching costs is paid once a run: of a chunk it is no share at all."""
-
-    def calls(chunks: int) -> int:
-        found = [0]
-
-        def look(frame: FrameType, event: str, _argument: object) -> None:
-            found[0] += event == "call" and name in frame.f_code.co_filename
-
-        play(monkeypatch, noted, [*[0.1, MessageChunk("word ")] * chunks, STOP])
-        before = sys.getprofile()
-        sys.setprofile(look)
-        try:
-            said()
-        finally:
-            sys.setprofile(before)
-        return found[0]
-
-    assert calls(100) == calls(1)
-    assert name != "telemetry/" or calls(1) > 0  # it is looked at what is called

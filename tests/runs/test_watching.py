@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Iterator
 import logging
-import threading
 from typing import Any
 
 from asgiref.sync import async_to_sync, sync_to_async
@@ -13,12 +12,10 @@ from channels.routing import URLRouter
 from channels.testing import WebsocketCommunicator
 from django.contrib.auth.models import AnonymousUser, Permission, User
 from django.contrib.sessions.models import Session
-from django.db import OperationalError
 from django.test import Client as Browser
 from django.test import override_settings
 import pytest
 from redis.exceptions import RedisError
-from uvicorn.protocols.utils import ClientDisconnected
 
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation
@@ -244,70 +241,12 @@ def test_a_page_that_is_open_is_closed_soon_after_its_reader_may_read_no_more(
     assert async_to_sync(stay)() == (True, closed, False)
 
 
-def test_a_page_that_has_gone_meanwhile_is_ended_without_a_fault():
-    """Pages that left while the database was asked about them were tracebacks in the log."""
-
-    async def gone(message: Any) -> None:
-        raise ClientDisconnected
-
-    async def end() -> bool:
-        page = watching.TranscriptConsumer()
-        page.base_send = gone
-        await page.close(TRY_AGAIN_LATER)
-        return page.is_closed
-
-    assert asyncio.run(end())
-
-
 def test_a_socket_to_any_other_address_is_closed():
     assert refusal(make_user(Role.REVIEWERS), "/ws/nowhere/") == 1000
 
 
 class TestOutages:
     """Whoever cannot be let in now is told so soon, and is let in when he comes again."""
-
-    def test_a_database_that_fails(self, conversation: Conversation, monkeypatch, caplog):
-        reviewer = make_user(Role.REVIEWERS)
-
-        def fail(*_: object) -> None:
-            raise OperationalError("connection refused by 10.1.2.3")
-
-        with monkeypatch.context() as patch, caplog.at_level(logging.WARNING):
-            patch.setattr(watching, "_may_watch", fail)
-            assert refusal(reviewer, path_of(conversation)) == TRY_AGAIN_LATER
-        assert caplog.messages == ["a live page is told to try later: DatabaseUnavailable"]
-        assert refusal(reviewer, path_of(conversation)) is None
-
-    def test_a_database_that_fails_while_a_page_is_open(self, conversation, monkeypatch, caplog):
-        reviewer, let_in = make_user(Role.REVIEWERS), iter([True])
-
-        def fail(*_: object) -> bool:
-            if next(let_in, False):
-                return True
-            raise OperationalError("connection refused by 10.1.2.3")
-
-        async def stay() -> Any:
-            communicator = await socket(reviewer, path_of(conversation))
-            await communicator.connect(timeout=HANGS_SECONDS)
-            ended = await communicator.receive_output(timeout=HANGS_SECONDS)
-            await communicator.disconnect(timeout=HANGS_SECONDS)
-            return ended
-
-        monkeypatch.setattr(watching, "_may_watch", fail)
-        monkeypatch.setattr(watching, "LOOK_SECONDS", 0.0)
-        with caplog.at_level(logging.WARNING):
-            ended = async_to_sync(stay)()
-        assert ended == {"type": "websocket.close", "code": TRY_AGAIN_LATER}
-        assert caplog.messages == ["a live page is told to try later: DatabaseUnavailable"]
-
-    def test_a_database_that_says_nothing(self, conversation: Conversation, settings):
-        reviewer, go = make_user(Role.REVIEWERS), threading.Event()
-        settings.DATABASE_WAIT_SECONDS = 0.0
-        READER.submit(lambda: go.wait(HANGS_SECONDS))
-        try:
-            assert refusal(reviewer, path_of(conversation)) == TRY_AGAIN_LATER
-        finally:
-            go.set()
 
     @pytest.mark.parametrize("error", [TimeoutError(), RedisError("down")])
     def test_a_layer_that_breaks_under_an_open_page(
@@ -337,40 +276,6 @@ class TestOutages:
         assert ended == ({"type": "websocket.close", "code": TRY_AGAIN_LATER}, [True])
         assert caplog.messages == [f"a live page is told to try later: {type(error).__name__}"]
 
-    @pytest.mark.parametrize("error", [RedisError("down"), None])
-    def test_a_layer_that_fails_while_somebody_leaves(self, conversation, monkeypatch, error):
-        reviewer = make_user(Role.REVIEWERS)
-        monkeypatch.setattr(watching, "PATIENCE_SECONDS", 0.01)
-        monkeypatch.setattr(get_channel_layer(), "group_discard", BrokenLayer(error).group_send)
-        assert refusal(reviewer, path_of(conversation)) is None
-
-    def test_a_layer_that_breaks_for_who_may_not_watch(self, conversation, monkeypatch):
-        """He is sent away once: to the server a second end is a fault."""
-
-        async def fail(*_: object) -> Any:
-            raise RedisError("down")
-
-        async def come() -> list[Any]:
-            communicator = await socket(AnonymousUser(), path_of(conversation))
-            await communicator.send_input({"type": "websocket.connect"})
-            await asyncio.wait({communicator.future}, timeout=HANGS_SECONDS)
-            communicator.future.result()
-            ended = []
-            while not communicator.output_queue.empty():
-                ended.append(communicator.output_queue.get_nowait())
-            return ended
-
-        monkeypatch.setattr(get_channel_layer(), "receive", fail)
-        assert [one["type"] for one in async_to_sync(come)()] == ["websocket.close"]
-
-    @pytest.mark.parametrize("error", [OSError("down"), RedisError("down"), None])
-    def test_a_layer_that_fails(self, conversation: Conversation, monkeypatch, error):
-        reviewer = make_user(Role.REVIEWERS)
-        monkeypatch.setattr(watching, "PATIENCE_SECONDS", 0.01)
-        layer = get_channel_layer()
-        monkeypatch.setattr(layer, "group_add", BrokenLayer(error).group_send)
-        assert refusal(reviewer, path_of(conversation)) == TRY_AGAIN_LATER
-
 
 class BrokenLayer:
     """A layer that fails in one way."""
@@ -394,25 +299,6 @@ def test_a_layer_that_is_down_costs_a_line_in_the_log(
     with caplog.at_level(logging.WARNING):
         asyncio.run(announce(7, turn_id=1, kind=TurnChange.STARTED))
     assert caplog.messages == ["watchers of conversation 7 were not told"]
-
-
-def test_a_layer_that_is_down_for_long_is_a_line_in_ten_seconds(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-):
-    """Of two hundred answers it was two hundred a second."""
-    now = 1000.0
-    monkeypatch.setattr("copilot_admin.runs.announce.time.monotonic", lambda: now)
-    channel_layers.set("default", BrokenLayer(RedisError("down")))
-
-    async def scenario() -> None:
-        nonlocal now
-        for seconds in (0.0, 1.0, 8.9, 0.1):
-            now += seconds
-            await announce(7, turn_id=1, kind=TurnChange.PROGRESS)
-
-    with caplog.at_level(logging.WARNING):
-        run_at_once(scenario())
-    assert caplog.messages == ["watchers of conversation 7 were not told"] * 2
 
 
 def test_a_layer_that_hangs_is_waited_for_two_seconds():

@@ -9,15 +9,14 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.copilots.archive import bring_back, put_away
+from copilot_admin.copilots.archive import put_away
 from copilot_admin.copilots.live import live_copilots
 from copilot_admin.copilots.publishing import NotPublishable, publish, restore
 from copilot_admin.import_export.faults import BadCopilotFile
 from copilot_admin.import_export.importing import import_values
-from copilot_admin.jobs.deletion import mark
 from copilot_admin.models import Conversation, Copilot, DailyTotal
 from tests.admin.pages import messages_of
-from tests.factories import make_copilot, make_key, make_published, make_user
+from tests.factories import make_copilot, make_published, make_user
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/copilot_admin/copilot/"
@@ -67,18 +66,6 @@ def test_what_nobody_can_ask_is_put_away_without_a_question(builder: Client) -> 
     assert not Copilot.objects.in_use().exists()
 
 
-@pytest.mark.database
-def test_several_come_back_switched_off(builder: Client) -> None:
-    one, other = make_published(name="One"), make_copilot(name="Other")
-    put_away([one.pk, other.pk])
-    response = act(builder, "restore_chosen", one, other, to=ARCHIVE)
-    assert messages_of(response) == [
-        "2 copilots are back, switched off. Switch them on when people may ask them again."
-    ]
-    rows = Copilot.objects.in_use().order_by("name").values_list("name", "enabled", "live")
-    assert list(rows) == [("One", False, one.live_id), ("Other", False, None)]
-
-
 def test_the_page_of_an_archived_copilot_offers_to_restore_it_and_nothing_else(
     builder: Client,
 ) -> None:
@@ -104,17 +91,6 @@ def test_the_page_of_an_archived_copilot_offers_to_restore_it_and_nothing_else(
     assert messages_of(again) == ["Nothing was in the archive any more."]
 
 
-def test_actions_that_do_not_fit_the_archive_are_not_there(builder: Client) -> None:
-    copilot = make_published()
-    usual = set(dict(builder.get(LIST).context["action_form"].fields["action"].choices))
-    assert {"archive_chosen", "enable_chosen"} <= usual
-    assert not {"restore_chosen", "delete_selected"} & usual
-    put_away([copilot.pk])
-    kept = dict(builder.get(ARCHIVE).context["action_form"].fields["action"].choices)
-    assert {"restore_chosen", "delete_selected"} <= set(kept)
-    assert not {"archive_chosen", "enable_chosen", "publish_chosen", "tag_chosen"} & set(kept)
-
-
 @pytest.mark.database
 def test_a_copilot_in_use_is_not_deleted_before_it_is_in_the_archive(builder: Client) -> None:
     copilot = make_copilot()
@@ -129,34 +105,6 @@ def test_a_copilot_in_use_is_not_deleted_before_it_is_in_the_archive(builder: Cl
     found = Copilot.objects.get()
     assert (found.is_being_deleted, found.is_archived) == (True, False)
     assert names_in(builder.get(LIST)) == [found.name]
-
-
-def test_empty_lists_say_where_the_copilots_are(builder: Client) -> None:
-    copilot = make_copilot()
-    assert "The archive is empty." in builder.get(ARCHIVE).content.decode()
-    put_away([copilot.pk])
-    assert "All copilots are in the archive." in builder.get(LIST).content.decode()
-    assert "Nothing matches." in builder.get(LIST, {"state": "draft"}).content.decode()
-    assert "Nothing matches." in builder.get(LIST, {"q": "x"}).content.decode()
-
-
-@pytest.mark.database
-def test_two_people_who_archive_at_once_do_it_once(builder: Client) -> None:
-    copilot = make_published()
-    address = f"{LIST}archive/?id={copilot.pk}"
-    assert builder.post(address).status_code == 302
-    assert builder.post(address).status_code == 404
-    assert [put_away([copilot.pk]), len(bring_back([copilot.pk])), bring_back([copilot.pk])] == [
-        [],
-        1,
-        [],
-    ]
-
-
-def test_nothing_that_is_being_deleted_is_archived_or_restored() -> None:
-    copilot = make_published()
-    mark([copilot.pk])
-    assert (put_away([copilot.pk]), bring_back([copilot.pk])) == ([], [])
 
 
 @pytest.mark.database
@@ -196,22 +144,3 @@ def test_start_page_and_pickers_leave_it_out_and_its_transcripts_stay(client: Cl
     transcripts = "/admin/copilot_admin/conversation/"
     assert "Newsroom (archived)" in client.get(transcripts).content.decode()
     assert "Why?" in client.get(f"{transcripts}{conversation.pk}/change/").content.decode()
-
-
-def test_a_key_keeps_a_copilot_that_is_archived(client: Client) -> None:
-    client.force_login(make_user(is_superuser=True))
-    gone, stays = make_published(name="Gone"), make_published(name="Stays")
-    key, _ = make_key(copilots=(gone, stays))
-    put_away([gone.pk])
-    address = f"/admin/copilot_admin/endpointkey/{key.pk}/change/"
-    assert "Gone" in client.get(address).content.decode()
-    client.post(address, {"name": "Desk", "copilots": [gone.pk, stays.pk], "expires_at": ""})
-    assert set(key.copilots.all()) == {gone, stays}
-
-
-def test_strangers_to_copilots_put_nothing_away(client: Client) -> None:
-    client.force_login(make_user(Role.REVIEWERS))
-    copilot = make_published()
-    assert client.post(f"{LIST}archive/?id={copilot.pk}").status_code == 403
-    put_away([copilot.pk])
-    assert client.post(f"{LIST}{copilot.pk}/back/").status_code == 403

@@ -49,25 +49,12 @@ def test_a_live_copilot_is_switched_off_only_after_a_question(builder: Client) -
     assert entry.get_change_message() == "Changed Switched on."
 
 
-def test_a_question_that_is_left_changes_nothing(builder: Client) -> None:
-    copilot = make_published()
-    asked = turn(builder, copilot, access="key")
-    assert f'href="{url(copilot)}"' in asked.content.decode()
-    assert read_form(builder, url(copilot), form_id=FORM)["now-access"] == ["open"]
-
-
 def test_a_draft_that_nobody_sees_is_switched_without_a_question(builder: Client) -> None:
     copilot = make_copilot()
     response = turn(builder, copilot, enabled=None, access="key", logging="nothing")
     assert messages_of(response) == ["Done. It acts from now on."]
     copilot.refresh_from_db()
     assert (copilot.enabled, copilot.access, copilot.logging) == (False, "key", "nothing")
-
-
-def test_nothing_turned_is_nothing_done(builder: Client) -> None:
-    response = turn(builder, make_published())
-    assert messages_of(response) == ["Nothing was changed."]
-    assert not LogEntry.objects.exists()
 
 
 def test_what_somebody_else_turned_meanwhile_is_not_turned_back(builder: Client) -> None:
@@ -81,24 +68,6 @@ def test_what_somebody_else_turned_meanwhile_is_not_turned_back(builder: Client)
     assert (copilot.access, copilot.logging) == ("key", "everything")
 
 
-def test_a_value_that_is_not_offered_changes_nothing(builder: Client) -> None:
-    copilot = make_published()
-    page = turn(builder, copilot, access="friends").content.decode()
-    assert "Choose one of what is offered." in page
-    copilot.refresh_from_db()
-    assert copilot.access == "open"
-
-
-def test_the_panel_alone_is_answered_to_the_page_in_which_it_stands(builder: Client) -> None:
-    copilot = make_copilot()
-    values = read_form(builder, url(copilot), form_id=FORM) | {"now-access": ["key"]}
-    page = builder.post(url(copilot) + "?part=1", values).content.decode()
-    assert page.lstrip().startswith("<section")
-    assert "Done. It acts from now on." in page
-    assert "Who has an endpoint key may ask." in page
-    assert builder.get(url(copilot) + "?part=1").content.decode().lstrip().startswith("<section")
-
-
 def test_turning_a_switch_is_no_edit_of_the_draft(builder: Client) -> None:
     copilot = make_copilot()
     address = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
@@ -108,16 +77,6 @@ def test_turning_a_switch_is_no_edit_of_the_draft(builder: Client) -> None:
     assert response.status_code == 302
     copilot.refresh_from_db()
     assert (copilot.description, copilot.access) == ("Mine", "key")
-
-
-def test_the_form_of_the_draft_cannot_turn_them(builder: Client) -> None:
-    copilot = make_published()
-    address = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
-    values = read_form(builder, address, form_id="copilot_form")
-    assert not {"enabled", "access", "logging"} & values.keys()
-    builder.post(address, {**values, "access": "key", "enabled": "", "_continue": "x"})
-    copilot.refresh_from_db()
-    assert (copilot.enabled, copilot.access) == (True, "open")
 
 
 def test_who_may_only_look_sees_how_it_stands(client: Client) -> None:
@@ -173,20 +132,3 @@ def test_it_says_for_how_long_is_kept_and_what_is_not_stored(
     text = " ".join(builder.get(url(copilot)).content.decode().split())
     assert "They are deleted" not in text
     assert "Never stored" not in text
-
-
-def test_a_page_leads_to_what_is_set_elsewhere_for_those_who_may_set_it(client: Client) -> None:
-    copilot = make_copilot()
-    page = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
-    links = (
-        f"/admin/limits/one/?whom=copilot:{copilot.pk}",
-        f"/admin/privacy/copilots/{copilot.pk}/",
-        "/admin/copilot_admin/alertrule/",
-    )
-    seen = {}
-    for roles in ((Role.BUILDERS,), (Role.BUILDERS, Role.OPERATORS)):
-        client.force_login(make_user(*roles))
-        text = client.get(page).content.decode()
-        found = text.partition("around-heading")[2]
-        seen[roles] = [f'href="{link}"' in found for link in links]
-    assert list(seen.values()) == [[False] * 3, [True] * 3]

@@ -2,7 +2,6 @@
 
 from html import unescape
 import re
-from typing import Any
 
 from django.core.cache import cache
 from django.test import Client
@@ -10,20 +9,17 @@ from django.urls import reverse
 from django.utils import timezone
 import pytest
 
-from copilot_admin.admin.copilots.checklist import Checklist, Item, checklist_of
 from copilot_admin.admin.copilots.draft_inputs import anchor_of
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots import model_lists, remote_images
-from copilot_admin.copilots.checklist.finding import error, warning
 from copilot_admin.copilots.fields.table import IN_FORM
-from copilot_admin.models import Access, Copilot
+from copilot_admin.models import Copilot
 from tests.admin.pages import messages_of, values_in
 from tests.factories import make_copilot, make_provider, make_published, make_user
 
 pytestmark = pytest.mark.django_db
 CLEAN = {"system_prompt": "Answer.", "description": "Reads.", "widget_data": "off"}
 BOTH = {"temperature": 1, "top_p": 1}
-QUERIES = 9  # session, user, permissions, drafts, providers of controls, keys, saved questions
 TOLD = "Temperature and top p are both set. Set one: some models refuse both."
 
 
@@ -72,12 +68,6 @@ def test_errors_stop_and_warnings_stand_below_them(builder: Client) -> None:
     assert copilot.versions.count() == 0
 
 
-def test_nothing_to_say_is_said(builder: Client) -> None:
-    page = page_of(builder, make_copilot(**CLEAN))
-    assert "The checklist found nothing." in page
-    assert 'class="ca-checklist"' not in page
-
-
 def test_of_several_those_with_errors_stay_as_they_are(builder: Client) -> None:
     good, bad = make_copilot(**CLEAN), make_copilot(**{**CLEAN, "parameters": {"top_p": 7}})
     url = publish_url(good, bad)
@@ -108,11 +98,6 @@ def test_a_version_with_an_error_is_not_published_again(builder: Client) -> None
     assert copilot.versions.count() == 1
 
 
-def test_what_acts_at_once_is_found_in_its_own_panel(builder: Client) -> None:
-    copilot = make_copilot(**CLEAN, access=Access.KEY, enabled=False)
-    assert set(links_in(page_of(builder, copilot), copilot)) == {"id_now-access", "id_now-enabled"}
-
-
 def test_every_field_that_may_be_named_has_its_input_on_the_page(builder: Client) -> None:
     page = builder.get(change_url(make_copilot(**CLEAN))).content.decode()
     inputs = {field.problem_input for field in IN_FORM} | {"temperature", "top_p", "max_tokens"}
@@ -131,15 +116,6 @@ def test_the_page_of_a_copilot_shows_warnings_muted_and_counts_errors_alone(
     assert [tab.faults for tab in response.context["tabs"]] == [1, 0, 0, 0]
     clean = builder.get(change_url(make_copilot(**CLEAN))).content.decode()
     assert "to look at before publishing" not in clean
-
-
-def test_what_builders_write_stays_text(builder: Client) -> None:
-    copilot = make_copilot(
-        **{**CLEAN, "system_prompt": "{{ <b>x</b> }}"}, starters=["<i>a</i>"] * 2
-    )
-    page = builder.get(publish_url(copilot)).content.decode()
-    assert "{{ &lt;b&gt;x&lt;/b&gt; }}" in page
-    assert "<i>a</i>" not in page
 
 
 def test_a_page_asks_nobody(builder: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,19 +149,6 @@ def test_a_provider_that_nobody_asked_lately_is_asked_beside_the_page(builder: C
     assert unknown not in page
 
 
-def test_a_provider_that_does_not_answer_is_named_and_can_be_asked_again(builder: Client) -> None:
-    dead = make_provider(name="Dead", kind="openai_compatible", base_url="http://127.0.0.1:9/v1")
-    copilot = make_copilot(**CLEAN, provider=dead)
-    told = "The provider “Dead” did not say which models it has"
-    part = unescape(builder.post(f"{checklist_url(copilot)}?part=1").content.decode())
-    assert told in part
-    assert "Ask the provider again" in part
-    response = builder.post(checklist_url(copilot), follow=True)
-    [message] = messages_of(response)
-    assert message.startswith(told)
-    assert "Ask the provider for its models" in response.content.decode()
-
-
 def test_only_who_may_look_at_the_page_asks_providers(client: Client) -> None:
     copilot = make_copilot(**CLEAN)
     client.force_login(make_user(Role.REVIEWERS))
@@ -194,30 +157,3 @@ def test_only_who_may_look_at_the_page_asks_providers(client: Client) -> None:
     assert client.get(checklist_url(copilot)).status_code == 405
     Copilot.objects.update(archived_at=timezone.now(), enabled=False)
     assert client.post(checklist_url(copilot)).status_code == 404
-
-
-def test_twenty_drafts_cost_as_many_queries_as_one(
-    builder: Client, django_assert_num_queries: Any
-) -> None:
-    provider = make_provider(name="Ours")
-    make_provider(name="Theirs")
-    web = {"key": "web", "label": "Web", "type": "toggle", "model": "m", "provider": "Theirs"}
-    drafts = [
-        make_copilot(provider=provider, access=Access.KEY, custom_features=[web]) for _ in range(20)
-    ]
-    builder.get(publish_url(drafts[0]))
-    with django_assert_num_queries(QUERIES):
-        builder.get(publish_url(drafts[0]))
-    with django_assert_num_queries(QUERIES):
-        builder.get(publish_url(*drafts))
-
-
-def test_items_keep_their_order_and_lead_to_their_input() -> None:
-    found = (error("model", "A."), warning("parameters", "B.", at="top_p"), warning("access", "C."))
-    assert checklist_of(found) == Checklist(
-        errors=(Item(sentence="A.", label="Model", anchor="id_model"),),
-        warnings=(
-            Item(sentence="B.", label="Parameters", anchor="id_top_p"),
-            Item(sentence="C.", label="Who may ask", anchor="id_now-access"),
-        ),
-    )

@@ -1,20 +1,14 @@
 """A builder writes data notes: what is stored, what is refused and where, what the model will see."""
 
 import json
-import re
 from typing import Any
 
-from django.db import connection
-from django.http import QueryDict
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 import pytest
 
-from copilot_admin.admin.copilots import data_rows
-from copilot_admin.admin.copilots.data_rows import SCHEMA_BUTTON, with_schema
+from copilot_admin.admin.copilots.data_rows import SCHEMA_BUTTON
 from copilot_admin.config.roles import Role
-from copilot_admin.copilots.data_fit import FitNotTold
 from copilot_admin.models import Copilot
 from tests.admin.pages import merged, read_form, submit, values_in
 from tests.factories import make_copilot, make_user
@@ -136,16 +130,6 @@ def test_data_that_does_not_fit_is_stored_and_told_with_its_path(builder: Client
     )
 
 
-def test_that_nobody_knows_whether_data_fits_is_told(builder: Client, monkeypatch: Any) -> None:
-    def not_told(data: Any, schema: Any) -> tuple[str, ...]:
-        raise FitNotTold
-
-    monkeypatch.setattr(data_rows, "fit_faults", not_told)
-    copilot = make_copilot(data_notes=[{"kind": "a", "data": "b", "schema": {"pattern": "(a+)+$"}}])
-    page = builder.get(reverse("admin:copilot_admin_copilot_change", args=[copilot.pk]))
-    assert "Whether the data fits the schema was not found out" in page.content.decode()
-
-
 def test_the_preview_shows_what_the_model_will_see(builder: Client) -> None:
     copilot = make_copilot(
         data_notes=[
@@ -160,36 +144,6 @@ def test_the_preview_shows_what_the_model_will_see(builder: Client) -> None:
         "## Data: ¶user\n{\n  &quot;name&quot;: &quot;&lt;b&gt;&quot;,\n  &quot;age&quot;: 3\n}</pre>"
         in page.content.decode()
     )
-
-
-def test_the_page_needs_the_same_queries_for_1_note_and_for_20(builder: Client) -> None:
-    def queries(notes: int) -> int:
-        rows = [
-            {"kind": f"k{n}", "data": {"n": n}, "schema": {"type": "object"}} for n in range(notes)
-        ]
-        copilot = make_copilot(name=f"Notes {notes}", slug=f"notes-{notes}", data_notes=rows)
-        url = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
-        builder.get(url)
-        with CaptureQueriesContext(connection) as captured:
-            assert builder.get(url).status_code == 200
-        return len(captured)
-
-    queries(2)  # what a process asks for once, such as content types, is known from then on
-    assert queries(1) == queries(20)
-
-
-def test_saving_needs_the_same_queries_for_1_note_and_for_20(builder: Client) -> None:
-    def queries(notes: int) -> int:
-        copilot = make_copilot(name=f"Notes {notes}", slug=f"notes-{notes}")
-        rows = [{"kind": f"k{n}", "data": f'{{"n": {n}}}'} for n in range(notes)]
-        with CaptureQueriesContext(connection) as captured:
-            save(builder, copilot, *rows)
-        copilot.refresh_from_db()
-        assert len(copilot.data_notes) == notes
-        return len(captured)
-
-    queries(2)  # what a process asks for once, such as content types, is known from then on
-    assert queries(1) == queries(20)
 
 
 def ask_for_schema(client: Client, copilot: Copilot, row: dict[str, Any]) -> Any:
@@ -218,42 +172,3 @@ def test_a_schema_is_made_from_the_data_by_a_button_alone(builder: Client) -> No
     assert "errornote" not in page.content.decode()
     copilot.refresh_from_db()
     assert copilot.data_notes == []  # nothing is saved before it was looked at
-
-
-@pytest.mark.parametrize("data", ["", "{x", "\ud800"])
-def test_no_schema_is_made_from_what_is_no_json(builder: Client, data: str) -> None:
-    sent = QueryDict(mutable=True)
-    sent.update({SCHEMA_BUTTON: "data_notes-0", "data_notes-0-data": data})
-
-    assert with_schema(sent) is sent
-    assert "data_notes-0-schema" not in sent
-
-
-def test_the_enter_key_saves_and_makes_no_schema(builder: Client) -> None:
-    """A browser presses the first button of a form."""
-    url = reverse("admin:copilot_admin_copilot_change", args=[make_copilot().pk])
-    page = builder.get(url).content.decode()
-    form = page[page.index('id="copilot_form"') :]
-
-    (first, *_) = re.findall(r'<(?:button|input)[^>]* type="submit"[^>]*>', form)
-
-    assert 'name="_continue"' in first
-
-
-def test_the_preview_shows_the_rows_in_the_order_of_their_places(builder: Client) -> None:
-    copilot = make_copilot()
-    sent: dict[str, Any] = {"data_notes-TOTAL_FORMS": "4"}
-    for index, (by, place) in enumerate((("last", ""), ("late", "3"), ("early", "1"), ("x", "2"))):
-        row = {"kind": "user", "data": json.dumps({by: by, "by": by}), "ORDER": place}
-        sent |= {f"data_notes-{index}-{name}": value for name, value in row.items()}
-    sent["data_notes-3-DELETE"] = "on"
-    url = reverse("admin:copilot_admin_copilot_preview") + f"?id={copilot.pk}"
-    change = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
-
-    page = builder.post(url, merged(read_form(builder, change, form_id=FORM), sent))
-
-    assert (
-        "## Data: ¶user\n{\n  &quot;early&quot;: &quot;early&quot;,\n  &quot;by&quot;: &quot;last"
-        in page.content.decode()
-    )
-    assert "&quot;x&quot;" not in page.content.decode()

@@ -65,18 +65,6 @@ def test_a_zip_holds_a_file_for_each_that_can_be_imported(builder: Client) -> No
     assert len(read_files([NamedFile("all.zip", response.content)])) == 2
 
 
-def test_what_cannot_be_exported_is_said_and_the_choice_stays(builder: Client) -> None:
-    make_copilot(slug="a")
-    make_published(slug="b")
-    assert "Choose at least one copilot." in builder.post(PAGE).content.decode()
-    page = builder.post(PAGE, {"slug": ["a"], "what": "live"}).content.decode()
-    assert "was never published. Export its draft." in page
-    assert 'value="a" checked' in page
-    assert 'value="b" checked' not in page
-    gone = builder.post(PAGE, {"slug": ["gone"]}).content.decode()
-    assert "There is no copilot with the slug &#x27;gone&#x27;." in gone
-
-
 def test_many_are_written_as_json(builder: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exports, "MOST_AS_YAML", 1)
     make_copilot(slug="a")
@@ -104,28 +92,6 @@ def test_only_who_sees_providers_is_told_where_they_are_and_nobody_gets_a_key(
     assert "llm.internal" not in untold
     assert "provider: P" in untold
     assert "secret" not in told + untold
-
-
-def test_the_list_leads_to_the_export_of_chosen_ones_also_from_the_archive(builder: Client) -> None:
-    one = make_copilot(slug="a")
-    make_copilot(slug="b")
-    data: dict[str, Any] = {"action": "export_chosen", "_selected_action": [one.pk]}
-    assert slugs_on(builder.post(LIST, data, follow=True)) == ["a"]
-    put_away([one.pk])
-    assert slugs_on(builder.post(f"{LIST}?state=archived", data, follow=True)) == ["a"]
-
-
-def test_the_page_costs_the_same_however_many_there_are(
-    builder: Client, django_assert_max_num_queries: Any
-) -> None:
-    make_copilot()
-    builder.get(PAGE)
-    with django_assert_max_num_queries(8) as few:
-        builder.get(PAGE)
-    for _ in range(20):
-        make_copilot()
-    with django_assert_max_num_queries(len(few.captured_queries)):
-        builder.get(PAGE)
 
 
 def test_who_may_look_may_export_and_others_may_not(client: Client) -> None:

@@ -49,22 +49,6 @@ def row_errors(response: Any, name: str) -> list[dict[str, list[str]]]:
     return [dict(form.errors) for form in formset.forms]
 
 
-def test_lines_end_as_they_were_typed_and_not_as_a_browser_sends_them(builder: Client) -> None:
-    copilot = make_published(system_prompt="One.\nTwo.", starters=["A?"])
-    stored(builder, copilot, system_prompt="One.\r\nTwo.\r\nThree.")
-    copilot.refresh_from_db()
-    assert copilot.system_prompt == "One.\nTwo.\nThree."
-    response = builder.get(f"{reverse('admin:copilot_admin_copilot_publish')}?id={copilot.pk}")
-    assert 'dir="auto">One.\nTwo.<ins>\nThree.</ins></div>' in response.content.decode()
-
-
-def test_blanks_around_a_text_that_came_from_a_file_are_no_change(builder: Client) -> None:
-    copilot = make_published(system_prompt="One.\nTwo.\n", description="News ")
-    stored(builder, copilot, description="Old news")
-    copilot.refresh_from_db()
-    assert (copilot.system_prompt, copilot.description) == ("One.\nTwo.\n", "Old news")
-
-
 def test_copilot_is_made_from_a_name_a_provider_and_a_model(builder: Client) -> None:
     provider = make_provider()
     response = submit(
@@ -98,12 +82,6 @@ def test_a_name_in_any_script_makes_a_slug_that_people_can_read(
     assert Copilot.objects.get(name=name).slug == slug
 
 
-def test_without_a_name_there_is_no_slug(builder: Client) -> None:
-    values = {"name": "", "slug": "", "provider": make_provider().pk, "model": "m-1"}
-    response = submit(builder, ADD, values, form_id=FORM)
-    assert errors_of(response) == {"name": ["This field is required."]}
-
-
 @pytest.mark.parametrize("sign", ["\u202e", "\u2066"])
 def test_a_text_that_hides_its_own_order_is_refused(builder: Client, sign: str) -> None:
     fields = ("name", "description", "system_prompt")
@@ -113,44 +91,6 @@ def test_a_text_that_hides_its_own_order_is_refused(builder: Client, sign: str) 
         "what follows it would be shown in another order than it has."
     )
     assert errors_of(response) == {field: [sentence] for field in fields}
-
-
-def test_no_row_of_a_list_hides_its_own_order(builder: Client) -> None:
-    copilot = make_copilot(
-        starters=["One?"],
-        steps=[{"when": "start", "message": "One."}],
-        model_choices=[{"id": "m-1", "name": "One"}],
-        custom_features=CUSTOM_FEATURES,
-    )
-    places = {
-        "starters": (0, "text"),
-        "steps": (0, "message"),
-        "model_choices": (0, "name"),
-        "custom_features": (1, "description"),
-    }
-    typed = {f"{name}-{row}-{field}": f"{name}\u202e" for name, (row, field) in places.items()}
-    others = {"custom_features-0-label": "label\u202e", "custom_features-1-options": "one\u202e"}
-    response = save(builder, copilot, **typed, **others)
-    page = response.content.decode()
-    assert all(text in page for text in (*typed.values(), *others.values()))
-    found = {name: row_errors(response, name)[row] for name, (row, _) in places.items()}
-    sentence = (
-        "The invisible sign U+202E turns the direction of the text. Take it out: what follows it "
-        "would be shown in another order than it has."
-    )
-    assert found == {
-        "starters": {"text": [sentence]},
-        "steps": {"message": [sentence]},
-        "model_choices": {"name": [sentence]},
-        "custom_features": {"description": [sentence], "options": [sentence]},
-    }
-    assert row_errors(response, "custom_features")[0] == {"label": [sentence]}
-
-
-def test_closing_leads_back_to_the_list(builder: Client) -> None:
-    copilot = make_copilot()
-    response = submit(builder, change_url(copilot), {}, form_id=FORM, button="_save")
-    assert response.redirect_chain == [("/admin/copilot_admin/copilot/", 302)]
 
 
 def test_every_field_is_stored_as_the_copilot_file_has_it(builder: Client) -> None:
@@ -269,17 +209,6 @@ def test_custom_features_are_made_without_writing_json(builder: Client) -> None:
     assert copilot.custom_features == CUSTOM_FEATURES[:2]
 
 
-def test_controls_in_any_script_have_keys_of_their_own(builder: Client) -> None:
-    copilot = make_copilot()
-    labels = ("语气", "长度", "Тон")
-    typed = {f"custom_features-{at}-label": label for at, label in enumerate(labels)}
-    typed |= {f"custom_features-{at}-type": "toggle" for at in range(len(labels))}
-    stored(builder, copilot, **typed, **{"custom_features-TOTAL_FORMS": "3"})
-    copilot.refresh_from_db()
-    keys = [(one["label"], one["key"]) for one in copilot.custom_features]
-    assert keys == [("语气", "option-1"), ("长度", "option-2"), ("Тон", "ton")]
-
-
 def test_rows_are_put_in_order_and_removed_without_javascript(builder: Client) -> None:
     copilot = make_copilot(starters=["One?", "Two?", "Three?"])
     stored(
@@ -289,13 +218,6 @@ def test_rows_are_put_in_order_and_removed_without_javascript(builder: Client) -
     )
     copilot.refresh_from_db()
     assert copilot.starters == ["Three?", "One?"]
-
-
-def test_an_emptied_row_is_one_less(builder: Client) -> None:
-    copilot = make_copilot(starters=["One?", "Two?"])
-    stored(builder, copilot, **{"starters-0-text": ""})
-    copilot.refresh_from_db()
-    assert copilot.starters == ["Two?"]
 
 
 @pytest.mark.parametrize(
@@ -441,23 +363,6 @@ def test_limits_of_calls_are_numbers_within_bounds_one_for_each_function(
     assert (copilot.max_client_calls, copilot.client_call_limits) == (20, limits[1:])
 
 
-def test_a_step_with_a_line_that_is_no_pair_is_marked(builder: Client) -> None:
-    response = save(
-        builder, make_copilot(), **{"steps-0-message": "Hi", "steps-0-details": "no colon"}
-    )
-    assert row_errors(response, "steps")[0] == {
-        "details": ["Write “name: value”; this line has no colon: no colon"]
-    }
-
-
-def test_details_that_no_database_stores_stay_text(builder: Client) -> None:
-    texts = ['"\\u0000"', "1e999", '"\\ud800"', "NaN"]
-    copilot = make_copilot(steps=[{"when": "start", "message": "Hi"} for _ in texts])
-    stored(builder, copilot, **{f"steps-{row}-details": f"a: {it}" for row, it in enumerate(texts)})
-    copilot.refresh_from_db()
-    assert [step["details"] for step in copilot.steps] == [{"a": text} for text in texts]
-
-
 def test_a_name_that_differs_in_case_only_is_refused_next_to_the_name(builder: Client) -> None:
     make_copilot(name="News Reader")
     response = save(builder, make_copilot(), name="NEWS reader")
@@ -514,50 +419,6 @@ def test_somebody_elses_save_in_between_is_told_and_the_text_is_kept(builder: Cl
     assert copilot.system_prompt == "Mine, longer"
 
 
-def test_who_saves_in_two_tabs_is_told_that_it_was_himself(builder: Client) -> None:
-    copilot = make_copilot()
-    values = read_form(builder, change_url(copilot), form_id=FORM)
-    stored(builder, copilot, system_prompt="In the first tab")
-    second = builder.post(change_url(copilot), {**values, "system_prompt": "2", "_continue": "x"})
-    page = second.content.decode()
-    assert "You saved this elsewhere, in another tab perhaps" in page
-    assert "saved this while you were editing. Your text" not in page
-    copilot.refresh_from_db()
-    assert copilot.system_prompt == "In the first tab"
-
-
-def test_a_copilot_that_a_program_changed_is_told_without_a_name(builder: Client) -> None:
-    copilot = make_copilot()
-    values = read_form(builder, change_url(copilot), form_id=FORM)
-    copilot.save()
-    response = builder.post(change_url(copilot), {**values, "_continue": "x"})
-    assert "Somebody saved this while you were editing." in response.content.decode()
-
-
-def test_the_form_shows_no_json(builder: Client) -> None:
-    copilot = make_copilot(custom_features=CUSTOM_FEATURES, parameters={"seed": 7})
-    page = builder.get(change_url(copilot)).content.decode()
-    assert "{&#x27;" not in page
-    assert "{&quot;" not in page
-
-
-def test_addresses_of_images_in_html_are_checked_and_kept(builder: Client) -> None:
-    copilot = make_copilot()
-    stored(builder, copilot, **{"html_sources-0-text": "https://charts.example.com"})
-    copilot.refresh_from_db()
-    assert copilot.html_sources == ["https://charts.example.com"]
-    for wrong, words in (
-        ("http://charts.example.com", "An address is https:// and a host in small letters"),
-        ("https://charts.example.com", "Two rows are the same."),
-    ):
-        response = submit(
-            builder, change_url(copilot), {"html_sources-1-text": wrong}, form_id=FORM
-        )
-        assert words in response.content.decode()
-    copilot.refresh_from_db()
-    assert copilot.html_sources == ["https://charts.example.com"]
-
-
 def test_the_preview_is_drawn_from_what_is_typed_and_stores_nothing(builder: Client) -> None:
     copilot = make_copilot(custom_features=CUSTOM_FEATURES)
     values = read_form(builder, change_url(copilot), form_id=FORM)
@@ -604,10 +465,6 @@ def test_the_preview_has_the_switches_and_values_that_workspace_would_send(build
     assert switch not in builder.get(change_url(copilot)).content.decode()
 
 
-def test_the_preview_takes_no_other_method(builder: Client) -> None:
-    assert builder.get(reverse("admin:copilot_admin_copilot_preview")).status_code == 405
-
-
 def test_who_may_only_look_reads_the_whole_draft_in_words(client: Client) -> None:
     client.force_login(make_user(Role.PUBLISHERS))
     provider = make_provider(name="Closed")
@@ -624,14 +481,6 @@ def test_who_may_only_look_reads_the_whole_draft_in_words(client: Client) -> Non
         assert words in page
     assert reverse("admin:copilot_admin_provider_change", args=[provider.pk]) not in page
     assert 'name="system_prompt"' not in page
-
-
-def test_the_palette_offers_the_controls_of_the_copilot(builder: Client) -> None:
-    copilot = make_copilot(custom_features=CUSTOM_FEATURES)
-    page = builder.get(change_url(copilot)).content.decode()
-    for name in ("copilot.name", "options.tone", "options.deep-research.state"):
-        assert f'data-insert="{{{{ {name} }}}}"' in page
-    assert "options.tone.state" not in page
 
 
 def test_components_are_switched_on_by_version_and_keep_what_a_file_configured(
@@ -655,9 +504,3 @@ def test_components_are_switched_on_by_version_and_keep_what_a_file_configured(
         {"name": "chart_maker", "version": "v1"},
         {"name": "returns_toolkit", "version": "v1", "config": {"window": 21}},
     ]
-
-
-def test_two_versions_of_one_component_are_refused(builder: Client) -> None:
-    copilot = make_copilot(components=[{"name": "calculator", "version": "latest"}])
-    response = save(builder, copilot, components=["calculator@latest", "calculator@v1"])
-    assert errors_of(response) == {"components": ["Choose one version of “Calculator”."]}

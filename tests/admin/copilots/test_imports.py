@@ -8,7 +8,6 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 import pytest
 
-from copilot_admin.admin.copilots import import_plan
 from copilot_admin.config.roles import Role
 from copilot_admin.import_export.exporting import export_file
 from copilot_admin.import_export.loading import as_json
@@ -87,16 +86,6 @@ def test_publishing_is_a_choice_of_its_own(builder: Client) -> None:
     assert copilot.live.published_by_id is not None
 
 
-def test_what_cannot_be_published_is_said_and_the_files_stay(builder: Client) -> None:
-    make_provider(name="P")
-    shown = send(builder, text_of(entry(system_prompt="{{ nobody }}")))
-    address = shown.request["PATH_INFO"]
-    page = builder.get(address, {"publish": "1"}).content.decode()
-    assert "{{ nobody }}" in page
-    assert 'role="alert"' in page
-    assert builder.get(address).context["does_anything"]
-
-
 def test_what_the_file_does_not_say_is_named_before_it_goes_back_to_its_default(
     builder: Client,
 ) -> None:
@@ -125,23 +114,6 @@ def test_faults_are_told_in_words_and_nothing_is_kept(builder: Client) -> None:
     assert "file-2.yaml, the first copilot has no slug." in page
     assert "<b>x" not in page
     assert not PendingImport.objects.exists()
-
-
-def test_a_file_that_cannot_be_read_is_told_once(builder: Client) -> None:
-    page = send(builder, b"\x89PNG\0").content.decode()
-    assert page.count("file-1.yaml") == 1
-    assert "file-1.yaml: The file is no text." in page
-
-
-def test_very_many_faults_are_counted(builder: Client) -> None:
-    rows = "\n".join(f"  k{number}: 1" for number in range(300))
-    page = send(builder, f"format: 1\nx:\n{rows}\n" + "\n".join(f"k{n}: 1" for n in range(300)))
-    assert "And 101 more." in page.content.decode()
-
-
-def test_no_file_is_no_import(builder: Client) -> None:
-    assert "This field is required." in builder.post(PAGE).content.decode()
-    assert "The submitted file is empty." in send(builder, "").content.decode()
 
 
 def test_what_is_as_it_is_needs_no_import(builder: Client) -> None:
@@ -186,14 +158,6 @@ def test_an_administrator_imports_providers_and_reads_which_keys_are_missing(
     assert "COPILOT_KEY_NOT_SET, which is not set" in say_yes(client, shown).content.decode()
 
 
-def test_a_variable_that_may_hold_no_key_is_told_after_an_import(client: Client) -> None:
-    client.force_login(make_user(is_superuser=True))
-    make_provider(name="P", api_key_env="PATH")
-    done = say_yes(client, send(client, text_of(entry())))
-    assert "may not use the variable PATH" in done.content.decode()
-    assert Copilot.objects.exists()
-
-
 def test_files_are_for_who_sent_them_and_go_after_a_day(builder: Client) -> None:
     make_provider(name="P")
     shown = send(builder, text_of(entry()))
@@ -216,18 +180,3 @@ def test_who_may_only_add_or_only_change_does_not_import(client: Client, permiss
     assert client.get(PAGE).status_code == 403
     assert send(client, "format: 1\n").status_code == 403
     assert client.get(f"{PAGE}x/").status_code == 403
-
-
-def test_of_very_many_rows_the_first_are_compared(
-    builder: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(import_plan, "MOST_COMPARED", 1)
-    make_provider(name="P")
-    page = send(builder, text_of(entry(), entry(slug="b", name="B"))).content.decode()
-    assert page.count("only the first rows are shown field by field.") == 1
-
-
-def test_questions_are_told_by_their_words(builder: Client) -> None:
-    make_provider(name="P")
-    page = send(builder, text_of(entry(questions=[{"question": "Why?"}]))).content.decode()
-    assert "1 question\nWhy?" in page

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.contrib.messages import get_messages
 from django.test import Client
 from django.urls import reverse
 import pytest
@@ -10,9 +9,7 @@ import pytest
 from copilot_admin.admin.copilots import views
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.drafts import Draft, changes_between, drafts_of
-from copilot_admin.copilots.fields.words import in_words
 from copilot_admin.copilots.publishing import publish
-from copilot_admin.jobs.deletion import mark
 from copilot_admin.models import Copilot
 from tests.admin.pages import messages_of, submit, values_in
 from tests.factories import make_copilot, make_published, make_user
@@ -141,25 +138,6 @@ def test_of_two_who_publish_at_once_the_second_is_told_that_it_is_live(
 
 
 @pytest.mark.database
-def test_what_goes_away_while_somebody_publishes_is_said(
-    builder: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    copilot = make_copilot(name="News", slug="news")
-
-    def drafts_before_it_goes(copilots: list[Copilot]) -> list[Draft]:
-        drafts = drafts_of(copilots)
-        mark([copilot.pk])
-        return drafts
-
-    values = values_in(builder.get(publish_url(copilot)).content.decode(), form_id="publish-form")
-    monkeypatch.setattr(views, "drafts_of", drafts_before_it_goes)
-    response = builder.post(publish_url(copilot), values)
-    said = [str(message) for message in get_messages(response.wsgi_request)]
-    assert said == ["Copilot 'news' cannot be published. This copilot is being deleted."]
-    assert not copilot.versions.exists()
-
-
-@pytest.mark.database
 def test_pressing_twice_makes_one_version(builder: Client) -> None:
     copilot = make_copilot(name="News")
     url = publish_url(copilot)
@@ -171,31 +149,6 @@ def test_pressing_twice_makes_one_version(builder: Client) -> None:
         "“News” is live exactly as it is.",
     ]
     assert copilot.versions.count() == 1
-
-
-def test_only_drafts_that_were_shown_are_published(builder: Client) -> None:
-    shown, other = make_copilot(), make_copilot()
-    values = values_in(builder.get(publish_url(shown)).content.decode(), form_id="publish-form")
-    builder.post(publish_url(shown, other), values)
-    assert set(Copilot.objects.exclude(live=None)) == {shown}
-
-
-def test_several_are_published_together_and_lead_back_to_the_list(builder: Client) -> None:
-    drafts = make_copilot(), make_copilot()
-    response = confirm(builder, *drafts)
-    assert Copilot.objects.exclude(live=None).count() == 2
-    assert response.redirect_chain[-1][0] == "/admin/copilot_admin/copilot/"
-
-
-@pytest.mark.parametrize("query", ["", "id=0", "id=x", "id=99999999999999999999", "id=-1"])
-def test_publishing_nothing_is_not_found(builder: Client, query: str) -> None:
-    url = reverse("admin:copilot_admin_copilot_publish")
-    assert builder.get(f"{url}?{query}").status_code == 404
-
-
-def test_a_copilot_that_is_off_is_published_with_a_warning(builder: Client) -> None:
-    page = builder.get(publish_url(make_copilot(enabled=False))).content.decode()
-    assert "It is switched off, so nobody sees it until it is enabled." in page
 
 
 def test_the_note_of_a_version_is_proposed_and_may_be_another(builder: Client) -> None:
@@ -212,47 +165,6 @@ def test_the_note_of_a_version_is_proposed_and_may_be_another(builder: Client) -
     builder.post(url, {**values, f"note-{copilot.pk}": ["x" * 400]})
     notes = list(copilot.versions.order_by("number").values_list("note", flat=True))
     assert notes == ["For the desk", "x" * 300]
-
-
-def test_the_words_that_change_are_marked(builder: Client) -> None:
-    copilot = make_published(system_prompt="You are a <b>helpful</b> analyst.")
-    copilot.system_prompt = "You are a <b>careful</b> analyst."
-    copilot.save()
-    page = builder.get(publish_url(copilot)).content.decode()
-    assert "You are a &lt;b&gt;<del>helpful</del><ins>careful</ins>&lt;/b&gt; analyst." in page
-
-
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        (None, ""),
-        (True, "yes"),
-        (False, "no"),
-        ([], ""),
-        ({}, ""),
-        ({"temperature": 0.5, "stop": ["a"]}, "temperature: 0.5, stop: a"),
-        (["One?", "Two?"], "One?\nTwo?"),
-    ],
-)
-def test_values_are_put_in_words(value: object, words: str) -> None:
-    assert in_words(value) == words
-
-
-def test_changes_name_the_field_and_both_sides() -> None:
-    live = {"name": "Old", "image": "https://a.b/c.png", "features": {}}
-    draft = {
-        "name": "New",
-        "image": "copilots/x.png",
-        "features": {"widget-dashboard-select": True, "widget-global-search": False},
-        "unheard-of": 1,
-    }
-    found = [(one.label, one.before, one.after) for one in changes_between(live, draft)]
-    assert found == [
-        ("Name", "Old", "New"),
-        ("Image", "https://a.b/c.png", "an uploaded image"),
-        ("Workspace features", "", "Selected widgets"),
-        ("unheard-of", "", "1"),
-    ]
 
 
 def test_changes_speak_as_the_form_does() -> None:
@@ -301,13 +213,3 @@ def test_changes_speak_as_the_form_does() -> None:
             "Options of the chat",
         ),
     }
-
-
-def test_a_first_version_says_what_was_chosen_and_no_default() -> None:
-    [draft] = drafts_of([make_copilot(name="News", model="m", system_prompt="", sees_images=True)])
-    assert [(one.label, one.before, one.after) for one in draft.changes] == [
-        ("Name", "", "News"),
-        ("Provider", "", draft.copilot.provider.name),
-        ("Model", "", "m"),
-        ("Look at images", "", "yes"),
-    ]

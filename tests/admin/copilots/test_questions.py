@@ -1,23 +1,15 @@
 """The pages of saved questions: read side by side, asked, stopped, edited."""
 
 from datetime import timedelta
-from html import unescape
-import re
 from typing import Any
 
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 import pytest
 
-from copilot_admin.admin.copilots import questions
 from copilot_admin.admin.copilots.copies import duplicate
 from copilot_admin.config.roles import Role
-from copilot_admin.copilots.questions.order import move_question
-from copilot_admin.evaluation.question_fares import fares_of
-from copilot_admin.evaluation.question_rows import QuestionRow, question_rows
 from copilot_admin.evaluation.question_runs import digest_of_draft
 from copilot_admin.import_export.questions import rows_of
 from copilot_admin.jobs import background
@@ -105,17 +97,6 @@ def test_a_question_stands_in_the_order_in_which_it_is_asked(builder):
     assert "invisible sign" not in text_of(builder, url("s", saved.copilot_id))
 
 
-def test_each_answer_is_a_place_of_its_own_for_who_hears_the_page(builder):
-    copilot = make_published()
-    for text in ("How much?", "And <now>?"):
-        answer(make_saved(copilot, text), Side.DRAFT, "Five.", digest=digest_of_draft(copilot))
-    page = text_of(builder, url("s", copilot.pk))
-    assert re.findall(r'role="region" aria-label="([^"]*)"', page) == [
-        "Draft: How much?",
-        "Draft: And &lt;now&gt;?",
-    ]
-
-
 def test_what_got_no_whole_answer_is_no_different_answer_and_is_said_in_words(builder):
     copilot = make_published()
     draft, live = {"digest": digest_of_draft(copilot)}, {"version_number": 1}
@@ -140,61 +121,6 @@ def test_what_got_no_whole_answer_is_no_different_answer_and_is_said_in_words(bu
     assert "Ask again what failed" in page
 
 
-def test_a_draft_that_cannot_be_asked_is_told_apart_and_asked_again_at_a_push(builder):
-    feature = {"key": "deep", "label": "Deep", "type": "toggle", "provider": "Gone", "model": "m"}
-    copilot = make_published()
-    make_saved(copilot)
-    Copilot.objects.filter(pk=copilot.pk).update(custom_features=[feature])
-    for awaited in ("2 answers are awaited.", "1 answer is awaited."):
-        response = builder.post(url("_ask", copilot.pk), {"side": "old"}, follow=True)
-        assert messages_of(response) == [awaited]
-        assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
-        page = publish_page(builder, copilot)
-        assert "1 question got no whole answer from the draft" in page
-        assert "answered differently" not in page
-
-
-def test_what_is_left_out_of_long_answers_can_be_unfolded(builder):
-    copilot = make_published()
-    saved, same = make_saved(copilot), "<b>" * 400
-    answer(saved, Side.LIVE, f"One {same} end")
-    answer(saved, Side.DRAFT, f"Two {same} finish")
-    marked = text_of(builder, f"{url('_differences', copilot.pk, saved.pk)}?part=1")
-    [left_out] = re.findall(r"<summary>… \d+ more characters …</summary>(.*?)</details>", marked)
-    assert len(unescape(left_out)) > 700
-    assert unescape(left_out) in same
-
-
-def test_what_is_the_same_or_not_answered_by_both_has_no_differences(builder):
-    copilot = make_published()
-    same, alone = make_saved(copilot, "Same?"), make_saved(copilot, "Alone?")
-    for side in Side:
-        answer(same, side, "It is four.")
-    answer(alone, Side.DRAFT, "It is four.")
-    assert "What the draft says otherwise" not in text_of(builder, url("s", copilot.pk))
-    marked = text_of(builder, url("_differences", copilot.pk, alone.pk))
-    assert "The draft and what is live have not both answered." in marked
-
-
-@pytest.mark.database
-def test_the_list_reads_nothing_that_it_does_not_show(builder):
-    copilot = make_published()
-    for number in range(2):
-        saved = make_saved(copilot, f"{number}?", body={"widgets": [WIDGET]})
-        for side in Side:
-            answer(saved, side, "word " * 4000)
-    page = text_of(builder, url("_rows", copilot.pk))
-    assert page.count("word ") < 2 * 2 * 500
-    with CaptureQueriesContext(connection) as few:
-        builder.get(url("_rows", copilot.pk))
-    assert not [query for query in few if '"body"' in query["sql"]]
-    for number in range(5):
-        answer(make_saved(copilot, f"{number} more?"), Side.DRAFT, "x")
-    with CaptureQueriesContext(connection) as many:
-        builder.get(url("_rows", copilot.pk))
-    assert len(many) == len(few)
-
-
 def questions_of(copilot: Copilot) -> list[str]:
     return [saved.question for saved in SavedQuestion.objects.filter(copilot=copilot)]
 
@@ -214,16 +140,6 @@ def test_a_question_is_moved_and_its_answers_stay_new(builder):
     builder.post(url("_move", copilot.pk, last.pk + 99), {"way": "down"})
     assert builder.get(url("_move", copilot.pk, last.pk)).status_code == 405
     assert questions_of(copilot) == ["2?", "0?", "1?"]
-
-
-@pytest.mark.database
-def test_questions_at_one_place_are_moved_apart():
-    copilot = make_copilot()
-    saved = [make_saved(copilot, f"{number}?", position=7) for number in range(3)]
-    assert move_question(saved[0], by=1) == 2
-    assert questions_of(copilot) == ["1?", "0?", "2?"]
-    assert move_question(saved[2], by=-9) == 1
-    assert questions_of(copilot) == ["2?", "1?", "0?"]
 
 
 @pytest.mark.database
@@ -283,83 +199,12 @@ def test_old_and_missing_answers_are_counted_as_such_and_asked_at_a_push(builder
     assert SavedAnswer.objects.filter(question=missing).count() == 2
 
 
-def test_before_the_first_version_only_the_draft_is_asked(builder):
-    copilot = make_copilot()
-    saved = make_saved(copilot)
-    page = publish_page(builder, copilot)
-    assert "1 of 1 was not asked of the draft as it stands." in page
-    response = builder.post(f"{url('_ask', copilot.pk)}?part=fares", {"side": "old"})
-    assert response.headers["X-Said"] == "1%20answer%20is%20awaited."
-    assert 'data-unfinished="' in response.content.decode()
-    assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
-    assert [row.side for row in saved.answers.all()] == [Side.DRAFT]
-    fares = text_of(builder, url("_fares", copilot.pk))
-    assert "answered differently" not in fares
-    assert "Ask now" not in fares
-
-
-def test_questions_that_are_being_asked_are_shown_and_stopped_before_publishing(builder):
-    copilot = make_copilot()
-    answer(make_saved(copilot), Side.DRAFT, "", state=AnswerState.WAITING, answered_at=None)
-    assert "1 question is being asked…" in publish_page(builder, copilot)
-    response = builder.post(f"{url('_stop', copilot.pk)}?part=fares")
-    assert "Ask now" in response.content.decode()
-    rows = builder.post(f"{url('_stop', copilot.pk)}?part=rows").content.decode()
-    assert "Ask the draft" in rows
-
-
-def test_an_answer_that_comes_while_the_page_is_made_is_waited_for(builder, monkeypatch):
-    copilot = make_copilot()
-    answer(make_saved(copilot), Side.DRAFT, "", state=AnswerState.ASKING, answered_at=None)
-
-    def rows_and_then_the_answer(*given: Any) -> list[QuestionRow]:
-        rows = list(question_rows(*given))
-        SavedAnswer.objects.update(state=AnswerState.DONE, answered_at=timezone.now())
-        return rows
-
-    monkeypatch.setattr(questions, "question_rows", rows_and_then_the_answer)
-    page = text_of(builder, url("_rows", copilot.pk))
-    assert "Being asked…" in page
-    assert 'data-unfinished="1"' in page
-
-
-@pytest.mark.database
-def test_how_many_copilots_are_published_changes_no_number_of_queries(builder):
-    copilots = [make_copilot() for _ in range(3)]
-    for copilot in copilots:
-        answer(make_saved(copilot), Side.DRAFT, "a")
-    with CaptureQueriesContext(connection) as one:
-        fares_of(Copilot.objects.select_related("provider", "live")[:1])
-    with CaptureQueriesContext(connection) as all:
-        fares_of(Copilot.objects.select_related("provider", "live"))
-    assert len(all) == len(one)
-
-
 def test_an_answer_is_old_when_question_draft_or_version_changed(builder):
     copilot = make_published()
     saved = make_saved(copilot)
     answer(saved, Side.LIVE, "a", version_number=7)
     answer(saved, Side.DRAFT, "b", digest="other")
     assert text_of(builder, url("s", copilot.pk)).count("has changed since") == 2
-
-
-@pytest.mark.parametrize(
-    ("expectation", "words"),
-    [
-        ({}, "Any answer will do."),
-        ({"contains": "a<b"}, "It contains “a&lt;b”."),
-        ({"lacks": "sorry"}, "It does not contain “sorry”."),
-        ({"number": 5}, "It has the number 5."),
-        ({"cites": "prices"}, "It cites the widget “prices”."),
-        ({"calls": "f"}, "It calls the function “f”."),
-        ({"judged": "It greets."}, "A model finds: It greets."),
-        ({"smells": "good"}, "there is no such key."),
-    ],
-)
-def test_each_expectation_is_said_in_words(builder, expectation, words):
-    copilot = make_copilot()
-    make_saved(copilot, expectation=expectation, body={"widgets": [WIDGET]})
-    assert words in text_of(builder, url("s", copilot.pk))
 
 
 def test_all_are_asked_with_progress_and_then_nothing_is_unfinished(builder):
@@ -452,33 +297,6 @@ def test_what_is_wrong_is_said_and_nothing_is_lost(builder, changes, sentence):
     assert (saved.question, saved.expectation) == ("What?", {"lacks": "x"})
 
 
-@pytest.mark.parametrize(
-    ("written", "number"),
-    [("1.234", 1.234), ("-3e2", -300), ("1,5", 1.5), ("$1,234.5", 1234.5), ("\u22124", -4)],
-)
-def test_a_number_is_written_as_answers_have_it(builder, written, number):
-    saved = make_saved(make_copilot())
-    edited(builder, saved, kind="number", expected=written)
-    saved.refresh_from_db()
-    assert saved.expectation == {"number": number}
-
-
-def test_the_form_names_the_functions_that_may_be_called(builder):
-    copilot = make_copilot(tools=["table"], components=[{"name": "calculator", "version": "v1"}])
-    page = builder.get(url("", copilot.pk, make_saved(copilot).pk)).content.decode()
-    names = re.findall(r'<li class="ca-tag ca-mono">(\w+)</li>', page)
-    assert names[:3] == ["table", "calculator", "get_widget_data"]
-    assert "execute_agent_tool" in names
-    assert len(set(names)) == len(names)
-
-
-def test_words_that_are_written_without_a_kind_are_not_dropped_unsaid(builder):
-    saved = make_saved(make_copilot())
-    response = edited(builder, saved, expected="profit")
-    assert "Choose what the answer has to do" in response.content.decode()
-    assert ">\nprofit</textarea>" in response.content.decode()
-
-
 def test_a_question_whose_widget_is_gone_can_be_read_and_mended(builder):
     saved = make_saved(make_copilot(), expectation={"cites": "prices"})
     response = edited(builder, saved, kind="cites", expected="prices")
@@ -504,18 +322,3 @@ def test_a_question_is_deleted_with_its_answers_alone(builder):
 def test_a_question_of_another_copilot_is_not_found(builder):
     saved = make_saved(make_copilot())
     assert builder.get(url("", make_copilot().pk, saved.pk)).status_code == 404
-
-
-def test_the_page_of_a_copilot_leads_there(builder):
-    copilot = make_copilot()
-    assert isinstance(copilot, Copilot)
-    change = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
-    assert url("s", copilot.pk) in text_of(builder, change)
-
-
-def test_the_texts_of_a_question_have_a_bound_that_is_told(builder):
-    saved = make_saved(make_copilot())
-    page = text_of(builder, url("", saved.copilot_id, saved.pk))
-    assert re.findall(r'<textarea[^>]*dir="auto"', page) == []
-    assert 'data-ca-most="20000"' in page and 'data-ca-most="2000"' in page
-    assert "js/length-check.js" in page

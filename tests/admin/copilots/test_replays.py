@@ -3,14 +3,11 @@
 from decimal import Decimal
 from typing import Any
 
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 import pytest
 
-from copilot_admin.admin.copilots import replays
 from copilot_admin.config.roles import Role
 from copilot_admin.evaluation.replay_queue import begin
 from copilot_admin.evaluation.replay_targets import WantedTarget, replay_of
@@ -95,13 +92,6 @@ def test_what_cannot_be_begun_keeps_what_was_typed(builder: Client):
     assert not Replay.objects.exists()
 
 
-def test_a_copilot_without_questions_says_where_they_come_from(builder: Client):
-    copilot = make_copilot()
-    page = builder.get(url("replays", copilot.pk)).content.decode()
-    assert "from its transcripts" in page
-    assert "replay-form" not in page
-
-
 def test_each_pair_stands_side_by_side_as_text(builder: Client):
     copilot = make_copilot()
     make_saved(copilot, HOSTILE)
@@ -119,23 +109,6 @@ def test_each_pair_stands_side_by_side_as_text(builder: Client):
     assert ("<del>Then</del>" in part, HOSTILE in part) == (True, False)
     assert "struck out" in builder.get(pair).content.decode()
     assert builder.get(url("replay_pair", copilot.pk, 0, one.pk)).status_code == 404
-
-
-def test_pairs_are_filtered_and_come_in_pages(builder: Client, monkeypatch):
-    monkeypatch.setattr(replays, "PAIRS_OF_A_PAGE", 1)
-    copilot = make_copilot()
-    for number in range(2):
-        make_saved(copilot, f"Question {number}?")
-    replay = begun(copilot)
-    answered(replay)
-    ReplayAnswer.objects.filter(position=0).update(is_changed=False, failure="No.")
-    address = url("replay", copilot.pk, replay.pk)
-    changed = builder.get(f"{address}?which=changed").content.decode()
-    assert ("Question 1?" in changed, "Question 0?" in changed) == (True, False)
-    second = builder.get(f"{address}?page=2").content.decode()
-    assert ("Question 1?" in second, "Question 0?" in second) == (True, False)
-    assert "Question 0?" in builder.get(f"{address}?which=failed").content.decode()
-    assert builder.get(f"{address}?which=nonsense").status_code == 200
 
 
 def test_it_is_paused_goes_on_and_stops(builder: Client):
@@ -188,28 +161,3 @@ def test_a_replay_is_deleted_and_the_questions_stay(builder: Client):
     assert (Replay.objects.count(), SavedQuestion.objects.count()) == (0, 1)
     assert builder.get(url("replay", copilot.pk, replay.pk)).status_code == 404
     assert builder.get(url("replay_rows", copilot.pk, replay.pk)).status_code == 404
-
-
-def test_a_page_reads_no_text_and_costs_the_same_for_many(builder: Client):
-    copilot = make_copilot()
-    make_saved(copilot)
-    few = begun(copilot)
-    for _ in range(9):
-        make_saved(copilot)
-    many = begun(copilot)
-    answered(few)
-    answered(many)
-    counts = []
-    for replay in (few, many):
-        with CaptureQueriesContext(
-            connection,
-        ) as queries:
-            builder.get(url("replay_rows", copilot.pk, replay.pk))
-        counts.append(len(queries))
-        assert not any('."body"' in query["sql"] for query in queries)
-    assert counts[0] == counts[1]
-    for _ in range(3):
-        begun(copilot)
-    with CaptureQueriesContext(connection) as queries:
-        builder.get(url("replays", copilot.pk))
-    assert len(queries) < 16

@@ -6,7 +6,6 @@ from django.test import Client
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.copilots.archive import put_away
 from copilot_admin.models import Copilot
 from tests.admin.pages import messages_of
 from tests.factories import make_copilot, make_published, make_user
@@ -43,16 +42,6 @@ def test_the_panel_of_a_copilot_saves_its_tags_without_the_draft(builder: Client
     assert again.redirect_chain[-1][0] == f"{LIST}{copilot.pk}/change/"
 
 
-@pytest.mark.parametrize("part", ["", "&part=1"])
-def test_refused_tags_keep_what_was_typed(builder: Client, part: str) -> None:
-    copilot = make_copilot(tags=["a"])
-    response = builder.post(f"{LIST}tags/?id={copilot.pk}{part}", {"tags": f"b, {'x' * 41}"})
-    page = response.content.decode()
-    assert "a tag has 1 to 40 characters." in page
-    assert f'value="b, {"x" * 41}"' in page
-    assert tags_of(copilot) == ["a"]
-
-
 def test_several_get_and_lose_tags_at_once(builder: Client) -> None:
     one, other = make_copilot(tags=["old", "kept"]), make_copilot()
     data = {"action": "tag_chosen", "_selected_action": [one.pk, other.pk]}
@@ -77,30 +66,11 @@ def test_the_list_is_filtered_by_tag_and_shows_tags(builder: Client) -> None:
     assert 'href="?tag=Rates%20%26%20FX"' in response.content.decode()
 
 
-def test_the_archive_is_filtered_by_its_own_tags(builder: Client) -> None:
-    make_copilot(tags=["in use"])
-    put_away([make_copilot(name="Old", tags=["old"]).pk])
-    page = builder.get(LIST, {"state": "archived", "tag": "old"}).content.decode()
-    assert 'href="?state=archived&amp;tag=old"' in page
-    assert "in use" not in page
-    assert "<h1>Archive</h1>" in page
-
-
-def test_a_server_without_tags_has_no_filter_of_them(builder: Client) -> None:
-    make_copilot()
-    assert "By tag" not in builder.get(LIST).content.decode()
-
-
 def test_who_may_not_change_copilots_does_not_tag_them(client: Client) -> None:
     client.force_login(make_user(Role.REVIEWERS))
     copilot = make_copilot()
     assert client.post(f"{LIST}tags/?id={copilot.pk}", {"tags": "a"}).status_code == 403
     assert tags_of(copilot) == []
-
-
-def test_a_copilot_that_vanished_is_not_tagged(builder: Client) -> None:
-    assert builder.post(f"{LIST}tags/?id=999", {"tags": "a"}).status_code == 404
-    assert builder.post(f"{LIST}tags/?id=x", {"tags": "a"}).status_code == 404
 
 
 def test_tags_travel_in_files_and_with_copies(builder: Client) -> None:

@@ -2,15 +2,11 @@
 
 import csv
 from datetime import timedelta
-from html import unescape
 from io import StringIO
 import re
 from typing import Any
 
-from django.db import connection
-from django.template.response import TemplateResponse
 from django.test import Client as Browser
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 import pytest
 
@@ -18,7 +14,6 @@ from copilot_admin.admin.figures.sections import MOST_SHOWN
 from copilot_admin.config.roles import Role, create_roles
 from copilot_admin.models import (
     Conversation,
-    Copilot,
     Criterion,
     DailyTotal,
     DailyUsage,
@@ -26,7 +21,6 @@ from copilot_admin.models import (
     Run,
 )
 from copilot_admin.transcripts.feedback import GivenFeedback, keep
-from copilot_admin.transcripts.search.counted_words import counted_words
 from copilot_admin.transcripts.verdicts import GivenVerdict, save_verdict
 from tests.factories import make_copilot, make_user, make_version
 from tests.transcripts.store.journaling import Client, ai, ending
@@ -103,79 +97,6 @@ def test_the_page_says_what_was_asked_and_how_it_went(reviewer: Browser) -> None
     }
 
 
-@pytest.mark.nightly  # by day review/test_figures.py finds behind each what it counted
-@pytest.mark.parametrize(
-    "chosen",
-    [
-        ("days", "tag", "copilot"),
-        *(
-            pytest.param(chosen, marks=pytest.mark.nightly)
-            for chosen in ((), ("days",), ("tag",), ("copilot",))
-        ),
-    ],
-)
-def test_every_figure_leads_into_the_list_and_finds_what_it_counted(
-    reviewer: Browser, chosen: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    a_week(name=XSS, tags=["Risk"])
-    given = {"days": "1", "tag": "Risk", "copilot": Copilot.objects.get().slug}
-    page = reviewer.get(PAGE, {name: given[name] for name in chosen}).content.decode()
-    links = set(re.findall(r'href="(/admin/copilot_admin/conversation/\?[^"]+)"', page))
-    assert len(links) > 20
-    assert XSS not in page
-    monkeypatch.setattr(TemplateResponse, "rendered_content", "")  # the list is drawn elsewhere
-    for link in links:
-        found = reviewer.get(unescape(link))
-        assert (found.context_data or {})["cl"].result_count == 1, link
-
-
-def test_a_figure_that_the_list_was_asked_for_is_shown_there_and_can_be_taken_off(
-    reviewer: Browser,
-) -> None:
-    a_week()
-    found = reviewer.get("/admin/copilot_admin/conversation/", {"counted": "failed 2020-01-01 2020-01-02"})  # fmt: skip
-    page = found.content.decode()
-    assert "Counted: <bdi>Failed, 1 Jan 2020 – 2 Jan 2020</bdi>" in page  # a dash
-    assert '<input type="hidden" name="counted" value="failed 2020-01-01 2020-01-02">' in page
-    assert found.context["cl"].result_count == 0
-
-
-def test_a_request_without_a_token_is_not_among_those_with_a_first_token(reviewer: Browser) -> None:
-    failed = ending(Outcome.FAILED, error_code="no-model", ttft_ms=None)
-    for name, ended in (("a", ending()), ("b", failed)):
-        asked = Client(version=make_version(), trace_id=name, now=timezone.now())
-        asked.ask("Hi").answer("Hello", ended=ended)
-    day = f"{timezone.now():%Y-%m-%d}"
-    given = {"counted": f"slower:-1 {day} {day}"}
-    found = reviewer.get("/admin/copilot_admin/conversation/", given)
-    assert found.context["cl"].result_count == 1
-
-
-@pytest.mark.parametrize(
-    ("counted", "words"),
-    [
-        ("requests 2026-11-20 2026-11-20 v3", "requests, 20 Nov 2026, version 3"),
-        (
-            "errors 2026-11-20T11 2026-11-20T12 model=m 1",
-            "requests that failed, 20 Nov 2026 11:00 – 12:59 UTC, model m 1",
-        ),
-        (
-            "complaints 2026-11-19T13 2026-11-20T12",
-            "thumbs down, by when they were given, 19 Nov 2026 13:00 – 20 Nov 2026 12:59 UTC",
-        ),
-        ("slower:500 2026-11-20 2026-11-20", "first token after more than 500 ms, 20 Nov 2026"),
-        ("slower:-1 2026-11-20 2026-11-20", "requests in which a token came, 20 Nov 2026"),
-        ("error:no-model 2026-11-20 2026-11-20", "error no-model, 20 Nov 2026"),
-        ("faults:Open%20AI 2026-11-20 2026-11-20", "faults of the provider Open AI, 20 Nov 2026"),
-        ("label:x 2026-11-20 2026-11-20", "label:x 2026-11-20 2026-11-20"),
-        ("nonsense 2026-11-20 2026-11-20", "nonsense 2026-11-20 2026-11-20"),
-        ("<b>", "<b>"),
-    ],
-)
-def test_what_was_counted_is_said_in_words(counted: str, words: str) -> None:
-    assert counted_words(counted) == words
-
-
 def test_each_table_is_a_file_whose_cells_are_no_formulas(reviewer: Browser) -> None:
     a_week(name=FORMULA)
     Run.objects.update(model="m")
@@ -194,11 +115,6 @@ def test_each_table_is_a_file_whose_cells_are_no_formulas(reviewer: Browser) -> 
     assert rows_of(reviewer, "cost")[-1] == [today, "", "2", "30"]
     hours = rows_of(reviewer, "outcomes", days="1")
     assert (len(hours), hours[0][0], hours[1][0]) == (25, "Hour (UTC)", f"{today}T00:00Z")
-
-
-@pytest.mark.parametrize("given", [{"table": "none", "format": "csv"}, {"format": "xls"}])
-def test_other_files_there_are_none(reviewer: Browser, given: dict[str, str]) -> None:
-    assert reviewer.get(PAGE, given).status_code == 404
 
 
 def test_of_many_models_the_page_shows_those_that_were_asked_most_and_the_file_all(
@@ -242,16 +158,6 @@ def test_a_copilot_is_chosen_by_its_name_and_another_one_beside_it(reviewer: Bro
     assert one.version.copilot.slug in link
 
 
-@pytest.mark.parametrize("given", [{"copilot": "nobody"}, {"tag": "Nothing"}])
-def test_what_is_chosen_and_is_not_there_is_said(reviewer: Browser, given: dict[str, str]) -> None:
-    a_week()
-    response = reviewer.get(PAGE, given)
-    assert (
-        f"There is no copilot or tag “{next(iter(given.values()))}”." in response.content.decode()
-    )
-    assert response.context["figures"].now["runs"] == 0
-
-
 @pytest.mark.parametrize(
     "given", [{"since": "x\0"}, {"days": "0"}, {"since": "9" * 500}, {"until": "2026-02-30"}]
 )
@@ -277,27 +183,6 @@ def test_what_runs_now_is_shown_and_what_is_silent_is_not(reviewer: Browser) -> 
         assert 5 <= one.seconds < 600
         assert f"conversation/{asked.accepted.conversation_id}/change/" in one.url
         assert XSS not in response.content.decode()
-
-
-def test_no_more_is_read_for_many_copilots_than_for_few(reviewer: Browser) -> None:
-    def queries() -> int:
-        with CaptureQueriesContext(
-            connection,
-        ) as captured:
-            assert reviewer.get(PAGE, {"days": "90"}).status_code == 200
-        sql = " ".join(query["sql"] for query in captured)
-        assert "copilot_admin_turn" not in sql
-        assert 'FROM "copilot_admin_conversation"' not in sql
-        return len(captured)
-
-    a_week()
-    queries()
-    few = queries()
-    for number in range(8):
-        a_week(tags=[f"Tag {number}"])
-        make_copilot()
-    queries()  # what is kept for some seconds may be read anew
-    assert queries() == few
 
 
 def test_only_who_may_see_conversations_sees_figures(client: Browser) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from datetime import timedelta
 
-from django.db.models import QuerySet
 from django.test import Client
 from django.utils import timezone
 import pytest
@@ -38,10 +37,6 @@ def test_what_belongs_to_alerts_is_shown_to_those_who_are_there() -> None:
         assert rail(*RAIL, path=f"/admin/{place.lower()}/7/change/") == whole
 
 
-def test_where_alerts_are_not_seen_nothing_is_hidden_with_them() -> None:
-    assert rail("AlertRule", "Limits") == [("Limits", False), ("AlertRule", False)]
-
-
 @pytest.fixture
 def used(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Says how much of each limit is used."""
@@ -56,13 +51,6 @@ def used(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 
 @pytest.mark.django_db
 class TestAttention:
-    def test_nothing_is_said_where_all_is_well(self) -> None:
-        assert attention(make_user(Role.OPERATORS)) == []
-
-    def test_an_alert_that_closes_while_the_page_is_made_is_no_fault(self, monkeypatch) -> None:
-        monkeypatch.setattr(QuerySet, "count", lambda _: 1)
-        assert attention(make_user(Role.OPERATORS)) == []
-
     def test_open_alerts_lead_to_the_one_or_to_the_list(self) -> None:
         operator, now = make_user(Role.OPERATORS), timezone.now()
         Alert.objects.create(rule=make_rule(), opened_at=now, closed_at=now, sentence="over")

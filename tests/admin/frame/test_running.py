@@ -1,10 +1,6 @@
 """What runs in the background stands on one page, with a stop where there is one."""
 
-from datetime import timedelta
-
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django_tasks.base import TaskResultStatus
 from django_tasks_db.models import DBTaskResult
@@ -22,7 +18,6 @@ from copilot_admin.models import (
     AnswerState,
     PendingImport,
     Replay,
-    ReplayState,
     SavedAnswer,
     SavedQuestion,
     Side,
@@ -47,13 +42,6 @@ def begun(name: str = "Analyst <b>") -> Replay:
     make_saved(copilot)
     questions = SavedQuestion.objects.filter(copilot=copilot)
     return begin(replay_of(copilot, WantedTarget()), questions)
-
-
-def test_nothing_is_under_way(operator: Client):
-    page = operator.get(PAGE).content.decode()
-    assert "Nothing is under way." in page
-    assert "COPILOT_TASKS=database" in page
-    assert 'data-unfinished="0"' in page
 
 
 def test_everything_that_runs_is_named_with_its_progress(operator: Client):
@@ -113,19 +101,6 @@ def test_an_operator_pauses_and_stops(operator: Client):
     assert SavedAnswer.objects.get().state == AnswerState.DONE
 
 
-@pytest.mark.parametrize(
-    "sent",
-    [
-        {"kind": "replay", "of": "x", "wish": "stop"},
-        {"kind": "replay", "of": "1", "wish": "dance"},
-        {"kind": "deletion", "of": "1", "wish": "stop"},
-        {"kind": "questions", "of": "1", "wish": "pause"},
-    ],
-)
-def test_what_nobody_can_want_is_not_found(operator: Client, sent):
-    assert operator.post(WISH, sent).status_code == 404
-
-
 def test_others_may_neither_look_nor_stop():
     replay = begun()
     for role in (Role.BUILDERS, Role.REVIEWERS):
@@ -134,19 +109,3 @@ def test_others_may_neither_look_nor_stop():
         assert browser.get(PAGE).status_code == 403
         sent = {"kind": "replay", "of": replay.pk, "wish": "stop"}
         assert browser.post(WISH, sent).status_code == 403
-
-
-def test_many_cost_as_many_queries_as_one():
-    begun()
-    counts = []
-    for _ in range(2):
-        with CaptureQueriesContext(connection) as queries:
-            running()
-        counts.append(len(queries))
-        for number in range(4):
-            begun(f"Copilot {number} {len(counts)}")
-    assert counts[0] == counts[1]
-    Replay.objects.update(
-        state=ReplayState.COST_BOUND, created_at=timezone.now() - timedelta(hours=1)
-    )
-    assert [work.is_moving for work in running()] == [False] * 9

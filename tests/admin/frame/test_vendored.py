@@ -25,15 +25,6 @@ def test_every_vendored_script_is_the_one_that_was_recorded():
     assert found == recorded()
 
 
-def test_licence_and_version_lie_beside_every_vendored_script():
-    missing = [
-        path.name
-        for path in scripts()
-        if not ((path.parent / "LICENSE").exists() and (path.parent / "VERSION").exists())
-    ]
-    assert missing == []
-
-
 def test_no_vendored_script_makes_code_of_text():
     made = [
         path.name

@@ -5,21 +5,15 @@ from decimal import Decimal
 from typing import Any
 
 from asgiref.sync import async_to_sync
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 import pytest
 
-from copilot_admin.admin.limits import views
-from copilot_admin.admin.limits.subjects import parse_subject
-from copilot_admin.admin.limits.usage import measure_usage
 from copilot_admin.config.networks import parse_networks
 from copilot_admin.config.roles import Role
 from copilot_admin.limits.cache import LIMIT_CACHE
 from copilot_admin.limits.redis_client import LIMIT_REDIS
 from copilot_admin.limits.rules import LimitSubject, RequestIdentity
 from copilot_admin.models import Copilot, LimitRejection, LimitScope, SubjectLimits
-from tests.admin.pages import messages_of
 from tests.factories import make_copilot, make_key, make_user
 from tests.limits.limiting import ask, limited
 from tests.limits.test_usage import count_run
@@ -86,27 +80,6 @@ def test_limits_of_anybody_are_kept_under_his_name(operator, whom):
     assert (stored.scope, stored.subject) == (scope, "::" if id == "::1" else id)
 
 
-@pytest.mark.database
-def test_whoever_is_named_in_two_fields_is_found(operator):
-    answer = operator.get(ONE, {"kind": "address", "id": " 2001:db8::5 "})
-    assert answer.context["whom"] == "address:2001:db8::"
-    assert operator.get(ONE, {"kind": "user", "id": " anna "}).context["whom"] == "user:anna"
-    for kind, id in (("address", "here"), ("user", ""), ("copilot", "99")):
-        answer = operator.get(ONE, {"kind": kind, "id": id})
-        assert (answer.status_code, answer["Location"]) == (302, PAGE)
-        assert messages_of(operator.get(PAGE)) == ["This is not a valid user or address."]
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "nobody:1", "server:1", "copilot:", "copilot:x", "copilot:٣", "copilot:" + "1" * 19,
-     "key:-1", "user: a", "user:a\x00", "user:" + "a" * 256, "address:localhost"],
-)  # fmt: skip
-def test_what_names_nobody_is_no_page(operator, text):
-    assert parse_subject(text) is None
-    assert operator.get(ONE, {"whom": text}).status_code == 404
-
-
 def test_a_copilot_or_key_that_is_gone_has_no_page_and_no_row(operator):
     SubjectLimits.objects.create(scope=LimitScope.KEY, subject="99", limits={"concurrent": 1})
     assert operator.get(ONE, {"whom": "key:99"}).status_code == 404
@@ -125,28 +98,6 @@ def test_a_copilot_or_key_is_found_by_typing(operator):
     assert "copilot_admin/js/picker.js" in markup
     box = markup.partition("data-ca-picker")[2].partition("</form>")[0]
     assert '<select name="whom" required id="limit-whom">' in box
-
-
-def test_a_key_is_called_by_its_name(operator):
-    key, _ = make_key("Trading desk")
-    save(operator, f"key:{key.pk}", concurrent="1")
-    assert rows(operator)[str(key)] == [("Answers at once", "0 of 1", 0)]
-
-
-def test_twenty_keys_and_copilots_cost_as_many_queries_as_one(operator):
-    counts = []
-    for number in range(20):
-        limits = {"concurrent": 1}
-        make_copilot(name=f"Copilot {number}", slug=f"c{number}", limits=limits)
-        key = make_key(f"Desk {number}")[0]
-        SubjectLimits.objects.create(scope=LimitScope.KEY, subject=str(key.pk), limits=limits)
-        if number in (0, 19):
-            operator.get(PAGE)
-            with CaptureQueriesContext(connection) as queries:
-                shown = rows(operator)
-            assert {f"Copilot {number}", str(key)} <= set(shown)
-            counts.append(len(queries))
-    assert counts[0] == counts[1]
 
 
 @pytest.mark.parametrize(
@@ -207,20 +158,6 @@ def test_nobody_else_sees_or_sets_limits(client, role):
     assert client.get(PAGE).status_code == 403
     assert save(client, "server:", concurrent="1").status_code == 403
     assert not SubjectLimits.objects.exists()
-
-
-def test_the_counters_are_read_once_for_all_rows_of_the_page(operator, monkeypatch):
-    """A page of a hundred opened a hundred connections to Redis."""
-    asked = []
-    monkeypatch.setattr(
-        views, "measure_usage", lambda rules: asked.append(rules) or measure_usage(rules)
-    )
-    copilots = [make_copilot(slug=name, name=name, limits={"concurrent": 2}) for name in "abc"]
-    SubjectLimits.objects.create(scope="server", subject="", limits={"requests_per_day": 5})
-    shown = rows(operator)
-    assert [shown[one.name] for one in copilots] == [[("Answers at once", "0 of 2", 0)]] * 3
-    assert shown["This server"] == [("Requests a day", "0 of 5", 0)]
-    assert [len(rules) for rules in asked] == [4]
 
 
 def reject(scope: str, subject: str, number: int = 1, *, kind: str = "concurrent", days: int = 0):

@@ -9,10 +9,8 @@ from django.test import Client
 from django.urls import reverse
 import jwt
 import pytest
-import requests
 
 from copilot_admin import models
-from copilot_admin.accounts.vouching import is_vouched_for
 from copilot_admin.admin.logins import discovery, oidc_views
 from copilot_admin.admin.logins.exchange import CodeExchange
 from copilot_admin.config.roles import Role
@@ -187,18 +185,6 @@ class TestRefusals:
         answer = log_in(Client(), provider, "ann")
         assert (answer.status_code, "switched off" in words(answer)) == (403, True)
 
-    def test_a_file_of_issuers_that_is_not_there_is_said(
-        self, browser, settings, monkeypatch, caplog
-    ):
-        settings.SSO = Provider("https://127.0.0.1:9").log_in()
-        monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/not/there")
-        answer = browser.get(reverse("firm:start"))
-        assert (answer.status_code, "is not accepted by this server" in words(answer)) == (
-            503,
-            True,
-        )
-        assert "The firm's log-in cannot be asked: Could not find a suitable TLS CA" in caplog.text
-
     def test_a_provider_that_does_not_answer_is_said_and_passwords_go_on(
         self, running, browser, settings
     ):
@@ -206,44 +192,6 @@ class TestRefusals:
         answer = browser.get(reverse("firm:start"))
         assert (answer.status_code, "does not answer" in words(answer)) == (503, True)
         assert 'href="/admin/login/?next=%2Fadmin%2F">Use a password</a>' in words(answer)
-        user = make_user(is_superuser=True)
-        values = {"username": user.username, "password": "secret"}
-        assert browser.post(reverse("admin:login"), values).status_code == 302
-
-    @pytest.mark.parametrize(
-        "said",
-        [
-            ValueError("no JSON"),
-            requests.ConnectionError("reset"),
-            requests.ReadTimeout("slow"),
-            [],
-            "a page",
-            {},
-            {"issuer": 7},
-            {"issuer": "http://127.0.0.1:9"},
-            {"issuer": "http://127.0.0.1:9", "authorization_endpoint": "javascript:alert(1)"},
-            {"issuer": "http://127.0.0.1:9", "authorization_endpoint": "ftp://a/b"},
-            {"issuer": "http://127.0.0.1:9", "authorization_endpoint": "http:///no-host"},
-            {"issuer": "http://127.0.0.1:9", "authorization_endpoint": ["http://a/b"]},
-            {"issuer": "http://127.0.0.1:9", "authorization_endpoint": "http://[::1"},
-        ],
-        ids=str,
-    )
-    def test_a_provider_that_talks_nonsense_is_said_in_words_and_passwords_go_on(
-        self, said, browser, settings, monkeypatch
-    ):
-        settings.SSO = Provider("http://127.0.0.1:9").log_in()
-        discovery.forget()
-
-        def answer(*_, **__):
-            if isinstance(said, Exception):
-                raise said
-            return said
-
-        monkeypatch.setattr(discovery, "json_of", answer)
-        found = browser.get(reverse("firm:start"))
-        discovery.forget()
-        assert (found.status_code, "firm&#x27;s log-in" in found.text) == (503, True)
         user = make_user(is_superuser=True)
         values = {"username": user.username, "password": "secret"}
         assert browser.post(reverse("admin:login"), values).status_code == 302
@@ -263,13 +211,6 @@ class TestRefusals:
         given = browser.post("/admin/copilot_admin/provider/add/", {"name": "Mine"})
         assert (page.status_code, given.status_code) == (302, 302)
         assert not models.Provider.objects.exists()
-
-    def test_a_provider_of_another_name_is_refused(self, running, browser, settings):
-        named = Provider(running.url.replace("localhost", "127.0.0.1"))
-        settings.SSO = named.log_in()
-        found = browser.get(reverse("firm:start"))
-        discovery.forget()
-        assert found.status_code in (302, 503)  # the mock calls itself by the name it is asked by
 
     def test_failures_here_lock_nobody_out(self, provider, browser):
         for _ in range(12):
@@ -358,15 +299,6 @@ class TestAccounts:
     def test_any_other_claim_is_no_group(self, provider, browser, groups):
         provider.knows("ann", groups=groups)
         assert log_in(browser, provider, "ann").status_code == 403
-
-    @pytest.mark.database
-    def test_a_name_that_turns_letters_round_is_kept_without_them(self, provider, browser):
-        turned = "\u202eadmin\u202c\u200b<b>\x00"
-        provider.knows("ann", preferred_username=turned, name=turned, groups=["analysts"])
-        log_in(browser, provider, "ann")
-        ann = person(browser)
-        assert (ann.username, ann.first_name) == ("admin-b", "admin<b>")
-        assert "admin&lt;b&gt;" in browser.get(START).content.decode()
 
     @pytest.mark.database
     def test_he_logs_in_with_no_password_even_if_he_has_one(self, provider, browser):
@@ -474,14 +406,6 @@ class TestRenewal:
         assert token == (browser.session["_auth_user_hash"], browser.cookies["csrftoken"].value)
         assert LogIn.objects.count() == 1
 
-    def test_a_page_that_is_too_long_to_come_back_to_asks_nobody(self, provider, browser):
-        log_in(browser, provider, "ann")
-        long = "/admin/?q=" + "%D8%B4" * 2500
-        age(browser, 8)
-        assert browser.get(long, **PAGE).status_code == 200
-        age(browser, 16)
-        assert browser.get(long, **PAGE)["Location"] == "/admin/login/?next=/admin/"
-
     def test_a_group_that_was_taken_away_takes_its_rights_with_it(self, provider, browser):
         log_in(browser, provider, "ann")
         provider.knows("ann", groups=["canteen"])
@@ -501,22 +425,11 @@ class TestRenewal:
         assert (answer.status_code, answer["Location"][:13]) == (302, "/admin/login/")
         assert browser.get("/admin/jsi18n/").status_code == 302
 
-    def test_the_minutes_are_a_setting(self, running, provider, browser, settings):
-        settings.SSO = running.log_in(minutes=60)
-        log_in(browser, provider, "ann")
-        age(browser, 29)
-        assert browser.get(START, **PAGE).status_code == 200
-
     def test_a_provider_that_has_to_ask_may(self, provider, browser):
         begin(browser, "/admin/figures/", silent="1")
         state = next(iter(browser.session["oidc_states"]))
         answer = browser.get(reverse("firm:callback"), {"error": "login_required", "state": state})
         assert answer["Location"] == "/admin/firm/start/?next=%2Fadmin%2Ffigures%2F"
-
-    def test_a_clock_that_was_set_back_vouches_for_nobody(self, provider, browser):
-        log_in(browser, provider, "ann")
-        age(browser, -600)
-        assert browser.post(START).status_code == 302
 
     def test_without_its_setting_a_session_ends(self, provider, browser, settings):
         log_in(browser, provider, "ann")
@@ -577,21 +490,3 @@ class TestEmergency:
     def test_else_there_is_no_such_address(self, running, settings):
         settings.SSO = running.log_in()
         assert self.attempt("admin:emergency", make_user(is_superuser=True)) == 404
-
-
-def test_a_log_in_on_the_spot_ends_in_a_page_that_tells_the_one_that_waits(provider, browser):
-    answer = log_in(browser, provider, "ann", reverse("admin:logged_in"))
-    page = browser.get(answer["Location"]).content.decode()
-    assert "js/logged-in.js" in page
-    form = browser.get("/admin/copilot_admin/copilot/add/").content.decode()
-    assert 'href="/admin/firm/start/?next=/admin/logged-in/"' in form
-
-
-def test_the_middleware_lets_socket_and_page_see_the_same_stranger(provider, browser):
-    log_in(browser, provider, "ann")
-    age(browser, 16)
-    request = browser.get("/admin/jsi18n/").wsgi_request
-    assert not request.user.is_authenticated
-    assert not is_vouched_for(browser.session)
-    age(browser, 14)
-    assert is_vouched_for(browser.session)
