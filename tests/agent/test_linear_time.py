@@ -45,7 +45,13 @@ READERS: dict[str, tuple[Reader, tuple[tuple[str, str, str], ...]]] = {
     ),
     "JSON": (
         lambda text: strict_json.parse(text.encode()),
-        (("", "[", ""), ("", '{"a":', ""), ('"', "\\u0000", '"'), ('["', '","', '"]'), ("", "1", "")),
+        (
+            ("", "[", ""),
+            ("", '{"a":', ""),
+            ('"', "\\u0000", '"'),
+            ('["', '","', '"]'),
+            ("", "1", ""),
+        ),
     ),
     "docstrings of components": (
         manifests.argument_descriptions,
