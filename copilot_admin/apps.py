@@ -32,6 +32,10 @@ class CopilotAdminConfig(AppConfig):
 
         register_converter(IdConverter, "id")
         reject_nul_on_sqlite()
+        from copilot_admin.telemetry.finished_runs import LISTENERS
+        from copilot_admin.telemetry.run_log import log_run
+
+        LISTENERS.append(log_run)
         post_migrate.connect(create_roles, sender=self)
         post_save.connect(record_account_change, sender=User)
         post_save.connect(add_demo_price, sender=Provider)

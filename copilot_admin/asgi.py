@@ -27,7 +27,7 @@ from copilot_admin.http.scope import App, Receive, Scope, Send  # noqa: E402
 from copilot_admin.runs.watching import websocket_urlpatterns  # noqa: E402
 from copilot_admin.server import lifecycle  # noqa: E402
 from copilot_admin.server.gauges import refresh_gauges  # noqa: E402
-from copilot_admin.telemetry.metrics import start_counting  # noqa: E402
+from copilot_admin.telemetry.metrics import enable_metrics  # noqa: E402
 
 Hook: TypeAlias = Callable[[], Awaitable[None]]
 
@@ -93,7 +93,7 @@ def build_application() -> App:
     app = BodyLimit(Questions(app), max_bytes=settings.MAX_BODY_BYTES)
     counter = None
     if settings.METRICS.is_enabled:
-        counter = start_counting()
+        counter = enable_metrics()
         app = MetricsPage(app, metrics=counter, readers=settings.METRICS, refresh=refresh_gauges)
     tokens = settings.USER_TOKENS
     token_headers = [tokens.header] if tokens and tokens.header else []

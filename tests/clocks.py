@@ -1,4 +1,4 @@
-"""Moments at which somebody was last heard of who is not heard of any more."""
+"""RunTimes at which somebody was last heard of who is not heard of any more."""
 
 from datetime import timedelta
 

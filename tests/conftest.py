@@ -8,6 +8,7 @@ import signal
 
 from django.test import Client, TransactionTestCase
 from hypothesis import settings as hypothesis_settings
+import prometheus_client  # noqa: F401  # it reads its variable when it is imported, not in some test
 import pytest
 from pytest_django import DjangoDbBlocker
 

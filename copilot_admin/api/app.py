@@ -28,7 +28,7 @@ from copilot_admin.http.errors import (
     log_unavailable,
     skip_request_log,
 )
-from copilot_admin.telemetry.refused_requests import note_refusal
+from copilot_admin.telemetry.finished_runs import notify_rejection
 
 
 class _Api(NinjaAPI):
@@ -82,7 +82,7 @@ api.add_router("/v2", components.router)
 @api.exception_handler(RequestError)
 def say_error(request: HttpRequest, error: RequestError) -> HttpResponse:
     """Every error has the shape of its part of the API, and says what to do."""
-    note_refusal(error)
+    notify_rejection(error)
     body = build_error_body(error, get_request_id(request))
     response = api.create_response(request, body, status=error.status)
     for name, value in {"Cache-Control": "no-store", **build_retry_headers(error)}.items():

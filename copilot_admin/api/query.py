@@ -32,7 +32,7 @@ from copilot_admin.runs.open_run import frames, open_run
 from copilot_admin.runs.run import ActiveRun
 from copilot_admin.runs.stops import Stop
 from copilot_admin.storage.writer import READER, Deadline
-from copilot_admin.telemetry.refusals import tell_refusal
+from copilot_admin.telemetry.finished_runs import report_rejected_run
 from protocol.generations import Generation
 from protocol.query import Query
 from protocol.requests import UnusableQuery, read
@@ -107,7 +107,7 @@ async def opened(asked: UnreadQuery) -> ActiveRun:
         }
         query = await _read_query(asked, size)
     except RequestError as error:
-        tell_refusal(error, ids=asked.ids, came=asked.came, **known)
+        report_rejected_run(error, ids=asked.ids, received=asked.came, **known)
         raise
     question = AdmittedQuery(
         live=live,

@@ -16,14 +16,14 @@ from copilot_admin.redaction.redactor import redacted
 from copilot_admin.redaction.rules import NO_RULES, Rules
 from copilot_admin.storage.errors import is_outage, is_refusal
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.telemetry.quiet_lines import QuietLines
+from copilot_admin.telemetry.run_log import ThrottledWarnings
 from copilot_admin.transcripts.store.users import written
 from protocol.json import Json
 from protocol.redaction import redact, redact_text
 from protocol.walk import weighs_more
 
 logger = logging.getLogger(__name__)
-UNRECORDED = QuietLines(logger)
+UNRECORDED = ThrottledWarnings(logger)
 
 LONGEST_ARGUMENTS = 50_000  # characters as JSON; beyond them the beginning is kept as text
 BEGINNING = 2_000

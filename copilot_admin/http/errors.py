@@ -49,7 +49,7 @@ from copilot_admin.storage.errors import (
     is_disk_full,
     is_outage,
 )
-from copilot_admin.telemetry.refused_requests import note_refusal
+from copilot_admin.telemetry.finished_runs import notify_rejection
 
 _FORM_TOO_LARGE = gettext_noop(
     "The form has too much text, or too many fields or files. Send less."
@@ -112,7 +112,7 @@ async def send_error(
     scope: Scope, send: Send, error: RequestError, *, headers: Headers | None = None
 ) -> None:
     """Answer a request with an error, outside Django."""
-    note_refusal(error)
+    notify_rejection(error)
     accept = (get_header(scope, b"accept") or b"").decode("latin-1")
     content_type, body = _render(error, scope["path"], accept, scope.get(REQUEST_ID_KEY))
     retry = build_retry_headers(error).items()

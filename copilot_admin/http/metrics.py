@@ -11,7 +11,7 @@ from copilot_admin.http.errors import send_error, send_response
 from copilot_admin.http.scope import App, Receive, Scope, Send, get_client_address, get_header
 
 if TYPE_CHECKING:  # Prometheus is loaded only if metrics are on
-    from copilot_admin.telemetry.figures import ServerFigures
+    from copilot_admin.telemetry.metrics import ServerMetrics
 
 
 class MetricsPage:
@@ -21,7 +21,7 @@ class MetricsPage:
         self,
         app: App,
         *,
-        metrics: "ServerFigures",
+        metrics: "ServerMetrics",
         readers: MetricsAccess,
         refresh: Callable[[], None],
     ) -> None:
@@ -42,7 +42,7 @@ class MetricsPage:
             return
         accept = (get_header(scope, b"accept") or b"").decode("latin-1")
         await asyncio.to_thread(self.refresh)
-        text, content_type = await asyncio.to_thread(self.metrics.text, accept)
+        text, content_type = await asyncio.to_thread(self.metrics.format_text, accept)
         await send_response(send, 200, text, content_type=content_type)
 
     def _check(self, scope: Scope) -> None:

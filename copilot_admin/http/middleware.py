@@ -33,7 +33,7 @@ from copilot_admin.http.scope import (
 from copilot_admin.ids import new_ids, request_id
 
 if TYPE_CHECKING:  # Prometheus is loaded only if metrics are on
-    from copilot_admin.telemetry.figures import ServerFigures
+    from copilot_admin.telemetry.metrics import ServerMetrics
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -75,7 +75,7 @@ class HttpMiddleware:
         *,
         origins: AllowedOrigins = ALLOWED_ORIGINS,
         extra_headers: Iterable[str] = (),
-        counter: "ServerFigures | None" = None,
+        counter: "ServerMetrics | None" = None,
     ) -> None:
         self.app = app
         self.origins = origins
@@ -98,7 +98,7 @@ class HttpMiddleware:
                 status = str(message["status"])
                 message["headers"] = _merge_headers(message.get("headers", ()), added)
                 if counter is not None:
-                    counter.time_begin(route, monotonic() - started)
+                    counter.observe_response_start(route, monotonic() - started)
             await send(message)
 
         try:

@@ -11,7 +11,7 @@ from copilot_admin.errors import ClientTooSlow
 from copilot_admin.models import Outcome
 from copilot_admin.runs.outbox import Outbox
 from copilot_admin.runs.speaker import Speaker, frames_of
-from copilot_admin.telemetry.run_watch import RunWatch
+from copilot_admin.telemetry.finished_runs import RunObserver
 from copilot_admin.transcripts.store.record import Ending, Record
 from copilot_admin.transcripts.store.recorder import Recorder
 from protocol.events import Event, FunctionCall, MessageChunk
@@ -29,7 +29,7 @@ class Account:
         watch: Is told of what the client is asked for.
     """
 
-    def __init__(self, *, generation: Generation, keep_content: bool, watch: RunWatch) -> None:
+    def __init__(self, *, generation: Generation, keep_content: bool, watch: RunObserver) -> None:
         self.outbox = Outbox()
         self.speaker = Speaker(self.outbox, generation=generation)
         self.recorder = Recorder(keep_content=keep_content, generation=generation)
@@ -63,7 +63,7 @@ class Account:
                 self.finish = output
                 self.speaker.hold()
             case FunctionCall():
-                self._watch.client_called(output.function, output.input_arguments)
+                self._watch.add_client_call(output.function, output.input_arguments)
                 self.speaker.hold()
                 self._say(output, frame)
             case Event():

@@ -25,7 +25,7 @@ from copilot_admin.runs.run import RUNNING, ActiveRun
 from copilot_admin.runs.stops import Stop
 from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.storage.writer import READER, Deadline
-from copilot_admin.telemetry.refusals import tell_refusal
+from copilot_admin.telemetry.finished_runs import report_rejected_run
 from copilot_admin.transcripts.store import JOURNAL, PREPARE_INLINE_BYTES, Accepted, Refusal
 
 _draining = threading.Event()
@@ -152,10 +152,10 @@ async def _admitted(question: AdmittedQuery, deadline: Deadline) -> Admission:
 
 def _tell(question: AdmittedQuery, error: RequestError, *, has_row: bool = False) -> None:
     """Tells those who watch the server that a question was refused."""
-    tell_refusal(
+    report_rejected_run(
         error,
         ids=question.ids,
-        came=question.came,
+        received=question.came,
         copilot=question.live.slug,
         version=question.live.version_number,
         caller=question.caller.principal,

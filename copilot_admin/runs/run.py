@@ -26,8 +26,7 @@ from copilot_admin.runs.outbox import Outbox
 from copilot_admin.runs.settling import settle
 from copilot_admin.runs.stops import CRASHED, STOPPED, UNHEARD, Stop
 from copilot_admin.runs.tasks import forgive_cancellation, spawn
-from copilot_admin.runs.watched import watch_of
-from copilot_admin.telemetry.ended_run import RunEnd
+from copilot_admin.runs.watched import observe_run
 from copilot_admin.transcripts.store import JOURNAL, Accepted
 from copilot_admin.transcripts.store.record import Ending
 from copilot_admin.transcripts.store.token_sums import sum_of
@@ -59,7 +58,7 @@ class ActiveRun:
             model=opening.model,
             at=opening.started_at,
         )
-        self._watch = watch_of(question, opening, answerer=self._answerer)
+        self._watch = observe_run(question, opening, answerer=self._answerer)
         self._account = Account(
             generation=question.query.generation,
             keep_content=question.live.logging is Logging.EVERYTHING,
@@ -69,7 +68,7 @@ class ActiveRun:
         # Not a method: what the journal raises keeps what it was given, and this run keeps the error.
         accepting = JOURNAL.accept(opening, prepared=partial(self._prepared.set_result, None))
         self.acceptance = spawn(accepting, name=f"accept {self.id}")
-        self.acceptance.add_done_callback(self._watch.accepted)
+        self.acceptance.add_done_callback(self._watch.mark_stored)
         self.acceptance.add_done_callback(self._announce_started)
         self.task = spawn(self._conduct(), name=f"run {self.id}")
 
@@ -140,7 +139,7 @@ class ActiveRun:
             ending = self._end_of(self._stop)
         account = self._account
         record = await account.record(ending)
-        self._watch.finishing()
+        self._watch.mark_finishing()
         kept = await JOURNAL.finish(self.id, record)
         cost = kept.cost if kept else None
         reckon = partial(self._bill_of, record.usages, outcome=ending.outcome)
@@ -170,16 +169,14 @@ class ActiveRun:
 
     def _tell_ended(self, ending: Ending, usage: Usage | None, cost: Cost | None) -> None:
         """Tells those who watch the server."""
-        self._watch.ended(
-            RunEnd(
-                outcome=ending.outcome,
-                error_code=ending.error_code,
-                ms=ending.ms,
-                first_ms=ending.ttft_ms,
-                usage=usage,
-                cost=cost.amount if cost else None,
-                cost_confidence=cost.confidence if cost else None,
-            )
+        self._watch.finish(
+            outcome=ending.outcome,
+            error_code=ending.error_code,
+            ms=ending.ms,
+            first_ms=ending.ttft_ms,
+            usage=usage,
+            cost=cost.amount if cost else None,
+            cost_confidence=cost.confidence if cost else None,
         )
 
     async def _was_accepted(self) -> bool:

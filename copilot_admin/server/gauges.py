@@ -10,8 +10,7 @@ from copilot_admin.component_calls.call import CALLS, MOST_CALLS
 from copilot_admin.runs.run import RUNNING
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
-from copilot_admin.telemetry.gauges import GaugeReading
-from copilot_admin.telemetry.metrics import counting
+from copilot_admin.telemetry.metrics import GaugeReading, get_metrics
 from copilot_admin.transcripts.store import JOURNAL
 
 Limit: TypeAlias = Callable[[], tuple[float, float]]  # used, maximum
@@ -27,9 +26,9 @@ LIMITS: Mapping[str, Limit] = {
 
 def refresh_gauges() -> None:
     """Read all gauges of this process, if metrics are on."""
-    metrics = counting()
+    metrics = get_metrics()
     if metrics is not None:
-        metrics.gauge(read_gauges())
+        metrics.set_gauges(read_gauges())
 
 
 def read_gauges() -> dict[str, GaugeReading]:

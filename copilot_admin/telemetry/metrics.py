@@ -1,27 +1,200 @@
-"""Whether this process counts what it does; without it Prometheus' client is not even imported."""
+"""Prometheus metrics. The client library is imported only if `/metrics` is enabled.
 
-from typing import TYPE_CHECKING
+Labels have few values: slugs, names of rows, error codes and classes; never texts of users.
+"""
 
-from copilot_admin.telemetry.refused_requests import LISTENERS
-from copilot_admin.telemetry.watchers import WATCHERS
+from collections.abc import Mapping
+from dataclasses import dataclass
+import os
+from typing import TYPE_CHECKING, Any
+
+from copilot_admin.agent.values.witness import ModelAsked
+from copilot_admin.errors import RequestError
+from copilot_admin.models import Outcome
+from copilot_admin.telemetry.finished_runs import LISTENERS, REJECTION_LISTENERS, FinishedRun
 
 if TYPE_CHECKING:
-    from copilot_admin.telemetry.figures import ServerFigures
+    from prometheus_client import Gauge
 
-_counting: "list[ServerFigures]" = []
+NS = 1e-9
+_ANSWER_BUCKETS = (0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600)
+_FIRST_BUCKETS = (0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60)
+_WRITE_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+# Name without prefix: help, labels, and the buckets of a histogram.
+METRICS: Mapping[str, tuple[str, tuple[str, ...], tuple[float, ...] | None]] = {
+    "http_requests": (
+        "HTTP requests. Status 'none': the client left before the response.",
+        ("method", "path", "status"),
+        None,
+    ),
+    "http_response_start_seconds": (
+        "Time until a response started.",
+        ("path",),
+        _FIRST_BUCKETS,
+    ),
+    "runs": (
+        "Runs by outcome, including those rejected by a limit.",
+        ("copilot", "outcome"),
+        None,
+    ),
+    "run_seconds": ("Time from admission to the end of an answer.", ("outcome",), _ANSWER_BUCKETS),
+    "first_token_seconds": (
+        "Time from admission to the first text or step.",
+        ("copilot",),
+        _FIRST_BUCKETS,
+    ),
+    "tokens": (
+        "Tokens of models, counted by the provider or estimated.",
+        ("copilot", "kind"),
+        None,
+    ),
+    "refusals": ("API requests rejected, by error code.", ("code",), None),
+    "model_call_seconds": (
+        "Duration of model calls with retries.",
+        ("provider",),
+        _ANSWER_BUCKETS,
+    ),
+    "provider_errors": (
+        "Failed attempts to call a model, by error class.",
+        ("provider", "error"),
+        None,
+    ),
+    "journal_seconds": (
+        "Time that a run waited for the database, when accepted and at its end.",
+        ("step",),
+        _WRITE_BUCKETS,
+    ),
+}
 
 
-def counting() -> "ServerFigures | None":
-    """What this process counts with, if it does."""
-    return _counting[0] if _counting else None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GaugeReading:
+    """Values of a gauge.
+
+    Attributes:
+        help: Help text.
+        label: Label name; empty for a single value.
+        values: By label value; "" for a single value.
+        is_shared: All processes read the same value, or the largest counts; otherwise values add up.
+    """
+
+    help: str
+    values: Mapping[str, float]
+    label: str = ""
+    is_shared: bool = False
 
 
-def start_counting() -> "ServerFigures":
-    """Counts from now on; once in a process."""
-    from copilot_admin.telemetry.figures import ServerFigures
+class ServerMetrics:
+    """Metrics of this process, and the exposition of all processes."""
 
-    figures = ServerFigures()
-    _counting.append(figures)
-    WATCHERS.append(figures.count_run)
-    LISTENERS.append(figures.count_refusal)
-    return figures
+    def __init__(self) -> None:
+        from prometheus_client import CollectorRegistry, Counter, Histogram
+
+        self._registry = CollectorRegistry()
+        self._metrics: dict[str, Any] = {}
+        for name, (help_text, labels, buckets) in METRICS.items():
+            of = (f"copilot_{name}", help_text, labels)
+            self._metrics[name] = (
+                Counter(*of, registry=self._registry)
+                if buckets is None
+                else Histogram(*of, registry=self._registry, buckets=buckets)
+            )
+        self._gauges: dict[str, Gauge] = {}
+
+    def count_request(self, method: str, path: str, status: str) -> None:
+        """Count a finished HTTP request."""
+        self._count("http_requests", method, path, status)
+
+    def observe_response_start(self, path: str, seconds: float) -> None:
+        """Observe the time until a response started."""
+        self._observe("http_response_start_seconds", seconds, path)
+
+    def count_rejection(self, error: RequestError) -> None:
+        """Count a rejected API request."""
+        self._count("refusals", error.code)
+
+    def count_run(self, run: FinishedRun) -> None:
+        """Count a finished run. Trials aren't use of a copilot, but their model calls count."""
+        if run.has_row and not run.is_trial:
+            self._count_use(run)
+        for fact in run.facts:
+            if isinstance(fact, ModelAsked):
+                seconds = (fact.ended - fact.began) * NS
+                self._observe("model_call_seconds", seconds, run.provider)
+                for failure in fact.failures:
+                    self._count("provider_errors", run.provider, failure)
+        times = run.times
+        if run.outcome is Outcome.REFUSED:
+            return
+        if times.stored is not None and times.admitted is not None:
+            self._observe("journal_seconds", (times.stored - times.admitted) * NS, "accept")
+        if times.finishing is not None:
+            self._observe("journal_seconds", (times.ended - times.finishing) * NS, "finish")
+
+    def _count_use(self, run: FinishedRun) -> None:
+        self._count("runs", run.copilot, run.outcome.value)
+        if run.outcome is Outcome.REFUSED:
+            return
+        self._observe("run_seconds", run.ms / 1000, run.outcome.value)
+        if run.first_ms is not None:
+            self._observe("first_token_seconds", run.first_ms / 1000, run.copilot)
+        if run.usage is not None:
+            self._count("tokens", run.copilot, "input", by=run.usage.input_tokens)
+            self._count("tokens", run.copilot, "output", by=run.usage.output_tokens)
+
+    def set_gauges(self, readings: Mapping[str, GaugeReading]) -> None:
+        """Set the gauges of this process."""
+        from prometheus_client import Gauge
+
+        for name, reading in readings.items():
+            if name not in self._gauges:
+                self._gauges[name] = Gauge(
+                    name,
+                    reading.help,
+                    (reading.label,) if reading.label else (),
+                    registry=self._registry,
+                    multiprocess_mode="livemax" if reading.is_shared else "livesum",
+                )
+            gauge = self._gauges[name]
+            for label, value in reading.values.items():
+                (gauge.labels(label) if reading.label else gauge).set(value)
+
+    def format_text(self, accept: str) -> tuple[bytes, str]:
+        """Return the exposition of all processes and its content type.
+
+        Args:
+            accept: `Accept` header of the request.
+        """
+        from prometheus_client import CollectorRegistry
+        from prometheus_client.exposition import choose_encoder
+        from prometheus_client.multiprocess import MultiProcessCollector
+
+        encode, content_type = choose_encoder(accept)
+        registry = self._registry
+        if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):  # several processes count in its files
+            registry = CollectorRegistry()
+            MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        return encode(registry), content_type
+
+    def _count(self, name: str, *labels: str, by: float = 1) -> None:
+        self._metrics[name].labels(*labels).inc(by)
+
+    def _observe(self, name: str, value: float, *labels: str) -> None:
+        self._metrics[name].labels(*labels).observe(value)
+
+
+_enabled: list[ServerMetrics] = []
+
+
+def get_metrics() -> ServerMetrics | None:
+    """Return the metrics of this process, if they are enabled."""
+    return _enabled[0] if _enabled else None
+
+
+def enable_metrics() -> ServerMetrics:
+    """Count from now on; call it once in a process."""
+    metrics = ServerMetrics()
+    _enabled.append(metrics)
+    LISTENERS.append(metrics.count_run)
+    REJECTION_LISTENERS.append(metrics.count_rejection)
+    return metrics

@@ -5,7 +5,7 @@ import pytest
 from copilot_admin.component_calls import records
 from copilot_admin.models import CallStatus, Logging
 from copilot_admin.storage.writer import DatabaseThread
-from copilot_admin.telemetry.quiet_lines import QuietLines
+from copilot_admin.telemetry.run_log import ThrottledWarnings
 from tests.api.component_keys import HI, key, uses
 from tests.component_calls.component_http import Stage, ask, rows, served
 from tests.factories import make_key, make_published
@@ -64,7 +64,7 @@ class TestRecords:
     def test_a_row_that_cannot_be_stored_keeps_nobody_waiting(self, key, monkeypatch, caplog):
         full = DatabaseThread("full", capacity=0)
         monkeypatch.setattr(records, "WRITER", full)
-        monkeypatch.setattr(records, "UNRECORDED", QuietLines(records.logger))
+        monkeypatch.setattr(records, "UNRECORDED", ThrottledWarnings(records.logger))
         assert ask("/echo", HI, key=key).words == "hi"
         assert rows() == []
         assert "a call of echo was not recorded" in caplog.text

@@ -25,8 +25,8 @@ from copilot_admin.models import (
     SubjectLimits,
 )
 from copilot_admin.runs.refused import Refused
-from copilot_admin.telemetry import watchers
-from copilot_admin.telemetry.ended_run import EndedRun
+from copilot_admin.telemetry import finished_runs
+from copilot_admin.telemetry.finished_runs import FinishedRun
 from copilot_admin.transcripts.store.rollups import count_finished_runs
 from tests.agent.scripted import Step, stalled, text
 from tests.api.test_questions import Client, ask, script
@@ -61,10 +61,10 @@ def of(copilot: Copilot) -> LimitSubject:
 def test_whoever_streams_and_whoever_does_not_read_the_same_refusal(monkeypatch):
     copilot = make_published(slug="news")
     script(monkeypatch, text("Hello."))
-    told: list[EndedRun] = []
+    told: list[FinishedRun] = []
     with limited({of(copilot): {"requests_per_day": 1}}):
         assert asked()[0] == 200
-        monkeypatch.setattr(watchers, "WATCHERS", [told.append])
+        monkeypatch.setattr(finished_runs, "LISTENERS", [told.append])
         refusals = [
             asked(headers={**HEADERS, "Accept": kind})
             for kind in ("text/event-stream", "application/json")

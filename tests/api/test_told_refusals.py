@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from copilot_admin.models import Access, Outcome, Run
-from copilot_admin.telemetry import watchers
-from copilot_admin.telemetry.ended_run import EndedRun
+from copilot_admin.telemetry import finished_runs
+from copilot_admin.telemetry.finished_runs import FinishedRun
 from tests.factories import make_key, make_published
 from tests.polling import HANGS_SECONDS
 
@@ -21,10 +21,10 @@ HEADERS = {"Content-Type": "application/json", "X-Trace-Id": "chat-1"}
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[EndedRun]:
+def told(monkeypatch: pytest.MonkeyPatch) -> list[FinishedRun]:
     """The runs that somebody is told of."""
-    runs: list[EndedRun] = []
-    monkeypatch.setattr(watchers, "WATCHERS", [runs.append])
+    runs: list[FinishedRun] = []
+    monkeypatch.setattr(finished_runs, "LISTENERS", [runs.append])
     return runs
 
 
@@ -46,10 +46,10 @@ def ask(service_url: str) -> Callable[..., int]:
     return ask
 
 
-def about(run: EndedRun) -> dict[str, Any]:
+def about(run: FinishedRun) -> dict[str, Any]:
     names = ("trace_id", "copilot", "version", "caller", "error_code")
     assert run.outcome is Outcome.REFUSED
-    assert run.moments.came <= run.moments.ended
+    assert run.times.received <= run.times.ended
     assert run.has_row == Run.objects.exists()
     return {name: getattr(run, name) for name in names}
 

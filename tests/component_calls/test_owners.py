@@ -11,7 +11,7 @@ from copilot_admin.copilots.users import AskingUser
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import CallStatus, ComponentCall, EndUser
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.telemetry.quiet_lines import QuietLines
+from copilot_admin.telemetry.run_log import ThrottledWarnings
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 ADA = AskingUser(id="ada")
@@ -53,7 +53,7 @@ def test_who_could_not_be_written_at_first_is_written_with_the_call(monkeypatch,
 
     with monkeypatch.context() as patched:
         patched.setattr(records, "WRITER", Full())
-        patched.setattr(records, "UNRECORDED", QuietLines(records.logger))
+        patched.setattr(records, "UNRECORDED", ThrottledWarnings(records.logger))
         owner = owner_of(ADA, at=NOW)
     assert (owner, "not recorded yet: The queue is full." in caplog.text) == (Owner(ADA, NOW), True)
     keep(call(), owner=owner)

@@ -14,7 +14,7 @@ from copilot_admin.component_calls.records import BEGINNING, keep
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import CallStatus, ComponentCall
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.telemetry.quiet_lines import QUIET_SECONDS, QuietLines
+from copilot_admin.telemetry.run_log import WARNING_INTERVAL_SECONDS, ThrottledWarnings
 from protocol.redaction import redact
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
@@ -105,11 +105,11 @@ def test_calls_that_are_not_recorded_are_a_line_a_minute_with_how_many_there_wer
     monkeypatch, caplog, error: Exception, at_once: bool, told: str
 ):
     clock = Clock()
-    monkeypatch.setattr(records, "UNRECORDED", QuietLines(records.logger, clock))
+    monkeypatch.setattr(records, "UNRECORDED", ThrottledWarnings(records.logger, clock))
     monkeypatch.setattr(records, "WRITER", Away(error, at_once=at_once))
     for _ in range(1000):
         keep(call({}))
-    clock.now += QUIET_SECONDS
+    clock.now += WARNING_INTERVAL_SECONDS
     keep(call({}))
     assert caplog.messages == [
         f"a call of c was not recorded: {told}; 0 more since the line before",

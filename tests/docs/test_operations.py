@@ -14,7 +14,7 @@ import requests
 
 from copilot_admin.server.gauges import read_gauges
 from copilot_admin.settings import BASE_DIR
-from copilot_admin.telemetry.figures import ServerFigures
+from copilot_admin.telemetry.metrics import ServerMetrics
 from tests.agent.scripted import ScriptedProvider, stalled
 from tests.factories import make_published
 from tests.polling import HANGS_SECONDS, eventually
@@ -119,7 +119,7 @@ def test_every_target_that_is_named_can_be_made(name):
 
 
 def test_every_figure_is_in_the_document_and_every_one_there_is_counted():
-    figures = {metric.name for metric in ServerFigures()._registry.collect()}
+    figures = {metric.name for metric in ServerMetrics()._registry.collect()}
     named = set(re.findall(r"`(copilot_[a-z0-9_]+?)(?:_total)?`", OPERATIONS))
     read = set(read_gauges()) | {"copilot_database_connections", "copilot_database_waiting"}
     assert named == (figures | read) | {"copilot_admin"} & named

@@ -14,7 +14,7 @@ from copilot_admin.http.body_limit import (
     BodyLimit,
     parse_body,
 )
-from copilot_admin.telemetry import refused_requests
+from copilot_admin.telemetry import finished_runs
 from tests.http.asgi_client import Answer, call, echo, scope
 from tests.polling import HANGS_SECONDS, comes_true
 
@@ -58,7 +58,7 @@ def test_a_body_within_the_limit_arrives_as_one_message(body, headers):
 )
 def test_a_larger_body_is_rejected_with_413(monkeypatch, body, headers):
     noted: list[Any] = []
-    monkeypatch.setattr(refused_requests, "LISTENERS", [noted.append])
+    monkeypatch.setattr(finished_runs, "REJECTION_LISTENERS", [noted.append])
     answer = post(*body, **headers)
     assert (answer.status, json.loads(answer.body)["code"]) == (413, "body-too-large")
     assert answer.is_whole

@@ -23,7 +23,7 @@ from copilot_admin.config.roles import Role
 from copilot_admin.errors import BodyTooLarge, RequestError, Unavailable, UnknownHost
 from copilot_admin.http.errors import bad_request, get_request_id, send_error, server_error
 from copilot_admin.models import Copilot
-from copilot_admin.telemetry import refused_requests
+from copilot_admin.telemetry import finished_runs
 from tests.factories import make_user
 from tests.http.asgi_client import Answer, call, scope
 
@@ -81,7 +81,7 @@ class TestOutsideDjango:
 
     def test_rejected_requests_are_counted(self, monkeypatch):
         noted: list[RequestError] = []
-        monkeypatch.setattr(refused_requests, "LISTENERS", [noted.append])
+        monkeypatch.setattr(finished_runs, "REJECTION_LISTENERS", [noted.append])
         answer_error("/agents.json", ERROR)
         assert noted == [ERROR]
 

@@ -23,7 +23,7 @@ class Metrics:
 
     refreshed = 0
 
-    def text(self, accept: str) -> tuple[bytes, str]:
+    def format_text(self, accept: str) -> tuple[bytes, str]:
         return METRICS + accept.encode(), "text/plain"
 
     def refresh(self) -> None:

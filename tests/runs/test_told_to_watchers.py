@@ -15,8 +15,8 @@ from copilot_admin.models import CostConfidence, Logging, Outcome
 from copilot_admin.pricing.cost import Cost
 from copilot_admin.runs.open_run import start_draining, stop_draining
 from copilot_admin.storage.errors import DatabaseUnavailable
-from copilot_admin.telemetry import watchers
-from copilot_admin.telemetry.ended_run import EndedRun
+from copilot_admin.telemetry import finished_runs
+from copilot_admin.telemetry.finished_runs import FinishedRun
 from protocol.events import FunctionCall, MessageChunk
 from tests.runs.running import LIVE, RUN, Noted, play, question, said
 from tests.telemetry.ended import TABLE
@@ -26,14 +26,14 @@ CALL = FunctionCall(function="get_widget_data", input_arguments={"data_sources":
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[EndedRun]:
+def told(monkeypatch: pytest.MonkeyPatch) -> list[FinishedRun]:
     """The runs that somebody is told of."""
-    runs: list[EndedRun] = []
-    monkeypatch.setattr(watchers, "WATCHERS", [runs.append])
+    runs: list[FinishedRun] = []
+    monkeypatch.setattr(finished_runs, "LISTENERS", [runs.append])
     return runs
 
 
-def known(run: EndedRun, *names: str) -> dict[str, Any]:
+def known(run: FinishedRun, *names: str) -> dict[str, Any]:
     return {name: getattr(run, name) for name in names}
 
 
@@ -48,7 +48,7 @@ def test_an_answer_is_told_with_all_that_is_known_of_it(noted, monkeypatch, told
     play(monkeypatch, noted, [1.5, MessageChunk("Hello"), tells, usage, 0.5, STOP])
     said(question(ids=Ids("chat-1", given=True, run_id=RUN, traceparent="00-1")))
     (run,) = told
-    assert run == EndedRun(
+    assert run == FinishedRun(
         run_id=RUN,
         trace_id="chat-1",
         chat_id="chat-1",
@@ -66,13 +66,13 @@ def test_an_answer_is_told_with_all_that_is_known_of_it(noted, monkeypatch, told
         usage=usage,
         cost=Decimal("0.02"),
         cost_confidence=CostConfidence.ESTIMATED,
-        moments=run.moments,
+        times=run.times,
         facts=(ran,),
         keeps_content=True,
         traceparent="00-1",
     )
-    moments = run.moments
-    assert moments.came <= moments.admitted <= moments.accepted <= moments.finishing
+    moments = run.times
+    assert moments.received <= moments.admitted <= moments.stored <= moments.finishing
     assert moments.finishing <= moments.ended
 
 
@@ -125,11 +125,11 @@ def test_a_run_whose_record_breaks_is_told_as_crashed(noted, monkeypatch, told):
 
 
 def test_watchers_that_break_harm_no_answer(noted, monkeypatch, caplog):
-    monkeypatch.setattr(watchers, "WATCHERS", [lambda run: 1 / 0])
+    monkeypatch.setattr(finished_runs, "LISTENERS", [lambda run: 1 / 0])
     play(monkeypatch, noted, [MessageChunk("Hello"), STOP])
     assert b"Hello" in b"".join(piece for _, piece in said())
     assert [one.getMessage() for one in caplog.records if one.levelno == logging.ERROR] == [
-        f"run {RUN} could not be told"
+        f"telemetry of run {RUN} failed"
     ]
 
 

@@ -77,10 +77,10 @@ def test_gauges_are_read_only_if_metrics_are_on(monkeypatch):
         gauge = read.append
 
     monkeypatch.setattr(gauges, "read_gauges", lambda: "gauges")
-    monkeypatch.setattr(metrics, "_counting", [])
+    monkeypatch.setattr(metrics, "_enabled", [])
     refresh_gauges()
     assert read == []
-    monkeypatch.setattr(metrics, "_counting", [Metrics()])
+    monkeypatch.setattr(metrics, "_enabled", [Metrics()])
     refresh_gauges()
     assert read == ["gauges"]
 

@@ -14,7 +14,7 @@ from copilot_admin.agent.values.model_call import (
 )
 from copilot_admin.agent.values.witness import ModelAsked, ToolRan
 from copilot_admin.models import CostConfidence, Outcome
-from copilot_admin.telemetry.ended_run import ClientCall, EndedRun, Moments
+from copilot_admin.telemetry.finished_runs import ClientCall, FinishedRun, RunTimes
 
 RUN = UUID("0b5e2a8c-9f3e-4d7a-8c21-5d6e7f8091a2")
 SECOND = 1_000_000_000
@@ -43,7 +43,7 @@ def ran(*, began: int = 3, ended: int = 6, **changes: Any) -> ToolRan:
     return ToolRan(**fields)
 
 
-def ended_run(**changes: Any) -> EndedRun:
+def ended_run(**changes: Any) -> FinishedRun:
     """A question that somebody with a key asked, and that was answered."""
     fields: dict[str, Any] = {
         "run_id": RUN,
@@ -63,13 +63,13 @@ def ended_run(**changes: Any) -> EndedRun:
         "provider_kind": "openai_compatible",
         "model": "small",
         "usage": Usage(input_tokens=120, cached_tokens=20, output_tokens=30, reasoning_tokens=5),
-        "moments": Moments(
-            came=0, admitted=SECOND, accepted=2 * SECOND, finishing=9 * SECOND, ended=10 * SECOND
+        "times": RunTimes(
+            received=0, admitted=SECOND, stored=2 * SECOND, finishing=9 * SECOND, ended=10 * SECOND
         ),
         "keeps_content": True,
         **changes,
     }
-    return EndedRun(**fields)
+    return FinishedRun(**fields)
 
 
 def client_call(**changes: Any) -> ClientCall:

@@ -17,8 +17,8 @@ from copilot_admin.asgi import application
 from copilot_admin.config.observability import TraceSettings
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Access, Logging, Outcome
-from copilot_admin.telemetry import tracing, watchers
-from copilot_admin.telemetry.traces import Traces
+from copilot_admin.telemetry import finished_runs, tracing
+from copilot_admin.telemetry.tracing import Tracer
 from tests.factories import make_provider, make_published
 from tests.live_server import serving
 from tests.polling import HANGS_SECONDS, eventually
@@ -150,13 +150,13 @@ class TestRealRuns:
 
 
 def test_runs_that_failed_are_traced_and_of_the_others_a_share(collector):
-    traces = Traces(traced(collector, share=0.25))
+    traces = Tracer(traced(collector, share=0.25))
     low, high = UUID(int=0x3FFF << 112), UUID(int=0x4000 << 112)
-    traces.take(ended_run(run_id=low))
-    traces.take(ended_run(run_id=high))
-    traces.take(ended_run(run_id=RUN, outcome=Outcome.FAILED, error_code="ProviderBusy"))
-    traces.take(ended_run(run_id=RUN, copilot="", outcome=Outcome.REFUSED))  # a stranger
-    traces.stop(timeout=HANGS_SECONDS)
+    traces.export(ended_run(run_id=low))
+    traces.export(ended_run(run_id=high))
+    traces.export(ended_run(run_id=RUN, outcome=Outcome.FAILED, error_code="ProviderBusy"))
+    traces.export(ended_run(run_id=RUN, copilot="", outcome=Outcome.REFUSED))  # a stranger
+    traces.shut_down(timeout=HANGS_SECONDS)
     roots = {span.trace_id: span for span in collector.spans if not span.parent_id}
     assert roots.keys() == {low.hex, RUN.hex}
     failed = roots[RUN.hex]
@@ -165,21 +165,21 @@ def test_runs_that_failed_are_traced_and_of_the_others_a_share(collector):
 
 
 def test_a_share_of_nothing_traces_nothing_that_went_well(collector):
-    traces = Traces(traced(collector, share=0))
-    traces.take(ended_run(run_id=UUID(int=0)))
-    traces.stop(timeout=HANGS_SECONDS)
+    traces = Tracer(traced(collector, share=0))
+    traces.export(ended_run(run_id=UUID(int=0)))
+    traces.shut_down(timeout=HANGS_SECONDS)
     assert collector.spans == []
 
 
 def test_the_queue_is_bounded_and_who_fills_it_does_not_wait(collector, monkeypatch, caplog):
-    monkeypatch.setattr("copilot_admin.telemetry.traces.QUEUE_SPANS", 8)
-    monkeypatch.setattr("copilot_admin.telemetry.traces.BATCH_SPANS", 8)
+    monkeypatch.setattr("copilot_admin.telemetry.tracing.MAX_QUEUED_SPANS", 8)
+    monkeypatch.setattr("copilot_admin.telemetry.tracing.BATCH_SPANS", 8)
     collector.status = 503
-    traces = Traces(traced(collector))
+    traces = Tracer(traced(collector))
     with caplog.at_level(logging.CRITICAL):
         for number in range(100):
-            traces.take(ended_run(run_id=UUID(int=number + 1), client_calls=(client_call(),)))
-        traces.stop(timeout=0.01)
+            traces.export(ended_run(run_id=UUID(int=number + 1), client_calls=(client_call(),)))
+        traces.shut_down(timeout=0.01)
     assert collector.spans == []
 
 
@@ -187,19 +187,19 @@ def test_the_queue_is_bounded_and_who_fills_it_does_not_wait(collector, monkeypa
 def told(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Nobody is told of runs, unless a test wants it."""
     nobody: list[Any] = []
-    for module in (watchers, tracing):
-        monkeypatch.setattr(module, "WATCHERS", nobody)
+    for module in (finished_runs, tracing):
+        monkeypatch.setattr(module, "LISTENERS", nobody)
     return nobody
 
 
 def test_without_a_collector_nobody_is_told(told):
     tracing.start_tracing(TraceSettings(service="desk"))
     assert told == []
-    assert not tracing.wants_words()
+    assert not tracing.wants_content()
 
 
 def test_missing_packages_are_told_in_one_line(monkeypatch, collector):
-    monkeypatch.setitem(sys.modules, "copilot_admin.telemetry.traces", None)
+    monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace.export", None)
     with pytest.raises(ConfigurationError, match=r"requirements/traces\.txt"):
         tracing.start_tracing(traced(collector))
 
@@ -207,8 +207,8 @@ def test_missing_packages_are_told_in_one_line(monkeypatch, collector):
 def test_it_starts_and_stops_with_the_server(told, collector):
     tracing.start_tracing(traced(collector, with_content=True))
     assert len(told) == 1
-    assert tracing.wants_words()
-    watchers.tell(ended_run())
+    assert tracing.wants_content()
+    finished_runs.notify(ended_run())
     tracing.stop_tracing(timeout=HANGS_SECONDS)
     assert told == []
     assert eventually(lambda: len(collector.spans) == 4)

@@ -10,15 +10,14 @@ import pytest
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import Outcome
 from copilot_admin.settings import BASE_DIR
-from copilot_admin.telemetry.ended_run import Moments
-from copilot_admin.telemetry.figures import ServerFigures
-from copilot_admin.telemetry.gauges import GaugeReading
+from copilot_admin.telemetry.finished_runs import RunTimes
+from copilot_admin.telemetry.metrics import GaugeReading, ServerMetrics
 from tests.telemetry.ended import SECOND, asked, ended_run, ran
 
 
-def lines(figures: ServerFigures) -> dict[str, float]:
+def lines(figures: ServerMetrics) -> dict[str, float]:
     """Every sample by its name and labels, without when it was made and what is nothing."""
-    text, content_type = figures.text("text/plain")
+    text, content_type = figures.format_text("text/plain")
     assert content_type.startswith("text/plain")
     samples = [line.rpartition(" ") for line in text.decode().splitlines() if line[0] != "#"]
     return {
@@ -29,11 +28,11 @@ def lines(figures: ServerFigures) -> dict[str, float]:
 
 
 def test_nothing_is_counted_before_something_happens():
-    assert lines(ServerFigures()) == {}
+    assert lines(ServerMetrics()) == {}
 
 
 def test_a_run_is_counted_once_in_each_figure():
-    figures = ServerFigures()
+    figures = ServerMetrics()
     figures.count_run(ended_run(facts=(asked(), ran(), asked(began=6, ended=9))))
     found = lines(figures)
     wanted = {
@@ -55,7 +54,7 @@ def test_a_run_is_counted_once_in_each_figure():
 
 
 def test_every_try_of_a_provider_that_failed_is_an_error_of_it():
-    figures = ServerFigures()
+    figures = ServerMetrics()
     failures = ("ProviderUnavailable", "ProviderUnavailable", "ProviderTimeout")
     figures.count_run(
         ended_run(outcome=Outcome.FAILED, facts=(asked(failures=failures, failed=True),))
@@ -68,9 +67,9 @@ def test_every_try_of_a_provider_that_failed_is_an_error_of_it():
 
 
 def test_a_refused_question_has_no_times():
-    figures = ServerFigures()
-    figures.count_run(ended_run(outcome=Outcome.REFUSED, usage=None, moments=Moments(came=0)))
-    figures.count_refusal(Unavailable("Later.", code="draining"))
+    figures = ServerMetrics()
+    figures.count_run(ended_run(outcome=Outcome.REFUSED, usage=None, times=RunTimes(received=0)))
+    figures.count_rejection(Unavailable("Later.", code="draining"))
     found = lines(figures)
     wanted = {
         'copilot_runs_total{copilot="news",outcome="refused"}': 1,
@@ -81,15 +80,15 @@ def test_a_refused_question_has_no_times():
 
 
 def test_what_was_refused_and_has_no_row_is_counted_by_its_code_alone():
-    figures = ServerFigures()
+    figures = ServerMetrics()
     for copilot in ("", "news"):
         figures.count_run(ended_run(copilot=copilot, outcome=Outcome.REFUSED, has_row=False))
-        figures.count_refusal(Unavailable("Later.", code="draining"))
+        figures.count_rejection(Unavailable("Later.", code="draining"))
     assert lines(figures) == {'copilot_refusals_total{code="draining"}': 2}
 
 
 def test_a_trial_is_no_use_of_a_copilot_but_its_model_was_asked():
-    figures = ServerFigures()
+    figures = ServerMetrics()
     figures.count_run(ended_run(is_trial=True, facts=(asked(),)))
     names = {name.partition("{")[0] for name in lines(figures)}
     assert names == {
@@ -101,17 +100,17 @@ def test_a_trial_is_no_use_of_a_copilot_but_its_model_was_asked():
 
 
 def test_what_is_not_known_of_a_run_is_not_counted():
-    figures = ServerFigures()
-    moments = Moments(came=0, admitted=SECOND, ended=2 * SECOND)
-    figures.count_run(ended_run(first_ms=None, usage=None, moments=moments))
+    figures = ServerMetrics()
+    moments = RunTimes(received=0, admitted=SECOND, ended=2 * SECOND)
+    figures.count_run(ended_run(first_ms=None, usage=None, times=moments))
     names = {name.partition("{")[0] for name in lines(figures)}
     assert names == {"copilot_runs_total", "copilot_run_seconds_count", "copilot_run_seconds_sum"}
 
 
 def test_requests_are_counted_and_timed():
-    figures = ServerFigures()
+    figures = ServerMetrics()
     figures.count_request("GET", "/healthz", "200")
-    figures.time_begin("/healthz", 0.25)
+    figures.observe_response_start("/healthz", 0.25)
     assert lines(figures) == {
         'copilot_http_requests_total{method="GET",path="/healthz",status="200"}': 1,
         'copilot_http_response_start_seconds_count{path="/healthz"}': 1,
@@ -120,9 +119,9 @@ def test_requests_are_counted_and_timed():
 
 
 def test_readings_replace_those_before():
-    figures = ServerFigures()
+    figures = ServerMetrics()
     for number in (3, 2):
-        figures.gauge(
+        figures.set_gauges(
             {
                 "copilot_streams": GaugeReading(help="Answers.", values={"": number}),
                 "copilot_limit": GaugeReading(
@@ -134,7 +133,7 @@ def test_readings_replace_those_before():
 
 
 def test_who_asks_for_open_metrics_gets_them():
-    text, content_type = ServerFigures().text("application/openmetrics-text; version=1.0.0")
+    text, content_type = ServerMetrics().format_text("application/openmetrics-text; version=1.0.0")
     assert content_type.startswith("application/openmetrics-text")
     assert text.endswith(b"# EOF\n")
 
@@ -143,11 +142,11 @@ COUNTING = """
 import django, os, sys
 django.setup()
 dead = os.fork()
-from copilot_admin.telemetry.figures import ServerFigures
-from copilot_admin.telemetry.gauges import GaugeReading
-figures = ServerFigures()
+from copilot_admin.telemetry.metrics import ServerMetrics
+from copilot_admin.telemetry.metrics import GaugeReading
+figures = ServerMetrics()
 figures.count_request("GET", "/healthz", "200")
-figures.gauge({
+figures.set_gauges({
     "copilot_streams": GaugeReading(help="Answers.", values={"": 2}),
     "copilot_spool_files": GaugeReading(help="Files.", values={"": 5}, is_shared=True),
 })
@@ -155,10 +154,10 @@ if not dead:
     os._exit(0)
 os.waitpid(dead, 0)
 from copilot_admin.server.serve import drop_gauges
-print(figures.text("text/plain")[0].decode())
+print(figures.format_text("text/plain")[0].decode())
 drop_gauges(dead)
 print("----")
-print(figures.text("text/plain")[0].decode())
+print(figures.format_text("text/plain")[0].decode())
 """
 
 

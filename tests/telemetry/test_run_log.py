@@ -10,15 +10,15 @@ import pytest
 from copilot_admin.agent.values.model_call import Usage, UsageSource
 from copilot_admin.config.logs import FORMATTERS, LogFormat
 from copilot_admin.models import CostConfidence, Outcome
-from copilot_admin.telemetry import watchers
-from copilot_admin.telemetry.ended_run import EndedRun, Moments
-from copilot_admin.telemetry.run_line import line_of, write_line
+from copilot_admin.telemetry import finished_runs
+from copilot_admin.telemetry.finished_runs import FinishedRun, RunTimes
+from copilot_admin.telemetry.run_log import log_fields, log_run
 from tests.telemetry.ended import RUN, asked, client_call, ended_run, ran
 
 
 def test_the_line_says_everything_that_is_known():
     run = ended_run(facts=(asked(), ran(), asked()), client_calls=(client_call(),))
-    line = line_of(run)
+    line = log_fields(run)
     wanted = {
         "run": str(RUN),
         "trace": "chat-1",
@@ -49,23 +49,23 @@ def test_the_line_says_everything_that_is_known():
 
 def test_what_a_run_cost_is_never_0_because_nobody_knows():
     run = ended_run(cost=None, cost_confidence=CostConfidence.UNKNOWN)
-    told = {name: value for name, value in line_of(run).items() if name.startswith("cost")}
+    told = {name: value for name, value in log_fields(run).items() if name.startswith("cost")}
     assert told == {"cost_confidence": "unknown"}
     free = ended_run(cost=Decimal(0))
-    assert line_of(free)["cost"] == 0.0
+    assert log_fields(free)["cost"] == 0.0
 
 
 def test_what_is_not_known_is_left_out():
-    run = EndedRun(
+    run = FinishedRun(
         run_id=RUN,
         trace_id="t",
         outcome=Outcome.REFUSED,
         error_code="unauthorized",
         started_at=datetime(2026, 3, 2, tzinfo=UTC),
         ms=0,
-        moments=Moments(came=0, ended=0),
+        times=RunTimes(received=0, ended=0),
     )
-    assert line_of(run) == {
+    assert log_fields(run) == {
         "run": str(RUN),
         "trace": "t",
         "outcome": "refused",
@@ -77,7 +77,7 @@ def test_what_is_not_known_is_left_out():
 
 def test_a_draft_that_used_nothing_says_so_in_numbers():
     run = ended_run(version=0, is_trial=True, usage=Usage(source=UsageSource.ESTIMATED), first_ms=0)
-    line = line_of(run)
+    line = log_fields(run)
     assert (line["version"], line["trial"], line["first_ms"]) == (0, True, 0)
     assert (line["input_tokens"], line["output_tokens"], line["tokens_from"]) == (0, 0, "estimated")
     assert "cached_tokens" not in line
@@ -87,29 +87,29 @@ def test_a_draft_that_used_nothing_says_so_in_numbers():
 def test_it_is_one_line_of_json_that_nobody_can_forge(log_format, caplog):
     run = ended_run(model="a\r\n2026-01-01 INFO forged\u2028", facts=(asked(text="secret"),))
     with caplog.at_level(logging.INFO, logger="copilot_admin.runs"):
-        write_line(run)
+        log_run(run)
     (record,) = caplog.records
     formatter = FORMATTERS[log_format]("%(levelname)s %(name)s %(message)s")
     (line,) = formatter.format(record).splitlines()
     data = json.loads(line.removeprefix("INFO copilot_admin.runs "))
-    assert {name: data[name] for name in line_of(run)} == line_of(run)
+    assert {name: data[name] for name in log_fields(run)} == log_fields(run)
     assert "secret" not in line
 
 
 def test_where_nobody_reads_lines_none_is_made(caplog):
     with caplog.at_level(logging.WARNING, logger="copilot_admin.runs"):
-        write_line(ended_run())
+        log_run(ended_run())
     assert not caplog.records
 
 
 def test_a_watcher_that_breaks_keeps_the_others_informed(monkeypatch, caplog):
     told = []
 
-    def breaks(run: EndedRun) -> None:
+    def breaks(run: FinishedRun) -> None:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(watchers, "WATCHERS", [breaks, told.append])
+    monkeypatch.setattr(finished_runs, "LISTENERS", [breaks, told.append])
     run = ended_run()
-    watchers.tell(run)
+    finished_runs.notify(run)
     assert told == [run]
-    assert caplog.messages == [f"run {RUN} could not be told"]
+    assert caplog.messages == [f"telemetry of run {RUN} failed"]

@@ -7,9 +7,8 @@ import pytest
 
 from copilot_admin.agent.values.model_call import ModelCall, ModelMessage, ModelRole, Usage
 from copilot_admin.models import Outcome
-from copilot_admin.telemetry.ended_run import Moments
-from copilot_admin.telemetry.span_contents import MOST_CHARACTERS
-from copilot_admin.telemetry.span_plan import PlannedKind, PlannedSpan, plan
+from copilot_admin.telemetry.finished_runs import RunTimes
+from copilot_admin.telemetry.tracing import MAX_ATTRIBUTE_CHARACTERS, Span, build_span
 from tests.telemetry.ended import (
     QUESTION,
     RUN,
@@ -24,7 +23,7 @@ from tests.telemetry.ended import (
 USAGE = Usage(input_tokens=12, output_tokens=3)
 
 
-def tree(span: PlannedSpan) -> tuple:
+def tree(span: Span) -> tuple:
     """Names, and when they began and ended in seconds."""
     times = (span.start // SECOND, span.end // SECOND)
     return (span.name, *times, *map(tree, span.children))
@@ -33,7 +32,7 @@ def tree(span: PlannedSpan) -> tuple:
 def test_a_run_is_one_tree_in_the_order_of_what_happened():
     facts = (asked(began=1, ended=3), ran(began=3, ended=6), asked(began=6, ended=8))
     run = ended_run(facts=facts, client_calls=(client_call(),))
-    assert tree(plan(run, with_content=False)) == (
+    assert tree(build_span(run, with_content=False)) == (
         "invoke_agent news",
         0,
         10,
@@ -49,15 +48,15 @@ def test_a_run_is_one_tree_in_the_order_of_what_happened():
 
 def test_a_model_that_a_tool_asked_stands_below_it():
     facts = (asked(began=4, ended=5), ran(began=3, ended=6))
-    spans = plan(ended_run(facts=facts), with_content=False).children
+    spans = build_span(ended_run(facts=facts), with_content=False).children
     (tool,) = [span for span in spans if span.name == "execute_tool table"]
     assert [span.name for span in tool.children] == ["chat small"]
     assert "chat small" not in [span.name for span in spans]
 
 
 def test_the_run_says_who_asked_whom_and_what_it_used():
-    span = plan(ended_run(), with_content=False)
-    assert (span.kind, span.error) == (PlannedKind.INTERNAL, "")
+    span = build_span(ended_run(), with_content=False)
+    assert (span.is_client, span.error) == (False, "")
     said = {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.name": "news",
@@ -77,13 +76,16 @@ def test_the_run_says_who_asked_whom_and_what_it_used():
         "copilot.caller": "key:7",
         "copilot.generation": 3,
     }
-    assert span.attributes.items() >= said.items()
-    assert not span.attributes.keys() & {"enduser.id", "copilot.trial"}
-    assert None not in span.attributes.values()
+    assert span.known_attributes.items() >= said.items()
+    assert not span.known_attributes.keys() & {"enduser.id", "copilot.trial"}
+    assert None not in span.known_attributes.values()
 
 
 def test_the_run_names_its_user_where_that_is_wanted():
-    assert plan(ended_run(user="ada"), with_content=False).attributes["enduser.id"] == "ada"
+    assert (
+        build_span(ended_run(user="ada"), with_content=False).known_attributes["enduser.id"]
+        == "ada"
+    )
 
 
 def test_a_call_of_a_model_says_what_was_asked_for_and_what_came():
@@ -93,9 +95,11 @@ def test_a_call_of_a_model_says_what_was_asked_for_and_what_came():
         parameters={"temperature": 0.5, "max_tokens": 100, "stop": ["x"], "top_p": None},
     )
     fact = asked(call=call, usage=USAGE, finish="stop", failures=("ProviderBusy",))
-    run = ended_run(facts=(fact,), provider_address="https://models.example.com/v1")
-    (span,) = [one for one in plan(run, with_content=False).children if one.name == "chat small"]
-    assert (span.kind, span.error) == (PlannedKind.CLIENT, "")
+    run = ended_run(facts=(fact,), provider_url="https://models.example.com/v1")
+    (span,) = [
+        one for one in build_span(run, with_content=False).children if one.name == "chat small"
+    ]
+    assert (span.is_client, span.error) == (True, "")
     said = {
         "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": "openai",
@@ -113,10 +117,10 @@ def test_a_call_of_a_model_says_what_was_asked_for_and_what_came():
         "server.address": "models.example.com",
         "server.port": 443,
     }
-    assert span.attributes.items() >= said.items()
-    parameters = [name for name in span.attributes if name.startswith("gen_ai.request.")]
+    assert span.known_attributes.items() >= said.items()
+    parameters = [name for name in span.known_attributes if name.startswith("gen_ai.request.")]
     assert sorted(parameters) == sorted(name for name in said if name in parameters)
-    assert None not in span.attributes.values()
+    assert None not in span.known_attributes.values()
 
 
 @pytest.mark.parametrize(
@@ -130,15 +134,20 @@ def test_a_call_of_a_model_says_what_was_asked_for_and_what_came():
     ],
 )
 def test_the_server_of_a_model_is_named_where_it_has_a_name(address, found):
-    run = ended_run(facts=(asked(),), provider_address=address)
-    (span,) = [one for one in plan(run, with_content=False).children if one.name == "chat small"]
-    assert (span.attributes.get("server.address"), span.attributes.get("server.port")) == found
+    run = ended_run(facts=(asked(),), provider_url=address)
+    (span,) = [
+        one for one in build_span(run, with_content=False).children if one.name == "chat small"
+    ]
+    assert (
+        span.known_attributes.get("server.address"),
+        span.known_attributes.get("server.port"),
+    ) == found
 
 
 def test_what_failed_says_as_what():
     facts = (ran(failed=True), asked(failures=("ProviderBusy", "ProviderTimeout"), failed=True))
     run = ended_run(facts=facts, outcome=Outcome.FAILED, error_code="ProviderTimeout")
-    span = plan(run, with_content=False)
+    span = build_span(run, with_content=False)
     errors = {one.name: one.error for one in (span, *span.children) if one.error}
     assert errors == {
         "invoke_agent news": "ProviderTimeout",
@@ -149,7 +158,7 @@ def test_what_failed_says_as_what():
 
 @pytest.mark.parametrize("outcome", [Outcome.CANCELLED, Outcome.TRUNCATED])
 def test_who_leaves_or_is_cut_has_not_failed(outcome):
-    span = plan(ended_run(outcome=outcome, error_code="truncated"), with_content=False)
+    span = build_span(ended_run(outcome=outcome, error_code="truncated"), with_content=False)
     assert span.error == ""
 
 
@@ -158,9 +167,9 @@ def test_a_refused_question_has_an_admission_and_nothing_else():
         outcome=Outcome.REFUSED,
         error_code="draining",
         usage=None,
-        moments=Moments(came=0, ended=SECOND),
+        times=RunTimes(received=0, ended=SECOND),
     )
-    span = plan(run, with_content=False)
+    span = build_span(run, with_content=False)
     assert (tree(span), span.error) == (
         ("invoke_agent news", 0, 1, ("admission", 0, 1)),
         "draining",
@@ -169,7 +178,9 @@ def test_a_refused_question_has_an_admission_and_nothing_else():
 
 
 def test_a_draft_and_a_trial_say_so():
-    attributes = plan(ended_run(version=0, is_trial=True), with_content=False).attributes
+    attributes = build_span(
+        ended_run(version=0, is_trial=True), with_content=False
+    ).known_attributes
     assert (attributes["gen_ai.agent.version"], attributes["copilot.trial"]) == ("draft", True)
 
 
@@ -182,7 +193,7 @@ class TestContents:
     WORDS = ("Be brief", "What moved", "It rose", "Prices", "shown", "secret")
 
     def text(self, run, *, with_content):
-        return repr(plan(run, with_content=with_content))
+        return repr(build_span(run, with_content=with_content))
 
     def test_there_are_no_words_unless_they_are_asked_for(self):
         text = self.text(self.RUN, with_content=False)
@@ -194,7 +205,10 @@ class TestContents:
         assert [word for word in self.WORDS if word in text] == []
 
     def test_who_asks_for_them_gets_them_in_the_form_of_the_conventions(self):
-        spans = {one.name: one.attributes for one in plan(self.RUN, with_content=True).children}
+        spans = {
+            one.name: one.known_attributes
+            for one in build_span(self.RUN, with_content=True).children
+        }
         model, tool = spans["chat small"], spans["execute_tool table"]
         assert json.loads(model["gen_ai.system_instructions"]) == [
             {"type": "text", "content": "Be brief."}
@@ -220,16 +234,16 @@ class TestContents:
         fact = asked(call=ModelCall(model="small", messages=(answer,)))
         (span,) = [
             one
-            for one in plan(ended_run(facts=(fact,)), with_content=True).children
-            if one.kind is PlannedKind.CLIENT
+            for one in build_span(ended_run(facts=(fact,)), with_content=True).children
+            if one.is_client
         ]
         part = {"type": "tool_call_response", "id": "call-1", "response": "shown"}
-        assert json.loads(span.attributes["gen_ai.input.messages"]) == [
+        assert json.loads(span.known_attributes["gen_ai.input.messages"]) == [
             {"role": "tool", "parts": [part]}
         ]
 
     def test_an_attribute_has_an_end(self):
-        fact = ran(result="x" * (MOST_CHARACTERS + 1))
-        spans = plan(ended_run(facts=(fact,)), with_content=True).children
+        fact = ran(result="x" * (MAX_ATTRIBUTE_CHARACTERS + 1))
+        spans = build_span(ended_run(facts=(fact,)), with_content=True).children
         (span,) = [one for one in spans if one.name == "execute_tool table"]
-        assert len(span.attributes["gen_ai.tool.call.result"]) == MOST_CHARACTERS
+        assert len(span.known_attributes["gen_ai.tool.call.result"]) == MAX_ATTRIBUTE_CHARACTERS
