@@ -74,7 +74,7 @@ def test_gauges_are_read_only_if_metrics_are_on(monkeypatch):
     read: list[Any] = []
 
     class Metrics:
-        gauge = read.append
+        set_gauges = read.append
 
     monkeypatch.setattr(gauges, "read_gauges", lambda: "gauges")
     monkeypatch.setattr(metrics, "_enabled", [])
