@@ -16,6 +16,7 @@ from copilot_admin.copilots.providers import api_key_of
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Provider
 
+COMPONENTS = "components"  # checked by `serve` too
 OTHERS = 0o077  # the permissions of everybody but the owner
 
 
@@ -65,7 +66,7 @@ def check_provider_keys(
     return [message for provider in providers for message in _of_provider(provider)]
 
 
-@register("components")
+@register(COMPONENTS)
 def check_components(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
     """Every component can be loaded and keeps the rules that need no run."""
     try:

@@ -38,10 +38,8 @@ def check_database() -> None:
 
 def is_missing_table(error: db.Error) -> bool:
     """Return whether a table or column does not exist."""
-    return getattr(error.__cause__, "sqlstate", None) in {
-        UNDEFINED_TABLE,
-        _UNDEFINED_COLUMN,
-    } or "no such " in str(error)
+    code = getattr(error.__cause__, "sqlstate", None)
+    return code in {UNDEFINED_TABLE, _UNDEFINED_COLUMN} or "no such " in str(error)
 
 
 def describe_database_error(error: db.Error) -> str:

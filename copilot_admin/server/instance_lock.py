@@ -41,24 +41,20 @@ def instance_lock() -> Iterator[None]:
 
 def _lock(folder: Path) -> int:
     path = folder / LOCK_FILE
+    descriptor = -1
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError as error:
-        raise ConfigurationError(
-            f"Could not open {path}: {error.strerror}. Make the folder writable for the user that runs "
-            "the server, or set COPILOT_DATA_DIR to another folder."
-        ) from error
-    try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        os.close(descriptor)
-        raise ConfigurationError(
-            f"Another server uses the SQLite database in {folder}. Stop it, or use PostgreSQL to run "
-            "several servers."
-        ) from error
     except OSError as error:
-        os.close(descriptor)
+        if descriptor >= 0:
+            os.close(descriptor)
+        if isinstance(error, BlockingIOError):
+            raise ConfigurationError(
+                f"Another server uses the SQLite database in {folder}. Stop it, or use PostgreSQL to "
+                "run several servers."
+            ) from error
         raise ConfigurationError(
-            f"Could not lock {path}: {error.strerror}. SQLite needs a local disk."
+            f"Could not lock {path}: {error.strerror}. SQLite needs a local disk and a folder that the "
+            "server may write to (COPILOT_DATA_DIR)."
         ) from error
     return descriptor

@@ -65,7 +65,10 @@ async def start() -> None:
         raise ConfigurationError(describe_database_error(error)) from error
     # Last: a start that fails ends this loop, and what it was given to do is lost.
     background.start(asyncio.get_running_loop())
-    _tune_garbage_collector()
+    # A full pass over what is loaded stops all streams for 0.1 s, and finds nothing.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(GARBAGE_THRESHOLD, 10, 10)
     await asyncio.to_thread(start_tracing, settings.TRACES)
     _periodic_tasks.extend(start_periodic_tasks(PERIODIC_TASKS))
 
@@ -103,10 +106,3 @@ async def _recover() -> None:
     is_only_server = settings.DATABASES["default"]["ENGINE"] == SQLITE
     while await WRITER.run(partial(reap, every_other_boot=is_only_server)):
         pass
-
-
-def _tune_garbage_collector() -> None:
-    """A full pass over loaded modules stops all streams for 0.1 s, and finds nothing."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(GARBAGE_THRESHOLD, 10, 10)

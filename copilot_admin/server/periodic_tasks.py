@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 import logging
+from typing import TypeVar
 
 from django import db
 from django.utils import timezone
@@ -44,6 +45,7 @@ from copilot_admin.transcripts.exports.keeping import sweep_exports
 from copilot_admin.transcripts.store import HEARTBEAT_SECONDS, JOURNAL, beat, reap, replay_spool
 from copilot_admin.transcripts.store.rollups import MAX_RUNS, count_finished_runs
 
+T = TypeVar("T")
 MINUTE, HOUR = 60.0, 3600.0
 BLOB_BATCH_PAUSE_SECONDS = 0.5
 SPOOL_BATCH_RUNS = 50  # stored in one job, behind which requests wait
@@ -53,13 +55,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PeriodicTask:
-    """A function that each server process calls again and again.
-
-    Attributes:
-        name: Shown in the log.
-        function: Raises if it fails; it is called again after the interval.
-        interval_seconds: Pause between the end of a call and the next one.
-    """
+    """A function that each server process calls again and again, with a pause in between."""
 
     name: str
     function: Callable[[], Awaitable[object]]
@@ -116,7 +112,8 @@ async def count_runs() -> None:
 
 async def begin_nightly_pruning() -> None:
     """Begin the retention of this night, unless it has begun; forget old erasures."""
-    for removal_id in await asyncio.to_thread(_begin_pruning):
+    begin = partial(begin_pruning, timezone.now(), write=lambda job: WRITER.submit(job).result())
+    for removal_id in await _in_thread(begin)():
         remove.enqueue(removal_id)
     while await WRITER.run(forget_digests):
         pass
@@ -137,31 +134,31 @@ async def delete_unreferenced_blobs() -> None:
         await asyncio.sleep(BLOB_BATCH_PAUSE_SECONDS)
 
 
-def _release_review_items() -> None:
+def forward_audit_trail() -> None:
+    """Forward new entries, and write the newest hash to the anchor file."""
+    forward_entries()
+    write_anchor()
+
+
+def release_review_items() -> None:
+    """Give back what reviewers took from queues and left."""
     take_back_left(now=timezone.now())
-
-
-def _begin_pruning() -> list[int]:
-    try:
-        return begin_pruning(timezone.now(), write=lambda begin: WRITER.submit(begin).result())
-    finally:
-        db.connections.close_all()
-
-
-def _forward_audit_trail() -> None:
-    try:
-        forward_entries()
-        write_anchor()
-    finally:
-        db.connections.close_all()
 
 
 def _on_writer(job: Callable[[], object]) -> Callable[[], Awaitable[object]]:
     return partial(WRITER.run, job)
 
 
-def _in_thread(function: Callable[[], object]) -> Callable[[], Awaitable[object]]:
-    return partial(asyncio.to_thread, function)
+def _in_thread(function: Callable[[], T]) -> Callable[[], Awaitable[T]]:
+    """For functions that read much; the connection of the thread is closed afterwards."""
+
+    def run() -> T:
+        try:
+            return function()
+        finally:
+            db.connections.close_all()
+
+    return partial(asyncio.to_thread, run)
 
 
 PERIODIC_TASKS: tuple[PeriodicTask, ...] = (
@@ -182,7 +179,7 @@ PERIODIC_TASKS: tuple[PeriodicTask, ...] = (
     PeriodicTask("refresh gauges", _in_thread(refresh_gauges)),
     PeriodicTask("evaluate alert rules", _in_thread(evaluate_due_rules)),
     PeriodicTask("send alert messages", _on_writer(enqueue_due_deliveries)),
-    PeriodicTask("forward audit trail", _in_thread(_forward_audit_trail)),
+    PeriodicTask("forward audit trail", _in_thread(forward_audit_trail)),
     PeriodicTask("begin nightly pruning", begin_nightly_pruning, MINUTE),
     PeriodicTask("resume deletions", _on_writer(resume_deletions)),
     PeriodicTask("resume erasures", _on_writer(resume_removals)),
@@ -192,7 +189,7 @@ PERIODIC_TASKS: tuple[PeriodicTask, ...] = (
     PeriodicTask("resume replays", _on_writer(resume_replays)),
     PeriodicTask("resume exports", _on_writer(resume_exports)),
     PeriodicTask("delete expired exports", _on_writer(sweep_exports), MINUTE),
-    PeriodicTask("release review items", _on_writer(_release_review_items), MINUTE),
+    PeriodicTask("release review items", _on_writer(release_review_items), MINUTE),
     PeriodicTask("delete expired sessions", _on_writer(sweep_sessions), MINUTE),
     PeriodicTask("end lost background tasks", end_lost_background_tasks, MINUTE),
     PeriodicTask("delete unreferenced blobs", delete_unreferenced_blobs, HOUR),

@@ -11,7 +11,6 @@ import uvicorn
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
-from copilot_admin.agent.components.registry import registry
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.errors import ConfigurationError
 
@@ -62,19 +61,6 @@ def check_workers(workers: int) -> None:
         raise ConfigurationError(
             "SQLite supports one worker. Set DATABASE_URL to PostgreSQL, or use --workers 1."
         )
-
-
-def check_components() -> None:
-    """Refuse to start with a component that breaks its contract.
-
-    Raises:
-        ConfigurationError: A component is not valid; the message names it.
-    """
-    faults = registry().faults
-    if faults:
-        more = len(faults) - 1
-        others = f" `manage.py check_components` lists {more} more." if more else ""
-        raise ConfigurationError(faults[0].sentence + others)
 
 
 def serve(listener: socket.socket, *, workers: int = 1) -> None:

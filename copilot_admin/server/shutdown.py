@@ -7,6 +7,7 @@ A worker stops listening at once: the others get the new connections.
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 import multiprocessing
 import os
 import signal
@@ -36,8 +37,8 @@ def install_signal_handlers() -> None:
     for number in SIGNALS:
         stop_server = signal.getsignal(number)
         if callable(stop_server):
-            shutdown.handle(number, stop_server)
-    if multiprocessing.parent_process() is not None:
+            signal.signal(number, partial(shutdown.on_signal, stop_server))
+    if shutdown.is_worker:
         threading.Thread(target=_terminate_with_supervisor, daemon=True).start()
 
 
@@ -45,37 +46,29 @@ class GracefulShutdown:
     """Reacts to signals: the first one drains, a second one interrupts what still runs."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.is_worker = multiprocessing.parent_process() is not None
         self._loop = loop
-        self._is_worker = multiprocessing.parent_process() is not None
         self._has_begun = False
         self._interrupt_now = asyncio.Event()
 
-    def handle(self, number: signal.Signals, stop_server: Handler) -> None:
-        """Put the drain in front of uvicorn's handler of a signal."""
+    def on_signal(self, stop_server: Handler, number: int, _frame: FrameType | None) -> None:
+        """Begin in the event loop; `stop_server` is uvicorn's handler."""
+        if not self._has_begun:
+            self._has_begun = True
+            shut_down = self._stop_worker if self.is_worker else self._drain_server
+            work = shut_down(stop_server, number)
+            self._loop.call_soon_threadsafe(partial(spawn, work, name="drain"))
+        elif not self.is_worker:  # Ctrl-C reaches a worker twice: also through its supervisor
+            self._loop.call_soon_threadsafe(self._interrupt_now.set)
 
-        def on_signal(number: int, _frame: FrameType | None) -> None:
-            if not self._has_begun:
-                self._has_begun = True
-                self._loop.call_soon_threadsafe(self._start, number, stop_server)
-            elif not self._is_worker:  # Ctrl-C reaches a worker twice: also through its supervisor
-                self._loop.call_soon_threadsafe(self._interrupt_now.set)
-
-        signal.signal(number, on_signal)
-
-    def _start(self, number: int, stop_server: Handler) -> None:
-        shut_down = self._stop_worker if self._is_worker else self._drain_server
-        spawn(shut_down(number, stop_server), name="drain")
-
-    async def _drain_server(self, number: int, stop_server: Handler) -> None:
+    async def _drain_server(self, stop_server: Handler, number: int) -> None:
         start_draining()
         await drain(settings.DRAIN_SECONDS, self._interrupt_now)
         stop_server(number, None)
 
-    async def _stop_worker(self, number: int, stop_server: Handler) -> None:
+    async def _stop_worker(self, stop_server: Handler, number: int) -> None:
         """Uvicorn waits for the streams; this only interrupts those that take too long."""
-        server = getattr(
-            stop_server, "__self__", None
-        )  # the handler is a method of uvicorn's server
+        server = getattr(stop_server, "__self__", None)  # the handler is a method of the server
         for listener in getattr(server, "servers", ()):
             listener.close()
         await asyncio.sleep(LATE_REQUEST_SECONDS)
@@ -86,12 +79,7 @@ class GracefulShutdown:
 
 
 async def drain(timeout_seconds: float, interrupt_now: asyncio.Event) -> None:
-    """Wait until runs and component calls have ended, then interrupt the rest.
-
-    Args:
-        timeout_seconds: How long they may go on.
-        interrupt_now: Ends the wait.
-    """
+    """Wait for runs and component calls until the timeout or the event, then interrupt the rest."""
     running = {*(run.task for run in RUNNING), *(call.task for call in CALLS)}
     if running:
         ended = asyncio.ensure_future(asyncio.wait(running))

@@ -87,7 +87,7 @@ def test_a_file_system_without_locks_is_reported(folder, monkeypatch, number):
 
 def test_a_folder_that_cannot_be_written_is_reported(folder):
     (folder / LOCK_FILE).mkdir()
-    assert refusal().startswith(f"Could not open {folder / LOCK_FILE}: Is a directory.")
+    assert refusal().startswith(f"Could not lock {folder / LOCK_FILE}: Is a directory.")
 
 
 def test_postgresql_allows_several_servers(folder, settings, monkeypatch):

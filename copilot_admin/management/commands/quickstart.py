@@ -10,6 +10,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from copilot_admin.config.databases import without_statement_timeout
+from copilot_admin.copilots.checks import COMPONENTS
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.server import serve
@@ -22,7 +23,7 @@ class Command(SanitizedCommand):
     """Prepares the database, creates the first admin and sample copilots, serves."""
 
     help = "Prepares everything and serves. A second run changes nothing and serves."
-    requires_system_checks = ()
+    requires_system_checks = (COMPONENTS,)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the address, and an option to prepare only."""
@@ -33,7 +34,6 @@ class Command(SanitizedCommand):
     def handle(self, *, host: str, port: int, no_serve: bool, **options: Any) -> None:
         """Open the port first: if it is taken, nothing is changed or printed."""
         try:
-            serve.check_components()
             if no_serve:
                 self._prepare()
                 return

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from copilot_admin.copilots.checks import COMPONENTS
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.server import serve
@@ -17,7 +18,7 @@ class Command(SanitizedCommand):
     """Serves the copilots and the admin."""
 
     help = "Serves the copilots and the admin."
-    requires_system_checks = ()  # `manage.py check --deploy` is a step of its own
+    requires_system_checks = (COMPONENTS,)  # `manage.py check --deploy` runs them all
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the address and the number of processes."""
@@ -29,7 +30,6 @@ class Command(SanitizedCommand):
         """Serve until a signal ends the server."""
         try:
             serve.check_workers(workers)
-            serve.check_components()
             with (
                 serve.listen(host, port) as listener,
                 instance_lock(),
