@@ -6,15 +6,15 @@ the questions, and never hold the database against them.
 
 from collections.abc import Callable, Iterable
 from dataclasses import astuple
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 import logging
 import time
 from typing import ParamSpec, TypeVar
-from uuid import UUID
 
 from django import db
 from django.db import transaction
+from django.utils import timezone
 from django_tasks import task
 from django_tasks.base import Task, TaskResultStatus
 from django_tasks_db import DatabaseBackend
@@ -39,8 +39,6 @@ from copilot_admin.storage.writer import WRITER, close_lost_connections
 TURN_SECONDS = 10.0  # then another task has its turn, and a worker may stop
 # A task of ours gives others their turn long before: whoever had this one was killed.
 LOST_AFTER = timedelta(hours=1)
-LOOKED_AT = 1000  # tasks at once, some milliseconds
-FIRST_TASK = UUID(int=0)  # before all of them
 
 # Of this process, the removals for which the search index is being merged; those begin it no more.
 _merging: set[int] = set()
@@ -170,34 +168,18 @@ def waits_for_worker(work: Task[P, None], *what: object) -> bool:
     return waiting.filter(args_kwargs__args=[*what]).exists()
 
 
-def tell_lost(now: datetime, after: UUID = FIRST_TASK) -> UUID:
-    """Ends the tasks whose workers were killed, which are said to run for ever otherwise.
-
-    One that runs after all says later itself how it ended.
-
-    Args:
-        now: This moment.
-        after: Where the look before this one ended: all rows are many, and no index knows those that run.
-
-    Returns:
-        Where this one did; at the end of the rows, their beginning.
-    """
-    page = DBTaskResult.objects.filter(pk__gt=after).order_by("pk")
-    last = page.values_list("pk", flat=True)[LOOKED_AT - 1 : LOOKED_AT].first()
-    rows = DBTaskResult.objects.filter(pk__gt=after, **({} if last is None else {"pk__lte": last}))
-    lost = (
-        rows.running()
-        .filter(started_at__lt=now - LOST_AFTER)
-        .update(
-            status=TaskResultStatus.FAILED,
-            finished_at=now,
-            exception_class_path=f"{WorkerLost.__module__}.{WorkerLost.__qualname__}",
-            traceback=WorkerLost.__doc__ or "",
-        )
+def end_lost_tasks() -> None:
+    """Mark tasks as failed whose worker was killed; one that runs after all reports its own end."""
+    now = timezone.now()
+    running = DBTaskResult.objects.running().filter(started_at__lt=now - LOST_AFTER)
+    lost = running.update(
+        status=TaskResultStatus.FAILED,
+        finished_at=now,
+        exception_class_path=f"{WorkerLost.__module__}.{WorkerLost.__qualname__}",
+        traceback=WorkerLost.__doc__ or "",
     )
     if lost:
         logger.warning("tasks of workers that were killed: %d", lost)
-    return last or FIRST_TASK
 
 
 def _deleted(copilot_id: int) -> DeletionStep:

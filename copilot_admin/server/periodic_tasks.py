@@ -21,11 +21,10 @@ from copilot_admin.http.origins import ALLOWED_ORIGINS
 from copilot_admin.jobs.export_tasks import resume_exports
 from copilot_admin.jobs.sweeping import Sweep, sweep_batch
 from copilot_admin.jobs.tasks import (
-    FIRST_TASK,
+    end_lost_tasks,
     remove,
     resume_deletions,
     resume_removals,
-    tell_lost,
 )
 from copilot_admin.limits.cache import LIMIT_CACHE
 from copilot_admin.limits.concurrency import SLOTS
@@ -119,13 +118,6 @@ async def begin_nightly_pruning() -> None:
         pass
 
 
-async def end_lost_background_tasks() -> None:
-    """End tasks whose worker was killed, a page of rows at a time."""
-    after = await WRITER.run(partial(tell_lost, timezone.now()))
-    while after != FIRST_TASK:
-        after = await WRITER.run(partial(tell_lost, timezone.now(), after))
-
-
 async def delete_unreferenced_blobs() -> None:
     """Sweep all blobs in short batches, with pauses in which requests reach the writer."""
     sweep = Sweep()
@@ -191,6 +183,6 @@ PERIODIC_TASKS: tuple[PeriodicTask, ...] = (
     PeriodicTask("delete expired exports", _on_writer(sweep_exports), MINUTE),
     PeriodicTask("release review items", _on_writer(release_review_items), MINUTE),
     PeriodicTask("delete expired sessions", _on_writer(sweep_sessions), MINUTE),
-    PeriodicTask("end lost background tasks", end_lost_background_tasks, MINUTE),
+    PeriodicTask("end lost background tasks", _on_writer(end_lost_tasks), MINUTE),
     PeriodicTask("delete unreferenced blobs", delete_unreferenced_blobs, HOUR),
 )

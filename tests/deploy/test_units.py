@@ -13,7 +13,6 @@ from copilot_admin.server.serve import SHUTDOWN_MARGIN_SECONDS
 from copilot_admin.settings import BASE_DIR, DRAIN_SECONDS
 from tests.deploy.test_container import OTHER_VARIABLES, parsed
 from tests.docs.test_settings import ROWS, SECRETS
-from tests.services import nginx
 
 UNITS = sorted((BASE_DIR / "deploy" / "systemd").iterdir())
 SERVICES = [path for path in UNITS if path.suffix == ".service"]
@@ -73,27 +72,3 @@ def test_the_server_is_not_killed_while_it_drains():
         ["mixed"],
         ["/bin/kill -HUP $MAINPID"],
     )
-
-
-@pytest.mark.nginx
-def test_nginx_accepts_the_file_of_compose(tmp_path):
-    key, certificate = tmp_path / "tls.key", tmp_path / "tls.crt"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-         "-days", "1", "-subj", "/CN=localhost", "-keyout", str(key), "-out", str(certificate)],
-        capture_output=True, check=True,
-    )  # fmt: skip
-    text = (BASE_DIR / "deploy" / "nginx" / "copilot-admin.conf").read_text()
-    text = text.replace("/run/secrets/tls_certificate", str(certificate))
-    text = text.replace("/run/secrets/tls_key", str(key)).replace("web:7777", "127.0.0.1:7777")
-    folders = "".join(
-        f"{name}_temp_path {tmp_path}/{name};"
-        for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
-    file = tmp_path / "nginx.conf"
-    file.write_text(f"pid {tmp_path}/pid; events {{}} http {{ access_log off; {folders} {text} }}")
-    tested = subprocess.run(
-        [nginx() or "nginx", "-t", "-p", str(tmp_path), "-e", str(tmp_path / "e"), "-c", str(file)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert (tested.returncode, "[warn]" in tested.stderr) == (0, False), tested.stderr
