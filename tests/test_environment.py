@@ -63,6 +63,10 @@ def test_an_empty_environment_is_a_development_server(monkeypatch):
     assert not (env.sso.oidc.is_configured or env.metrics.is_enabled or env.traces.is_enabled)
 
 
+def test_unrelated_variables_are_ignored(monkeypatch):
+    load(monkeypatch, KEYS="x", ROLES="x", ISSUER="x", USER_TOKENS="x", secret_key="x")
+
+
 def test_production_starts_with_the_smallest_environment(monkeypatch):
     assert load(monkeypatch, **PRODUCTION).is_production
 

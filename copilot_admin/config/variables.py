@@ -45,13 +45,19 @@ def is_secret(field: FieldInfo) -> bool:
     return IS_SECRET in field.metadata
 
 
+def get_variable_name(model: type[BaseModel], field_name: str) -> str:
+    """Return the variable of a field; "" if the field of a group isn't one."""
+    alias = model.model_fields[field_name].validation_alias
+    return str(alias or ("" if issubclass(model, Group) else field_name.upper()))
+
+
 def iter_variables(model: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:
     """Yield the name and the field of each variable of a model and of its groups."""
-    for name, field in model.model_fields.items():
+    for field_name, field in model.model_fields.items():
         if is_group(field):
             yield from iter_variables(field.annotation)  # type: ignore[arg-type]  # a group
-        elif field.validation_alias or not issubclass(model, Group):
-            yield str(field.validation_alias or name.upper()), field
+        elif name := get_variable_name(model, field_name):
+            yield name, field
 
 
 def read_secret(name: str) -> str:
@@ -93,25 +99,27 @@ class VariableSource(PydanticBaseSettingsSource):
 
     def _read_model(self, model: type[BaseModel]) -> dict[str, Any]:
         values: dict[str, Any] = {}
-        for name, field in model.model_fields.items():
+        for field_name, field in model.model_fields.items():
             if is_group(field):
-                values[name] = self._read_model(field.annotation)  # type: ignore[arg-type]
-            elif text := self.get_field_value(field, name)[0]:
-                values[str(field.validation_alias or name)] = text
+                values[field_name] = self._read_model(field.annotation)  # type: ignore[arg-type]
+            elif text := self._read_text(get_variable_name(model, field_name), field):
+                values[str(field.validation_alias or field_name)] = text
         return values
 
-    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[str, str, bool]:
-        """Return the text of a variable, as pydantic-settings asks for it."""
-        name = str(field.validation_alias or field_name).upper()
+    def _read_text(self, name: str, field: FieldInfo) -> str:
         if not is_secret(field):
-            return os.environ.get(name, "").strip(), field_name, False
+            return os.environ.get(name, "").strip()
         try:
             secret = read_secret(name)
         except ValueError as error:
             self._problems.append(str(error))
-            secret = ""
+            return ""
         logs.hide(secret, *split_list(secret))
-        return secret, field_name, False
+        return secret
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        """Part of the interface of sources; `__call__` reads all fields."""
+        raise NotImplementedError
 
 
 def split_list(value: Any) -> Any:
