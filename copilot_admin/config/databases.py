@@ -2,15 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import methodcaller
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import dj_database_url
 from django.conf import settings
 from django.db import connection
-
-if TYPE_CHECKING:
-    from psycopg_pool import ConnectionPool
 
 SQLITE = "django.db.backends.sqlite3"
 POSTGRESQL = "django.db.backends.postgresql"
@@ -44,20 +42,15 @@ COMMAND_OPTIONS = (
 )
 
 
-def retry_connecting(pool: "ConnectionPool[Any]") -> None:
-    """Start the pool's next round of attempts: it gives up after `reconnect_timeout`."""
-    pool.check()
-
-
-# Ten connections serve a process, since no stream holds one. The default `reconnect_timeout` of
-# 300 s would keep the server waiting for minutes after the database is back.
+# Ten connections serve a process, since no stream holds one. A pool gives up after
+# `reconnect_timeout` (300 s by default, with growing pauses): a new round starts at once.
 POOL_OPTIONS: Mapping[str, Any] = {
     "min_size": 2,
     "max_size": 10,
     "timeout": 1.5,
     "max_waiting": 100,
     "reconnect_timeout": 3,
-    "reconnect_failed": retry_connecting,
+    "reconnect_failed": methodcaller("check"),
 }
 
 
@@ -73,11 +66,7 @@ def parse_database_url(
 ) -> dict[str, Any]:
     """Return an entry of `DATABASES`; an empty URL is SQLite in the data directory.
 
-    Args:
-        url: `sqlite:///path` or `postgres://user:password@host:port/name`.
-        data_dir: Directory of the default database.
-        maintenance: Whether statements may take as long as they need.
-        pgbouncer: Whether the URL leads to PgBouncer in transaction mode.
+    Statements of maintenance commands have no timeout. PgBouncer is in transaction mode.
 
     Raises:
         ValueError: The URL is not understood.
