@@ -6,7 +6,7 @@ Source: https://fetch.spec.whatwg.org/#http-cors-protocol
 """
 
 from collections.abc import Iterable
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -19,7 +19,6 @@ MAX_ORIGINS = 50  # that operators add; a deployment has a few Workspaces
 _EXPOSED_HEADERS = b"X-Trace-Id, X-Completion-Id, Retry-After"
 _ALLOWED_HEADERS = ("content-type", "x-trace-id", "authorization", "x-api-key")
 _PREFLIGHT_SECONDS = b"600"  # Chrome caps at two hours; ten minutes follow a changed setting soon
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class AllowedOrigins:
@@ -75,21 +74,16 @@ def build_preflight_headers(scope: Scope, extra_headers: Iterable[str]) -> Heade
 def is_own_origin(scope: Scope) -> bool:
     """Return whether a page of this server sends the request: same host and same port.
 
-    A browser sends the cookies of a host to every port of it, so the port counts too.
+    A browser sends the cookies of a host to every port of it, so the port counts too. It leaves
+    out the default port in both headers.
     """
     origin = (get_header(scope, b"origin") or b"").decode("latin-1")
-    host = (get_header(scope, b"host") or b"").decode("latin-1")
-    if settings.PUBLIC_URL:
-        public = urlsplit(settings.PUBLIC_URL)
-        if origin == f"{public.scheme}://{public.netloc}".lower():
-            return True
-    page, target = _split_url(origin), _split_url(f"//{host}")
-    if page is None or target is None or page.scheme not in _DEFAULT_PORTS:
-        return False
-    if not validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS):
-        return False
-    port = _DEFAULT_PORTS[page.scheme]
-    return (page.hostname, page.port or port) == (target.hostname, target.port or port)
+    host = (get_header(scope, b"host") or b"").decode("latin-1").lower()
+    public = urlsplit(settings.PUBLIC_URL)
+    if public.netloc and origin == f"{public.scheme}://{public.netloc}".lower():
+        return True
+    is_known = validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS)
+    return is_known and origin in (f"http://{host}", f"https://{host}")
 
 
 def allow_own_origin(app: App) -> App:
@@ -108,11 +102,3 @@ def get_base_url(request: HttpRequest) -> str:
     """Return PUBLIC_URL, or scheme and host of the request, without a slash at the end."""
     public: str = settings.PUBLIC_URL
     return public.rstrip("/") or f"{request.scheme}://{request.get_host()}"
-
-
-def _split_url(url: str) -> SplitResult | None:
-    try:
-        parts = urlsplit(url)
-        return parts if parts.hostname and parts.port != 0 else None
-    except ValueError:  # an invalid port, or brackets that don't close
-        return None

@@ -50,8 +50,6 @@ def test_origins_that_the_deployment_pins_are_all_there_are():
     [
         ("http://localhost:7777", "localhost:7777", True),
         ("https://copilots.example.com", "copilots.example.com", True),
-        ("https://copilots.example.com", "copilots.example.com:443", True),
-        ("http://copilots.example.com:80", "copilots.example.com", True),
         ("https://copilots.example.com", "Copilots.Example.com", True),
         ("http://[::1]:7777", "[::1]:7777", True),
         ("http://localhost:3000", "localhost:7777", False),
@@ -67,7 +65,6 @@ def test_origins_that_the_deployment_pins_are_all_there_are():
         ("null", "localhost:7777", False),
         ("", "localhost:7777", False),
         ("http://localhost:7777", "", False),
-        ("http://localhost:0", "localhost:0", False),
     ],
 )
 def test_host_and_port_decide_whether_a_page_is_of_this_server(origin, host, is_own):
