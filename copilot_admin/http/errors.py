@@ -136,9 +136,14 @@ def skip_request_log(response: HttpResponse) -> HttpResponse:
 
 
 def log_unavailable(error: BaseException) -> None:
-    """Log the cause of a 503: its class, as the text of a database error may hold a password."""
-    cause = (error.__cause__ or error) if isinstance(error, Unavailable) else error
-    logger.warning("request answered with 503: %s", type(cause).__name__)
+    """Log why a request got a 503.
+
+    Of a database error only the class: its text may contain an address or a password.
+    """
+    cause = error.__cause__ if isinstance(error, Unavailable) else error
+    notes = [str(error), *getattr(error, "__notes__", ())]
+    reason = type(cause).__name__ if cause else "; ".join(notes)
+    logger.warning("request answered with 503: %s", reason)
 
 
 def build_unavailable_response(request: HttpRequest, error: BaseException) -> HttpResponse:

@@ -133,6 +133,6 @@ class TestHashing:
         [line] = caplog.records
         assert (line.levelname, line.getMessage()) == (
             "WARNING",
-            "a page was put off: Too many people are signing in. Try again in a few seconds.; "
+            "request answered with 503: Too many people are signing in. Try again in a few seconds.; "
             f"a log-in of account {person.username} from 127.0.0.1",
         )
