@@ -1,6 +1,6 @@
-"""Who works on which copilot: its members, or all builders where that is what it says.
+"""Access of people to copilots: members, or all builders if the copilot says so.
 
-Without `COPILOT_MEMBERS` every builder works on every copilot; who made one is noted all the same.
+Without `COPILOT_MEMBERS` every builder reaches every copilot; the creator is recorded all the same.
 """
 
 from django.conf import settings
@@ -18,7 +18,7 @@ CHANGE = "copilot_admin.change_copilot"
 
 
 def reachable(user: Person, rows: CopilotQuerySet | None = None) -> CopilotQuerySet:
-    """The copilots among these, or among all, that somebody may know of."""
+    """Return the copilots among these, or among all, that a person may know of."""
     rows = Copilot.objects.using(DEFAULT_DB_ALIAS) if rows is None else rows
     if reaches_all(user):
         return rows
@@ -27,7 +27,7 @@ def reachable(user: Person, rows: CopilotQuerySet | None = None) -> CopilotQuery
 
 
 def is_reachable(user: Person, copilot_id: int) -> bool:
-    """Whether somebody may know of a copilot; one that is not there is reached by all."""
+    """Return whether a person may know of a copilot; one that doesn't exist is reached by all."""
     if reaches_all(user):
         return True
     rows = Copilot.objects.using(DEFAULT_DB_ALIAS).filter(pk=copilot_id)
@@ -35,12 +35,12 @@ def is_reachable(user: Person, copilot_id: int) -> bool:
 
 
 def may_publish(user: Person) -> bool:
-    """Whether somebody may put copilots before people: publish them and switch them on."""
+    """Return whether a person may publish and enable copilots."""
     return isinstance(user, PermissionsMixin) and user.has_perm(PUBLISH)
 
 
-def belongs_to(copilot: Copilot, user: Person) -> None:
-    """Notes who made a copilot; where copilots have members, it is his alone to begin with."""
+def assign_owner(copilot: Copilot, user: Person) -> None:
+    """Record the creator of a copilot; with members, it is theirs alone at first."""
     with transaction.atomic():
         Membership.objects.get_or_create(
             copilot=copilot, user_id=user.pk or 0, defaults={"is_owner": True}
@@ -65,7 +65,7 @@ def may_say_who(user: Person, copilot: Copilot) -> bool:
 
 
 def reaches_all(user: Person) -> bool:
-    """Whether somebody may know of every copilot."""
+    """Return whether a person may know of every copilot."""
     if not settings.MEMBERS:
         return True
     return isinstance(user, PermissionsMixin) and user.has_perm(REACH_EVERY)

@@ -13,7 +13,7 @@ from django.http import HttpRequest
 from django.urls import path, re_path
 from redis.exceptions import RedisError
 
-from copilot_admin.accounts.vouching import is_vouched_for
+from copilot_admin.accounts.sso_session import is_sso_session_valid
 from copilot_admin.errors import Unavailable
 from copilot_admin.http.scope import Receive, Scope, Send
 from copilot_admin.models import Conversation
@@ -129,7 +129,7 @@ def _may_watch(session: SessionBase, conversation_id: int) -> bool:
     request.session = session
     user = get_user(request)
     return (
-        is_vouched_for(session)
+        is_sso_session_valid(session)
         and user.is_active
         and user.is_staff
         and user.has_perm(VIEW)

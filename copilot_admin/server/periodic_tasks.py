@@ -10,7 +10,7 @@ from typing import TypeVar
 from django import db
 from django.utils import timezone
 
-from copilot_admin.accounts.log_ins import sweep_sessions
+from copilot_admin.accounts.sessions import delete_expired_sessions
 from copilot_admin.alerts.deliveries import enqueue_due_deliveries
 from copilot_admin.alerts.evaluation import evaluate_due_rules
 from copilot_admin.audit.forwarding import forward_entries, write_anchor
@@ -182,7 +182,7 @@ PERIODIC_TASKS: tuple[PeriodicTask, ...] = (
     PeriodicTask("resume exports", _on_writer(resume_exports)),
     PeriodicTask("delete expired exports", _on_writer(sweep_exports), MINUTE),
     PeriodicTask("release review items", _on_writer(release_review_items), MINUTE),
-    PeriodicTask("delete expired sessions", _on_writer(sweep_sessions), MINUTE),
+    PeriodicTask("delete expired sessions", _on_writer(delete_expired_sessions), MINUTE),
     PeriodicTask("end lost background tasks", _on_writer(end_lost_tasks), MINUTE),
     PeriodicTask("delete unreferenced blobs", delete_unreferenced_blobs, HOUR),
 )

@@ -15,7 +15,7 @@ from django.urls import URLPattern, path
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.accounts.external import is_external
+from copilot_admin.accounts.external_accounts import is_external
 from copilot_admin.admin.access.forms import GroupForm, PersonForm
 from copilot_admin.admin.access.lockout import obstacles_of
 from copilot_admin.admin.access.powers import (

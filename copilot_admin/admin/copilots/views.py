@@ -26,7 +26,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from copilot_admin.accounts.members import belongs_to, may_publish
+from copilot_admin.accounts.members import assign_owner, may_publish
 from copilot_admin.admin.common.generics import CopilotModelAdmin
 from copilot_admin.admin.common.published import tell_published
 from copilot_admin.admin.copilots.checklist import Checklist, checklist_of
@@ -82,7 +82,7 @@ class CopilotViews(CopilotModelAdmin):
 
     def log_addition(self, request: HttpRequest, obj: Copilot, message: Any) -> Any:
         """Notes that somebody made a copilot, in whichever way: it is his."""
-        belongs_to(obj, request.user)
+        assign_owner(obj, request.user)
         return super().log_addition(request, obj, message)
 
     def publish_url(self, ids: Iterable[int]) -> str:

@@ -10,7 +10,12 @@ import jwt
 from mozilla_django_oidc.auth import OIDCAuthenticationBackend
 import requests
 
-from copilot_admin.accounts.external import LONGEST_EMAIL, Vouched, groups_in, plain_name
+from copilot_admin.accounts.external_accounts import (
+    MAX_EMAIL_LENGTH,
+    Identity,
+    parse_groups,
+    sanitize_name,
+)
 from copilot_admin.admin.logins.asking import json_of
 from copilot_admin.admin.logins.discovery import Endpoints
 from copilot_admin.admin.logins.unreached import SILENT, why_unreached
@@ -61,7 +66,7 @@ class CodeExchange(OIDCAuthenticationBackend):  # type: ignore[misc]  # it has n
 
     def person(
         self, code: str, *, redirect_uri: str, verifier: str, nonce: str
-    ) -> tuple[Vouched, str]:
+    ) -> tuple[Identity, str]:
         """Who logged in, and the token that says so.
 
         Raises:
@@ -150,13 +155,15 @@ class CodeExchange(OIDCAuthenticationBackend):  # type: ignore[misc]  # it has n
             raise Unauthorized(_(_NOT_BELIEVED))
         return {name: value for name, value in said.items() if name not in NEEDED}
 
-    def _vouched(self, said: dict[str, Any]) -> Vouched:
+    def _vouched(self, said: dict[str, Any]) -> Identity:
         is_verified = said.get("email_verified") is True
-        return Vouched(
+        return Identity(
             issuer=self._endpoints.issuer,
             subject=str(said["sub"]),
-            username=plain_name(said.get("preferred_username")),
-            full_name=plain_name(said.get("name")),
-            email=plain_name(said.get("email"), longest=LONGEST_EMAIL) if is_verified else "",
-            groups=groups_in(said.get(self._provider.groups_claim)),
+            username=sanitize_name(said.get("preferred_username")),
+            full_name=sanitize_name(said.get("name")),
+            email=sanitize_name(said.get("email"), max_length=MAX_EMAIL_LENGTH)
+            if is_verified
+            else "",
+            groups=parse_groups(said.get(self._provider.groups_claim)),
         )

@@ -7,7 +7,7 @@ from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
-from copilot_admin.accounts.external import is_external
+from copilot_admin.accounts.external_accounts import is_external
 from copilot_admin.admin.logins.attempts import attempt_words
 from copilot_admin.errors import Unavailable
 

@@ -11,7 +11,12 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from copilot_admin.accounts.log_ins import device_words, end, end_all_of, log_ins_of
+from copilot_admin.accounts.sessions import (
+    active_sessions,
+    describe_device,
+    end_all_sessions,
+    end_sessions,
+)
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.models import Action, LogIn
@@ -35,10 +40,10 @@ def rows_of(request: HttpRequest, user: User) -> list[LogInRow]:
 
 
 def _rows(request: HttpRequest, user: User) -> Iterator[LogInRow]:
-    for one in log_ins_of(user):
+    for one in active_sessions(user):
         yield LogInRow(
             number=one.pk,
-            device=device_words(one.device) or _("unknown"),
+            device=describe_device(one.device) or _("unknown"),
             address=one.address or _("unknown"),
             since=one.since,
             last_seen=one.last_seen,
@@ -62,6 +67,6 @@ def _ended(request: HttpRequest, user: User) -> int:
     wanted = request.POST.get("end", "")
     own = request.session.session_key if request.user.pk == user.pk else None
     if wanted == "others":
-        return end_all_of(user, but=own)
+        return end_all_sessions(user, but=own)
     is_number = wanted.isascii() and wanted.isdecimal() and len(wanted) < 16
-    return end(LogIn.objects.filter(user=user, pk=int(wanted))) if is_number else 0
+    return end_sessions(LogIn.objects.filter(user=user, pk=int(wanted))) if is_number else 0

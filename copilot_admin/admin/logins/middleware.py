@@ -12,9 +12,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
 
-from copilot_admin.accounts.external import Vouched, account_of, groups_in
-from copilot_admin.accounts.log_ins import follow_session, note_seen
-from copilot_admin.accounts.vouching import age_of
+from copilot_admin.accounts.external_accounts import Identity, get_or_create_account, parse_groups
+from copilot_admin.accounts.sessions import touch_session, update_session_key
+from copilot_admin.accounts.sso_session import sso_session_age
 from copilot_admin.admin.logins.oidc_views import refused
 from copilot_admin.admin.logins.sessions import LoginSource, let_in, vouching_of
 from copilot_admin.config.sso import SsoSettings
@@ -39,7 +39,7 @@ class PageFirmLogIns(MiddlewareMixin):
         else:
             answer = _renewed(request, firm)
         if answer is None and isinstance(request.user, User):
-            note_seen(request)
+            touch_session(request)
             vars(request)["session_key_before"] = request.session.session_key
         return answer
 
@@ -47,7 +47,7 @@ class PageFirmLogIns(MiddlewareMixin):
         """Follows a session whose key was changed, as by a new password."""
         before = vars(request).get("session_key_before")
         if before is not None and before != request.session.session_key:
-            follow_session(request)
+            update_session_key(request)
         return response
 
 
@@ -64,17 +64,17 @@ def _by_proxy(request: HttpRequest, firm: SsoSettings) -> HttpResponse | None:
         vouching is not None
         and vouching.mark == mark
         and request.user.is_authenticated
-        and age_of(vouching.at) < PROXY_SECONDS
+        and sso_session_age(vouching.at) < PROXY_SECONDS
     ):
         return None
-    vouched = Vouched(
+    vouched = Identity(
         issuer=PROXY_ISSUER,
         subject=person.user,
         username=person.user,
-        groups=groups_in(person.groups),
+        groups=parse_groups(person.groups),
     )
     try:
-        user = account_of(vouched, firm.proxy)
+        user = get_or_create_account(vouched, firm.proxy)
     except Forbidden as error:
         auth.logout(request)
         return refused(request, error)
@@ -93,7 +93,7 @@ def _renewed(request: HttpRequest, firm: SsoSettings) -> HttpResponse | None:
     if vouching.source is not LoginSource.OIDC or not firm.oidc.is_configured:
         auth.logout(request)  # the setting that it came by is gone
         return None
-    age = age_of(vouching.at)
+    age = sso_session_age(vouching.at)
     limit = firm.oidc.minutes * 60
     if age > limit / 2 and _opens_a_page(request):
         asked = urlencode({"silent": "1", "next": request.get_full_path()})

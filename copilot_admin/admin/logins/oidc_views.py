@@ -23,7 +23,7 @@ from mozilla_django_oidc.utils import (
 )
 from mozilla_django_oidc.views import get_next_url
 
-from copilot_admin.accounts.external import account_of
+from copilot_admin.accounts.external_accounts import get_or_create_account
 from copilot_admin.admin.logins.addresses import client_address
 from copilot_admin.admin.logins.counted import within
 from copilot_admin.admin.logins.sessions import LoginSource, let_in
@@ -131,7 +131,7 @@ def _let_in(
         verifier=begun["code_verifier"],
         nonce=begun["nonce"],
     )
-    user = account_of(vouched, provider)
+    user = get_or_create_account(vouched, provider)
     let_in(request, user, source=LoginSource.OIDC, id_token=token)
     return None
 

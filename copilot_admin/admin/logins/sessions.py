@@ -8,7 +8,7 @@ from django.contrib import auth
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 
-from copilot_admin.accounts.vouching import KEY, OIDC
+from copilot_admin.accounts.sso_session import KEY, OIDC
 from copilot_admin.admin.logins.backend import PATH
 
 LONGEST_TOKEN = 8_000  # characters; a longer one is not given back when logging out

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import get_resolver, reverse
 import pytest
 
-from copilot_admin.accounts.members import belongs_to, is_reachable, may_say_who, reachable
+from copilot_admin.accounts.members import assign_owner, is_reachable, may_say_who, reachable
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Copilot, Membership
 from tests.admin.access.test_roles import everything
@@ -68,7 +68,7 @@ def owner() -> User:
 def copilot(owner: User) -> Copilot:
     made = make_published(name="Secret plan", slug="secret-plan", tags=["hush"])
     make_saved(made, "What is secret?")
-    belongs_to(made, owner)
+    assign_owner(made, owner)
     return made
 
 
@@ -240,7 +240,7 @@ class TestOwning:
         assert list(reachable(stranger)) == [copilot]
         url = reverse("admin:copilot_admin_copilot_members", args=[copilot.pk])
         assert browser(stranger).get(url).status_code == 404
-        belongs_to(other := make_copilot(), stranger)
+        assign_owner(other := make_copilot(), stranger)
         assert other.is_for_all_builders is True
 
 
@@ -296,7 +296,7 @@ class TestTheirPage:
         self, copilot, owner
     ) -> None:
         ann = make_user(Role.BUILDERS)
-        belongs_to(other := make_copilot(), ann)
+        assign_owner(other := make_copilot(), ann)
         assert self.say(owner, copilot, remove=other.memberships.get().pk).status_code == 404
         assert other.memberships.count() == 1
 
@@ -322,7 +322,7 @@ def test_the_list_asks_no_more_queries_with_members(
     copilot, owner, django_assert_max_num_queries
 ) -> None:
     for _ in range(5):
-        belongs_to(make_version().copilot, owner)
+        assign_owner(make_version().copilot, owner)
     client = browser(owner)
     client.get("/admin/copilot_admin/copilot/")
     with django_assert_max_num_queries(25):

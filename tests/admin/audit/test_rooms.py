@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 import pytest
 
-from copilot_admin.accounts.external import Vouched, account_of
+from copilot_admin.accounts.external_accounts import Identity, get_or_create_account
 from copilot_admin.alerts.deliveries import create_deliveries
 from copilot_admin.alerts.messages import build_test_message
 from copilot_admin.config.roles import Role
@@ -214,10 +214,10 @@ def test_who_judged_is_told_without_his_words(boss: Client, talk: Conversation) 
 
 def test_what_the_firms_log_in_changes_is_told_by_the_server() -> None:
     roles = RoleMap(roles={"desk": frozenset({Role.BUILDERS}), "all": frozenset({Role.REVIEWERS})})
-    person = Vouched(issuer="https://i", subject="1", username="anna", groups=("desk",))
+    person = Identity(issuer="https://i", subject="1", username="anna", groups=("desk",))
     for _ in range(2):
-        account_of(person, roles)
-    account_of(Vouched(issuer="https://i", subject="1", groups=("all",)), roles)
+        get_or_create_account(person, roles)
+    get_or_create_account(Identity(issuer="https://i", subject="1", groups=("all",)), roles)
     assert [one[:2] for one in told(entries())] == [("added", "user"), ("changed", "user")]
     assert "Builders" in str(told()[0][2]["groups"])
 

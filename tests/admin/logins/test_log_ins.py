@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 import pytest
 
-from copilot_admin.accounts.log_ins import log_ins_of
+from copilot_admin.accounts.sessions import active_sessions
 from copilot_admin.config.roles import Role
 from copilot_admin.models import LogIn
 from tests.factories import make_user
@@ -77,7 +77,7 @@ def test_a_new_password_ends_the_others_and_keeps_this_one():
     assert here.post(reverse("admin:password_change"), typed).status_code == 302
     assert (is_in(here), is_in(other)) == (True, False)
     ann.refresh_from_db()
-    assert [one.session_key for one in log_ins_of(ann)] == [here.session.session_key]
+    assert [one.session_key for one in active_sessions(ann)] == [here.session.session_key]
 
 
 def test_what_is_long_gone_is_forgotten_with_the_next_log_in():

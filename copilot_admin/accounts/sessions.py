@@ -1,4 +1,4 @@
-"""Where people are logged in: noted at each log-in, shown, and ended."""
+"""Browser sessions of people: recorded at sign-in, listed, and ended."""
 
 from datetime import timedelta
 import hashlib
@@ -17,20 +17,20 @@ from django.utils import timezone
 from copilot_admin.models import LogIn
 from copilot_admin.models.access import MAX_DEVICE_LENGTH
 
-SEEN_SECONDS = 60  # as exact as "last seen" is
-KEPT_DAYS = 30  # of what nobody uses any more
-SWEPT_AT_ONCE = 500  # sessions: a few milliseconds, every few seconds
+LAST_SEEN_INTERVAL_SECONDS = 60
+RETENTION_DAYS = 30  # of sessions that nobody uses
+MAX_DELETED_PER_CALL = 500  # a few milliseconds
 KEY = "log_in"  # in the session: the id of its row
 
 
-def note_log_in(sender: object, request: HttpRequest | None, user: object, **_: object) -> None:
-    """Keeps where somebody logged in."""
+def record_sign_in(sender: object, request: HttpRequest | None, user: object, **_: object) -> None:
+    """Record a sign-in (receiver of `user_logged_in`)."""
     if request is None or not isinstance(user, User) or not hasattr(request, "session"):
         return
     if request.session.session_key is None:
         request.session.save()
     key = request.session.session_key or ""
-    LogIn.objects.filter(last_seen__lt=timezone.now() - timedelta(days=KEPT_DAYS)).delete()
+    LogIn.objects.filter(last_seen__lt=timezone.now() - timedelta(days=RETENTION_DAYS)).delete()
     now = timezone.now()
     row = LogIn.objects.create(
         user=user,
@@ -42,26 +42,28 @@ def note_log_in(sender: object, request: HttpRequest | None, user: object, **_: 
         last_seen=now,
     )
     request.session[KEY] = row.pk
-    _is_due(row.pk)
+    _should_update_last_seen(row.pk)
 
 
-def note_log_out(sender: object, request: HttpRequest | None, user: object, **_: object) -> None:
-    """Forgets where somebody was logged in."""
+def delete_session_record(
+    sender: object, request: HttpRequest | None, user: object, **_: object
+) -> None:
+    """Delete the record of a session (receiver of `user_logged_out`)."""
     key = getattr(getattr(request, "session", None), "session_key", None)
     if key:
         LogIn.objects.filter(session_key=key).delete()
 
 
-def note_seen(request: HttpRequest) -> None:
-    """Notes once a minute that a browser is still used."""
+def touch_session(request: HttpRequest) -> None:
+    """Update the time a session was last seen, at most once a minute."""
     number = request.session.get(KEY)
-    if number is not None and _is_due(number):
+    if number is not None and _should_update_last_seen(number):
         rows = LogIn.objects.filter(pk=number, user_id=request.user.pk or 0)
         rows.update(last_seen=timezone.now())
 
 
-def follow_session(request: HttpRequest) -> None:
-    """Notes the key that a session was given anew, as a new password gives it one."""
+def update_session_key(request: HttpRequest) -> None:
+    """Store the new key that a changed password gave a session."""
     number, user = request.session.get(KEY), request.user
     if number is not None and isinstance(user, User):
         LogIn.objects.filter(pk=number, user_id=user.pk).update(
@@ -69,16 +71,16 @@ def follow_session(request: HttpRequest) -> None:
         )
 
 
-def log_ins_of(user: User) -> QuerySet[LogIn]:
-    """Where somebody is logged in now; what a new password or time has ended is not among it."""
+def active_sessions(user: User) -> QuerySet[LogIn]:
+    """Return the sessions of a user that are neither expired nor ended by a new password."""
     alive = Session.objects.filter(expire_date__gt=timezone.now()).values("session_key")
     return LogIn.objects.filter(
         user=user, session_hash=user.get_session_auth_hash(), session_key__in=alive
     )
 
 
-def end(log_ins: QuerySet[LogIn]) -> int:
-    """Ends log-ins: the next request of each browser is a stranger's."""
+def end_sessions(log_ins: QuerySet[LogIn]) -> int:
+    """End sessions and return their number."""
     rows = list(log_ins.values_list("pk", "session_key"))
     for _pk, key in rows:
         _session(key).delete()
@@ -86,24 +88,20 @@ def end(log_ins: QuerySet[LogIn]) -> int:
     return len(rows)
 
 
-def end_all_of(user: User, *, but: str | None = None) -> int:
-    """Ends all log-ins of somebody, but for one session."""
-    return end(LogIn.objects.filter(user=user).exclude(session_key=but or ""))
+def end_all_sessions(user: User, *, but: str | None = None) -> int:
+    """End all sessions of a user except one."""
+    return end_sessions(LogIn.objects.filter(user=user).exclude(session_key=but or ""))
 
 
-def sweep_sessions() -> int:
-    """Deletes some sessions whose time is up, also those of log-ins that were begun and left; writes.
-
-    Returns:
-        How many went.
-    """
+def delete_expired_sessions() -> int:
+    """Delete a batch of expired sessions and return their number."""
     over = Session.objects.filter(expire_date__lt=timezone.now()).order_by("expire_date")
-    keys = list(over.values_list("pk", flat=True)[:SWEPT_AT_ONCE])
+    keys = list(over.values_list("pk", flat=True)[:MAX_DELETED_PER_CALL])
     return Session.objects.filter(pk__in=keys).delete()[0] if keys else 0
 
 
-def device_words(device: str) -> str:
-    """A browser and its system in a few words; the whole of it where nothing is known."""
+def describe_device(device: str) -> str:
+    """Return browser and system of a User-Agent header, or its start if they are unknown."""
     browsers = ("Edg", "OPR", "Firefox", "Chrome", "Safari", "curl", "python")
     systems = ("Windows", "Android", "iPhone", "iPad", "Mac OS", "Linux")
     names = {"Edg": "Edge", "OPR": "Opera", "Mac OS": "macOS", "python": "Python"}
@@ -112,9 +110,9 @@ def device_words(device: str) -> str:
     return ", ".join(filter(None, (browser, system))) or device[:60]
 
 
-def _is_due(number: int) -> bool:
+def _should_update_last_seen(number: int) -> bool:
     digest = hashlib.sha256(f"log-in {number}".encode()).hexdigest()[:32]
-    return bool(cache.add(f"log-in-seen:{digest}", 1, SEEN_SECONDS))
+    return bool(cache.add(f"log-in-seen:{digest}", 1, LAST_SEEN_INTERVAL_SECONDS))
 
 
 def _session(key: str) -> SessionBase:
@@ -126,5 +124,5 @@ def _printable(text: str) -> str:
     return "".join(one for one in text[:MAX_DEVICE_LENGTH] if one.isprintable())
 
 
-user_logged_in.connect(note_log_in, dispatch_uid="copilot_admin.note_log_in")
-user_logged_out.connect(note_log_out, dispatch_uid="copilot_admin.note_log_out")
+user_logged_in.connect(record_sign_in, dispatch_uid="copilot_admin.record_sign_in")
+user_logged_out.connect(delete_session_record, dispatch_uid="copilot_admin.delete_session_record")
