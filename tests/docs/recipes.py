@@ -1,60 +1,42 @@
-"""The recipes of docs/extending.md as files, beside those of the product.
-
-`python -m tests.docs.recipes FOLDER ...` runs pytest over a product that has them; they are written
-below FOLDER, so that nothing of the tree is touched.
-"""
+"""The code in docs/extending.md, and ways to put it into the product."""
 
 from importlib import import_module
 from pathlib import Path
 import re
-import sys
+from textwrap import dedent
 from types import ModuleType
+from typing import Any
 
-import pytest
-
-from protocol import features
-from protocol.features import Feature
-
-DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "extending.md"
-_FILE = re.compile(
-    r"[Ss]ave\s+it\s+as\s+`(\w+)\.py`\s+in\s+`copilot_admin/((?:engine|alerts)/\w+)/`.*?```python\n(.*?)```",
-    re.DOTALL,
+ROOT = Path(__file__).parents[2]
+_RECIPE = re.compile(
+    r"^(?:Save as|Add to)[^\n]*?`([\w/]+/\w+\.py)`[^\n]*:\n\n```python\n(.*?)```",
+    re.MULTILINE | re.DOTALL,
 )
-_FEATURE = re.compile(r"```python\n(Feature\(.*?)```", re.DOTALL)
+# Code by the file of the product that it belongs to.
+RECIPES = dict(_RECIPE.findall((ROOT / "docs" / "extending.md").read_text()))
+NEW_FILES = tuple(path for path in RECIPES if not (ROOT / path).exists())
 
 
-def written(folder: Path) -> dict[str, str]:
-    """Writes every recipe below a folder; returns their names by the package they are for."""
-    found = {}
-    for name, room, code in _FILE.findall(DOCUMENT.read_text()):
-        (folder / room).mkdir(parents=True)
-        (folder / room / f"{name}.py").write_text(code)
-        found[room] = name
-    return found
+def import_product(path: str) -> ModuleType:
+    """Import a module of the product by its path."""
+    return import_module(path.removesuffix(".py").replace("/", "."))
 
 
-def package(room: str) -> ModuleType:
-    """The package of the product that a recipe is for."""
-    return import_module(f"copilot_admin.{room.replace('/', '.')}")
+def write(path: str, folder: Path) -> tuple[ModuleType, Path]:
+    """Write a new file below a folder; return its package and the new folder of the package."""
+    target = folder / path
+    target.parent.mkdir(parents=True)
+    target.write_text(RECIPES[path])
+    return import_product(str(Path(path).parent)), target.parent
 
 
-def new_feature() -> Feature:
-    """The row that the recipe of a feature flag adds."""
-    (code,) = _FEATURE.findall(DOCUMENT.read_text())
-    feature = eval(code, {"Feature": Feature})  # noqa: S307  # our own document
-    assert isinstance(feature, Feature)
-    return feature
+def execute(path: str) -> dict[str, Any]:
+    """Execute definitions as if they stood at the end of their module; return its names."""
+    names = dict(vars(import_product(path)))
+    exec(dedent(RECIPES[path]), names)  # noqa: S102  # our own document
+    return names
 
 
-def main(folder: Path, arguments: list[str]) -> int:
-    """Runs pytest with the recipes in the product."""
-    for room in written(folder):
-        package(room).__path__.append(str(folder / room))
-    if new_feature().key not in features.FEATURE_KEYS:
-        features.FEATURES += (new_feature(),)
-        features.FEATURE_KEYS |= {new_feature().key}
-    return pytest.main(arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))
+def evaluate(path: str) -> Any:
+    """Evaluate a row as if it stood in its module."""
+    return eval(RECIPES[path], dict(vars(import_product(path))))  # noqa: S307  # our own document

@@ -1,18 +1,19 @@
-"""The recipes of docs/extending.md hold: one file each, and the product takes it up."""
+"""The recipes of docs/extending.md: each is put into the product and used."""
 
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from html import unescape
 from pathlib import Path
 import subprocess
 import sys
-from types import MappingProxyType
 from typing import Any
+from urllib.parse import urljoin
 
-from django.conf import settings
 from django.test import AsyncClient, Client
 import pytest
 
-from copilot_admin.agent.client_functions import registry as functions
+from copilot_admin.admin.transcripts.admin import ConversationAdmin
+from copilot_admin.agent.client_functions import registry as client_functions
 from copilot_admin.agent.client_functions.samples import FULL_QUERY
 from copilot_admin.agent.components import registry as components
 from copilot_admin.agent.documents import registry as documents
@@ -20,144 +21,102 @@ from copilot_admin.agent.files import file_processes
 from copilot_admin.agent.processes.workers import ModuleWorkers
 from copilot_admin.agent.providers import registry as providers
 from copilot_admin.agent.tools import registry as tools
+from copilot_admin.alerts.rule_kinds import RULE_KINDS
 from copilot_admin.component_calls.files import read_upload
 from copilot_admin.config.roles import Role
+from copilot_admin.copilots.checklist import check
 from copilot_admin.import_export.validation import validate
-from copilot_admin.models import Event, EventType
+from copilot_admin.models import Copilot, Event, EventType
+from copilot_admin.runs.speaker import frames_of
+from copilot_admin.transcripts.filters.registry import BY_NAME, FILTERS
+from copilot_admin.transcripts.store.contents import content_of
 from protocol.events import FunctionCall
+from protocol.features import FEATURES
+from protocol.generations import Generation
 from tests.agent.engine_inputs import make_engine_input, make_query, make_spec, outputs_of
 from tests.agent.scripted import ScriptedProvider, call, text
-from tests.docs.recipes import package, written
-from tests.factories import make_provider, make_published, make_user
-from tests.streams import read
-
-ADD = "/admin/copilot_admin"
-RECIPES = MappingProxyType(
-    {
-        "engine/providers": "echo",
-        "engine/tools": "current_time",
-        "engine/documents": "srt",
-        "engine/components": "word_count",
-        "engine/client_functions": "open_link",
-    }
+from tests.alerts.alerting import NOON, count, make_rule
+from tests.alerts.alerting import evaluate as evaluate_rules
+from tests.component_calls.component_http import ask
+from tests.docs.recipes import NEW_FILES, RECIPES, ROOT, evaluate, execute, write
+from tests.factories import (
+    make_copilot,
+    make_key,
+    make_provider,
+    make_published,
+    make_user,
+    make_version,
 )
+from tests.streams import read
+from tests.transcripts.store.journaling import Client as Caller
+
 SCANS = (
     providers._providers,
     tools._tools,
     documents._formats,
     components.registry,
-    functions._functions,
+    client_functions._functions,
+    check.all_checks,
 )
-# The contract tests of every registry, what all client functions are asked together, and what a new
-# row of the features reaches.
-CONTRACTS = (
-    "tests/agent/providers/test_providers.py",
-    "tests/agent/tools/test_tools.py",
-    "tests/agent/documents/test_documents.py",
-    "tests/agent/components/test_contract.py",
-    "tests/agent/client_functions",
-    "tests/agent/client/test_call_budget.py",
-    "tests/protocol/test_manifest.py",
-    "tests/alerts/test_kinds.py",
-    "tests/import_export/test_reading.py",
-    "tests/import_export/test_faults.py",
-    "tests/import_export/test_faults_of_records.py",
-)
+ADMIN = "/admin/copilot_admin/"
+Install = Callable[[str], None]
 
-
-# A feature is a row in what the first three look at.
-OF_ALL = ("test_manifest", "test_reading", "test_faults", "words_and_labels")
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The files of all recipes, as if they lay in the folders of the product."""
-    for room, name in written(tmp_path).items():
-        paths = [*package(room).__path__, str(tmp_path / room)]
-        monkeypatch.setattr(package(room), "__path__", paths)
-        monkeypatch.delattr(package(room), name, raising=False)
-    # The processes that read files scan the folder themselves.
-    (tmp_path / "worker_with_recipe.py").write_text(
-        "from copilot_admin.agent import documents\n"
-        f"documents.__path__.append({str(tmp_path / 'engine' / 'documents')!r})\n"
-        "from copilot_admin.agent.files.worker import main\n"
-        "main()\n"
-    )
-    monkeypatch.syspath_prepend(str(tmp_path))
-    workers = ModuleWorkers("worker_with_recipe")
-    monkeypatch.setattr(file_processes, "WORKERS", workers)
-    _scan_again()
-    yield
-    workers.stop()
-    for room, name in RECIPES.items():
-        sys.modules.pop(f"{package(room).__name__}.{name}", None)
-    _scan_again()
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Add the new file of a recipe to its folder."""
+    names: list[str] = []
 
+    def add(path: str) -> None:
+        package, directory = write(path, tmp_path)
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(directory)])
+        names.append(f"{package.__name__}.{Path(path).stem}")
+        for scan in SCANS:
+            scan.cache_clear()
 
-def _scan_again() -> None:
+    yield add
+    for name in names:
+        sys.modules.pop(name, None)
     for scan in SCANS:
         scan.cache_clear()
 
 
-def test_every_folder_has_its_recipe(tmp_path: Path) -> None:
-    assert written(tmp_path) == RECIPES
+def replace_everywhere(monkeypatch: pytest.MonkeyPatch, old: object, new: object) -> None:
+    """Replace a registry in every module that has imported it."""
+    for module in list(sys.modules.values()):
+        if module.__name__.startswith(("copilot_admin.", "protocol.")):
+            for name in [name for name, value in vars(module).items() if value is old]:
+                monkeypatch.setattr(module, name, new)
 
 
-def test_the_recipes_are_written_as_everything_else(tmp_path: Path) -> None:
-    written(tmp_path)
-    for command in (("check",), ("format", "--check")):
-        arguments = ["-m", "ruff", *command, "--config", "pyproject.toml", str(tmp_path)]
-        done = _python(*arguments)
-        assert done.returncode == 0, done.stdout
+def page(path: str, role: Role) -> str:
+    """Open a page of the admin."""
+    client = Client()
+    client.force_login(make_user(role))
+    return unescape(client.get(urljoin(ADMIN, path)).content.decode())
 
 
-@pytest.mark.nightly  # each recipe has a test of its own below
-@pytest.mark.parametrize(
-    "options",
-    [
-        pytest.param(("-k", " or ".join((*RECIPES.values(), *OF_ALL))), id="over what is new"),
-        pytest.param((), id="over everything"),
-    ],
-)
-def test_the_contract_tests_run_over_all_of_them_and_pass(
-    tmp_path: Path, options: tuple[str, ...]
-) -> None:
-    done = _python(
-        *("-m", "tests.docs.recipes", str(tmp_path), *CONTRACTS, *options),
-        *("-v", "-p", "no:cacheprovider", "-p", "no:xdist"),
-    )
-    assert done.returncode == 0, done.stdout[-5000:]
-    for one in ("echo", "current_time", "srt", "word_count-v1", "open_link-1", "refusals"):
-        assert one in done.stdout, one
+def test_every_recipe_is_tested() -> None:
+    source = Path(__file__).read_text()
+    assert [path for path in RECIPES if f'"{path}"' not in source] == []
+    assert len(RECIPES) == 11
 
 
-def _python(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(  # our own interpreter, our own files
-        [sys.executable, *arguments],
-        cwd=settings.BASE_DIR,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+@pytest.mark.parametrize("command", [("check",), ("format", "--check")])
+def test_new_files_are_formatted(tmp_path: Path, command: tuple[str, ...]) -> None:
+    for path in NEW_FILES:
+        write(path, tmp_path)
+    ruff = [sys.executable, "-m", "ruff", *command, "--config", "pyproject.toml", str(tmp_path)]
+    done = subprocess.run(ruff, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
-@pytest.fixture
-def builder(client: Client, added: None, transactional_db: None) -> Client:
-    """Somebody who makes copilots, on a server with the new files."""
-    client.force_login(make_user(Role.BUILDERS))
-    return client
-
-
-def page(client: Client, path: str) -> str:
-    return client.get(f"{ADD}/{path}").content.decode()
-
-
-def test_a_new_provider_can_be_chosen_and_answers(builder: Client) -> None:
-    operator = Client()
-    operator.force_login(make_user(Role.OPERATORS))
-    assert '<option value="echo">Echo (says what it was asked)</option>' in page(
-        operator, "provider/add/"
-    )
+def test_a_provider_is_offered_and_answers(install: Install) -> None:
+    install("copilot_admin/agent/providers/echo.py")
+    form = page("provider/add/", Role.OPERATORS)
+    assert '<option value="echo">Echo (repeats the question)</option>' in form
     validate({"format": 1, "providers": [{"name": "Mirror", "kind": "echo"}]})
     make_published(slug="mirror", provider=make_provider(kind="echo"), model="echo")
     body = {"messages": [{"role": "human", "content": "Who is there?"}]}
@@ -166,62 +125,131 @@ def test_a_new_provider_can_be_chosen_and_answers(builder: Client) -> None:
     ]
 
 
-def test_a_new_tool_is_offered_to_builders_and_models_and_runs(builder: Client) -> None:
-    form = page(builder, "copilot/add/")
+def test_an_event_is_sent_and_stored() -> None:
+    event = execute("protocol/events.py")["Forecast"](place="Oslo", days=({"high": 4},))
+    data = {"place": "Oslo", "days": [{"high": 4}]}
+    frame = b'event: copilotForecast\ndata: {"place":"Oslo","days":[{"high":4}]}\n\n'
+    assert frames_of(event, Generation.THREE) == frame
+    assert frames_of(event, Generation.TWO) == b""
+    assert content_of(event) == ("other", {"event": "copilotForecast", "data": data})
+
+
+def test_a_feature_is_shown_and_advertised(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    feature = evaluate("protocol/features.py")
+    replace_everywhere(monkeypatch, FEATURES, (*FEATURES, feature))
+    copilot = make_published(slug="news")
+    Copilot.objects.update(features={"my-feature": True})
+    assert "My feature" in page(f"copilot/publish/?id={copilot.pk}", Role.BUILDERS)
+    make_version(Copilot.objects.get())
+    assert client.get("/agents.json").json()["news"]["features"]["my-feature"] is True
+
+
+def test_a_tool_is_offered_and_runs(install: Install) -> None:
+    install("copilot_admin/agent/tools/current_time.py")
+    form = page("copilot/add/", Role.BUILDERS)
     assert 'value="current_time"' in form
-    assert "Says what day and time it is in a time zone." in form
+    assert "Return the day and time in a time zone." in form
     script = [call("current_time", zone="Mars"), call("current_time", zone="UTC"), text("Late.")]
-    spec = make_spec(tools=("current_time",))
     with ScriptedProvider(script) as provider:
-        outputs_of(make_engine_input(provider, spec=spec))
+        outputs_of(make_engine_input(provider, spec=make_spec(tools=("current_time",))))
     first, second, third = provider.calls
     assert [tool.name for tool in first.tools] == ["current_time"]
     assert second.messages[-1].text == "There is no time zone 'Mars'. Use a name such as UTC."
     assert third.messages[-1].text.endswith(" in UTC.")
 
 
-def test_a_new_kind_of_rule_can_be_chosen_and_watches(builder: Client) -> None:
-    operator = Client()
-    operator.force_login(make_user(Role.OPERATORS))
-    assert "Requests that a limit turned away" in page(operator, "alertrule/add/")
-    assert "From (number)" in page(operator, "alertrule/add/?kind=refusals")
+def test_a_component_is_in_the_catalogue_and_answers(install: Install) -> None:
+    install("copilot_admin/agent/components/word_count.py")
+    assert "Count the words of a text." in page("../components/", Role.BUILDERS)
+    body = {"parameters": {"text": "three short words"}}
+    reply = ask("/word_count", body, key=make_key()[1])
+    assert (reply.status, reply.words) == (200, "3 words")
 
 
-def test_a_new_kind_of_file_is_read_wherever_it_comes_from(builder: Client) -> None:
-    data = b"1\r\n00:00:01,000 --> 00:00:02,500\r\nRates rose.\r\n"
-    assert read_upload(data, name="report.SRT").parts == (("", "Rates rose."),)
-    make_published(slug="reader", provider=make_provider())
-    item = {"content": b64encode(data).decode(), "data_format": {"data_type": "srt"}}
-    body: dict[str, Any] = {
-        "messages": [
-            {"role": "human", "content": "What rose?"},
-            {"role": "ai", "content": '{"function": "get_widget_data", "input_arguments": {}}'},
-            {
-                "role": "tool",
-                "function": "get_widget_data",
-                "input_arguments": {},
-                "data": [{"items": [item]}],
-            },
-        ]
-    }
-    assert read(AsyncClient(), "/v1/copilots/reader/query", body)
-    (event,) = Event.objects.filter(type=EventType.FILE)
-    assert event.payload == {
-        "name": "without a name (srt)",
-        "type": "srt",
-        "size": len(data),
-        "pages": 1,
-    }
-
-
-def test_a_new_client_function_is_offered_where_it_can_be_called_and_ends_the_leg(
-    added: None,
-) -> None:
+def test_a_client_function_is_offered_and_ends_the_step(install: Install) -> None:
+    install("copilot_admin/agent/client_functions/open_link.py")
     with ScriptedProvider([text("Hello.")]) as provider:
         outputs_of(make_engine_input(provider, query=make_query()))
     assert provider.calls[0].tools == ()
     with ScriptedProvider([call("open_link", url="https://openbb.co")]) as provider:
         [event] = outputs_of(make_engine_input(provider, query=FULL_QUERY))
-    assert isinstance(event, FunctionCall)
     assert "open_link" in {tool.name for tool in provider.calls[0].tools}
+    assert isinstance(event, FunctionCall)
     assert (event.function, event.input_arguments) == ("open_link", {"url": "https://openbb.co"})
+
+
+@pytest.fixture
+def srt_workers(
+    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """Child processes that know the new document type."""
+    path = "copilot_admin/agent/documents/srt.py"
+    install(path)
+    (tmp_path / "worker_with_recipe.py").write_text(
+        "from copilot_admin.agent import documents\n"
+        f"documents.__path__.append({str((tmp_path / path).parent)!r})\n"
+        "from copilot_admin.agent.files.worker import main\n"
+        "main()\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    workers = ModuleWorkers("worker_with_recipe")
+    monkeypatch.setattr(file_processes, "WORKERS", workers)
+    yield
+    workers.stop()
+
+
+@pytest.mark.usefixtures("srt_workers")
+def test_a_document_type_is_read_from_uploads_and_queries() -> None:
+    data = b"1\r\n00:00:01,000 --> 00:00:02,500\r\nRates rose.\r\n"
+    assert read_upload(data, name="report.SRT").parts == (("", "Rates rose."),)
+    make_published(slug="reader", provider=make_provider())
+    item = {"content": b64encode(data).decode(), "data_format": {"data_type": "srt"}}
+    call_text = '{"function": "get_widget_data", "input_arguments": {}}'
+    result = {"function": "get_widget_data", "input_arguments": {}, "data": [{"items": [item]}]}
+    body: dict[str, Any] = {
+        "messages": [
+            {"role": "human", "content": "What rose?"},
+            {"role": "ai", "content": call_text},
+            {"role": "tool", **result},
+        ]
+    }
+    assert read(AsyncClient(), "/v1/copilots/reader/query", body)
+    (event,) = Event.objects.filter(type=EventType.FILE)
+    assert (event.payload["type"], event.payload["pages"]) == ("srt", 1)
+
+
+def test_a_filter_is_asked_and_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    added = evaluate("copilot_admin/transcripts/filters/amounts.py")
+    replace_everywhere(monkeypatch, FILTERS, (*FILTERS, added))
+    replace_everywhere(monkeypatch, BY_NAME, {**BY_NAME, added.name: added})
+    Caller().ask("Only one question").answer("-")
+    assert "Questions from" in page("conversation/", Role.REVIEWERS)
+    assert "Only one question" in page("conversation/?turns-from=1", Role.REVIEWERS)
+    assert "Only one question" not in page("conversation/?turns-from=2", Role.REVIEWERS)
+
+
+def test_a_column_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = execute("copilot_admin/admin/transcripts/admin.py")["started"]
+    columns = (*ConversationAdmin.list_display, "started")
+    monkeypatch.setattr(ConversationAdmin, "started", started, raising=False)
+    monkeypatch.setattr(ConversationAdmin, "list_display", columns)
+    Caller().ask("When?").answer("-")
+    assert "column-started" in page("conversation/", Role.REVIEWERS)
+
+
+def test_a_check_is_reported_before_publishing(install: Install) -> None:
+    install("copilot_admin/copilots/checklist/checks/capitals.py")
+    copilot = make_copilot(name="NEWS")
+    publish = page(f"copilot/publish/?id={copilot.pk}", Role.BUILDERS)
+    assert "The name is in capital letters. Use ordinary ones." in publish
+
+
+def test_an_alert_rule_is_offered_and_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = execute("copilot_admin/alerts/rule_kinds.py")["REJECTIONS"]
+    replace_everywhere(monkeypatch, RULE_KINDS, {**RULE_KINDS, kind.name: kind})
+    form = page("alertrule/add/?kind=rejections", Role.OPERATORS)
+    assert "Requests that a limit rejected within the window." in form
+    rule = make_rule(kind="rejections", window="1h", threshold=5)
+    count(make_copilot(), refused=7)
+    evaluate_rules(NOON)
+    assert rule.alerts.get().sentence == "7 requests were rejected"
