@@ -75,8 +75,8 @@ def test_a_command_knows_what_sentences_write_behind_it(line):
 )
 def test_make_run_serves_where_it_is_said_to(target, port):
     (command,) = commands_of(target)
-    environment, python, script, *line = command
-    assert (environment, python) == ("HOST=127.0.0.1", ".venv/bin/python")
+    python, script, *line = command
+    assert python == ".venv/bin/python"
     assert (BASE_DIR / script).is_file()
     options = parsed(shlex.join(line))
     assert (line[0], options.host, str(options.port)) == ("quickstart", "127.0.0.1", port)
