@@ -152,7 +152,6 @@ def _fetching(
 async def _asked(
     engine_input: EngineInput, leg: Leg, *, pace: Pace
 ) -> AsyncGenerator[Output, None]:
-    """Asks the model once, and says what it answers."""
     call = leg.next_call()
     stream = stream_model(
         engine_input.provider,
@@ -206,7 +205,6 @@ async def _leg(
 
 
 def _lacks(file: FileRead) -> str:
-    """What the user is told that a file lacks; nothing where that was told before."""
     if file.is_known:
         return ""
     is_cut = bool(file.note) and file.pages is not None
@@ -236,7 +234,6 @@ async def _after_round(
 
 
 async def _calling(leg: Leg, call: FunctionCall) -> AsyncGenerator[Output, None]:
-    """The call of the client, behind what stands before it."""
     for fact in leg.after_data(call):
         yield fact
     for shown in leg.words.before_call(call):
@@ -263,7 +260,6 @@ async def _carried_out(engine_input: EngineInput, leg: Leg) -> AsyncGenerator[Ou
 async def _closing(
     engine_input: EngineInput, leg: Leg, *, pace: Pace
 ) -> AsyncGenerator[Output, None]:
-    """What follows the last words, with what the user may ask next before the finish."""
     # Looking for what is quoted of documents of 4,000,000 characters takes two seconds.
     outputs = await beside_if(leg.is_heavy, partial(tuple, leg.closing()))
     for output in outputs:

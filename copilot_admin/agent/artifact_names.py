@@ -86,6 +86,5 @@ def names_in(query: Query) -> Iterator[str]:
 
 
 def _readable(name: str) -> str:
-    """The name as a client finds it again."""
     line = " ".join(name.replace('"', "'").splitlines())[:LONGEST_ID]
     return without_remote_images(line, sources=())[:LONGEST_ID]

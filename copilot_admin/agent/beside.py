@@ -25,10 +25,8 @@ async def beside_if(heavy: bool, work: Callable[[], T]) -> T:
 
 
 def is_large(engine_input: EngineInput) -> bool:
-    """Whether what is made of the request takes so long that others would wait for it."""
     return engine_input.size > HEAVY_BYTES
 
 
 def is_long(call: ToolCall) -> bool:
-    """Whether a model wrote so much that reading it takes long."""
     return len(call.arguments) > HEAVY_ARGUMENTS

@@ -114,7 +114,6 @@ def _split(fetched: Fetched) -> Iterator[Fetched]:
 
 
 def _files(result: SourceResult) -> dict[str, SourceData]:
-    """The items of each file that a source returned, by its name."""
     if not isinstance(result, SourceData):
         return {}
     files: dict[str, list[DataItem | FileReference]] = {}
@@ -181,7 +180,6 @@ def _is_citable(fetched: Fetched) -> bool:
 
 
 def _shows_something(item: DataItem | FileReference) -> bool:
-    """Whether it may be cited, and the answer could rest on it; a link is read by now, or cannot be."""
     if not item.citable or isinstance(item, FileReference):
         return False
     text = item.content.strip()

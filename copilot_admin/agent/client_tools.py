@@ -80,7 +80,6 @@ class ClientTools:
 
     @property
     def may_be_called(self) -> bool:
-        """Whether this round may still end in a client function call."""
         return (self._data_offered and not self._plan.refusal) or any(
             offer.arguments is not None and not self._refusal_of(offer)
             for offer in self._offers.values()
@@ -199,7 +198,6 @@ class ClientTools:
         )
 
     def _refusal_of(self, offer: Offer) -> str:
-        """Why what is offered is not asked of the client again; empty while it may be."""
         function = function_named(offer.function)
         words = function.words if function else CallWords()
         return self._plan.budget.refusal(offer.function, words)

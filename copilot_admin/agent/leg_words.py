@@ -125,14 +125,12 @@ class LegWords:
             yield from events
 
     def _told(self, problem: str) -> Iterator[Event]:
-        """What the answer does without; where there are no steps it is a paragraph before it."""
         if self._query.generation is Generation.ONE:
             yield MessageChunk(f"{problem}\n\n")
         else:
             yield StatusUpdate(message=problem, level=StatusLevel.WARNING)
 
     def _pay(self) -> Iterator[Event]:
-        """What the user is owed, in a paragraph of its own."""
         owed, self.owed = self.owed, []
         if self.begun:
             yield MessageChunk("\n\n")

@@ -240,7 +240,6 @@ class Leg:
         return f"{self._mistakes.learn(mistake)} Tools: {tools}."
 
     def _shown(self, step: ToolOutput) -> Iterator[Output | ToolResult]:
-        """What a step shows, behind whatever was held back."""
         match step:
             case Cited(citations):
                 self._cited += citations
@@ -286,7 +285,6 @@ class Leg:
         yield finish
 
     def _cited_data(self) -> Iterator[Citation]:
-        """The citations of what the client brought in this turn."""
         if not messages_of_turn(self._query):
             return
         with_boxes = self._engine_input.spec.citations is CitationMode.DOCUMENTS
@@ -312,7 +310,6 @@ def _words(
     problems: Sequence[str],
     cuts: Sequence[str],
 ) -> LegWords:
-    """What the leg says, and what it tells of data that went wrong, was left over, or was cut."""
     left_over = (told_to_user(plan.left_over),) if plan.left_over else ()
     return LegWords(
         engine_input.spec,

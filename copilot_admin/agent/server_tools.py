@@ -149,7 +149,6 @@ def _schema(component: type[Component]) -> ToolSchema:
 
 
 async def _shown(run: ComponentRun, events: ComponentEvents) -> AsyncGenerator[Event, None]:
-    """What the user sees while a component runs."""
     async with aclosing(run.stream()) as outputs:
         async for output in outputs:
             for event in events.take(output):
@@ -157,7 +156,6 @@ async def _shown(run: ComponentRun, events: ComponentEvents) -> AsyncGenerator[E
 
 
 def _ending(run: ComponentRun, events: ComponentEvents, *, title: str) -> Iterator[ToolOutput]:
-    """What there is to say when a component has ended, well or not."""
     yield from events.end()
     if events.citations:
         yield Cited(tuple(events.citations.values()))
@@ -189,7 +187,6 @@ def told_of(run: ComponentRun) -> str:
 
 
 def _lines(contents: Iterable[Content]) -> Iterator[str]:
-    """What the model reads of each content; references have the numbers of their citations."""
     numbers: dict[tuple[str, str], int] = {}
     for content in contents:
         line = llm_text([content])

@@ -50,7 +50,6 @@ def steps_at_end(spec: CopilotSpec) -> tuple[StatusUpdate, ...]:
 
 
 def _steps_at(place: StepPlace, *, spec: CopilotSpec) -> tuple[StatusUpdate, ...]:
-    """The steps at this place; none when the copilot shows none."""
     if not spec.show_steps:
         return ()
     return tuple(
@@ -65,7 +64,6 @@ def _steps_at(place: StepPlace, *, spec: CopilotSpec) -> tuple[StatusUpdate, ...
 
 
 def _names(input_arguments: JsonObject, *, query: Query) -> str:
-    """What people call the widgets of a call for data."""
     sources = data_sources(input_arguments)
     found = widgets_of(sources, widgets=query.widgets)
     names = [

@@ -56,7 +56,6 @@ class WithoutImages:
         return (*held, _changed(output, self._clean))
 
     def is_costly(self, output: Output) -> bool:
-        """Whether taking it is so much work that others would wait for it."""
         if isinstance(output, MessageChunk):
             return self._words.is_costly(output.delta)
         if isinstance(output, MessageArtifact) and _cells(output) > _MANY_CELLS:

@@ -77,7 +77,6 @@ def _days(rows: QuerySet[Row], span: Span, of: Q) -> QuerySet[Row]:
 
 
 def _by(rows: "QuerySet[Any]", *names: str) -> Iterable[tuple[tuple[Any, ...], Counts]]:
-    """The sums of rows that have the same values."""
     for row in rows.values(*names).annotate(**_SUMS):
         numbers = {name: row[f"sum_{name}"] or 0 for name in COUNTED}
         yield tuple(row[name] for name in names), Counts(numbers)

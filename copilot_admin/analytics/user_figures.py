@@ -156,7 +156,6 @@ class _Asked:
 
 
 def _sliced(runs: QuerySet[Run], *more: str) -> "QuerySet[Any]":
-    """Requests by hour, copilot, version and model."""
     hour = TruncHour("started_at", tzinfo=UTC)
     rows = runs.annotate(hour=hour, version=F("copilot_version__number"))
     sliced: QuerySet[Any] = rows.values("hour", "copilot_id", "version", "model", *more)
@@ -168,7 +167,6 @@ def _key(row: Mapping[str, Any]) -> Key:
 
 
 def _by(rows: Mapping[Key, Counts], part: Callable[[Key], T]) -> dict[T, Counts]:
-    """The sums of rows that have a part of their key in common."""
     found: dict[T, Counts] = defaultdict(Counts)
     for key, counts in rows.items():
         found[part(key)] += counts
@@ -176,7 +174,6 @@ def _by(rows: Mapping[Key, Counts], part: Callable[[Key], T]) -> dict[T, Counts]
 
 
 def _measures() -> Mapping[str, Any]:
-    """What is counted of requests; of a flood of refusals one row stands for many."""
     whats = {
         "runs": Q(),
         "questions": _IS_QUESTION,

@@ -98,7 +98,6 @@ async def _streamed(call: Call) -> EventStreamResponse:
 
 
 async def _whole(call: Call) -> HttpResponse:
-    """Runs a call to its end and answers with its merged outputs."""
     async with aclosing(call.outputs()) as outputs:
         async for _ in outputs:
             pass

@@ -98,7 +98,6 @@ def _granted(key: str | None, user: AskingUser | None, name: str, version: str) 
 
 
 def _listed(key: str | None, user: AskingUser | None) -> list[list[type[Component]]]:
-    """What may be called: the versions of each component, oldest first."""
     by_name: dict[str, list[type[Component]]] = {}
     for component in catalogue(identify_with_key(key, user)):
         by_name.setdefault(component.name, []).append(component)

@@ -61,7 +61,6 @@ def _check_server() -> tuple[str, str]:
 
 
 def _log_change(problem: str) -> None:
-    """Log a problem once, not with every probe."""
     global _last_problem
     if problem and problem != _last_problem:
         logger.error("this server is not ready: %s", problem)

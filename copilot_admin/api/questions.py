@@ -41,7 +41,6 @@ class Questions:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves one request."""
         slug = _slug_in(scope)
         if slug is None or not _is_for_this_host(scope):
             await self.app(scope, receive, send)
@@ -56,7 +55,6 @@ class Questions:
 
 
 async def _answered(asked: UnreadQuery, send: Send) -> Exception | None:
-    """Streams the answer; returns why there is none."""
     try:
         run = await opened(asked)
     except RequestError as error:
@@ -85,7 +83,6 @@ async def _stream(run: ActiveRun, send: Send) -> None:
 
 @contextmanager
 def _until_client_leaves(receive: Receive) -> Iterator[None]:
-    """Ends what this task does inside, once the client is gone."""
     task = asyncio.current_task()
     assert task is not None  # noqa: S101  # a coroutine that runs has one
     is_gone = False
@@ -118,7 +115,6 @@ def _slug_in(scope: Scope) -> str | None:
 
 
 def _is_for_this_host(scope: Scope) -> bool:
-    """Whether Django would let the request through."""
     domain, _ = split_domain_port(get_joined_header(scope, "host") or "")
     return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
 

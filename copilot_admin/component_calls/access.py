@@ -124,7 +124,6 @@ def _loans(copilots: Sequence[LiveCopilot], name: str) -> tuple[_Loan, ...]:
 
 
 def _lends(loan: _Loan, component: type[Component]) -> bool:
-    """Whether a copilot has this very component switched on; "latest" is any of its versions."""
     pinned = loan.use.version
     if loan.use.name != component.name:
         return False

@@ -129,7 +129,6 @@ class Call:
                 self._waiting.put_nowait(output)
 
     async def _system_inputs(self) -> dict[str, Any]:
-        """What the system passes; what only the server knows cannot be sent by a caller."""
         asked = self.asked
         return {
             **from_caller(asked.parameters),
@@ -230,7 +229,6 @@ async def stop_all() -> None:
 
 
 def _door(lender: LiveCopilot | None, *, is_needed: bool, told_user: str) -> ModelDoor | None:
-    """The lender's model, if there is one."""
     if lender is None:
         return None
     if lender.answerer is None:

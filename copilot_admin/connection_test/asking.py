@@ -138,7 +138,6 @@ async def asking(base: str, *, is_own: bool) -> AsyncGenerator[ConnectionAsker, 
 
 
 def is_within(address: str, base: str) -> bool:
-    """Whether an address lies below another one, on the same host and port."""
     return bool(base) and address.startswith(f"{base}/") and "\\" not in address
 
 

@@ -112,7 +112,6 @@ def _away(setup: Setup, error: Unreached) -> StepResult:
 
 
 def _in_the_clear(setup: Setup) -> StepResult | None:
-    """What speaks against plain http in a browser; None over https, or where nothing does."""
     parts = urlsplit(setup.base)
     if parts.scheme == "https":
         return None

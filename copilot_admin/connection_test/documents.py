@@ -194,7 +194,6 @@ def _resolved(one: Mapping[str, Any], base: str) -> dict[str, Any]:
 
 
 def _address_faults(found: Any, base: str) -> tuple[str, ...]:
-    """Addresses that are none even when they are resolved."""
     return tuple(
         _("%(slug)s: %(address)s is no web address.") % {"slug": slug, "address": address}
         for slug, one in _entries(found)

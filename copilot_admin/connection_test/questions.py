@@ -84,7 +84,6 @@ def body_of(generation: Generation) -> bytes:
 
 
 async def _asked(generation: Generation, setup: Setup, ask: Ask) -> Answer:
-    """Asks where the document of the generation says."""
     place = DocumentPlace.AGENTS if generation is Generation.THREE else DocumentPlace.COPILOTS
     found = await entry(setup, ask, place)
     headers = {
@@ -102,7 +101,6 @@ async def _asked(generation: Generation, setup: Setup, ask: Ask) -> Answer:
 
 
 def _no_stream(answer: Answer, setup: Setup) -> StepResult | None:
-    """What is wrong before the first event."""
     if answer.status != HTTPStatus.OK:
         return _bad(
             _("The question was refused with %(status)d.") % {"status": answer.status},
@@ -123,7 +121,6 @@ def _no_stream(answer: Answer, setup: Setup) -> StepResult | None:
 
 
 def _unreadable(answer: Answer, generation: Generation) -> StepResult | None:
-    """What Workspace would choke on."""
     try:
         events = decode(answer.body)
         data = [loads(text.encode()) for _name, text in events]
@@ -154,7 +151,6 @@ def _unreadable(answer: Answer, generation: Generation) -> StepResult | None:
 
 
 async def _ended(answer: Answer, generation: Generation, setup: Setup) -> StepResult:
-    """How the answer ended, as the journal has it too: Workspace is told of failures in words."""
     names = [name for name, _text in decode(answer.body)]
     details = (_measured(answer, names), *_words(answer))
     kept = await setup.kept(answer.headers.get("x-completion-id", ""))
@@ -199,7 +195,6 @@ def _measured(answer: Answer, names: Sequence[str]) -> str:
 
 
 def _words(answer: Answer) -> tuple[str, ...]:
-    """The beginning of the answer, as text."""
     deltas = [
         _field(loads(text.encode()), "delta")
         for name, text in decode(answer.body)

@@ -51,7 +51,6 @@ def switched(copilot: Copilot) -> SwitchStates:
 
 
 def is_opened(before: SwitchStates, after: SwitchStates) -> bool:
-    """Whether everybody may ask afterwards who needed a key before."""
     return after.access is Access.OPEN is not before.access
 
 

@@ -38,7 +38,6 @@ class Caller:
 
     @property
     def is_trying(self) -> bool:
-        """Whether this is a trial, which is no use of a copilot."""
         return self.principal.startswith(PLAYGROUND)
 
     @property
@@ -47,7 +46,6 @@ class Caller:
         return self.user.id if self.user else ""
 
     def may_ask(self, copilot_id: int, *, access: str) -> bool:
-        """Whether this caller may ask a copilot that has this access."""
         if access == Access.OPEN:
             return True
         if self.copilot_ids is None:
@@ -110,7 +108,6 @@ def check_user(caller: Caller) -> None:
 
 
 def _opens(user: AskingUser | None) -> bool:
-    """Whether a user needs no key."""
     rules = settings.USER_TOKENS
     return (
         rules is not None and rules.opens and user is not None and user.source is UserSource.TOKEN
@@ -118,7 +115,6 @@ def _opens(user: AskingUser | None) -> bool:
 
 
 def _trial(found: TrialPass | None) -> Caller:
-    """Who tries what is live, as if he tried a draft: he is in no list and in no figure."""
     if found is None:
         raise InvalidKey("This pass for a trial has expired. Begin the trial anew.")
     builder = get_user_model().objects.filter(pk=found.user_id).first()

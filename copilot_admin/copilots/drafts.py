@@ -58,7 +58,6 @@ class Draft:
 
     @property
     def may_go_live(self) -> bool:
-        """Whether publishing it would make a new version."""
         return bool(self.changes) and not self.errors
 
 

@@ -77,7 +77,6 @@ class FetchedKeys:
         return self._keys if self._keys is not before else None
 
     async def _renewed(self, *, not_before: float) -> None:
-        """Fetches them, or waits for who does already."""
         if self._running() is None and not self._is_due(not_before):
             return
         await asyncio.shield(self._begin())

@@ -181,21 +181,18 @@ def _find(slug: str) -> _Published | None:
 
 
 def _changed_at(provider_id: int) -> datetime | None:
-    """When another provider of a version last changed."""
     found = _READ_PROVIDER(id=provider_id)
     return found[0] if found else None
 
 
 @lru_cache(maxsize=1024)
 def _other_ids(version_id: int) -> tuple[int, ...]:
-    """The other providers of a version, which never changes."""
     return tuple(provider.pk for provider in of_version(version_id).values())
 
 
 def _ready(
     version_id: int, slug: str, *, providers: tuple[datetime | None, ...]
 ) -> tuple[Answerer | None, str]:
-    """A version's answerer, or why there is none."""
     try:
         return _answerer(version_id, slug, providers), ""
     except (ConfigurationError, RunError) as error:

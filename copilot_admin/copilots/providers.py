@@ -166,7 +166,6 @@ def unset_keys() -> tuple[str, ...]:
 
 
 def has_key(provider: Provider) -> bool:
-    """Whether the key of a provider can be had, as far as this process can tell; or it needs none."""
     return not _unset_key(provider)
 
 

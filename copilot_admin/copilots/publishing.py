@@ -54,7 +54,6 @@ def apply_document(copilot: Copilot, document: Mapping[str, Any], *, provider: P
 
 
 def has_changes(copilot: Copilot) -> bool:
-    """Whether publishing would make a new version. A renamed provider is no change."""
     if copilot.live is None or copilot.live.provider_id != copilot.provider_id:
         return True
     return document_of(copilot) != document_today(copilot.live)

@@ -24,7 +24,6 @@ AT_ONCE = 8
 
 
 def is_address(image: str) -> bool:
-    """Whether a document's image is on the web; else it is a name in the storage."""
     return image.startswith(("https://", "http://"))
 
 
@@ -40,7 +39,6 @@ def stored_image(image: str) -> str:
 
 
 def is_kept(image: str) -> bool:
-    """Whether the storage has a document's image; asks nobody else. None is needed without one."""
     name = stored_image(image)
     return not image or (bool(name) and default_storage.exists(name))
 

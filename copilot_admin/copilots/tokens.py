@@ -33,7 +33,6 @@ class UnknownKey(UnknownUser):
 
 
 def is_token(text: str) -> bool:
-    """Whether what came as a bearer is a token: keys of endpoints have no dots."""
     return text.count(".") == _DOTS
 
 

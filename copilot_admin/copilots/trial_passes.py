@@ -27,7 +27,6 @@ def new_trial_pass(*, user_id: int, copilot_id: int) -> str:
 
 
 def is_trial_pass(key: str) -> bool:
-    """Whether what came as a key wants to be a pass."""
     return key.startswith(_START)
 
 

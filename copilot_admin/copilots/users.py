@@ -141,7 +141,6 @@ def _checked_id(text: str, who: str) -> str:
 
 
 def _is_id(text: str) -> bool:
-    """Whether two ids that look alike are the same, as far as what cannot be seen goes."""
     return (text.isascii() and text.isprintable()) or not any(map(_cannot_be_told, text))
 
 
@@ -154,7 +153,6 @@ def _shown(text: str) -> str:
 
 
 def _cannot_be_told(character: str) -> bool:
-    """Whether a letter is not seen, or is a blank that looks like the usual one."""
     is_other_blank = character != " " and unicodedata.category(character) == "Zs"
     return _is_invisible(character) or is_other_blank or character in _UNSEEN
 

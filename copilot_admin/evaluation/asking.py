@@ -141,7 +141,6 @@ async def _all_legs(chat: _Chat) -> str:
 
 
 async def _leg(chat: _Chat, messages: Sequence[JsonObject]) -> Mapping[str, Any] | None:
-    """One request; gives the function that it ended with."""
     run = await open_run(await asyncio.to_thread(_admitted, chat, messages))
     chat.runs.append(run.id)
     decoder, call = Decoder(), None
@@ -166,7 +165,6 @@ def _admitted(chat: _Chat, messages: Sequence[JsonObject]) -> AdmittedQuery:
 
 
 def _take(chat: _Chat, name: str, data: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Keeps what an event says; gives a function that is called."""
     match name:
         case "copilotMessageChunk":
             chat.text += data["delta"]
@@ -182,7 +180,6 @@ def _take(chat: _Chat, name: str, data: Mapping[str, Any]) -> Mapping[str, Any] 
 
 
 def _read(run_ids: tuple[UUID, ...]) -> _Kept:
-    """What the journal has of some requests; reads the database."""
     runs = list(Run.objects.filter(pk__in=run_ids).order_by("started_at"))
     if not runs:
         return _Kept()
@@ -202,7 +199,6 @@ def _read(run_ids: tuple[UUID, ...]) -> _Kept:
 
 
 def _called_on_the_server(run_ids: tuple[UUID, ...]) -> Iterator[str]:
-    """The names of the tools and components that ran here."""
     calls = Event.objects.filter(run__in=run_ids, type__in=(EventType.TOOL, EventType.COMPONENT))
     kept = list(calls.values_list("payload", "blob_id"))
     large = load(sha for _payload, sha in kept if sha)

@@ -43,7 +43,6 @@ class TextPart:
 
     @property
     def can_be_shown(self) -> bool:
-        """Whether a page may bring a part that is left out, for whoever unfolds it."""
         return len(self.text) <= MOST_FOLDED
 
 
@@ -145,7 +144,6 @@ def _hunks(before: Sequence[str], after: Sequence[str], effort: _Effort) -> Iter
 
 
 def _common(old: Sequence[int], new: Sequence[int]) -> int:
-    """How many pieces both begin with."""
     pairs = zip(old, new, strict=False)
     return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(old), len(new)))
 
@@ -172,7 +170,6 @@ def _runs(
 
 
 def _step(furthest: Mapping[int, int], diagonal: int, edits: int) -> int:
-    """Where one edit leads on a diagonal: an insertion keeps the place in the old text."""
     if _is_insertion(furthest, diagonal, edits):
         return furthest[diagonal + 1]
     return furthest[diagonal - 1] + 1

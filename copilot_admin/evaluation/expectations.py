@@ -104,7 +104,6 @@ def _found(is_so: bool, yes: str, no: str) -> AnswerVerdict:
 
 
 def _is_in(words: str, text: str) -> bool:
-    """Whether a text has some words, in whatever case and however its lines are broken."""
     return _plain(words) in _plain(text)
 
 

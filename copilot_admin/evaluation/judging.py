@@ -111,7 +111,6 @@ async def _verdict_through(door: ModelDoor, statement: str, answer: str) -> Answ
 
 
 async def _said(door: ModelDoor, statement: str, answer: str) -> str:
-    """What the model says, as far as it is kept."""
     prompt = _PROMPT.format(statement=statement, answer=answer[:LONGEST_JUDGED])
     text = ""
     async with aclosing(door.ask(prompt)) as pieces:

@@ -120,7 +120,6 @@ def _learn(conversation: Conversation, tree: Tree, turn: int, *, label: str) -> 
 def _saved(
     conversation: Conversation, tree: Tree, turn: int, *, label: str
 ) -> tuple[Fate, int | None, str]:
-    """What becomes of a turn, the question that it is now, and why it is none."""
     if conversation.copilot.is_archived or conversation.copilot.is_being_deleted:
         return Fate.COPILOT_AWAY, None, ""
     of_turn = RecordedAnswer.objects.filter(turn=turn, question__copilot=conversation.copilot_id)

@@ -52,7 +52,6 @@ def numbers_in(text: str) -> Iterator[frozenset[float]]:
 
 
 def is_near(value: float, expected: float, tolerance: float) -> bool:
-    """Whether a number is as expected; what the machine rounds does not count."""
     return abs(value - expected) <= tolerance + 1e-9 * max(1.0, abs(expected))
 
 
@@ -69,7 +68,6 @@ def _signs(text: str, start: int, end: int) -> tuple[float, ...]:
 
 
 def _meanings(written: str) -> Iterator[set[float]]:
-    """What the digits can mean: one number, or several that points part, as in a date."""
     mantissa, _, exponent = written.lower().partition("e")
     groups = _SEPARATOR.split(mantissa)
     marks = _SEPARATOR.findall(mantissa)
@@ -96,7 +94,6 @@ def _readings(groups: list[str], marks: list[str]) -> Iterator[str]:
 
 
 def _are_thousands(groups: list[str]) -> bool:
-    """Whether groups are as in 1,234,567: three digits each but the first, which is not 0."""
     first, *others = groups
     return (
         len(first) <= 3 and not first.startswith("0") and all(len(group) == 3 for group in others)

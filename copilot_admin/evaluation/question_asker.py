@@ -123,7 +123,6 @@ class Asker(Generic[Job]):
         return any(way.result() for way in ways)
 
     async def _ask_on(self) -> bool:
-        """Asks one question after the other; True when time is up."""
         pauses = iter(PAUSES)
         while time.monotonic() < self._until:
             try:

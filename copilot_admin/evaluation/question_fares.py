@@ -30,7 +30,6 @@ class Sources:
         answered_at: datetime | None,
         changed_at: datetime,
     ) -> bool:
-        """Whether an answer is that of a side as it stands, to the question as it stands."""
         if answered_at is None or answered_at < changed_at:
             return False
         if side == Side.DRAFT:
@@ -165,7 +164,6 @@ def that_differ(copilot_id: int) -> frozenset[int]:
 
 
 def _rows(copilot_ids: Iterable[int]) -> QuerySet[Any, Any]:
-    """Questions beside both answers, without their texts."""
     return (
         SavedQuestion.objects.filter(copilot__in=copilot_ids)
         .annotate(

@@ -31,12 +31,10 @@ class AnswerCell:
 
     @property
     def is_awaited(self) -> bool:
-        """Whether another answer is on its way."""
         return self.answer.state != AnswerState.DONE
 
     @property
     def is_there(self) -> bool:
-        """Whether there is an answer, or the reason why there is none."""
         return self.answer.answered_at is not None
 
 
@@ -112,7 +110,6 @@ def answer_differences(saved: SavedQuestion) -> tuple[TextPart, ...]:
 
 
 def _expected(question: SavedQuestion) -> tuple[str, str]:
-    """What is expected, and why the answers cannot be judged."""
     try:
         expected = read_expectation(question.expectation)
     except ConfigurationError as error:

@@ -77,14 +77,12 @@ def answer_of(turn: TurnView, *, conversation: int) -> RecordedAnswer | None:
 
 
 def _failure(last: RunView) -> str:
-    """Why the last request of an attempt is no whole answer."""
     if last.outcome not in ANSWERED:
         return last.error or last.outcome
     return _("The client never sent the data that was asked for.") if last.call else ""
 
 
 def is_running(turn: TurnView) -> bool:
-    """Whether the answer is still being written."""
     return any(run.outcome == Outcome.RUNNING for run in turn.runs)
 
 
@@ -116,7 +114,6 @@ def _has_id(placed: JsonObject) -> bool:
 
 
 def _results(turn: TurnView) -> Iterator[tuple[str, list[JsonObject]]]:
-    """What the functions of Workspace brought, but for the data of widgets; the newest of each."""
     for run in turn.runs:
         yield from _brought(run)
 

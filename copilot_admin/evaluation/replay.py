@@ -34,7 +34,6 @@ def question_of(path: Sequence[TurnView], request: Json) -> JsonObject:
 
 
 def _said(turn: TurnView) -> Iterator[JsonObject]:
-    """A question and its newest answer, as texts."""
     yield from _history(turn)
     if turn.question is not None:
         yield {"role": "human", "content": turn.question.text}
@@ -44,7 +43,6 @@ def _said(turn: TurnView) -> Iterator[JsonObject]:
 
 
 def _history(turn: TurnView) -> Iterator[JsonObject]:
-    """What the client said had been said before, and this server had not heard."""
     yield from ({"role": m.role, "content": m.text} for m in turn.history if m.kind == "text")
 
 
@@ -58,7 +56,6 @@ def _widgets(widgets: Json, found: Mapping[str, Sequence[Json]]) -> Iterator[Jso
 
 
 def _data(turn: TurnView) -> Iterator[tuple[str, Sequence[Json]]]:
-    """What the client brought of each source, by the names under which it was asked for."""
     for run in turn.runs:
         results = (*run.received, *(run.call.results if run.call else ()))
         for message in results:

@@ -86,7 +86,6 @@ def next_question(spent: Spent, most: Decimal | None) -> Next:
 
 
 def is_slower(ms: int, before_ms: int) -> bool | None:
-    """Whether an answer took more than twice as long; None: nobody knows how long it took before."""
     return ms > SLOWER * before_ms if before_ms else None
 
 

@@ -88,7 +88,6 @@ class ReplayView:
 
     @property
     def is_going_on(self) -> bool:
-        """Whether answers are still to come without anybody doing anything."""
         return self.replay.state in (ReplayState.WAITING, ReplayState.RUNNING) or bool(
             self.tally.spent.under_way
         )

@@ -79,7 +79,6 @@ class Work:
 
     @property
     def is_moving(self) -> bool:
-        """Whether it goes on without anybody doing anything."""
         return self.kind is not WorkKind.IMPORT and (
             self.kind is not WorkKind.REPLAY or ReplayWish.PAUSE in self.wishes
         )

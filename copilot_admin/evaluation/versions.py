@@ -104,7 +104,6 @@ def figures_of(
 
 
 def _thumbs(ids: Sequence[int]) -> tuple[Counts, Counts]:
-    """What users thought of answers, by version; a question of several requests counts once."""
     rows = (
         Feedback.objects.filter(source=FeedbackSource.END_USER, turn__runs__copilot_version__in=ids)
         .exclude(turn__conversation__principal__startswith=PLAYGROUND)

@@ -182,7 +182,6 @@ def _no_copilot_file() -> str:
 
 
 def _number_of_copilots(values: Any) -> int:
-    """How many copilots there are in a file that nobody has checked."""
     found = values.get("copilots") if isinstance(values, dict) else None
     return len(found) if isinstance(found, list) else 0
 
@@ -205,7 +204,6 @@ def _in_zip(outer: NamedFile, left: int) -> Iterator[NamedFile]:
 
 
 def _is_wanted(info: ZipInfo, outer: str) -> bool:
-    """Whether a file of a ZIP is a copilot file; what file managers leave in them is none."""
     path = PurePosixPath(info.filename)
     if info.is_dir() or "__MACOSX" in path.parts or path.name.startswith("."):
         return False

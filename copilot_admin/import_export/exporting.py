@@ -96,7 +96,6 @@ def _provider(copilot: Copilot, *, live: bool) -> Provider:
 
 
 def _providers(copilot: Copilot, *, live: bool) -> Iterator[Provider]:
-    """The copilot's own, and those that its controls let answer."""
     yield _provider(copilot, live=live)
     yield from found_by(named_in(_document(copilot, live=live)["custom_features"])).values()
 

@@ -68,7 +68,6 @@ def place_of(path: str) -> str:
 
 
 def _names_of(path: str) -> list[str]:
-    """What a path leads through; nothing of names alone, which may be a file's."""
     inner = path.rpartition(": ")[2]
     if "[" not in inner or not _PATH.fullmatch(inner):
         return []
@@ -76,7 +75,6 @@ def _names_of(path: str) -> list[str]:
 
 
 def _names(key: str, counts: str) -> list[str]:
-    """A key, or the things in its list that are meant."""
     numbers = [int(one) for one in _INDEX.findall(counts)]
     if not numbers:
         return [key]

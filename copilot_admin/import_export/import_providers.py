@@ -27,7 +27,6 @@ def fault_of_stranger(entry: ProviderEntry, known: KnownToImport, *, index: int)
 
 
 def _as_written(entry: ProviderEntry) -> dict[str, Any]:
-    """The entry that a provider made of this one would have."""
     return provider_entry(_filled(Provider(), entry))
 
 

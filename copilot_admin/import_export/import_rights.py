@@ -66,7 +66,6 @@ def faults_of_rights(
 
 
 def _is_closed(here: Copilot) -> bool:
-    """Whether people need a key to ask it: what is opened before it is live, a publisher sees."""
     return here.live_id is not None and here.access != Access.OPEN
 
 

@@ -115,7 +115,6 @@ def carry_out(file: CopilotFile, work: Import) -> tuple[ImportedChange, ...]:
 
 
 def _why_refused(file: CopilotFile) -> str:
-    """Why the database took no row of a file: within it, or by what others did meanwhile."""
     names = {entry.slug: entry.name.lower() for entry in file.copilots}
     here = Copilot.objects.filter(slug__in=names).values_list("slug", "name")
     holders = {name.lower(): slug for slug, name in here}
@@ -146,7 +145,6 @@ def _carried_out(file: CopilotFile, work: Import) -> tuple[ImportedChange, ...]:
 
 
 def _faults(entry: CopilotEntry, work: Import, *, index: int) -> list[FileFault]:
-    """What is wrong with an entry in the light of the database."""
     path = f"copilots[{index}]"
     faults = []
     if work.known.provider(entry.provider) is None:
@@ -232,7 +230,6 @@ def _fill(row: Copilot, entry: CopilotEntry, work: Import) -> None:
 
 
 def _unsaid_access(entry: CopilotEntry, work: Import) -> str:
-    """Who may ask a copilot whose entry does not say so: silence opens nothing that needs a key."""
     here = work.known.copilots.get(entry.slug)
     return Access.KEY if here and here.access == Access.KEY else work.wish.default_access
 

@@ -62,7 +62,6 @@ def _read_json(data: bytes) -> Any:
 
 
 def _unstorable(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[FileFault]:
-    """What no database or JSON document can hold, or nobody writes, at any depth (which is bounded)."""
     match value:
         case dict() if len(value) > MOST_KEYS:
             yield FileFault(path_of(path), _too_many_keys(len(value)))

@@ -131,7 +131,6 @@ def fill(saved: SavedQuestion, row: Mapping[str, Any]) -> None:
 
 
 def _is_same(one: SavedQuestion, other: SavedQuestion) -> bool:
-    """Whether two questions would be the same entry of a file."""
     return (one.digest, one.expectation, one.label) == (
         other.digest,
         other.expectation,

@@ -23,7 +23,6 @@ _READ_BY_FEATURES = frozenset(key for key in _OF_FEATURES if key.startswith("wid
 
 
 def needs_of(template: Template) -> tuple[str, ...]:
-    """What it works with, a few words each; nothing: a question is enough."""
     return tuple(map(str, _needs(template)))
 
 

@@ -176,7 +176,6 @@ def _controls(template: Template, switched: Switched | None) -> list[Mapping[str
 
 
 def _picker(template: Template, model: str, others: Sequence[str]) -> Mapping[str, Any]:
-    """The models to choose from, the usual one first."""
     if not template.model_picker:
         return {}
     return {"models": [{"id": one} for one in dict.fromkeys((model, *others))]}

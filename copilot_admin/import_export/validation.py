@@ -102,7 +102,6 @@ def _read_rows(key: str, rows: Sequence[Any], shape: type[Shape]) -> list[Any]:
 
 
 def _has_at_most(value: Any, most: int) -> bool:
-    """Whether there are so many keys, entries and values in a value, at all depths."""
     waiting, count = [value], 0
     while waiting and count <= most:
         one = waiting.pop()
@@ -201,7 +200,6 @@ def _like(key: str, known: Sequence[str]) -> str:
 
 
 def _shape_at(path: Sequence[int | str], whole: type[Shape]) -> type[Shape]:
-    """The record to which a path leads."""
     shape = whole
     for key in path:
         if isinstance(key, str) and key in _fields(shape):

@@ -117,7 +117,6 @@ def _check_size(text: str) -> None:
 
 
 def _counted(events: Iterator[Event]) -> Iterator[Event]:
-    """The events, as long as there are not too many."""
     for number, event in enumerate(events):
         if number > MOST_VALUES:
             sentence = _(

@@ -39,12 +39,10 @@ def write_yaml(value: Any) -> str:
 
 
 def is_readable_as_yaml(value: Any) -> bool:
-    """Whether `read_yaml` would take so many keys and values."""
     return _events(value) + 3 <= MOST_VALUES  # stream and document begin and end besides
 
 
 def _events(value: Any) -> int:
-    """How many events the parser makes of a value; a list or group begins and ends with one."""
     match value:
         case dict():
             return 2 + sum(1 + _events(item) for item in value.values())
@@ -76,7 +74,6 @@ _Representer.add_representer(str, _Representer.represent_str)
 
 
 def _style(text: str) -> str | None:
-    """How a text is written: escaped, as a block, quoted, or as the writer thinks best."""
     if _ESCAPED.search(text):
         return '"'
     if "\n" in text:

@@ -62,7 +62,6 @@ def expression_fault(expression: str) -> str | Promise:
 
 
 def _tried_once(expression: str, patience: _Patience) -> str | Promise:
-    """What is wrong with an expression, as far as there is time to try it."""
     if expression in patience.said:
         return patience.said[expression]
     if patience.seconds <= 0:
@@ -76,7 +75,6 @@ def _tried_once(expression: str, patience: _Patience) -> str | Promise:
 
 
 def _tried(expression: str) -> str | Promise:
-    """What is wrong with an expression that is looked for in an empty text."""
     try:
         if finds_nothing_as_well(expression):
             return _("It finds nothing as well: every text would be full of it.")

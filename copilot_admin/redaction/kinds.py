@@ -124,7 +124,6 @@ def names_account(name: str) -> bool:
 
 
 def is_account_number(text: str) -> bool:
-    """Whether a text is a number that an account may have, and nothing else."""
     return _WHOLE_NUMBER.fullmatch(text) is not None
 
 

@@ -50,7 +50,6 @@ class RedactedText:
     shifts: Sequence[int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Adds up the lengths: each place of a text is asked for by itself."""
         lengths = (len(words) - (end - start) for start, end, words in self.cuts)
         object.__setattr__(self, "shifts", tuple(accumulate(lengths)))
 
@@ -116,7 +115,6 @@ def _unseen(text: str) -> RedactedText:
 
 
 def _unstored(value: Any) -> Any:
-    """What stands for a value of which nobody knows what is in it."""
     if isinstance(value, Mapping):
         return {"not stored": NOT_STORED}
     return _mapped(value, lambda text: _unseen(text).text)
@@ -145,7 +143,6 @@ def _is_file(text: str) -> bool:
 
 
 def _side_by_side(found: Iterable[tuple[int, int, str]]) -> Iterable[tuple[int, int, str]]:
-    """Joins cuts that overlap; they come by where they begin."""
     last: tuple[int, int, str] | None = None
     for cut in found:
         if last is not None and cut[0] < last[1]:

@@ -25,7 +25,6 @@ class Rules:
         return bool(self.kinds or self.expressions)
 
     def __add__(self, other: "Rules") -> "Rules":
-        """The rules of both."""
         wanted = {*self.kinds, *other.kinds}
         return Rules(
             tuple(kind for kind in DataKind if kind in wanted),

@@ -21,7 +21,6 @@ class InputsWritten(DjangoTemplates):
     def render(
         self, template_name: str, context: dict[str, Any], request: HttpRequest | None = None
     ) -> SafeString:
-        """The HTML of a part of a form."""
         if template_name in INPUTS:
             return input_html(context["widget"])
         return SafeString(super().render(template_name, context, request))

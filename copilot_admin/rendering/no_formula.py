@@ -58,7 +58,6 @@ class _Lines:
 
 
 def _begins_formula(text: str) -> bool:
-    """Whether it does, behind blanks and signs that nobody sees; signs of other widths count too."""
     if not text or text[0].isalnum():  # nearly all
         return False
     if text[0] in _BREAKS:
@@ -68,7 +67,6 @@ def _begins_formula(text: str) -> bool:
 
 
 def _begins_another(part: str) -> bool:
-    """Whether a formula begins with what stands behind a separator, or with nothing before that."""
     if part[:1] in _BREAKS or not _begins_formula(part):
         return False
     return not (part.lstrip(" ").startswith(_LIST_MARKS) and _CALLS.isdisjoint(part))

@@ -48,7 +48,6 @@ class DrawnTable:
 
     @property
     def is_cut(self) -> bool:
-        """Whether there are rows that are not shown."""
         return len(self.rows) < self.total_rows or self.goes_on
 
     @property
@@ -78,7 +77,6 @@ class DrawnTable:
 
 
 def are_rows(value: Json) -> TypeGuard[Sequence[JsonObject]]:
-    """Whether a value is a table: a list of objects that have at least one key."""
     return (
         isinstance(value, Sequence)
         and not isinstance(value, str)

@@ -29,7 +29,6 @@ def group_of(conversation_id: int) -> str:
 
 
 def may_be_watched(conversation_id: int) -> bool:
-    """Whether somebody may be told; nobody can where all pages are of this process, and none is open."""
     layer = get_channel_layer()
     if isinstance(layer, InMemoryChannelLayer):
         return group_of(conversation_id) in layer.groups

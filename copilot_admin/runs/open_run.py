@@ -92,7 +92,6 @@ def stop_draining() -> None:
 
 
 def is_draining() -> bool:
-    """Whether the server is on its way down."""
     return _draining.is_set()
 
 
@@ -140,7 +139,6 @@ async def end_deleted() -> None:
 
 
 async def _admitted(question: AdmittedQuery, deadline: Deadline) -> Admission:
-    """Takes what the question takes of its limits."""
     try:
         run_id = str(question.ids.run_id)
         return await admit_request(question.identity, id=run_id, deadline=deadline)

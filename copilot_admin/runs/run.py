@@ -168,7 +168,6 @@ class ActiveRun:
             self._tell_ended(crash, None, None)
 
     def _tell_ended(self, ending: Ending, usage: Usage | None, cost: Cost | None) -> None:
-        """Tells those who watch the server."""
         self._watch.finish(
             outcome=ending.outcome,
             error_code=ending.error_code,
@@ -217,7 +216,6 @@ class ActiveRun:
         return account.ending(Outcome.COMPLETED)
 
     def _failure(self, error: RunError) -> str:
-        """What an operator reads of a failure: no words of the question, the provider or a key."""
         spec = self._answerer.spec if self._answerer else None
         provider = f"provider {spec.provider.name!r}" if spec else "no provider"
         return f"run {self.id} failed: {provider}, {type(error).__name__}"

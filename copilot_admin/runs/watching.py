@@ -44,7 +44,6 @@ class TranscriptConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # c
     is_closed = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves one page; one that nobody can tell anything, as the layer broke, is sent away."""
         try:
             await super().__call__(scope, receive, send)
         except LAYER_FAULTS as error:
@@ -54,7 +53,6 @@ class TranscriptConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # c
                 self.looking.cancel()
 
     async def connect(self) -> None:
-        """Lets in staff who may read this conversation; soon says if that cannot be known now."""
         conversation_id = self.scope["url_route"]["kwargs"]["conversation_id"]
         try:
             may_watch = await self._is_allowed(self.scope["session"])
@@ -70,7 +68,6 @@ class TranscriptConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # c
         self.looking = spawn(self._leave_in_time(), name=f"a live page of {conversation_id}")
 
     async def disconnect(self, code: int) -> None:
-        """Takes the page out of those that are told of changes; a layer that is down forgets it by itself."""
         if self.group is not None:
             with contextlib.suppress(*PAGE_FAULTS):
                 async with asyncio.timeout(PATIENCE_SECONDS):

@@ -89,7 +89,6 @@ def beginning(text: str) -> str:
 
 @register.filter
 def has_more(text: str) -> bool:
-    """Whether a message goes on behind what a page shows of it."""
     return len(text) > MOST_OF_A_MESSAGE
 
 

@@ -24,7 +24,6 @@ class PasswordState(PageWidget, ReadOnlyPasswordHashWidget):
     template_name = "admin/widgets/password.html"
 
     def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
-        """Adds whether there is a password."""
         context = super().get_context(name, value, attrs)
         return {**context, "has_password": bool(value) and is_password_usable(value)}
 

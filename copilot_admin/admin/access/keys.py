@@ -130,11 +130,9 @@ class EndpointKeyAdmin(NoPopups, KeyModelAdmin):
         return _("none: its copilots were deleted") if key.is_scoped else _("every copilot")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EndpointKey]:
-        """Keys with their copilots, in two queries however many there are."""
         return super().get_queryset(request).prefetch_related("copilots")
 
     def get_urls(self) -> list[URLPattern]:
-        """The stock addresses, and ours before them."""
         revoke = path(
             "<id:pk>/revoke/",
             self.admin_site.admin_view(self.revoke_view),
@@ -143,13 +141,11 @@ class EndpointKeyAdmin(NoPopups, KeyModelAdmin):
         return [revoke, *super().get_urls()]
 
     def has_delete_permission(self, request: HttpRequest, obj: EndpointKey | None = None) -> bool:
-        """Keys are revoked, not deleted: transcripts name the key that asked."""
         return False
 
     def save_model(
         self, request: HttpRequest, obj: EndpointKey, form: KeyForm, change: bool
     ) -> None:
-        """Makes the key; its text lives as long as this request."""
         if change:
             super().save_model(request, obj, form, change)
             return
@@ -162,13 +158,11 @@ class EndpointKeyAdmin(NoPopups, KeyModelAdmin):
     def save_related(
         self, request: HttpRequest, form: KeyForm, formsets: Any, change: bool
     ) -> None:
-        """Stores which copilots the key is for, and whether it is for them alone."""
         form.instance.limit_to(form.cleaned_data["copilots"])
 
     def response_add(
         self, request: HttpRequest, obj: EndpointKey, post_url_continue: str | None = None
     ) -> HttpResponse:
-        """Shows the key, this once: it is in no session, no message and no log."""
         context = {
             **self.page_context(request, _("Your new key")),
             "key": obj,

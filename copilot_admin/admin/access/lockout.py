@@ -54,7 +54,6 @@ def obstacles_of(people: Collection[User], *, by: int | None) -> list[str]:
 
 
 def _are_the_last(people: Collection[User]) -> bool:
-    """Whether nobody else may do everything; within a transaction that stays so until its end."""
     mighty = User.objects.filter(**dict.fromkeys(MIGHTY, True)).order_by("pk")
     if connection.in_atomic_block:  # a page that only asks whether it is meant is in none
         mighty = mighty.select_for_update(no_key=True)

@@ -74,7 +74,6 @@ class PersonAdmin(NoPopups, PersonModelAdmin):
 
     @admin.display(description=_("May log in here"), boolean=True, ordering="is_staff")
     def may_log_in(self, person: User) -> bool:
-        """Whether the admin lets somebody in."""
         return person.is_staff
 
     @admin.display(description=_("Account"))
@@ -86,7 +85,6 @@ class PersonAdmin(NoPopups, PersonModelAdmin):
         return text % {"issuer": person.external.issuer}
 
     def get_urls(self) -> list[URLPattern]:
-        """The stock addresses, and the one of log-ins before them."""
         wrap = self.admin_site.admin_view
         own = path("<id:pk>/log-ins/", wrap(self.log_ins_view), name="auth_user_log_ins")
         return [own, *super().get_urls()]
@@ -108,7 +106,6 @@ class PersonAdmin(NoPopups, PersonModelAdmin):
         return render(request, "admin/copilot_admin/log_ins.html", context)
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
-        """Nobody but a superuser makes one, or changes his own rights; dates are facts."""
         facts = ("last_login", "date_joined", "comes_from")
         if is_external(obj):
             return (*facts, *GIVEN_OUTSIDE, *(() if _is_superuser(request) else SUPERUSER_FIELDS))
@@ -118,7 +115,6 @@ class PersonAdmin(NoPopups, PersonModelAdmin):
         return (*facts, *SUPERUSER_FIELDS, *own)
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
-        """Leads to the page of the password only whoever it is open to."""
         shown = super().get_fieldsets(request, obj)
         if obj is None or (self.has_change_permission(request, obj) and not is_external(obj)):
             return shown
@@ -126,7 +122,6 @@ class PersonAdmin(NoPopups, PersonModelAdmin):
         return (first, *shown[1:])
 
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
-        """Offers the groups that do not let their members do more than whoever looks."""
         if db_field.name == "groups":
             groups = groups_within(_own(request)).order_by("name")
             told = {str(group.pk): _ROLE_WORDS.get(group.name, "") for group in groups}
@@ -156,11 +151,9 @@ class PersonAdmin(NoPopups, PersonModelAdmin):
         return Action.PASSWORD_CHANGED if changed == {"password"} else Action.CHANGED
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """Who may do more is out of reach, password included."""
         return super().has_change_permission(request, obj) and _reaches(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """Who may do more is out of reach here too."""
         return super().has_delete_permission(request, obj) and _reaches(request, obj)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
@@ -182,18 +175,15 @@ class RoleAdmin(NoPopups, AuditedAdmin[Group], GroupAdmin):
     def formfield_for_manytomany(
         self, db_field: Any, request: HttpRequest | None = None, **options: Any
     ) -> Any:
-        """Offers the permissions that whoever looks has himself."""
         if db_field.name == "permissions" and request is not None:
             rights = permissions_within(_own(request), Permission.objects.all())
             options |= {"queryset": rights, "form_class": RightsField}
         return super().formfield_for_manytomany(db_field, request=request, **options)
 
     def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        """A group that may do more is out of reach."""
         return super().has_change_permission(request, obj) and _reaches(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        """A group that may do more is out of reach here too."""
         return super().has_delete_permission(request, obj) and _reaches(request, obj)
 
 

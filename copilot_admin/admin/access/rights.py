@@ -74,7 +74,6 @@ def _held_by(holder: User | Group) -> Any:
 
 
 def _is_of_use(right: Permission) -> bool:
-    """Whether any page or command asks for it: those of tables without pages are Django's habit."""
     model = right.content_type.model_class()
     if model is None:
         return False
@@ -93,7 +92,6 @@ def _verb(right: Permission) -> str:
 
 
 def _thing(right: Permission) -> str:
-    """What a right is about, as pages call it; “Others” for what has no pages of its own."""
     model = right.content_type.model_class()
     if model is None or not (_verb(right) or _has_pages(model)):
         return gettext("Others")

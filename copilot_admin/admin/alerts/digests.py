@@ -77,7 +77,6 @@ class DigestAdmin(NoPopups, AlertDigestModelAdmin):
     )
 
     def get_urls(self) -> list[URLPattern]:
-        """The stock addresses, and ours before them."""
         now = path(
             "<id:pk>/now/",
             self.admin_site.admin_view(self.now_view),
@@ -99,7 +98,6 @@ class DigestAdmin(NoPopups, AlertDigestModelAdmin):
     def save_model(
         self, request: HttpRequest, obj: AlertDigest, form: DigestForm, change: bool
     ) -> None:
-        """Saves the digest; the next one is sent at the next such moment."""
         obj.due_at = next_due(obj, timezone.now())
         super().save_model(request, obj, form, change)
 

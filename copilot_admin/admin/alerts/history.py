@@ -38,11 +38,9 @@ class OpenFilter(admin.SimpleListFilter):
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
-        """The choices of the filter."""
         return [("open", _("Open")), ("closed", _("Closed"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """The alerts of one choice."""
         match self.value():
             case "open":
                 return queryset.filter(closed_at=None)
@@ -55,7 +53,6 @@ class KnownRules(admin.RelatedFieldListFilter):
     """The rules of the alerts that somebody may know of."""
 
     def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
-        """The rules whose alerts the user may see."""
         rules = filter_visible(request.user, Alert.objects.order_by()).values("rule")
         ordering = self.field_admin_ordering(field, request, model_admin)
         return field.get_choices(
@@ -82,7 +79,6 @@ class AlertAdmin(ReadOnly, AlertModelAdmin):
         return render_to_string("admin/includes/badge.html", {"label": label, "tone": tone})
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Alert]:
-        """The alerts that somebody may know of."""
         return filter_visible(request.user, super().get_queryset(request))
 
     def facts(self, request: HttpRequest, row: Alert) -> dict[str, Any]:
@@ -113,7 +109,6 @@ class DeliveryAdmin(ReadOnly, DeliveryModelAdmin):
     )
 
     def get_urls(self) -> list[URLPattern]:
-        """The stock addresses, and ours before them."""
         again = path(
             "<uuid:pk>/again/",
             self.admin_site.admin_view(self.again_view),

@@ -35,7 +35,6 @@ class ReadOnly(WrittenByServer):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        """The page of a row."""
         if request.method == "POST" or not self.has_view_permission(request):
             raise PermissionDenied
         row = self._row(request, object_id)
@@ -46,7 +45,6 @@ class ReadOnly(WrittenByServer):
         return TemplateResponse(request, self.page_template, context)
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
-        """Only what the list offers: a filter by a text would tell it one letter after the other."""
         field, _, how = lookup.partition("__")
         return field in ("state", "event", "rule", "webhook") and how in _OFFERED
 

@@ -52,7 +52,6 @@ class RuleAdmin(NoPopups, AlertRuleModelAdmin):
     )
 
     def get_urls(self) -> list[URLPattern]:
-        """The stock addresses, and ours before them."""
         trial = path(
             "<id:pk>/test/",
             self.admin_site.admin_view(self.trial_view),
@@ -61,7 +60,6 @@ class RuleAdmin(NoPopups, AlertRuleModelAdmin):
         return [trial, *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AlertRule]:
-        """Rules with since when their alert is open."""
         rows: QuerySet[AlertRule] = super().get_queryset(request)
         open_ones = Alert.objects.filter(rule=OuterRef("pk"), closed_at=None)
         return rows.annotate(open_since=Subquery(open_ones.values("opened_at")[:1]))
@@ -92,7 +90,6 @@ class RuleAdmin(NoPopups, AlertRuleModelAdmin):
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Asks first what is to be watched."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         if _kind_in(request) is None:
@@ -110,13 +107,11 @@ class RuleAdmin(NoPopups, AlertRuleModelAdmin):
         change: bool = False,
         **kwargs: Any,
     ) -> Any:
-        """The form of the rule's kind."""
         kind = RULE_KINDS.get(obj.kind) if obj else _kind_in(request)
         kwargs["form"] = type("FormOfKind", (RuleForm,), {"kind": kind})
         return super().get_form(request, obj, change, **kwargs)
 
     def get_fieldsets(self, request: HttpRequest, obj: AlertRule | None = None) -> Any:
-        """The sections of the page; what does not apply is left out."""
         kind = RULE_KINDS.get(obj.kind) if obj else _kind_in(request)
         told = ["threshold", "window", *(["minimum"] if kind and kind.minimum_label else [])]
         return [
@@ -129,7 +124,6 @@ class RuleAdmin(NoPopups, AlertRuleModelAdmin):
     def save_model(
         self, request: HttpRequest, obj: AlertRule, form: RuleForm, change: bool
     ) -> None:
-        """Saves the rule; it is looked at within seconds."""
         if form.kind is not None:
             obj.kind = form.kind.name
         obj.due_at = timezone.now()
@@ -138,7 +132,6 @@ class RuleAdmin(NoPopups, AlertRuleModelAdmin):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Adds the latest alerts of the rule."""
         rule: AlertRule | None = context["original"]
         kind = RULE_KINDS.get(rule.kind) if rule else _kind_in(request)
         context |= {"kind": kind, "may_read": request.user.has_perm(READ_TRANSCRIPTS)}

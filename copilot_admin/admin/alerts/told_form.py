@@ -69,7 +69,6 @@ class ToldForm(_ModelForm):
             raise forms.ValidationError(error.public) from error
 
     def clean(self) -> dict[str, Any]:
-        """Refuses what is about two things, and what tells nobody."""
         found: dict[str, Any] = super().clean() or self.cleaned_data
         if found.get("copilot") and found.get("tag"):
             self.add_error("tag", _("Choose a copilot or a tag, not both."))

@@ -82,7 +82,6 @@ class WebhookAdmin(AlertWebhookModelAdmin):
     )
 
     def get_urls(self) -> list[URLPattern]:
-        """The stock addresses, and ours before them."""
         wrap = self.admin_site.admin_view
         name = "copilot_admin_alertwebhook_{}".format
         own = [
@@ -94,7 +93,6 @@ class WebhookAdmin(AlertWebhookModelAdmin):
     def save_model(
         self, request: HttpRequest, obj: AlertWebhook, form: WebhookForm, change: bool
     ) -> None:
-        """Saves the webhook; a new one gets a secret, which lives as long as this request."""
         super().save_model(request, obj, form, change)
         if not change:
             request.issued_secret = issue_secret(obj)  # type: ignore[attr-defined]  # for `response_add` alone
@@ -102,13 +100,11 @@ class WebhookAdmin(AlertWebhookModelAdmin):
     def response_add(
         self, request: HttpRequest, obj: AlertWebhook, post_url_continue: str | None = None
     ) -> HttpResponse:
-        """Shows the secret, this once: it is in no session, no message and no log."""
         return self._shown(request, obj, request.issued_secret)  # type: ignore[attr-defined]  # put there by `save_model`
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Adds what was last sent."""
         original: AlertWebhook | None = context["original"]
         if original is not None:
             sent = AlertDelivery.objects.filter(webhook=original).order_by("-made_at")
@@ -138,7 +134,6 @@ class WebhookAdmin(AlertWebhookModelAdmin):
         return self._shown(request, webhook, secret)
 
     def has_delete_permission(self, request: HttpRequest, obj: AlertWebhook | None = None) -> bool:
-        """One that is told by a rule or a digest is kept; the stock page would only say that."""
         may: bool = super().has_delete_permission(request, obj)
         if not may or obj is None:
             return may

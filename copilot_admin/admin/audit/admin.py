@@ -41,7 +41,6 @@ class AuditEntryAdmin(WrittenByServer, AuditModelAdmin):
     actions = None
 
     def get_urls(self) -> list[URLPattern]:
-        """The stock addresses, and ours before them."""
         wrap = self.admin_site.admin_view
         file = path("file/", wrap(self.file_view), name="copilot_admin_auditentry_file")
         return [file, *super().get_urls()]
@@ -50,7 +49,6 @@ class AuditEntryAdmin(WrittenByServer, AuditModelAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """The entries that the filters find, the newest first."""
         self._check(request)
         filters = read_audit_filters(request.GET.dict())
         page = page_of(found(filters), request.GET.dict(), filters.chosen)
@@ -76,7 +74,6 @@ class AuditEntryAdmin(WrittenByServer, AuditModelAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        """One entry, with what was and what is."""
         self._check(request)
         is_number = object_id.isascii() and object_id.isdecimal() and len(object_id) <= 18
         entry = AuditEntry.objects.filter(pk=int(object_id)).first() if is_number else None
@@ -130,7 +127,6 @@ class AuditEntryAdmin(WrittenByServer, AuditModelAdmin):
 
 
 def _words(action: str) -> str:
-    """What an action is called; one of another release by its own name."""
     return str(Action(action).label) if action in Action.values else action
 
 

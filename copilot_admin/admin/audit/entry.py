@@ -31,7 +31,6 @@ def compared(entry: AuditEntry) -> tuple[MarkedChange, ...]:
 
 
 def is_right(entry: AuditEntry) -> bool:
-    """Whether an entry is as it was hashed; whether one is missing is for `audit verify` to say."""
     key = verification_keys().get(entry.key_id)
     return key is not None and has_valid_hash(entry, key)
 
@@ -53,7 +52,6 @@ def _models() -> Mapping[str, type[Model]]:
 
 
 def _fields(text: str) -> Mapping[str, Any]:
-    """What an entry tells of; a text that was changed past the server is shown as it is."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

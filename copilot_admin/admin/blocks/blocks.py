@@ -101,7 +101,6 @@ def _is_of_the_call(event: EventView) -> bool:
 
 
 def _is_after_data(event: EventView) -> bool:
-    """Whether this is the fact that the call came after data was read."""
     fact = text_in(event.payload or {}, "fact")
     return event.type == models.OTHER_EVENT and fact == CalledAfterData.__name__
 

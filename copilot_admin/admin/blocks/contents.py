@@ -63,7 +63,6 @@ class DataExcerpt:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to show."""
         return self.table is None and not self.text
 
 

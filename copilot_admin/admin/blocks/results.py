@@ -72,7 +72,6 @@ def _results(raw: JsonObject, name: str, key: str, room: ShownRoom) -> Iterator[
 
 
 def _told(raw: JsonObject) -> Json:
-    """What a command gave besides its ending: its data, and whatever else the client said."""
     about = {name: value for name, value in raw.items() if name not in ("status", "message")}
     return about if about.keys() - {"data"} else raw.get("data")
 

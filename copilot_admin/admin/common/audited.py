@@ -57,32 +57,27 @@ class AuditedAdmin(GoneRows, GuardedLookups, _Admin[Row]):
         return {**self.admin_site.each_context(request), "title": title, "opts": self.opts}
 
     def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """The row; how it is stored before a form changes it is remembered."""
         row = super().get_object(request, *args, **kwargs)
         if row is not None and request.method == "POST":
             _kept(request)[_key(row)] = stored(row)
         return row
 
     def formfield_for_dbfield(self, db_field: Any, request: Any, **options: Any) -> Any:
-        """A field; one for a name takes no sign that would show another name than it is."""
         field = super().formfield_for_dbfield(db_field, request, **options)
         if field is not None and db_field.name in _NAMES:
             field.validators.append(check_unturned)
         return field
 
     def formfield_for_manytomany(self, db_field: Any, request: Any, **options: Any) -> Any:
-        """A field for several rows, which takes no id that none can have."""
         options = {"form_class": ChosenRows, **options}
         return super().formfield_for_manytomany(db_field, request, **options)
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        """Django's history, and the entry."""
         logged = super().log_addition(request, obj, message)
         self.audit(request, Action.ADDED, obj, after=stored(obj))
         return logged
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        """Django's history, and the entry of a form; other views call `audit` themselves."""
         logged = super().log_change(request, obj, message)
         before = _kept(request).pop(_key(obj), None)
         if before is not None and before != (after := stored(obj)):

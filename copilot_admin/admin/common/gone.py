@@ -61,7 +61,6 @@ class GoneRows(_Admin):
     def changeform_view(
         self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any
     ) -> Any:
-        """The page of a row; without the row, that of what was typed."""
         try:
             return super().changeform_view(request, object_id, *args, **kwargs)
         except self.model.DoesNotExist:
@@ -75,11 +74,9 @@ class GoneRows(_Admin):
             return self._gone_page(request, HTTPStatus.FORBIDDEN)
 
     def is_put_away(self, row: Any) -> bool:
-        """Whether nobody may change a row any more, whoever he is."""
         return False
 
     def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """The row; how it was read is remembered where a form may change it."""
         row = super().get_object(request, *args, **kwargs)
         if row is not None and request.method == "POST":
             _as_read(request)[_key(row)] = _columns(row)
@@ -140,7 +137,6 @@ def _key(row: Model) -> tuple[str, object]:
 
 
 def _columns(row: Model) -> dict[str, object]:
-    """What was read of a row; a form changes some of these values where they stand."""
     attributes = vars(row)
     names = (field.attname for field in row._meta.concrete_fields)
     return {name: _value(attributes[name]) for name in names if name in attributes}
@@ -162,7 +158,6 @@ def _to_be_written(row: Model, form: Any, read: dict[str, object]) -> Iterator[s
 
 
 def _text_of(value: object) -> str:
-    """A text, or the lines of several; empty where it is none."""
     if isinstance(value, str):
         return value
     if isinstance(value, list) and all(isinstance(one, str) for one in value):

@@ -52,7 +52,6 @@ class GuardedLookups(_Admin):
     """Refuses filters that reach a secret, also through other models, and what no list offers."""
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
-        """Whether an address may filter by this path of fields."""
         path = lookup.split(LOOKUP_SEP)
         if not (SECRETS | UNOFFERED).isdisjoint(path) or (path[-1] == "in" and _is_beyond(value)):
             return False
@@ -73,7 +72,6 @@ class GuardedLookups(_Admin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Searches for the first words of very many, and says so."""
         words = search_term.split()
         if len(words) > MOST_WORDS:
             search_term = " ".join(words[:MOST_WORDS])
@@ -85,7 +83,6 @@ class GuardedLookups(_Admin):
 
 
 def _is_beyond(value: str | Sequence[str]) -> bool:
-    """Whether one of some numbers is greater than a column takes, of which Django asks SQLite all the same."""
     texts = [value] if isinstance(value, str) else value
     parts = (part.strip() for text in texts for part in text.split(","))
     return any(part.lstrip("+-").isdecimal() and len(part) > LONGEST_NUMBER for part in parts)

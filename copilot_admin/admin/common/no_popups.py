@@ -28,7 +28,6 @@ class NoPopups(_Admin):
     def formfield_for_dbfield(
         self, db_field: Any, request: HttpRequest, **kwargs: Any
     ) -> Field | None:
-        """The field as Django makes it, its wrapper without buttons."""
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         widget = field.widget if field is not None else None
         if isinstance(widget, RelatedFieldWidgetWrapper):

@@ -16,7 +16,6 @@ def tell_published(request: HttpRequest, copilot_id: int) -> None:
 
 
 def is_just_published(request: HttpRequest, copilot_id: int) -> bool:
-    """Whether this copilot is what was published last, and its connection is not tested yet."""
     return request.session.get(_KEY) == copilot_id
 
 

@@ -21,7 +21,6 @@ class RecordRow(RowForm):
     record: ClassVar[type[StoredRecord]]
 
     def __init_subclass__(cls) -> None:
-        """Adds the record's inputs before Django collects those that the class declares."""
         super().__init_subclass__()
         cls.declared_fields = {**inputs_of(cls.record), **cls.declared_fields}
 
@@ -45,7 +44,6 @@ def inputs_of(record: type[Shape]) -> dict[str, forms.Field]:
 
 
 def _group_in(annotation: Any) -> type[Shape] | None:
-    """The record of a key that is a group, or may be one."""
     for kind in (annotation, *get_args(annotation)):
         if isinstance(kind, type) and issubclass(kind, Shape):
             return kind
@@ -76,7 +74,6 @@ def _input_of(field: FieldInfo, shown: Shown) -> forms.Field:
 
 
 def _bounds_of(field: FieldInfo) -> dict[str, Any]:
-    """The least and the most that a key that is a number may be."""
     named = {"ge": "min_value", "le": "max_value"}
     return {
         named[name]: getattr(one, name)

@@ -52,7 +52,6 @@ class RowForm(forms.Form):
         return dict(row)
 
     def has_changed(self) -> bool:
-        """Whether anything is in the row; its place in the list is nothing."""
         return bool(set(self.changed_data) - LIST_FIELDS)
 
     def row(self) -> dict[str, Any]:
@@ -81,7 +80,6 @@ class RowFormSet(BaseFormSet):  # type: ignore[type-arg]  # generic in the stubs
         form.fields[DELETION_FIELD_NAME].label = _("Remove")
 
     def clean(self) -> None:
-        """Refuses two rows with one key, next to the second."""
         if not self.unique or not self.is_valid():
             return
         seen: set[str] = set()
@@ -113,15 +111,12 @@ class RowsWidget(PageWidget, forms.Widget):
         self.add_label = add_label
 
     def value_from_datadict(self, data: Mapping[str, Any], files: object, name: str) -> RowFormSet:
-        """The rows as they were sent."""
         return self.formset(data, prefix=name)
 
     def value_omitted_from_data(self, data: Mapping[str, Any], files: object, name: str) -> bool:
-        """Whether the form was sent without this list."""
         return f"{name}-TOTAL_FORMS" not in data
 
     def get_context(self, name: str, value: object, attrs: dict[str, Any] | None) -> dict[str, Any]:
-        """What the template draws."""
         context = super().get_context(name, None, attrs)
         formset = value if isinstance(value, RowFormSet) else self.unbound(name, value)
         context["widget"] |= {"formset": formset, "add_label": self.add_label}
@@ -139,7 +134,6 @@ class RowsWidget(PageWidget, forms.Widget):
         return self.formset(initial=initial, prefix=name)
 
     def id_for_label(self, id_: str) -> str:
-        """Rows are a group: there is no one control for the label."""
         return ""
 
 
@@ -199,5 +193,4 @@ class RowsField(forms.Field):
         return value.rows()
 
     def has_changed(self, initial: Sequence[Row] | None, data: Any) -> bool:
-        """Whether the rows differ from what is stored."""
         return not data.is_valid() or data.rows() != list(initial or [])

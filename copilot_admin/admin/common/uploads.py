@@ -17,6 +17,5 @@ class UploadsField(forms.FileField):
     widget = SeveralFiles
 
     def clean(self, data: Any, initial: Any = None) -> Any:
-        """Return the uploaded files."""
         clean = super().clean
         return [clean(one, initial) for one in data or [None]]

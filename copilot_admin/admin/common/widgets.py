@@ -66,7 +66,6 @@ class DescribedRadio(PageWidget, forms.RadioSelect):
         self.descriptions = descriptions
 
     def create_option(self, name: str, value: Any, *rest: Any, **options: Any) -> dict[str, Any]:
-        """One choice, with its sentence."""
         option = super().create_option(name, value, *rest, **options)
         option["description"] = self.descriptions.get(str(value), "")
         if option["description"]:
@@ -96,7 +95,6 @@ class DatalistInput(PageWidget, forms.TextInput):
         self.suggestions: tuple[str, ...] = ()
 
     def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
-        """The input, and the list it is tied to."""
         list_id = f"{(attrs or {}).get('id', name)}_list"
         context = super().get_context(name, value, {**(attrs or {}), "list": list_id})
         context["widget"] |= {"list_id": list_id, "suggestions": self.suggestions}

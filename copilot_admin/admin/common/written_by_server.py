@@ -16,13 +16,10 @@ class WrittenByServer(_Admin):
     """Takes from the admin of a model the right to add, change and delete; stands first among its bases."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """The server writes the rows."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """A row is evidence, or a record of what was done."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Rows go when their time is up, or by an erasure, which says so."""
         return False

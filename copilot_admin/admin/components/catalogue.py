@@ -30,7 +30,6 @@ class ComponentViews(ComponentTrialViews):
     """The pages of components; whoever may see copilots may see what they call."""
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
-        """The stock addresses, and ours before them."""
         wrap = self.admin_view
         own: list[URLPattern | URLResolver] = [
             path("components/", wrap(self.catalogue_view), name="components"),

@@ -103,7 +103,6 @@ class ComponentTrial:
         )
 
     def _told(self) -> str:
-        """What a model would read of the outputs, or of the failure."""
         if isinstance(self._error, ManifestMismatch):
             return self._error.public
         return told_of(self._run)
@@ -137,7 +136,6 @@ def _answer_of(run: ComponentRun) -> TrialAnswer:
 
 
 def _events_of(run: ComponentRun, id: UUID) -> Iterator[Event]:
-    """What a client would be sent, with all that a copilot can switch on."""
     events = ComponentEvents(
         title=title_of(run.component.name),
         description=run.component.summary(),

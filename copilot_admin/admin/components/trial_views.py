@@ -37,7 +37,6 @@ class ComponentTrialViews(AdminSite):
     """Whoever may change copilots may try what they call: a try may cost tokens."""
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
-        """The stock addresses, and ours before them."""
         at = "components/<slug:name>/<str:version>/try/"
         own: list[URLPattern | URLResolver] = [
             path(at, self.admin_view(self.try_view), name="component_try"),
@@ -98,7 +97,6 @@ class ComponentTrialViews(AdminSite):
 
 
 def _place(number: str) -> int:
-    """Which sample an address names, from 0; the first where it names none."""
     is_number = number.isascii() and number.isdecimal()
     return max(int(number[:LONGEST_NUMBER]) - 1, 0) if is_number else 0
 

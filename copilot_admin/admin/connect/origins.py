@@ -64,7 +64,6 @@ def forbid(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _checked(wanted: AskedOrigin) -> AskedOrigin:
-    """What was typed in, with what speaks against allowing it."""
     if wanted.fault:
         return wanted
     refuse = partial(AskedOrigin, wanted.text)

@@ -140,7 +140,6 @@ class CopilotAdmin(
         )
 
     def get_urls(self) -> list[URLPattern]:
-        """The stock addresses, and ours before them."""
         wrap = self.admin_site.admin_view
         own = [
             path("publish/", wrap(self.publish_view), name="copilot_admin_copilot_publish"),
@@ -156,15 +155,12 @@ class CopilotAdmin(
         return behind_the_wall(ours + super().get_urls())
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Copilot]:
-        """The copilots that whoever looks works on."""
         return reachable(request.user, cast("CopilotQuerySet", super().get_queryset(request)))
 
     def has_publish_permission(self, request: HttpRequest) -> bool:
-        """Who may put copilots before people; actions ask for it by this name."""
         return may_publish(request.user)
 
     def get_fieldsets(self, request: HttpRequest, obj: Copilot | None = None) -> Any:
-        """The sections of the page."""
         may_edit = (
             self.has_change_permission(request, obj) if obj else self.has_add_permission(request)
         )
@@ -174,7 +170,6 @@ class CopilotAdmin(
         return without(FIELDSETS, *absent, *(AT_ONCE if obj else ()))
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[CopilotList]:
-        """The list that says by which column it is sorted."""
         return CopilotList
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
@@ -193,7 +188,6 @@ class CopilotAdmin(
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        """The form, which knows who edits: who saves in two tabs is not told of somebody else."""
         form: Any = super().get_form(request, obj, change, **kwargs)
         form.editor_id = request.user.pk
         return form
@@ -201,7 +195,6 @@ class CopilotAdmin(
     def save_model(
         self, request: HttpRequest, obj: Copilot, form: CopilotForm, change: bool
     ) -> None:
-        """Saves the draft; a new picture gets a new name, as live versions keep theirs."""
         if form.png is not None:
             obj.image.save(random_name(), ContentFile(form.png), save=False)
         super().save_model(request, obj, form, change)
@@ -210,17 +203,14 @@ class CopilotAdmin(
     def response_add(
         self, request: HttpRequest, obj: Copilot, post_url_continue: str | None = None
     ) -> HttpResponse:
-        """Says what was done, and goes where the button said."""
         return forget_copy(request, self._after_saving(request, obj))
 
     def response_change(self, request: HttpRequest, obj: Copilot) -> HttpResponse:
-        """Says what was done, and goes where the button said."""
         return forget_copy(request, self._after_saving(request, obj))
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Adds the state of the draft, the preview and the versions."""
         copilot = context["original"]
         context |= page_context(self, context["adminform"], copilot, request.user)
         context["may_restore"] = (
@@ -240,25 +230,20 @@ class CopilotAdmin(
         return deletion_of(objs, user=request.user)
 
     def has_change_permission(self, request: HttpRequest, obj: Copilot | None = None) -> bool:
-        """Nobody changes a copilot that is on its way out, or in the archive."""
         is_off = obj is not None and self.is_put_away(obj)
         return not is_off and super().has_change_permission(request, obj)
 
     def is_put_away(self, row: Copilot) -> bool:
-        """Whether it is on its way out, or in the archive."""
         return row.is_being_deleted or row.is_archived
 
     def has_delete_permission(self, request: HttpRequest, obj: Copilot | None = None) -> bool:
-        """Nobody deletes a copilot twice."""
         is_going = obj is not None and obj.is_being_deleted
         return not is_going and super().has_delete_permission(request, obj)
 
     def delete_model(self, request: HttpRequest, obj: Copilot) -> None:
-        """Takes one off at once, and has it deleted in the background."""
         self._delete(request, [obj.pk])
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Copilot]) -> None:
-        """Takes several off at once, and has them deleted in the background."""
         self._delete(request, list(queryset.values_list("pk", flat=True)))
 
     def _delete(self, request: HttpRequest, ids: list[int]) -> None:

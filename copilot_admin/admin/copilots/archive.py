@@ -36,7 +36,6 @@ class Leaving:
 
     @property
     def is_noticed(self) -> bool:
-        """Whether people would notice that it is gone: they can ask it now."""
         return self.copilot.enabled and self.copilot.live_id is not None
 
 
@@ -86,7 +85,6 @@ class ArchiveViews(CopilotViews):
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
-        """Deletes what is in the archive; for anything else it asks whether to put it there."""
         copilot = self.get_object(request, object_id)
         if copilot and self.has_delete_permission(request, copilot) and not copilot.is_archived:
             text = _("Copilots are deleted from the archive. Put this one there first.")

@@ -56,7 +56,6 @@ class SwitchesField(forms.MultipleChoiceField):
         self.switches = switches
 
     def clean(self, value: Any) -> dict[str, bool]:
-        """The switches that differ from their default."""
         on = super().clean(value)
         return {
             one.value: one.value in on
@@ -73,7 +72,6 @@ class TextsField(RowsField):
     """A list of short texts, edited as rows of one input."""
 
     def clean(self, value: Any) -> list[str]:  # type: ignore[override]  # texts, not records
-        """The texts of the rows, as a draft stores them."""
         return [row["text"] for row in super().clean(value)]
 
     def shown(self, stored: Sequence[str]) -> list[dict[str, str]]:
@@ -175,7 +173,6 @@ def _input_of(field: DraftField) -> forms.Field | None:
 
 
 def _row_of(texts: draft_field.Texts) -> type[RowForm]:
-    """A class of rows that have one text each."""
     described: dict[str, Any] = {"label": texts.label, "max_length": texts.longest}
     if texts.fault_of is not None:
         described["validators"] = [_refusing(texts.fault_of)]
@@ -184,8 +181,6 @@ def _row_of(texts: draft_field.Texts) -> type[RowForm]:
 
 
 def _refusing(fault_of: Callable[[str], str | Promise]) -> Callable[[str], None]:
-    """The validator that says what is wrong with a text."""
-
     def check(text: str) -> None:
         wrong = fault_of(text)
         if wrong:

@@ -37,7 +37,6 @@ class EditLock(_Form):
         )
 
     def clean(self) -> dict[str, Any]:
-        """Refuses the draft of somebody who has not seen the latest one."""
         values: dict[str, Any] = super().clean() or self.cleaned_data
         seen, stored = values.get("seen", ""), self._stored_stamp(lock=True)
         if self.instance.pk and seen and stored and seen != stored:

@@ -31,20 +31,17 @@ class StateFilter(admin.SimpleListFilter):
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
-        """The states in words; the archive last."""
         states = [state for state in WORDS if state is not CopilotState.ARCHIVED]
         return [
             (state.value, str(WORDS[state].label)) for state in (*states, CopilotState.ARCHIVED)
         ]
 
     def choices(self, changelist: "ChangeList") -> Iterator[Any]:
-        """The usual choices; the first of them says what it means here."""
         first, *others = super().choices(changelist)
         yield {**first, "display": _("All but the archive")}
         yield from others
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Copilot]) -> QuerySet[Copilot]:
-        """The copilots in the chosen state."""
         wanted = self.value()
         if wanted == CopilotState.ARCHIVED:
             return queryset.exclude(archived_at=None)
@@ -62,7 +59,6 @@ class TagFilter(admin.SimpleListFilter):
     parameter_name = "tag"
 
     def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
-        """The tags of what is listed, the archive or all else; none: there is no such filter."""
         in_archive = request.GET.get(StateFilter.parameter_name) == CopilotState.ARCHIVED
         rows = reachable(request.user).filter(archived_at__isnull=not in_archive)
         return [(found.tag, found.tag) for found in known_tags(rows)]
@@ -70,7 +66,6 @@ class TagFilter(admin.SimpleListFilter):
     def queryset(
         self, request: HttpRequest, queryset: QuerySet[Copilot]
     ) -> QuerySet[Copilot] | None:
-        """The copilots with the chosen tag."""
         wanted = self.value()
         if wanted is None:
             return None

@@ -149,7 +149,6 @@ class CopilotForm(TableInputs, EditLock, VersionImage, CopilotModelForm):
             self.fields["provider"].error_messages["invalid_choice"] = NO_SUCH_PROVIDER
 
     def is_valid(self) -> bool:
-        """Whether the draft can be saved: who asked for a schema, or his copy, looks at it first."""
         return super().is_valid() and not self.is_only_shown
 
     def clean_name(self) -> str:
@@ -207,7 +206,6 @@ class CopilotForm(TableInputs, EditLock, VersionImage, CopilotModelForm):
         return rows
 
     def clean(self) -> dict[str, Any]:
-        """Puts the parameters together and looks at what depends on two fields."""
         values: dict[str, Any] = super().clean() or self.cleaned_data
         for row in values.get("more_parameters", []):
             if row["name"] in OWN_PARAMETERS:
@@ -233,7 +231,6 @@ class CopilotForm(TableInputs, EditLock, VersionImage, CopilotModelForm):
         return before if is_same else value
 
     def save(self, commit: bool = True) -> Copilot:
-        """Puts the fields that the model knows under other names into the draft."""
         values, copilot = self.cleaned_data, self.instance
         copilot.parameters = {
             **{key: values[key] for key in OWN_PARAMETERS if values.get(key) not in (None, "")},
@@ -269,7 +266,6 @@ class CopilotForm(TableInputs, EditLock, VersionImage, CopilotModelForm):
 
 
 def _initial_of(copilot: Copilot) -> dict[str, Any]:
-    """The values of the fields that are stored in another form."""
     own = {key: copilot.parameters[key] for key in OWN_PARAMETERS if key in copilot.parameters}
     rest = {key: value for key, value in copilot.parameters.items() if key not in own}
     return {

@@ -70,7 +70,6 @@ class CopilotImportViews(CopilotViews):
         ]
 
     def has_import_permission(self, request: HttpRequest) -> bool:
-        """Who may import: a file makes copilots and changes them."""
         return self.has_add_permission(request) and self.has_change_permission(request)
 
     def import_view(self, request: HttpRequest) -> HttpResponseBase:

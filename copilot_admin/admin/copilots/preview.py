@@ -32,7 +32,6 @@ class Preview:
 
     @property
     def is_link(self) -> bool:
-        """Whether the address of the image may be followed."""
         return is_address(self.linked_image)
 
     @property
@@ -107,7 +106,6 @@ def preview_of_form(form: CopilotForm, *, image: str) -> Preview:
 
 
 def _notes(rows: Sequence[Mapping[str, Any]], *, merging: bool) -> tuple[str, ...]:
-    """The data notes as the model is going to see them."""
     notes = [data_note(row) for row in rows if row.get("enabled") is not False]
     return tuple(map(render, folded(notes, merging=merging)))
 
@@ -123,6 +121,5 @@ def _is_good(form: RowForm) -> bool:
 
 
 def _place(form: RowForm) -> float:
-    """Where the row stands; one without a place stands last, as when it is saved."""
     place = form.cleaned_data.get("ORDER")
     return inf if place is None else place

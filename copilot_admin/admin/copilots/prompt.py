@@ -66,7 +66,6 @@ class PromptWidget(PageWidget, forms.Textarea):
         self.options: tuple[Placeholder, ...] = ()
 
     def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
-        """The text area and its palette."""
         context = super().get_context(name, value, attrs)
         context["widget"]["placeholders"] = (*PLACEHOLDERS, *self.options)
         return context

@@ -199,7 +199,6 @@ class QuestionViews(CopilotViews):
 
 
 def _wanted(request: HttpRequest, copilot: Copilot) -> Iterator[tuple[Side, list[SavedQuestion]]]:
-    """Each side with the questions that it is to be asked."""
     questions = SavedQuestion.objects.filter(copilot=copilot).defer("body")
     wanted = request.POST.get("side")
     if wanted == "old":
@@ -215,6 +214,5 @@ def _wanted(request: HttpRequest, copilot: Copilot) -> Iterator[tuple[Side, list
 
 
 def _part(response: HttpResponse) -> HttpResponse:
-    """A piece of a page, which is another one a moment later."""
     response["Cache-Control"] = "no-store"
     return response

@@ -68,7 +68,6 @@ class QuestionForm(forms.Form):
         )
 
     def clean(self) -> dict[str, Any]:
-        """Reads the question as a file would be read."""
         cleaned: dict[str, Any] = super().clean() or {}
         if self.errors:
             return cleaned
@@ -106,7 +105,6 @@ class QuestionForm(forms.Form):
 
     @property
     def may_call(self) -> tuple[str, ...]:
-        """What the copilot may call: its own tools and components first, then what Workspace has."""
         copilot = self.saved.copilot
         own = (*copilot.tools, *(str(row["name"]) for row in copilot.components))
         return (*own, *labels())
@@ -119,7 +117,6 @@ class QuestionForm(forms.Form):
             return None  # this release cannot read it, and says why when it is saved
 
     def save(self) -> SavedQuestion:
-        """Keeps it; its answers stay, and are old from now on."""
         fill(self.saved, self.cleaned_data["row"])
         self.saved.save()
         return self.saved
@@ -155,7 +152,6 @@ def _number(text: str) -> float:
 
 
 def _typed(saved: SavedQuestion) -> dict[str, Any]:
-    """What the form has for the expectation of a row."""
     known = {kind.value for kind in ExpectationKind}
     for key, value in saved.expectation.items():
         if key in known:

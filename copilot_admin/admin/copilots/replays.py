@@ -194,6 +194,5 @@ def _said(wanted: ReplayWish) -> str:
 
 
 def _fresh(response: HttpResponse) -> HttpResponse:
-    """A piece of a page, which is another one a moment later."""
     response["Cache-Control"] = "no-store"
     return response

@@ -68,7 +68,6 @@ class ParameterRow(RowForm):
             kind.widget.choices = self.KINDS[:-1]
 
     def clean(self) -> dict[str, Any]:
-        """Reads the value by the kind that was chosen for it."""
         values: dict[str, Any] = super().clean() or self.cleaned_data
         if "value" in values and "kind" in values:
             try:
@@ -116,7 +115,6 @@ class CustomFeatureRow(RecordRow):
         }
 
     def clean(self) -> dict[str, Any]:
-        """Makes the key where there is none, and looks at what the kind needs."""
         values: dict[str, Any] = super().clean() or self.cleaned_data
         if "label" in values and not values.get("key") and "key" not in self.errors:
             values["key"] = slugify(romanized(values["label"])) or self._key_by_place()

@@ -67,7 +67,6 @@ class TagViews(CopilotViews):
         return render(request, f"{FOLDER}/at_once.html", {**panel, **told, **typed})
 
     def _tag(self, request: HttpRequest, ids: list[int]) -> str:
-        """Tags copilots, and says what that changed."""
         known = [found.tag for found in known_tags(reachable(request.user).in_use())]
         named = {
             key: tags_in(request.POST.get(key, ""), known=known)

@@ -144,7 +144,6 @@ class TemplateForm(forms.Form):
         ]
 
     def clean(self) -> dict[str, Any]:
-        """A real provider has many models, so one has to be named."""
         values: dict[str, Any] = super().clean() or self.cleaned_data
         provider = values.get("provider")
         if provider and provider.kind != REHEARSAL and not values.get("model"):
@@ -204,7 +203,6 @@ class TemplateViews(CopilotViews):
         )
 
     def _usual_model(self, request: HttpRequest, provider: Provider) -> str:
-        """What the newest draft of a provider asks; the rehearsal needs no name."""
         if provider.kind == REHEARSAL:
             return ""
         drafts = self.get_queryset(request).filter(provider=provider, archived_at=None)

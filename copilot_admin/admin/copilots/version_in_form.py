@@ -45,7 +45,6 @@ class VersionInForm(CopilotViews):
         form_url: str = "",
         extra_context: Any = None,
     ) -> Any:
-        """Shows the form; with a version in it where one is sent."""
         if object_id is not None and TAKE in request.POST:
             request = self._with_version(request, object_id)
         return super().changeform_view(request, object_id, form_url, extra_context)
@@ -53,7 +52,6 @@ class VersionInForm(CopilotViews):
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
     ) -> Copilot | None:
-        """The copilot; its draft is what the version says that shall be in the form."""
         found: Copilot | None = super().get_object(request, object_id, from_field)
         taken = taken_in(request)
         if found is not None and taken is not None:

@@ -81,7 +81,6 @@ class CopilotViews(CopilotModelAdmin):
         return reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
 
     def log_addition(self, request: HttpRequest, obj: Copilot, message: Any) -> Any:
-        """Notes that somebody made a copilot, in whichever way: it is his."""
         assign_owner(obj, request.user)
         return super().log_addition(request, obj, message)
 

@@ -94,7 +94,6 @@ def outcome_table(figures: Figures, scope: FiguresScope) -> FiguresTable:
 
 
 def _behind(outcome: Outcome, link: Link) -> str:
-    """What is behind an outcome; a refused request has no transcript."""
     return "" if outcome is Outcome.REFUSED else link(outcome.value)
 
 

@@ -37,7 +37,6 @@ class FiguresViews(ComponentViews):
     """The figures of all copilots; whoever may see conversations may see what is counted of them."""
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
-        """The stock addresses, and ours before them."""
         wrap = self.admin_view
         own: list[URLPattern | URLResolver] = [
             path("figures/", wrap(self.figures_view), name="figures"),
@@ -113,7 +112,6 @@ def _file(
 
 
 def _choices(scope: FiguresScope) -> dict[str, Any]:
-    """What there is to choose from."""
     copilots = list(Copilot.objects.by_name().values_list("slug", "name")[:MOST_CHOICES])
     names = dict(copilots)
     return {
@@ -128,7 +126,6 @@ def _choices(scope: FiguresScope) -> dict[str, Any]:
 
 
 def _steps(scope: FiguresScope) -> list[tuple[Resolution, str, str]]:
-    """What of a long period can be shown one by one, and where."""
     if scope.period.now.end - scope.period.now.first <= WEEK:
         return []
     labels = {Resolution.DAY: _("By day"), Resolution.WEEK: _("By week")}

@@ -29,7 +29,6 @@ class RunningViews(ComponentViews):
     """What runs, for those who operate the servers."""
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
-        """The stock addresses, and ours before them."""
         own: list[URLPattern | URLResolver] = [
             path("running/", self.admin_view(self.running_view), name="running"),
             path("running/rows/", self.admin_view(self.running_rows_view), name="running_rows"),

@@ -38,7 +38,6 @@ class CopilotAdminSite(FiguresViews, LimitsViews, PrivacyViews, RunningViews, Lo
     final_catch_all_view = False  # an unknown path is a 404 for strangers too: nothing to redirect
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
-        """What every page of the admin knows."""
         context = super().each_context(request)
         context["navigation"] = navigation(
             [*self._lists(request), *self.places(request)],
@@ -51,11 +50,9 @@ class CopilotAdminSite(FiguresViews, LimitsViews, PrivacyViews, RunningViews, Lo
     def get_app_list(
         self, request: HttpRequest, app_label: str | None = None
     ) -> list[dict[str, Any]]:
-        """The lists of one app. Those of all are in the rail, and Django would ask for each page."""
         return super().get_app_list(request, app_label) if app_label else []
 
     def _lists(self, request: HttpRequest) -> Iterator[dict[str, str]]:
-        """The lists that somebody may open."""
         for model, pages in self._registry.items():
             if pages.has_view_or_change_permission(request):
                 meta = model._meta
@@ -69,13 +66,11 @@ class CopilotAdminSite(FiguresViews, LimitsViews, PrivacyViews, RunningViews, Lo
     def index(
         self, request: HttpRequest, extra_context: Mapping[str, Any] | None = None
     ) -> TemplateResponse:
-        """The start page: what there is, what happened last, what to do next."""
         return super().index(request, {**start_page(request), **(extra_context or {})})
 
     def password_change(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
-        """The page on which somebody changes his own password; that he did is in the audit trail."""
         with transaction.atomic():
             response = super().password_change(request, extra_context)
             if response.status_code == HTTPStatus.FOUND and request.method == "POST":

@@ -138,7 +138,6 @@ def _get_subject(request: HttpRequest) -> LimitSubject | None:
 
 
 def _load_limits() -> dict[LimitSubject, Limits]:
-    """Load all limits that are set, the server first."""
     rows = SubjectLimits.objects.exclude(limits={}).values_list("scope", "subject", "limits")
     found = {LimitSubject(LimitScope(scope), id): limits for scope, id, limits in rows}
     copilots = Copilot.objects.exclude(limits={}).by_name().values_list("pk", "limits")

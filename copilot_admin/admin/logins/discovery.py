@@ -68,7 +68,6 @@ def forget() -> None:
 
 
 def _asked(provider: OidcProvider) -> Endpoints:
-    """What the provider says, or said to whoever asked just before."""
     now = time.monotonic()
     kept = _found.get(provider.issuer)
     if kept is not None and now - kept[0] < KEPT_SECONDS:

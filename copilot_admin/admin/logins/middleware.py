@@ -30,7 +30,6 @@ class PageFirmLogIns(MiddlewareMixin):
     """Renews what was vouched for, asks the proxy's header, and ends what is too old."""
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
-        """Looks at the session before the page does."""
         if is_api(request.path_info) or request.path_info in HEALTH_PATHS:
             return None  # programs have no session
         firm: SsoSettings = settings.SSO
@@ -44,7 +43,6 @@ class PageFirmLogIns(MiddlewareMixin):
         return answer
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
-        """Follows a session whose key was changed, as by a new password."""
         before = vars(request).get("session_key_before")
         if before is not None and before != request.session.session_key:
             update_session_key(request)
@@ -52,7 +50,6 @@ class PageFirmLogIns(MiddlewareMixin):
 
 
 def _by_proxy(request: HttpRequest, firm: SsoSettings) -> HttpResponse | None:
-    """Lets in whom a named proxy names, with every request."""
     person: RemoteUser | None = getattr(request, "scope", {}).get(REMOTE_USER_KEY)
     vouching = vouching_of(request)
     if person is None:
@@ -121,6 +118,5 @@ def _opens_a_page(request: HttpRequest) -> bool:
 
 
 def _is_emergency(request: HttpRequest) -> bool:
-    """Whether somebody is, or wants to be, here by the password of an emergency."""
     is_by_password = request.user.is_authenticated and vouching_of(request) is None
     return is_by_password or request.path == reverse("admin:emergency")

@@ -137,7 +137,6 @@ def _let_in(
 
 
 def _begun(request: HttpRequest) -> Mapping[str, Any] | None:
-    """What is known of the log-in that comes back; it is forgotten at once, so it counts once."""
     states = request.session.get(STATES)
     state = request.GET.get("state", "")
     if not isinstance(states, dict) or state not in states:

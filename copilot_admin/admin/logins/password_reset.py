@@ -82,7 +82,6 @@ class _WithMail:
     """A page that there is only where mail is sent."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Serves the page where there is a mail server, else 404."""
         if not settings.EMAIL_HOST:
             raise Http404
         return super().dispatch(request, *args, **kwargs)  # type: ignore[misc,no-any-return]  # of the view beside it
@@ -94,7 +93,6 @@ class AskForReset(_WithMail, views.PasswordResetView):
     form_class = ResetForm
 
     def form_valid(self, form: PasswordResetForm) -> HttpResponse:
-        """Has the mail sent, unless too many were; a mailbox that has enough is told nothing."""
         email = form.cleaned_data["email"]
         if not within(
             f"reset from:{client_address(self.request)}", MOST_OF_AN_ADDRESS, seconds=HOUR_SECONDS
@@ -115,7 +113,6 @@ class ResetConfirmed(_WithMail, views.PasswordResetConfirmView):
     """Takes the new password, for whoever has the address from the mail."""
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Changes it, and says so in the audit trail, in one transaction."""
         with transaction.atomic():
             response = super().form_valid(form)
             by, on = Actor.of(self.request, form.user), Subject.of(form.user)

@@ -35,7 +35,6 @@ class LogInViews(AdminSite):
     """Logging in and out, and where one is logged in."""
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
-        """The stock addresses, and ours before them."""
         own: list[URLPattern | URLResolver] = [
             path("emergency/", self.emergency_view, name="emergency"),
             path("log-ins/", self.admin_view(self.log_ins_view), name="log_ins"),
@@ -44,7 +43,6 @@ class LogInViews(AdminSite):
         return own + super().get_urls()
 
     def admin_view(self, view: _View, cacheable: bool = False) -> _View:
-        """Lets in who is logged in; who was logged out while sending comes back to the page."""
         inner = super().admin_view(view, cacheable)
 
         @wraps(inner)
@@ -58,7 +56,6 @@ class LogInViews(AdminSite):
         return cast(_View, answered)
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
-        """What every page knows of logging in."""
         firm: SsoSettings = settings.SSO
         return {
             **super().each_context(request),
@@ -71,7 +68,6 @@ class LogInViews(AdminSite):
     def login(
         self, request: HttpRequest, extra_context: Mapping[str, Any] | None = None
     ) -> HttpResponse:
-        """The page of the log-in; passwords are not looked at where they are for emergencies."""
         firm: SsoSettings = settings.SSO
         if firm.is_emergency_only and request.method == "POST":
             return render(request, "no_passwords.html", status=HTTPStatus.FORBIDDEN)

@@ -6,5 +6,4 @@ CHANGE = "copilot_admin.change_copilot"
 
 
 def may_build(user: User | AnonymousUser) -> bool:
-    """Whether somebody is let into the admin, and changes copilots there."""
     return user.is_active and user.is_staff and user.has_perm(CHANGE)

@@ -101,7 +101,6 @@ def _model(sent: QueryDict) -> str:
 
 
 def _faults(form: CopilotForm) -> str:
-    """What has to be mended before the draft can be asked, field by field."""
     sentences = [
         f"{form.fields[name].label}: {' '.join(map(str, errors))}"
         if name in form.fields

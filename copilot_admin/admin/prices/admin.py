@@ -31,7 +31,6 @@ class StandingFilter(admin.SimpleListFilter):
     parameter_name = "standing"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
-        """The choices of the filter."""
         return [
             ("now", _("Valid now")),
             ("later", _("Begins later")),
@@ -39,7 +38,6 @@ class StandingFilter(admin.SimpleListFilter):
         ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """The prices of one choice."""
         match self.value():
             case "now":
                 return queryset.filter(valid_from__lte=today(), is_past=False)
@@ -117,7 +115,6 @@ class ModelPriceAdmin(NoPopups, PriceImportViews):
         return _shown(price.reasoning)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ModelPrice]:
-        """Prices, with whether a later one is valid already."""
         prices: QuerySet[ModelPrice] = super().get_queryset(request)
         later = ModelPrice.objects.filter(
             provider=OuterRef("provider"),
@@ -128,7 +125,6 @@ class ModelPriceAdmin(NoPopups, PriceImportViews):
         return prices.annotate(is_past=Exists(later))
 
     def get_urls(self) -> list[URLPattern]:
-        """The stock addresses, and ours before them."""
         return self.import_urls() + super().get_urls()
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
@@ -139,7 +135,6 @@ class ModelPriceAdmin(NoPopups, PriceImportViews):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """The list, with the models that are in use and have no price above it."""
         unpriced = find_unpriced_models() if self.has_view_permission(request) else ()
         more = {
             "unpriced": unpriced[:MOST_UNPRICED],
@@ -150,7 +145,6 @@ class ModelPriceAdmin(NoPopups, PriceImportViews):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Adds the other prices of the model, the newest first."""
         price: ModelPrice | None = context["original"]
         if price is not None:
             found = self.get_queryset(request).filter(provider=price.provider_id, model=price.model)

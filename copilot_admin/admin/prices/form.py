@@ -115,7 +115,6 @@ class PriceFileForm(forms.Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Refuses to look for models in a list that cannot be had, and a huge file."""
         values: dict[str, Any] = super().clean() or self.cleaned_data
         provider, file = values.get("provider"), values.get("file")
         if provider and values.get("only_listed") and (why := _why_unlisted(provider)):
@@ -126,7 +125,6 @@ class PriceFileForm(forms.Form):
 
 
 def _why_unlisted(provider: Provider) -> str:
-    """Why there is no list of a provider's models, though it was asked if nobody did lately."""
     if known_models(provider.pk):
         return ""
     why = ask_all({provider.name: provider}).get(provider.name, "")

@@ -104,7 +104,6 @@ class PriceImportViews(PriceModelAdmin):
 
 
 def _figures(plan: ImportPlan) -> dict[str, Any]:
-    """The parts of a plan that its page shows."""
     new, changed = plan.with_effect(PriceEffect.NEW), plan.with_effect(PriceEffect.CHANGED)
     lines = (*changed, *new)
     return {

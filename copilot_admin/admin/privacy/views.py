@@ -45,7 +45,6 @@ class PrivacyViews(ComponentViews):
     """For how long data is kept; who may hold sees everything, who may erase erases."""
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
-        """The stock addresses, and ours before them."""
         wrap = self.admin_view
         own: list[URLPattern | URLResolver] = [
             path("privacy/", wrap(self.privacy_view), name="privacy"),
@@ -161,7 +160,6 @@ class PrivacyViews(ComponentViews):
 
 
 def _counted(scope: PrivacyScope) -> Count | None:
-    """What would be erased; None: it is so much that a page has not the time to count it."""
     try:
         with transaction.atomic():
             return count(scope)
@@ -231,7 +229,6 @@ def _posted(request: HttpRequest) -> QueryDict | None:
 
 
 def _asked_for(request: HttpRequest) -> dict[str, str]:
-    """What a link to the form says already."""
     return {
         name: request.GET[name]
         for name in ("conversation", "user", "principal")

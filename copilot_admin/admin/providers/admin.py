@@ -65,16 +65,13 @@ class ProviderAdmin(TrialViews):
         return int(getattr(provider, "n_copilots", 0))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Provider]:
-        """Providers with the number of their copilots."""
         providers: QuerySet[Provider] = super().get_queryset(request)
         return providers.annotate(n_copilots=Count("copilots"))
 
     def get_urls(self) -> list[URLPattern]:
-        """The stock addresses, and ours before them."""
         return self.trial_urls() + super().get_urls()
 
     def get_fieldsets(self, request: HttpRequest, obj: Provider | None = None) -> Any:
-        """The sections of the page; what does not apply is left out."""
         may_edit = (
             self.has_change_permission(request, obj) if obj else self.has_add_permission(request)
         )
@@ -87,7 +84,6 @@ class ProviderAdmin(TrialViews):
     def save_model(
         self, request: HttpRequest, obj: Provider, form: ProviderForm, change: bool
     ) -> None:
-        """Saves the provider, then its key: a key is sealed for the row that it belongs to."""
         super().save_model(request, obj, form, change)
         if "name" in form.changed_data:
             rename_in_drafts(form.initial.get("name", ""), obj.name)
@@ -106,7 +102,6 @@ class ProviderAdmin(TrialViews):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Adds the models that are known."""
         original = context["original"]
         context["known_models"] = known_models(original.pk) if original else ()
         return super().render_change_form(request, context, *args, **kwargs)

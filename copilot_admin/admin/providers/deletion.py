@@ -31,7 +31,6 @@ def deletion_of(
 
 
 def _with_prices(provider: Provider) -> str:
-    """Its name, and how many prices of its models go with it."""
     number = provider.prices.count()
     if not number:
         return str(provider)

@@ -125,7 +125,6 @@ class ProviderForm(ProviderModelForm):
         return name
 
     def clean(self) -> dict[str, Any]:
-        """Drops the stored key when the address leads somewhere else."""
         values: dict[str, Any] = super().clean() or self.cleaned_data
         before = str(self.initial.get("base_url", ""))
         if self.instance.api_key_cipher and "base_url" in values:
@@ -136,7 +135,6 @@ class ProviderForm(ProviderModelForm):
         return values
 
     def save(self, commit: bool = True) -> Provider:
-        """Puts the four timeouts together."""
         self.instance.timeouts = self.timeouts
         return super().save(commit=commit)
 

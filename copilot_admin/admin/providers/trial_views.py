@@ -131,7 +131,6 @@ def _model_in(request: HttpRequest) -> str:
 
 
 def _tested(provider: ProviderSpec, model: str) -> tuple[bool, str]:
-    """Whether it works, and the sentence that says so."""
     try:
         trial = try_provider(make_provider(provider), model=model)
     except (RunError, ConfigurationError) as error:

@@ -37,5 +37,4 @@ class CriterionAdmin(CriterionModelAdmin):
         return ("kind", "lowest", "highest") if is_used else ()
 
     def has_delete_permission(self, request: HttpRequest, obj: Criterion | None = None) -> bool:
-        """Nobody deletes a criterion: it is retired, since scores name it."""
         return False

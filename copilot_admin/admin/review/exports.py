@@ -76,7 +76,6 @@ class ExportAdmin(ExportModelAdmin):
     )
 
     def get_urls(self) -> list[URLPattern]:
-        """The stock addresses, and ours before them."""
         wrap = self.admin_site.admin_view
         name = "copilot_admin_transcriptexport_{}".format
         own = [
@@ -88,7 +87,6 @@ class ExportAdmin(ExportModelAdmin):
         return own + super().get_urls()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[TranscriptExport]:
-        """The exports that the user may have."""
         rows = TranscriptExport.objects.kept().select_related("owner").order_by("-id")
         return rows if request.user.is_superuser else rows.filter(owner=request.user.pk)
 
@@ -99,13 +97,11 @@ class ExportAdmin(ExportModelAdmin):
 
     @admin.display(description=gettext_lazy("Filter"))
     def filter(self, export: TranscriptExport) -> str:
-        """What was filtered, in words."""
         return export.words
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Begins an export of the list that the address or the form names."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         filters = filters_in((request.POST or request.GET).get(LIST, ""))
@@ -163,7 +159,6 @@ class ExportAdmin(ExportModelAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        """How far an export has come, and its file."""
         export = self._export(request, object_id)
         context = {**self.page_context(request, file_name(export)), **_facts(export)}
         return TemplateResponse(request, f"{FOLDER}/export.html", context)
@@ -195,7 +190,6 @@ class ExportAdmin(ExportModelAdmin):
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """The stock page looks for the row before it asks who wants to see it."""
         self._export(request, object_id)
         return super().history_view(request, object_id, extra_context)
 
@@ -236,23 +230,19 @@ class ExportAdmin(ExportModelAdmin):
     def has_view_permission(
         self, request: HttpRequest, obj: TranscriptExport | None = None
     ) -> bool:
-        """Who takes transcripts along has to be allowed to read them, and to take them along."""
         return request.user.has_perm(VIEW) and request.user.has_perm(EXPORT)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Whoever may see exports may begin one."""
         return self.has_view_permission(request)
 
     def has_change_permission(
         self, request: HttpRequest, obj: TranscriptExport | None = None
     ) -> bool:
-        """An export is as it was begun."""
         return False
 
     def has_delete_permission(
         self, request: HttpRequest, obj: TranscriptExport | None = None
     ) -> bool:
-        """Never in Django's way: its own page has a button for it."""
         return False
 
     def _export(self, request: HttpRequest, pk: str) -> TranscriptExport:

@@ -58,7 +58,6 @@ class QueueAdmin(QueueModelAdmin):
     )
 
     def get_urls(self) -> list[URLPattern]:
-        """The stock addresses, and ours before them."""
         wrap = self.admin_site.admin_view
         name = "copilot_admin_reviewqueue_{}".format
         own = [
@@ -68,7 +67,6 @@ class QueueAdmin(QueueModelAdmin):
         return own + super().get_urls()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ReviewQueue]:
-        """Queues with their progress, in one query."""
         done = Count("seats", filter=Q(seats__done_at__isnull=False))
         rows: QuerySet[ReviewQueue] = super().get_queryset(request)
         return rows.annotate(n_seats=Count("seats"), n_done=done)
@@ -87,7 +85,6 @@ class QueueAdmin(QueueModelAdmin):
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Makes a queue of the list that the address or the form names."""
         if not (self.has_add_permission(request) and request.user.has_perm(JUDGE)):
             raise PermissionDenied
         filters = filters_in((request.POST or request.GET).get(LIST, ""))
@@ -121,7 +118,6 @@ class QueueAdmin(QueueModelAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        """How far the queue has come, and on what its readers agree."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         is_id = object_id.isascii() and object_id.isdecimal() and len(object_id) <= 18
@@ -159,7 +155,6 @@ class QueueAdmin(QueueModelAdmin):
         return HttpResponseRedirect(self._address(queue))
 
     def has_delete_permission(self, request: HttpRequest, obj: ReviewQueue | None = None) -> bool:
-        """Closed, not deleted: who read what is part of its agreement."""
         return False
 
     def _make(

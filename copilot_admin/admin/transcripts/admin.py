@@ -62,7 +62,6 @@ class ConversationAdmin(WrittenByServer, SavedViews, LearningViews, AskingAgainV
     ordering = ("-last_at", "-id")
 
     def get_list_display(self, request: HttpRequest) -> Any:
-        """The columns; users where any is known, boxes for who may make questions of what he chooses."""
         shown = tuple(super().get_list_display(request))
         if EndUser.objects.exists():
             place = shown.index("copilot_name") + 1
@@ -129,15 +128,12 @@ class ConversationAdmin(WrittenByServer, SavedViews, LearningViews, AskingAgainV
         return judged_cell(conversation, row.reasons)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[TranscriptList]:
-        """The list, whose pages go by the last row seen and not by number."""
         return TranscriptList
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Conversation], search_term: str
     ) -> tuple[QuerySet[Conversation], bool]:
-        """All rows: the list searches page by page."""
         return queryset, False
 
     def has_view_permission(self, request: HttpRequest, obj: Conversation | None = None) -> bool:
-        """Reading is a permission of its own; being allowed to judge does not bring it."""
         return request.user.has_perm(VIEW)

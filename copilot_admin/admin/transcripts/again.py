@@ -17,7 +17,6 @@ class AskingAgainViews(JudgingViews, RunViews):
     """What a reviewer takes along to ask the same once more."""
 
     def get_urls(self) -> list[URLPattern]:
-        """The addresses of asking again, before the others."""
         wrap = self.admin_site.admin_view
         name = "copilot_admin_conversation_{}".format
         own = [

@@ -52,13 +52,11 @@ class ComponentFilter(admin.SimpleListFilter):
     parameter_name = "component"
 
     def lookups(self, request: HttpRequest, model_admin: object) -> Iterable[tuple[str, str]]:
-        """Those of this server, called or not: to ask the log would read all of it."""
         return [(name, name) for name in registry().names()]
 
     def queryset(
         self, request: HttpRequest, queryset: QuerySet[ComponentCall]
     ) -> QuerySet[ComponentCall] | None:
-        """The calls of the component that was chosen."""
         wanted = self.value()
         return None if wanted is None else queryset.filter(component=wanted)
 
@@ -133,7 +131,6 @@ class ComponentCallAdmin(WrittenByServer, CallModelAdmin):
         return _block(call.usage) if call.usage else _("It asked no model.")
 
     def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> Any:
-        """The page of a call; that it was read stands in the audit trail."""
         response = super().change_view(request, object_id, *args, **kwargs)
         on = Subject("componentcall", object_id[:MAX_ID_LENGTH])
         if response.status_code == HTTPStatus.OK and gives_body(request):

@@ -44,7 +44,6 @@ def facts_of(conversation: Conversation) -> ConversationFacts:
 
 
 def is_recent(conversation: Conversation) -> bool:
-    """Whether a conversation may still change, so that its page listens for news."""
     silence = timezone.now() - conversation.last_at
     return silence < NEWS_FOR or conversation.last_outcome == Outcome.RUNNING
 

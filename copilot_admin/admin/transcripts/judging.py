@@ -46,7 +46,6 @@ class JudgingViews(TranscriptViews):
     """Reviewers may judge; whoever may only read is refused."""
 
     def get_urls(self) -> list[URLPattern]:
-        """The addresses of judging, before those of reading."""
         wrap = self.admin_site.admin_view
         name = "copilot_admin_conversation_{}".format
         own = [

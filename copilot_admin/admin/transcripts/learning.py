@@ -55,7 +55,6 @@ class ChosenTurns:
 
 
 def may_learn(request: HttpRequest) -> bool:
-    """Whether somebody may read transcripts and change copilots: what is read becomes theirs."""
     return request.user.has_perms([VIEW, CHANGE])
 
 
@@ -63,7 +62,6 @@ class LearningViews(ConversationModelAdmin):
     """From a transcript to the questions of its copilot."""
 
     def get_urls(self) -> list[URLPattern]:
-        """The addresses of learning, before the others."""
         wrap = self.admin_site.admin_view
         name = "copilot_admin_conversation_{}".format
         own = [
@@ -125,7 +123,6 @@ class LearningViews(ConversationModelAdmin):
         return TemplateResponse(request, f"{FOLDER}/learned.html", context | _told(learned))
 
     def _audit_learning(self, request: HttpRequest, learned: Sequence[Learned]) -> None:
-        """Says which saved questions were made of transcripts."""
         by = Actor.of(request)
         saved = [one.question for one in learned if one.fate is Fate.SAVED]
         if saved:
@@ -164,7 +161,6 @@ def _chosen(request: HttpRequest) -> list[int]:
 
 
 def _told(learned: Sequence[Learned]) -> dict[str, Any]:
-    """What became of turns: how many are saved for whom, and which are not and why."""
     saved = [one for one in learned if one.fate is Fate.SAVED]
     others = [one for one in learned if one.fate is not Fate.SAVED]
     names = dict(

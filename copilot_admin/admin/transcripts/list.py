@@ -73,7 +73,6 @@ class TranscriptList(ChangeList):
         return {}
 
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> QuerySet[Any]:
-        """The conversations that pass the filters."""
         self.chosen = read_filters(request.GET.dict())
         rows = self.all_rows = super().get_queryset(request, exclude_parameters)
         self.has_active_filters = self.has_active_filters or bool(self.chosen.values)
@@ -161,7 +160,6 @@ class TranscriptList(ChangeList):
         return list(page.rows)
 
     def _filtered(self, rows: QuerySet[Conversation], size: int) -> list[Conversation]:
-        """What the filters leave: first of the nearest, which are mostly enough."""
         found = first_rows(rows, self.chosen, size=size)
         if len(found) > size or not self.chosen.needs_bound:
             return found
@@ -216,7 +214,6 @@ class TranscriptList(ChangeList):
             row.excerpt = words.get(hit.turn_id, ()) if hit else ()
 
     def _tell(self, rows: Sequence[Any]) -> None:
-        """Says why there are thumbs, and which errors."""
         reasons, errors = reasons_of(rows), errors_of(rows)
         for row in rows:
             row.reasons, row.errors = reasons.get(row.pk, ()), errors.get(row.pk, ())

@@ -57,7 +57,6 @@ class LegFacts:
 
     @property
     def is_running(self) -> bool:
-        """Whether its answer is being written."""
         return self.run.outcome == Outcome.RUNNING
 
 
@@ -101,7 +100,6 @@ class TurnPart:
 
     @property
     def is_live(self) -> bool:
-        """Whether it may change by itself."""
         is_open = self.outline.state in (TurnState.OPEN, TurnState.AWAITING_RESULT)
         return is_open or self.outline.is_running
 
@@ -118,7 +116,6 @@ class TurnPart:
 
     @property
     def is_edited(self) -> bool:
-        """Whether its question was asked in several versions."""
         return self.outline.branches > 1
 
 
@@ -148,7 +145,6 @@ class ConversationPage:
 
     @property
     def is_live(self) -> bool:
-        """Whether anything on it may change by itself."""
         return any(part.is_live for part in self.parts)
 
 

@@ -82,7 +82,6 @@ def raw_messages(view: ConversationView, run: RunView) -> list[JsonObject]:
 
 
 def _answer(turn: TurnView, *, until: RunView) -> Iterator[JsonObject]:
-    """What the runs of a turn left; of the asked run only what it received."""
     attempts = attempts_of(turn.runs)
     chosen = next((one for one in attempts if until in one), attempts[-1] if attempts else ())
     told: set[int] = set()

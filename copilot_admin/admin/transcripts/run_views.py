@@ -29,7 +29,6 @@ class RunViews(TranscriptViews):
     """What whoever looks for a fault wants to see."""
 
     def get_urls(self) -> list[URLPattern]:
-        """The addresses of runs, before the others."""
         wrap = self.admin_site.admin_view
         name = "copilot_admin_conversation_{}".format
         own = [

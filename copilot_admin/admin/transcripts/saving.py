@@ -36,7 +36,6 @@ class SavedViews(ConversationModelAdmin):
     """The list's saved views."""
 
     def get_urls(self) -> list[URLPattern]:
-        """The addresses that save, rename and delete."""
         wrap = self.admin_site.admin_view
         name = "copilot_admin_conversation_{}".format
         own = [
@@ -49,7 +48,6 @@ class SavedViews(ConversationModelAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """The list, with the views to choose from."""
         if not request.user.has_perm(VIEW):
             raise PermissionDenied
         if (refused := refused_page(request, request.META.get("QUERY_STRING", ""))) is not None:

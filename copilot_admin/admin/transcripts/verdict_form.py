@@ -18,7 +18,6 @@ class RatingKeys(forms.RadioSelect):
     """Each rating has the key of its place."""
 
     def create_option(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """A radio button that knows its key."""
         option: dict[str, Any] = super().create_option(*args, **kwargs)
         option["attrs"]["data-key"] = str(int(option["index"]) + 1)
         return option

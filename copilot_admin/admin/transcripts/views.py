@@ -49,7 +49,6 @@ class TranscriptViews(ConversationModelAdmin):
     """What the stock admin has no page for; every view asks for the permission first."""
 
     def get_urls(self) -> list[URLPattern]:
-        """The stock addresses, and ours before them."""
         wrap = self.admin_site.admin_view
         # Numbers and ids are plain texts: what is no id is asked for permission first, then a 404.
         name = "copilot_admin_conversation_{}".format
@@ -74,7 +73,6 @@ class TranscriptViews(ConversationModelAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        """The whole conversation, or one way through its branches."""
         conversation = self.conversation(request, object_id)
         return self.conversation_page(request, conversation, way=way_in(request.GET))
 
@@ -243,5 +241,4 @@ def number_in(text: str) -> int | None:
 
 
 def _phrases(request: HttpRequest) -> tuple[str, ...]:
-    """The words that were searched for, which are marked."""
     return tuple(read_typed(request.GET.get("q", "")).phrases)

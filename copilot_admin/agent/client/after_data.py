@@ -40,6 +40,5 @@ def data_was_read(
 
 
 def _others_answered(query: Query, *, slug: str) -> bool:
-    """Whether other agents said something in this turn."""
     said = (one for one in messages_of_turn(query) if isinstance(one, AiMessage))
     return any(one.agent_id not in (None, slug) for one in said)

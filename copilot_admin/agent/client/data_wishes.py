@@ -153,13 +153,11 @@ def _wish(call: ToolCall, wanted: WantedWidget, *, widgets: NamedWidgets) -> Dat
 
 
 def _extra_refs(query: Query) -> frozenset[str]:
-    """The widgets that are not on the dashboard."""
     own = {widget.ref for widget in (*query.widgets.primary, *query.widgets.secondary)}
     return frozenset(widget.ref for widget in query.widgets.extra) - own
 
 
 def _calls_for(wishes: Sequence[DataWish]) -> tuple[ToolCall, ...]:
-    """The model's calls with nothing in them but these widgets."""
     widgets: dict[ToolCall, list[Json]] = {}
     for one in wishes:
         widgets.setdefault(one.call, []).append(one.wanted.model_dump(exclude_defaults=True))
@@ -169,7 +167,6 @@ def _calls_for(wishes: Sequence[DataWish]) -> tuple[ToolCall, ...]:
 
 
 def _distinct(wishes: Iterable[DataWish]) -> list[DataWish]:
-    """The wishes without those that want the same again."""
     found: dict[Identity, DataWish] = {}
     for wish in wishes:
         found.setdefault(_identity(wish), wish)

@@ -157,7 +157,6 @@ def _sent_along(query: Query) -> frozenset[str | None]:
 
 
 def may_be_asked(widget: Widget) -> bool:
-    """Whether the client can be asked for it: it has an id, and is no tab of the dashboard."""
     names = (widget.uuid or "", widget.widget_id)
     return any(names) and not any(name.startswith(_NEVER_ASKED) for name in names)
 

@@ -97,7 +97,6 @@ def facts_of(widget: Widget) -> dict[str, Json]:
 
 
 def _in_metadata(widget: Widget, name: str) -> str | None:
-    """A fact where older clients have it."""
     value = widget.metadata.get(name)
     return _shortened(value) if isinstance(value, str) else None
 
@@ -139,7 +138,6 @@ def _listed_param(param: WidgetParam) -> JsonObject:
 
 
 def _counted(name: str, values: Sequence[Json], *, most: int) -> dict[str, Json]:
-    """The first of some values, and how many there are besides."""
     listed: dict[str, Json] = {name: list(values[:most])} if values else {}
     return listed | ({f"more_{name}": len(values) - most} if len(values) > most else {})
 

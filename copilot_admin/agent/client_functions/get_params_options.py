@@ -61,7 +61,6 @@ class ParamsOptions(ClientFunction):
 
 
 def needs_asking(param: WidgetParam) -> bool:
-    """Whether only the client can find out what a parameter may be."""
     return param.get_options and not param.options
 
 

@@ -16,7 +16,6 @@ from protocol.json import JsonObject
 
 
 def _as_tab(value: Any) -> Any:
-    """Reads a tab; models like to write its name alone."""
     return {"name": value} if isinstance(value, str) else value
 
 

@@ -142,7 +142,6 @@ def offers_in(situation: Situation, *, taken: Iterable[str]) -> Mapping[str, Off
 
 
 def _brings_nothing(query: Query) -> bool:
-    """Whether there is nothing in a request that a function could be offered for: a plain question."""
     return not (may_call_client(query) or query.selected_skills)
 
 

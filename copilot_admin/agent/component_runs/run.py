@@ -226,7 +226,6 @@ def arguments_in(
 async def _returned(
     component: Component, message: Message, *, streamed: bool
 ) -> AsyncGenerator[ComponentOutput, None]:
-    """What `run` returns, as one element, or each of its pieces as one; the last has the tokens."""
     named = {"stream": True} if streamed else {}
     configs = component.system.get("model_configs")
     if isinstance(configs, Mapping) and "temperature" in configs:
@@ -244,7 +243,6 @@ async def _returned(
 
 
 def _taken(run: Callable[..., object], named: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that somebody's `run` takes by their names."""
     parameters = inspect.signature(run).parameters
     if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
         return dict(named)

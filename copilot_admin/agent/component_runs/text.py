@@ -58,7 +58,6 @@ def _finite(digits: str) -> float | None:
 
 
 def is_address(url: str) -> bool:
-    """Whether it is an address that may be a link."""
     return _ADDRESS.fullmatch(url) is not None
 
 

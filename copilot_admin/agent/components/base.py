@@ -160,7 +160,6 @@ class Component:
             setattr(answer, name, usage)
 
     async def __call__(self, message: Message) -> Message:
-        """The same as `run`."""
         return await self.run(message)
 
     async def batch(self, *messages: Message) -> list[Message]:

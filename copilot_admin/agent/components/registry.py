@@ -118,7 +118,6 @@ def _is_written_in(module: str, value: object) -> TypeGuard[type[Component]]:
 
 
 def _is_base(component: type[Component]) -> bool:
-    """Whether a class is only there for others to build on."""
     return not component.name and component.tool_eval is Component.tool_eval
 
 

@@ -81,7 +81,6 @@ def _prompt(query: str) -> str:
 
 
 def _sampling(inputs: Mapping[str, Any]) -> dict[str, float | None]:
-    """How the model is to choose its words, as the caller or else the copilot says."""
     configs = inputs.get("model_configs") or {}
     return {key: configs.get(key) for key in ("temperature", "top_p")}
 

@@ -60,7 +60,6 @@ _MOST_ODD = 50  # one of so many signs may be odd, as in a name from elsewhere
 
 
 def is_of_one_language(text: str) -> bool:
-    """Whether nearly all of its letters are those of one language, and stand as in its words."""
     padded = f" {text} "
     letters: Counter[str] = Counter()
     odd = 0

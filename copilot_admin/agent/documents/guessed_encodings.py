@@ -80,7 +80,6 @@ def _letters_in(text: str) -> int:
 def _of_matches(
     sample: bytes, found: dict[str, str], *, likely: str, is_latin: bool
 ) -> Guess | None:
-    """What fits best, or the likely encoding where that cannot be it."""
     matches = _matches(sample)
     if not matches:
         return Guess(likely) if likely else None
@@ -111,7 +110,6 @@ def _readings_of_one_language(sample: bytes) -> dict[str, str]:
 
 
 def _is_sure(matches: Sequence[CharsetMatch], name: str) -> bool:
-    """Whether the best match is like a language, and no other nearly as good."""
     best, *others = matches
     unlike = best.percent_coherence == 0  # any language that is known
     unsure = unlike and (best.percent_chaos > 0 or name in _LATIN_OF_OLD_PROGRAMS)
@@ -124,7 +122,6 @@ def _is_sure(matches: Sequence[CharsetMatch], name: str) -> bool:
 
 
 def _is_euc_japanese(sample: bytes) -> bool:
-    """Whether it is Japanese, of which a fifth is kana; no Chinese or Korean has as many."""
     text = sample.decode("euc_jp", "replace")
     others = sum(not one.isascii() for one in text)
     kana = len(_KANA.findall(text))
@@ -169,5 +166,4 @@ def _candidates(sample: bytes) -> tuple[str, ...]:
 
 
 def _is_sparse(sample: bytes) -> bool:
-    """Whether plain letters are twice as many as others, as in Latin texts."""
     return sum(map(len, _HIGH.findall(sample))) * 2 <= len(_PLAIN.findall(sample))

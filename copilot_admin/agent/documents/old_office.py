@@ -7,7 +7,6 @@ _LOCKED = "EncryptedPackage".encode("utf-16-le")  # the name of the stream that 
 
 
 def is_old_office(data: bytes) -> bool:
-    """Whether a file is such a container."""
     return data.startswith(_CONTAINER)
 
 

@@ -189,7 +189,6 @@ def parts_of(data: bytes, *, data_type: str) -> Iterator[Part]:
 
 
 def _within_limits(pages: Iterator[DocumentPage]) -> Iterator[Part]:
-    """The first pages, and what is to be said of the others."""
     end = time.process_time() + MOST_SECONDS
     characters, words = MOST_CHARACTERS, MOST_WORDS
     for count, page in enumerate(pages, start=1):
@@ -217,7 +216,6 @@ def _only_first(count: int, last: DocumentPage) -> str:
 
 
 def _one_note(notes: Iterable[str], *, noun: str) -> str:
-    """All that is to be said of a file, in one pair of brackets."""
     said = [note.strip("[]") for note in notes if note]
     if len(said) > MOST_NOTES:
         said[MOST_NOTES:] = [f"{len(said) - MOST_NOTES:,} more {noun}s are incomplete"]

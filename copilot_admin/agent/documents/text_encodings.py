@@ -81,7 +81,6 @@ def _marked(data: bytes) -> str:
 
 
 def _is_plain_behind(data: bytes) -> bool:
-    """Whether what a mark of UTF-16 stands before is plain text all the same."""
     head = data[:_SAMPLE]
     return len(head) >= _SHORTEST_PLAIN and looks_like_text(head) and _is_ascii(head)
 
@@ -104,7 +103,6 @@ def _wide(data: bytes) -> str:
 
 
 def _is_ascii(head: bytes) -> bool:
-    """Whether nearly all bytes are plain letters; of wide Chinese half of them look like some."""
     return len(head.translate(None, _PRINTABLE)) * 5 < len(head)
 
 
@@ -123,14 +121,12 @@ def _read(data: bytes, encoding: str, note: str = "") -> DecodedText:
 
 
 def _is_text(text: str) -> bool:
-    """Whether nearly all characters are some that people write."""
     head = text[:_LOOKED_AT]
     odd = sum(unicodedata.category(one) in _NO_TEXT and one not in _BLANKS for one in head)
     return odd + head.count("\ufffd") <= max(_MOST_ODD * len(head), 1)
 
 
 def _sample(data: bytes) -> bytes:
-    """What shows the encoding; of a long text the lines that are not plain."""
     if len(data) <= _SAMPLE:
         return data
     return b"\n".join(_telling_lines(data))
@@ -150,7 +146,6 @@ def _telling_lines(data: bytes) -> Iterator[bytes]:
 
 
 def _is_nearly_utf8(sample: bytes) -> bool:
-    """Whether few bytes are wrong in what is UTF-8: a file that was cut, or patched together."""
     text = sample.decode("utf-8", "replace")
     damage = text.count("\ufffd")
     letters = sum(not one.isascii() for one in text) - damage
@@ -171,5 +166,4 @@ def _guessed(data: bytes, sample: bytes) -> DecodedText:
 
 
 def _is_switching(data: bytes) -> bool:
-    """Whether it is Japanese in seven bits, which switches to its signs and back."""
     return data.isascii() and (b"\x1b$B" in data or b"\x1b$@" in data) and b"\x1b(" in data

@@ -102,7 +102,6 @@ def check_base_url(url: str) -> str:
 
 
 def is_forbidden(host: str) -> bool:
-    """Whether this is an IP address that no provider may have; a host name is not."""
     address = address_of(host)
     if address is None:
         return False
@@ -111,7 +110,6 @@ def is_forbidden(host: str) -> bool:
 
 
 def is_public(host: str) -> bool:
-    """Whether this is an IP address that everybody can reach, whatever it stands for."""
     address = address_of(host)
     if address is None:
         return False
@@ -154,12 +152,10 @@ def _is_public_ipv4(address: Address) -> bool:
 
 
 def _is_another_spelling(address: IPv6Address) -> bool:
-    """Whether a packet to it goes to the IPv4 address in it, and nowhere else."""
     return address.ipv4_mapped is not None or address in _TRANSLATED
 
 
 def _embedded(address: Address) -> tuple[IPv4Address, ...]:
-    """The IPv4 addresses that an IPv6 one may stand for."""
     if isinstance(address, IPv4Address):
         return ()
     found = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]

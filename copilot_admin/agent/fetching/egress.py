@@ -214,7 +214,6 @@ class Egress:
 
 
 async def _parts(response: ClientResponse) -> AsyncGenerator[bytes, None]:
-    """What comes, unpacked a little at a time: others have their turn, and nothing waits uncounted."""
     encoding = response.headers.get("Content-Encoding", "")
     if is_strange(encoding):
         raise FetchFailed("It is packed in a way that nobody asked for.")
@@ -250,7 +249,6 @@ def _host_of(url: str) -> str | None:
 
 
 def _is_this_machine(host: str) -> bool:
-    """Whether it is a name that resolvers do not look up (RFC 6761, 6.3)."""
     return ("." + host.lower().rstrip(".")).endswith(".localhost")
 
 
@@ -263,7 +261,6 @@ def _networks(allowed: Sequence[str]) -> list[_Network]:
 
 
 def is_private(error: BaseException) -> bool:
-    """Whether a connection failed because its address may not be reached."""
     return any(isinstance(one, PrivateAddress) for one in iter_causes(error))
 
 

@@ -59,7 +59,6 @@ class _Layer:
                 self._unpacking = None
 
     def _begun(self, data: bytes) -> bytes:
-        """What is left to unpack, once it is clear what it is: the first two bytes say it."""
         self._head += data
         if len(self._head) < len(_GZIP_MARK):
             return b""
@@ -93,7 +92,6 @@ def layers_of(encoding: str) -> Sequence[_Layer]:
 
 
 def is_strange(encoding: str) -> bool:
-    """Whether a body is packed in a way that nobody here unpacks."""
     names = [name for name in _names(encoding) if name not in _NONE]
     return len(names) > _MOST_LAYERS or not _KNOWN.issuperset(names)
 
@@ -117,7 +115,6 @@ def _names(encoding: str) -> list[str]:
 
 
 def _until_the_fault(unpacking: "zlib._Decompress", data: bytes) -> Iterator[bytes]:
-    """What data unpacks to before its fault: where all of it is given at once, zlib gives none."""
     found = bytearray()
     with suppress(zlib.error):
         for number, byte in enumerate(data, start=1):

@@ -31,7 +31,6 @@ class Posted:
 
     @property
     def is_taken(self) -> bool:
-        """Whether the receiver has it."""
         return 200 <= self.status < 300
 
 
@@ -70,7 +69,6 @@ async def post(
 
 
 def _failed(error: Exception) -> PostFailed:
-    """What is said of a connection that failed."""
     if fault := tls_fault(error):
         return PostFailed(f"{fault.said('the server')} {fault.advice()}")
     if isinstance(error, ValueError):

@@ -123,7 +123,6 @@ async def _read(
 
 
 def _unseen(item: DataItem | FileReference, file: FileRead) -> FileOutcome:
-    """An image that the model cannot look at is not even opened."""
     about, size = "which is linked", None
     if isinstance(item, DataItem):
         size = size_of(item.content)

@@ -60,7 +60,6 @@ def begins_encoded(content: str) -> bool:
 
 
 def is_plain_text(content: str) -> bool:
-    """Whether a file of a format that is text came as it is instead of in base64."""
     is_short = len(content) < SHORTEST and not content.endswith("=")  # as hardly a text does
     if is_short or not content.isascii():
         return True
@@ -80,7 +79,6 @@ def is_plain_text(content: str) -> bool:
 
 
 def _is_one_block(content: str) -> bool:
-    """Whether it is laid out as base64 is: in one line, or in long ones of one length."""
     *lines, _ = content.strip()[:_LAID_OUT].splitlines()
     widths = set(map(len, lines))
     return " " not in content and (not lines or (len(widths) == 1 and min(widths) >= SHORTEST_LINE))

@@ -121,14 +121,12 @@ async def _reply(
 
 
 def _of_what_follows(loss: Loss, reply: FileReply) -> LeftOut | None:
-    """What is said where a process was lost behind some pages; None where nothing came of it."""
     why = _BEHIND.get(loss)
     has_text = any(page.text.strip() for page in reply.pages)
     return broken_off(len(reply.pages), reply.pages[-1], why) if why and has_text else None
 
 
 def _sentence(loss: Loss, too_much: str) -> str:
-    """Why a file could not be read, and what to do."""
     match loss:
         case Loss.TIME | Loss.MEMORY:
             return _TOO_MUCH[loss] + too_much

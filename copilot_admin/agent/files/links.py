@@ -32,7 +32,6 @@ def with_links(query: Query) -> Query:
 
 
 def _linked(url: str) -> ContextItem:
-    """The item of an address; people leave out its scheme."""
     address = url if "://" in url else f"https://{url}"
     reference = FileReference(url=address, data_format={"data_type": LINK}, citable=False)
     return ContextItem(

@@ -116,7 +116,6 @@ def harmless_png(data: bytes) -> bytes:
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """Says in words why an image cannot be used."""
     try:
         yield
     except TooManyPixels as error:

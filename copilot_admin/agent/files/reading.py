@@ -78,7 +78,6 @@ class _Reading:
                 await self._keep(*running.popleft())
 
     async def _outcome(self, wanted: WantedFile) -> FileOutcome | None:
-        """What becomes of a file; nothing where it is text already."""
         if wanted.origin not in self._rules.origins:
             return unwanted(wanted.file, wanted.origin)
         if not is_read(wanted.file.kind):
@@ -100,7 +99,6 @@ class _Reading:
             )
 
     async def _keep(self, wanted: WantedFile, task: "asyncio.Task[FileOutcome | None]") -> None:
-        """Keeps what came of a file, if there is room for it."""
         outcome = await task
         if outcome is None:
             size = len(wanted.key[2].encode("utf-8", "replace"))
@@ -119,7 +117,6 @@ class _Reading:
         return is_told
 
     def _is_known(self, wanted: WantedFile, file: FileRead) -> bool:
-        """Whether the user was told of a file already; of a dead link once, whatever it is called."""
         if not wanted.is_new:
             return True
         if not file.fault or not isinstance(wanted.item, FileReference):
@@ -129,7 +126,6 @@ class _Reading:
         return is_told
 
     def _too_much(self, content: FileContent) -> str:
-        """Why there is no room for one more; empty while there is."""
         others = self.contents.values()
         match content:
             case Document():
@@ -202,13 +198,11 @@ def _not_asked_for(query: Query, rules: FileRules) -> Iterator[FileRead]:
 
 
 def _told(file: FileRead) -> ContextItem:
-    """What stands for a file that nobody is asked for, so that the model knows of it."""
     item = DataItem(content=f"[{file.fault}]", data_format=TEXT_FORM, citable=False)
     return ContextItem(name=file.name, data=SourceData((item,)))
 
 
 def _counted(files: Sequence[FileRead]) -> Iterator[FileRead]:
-    """What stands for files that are not told one by one: those not read, and those that are text."""
     unread = [one for one in files if one.fault or one.note]
     if unread:
         name = _number(len(unread), "file")
@@ -231,8 +225,6 @@ def _characters(document: Document) -> int:
 
 
 def _replaced(query: Query, contents: Mapping[Key, FileContent | None]) -> Query:
-    """The query with what came of its files in their place."""
-
     def data(found: SourceData, origin: Origin) -> SourceData:
         items = (one_item(item, origin) for item in found.items)
         return replace(found, items=tuple(one for one in items if one is not None))

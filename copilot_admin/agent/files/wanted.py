@@ -47,7 +47,6 @@ def wanted_in(query: Query) -> tuple[WantedFile, ...]:
 
 
 def _items(query: Query) -> Iterator[tuple[Item, Origin, bool]]:
-    """What may be a file, the newest first, and whether it came in this turn."""
     for sent in query.context:
         origin = origin_of(sent, query=query)  # looks at all items
         yield from ((item, origin, True) for item in sent.data.items)
@@ -73,19 +72,16 @@ def wanted_of(item: Item, origin: Origin, *, is_new: bool = True) -> WantedFile 
 
 
 def _is_file(item: Item, kind: str) -> bool:
-    """Whether an item is a file; what came as text of a kind that is not read is none."""
     if isinstance(item, FileReference):
         return True
     return kind not in OPEN_TYPES and (is_read(kind) or begins_encoded(item.content))
 
 
 def is_read(kind: str) -> bool:
-    """Whether files of a kind are read; those of an open one say it by their bytes."""
     return kind in OPEN_TYPES or kind in IMAGE_TYPES or kind in data_types()
 
 
 async def is_text_already(wanted: WantedFile) -> bool:
-    """Whether a file of a format that is text came as it is instead of in base64."""
     form = format_of(wanted.file.kind)
     if form is None or not form.is_text or isinstance(wanted.item, FileReference):
         return False

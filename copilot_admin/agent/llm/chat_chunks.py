@@ -142,7 +142,6 @@ class ChunkReader:
             self._usage = usage_in(usage) or self._usage
 
     def _is_ours(self, choice: Json) -> bool:
-        """Whether it is of the one answer that was asked for; some servers give several at once."""
         if not isinstance(choice, dict):
             return False
         number = choice.get("index")
@@ -228,7 +227,6 @@ class ChunkReader:
 
 
 def _is_error(chunk: JsonObject) -> bool:
-    """Whether a chunk without choices is itself the error, as with vLLM and several gateways."""
     if "error" in (chunk.get("object"), chunk.get("type")):
         return True
     is_other = "choices" not in chunk and "usage" not in chunk
@@ -246,7 +244,6 @@ def _error_in(payload: bytes) -> Json:
 
 
 def _is_half(payload: bytes) -> bool:
-    """Whether it begins as JSON and ends before that does."""
     text = payload.decode("utf-8", "replace").lstrip()
     try:
         json.JSONDecoder().raw_decode(text)

@@ -220,7 +220,6 @@ class EitherForm:
 
     @property
     def is_over(self) -> bool:
-        """Whether it was one document, and all of it has come."""
         return self._body.is_over
 
     def feed(self, block: bytes) -> list[bytes]:
@@ -253,7 +252,6 @@ class EitherForm:
 
 
 def _is_whole(data: bytes | bytearray) -> bool:
-    """Whether it is an object of JSON that has come to its end."""
     if not data.rstrip().endswith(b"}"):
         return False
     try:

@@ -42,5 +42,4 @@ def truncation(finish: Finish) -> str | None:
 
 
 def is_cut(reason: str | None) -> bool:
-    """Whether a provider said that its answer is not whole; what it says later changes nothing."""
     return reason is not None and truncation(Finish(reason)) is not None

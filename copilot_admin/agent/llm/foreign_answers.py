@@ -32,7 +32,6 @@ _NO_HTTP = (
 
 
 def is_web_page(data: bytes) -> bool:
-    """Whether data begins as HTML or XML does, which neither JSON nor an event stream do."""
     return data[:64].removeprefix(BOM).lstrip().startswith(b"<")
 
 

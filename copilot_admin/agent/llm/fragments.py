@@ -89,7 +89,6 @@ class ToolFragments:
 
 
 def _is_whole(arguments: Sequence[str]) -> bool:
-    """Whether arguments look like a whole object; text that goes on with one is no JSON."""
     return (
         bool(arguments) and arguments[0].lstrip()[:1] == "{" and arguments[-1].rstrip()[-1:] == "}"
     )

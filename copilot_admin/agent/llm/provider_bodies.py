@@ -101,7 +101,6 @@ async def blocks_of_answer(
 
 
 async def _next(blocks: AsyncGenerator[bytes, None], *, until: float) -> bytes | None:
-    """The next piece; None at the end."""
     async with asyncio.timeout_at(until):
         return await anext(blocks, None)
 

@@ -92,12 +92,10 @@ class ProviderFaults:
         return broke_off(self._causes_of(error))
 
     def _causes_of(self, error: Exception) -> str:
-        """What an operator may read of a connection that broke."""
         causes = (f"{type(one).__name__}: {one}" for one in iter_causes(error))
         return self._detail(" <- ".join(causes))
 
     def _detail(self, text: str) -> str:
-        """What an operator may read: without the key, which some servers repeat."""
         text = text.replace(self._key, "[key]") if self._key else text
         return text[:_DETAIL_CHARACTERS]
 

@@ -108,7 +108,6 @@ def _named(names: Collection[str], question: str) -> Set[str]:
 
 
 def _joined(text: str) -> str:
-    """A text in which the words of a name are written in one way."""
     return text.lower().translate(_ONE_JOINT)
 
 
@@ -224,7 +223,6 @@ def _value(schema: Json, question: str) -> Json:
 
 
 def _turn(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """The messages from the latest question on."""
     for number in range(len(messages) - 1, -1, -1):
         if messages[number].role is ModelRole.USER:
             return messages[number:]
@@ -232,6 +230,5 @@ def _turn(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
 
 
 def _numeric_columns(rows: Sequence[Row]) -> list[str]:
-    """The columns that hold numbers and nothing else."""
     columns = dict.fromkeys(key for row in rows for key in row)
     return [column for column in columns if all(is_number(row.get(column, 0)) for row in rows)]

@@ -100,7 +100,6 @@ def are_wanted(engine_input: EngineInput) -> bool:
 
 
 def _questions(text: str) -> tuple[str, ...]:
-    """The questions in an answer; none if it is something else."""
     start, end = text.find("["), text.rfind("]")
     try:
         listed = json.loads(text[start : end + 1]) if 0 <= start < end else []

@@ -70,7 +70,6 @@ class TextTools:
 
 
 def _without_blocks(delta: Delta | Alive, blocks: "ToolBlocks") -> Iterator[Delta | Alive]:
-    """What a delta of a provider without tools means."""
     match delta:
         case TextDelta(text):
             found = False
@@ -201,7 +200,6 @@ def _described(tool: ToolSchema) -> str:
 
 
 def _tail(text: str, *, start: int, mark: str) -> int:
-    """How many last characters, from `start` on, may be the beginning of a mark."""
     for length in range(min(len(mark) - 1, len(text) - start), 0, -1):
         if mark.startswith(text[-length:]):
             return length

@@ -45,7 +45,6 @@ class SharedSleep:
     """A sleep from which all tasks that share it wake at the same tick."""
 
     def __init__(self, seconds: float) -> None:
-        """Prepares a sleep; `seconds` is the longest that anybody sleeps."""
         self._ticker: Ticker[asyncio.Future[None]] = Ticker(seconds, _wake)
 
     async def wait(self, loop: asyncio.AbstractEventLoop) -> None:

@@ -70,7 +70,6 @@ class _ForkServer:
             os.kill(process, signal.SIGKILL)
 
     def _turn(self, events: Mapping[int, int]) -> bool:
-        """Does what there is to do; whether it goes on after that."""
         if self._ended.fileno() in events:
             with suppress(BlockingIOError):
                 self._ended.recv(4096)

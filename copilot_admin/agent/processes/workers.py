@@ -170,7 +170,6 @@ class ModuleWorkers:
             self._end_server()
 
     async def _line(self) -> _Line:
-        """This end of the sockets of a process that takes an order."""
         if not self._is_running():
             await asyncio.to_thread(self.start)
         order, its_order = socket.socketpair()

@@ -85,14 +85,12 @@ def model_messages(
 
 
 def _data_limit(spec: CopilotSpec) -> int:
-    """Characters of data that a question may bring."""
     if spec.max_data_tokens is None:
         return MAX_DATA_CHARACTERS
     return min(spec.max_data_tokens * CHARACTERS_PER_TOKEN, MAX_DATA_CHARACTERS)
 
 
 def _left_plain(query: Query, policy: DataMessagePolicy) -> Query:
-    """The query without the context that Data messages carry."""
     plain = (item for item in query.context if item.message is None and not policy.context)
     return replace(query, context=tuple(plain)) if query.context else query
 

@@ -83,7 +83,6 @@ def data_blocks(spec: CopilotSpec, query: Query, *, limit: int) -> DataBlocks:
 
 
 def is_widget_data(message: ResultMessage, fetched: Fetched) -> bool:
-    """Whether a result is data of a widget, as opposed to an error or another function's."""
     return message.function in WIDGET_DATA_FUNCTIONS and isinstance(fetched.result, SourceData)
 
 
@@ -104,7 +103,6 @@ def _several(query: Query) -> frozenset[str]:
 def _derived(
     policy: DataMessagePolicy, query: Query, *, several: frozenset[str]
 ) -> Iterator[DataMessage]:
-    """What the client sent; of two that speak of one thing the later wins."""
     if policy.workspace and (query.workspace_state or query.timezone):
         zone = {"timezone": query.timezone} if query.timezone else {}
         yield DataMessage(
@@ -229,7 +227,6 @@ def _described(description: str, data: SourceData) -> str:
 
 
 def _parsed(text: str) -> Json:
-    """The JSON value that the text is, else the text."""
     if not text.lstrip().startswith(("{", "[")):
         return text
     if len(text) > _MOST_VALUES and has_more_tokens(

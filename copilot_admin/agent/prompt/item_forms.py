@@ -39,6 +39,5 @@ def plain_content(item: DataItem) -> str:
 
 
 def _noted(what: str, about: Json) -> str:
-    """The note; a member that is missing leaves the kind alone."""
     detail = json.dumps(about, ensure_ascii=False) if about else ""
     return f"[{what} {detail}]" if detail else f"[{what.partition(',')[0]}]"

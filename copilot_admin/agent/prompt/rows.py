@@ -97,7 +97,6 @@ class _Fitting:
 
 
 def _beginning(row: str, *, room: int) -> str:
-    """What of a row fits, up to the end of a word; nothing, if that is next to nothing."""
     part = row[: max(room, 0)]
     if len(part) < SHORTEST_BEGINNING:
         return ""
@@ -126,7 +125,6 @@ def _elements(text: str) -> Iterator[Json]:
 
 
 def _some_elements(text: str, at: int) -> Generator[Json, None, int]:
-    """Yields elements; returns where the list ends."""
     window, base = text[at : at + WINDOW], at
     while True:
         try:
@@ -153,7 +151,6 @@ def _some_elements(text: str, at: int) -> Generator[Json, None, int]:
 
 
 def _after_blanks(text: str, at: int) -> int:
-    """Where something else than blanks begins; of megabytes of them it looks at some at a time."""
     while found := _BLANKS.match(text, at, at + BLANKS_AT_ONCE):
         at = found.end()
     return at

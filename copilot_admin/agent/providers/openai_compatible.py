@@ -121,7 +121,6 @@ class OpenAICompatible:
     def _blocks(
         self, response: ClientResponse, reader: ChunkReader, body: EitherForm
     ) -> AsyncGenerator[bytes, None]:
-        """What comes of an answer; an empty piece for a silence amid what may be whole."""
         return blocks_of_answer(
             response,
             is_whole=lambda: reader.said_why,

@@ -86,7 +86,6 @@ class MarkdownImages:
         return self._sent(self._held, is_end=False)
 
     def is_costly(self, text: str) -> bool:
-        """Whether taking this next piece would keep others waiting."""
         if not self._held and "![" not in text and "<" not in text:
             return False
         return sum(map(_steps_in, (*self._passed, text))) > _MANY_STEPS
@@ -125,7 +124,6 @@ class MarkdownImages:
         self._passed.append(text)
 
     def _kept(self, text: str, start: int, *, is_end: bool) -> int | None:
-        """How many characters stay as they are; None: more has to come before that is clear."""
         self._code.read("".join(self._passed))
         self._passed.clear()
         if self._code.is_in_fence or (self._code.is_escaped and text[start] == "!"):
@@ -148,7 +146,6 @@ class MarkdownImages:
         return None if is_open and self._may_be_allowed(line) else 0
 
     def _may_be_allowed(self, line: str) -> bool:
-        """Whether this may be the beginning of an image that is allowed."""
         alt, closed, address = line[2:].partition("](")
         if not _NOT_IN_ADDRESS.isdisjoint(address):  # there was no image up to here
             return False
@@ -182,12 +179,10 @@ class _Code:
 
     @property
     def is_in_fence(self) -> bool:
-        """Whether the text has come to the inside of a fence."""
         return bool(self._fence)
 
     @property
     def is_escaped(self) -> bool:
-        """Whether the next character stands behind a backslash that counts."""
         return self._backslashes % 2 == 1
 
     @property
@@ -244,7 +239,6 @@ class _Code:
 
 
 def _code_length(line: str, *, ticks: str, is_open: bool) -> int | None:
-    """How much of a line is code up to the closing backticks; 0: they do not come."""
     is_open = is_open and len(line) < _LONGEST_CODE
     code = _TICKS.finditer(line, 0, _LONGEST_CODE)
     closed = next((one for one in code if one[0] == ticks), None)
@@ -254,7 +248,6 @@ def _code_length(line: str, *, ticks: str, is_open: bool) -> int | None:
 
 
 def _tag_length(line: str, *, is_open: bool) -> int | None:
-    """How much of a line is a tag that does nothing, or an address; 0: it is something else."""
     found = _PLAIN_TAG.match(line) or _ADDRESS.match(line)
     if found:
         return found.end()
@@ -267,7 +260,6 @@ def _steps_in(text: str) -> int:
 
 
 def is_costly(text: str) -> bool:
-    """Whether taking images out of a whole text would keep others waiting."""
     return MarkdownImages().is_costly(text)
 
 

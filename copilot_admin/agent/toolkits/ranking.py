@@ -59,7 +59,6 @@ def scores(question: str, texts: Sequence[str]) -> list[float]:
 
 
 def _places(counted: Sequence[Counter[str]]) -> Mapping[str, Sequence[int]]:
-    """The texts in which each word stands, by their numbers."""
     places: dict[str, list[int]] = {}
     for index, words in enumerate(counted):
         for word in words:
@@ -99,7 +98,6 @@ def _terms(word: str) -> Iterator[str]:
 
 
 def _singular(word: str) -> str:
-    """The word without the end of an English plural."""
     if len(word) < _SHORTEST_PLURAL or word.endswith(("us", "ss")):
         return word
     if word.endswith("ies") and not word.endswith(("eies", "aies")):

@@ -88,7 +88,6 @@ def chart_params(type: ChartType, *, x: str, y: list[str]) -> JsonObject:
 
 
 def has_text(column: str, *, rows: Iterable[Mapping[str, object]]) -> bool:
-    """Whether a column holds anything but numbers and nothing."""
     values = (row[column] for row in rows if row.get(column) is not None)
     return not all(isinstance(value, int | float) for value in values)
 

@@ -75,7 +75,6 @@ def html_to_show(html: str, *, sources: Collection[str]) -> str:
 
 
 def is_too_costly(html: str) -> bool:
-    """Whether cleaning could take seconds or gigabytes, by elements in each other or repeated."""
     return len(_NESTING.findall(html)) > _MOST_NESTING or _copies(html) > _MOST_COPIES
 
 
@@ -109,7 +108,6 @@ def _attribute(sources: Collection[str], tag: str, name: str, value: str) -> str
 
 
 def _may_lead(address: str) -> bool:
-    """Whether a link may lead to an address; browsers read it without blanks and controls."""
     plain = "".join(letter for letter in address if letter > " ")
     return not plain.lower().startswith("data:")
 

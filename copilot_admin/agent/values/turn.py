@@ -45,7 +45,6 @@ def messages_of_turn(query: Query) -> tuple[Message, ...]:
 
 
 def may_call_client(query: Query) -> bool:
-    """Whether the request brings anything that a client function could be called for."""
     return bool(
         query.widgets
         or query.tools
@@ -56,7 +55,6 @@ def may_call_client(query: Query) -> bool:
 
 
 def is_heavy(query: Query) -> bool:
-    """Whether what comes with a query takes so long to lay out that others would wait for it."""
     if len(query.tools) > MANY_TOOLS:
         return True
     sources = [item.data for item in query.context]

@@ -6,5 +6,4 @@ FEATURE = "file-upload"
 
 
 def is_uploaded(widget: Widget) -> bool:
-    """Whether a widget is an attached file."""
     return is_upload(origin=widget.origin, id=widget.widget_id)

@@ -40,6 +40,5 @@ def _asked_of(copilot: Copilot, others: Mapping[str, Provider]) -> tuple[str, ..
 
 
 def _models_of(providers: Mapping[str, Provider]) -> Mapping[str, tuple[str, ...]]:
-    """What each is known to offer, under the name by which it is called here."""
     known = known_models_of(one.pk for one in providers.values())
     return {name: known[one.pk] for name, one in providers.items() if one.pk in known}

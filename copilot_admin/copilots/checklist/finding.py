@@ -37,7 +37,6 @@ class Finding:
 
     @property
     def is_error(self) -> bool:
-        """Whether it stops publishing."""
         return self.severity is Severity.ERROR
 
     @property

@@ -54,7 +54,6 @@ def takes_no_tools(model: str) -> bool:
 
 
 def is_no_chat(model: str) -> bool:
-    """Whether a model is documented to be for something else than conversations."""
     return any(_families(model, _NO_CHAT))
 
 

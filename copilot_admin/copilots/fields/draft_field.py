@@ -173,7 +173,6 @@ class DraftField:
 
     @property
     def is_plain(self) -> bool:
-        """Whether its value can be shown as it is stored: it is one value in one column."""
         match self.editor:
             case Choice():
                 return True
@@ -186,7 +185,6 @@ class DraftField:
 
     @property
     def is_required(self) -> bool:
-        """Whether every file has to have the key: its column may not be empty, and says no more."""
         column = self._column
         return self.file_default is OF_COLUMN and not column.blank and not column.has_default()
 

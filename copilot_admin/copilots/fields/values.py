@@ -58,8 +58,6 @@ def _each_text_once(what: str | Promise, *, fold: Callable[[str], str] = str) ->
 
 
 def _without(fault_of: Callable[[str], str | Promise]) -> AfterValidator:
-    """Refuses a text by what is wrong with it, in words."""
-
     def check(text: str) -> str:
         if wrong := fault_of(text):
             raise fault(wrong)
@@ -99,7 +97,6 @@ def html_source_fault(source: str) -> str | Promise:
 
 
 def _is_label(label: str) -> bool:
-    """Whether this may stand between the dots of a host name."""
     plain = label.replace("-", "")
     return plain.isascii() and plain.isalnum() and label == label.lower()
 
@@ -171,7 +168,6 @@ class LimitsEntry(StoredRecord):
 
 
 def _switches(name: str, base: type[StoredRecord], switches: dict[str, bool]) -> Any:
-    """A record with a switch for each name."""
     described: dict[str, Any] = {
         key.replace("-", "_"): (bool, Field(default, alias=key))
         for key, default in switches.items()

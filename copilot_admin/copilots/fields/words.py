@@ -78,7 +78,6 @@ def _shown_for(info: FieldInfo | None, value: object) -> Shown | None:
 
 
 def _record_in(info: FieldInfo | None) -> type[StoredRecord] | None:
-    """The record that a key holds, or may hold."""
     kinds = (info.annotation, *get_args(info.annotation)) if info else ()
     records = (one for one in kinds if isinstance(one, type) and issubclass(one, StoredRecord))
     return next(records, None)

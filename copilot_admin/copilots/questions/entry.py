@@ -31,7 +31,6 @@ JsonRow = dict[str, JsonValue]
 
 
 def _chosen(value: object) -> bool | str:
-    """What a control of the chat says."""
     if not isinstance(value, bool | str):
         raise fault(_("must be true, false or text."))
     return value

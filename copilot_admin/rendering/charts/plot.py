@@ -169,7 +169,6 @@ def plot_of(
 
 
 def _width(label: str) -> float:
-    """How much room a label of the x axis takes, as far as that can be told without a font."""
     shown = shortened(label, most=X_LABEL_LENGTH)
     return CHARACTER * sum(2 if east_asian_width(sign) in WIDE else 1 for sign in shown)
 

@@ -65,7 +65,6 @@ def thinned(count: int, *, most: int) -> list[int]:
 
 
 def are_whole(values: Iterable[float]) -> bool:
-    """Whether values are counts, as far as that can be seen."""
     return all(float(value).is_integer() for value in values)
 
 

@@ -72,7 +72,6 @@ class ExportedTurn:
 
     @property
     def is_kept(self) -> bool:
-        """Whether its content is: nobody asks with an empty question."""
         return bool(self.question or self.answer or self.view.question is None)
 
 
@@ -123,7 +122,6 @@ class ExportedConversation:
 
     @property
     def is_gone(self) -> bool:
-        """Whether it was deleted while it was read: what was not yielded by then is left out."""
         return self._was_gone or not (self.n_turns or _staying([self.row.pk]))
 
     @property
@@ -205,7 +203,6 @@ class ExportedConversation:
 
 
 def _staying(conversations: Collection[int]) -> frozenset[int]:
-    """Of some conversations those that nobody is deleting."""
     rows = Conversation.objects.filter(stays(), pk__in=conversations).order_by()
     return frozenset(rows.values_list("pk", flat=True))
 

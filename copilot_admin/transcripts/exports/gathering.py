@@ -47,7 +47,6 @@ def _shelves(
 
 
 def _sizes(ids: Sequence[int]) -> Mapping[int, int]:
-    """Of each conversation the characters that would be in memory."""
     said = Node.objects.filter(conversation__in=ids).order_by().values("conversation")
     told = Event.objects.filter(run__conversation__in=ids).order_by().values("run__conversation")
     texts = dict(said.annotate(size=Sum(Length("text"))).values_list("conversation", "size"))

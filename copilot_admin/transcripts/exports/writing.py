@@ -103,7 +103,6 @@ class Writing:
         return WritingStep.ENDED
 
     def _begin(self) -> bool:
-        """Claims the export, and goes to where it stopped."""
         export = _done(partial(claim, self._id, self._claim))
         if export is None:
             return False
@@ -193,7 +192,6 @@ def no_room() -> str:
 
 
 def is_full(error: BaseException) -> bool:
-    """Whether a database says that its disk is full."""
     cause = error.__cause__
     return (
         getattr(cause, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL

@@ -44,7 +44,6 @@ def _called(text: str) -> list[int]:
 
 
 def _tag(text: str) -> Q:
-    """The condition of conversations whose copilot has a tag."""
     return Q(copilot__in=[one.pk for one in tagged(Copilot.objects.all(), text).only("pk")])
 
 
@@ -53,7 +52,6 @@ def _tags() -> Choices:
 
 
 def _copilots() -> Choices:
-    """All copilots as choices, those in the archive last."""
     rows = Copilot.objects.order_by(F("archived_at").asc(nulls_first=True), "name")
     archived = gettext("%(name)s (archived)")
     return [

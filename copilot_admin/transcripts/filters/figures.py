@@ -14,7 +14,6 @@ from copilot_admin.transcripts.search.counted_words import counted_words
 
 
 def _counted(text: str) -> Q:
-    """Conversations that a figure counted."""
     try:
         return counted_condition(text)
     except ValueError as error:

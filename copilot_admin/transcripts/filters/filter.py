@@ -121,5 +121,4 @@ class TranscriptFilter:
 
 
 def _is_of_several(condition: Q) -> bool:
-    """Whether one of several values is asked for: no index has those of all in order."""
     return any(isinstance(one, tuple) and one[0].endswith("__in") for one in condition.children)

@@ -34,7 +34,6 @@ def _add(attempts: list[Attempt], run: RunView) -> None:
 
 
 def _calling_run(attempt: Attempt, run: RunView) -> int | None:
-    """Which run of an attempt made the call whose result this run brings."""
     brought = {message.node_id for message in run.received}
     for place, earlier in reversed(list(enumerate(attempt))):
         if earlier.call and brought & {result.node_id for result in earlier.call.results}:

@@ -66,7 +66,6 @@ def _outline(
 
 
 def _heads(conversation: Conversation) -> Mapping[int, tuple[str, int]]:
-    """The beginning of each question, and its length."""
     rows = Turn.objects.filter(conversation=conversation).values_list(
         "pk", Left(Coalesce("human_node__text", Value("")), HEAD), Length("human_node__text")
     )

@@ -228,7 +228,6 @@ def _events(
 
 
 def _unread(events: Mapping[UUID, list[Event]], *, most: int | None) -> Mapping[UUID, int]:
-    """How many events of each run were not read; nobody counts where the bound was not reached."""
     full = {
         run: len(some) for run, some in events.items() if most is not None and len(some) >= most
     }
@@ -240,7 +239,6 @@ def _unread(events: Mapping[UUID, list[Event]], *, most: int | None) -> Mapping[
 
 
 def _running(runs: Iterable[Run]) -> dict[UUID, Record]:
-    """What running runs have streamed until their last checkpoint."""
     pieces = defaultdict(list)
     running = {run.pk: run for run in runs if run.outcome == Outcome.RUNNING}
     ids = list(running)
@@ -252,7 +250,6 @@ def _running(runs: Iterable[Run]) -> dict[UUID, Record]:
 
 
 def _record(run: Run, pieces: Iterable[Piece]) -> Record:
-    """What a running run has streamed, as far as it may be read."""
     record = from_pieces(pieces, _STILL_RUNNING)
     rules = rules_of(run.copilot)
     return without_personal_data(record, rules) if rules else record

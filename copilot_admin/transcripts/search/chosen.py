@@ -23,7 +23,6 @@ class ChosenPart:
 
     @property
     def index(self) -> Index:
-        """How the database finds what it leaves."""
         return self.filter.index_of(self.text, self.condition)
 
     def ends_before(self, beginning: "ChosenPart") -> bool:
@@ -67,7 +66,6 @@ class Chosen:
 
     @property
     def is_cheap(self) -> bool:
-        """Whether counting what they leave is."""
         return all(BY_NAME[name].is_cheap for name in self.values)
 
     @property
@@ -83,7 +81,6 @@ class Chosen:
 
     @property
     def needs_bound(self) -> bool:
-        """Whether no index has just these conversations in the order of the list."""
         asked = [part.index for part in self.parts]
         return asked.count(Index.ORDER) > 1 or bool({Index.NONE, Index.IDS} & {*asked})
 
@@ -109,7 +106,6 @@ def read_filters(given: Mapping[str, str]) -> Chosen:
 
 
 def _bound(condition: Q) -> tuple[str, Any]:
-    """The lookup and the value of a condition that is one."""
     (bound,) = condition.children
     assert isinstance(bound, tuple)  # noqa: S101  # of what ends or begins
     return bound

@@ -216,7 +216,6 @@ _PLAIN = {
 
 
 def _of(what: str, detail: str) -> Q:
-    """The condition that a request has to meet."""
     match what:
         case "error" if detail:
             return ~Q(error_code="") & Q(error_code=detail)

@@ -64,7 +64,6 @@ def _what(counted: Counted) -> str:
 
 
 def _span(span: Span) -> str:
-    """Days, or hours where they are no whole days; of UTC."""
     if span.first.hour == span.end.hour == 0:
         first, last = span.first, span.end - timedelta(days=1)
         days = [date_format(day, "j M Y") for day in (first, last)]

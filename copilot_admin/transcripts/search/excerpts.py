@@ -65,7 +65,6 @@ def _looked_at(text: str, phrases: Sequence[str]) -> tuple[int, int]:
 
 
 def _texts(turn_ids: Collection[int]) -> Mapping[int, list[str]]:
-    """Of each turn its question and its answers, as far as they are searched."""
     asked = Turn.objects.filter(pk__in=turn_ids).order_by()
     questions = dict(asked.values_list("pk", beginning_of("human_node__text")))
     answers = answers_of(turn_ids)

@@ -65,7 +65,6 @@ class FiguresPeriod:
 
     @property
     def is_hourly(self) -> bool:
-        """Whether it is one day, of which the hours are shown."""
         return self.resolution is Resolution.HOUR
 
     @property

@@ -134,7 +134,6 @@ def _title(name: str) -> str:
 
 
 def _fault(title: str) -> str:
-    """Why a view cannot be called so; "" if it can."""
     if not title:
         return "unnamed"
     return "long" if len(title) > MAX_VIEW_NAME_LENGTH else ""

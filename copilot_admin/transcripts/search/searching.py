@@ -99,7 +99,6 @@ def search(
 
 
 def is_only_named(typed: Typed, named: Collection[int]) -> bool:
-    """Whether nothing is found but what an id names: it was one, or no words are left to look for."""
     return bool(typed) and (not typed.phrases or (bool(named) and typed.number is None))
 
 
@@ -146,11 +145,9 @@ class _Walk:
         self.found: list[int] = []
 
     def is_done(self) -> bool:
-        """Whether a page is full, or nothing else is left to look at."""
         return self._is_at_end or len(self.found) > self._size
 
     def is_promising(self) -> bool:
-        """Whether a page is soon full if it goes on as it began."""
         expected = len(self.found) * (self._start + sum(MORE_STEPS[:FULL_SOON]))
         return not self.is_done() and expected > self._size * self._start > 0
 

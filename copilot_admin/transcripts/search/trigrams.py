@@ -109,7 +109,6 @@ def conversations_found(
 
 
 def _sqlite_left_out(served: Sequence[str]) -> bool:
-    """Whether SQLite's index knows more texts with these trigrams than were read."""
     if connection.vendor != "sqlite":
         return False
     with connection.cursor() as cursor:
@@ -129,7 +128,6 @@ def _bound_postgresql(database: str) -> None:
 
 
 def _match(phrases: Sequence[str]) -> str:
-    """What FTS5 is asked for: texts with all the trigrams of the phrases."""
     trigrams = (
         phrase[start : start + 3]
         for phrase in phrases

@@ -60,7 +60,6 @@ def _facts(called: ComponentCalled) -> JsonObject:
 
 
 def _file(file: FileRead) -> JsonObject:
-    """What is known of a file, without its content."""
     facts: dict[str, Json] = {
         "size": file.size,
         "pages": file.pages,

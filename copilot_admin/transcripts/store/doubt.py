@@ -43,7 +43,6 @@ class Doubt:
 
 
 def _refusal() -> str:
-    """What the database says of rows that are right; "" where it takes them."""
     try:
         try_statements()
     except db.Error as error:

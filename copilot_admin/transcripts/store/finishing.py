@@ -135,7 +135,6 @@ def _bill(run: OpenRun, sealed: Sealed) -> RunCost:
 
 
 def _added(cost: Cost, *, was_unpriced: bool) -> _Added:
-    """What a run adds to the cost of its turn and conversation."""
     return {
         "cost": cost.amount or 0,
         "n_unpriced": int(cost.amount is None) - int(was_unpriced),

@@ -227,7 +227,6 @@ class Journal:
         checkpoints.store(pieces)
 
     def _take(self, pieces: list[tuple[UUID, Piece]]) -> None:
-        """Lets no more be added to some pieces."""
         with self._lock:
             if self._pieces is pieces:
                 self._pieces = []

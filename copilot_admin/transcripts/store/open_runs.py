@@ -89,5 +89,4 @@ def make_sure_of_end(sealed: Sealed) -> None:
 
 
 def _open_to(sealed: Sealed) -> frozenset[Outcome]:
-    """The outcomes that give way to an end."""
     return _RUNNING if sealed.outcome is Outcome.INTERRUPTED else _RUNNING | {Outcome.INTERRUPTED}

@@ -100,7 +100,6 @@ def prepare(opening: Opening) -> Prepared:
 def _redacted(
     opening: Opening, links: Sequence[Link], env: Json
 ) -> tuple[Opening, tuple[Link, ...], Json]:
-    """What is stored of a request, with what the rules name taken out; its hashes stay."""
     messages = [link.message for link in links]
     given: list[Any] = [env, opening.query.notes, *messages]
     env, notes, *kept = redacted(given, opening.redaction)
@@ -111,7 +110,6 @@ def _redacted(
 
 
 def _kept(env: Mapping[str, Json]) -> Json:
-    """What a reviewer may see of a request beside its messages; images are not kept."""
     return {**env, "context": without_images(env["context"])} if "context" in env else env
 
 
@@ -152,7 +150,6 @@ def _stored(prepared: Prepared) -> Accepted | None:
 
 
 def _accepted(opening: Opening, attached: Attached) -> Accepted:
-    """What is told of a run that is stored, with what is remembered of its turn."""
     return Accepted(
         conversation_id=attached.conversation_id,
         turn_id=attached.turn_id,
@@ -163,7 +160,6 @@ def _accepted(opening: Opening, attached: Attached) -> Accepted:
 
 
 def _user(user: AskingUser | None, logging: Logging) -> AskingUser | None:
-    """Who asks; None where nobody named him, or nothing is kept."""
     return None if logging is Logging.NOTHING else user
 
 

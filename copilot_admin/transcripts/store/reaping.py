@@ -54,7 +54,6 @@ def reap(*, every_other_boot: bool, alive: Collection[UUID] = ()) -> int:
 
 
 def _locked(runs: QuerySet[Run]) -> Sequence[Run]:
-    """Dead runs that no other process is just ending."""
     locked = runs.select_for_update(skip_locked=True, of=("self",)).select_related("copilot")
     return list(locked.order_by("started_at")[:AT_ONCE])
 
@@ -74,7 +73,6 @@ def _interrupt(run: Run) -> bool:
 
 
 def _pieces(run: Run) -> Sequence[Piece]:
-    """What the run had streamed; nothing where it is sealed and the key is gone."""
     try:
         return pieces_of(run.pk)
     except ConfigurationError as error:

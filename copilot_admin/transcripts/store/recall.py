@@ -81,7 +81,6 @@ def _as_earlier(run: Run) -> _Earlier:
 
 
 def _functions(call_ids: Iterable[int | None]) -> Counter[str]:
-    """How often each client function was called; under no name where no content is kept."""
     nodes = Node.objects.filter(pk__in=[id for id in call_ids if id is not None])
     rows = list(nodes.values_list("text", "blob_id"))
     big = blobs.load(sha for _, sha in rows if sha)
@@ -104,19 +103,16 @@ def _looped(
 
 
 def _env(run: _Earlier) -> JsonObject | None:
-    """The request of a run; None where no requests are kept."""
     env = blobs.load([run.env_id]).get(run.env_id) if run.env_id else None
     return env if isinstance(env, Mapping) else None
 
 
 def _lacks_memory(query: Query) -> bool:
-    """Whether the client brings a result without what it was given to carry."""
     last = query.messages[-1]
     return isinstance(last, ResultMessage) and SIGNED_MEMORY not in last.extra_state
 
 
 def _carried(earlier: Sequence[_Earlier], leaf_id: int | None) -> JsonObject:
-    """What the call whose result is the leaf gave to carry; nothing where no content is kept."""
     if leaf_id is None:
         return {}
     call_id = Node.objects.filter(pk=leaf_id).values_list("parent_id", flat=True).first()
@@ -141,7 +137,6 @@ def _memory_of(query: Query) -> Memory:
 
 
 def _stored_memory(first: _Earlier) -> Memory | None:
-    """What the turn's first request brought and the next may lack; None where no requests are kept."""
     env = _env(first)
     if env is None:
         return None

@@ -97,7 +97,6 @@ class Recorder:
 
     @property
     def is_large(self) -> bool:
-        """Whether `record` takes so long that others would wait for it."""
         return len(self._items) > LARGE or are_large(
             value for item in self._items for value in _values_of(item.output)
         )
@@ -136,7 +135,6 @@ class Recorder:
 
 
 def are_large(payloads: Iterable[Json]) -> bool:
-    """Whether what is done with each value of some payloads keeps others waiting."""
     return weighs_more(payloads, than=LARGE, text=_TEXT)
 
 
@@ -149,7 +147,6 @@ def from_pieces(pieces: Iterable[Piece], ending: Ending) -> Record:
 
 
 def _values_of(output: Output) -> Iterable[Json]:
-    """What there is of an output; of an event not its payload, which takes long to make."""
     return values_of(output) if isinstance(output, Event) else (content_of(output)[1],)
 
 

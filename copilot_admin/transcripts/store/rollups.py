@@ -86,7 +86,6 @@ class Changes:
         self._rows[table, tuple(key.items())].update(numbers)
 
     def save(self) -> None:
-        """Write all; rows are sorted so that concurrent processes can't deadlock."""
         for table, key in sorted(self._rows, key=lambda row: (row[0]._meta.db_table, row[1])):
             _update(table, dict(key), self._rows[table, key])
 
@@ -204,7 +203,6 @@ def _numbers_of(run: Any) -> dict[str, int | Decimal]:
 
 
 def _note_callers(first_hours: dict[tuple[date, int, str], int]) -> None:
-    """Note who asked a copilot on a day, and in which hour first."""
     rows = [
         CallerDay(day=day, copilot_id=copilot_id, principal=principal, first_hour=hour)
         for (day, copilot_id, principal), hour in sorted(first_hours.items())

@@ -89,7 +89,6 @@ class Sealed:
 
     @property
     def is_call(self) -> bool:
-        """Whether the run ended in a function call to the client."""
         return bool(self.replies) and self.replies[-1].kind is Kind.CALL
 
 

@@ -42,7 +42,6 @@ class Unkept:
         return len(self._waiting)
 
     def __iter__(self) -> Iterator[Sealed]:
-        """What waits now, the oldest first; it may be removed meanwhile."""
         return iter([waiting.sealed for waiting in self._waiting.values()])
 
     def add(self, sealed: Sealed) -> None:

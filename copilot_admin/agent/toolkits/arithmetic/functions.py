@@ -109,7 +109,6 @@ def _median(*values: Quantity) -> Quantity:
 
 
 def _growth_and_annuity(rate: Quantity, periods: Quantity) -> tuple[Decimal, Decimal]:
-    """What 1 grows to, and what paying 1 at the end of every period adds up to."""
     interest, count = rate.number("A rate"), periods.number("The number of periods")
     if interest <= -1 or count <= 0:
         raise ValueError("The rate has to be above -100% and the number of periods above zero.")

@@ -115,7 +115,6 @@ class Parser:
         self._refuse("a number")
 
     def _money(self, sign: str) -> Quantity:
-        """The amount behind a sign: $1.5m, and $2 bn."""
         if self._next.kind is not TokenKind.NUMBER:
             self._refuse("an amount")
         amount = self._with_scale(self._atom(), glued=False)
@@ -142,7 +141,6 @@ class Parser:
         return values
 
     def _unit(self, name: str) -> Quantity:
-        """A unit and its power: the square in 5 m^2 is one of metres."""
         unit = _one(name)
         if self._next.text != "^":
             return unit
@@ -188,7 +186,6 @@ class Parser:
         return Quantity(value.amount / share.per, share=share)
 
     def _is_remainder(self) -> bool:
-        """Whether the % before us divides: 17 % 5; what could be meant as a share is refused."""
         mark, after = self._next, self._tokens[self._place + 1]
         starts_value = after.kind in (TokenKind.NUMBER, TokenKind.NAME) or after.text == "("
         if mark.text != "%" or not starts_value or after.text in _WORDS:

@@ -64,7 +64,6 @@ class Quantity:
         return replace(self, amount=-self.amount)
 
     def __add__(self, other: "Quantity") -> "Quantity":
-        """A share is added to a number as people say it: 200 + 10% is 220."""
         if other.share is not None and self.share is None:
             return replace(self, amount=self.amount * (1 + other.amount))
         return replace(self, amount=self.amount + other.counted_like(self).amount)
@@ -85,7 +84,6 @@ class Quantity:
         return Quantity(self.amount / other.amount * factor, units)
 
     def __mod__(self, other: "Quantity") -> "Quantity":
-        """The remainder; it has the sign of what was divided by."""
         divisor = other.counted_like(self).amount
         if not divisor:
             raise ValueError("This divides by zero, which has no remainder.")

@@ -18,7 +18,6 @@ class Unit:
 
     @property
     def is_currency(self) -> bool:
-        """Whether it is money: then nothing but a rate of the day would convert it."""
         return self.dimension == self.symbol
 
 

@@ -79,7 +79,6 @@ def _present_value(payments: Sequence[float], times: Sequence[float]) -> Callabl
 
 
 def _several(value: Callable[[float], float], steps: int) -> Iterator[float]:
-    """The roots that a grid finds, which is finest around zero."""
     widest = asinh(_WIDEST)
     grid = [sinh(widest * (2 * step / steps - 1)) for step in range(steps + 1)]
     values = list(map(value, grid))
@@ -96,7 +95,6 @@ def _several(value: Callable[[float], float], steps: int) -> Iterator[float]:
 
 
 def _comes_near(values: Sequence[float]) -> bool:
-    """Whether three values on one side of zero have the nearest to it in their middle."""
     if len(values) < 3:
         return False
     before, here, after = values
@@ -123,7 +121,6 @@ def _touched(value: Callable[[float], float], low: float, high: float) -> Iterat
 
 
 def _between(value: Callable[[float], float], low: float, high: float) -> float:
-    """The root between two places on different sides of zero."""
     is_positive = value(low) > 0
     for _ in range(120):
         middle = (low + high) / 2

@@ -73,7 +73,6 @@ def _last_word(name: str) -> str:
 
 
 def is_count(values: Sequence[object]) -> bool:
-    """Whether a column only counts its rows, 1, 2, 3, so that it says no dates."""
     numbers = [_number(value) for value in values]
     return bool(numbers) and all(
         number is not None and 0 <= number < _LARGEST_COUNT and number == int(number)
@@ -82,7 +81,6 @@ def is_count(values: Sequence[object]) -> bool:
 
 
 def _alone(value: object, number: float | None) -> datetime | None:
-    """The time of a value that needs no others beside it."""
     read = iso_moment(value)
     if read is not None:
         return read
@@ -121,7 +119,6 @@ def _written(part: Parts) -> str:
 
 
 def _number(value: object) -> float | None:
-    """The value as a number, if it is one or the digits of one."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):

@@ -59,6 +59,5 @@ def _days(earlier: datetime, later: datetime) -> float:
 
 
 def _is_over_a_weekend(earlier: datetime, later: datetime) -> bool:
-    """Whether a weekend, with holidays beside it perhaps, lies between two working days."""
     days = (later.date() - earlier.date()).days
     return 2 < days <= _LONGEST_WEEKEND and later.weekday() <= earlier.weekday() < 5

@@ -55,7 +55,6 @@ class ReturnMeasure(StrEnum):
 
     @property
     def is_of_payments(self) -> bool:
-        """Whether the values are payments, not prices or returns."""
         return self in _OF_PAYMENTS
 
     @property
@@ -120,7 +119,6 @@ def _rows_and_lines(
 def _each(
     several: Sequence[_Named], cells: Callable[[_Named], Row]
 ) -> tuple[Sequence[Row], Sequence[str]]:
-    """A row and a line for each of several series or paths."""
     rows = [checked({"series": one.name, **cells(one)}) for one in several]
     return rows, [line(row) for row in rows]
 

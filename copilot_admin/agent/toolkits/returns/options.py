@@ -148,7 +148,6 @@ def _one_of(known: type[_Choice], name: str, value: object) -> _Choice:
 
 
 def _rate(name: str, value: object) -> float:
-    """A rate as a number, or as text such as "4%"."""
     rate = number_of(value) if isinstance(value, str) else value
     if not (_is_number(rate) and -1 < rate <= 10):  # type: ignore[operator]  # a number
         raise ValueError(

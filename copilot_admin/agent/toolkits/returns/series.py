@@ -147,7 +147,6 @@ def _columns_of_rows(table: Table, reading: SeriesReading) -> list[tuple[str, Ce
 
 
 def _numeric(table: Table, columns: Sequence[str]) -> Sequence[str]:
-    """The columns that have numbers."""
     numeric = []
     for column in columns:
         cells = [row[column] for row in table.rows]
@@ -185,7 +184,6 @@ def _names_series(table: Table, column: str) -> bool:
 
 
 def _closing_prices(columns: Sequence[str]) -> Sequence[str]:
-    """Of open, high, low, close and volume the close, adjusted where there is one."""
     by_name = {column.strip().lower(): column for column in columns}
     if "open" not in by_name or "close" not in by_name:
         return columns

@@ -25,7 +25,6 @@ _PLAIN = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,14})?")
 
 
 def is_empty(cell: Cell) -> bool:
-    """Whether nothing stands there, in one of the ways in which tables say it."""
     return cell is None or (isinstance(cell, str) and words(cell) in _EMPTY)
 
 

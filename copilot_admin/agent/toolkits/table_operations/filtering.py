@@ -66,7 +66,6 @@ class Filter(TableStep):
         return Table(table.columns, tuple(row for row in table.rows if keeps(row[self.column])))
 
     def _test(self) -> Callable[[Cell], bool]:
-        """What is asked of every cell; the values are looked at only once."""
         if self.is_ is Comparison.EMPTY:
             return is_empty
         if self.is_ is Comparison.FILLED:
@@ -100,5 +99,4 @@ class Filter(TableStep):
 
 
 def _key(cell: Cell) -> tuple[int, Number, str] | None:
-    """What cells that are the same have in common; nothing for one that is empty."""
     return None if is_empty(cell) else order(cell)

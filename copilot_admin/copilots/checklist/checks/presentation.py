@@ -85,7 +85,6 @@ def starters_too_long(content: DraftContent, facts: DraftFacts) -> Iterator[Find
 
 
 def _is_private(image: str) -> bool:
-    """Whether an address names a host that only some can reach; nothing is resolved."""
     try:
         host = (urlsplit(image).hostname or "").rstrip(".")
     except ValueError:

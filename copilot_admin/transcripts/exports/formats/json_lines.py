@@ -99,7 +99,6 @@ def _messages(
 
 
 def _of_run(run: RunView, *, with_data: bool) -> Iterator[Message]:
-    """What a run said and called, in the order in which it did."""
     place = 0
     for event in run.events:
         if event.type == EventType.TOOL and event.payload is not None:
