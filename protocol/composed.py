@@ -46,6 +46,7 @@ def _composed(piece: str) -> str:
 
 
 def _pieces(text: str) -> Iterator[str]:
+    """Parts of a text that can be composed each by itself."""
     start = 0
     while len(text) - start > PIECE:
         end = _border(text, start + PIECE)

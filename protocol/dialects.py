@@ -123,10 +123,12 @@ def _wire(event: Event, data: Mapping[str, Json]) -> WireEvent:
 
 
 def _chunk(text: str) -> tuple[WireEvent, ...]:
+    """A paragraph of its own in the running text."""
     return ((MessageChunk.name, {"delta": f"\n\n{text}\n\n"}),) if text else ()
 
 
 def _call_one(call: FunctionCall) -> dict[str, Json]:
+    """Generation 1 asks for one widget at a time, by its uuid."""
     sources = _sources(call)
     if not sources or not sources[0].widget_uuid:
         return payload(call)

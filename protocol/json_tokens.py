@@ -38,6 +38,7 @@ def tokens_of(body: bytes, *, no_matter: int) -> int:
 
 
 def _outside_texts(body: bytes) -> Iterator[bytes]:
+    """What of JSON is no text, in pieces."""
     start, in_text = 0, False
     while start < len(body):
         end = min(start + AT_ONCE, len(body))
@@ -52,6 +53,7 @@ def _outside_texts(body: bytes) -> Iterator[bytes]:
 
 
 def _after_text(body: bytes, start: int, end: int) -> tuple[int, bool]:
+    """Where to go on from within a text, and whether that is still within it."""
     found = _INSIDE.match(body, start, end)
     stop = found.end() if found else end
     if stop < end and body[stop] == _QUOTE:
@@ -61,6 +63,7 @@ def _after_text(body: bytes, start: int, end: int) -> tuple[int, bool]:
 
 
 def _ends_in_text(piece: bytes) -> bool:
+    """Whether a piece that begins outside of texts ends inside of one: its quotes are odd."""
     return piece.replace(b"\\\\", b"").replace(b'\\"', b"").count(b'"') % 2 == 1
 
 

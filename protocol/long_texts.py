@@ -88,6 +88,7 @@ class LongTextWriter:
 
 
 def _may_have_long_ones(body: bytes) -> bool:
+    """Whether somewhere in the body a stretch has escapes, and no quote that ends a text."""
     probes = (body[at : at + _PROBE] for at in range(0, len(body), _PROBED_EVERY))
     return len(body) > LONG and any(
         b"\\" in probe and probe.count(b'"') <= probe.count(b'\\"') + 1 for probe in probes
@@ -95,6 +96,7 @@ def _may_have_long_ones(body: bytes) -> bool:
 
 
 def _long_ones(body: bytes) -> Iterator[tuple[int, int]]:
+    """Where long texts stand, between their quotes."""
     start = 0
     began: int | None = None  # where the text that is open at the start of a piece begins
     while start < len(body):

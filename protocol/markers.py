@@ -44,6 +44,7 @@ def strip_markers(text: str) -> str:
 
 
 def _each(sign: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Every place of a marker in a text, looked for by the piece."""
     start = 0
     for piece in pieces_of(text, border=_before_tag):
         yield from sign.finditer(text, start, start + len(piece))

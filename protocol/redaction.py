@@ -81,6 +81,7 @@ def _between_addresses(text: str, at: int) -> int:
 
 
 def _ends_in_address(piece: str, goes_on: bool) -> bool:
+    """Whether an address that begins in a piece, or before it, reaches its end."""
     begins = piece.rfind("://")
     return (goes_on or begins >= 0) and not _NO_ADDRESS.search(piece, max(begins, 0))
 
@@ -113,6 +114,7 @@ def redact_url(url: str) -> str:
 
 
 def is_secret_name(name: str) -> bool:
+    """Whether a key is the name of a secret, in any spelling (`X-Api-Key`, `authToken`)."""
     return len(name) <= _LONGEST_NAME and _is_secret(name)
 
 

@@ -26,6 +26,7 @@ def objects_of(value: Json) -> list[JsonObject]:
 
 
 def is_number(value: object) -> bool:
+    """Whether a value can be compared as a number; true and false cannot."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

@@ -114,6 +114,7 @@ def _value(body: bytes) -> tuple[Json, list[str]]:
 
 
 def _may_need_cleaning(body: bytes) -> bool:
+    """Whether there is an escape of what cannot be stored; it may begin in one piece and end in another."""
     starts = range(0, len(body), AT_ONCE)
     return any(_MAY_NEED_CLEANING.search(body, at, at + AT_ONCE + _ESCAPE) for at in starts)
 

@@ -91,6 +91,7 @@ def values_in(value: Json) -> int:
 
 
 def is_deeper(value: Json, *, than: int) -> bool:
+    """Whether lists and objects, as a parser makes them, stand in each other more often than this."""
     level = [value] if type(value) in _PARSED_CONTAINERS else []
     for _ in range(than):
         level = [

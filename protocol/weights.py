@@ -14,6 +14,7 @@ _TEXT = 64  # characters that take as long as a value
 
 
 def is_heavy(output: object) -> TypeGuard[Event]:
+    """Whether saying something takes so long that others would wait for it."""
     if isinstance(output, MessageChunk) or not isinstance(output, Event):
         return False
     return weighs_more(values_of(output), than=HEAVY, text=_TEXT)

@@ -19,6 +19,7 @@ _UPLOAD = "file-"
 
 
 def is_upload(*, origin: str, id: str) -> bool:
+    """Whether the widget that is called so is a file that somebody attached to a question."""
     return origin == _UPLOADS and id.startswith(_UPLOAD)
 
 

@@ -60,6 +60,7 @@ def read_source_data(raw: Json, *, path: str, notes: Notes) -> SourceData:
 
 
 def are_rows(raw: Sequence[Json]) -> bool:
+    """Whether the elements of a list are rows without an envelope, which are one table."""
     return bool(raw) and all(map(_is_row, raw))
 
 
@@ -81,6 +82,7 @@ def _read_result(raw: Json, *, path: str, notes: Notes) -> SourceResult:
 
 
 def _command_result(fields: Fields) -> CommandResult:
+    """How a command ended; what is no status, message or object of data is kept beside them."""
     given = fields.raw.get("data")
     data = given if isinstance(given, Mapping) else {}
     others = {name: value for name, value in fields.raw.items() if name not in _OF_A_COMMAND}
@@ -110,6 +112,7 @@ def _items(fields: Fields) -> tuple[DataItem | FileReference, ...]:
 
 
 def _item(fields: Fields) -> DataItem | FileReference | None:
+    """One item; a `content` that is no text is written as JSON."""
     content, url = fields.raw.get("content"), fields.raw.get("url")
     data_format = _data_format(fields)
     citable = fields.flag("citable", default=True)

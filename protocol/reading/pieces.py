@@ -56,6 +56,7 @@ def _lists(messages: Sequence[Json], context: Json) -> Iterator[Sequence[Json]]:
 
 
 def _within(sources: Sequence[Json]) -> Iterator[Sequence[Json]]:
+    """What sources returned, and the items of each: of a result, or of the data of a context."""
     yield sources
     for source in objects_of(sources):
         for told in (source, object_of(source.get("data")), object_of(source.get("content"))):
