@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 import re
 import shlex
+import tomllib
 from typing import Any
 
 from django.core.management import get_commands
@@ -30,6 +31,7 @@ LINK = re.compile(r"\]\(([^)#]+)\)")
 FILE = re.compile(r"`((?:copilot_admin|protocol|tests|docs|templates|benchmarks)/[\w./-]+)`")
 PATH = re.compile(r"`([\w./-]+(?:\.(?:py|js|css|html|md|toml)|/))`")
 COMMAND = re.compile(r"manage\.py (\w+)")
+SECTIONS = ["Context", "Decision", "Consequences"]
 BLOCK = re.compile(r"```.*?```", re.DOTALL)
 TYPED = ".venv/bin/python manage.py"
 
@@ -47,6 +49,21 @@ def test_every_path_of_a_page_about_the_code_exists(name: str):
     roots = (BASE_DIR, BASE_DIR / "copilot_admin")
     assert len(paths) > 30
     assert [path for path in sorted(paths) if not any((one / path).exists() for one in roots)] == []
+
+
+def test_every_decision_has_its_sections():
+    for path in DECISIONS:
+        text = path.read_text()
+        assert text.startswith(f"# {int(path.name[:4])}. "), path.name
+        assert re.findall(r"^## (.*)$", text, re.MULTILINE) == SECTIONS, path.name
+
+
+def test_every_dependency_has_its_reason():
+    text = (BASE_DIR / "docs" / "adr" / "0005-dependencies.md").read_text()
+    rows = re.findall(r"^\| ([\w., -]+) \|", text, re.MULTILINE)[1:]
+    project = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]
+    names = {re.split(r"[\[<>=;]", one)[0] for one in project["dependencies"]}
+    assert {name for row in rows for name in row.split(", ")} == names
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
