@@ -14,7 +14,9 @@ from copilot_admin.transcripts.matching.similarity import COMPARED
 from tests.transcripts.store.journaling import Asked, Client, ai
 
 pytestmark = pytest.mark.django_db
-PROSE = Path(__file__).parents[2] / "docs/adr/0018-how-it-is-run.md"  # an answer about other things
+PROSE = (
+    Path(__file__).parents[3] / "docs/adr/0018-deployment-upgrade-and-backup.md"
+)  # an answer about other things
 QUESTION = "What moved the market today?"
 ANSWERS = [
     "**Oil** fell by three percent after the [meeting](https://a.test) in Vienna.\n\n- Brent: 71",
