@@ -20,7 +20,7 @@ from copilot_admin.config.variables import (
 
 
 class PasswordSignIn(StrEnum):
-    """Who signs in with a password: all users, or superusers on the emergency page."""
+    """Users who sign in with a password: all, or superusers on the emergency page."""
 
     ON = "on"
     EMERGENCY = "emergency"

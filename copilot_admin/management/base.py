@@ -1,4 +1,4 @@
-"""What the commands share: sanitised output, and files that are replaced as a whole."""
+"""Base of the commands: sanitised output, and files that are replaced as a whole."""
 
 import os
 from pathlib import Path

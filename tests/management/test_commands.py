@@ -195,9 +195,9 @@ def test_a_key_works_on_its_last_day():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["Desk", "--expires", "tomorrow"], "is no date. Write 2030-12-31."),
-        (["Desk", "--expires", "2001-01-01"], "has passed. Name a day to come."),
-        (["Desk", "--expires", "9999-12-31"], "is no date"),
+        (["Desk", "--expires", "tomorrow"], "is not a date"),
+        (["Desk", "--expires", "2001-01-01"], "is in the past"),
+        (["Desk", "--expires", "9999-12-31"], "is not a date"),
         (["Desk", "--copilot", "nobody"], "There is no copilot with the slug nobody."),
         ([" "], "A key needs a name of 1 to 100 characters."),
         (["x" * 101], "A key needs a name of 1 to 100 characters."),

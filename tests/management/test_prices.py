@@ -104,7 +104,7 @@ def test_the_file_may_come_from_standard_input(cloud: Provider, file: Path, monk
     ("options", "sentence"),
     [
         (("--provider", "Nobody"), "There is no provider 'Nobody'. Add it in the admin first."),
-        (("--provider", "Cloud", "--from", "soon"), "'soon' is no date. Write 2030-12-31."),
+        (("--provider", "Cloud", "--from", "soon"), "'soon' is not a date"),
         (("--provider", "Cloud"), "'Cloud' could not be reached"),
     ],
 )
@@ -145,7 +145,7 @@ class TestFill:
     )
 
     def test_it_tells_first_and_changes_nothing(self):
-        assert self.fill() == [self.TOLD, "Nothing was changed. Say --yes to do it."]
+        assert self.fill() == [self.TOLD, "Dry run: nothing changed. Re-run with --yes to apply."]
         assert not Run.objects.exclude(cost=None).exists()
         assert not AuditEntry.objects.exists()
 

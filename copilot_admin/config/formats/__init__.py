@@ -1,1 +1,1 @@
-"""How dates are written, a package for each language, as Django looks for them."""
+"""Date formats, one package per language, where Django looks for them."""

@@ -16,17 +16,17 @@ from protocol.components import ContractFinding, ContractRule
 
 
 class Command(SanitizedCommand):
-    """Checks all rules of every component; the last one by running every sample."""
+    """Check all rules of every component; the last one by running every sample."""
 
     help = "Checks every component against the six rules of the contract, and runs its samples."
     requires_system_checks = ()  # this command says the same, and more
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declares which components to check."""
+        """Declare which components to check."""
         parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
 
     def handle(self, *, names: list[str], **options: Any) -> None:
-        """Writes one line for each component and rule; fails when there is a finding."""
+        """Write one line for each component and rule; fails when there is a finding."""
         try:
             known = registry()
         except ConfigurationError as error:

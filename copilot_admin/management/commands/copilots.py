@@ -47,12 +47,12 @@ LONGEST_VALUE = 200  # characters of a value in a diff
 
 
 class Command(SanitizedCommand):
-    """Exports and imports copilots, makes them of templates, and checks their answers."""
+    """Export and imports copilots, makes them of templates, and checks their answers."""
 
     help = "Exports, imports and checks copilots, or makes one of a template."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declares `export`, `import`, `templates`, `new` and `check`."""
+        """Declare `export`, `import`, `templates`, `new` and `check`."""
         actions = parser.add_subparsers(dest="action", required=True)
         export = actions.add_parser("export", help="writes a copilot file; never a secret")
         export.add_argument("slugs", metavar="SLUG", nargs="*", help="default: all but the archive")
@@ -81,7 +81,7 @@ class Command(SanitizedCommand):
         check.add_argument("--json", action="store_true", help="say all of it as JSON")
 
     def handle(self, *, action: str, **options: Any) -> None:
-        """Runs the subcommand that was given."""
+        """Run the subcommand that was given."""
         try:
             match action:
                 case "export":

@@ -17,28 +17,24 @@ from copilot_admin.models import Action, Copilot, EndpointKey
 
 
 def end_of_day(text: str) -> datetime:
-    """The end of a day in UTC: a key works on its last day.
-
-    Raises:
-        ArgumentTypeError: It is no date, or one that has passed.
-    """
+    """Parse a future date as the end of that day in UTC."""
     try:
         day = date.fromisoformat(text)
         end = datetime.combine(day + timedelta(days=1), time(), tzinfo=UTC)
     except (ValueError, OverflowError):
-        raise ArgumentTypeError(f"{text!r} is no date. Write 2030-12-31.") from None
+        raise ArgumentTypeError(f"{text!r} is not a date, use YYYY-MM-DD") from None
     if end <= datetime.now(UTC):
-        raise ArgumentTypeError(f"{text} has passed. Name a day to come.")
+        raise ArgumentTypeError(f"{text} is in the past")
     return end
 
 
 class Command(SanitizedCommand):
-    """Makes endpoint keys."""
+    """Create endpoint keys."""
 
     help = "Makes endpoint keys. The key alone is written to standard output, this once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declares `create`."""
+        """Declare `create`."""
         create = parser.add_subparsers(dest="action", required=True).add_parser("create")
         create.add_argument("name", help="who uses the key")
         create.add_argument(
@@ -55,7 +51,7 @@ class Command(SanitizedCommand):
     def handle(
         self, *, name: str, slugs: list[str], expires: datetime | None, **options: Any
     ) -> None:
-        """Makes the key and prints it."""
+        """Create the key and prints it."""
         name = name.strip()
         longest = EndpointKey._meta.get_field("name").max_length
         if not name or (longest and len(name) > longest):

@@ -40,20 +40,16 @@ NAMED = 5  # entries that are named for each reason to skip them
 
 
 def day(text: str) -> date:
-    """The day that an option names.
-
-    Raises:
-        ArgumentTypeError: It is none.
-    """
+    """Parse a date."""
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise ArgumentTypeError(f"{text!r} is no date. Write 2030-12-31.") from None
+        raise ArgumentTypeError(f"{text!r} is not a date, use YYYY-MM-DD") from None
 
 
 @dataclass(slots=True)
 class PricedTally:
-    """What became of the requests of one model.
+    """Result for the requests of one model.
 
     Attributes:
         exact: Requests whose cost is known to the last digit.
@@ -83,12 +79,12 @@ class PricedTally:
 
 
 class Command(SanitizedCommand):
-    """Imports prices, and fills costs."""
+    """Import prices, and fills costs."""
 
     help = "Imports the prices of models, and gives requests a cost that had none when they ended."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declares `import` and `fill`."""
+        """Declare `import` and `fill`."""
         actions = parser.add_subparsers(dest="action", required=True)
         _declare_import(actions.add_parser("import", help="new prices begin on a day"))
         fills = actions.add_parser("fill", help="requests of unknown cost get one")
@@ -96,14 +92,14 @@ class Command(SanitizedCommand):
         fills.add_argument("--yes", action="store_true", help="do it; without it, tell alone")
 
     def handle(self, *, action: str, **options: Any) -> None:
-        """Does what the action asks for."""
+        """Run the given action."""
         if action == "fill":
             self._fill(**options)
         else:
             self._import(**options)
 
     def _fill(self, *, provider: str, yes: bool, **_: Any) -> None:
-        """Says of each model what its requests cost, and writes it where that is wanted."""
+        """Report the cost of the requests of each model, and store it with `--yes`."""
         name = _row_of(provider).name if provider else ""
         tallies: defaultdict[tuple[str, str], PricedTally] = defaultdict(PricedTally)
         untold: defaultdict[tuple[str, str], PricedTally] = defaultdict(PricedTally)
@@ -121,7 +117,7 @@ class Command(SanitizedCommand):
                 _record_fill(untold)
             self.stdout.write("\n".join(_told(tallies)))
         if not yes:
-            self.stdout.write("Nothing was changed. Say --yes to do it.")
+            self.stdout.write("Dry run: nothing changed. Re-run with --yes to apply.")
 
     def _import(
         self,
@@ -133,7 +129,7 @@ class Command(SanitizedCommand):
         dry_run: bool,
         **options: Any,
     ) -> None:
-        """Imports a file, and says what became of each model."""
+        """Import a file, and says what became of each model."""
         row = _row_of(provider)
         begins = day or datetime.now(UTC).date()
         try:
@@ -185,7 +181,7 @@ def _row_of(name: str) -> Provider:
 
 
 def _record_fill(tallies: Mapping[tuple[str, str], PricedTally]) -> None:
-    """Says in the audit trail how many requests of each provider and model got a cost."""
+    """Record how many requests of each provider and model got a cost."""
     rows = {row.name: row for row in Provider.objects.all()}
     for (provider, model), tally in sorted(tallies.items()):
         filled = {"exact": tally.exact, "estimated": tally.estimated}
@@ -209,7 +205,7 @@ def _told(tallies: Mapping[tuple[str, str], PricedTally]) -> Iterable[str]:
 
 
 def _bytes_of(file: Path) -> bytes:
-    """The file, or as much of it as shows that it is too large."""
+    """Return the file, or enough of it to show that it is too large."""
     if str(file) == "-":
         return sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
     with file.open("rb") as opened:
@@ -217,7 +213,7 @@ def _bytes_of(file: Path) -> bytes:
 
 
 def _listed(provider: Provider) -> Collection[str]:
-    """The models that the provider lists; it is asked if nobody has done so lately."""
+    """Return the models that the provider lists; it is asked unless that is known."""
     return frozenset(known_models(provider.pk) or fetch_models(provider))
 
 

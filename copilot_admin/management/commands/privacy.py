@@ -51,7 +51,7 @@ class Command(SanitizedCommand):
     help = "Erases conversations, prunes what was kept for long enough, and holds what must stay."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declares the actions, each with what it is told."""
+        """Declare the actions, each with what it is told."""
         actions = parser.add_subparsers(dest="action", required=True)
         erase = actions.add_parser("erase", help="erases what was asked and answered, for good")
         add_scope(erase)
@@ -79,7 +79,7 @@ class Command(SanitizedCommand):
         add_yes(files)
 
     def handle(self, *, action: str, **options: Any) -> None:
-        """Does what the action asks for."""
+        """Run the given action."""
         match action:
             case "erase":
                 self._erase(**options)

@@ -20,7 +20,7 @@ from copilot_admin.server.instance_lock import instance_lock
 
 
 class Command(SanitizedCommand):
-    """Prepares the database, creates the first admin and sample copilots, serves."""
+    """Prepare the database, creates the first admin and sample copilots, serves."""
 
     help = "Prepares everything and serves. A second run changes nothing and serves."
     requires_system_checks = (COMPONENTS,)

@@ -46,7 +46,7 @@ _UNFINISHED: Mapping[str, str] = {
 
 
 class Command(SanitizedCommand):
-    """Replays the saved questions of a copilot, and waits for the end."""
+    """Replay the saved questions of a copilot, and waits for the end."""
 
     help = "Asks saved questions of a draft, a version or another model, and says what changed."
 
@@ -55,7 +55,7 @@ class Command(SanitizedCommand):
         return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declares the copilot, the questions, whom to ask, and the bound."""
+        """Declare the copilot, the questions, whom to ask, and the bound."""
         parser.add_argument("slug", metavar="SLUG", help="of the copilot")
         parser.add_argument(
             "--questions", default=ALL, metavar="WHICH", help="all, a label, or ids: 3,5 (all)"
@@ -105,10 +105,10 @@ class Command(SanitizedCommand):
 
 
 def _view_of(replay_id: int, copilots: QuerySet[Copilot]) -> ReplayView:
-    """What became of a replay.
+    """Return a finished replay.
 
     Raises:
-        CommandError: It was deleted while it was done, or its copilot was.
+        CommandError: The replay or its copilot was deleted meanwhile.
     """
     views = replay_views(Replay.objects.filter(pk=replay_id))
     if not copilots.exists():
@@ -119,7 +119,7 @@ def _view_of(replay_id: int, copilots: QuerySet[Copilot]) -> ReplayView:
 
 
 def exit_of(view: ReplayView) -> int:
-    """What a replay comes to: nothing changed, something did, or not all of it could be asked."""
+    """Return the exit status of a replay."""
     tally = view.tally
     if view.replay.state != ReplayState.DONE or tally.failed or tally.undecided:
         return NOT_RUN
@@ -165,10 +165,10 @@ def _amount(text: str | None) -> Decimal | None:
 
 
 def _questions(copilot: Copilot, which: str) -> QuerySet[SavedQuestion]:
-    """All questions, those with some ids, or those with a label.
+    """Return all questions, those with some ids, or those with a label.
 
     Raises:
-        ConfigurationError: One of the ids is none of this copilot's.
+        ConfigurationError: An id isn't one of this copilot.
     """
     rows = SavedQuestion.objects.filter(copilot=copilot)
     ids = which.replace(" ", "").split(",")
@@ -184,7 +184,7 @@ def _questions(copilot: Copilot, which: str) -> QuerySet[SavedQuestion]:
 
 
 def _line(answer: ReplayAnswer) -> str:
-    """A question and what became of its answer."""
+    """Describe the answer of a question."""
     question = " ".join(answer.head.split())
     short = question if len(question) <= LONGEST_LINE else f"{question[: LONGEST_LINE - 1]}…"
     if not answer.answered_at:

@@ -22,7 +22,7 @@ OF_TRAIL = (
 
 
 class Command(SanitizedCommand):
-    """Rotates the keys that seal stored secrets."""
+    """Rotate the keys that seal stored secrets."""
 
     help = (
         "Seals every stored secret anew under the first of COPILOT_ENCRYPTION_KEYS, and says which of "
@@ -30,11 +30,11 @@ class Command(SanitizedCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declares `rotate`."""
+        """Declare `rotate`."""
         parser.add_subparsers(dest="action", required=True).add_parser("rotate")
 
     def handle(self, **options: Any) -> None:
-        """Seals every stored secret anew.
+        """Encrypt every stored secret anew.
 
         Raises:
             CommandError: Something does not open.
@@ -72,7 +72,7 @@ def _of_signing() -> list[str]:
 
 
 def _trail_needs_fallbacks() -> bool:
-    """Whether entries of the audit trail could not be checked without the fallbacks."""
+    """Return whether entries of the audit trail need the fallback keys."""
     fallbacks = {derive_key(str(one)).id for one in settings.SECRET_KEY_FALLBACKS}
     kept = {derive_key(one).id for one in (*settings.AUDIT_KEYS, settings.SECRET_KEY)}
     return AuditEntry.objects.filter(key_id__in=fallbacks - kept).exists()

@@ -15,7 +15,7 @@ from copilot_admin.server.instance_lock import instance_lock
 
 
 class Command(SanitizedCommand):
-    """Serves the copilots and the admin."""
+    """Serve the copilots and the admin."""
 
     help = "Serves the copilots and the admin."
     requires_system_checks = (COMPONENTS,)  # `manage.py check --deploy` runs them all

@@ -15,7 +15,7 @@ TRIES = 3  # of a batch; a question that refers to a blob does so in millisecond
 
 
 class Command(SanitizedCommand):
-    """Sweeps blobs and images."""
+    """Delete unreferenced blobs and images."""
 
     help = (
         "Deletes stored contents and images to which nothing refers any more. The server does it too, "
@@ -23,7 +23,7 @@ class Command(SanitizedCommand):
     )
 
     def handle(self, **options: Any) -> None:
-        """Sweeps in short batches, so that a running server goes on."""
+        """Delete unreferenced in short batches, so that a running server goes on."""
         sweep = Sweep()
         while not sweep.is_done:
             sweep = at_half_pace(partial(_next, sweep))
@@ -32,7 +32,7 @@ class Command(SanitizedCommand):
 
 
 def _next(sweep: Sweep) -> Sweep:
-    """Sweeps a batch, and once more if a question has referred to one of its blobs meanwhile.
+    """Delete unreferenced a batch, and once more if a question has referred to one of its blobs meanwhile.
 
     Raises:
         IntegrityError: It happened again and again.

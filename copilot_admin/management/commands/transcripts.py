@@ -31,25 +31,21 @@ from copilot_admin.transcripts.search.saved_views import SEARCHED
 
 
 def named_value(text: str) -> tuple[str, str]:
-    """A filter and its value.
-
-    Raises:
-        ArgumentTypeError: It is none.
-    """
+    """Parse a filter as `name=value`."""
     name, equals, value = text.partition("=")
     if name not in BY_NAME or not equals or not value:
         known = ", ".join(BY_NAME)
-        raise ArgumentTypeError(f"{text!r} is no filter. Write name=value with one of: {known}.")
+        raise ArgumentTypeError(f"{text!r} is not a filter, use name=value with one of: {known}")
     return name, value
 
 
 class Command(SanitizedCommand):
-    """Exports transcripts."""
+    """Export transcripts."""
 
     help = "Exports transcripts as files for spreadsheets, fine-tuning, evaluations and readers."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declares `export`."""
+        """Declare `export`."""
         exports = parser.add_subparsers(dest="action", required=True).add_parser(
             "export", help="writes what the list of transcripts shows with the same filters"
         )
@@ -82,7 +78,7 @@ class Command(SanitizedCommand):
         )
 
     def handle(self, *, output: Path, **options: Any) -> None:
-        """Writes the file; how much was written is said on standard error."""
+        """Write the file and report its size on standard error."""
         named = {name: options[name] for name in ("copilot", "since", "until") if options[name]}
         given = {SEARCHED: options["search"], **dict(options["filters"]), **named}
         query = frozen_query(given)
@@ -109,10 +105,10 @@ class Command(SanitizedCommand):
 
 
 def _selection(query: str) -> Selection:
-    """What the filters select.
+    """Return the selection of the filters.
 
     Raises:
-        CommandError: One has a value that there is not.
+        CommandError: A filter has an unknown value.
     """
     selection = read_selection(query)
     for one in selection.chosen.unknown:
@@ -122,7 +118,7 @@ def _selection(query: str) -> Selection:
 
 
 def _write(file: BinaryIO, walk: ExportWalk, about: About) -> tuple[int, int]:
-    """Writes a whole export, and says how many conversations and questions are in it."""
+    """Write an export; return the numbers of conversations and questions."""
     conversations = turns = 0
     for piece in whole(walk, about, borders()[1] + 1):
         match piece:
@@ -134,26 +130,18 @@ def _write(file: BinaryIO, walk: ExportWalk, about: About) -> tuple[int, int]:
 
 
 def _refuse_erased(*, since: datetime) -> None:
-    """A file of the admin is taken away by an erasure; of this one nobody else knows.
-
-    Raises:
-        CommandError: What was erased meanwhile may be in it.
-    """
+    """Fail if transcripts were erased meanwhile: erasure can't reach this file."""
     erasures = Removal.objects.filter(cause=Cause.ERASURE, moved_at__gte=since)
     if erasures.exists():
         raise CommandError(
-            "Transcripts were erased while the file was written: it may have words of them, and is "
-            "not kept. Export again, and throw away what went to standard output."
+            "Transcripts were erased while the file was written, so it is deleted. Export again, and "
+            "discard what was written to standard output."
         )
 
 
 @contextmanager
 def _opened(output: Path) -> Iterator[BinaryIO]:
-    """Where the export goes: a new file for its owner alone, which is gone if it is not whole.
-
-    Raises:
-        OSError: There is such a file already, or none can be written.
-    """
+    """Open a new private file, deleted if the export fails; `-` is standard output."""
     if str(output) == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()

@@ -19,17 +19,17 @@ logger = logging.getLogger(__name__)
 
 
 class Command(db_worker.Command):
-    """Does the tasks that wait in the database."""
+    """Do the tasks that wait in the database."""
 
     help = "Does the background tasks that wait in the database, until a signal stops it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declares those of `db_worker`, unless its checks would refuse them in words of Django's."""
+        """Declare those of `db_worker`, unless its checks would refuse them in words of Django's."""
         if settings.BACKGROUND == DATABASE_TASKS:
             super().add_arguments(parser)
 
     def handle(self, **options: Any) -> None:
-        """Does tasks until it is stopped; while the database is away it waits, as servers do.
+        """Do tasks until it is stopped; while the database is away it waits, as servers do.
 
         Raises:
             CommandError: The servers do their tasks themselves.
