@@ -27,7 +27,7 @@ TEMPLATE_PAGES = sorted((BASE_DIR / "docs" / "templates").glob("*.md"))
 PAGES = sorted((BASE_DIR / "docs").glob("*.md"))
 DECISIONS = sorted((BASE_DIR / "docs" / "adr").glob("*.md"))
 DOCUMENTS = [BASE_DIR / "README.md", *PAGES, *DECISIONS, *TEMPLATE_PAGES]
-LINK = re.compile(r"\]\(([^)#]+)\)")
+LINK = re.compile(r"\]\(([^)\s#]*)#?([^)\s]*)\)")
 FILE = re.compile(r"`((?:copilot_admin|protocol|tests|docs|templates|benchmarks)/[\w./-]+)`")
 PATH = re.compile(r"`([\w./-]+(?:\.(?:py|js|css|html|md|toml)|/))`")
 COMMAND = re.compile(r"manage\.py (\w+)")
@@ -37,7 +37,7 @@ TYPED = ".venv/bin/python manage.py"
 
 
 def test_the_readme_leads_to_every_page():
-    targets = set(LINK.findall((BASE_DIR / "README.md").read_text()))
+    targets = {path for path, _ in LINK.findall((BASE_DIR / "README.md").read_text())}
     assert {f"docs/{page.name}" for page in PAGES} - targets == set()
 
 
@@ -66,11 +66,22 @@ def test_every_dependency_has_its_reason():
     assert {name for row in rows for name in row.split(", ")} == names
 
 
+def anchors_of(page: Path) -> set[str]:
+    """Return the anchors of a page's headings as GitHub makes them, and "" for the page itself."""
+    headings = re.findall(
+        r"^#+ (.*)$", page.read_text() if page.suffix == ".md" else "", re.MULTILINE
+    )
+    return {"", *(re.sub(r"[^\w -]", "", one.lower()).replace(" ", "-") for one in headings)}
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 class TestEveryDocument:
     def test_its_links_lead_somewhere(self, document: Path):
-        targets = [link for link in LINK.findall(document.read_text()) if "://" not in link]
-        missing = [link for link in targets if not (document.parent / link).exists()]
+        missing = []
+        for path, anchor in LINK.findall(document.read_text()):
+            target = document.parent / path if path else document
+            if "://" not in path and not (target.exists() and anchor in anchors_of(target)):
+                missing.append(f"{path}#{anchor}")
         assert missing == []
 
     def test_the_files_that_it_names_exist(self, document: Path):
