@@ -2,7 +2,6 @@
 
 from base64 import b64encode
 from collections.abc import Iterator
-from dataclasses import replace
 import json
 from typing import Any
 
@@ -184,7 +183,7 @@ def test_a_named_proxy_says_who_asks_and_a_stranger_does_not(service_url, monkey
     sent = {"X_User_Id": "李", "X_User_Name": "李 \u202eX", "X_User_Email": "l@b.example"}
     assert ask(service_url, **sent)[0] == 200
     assert str(EndUser.objects.get()) == "李 X"
-    monkeypatch.setattr(PROXY, "end_user", replace(HERE, networks=ELSEWHERE))
+    monkeypatch.setattr(PROXY, "end_user", HERE.model_copy(update={"networks": ELSEWHERE}))
     for forwarded in ("10.0.0.7", "2001:db8::7", "127.0.0.1, 10.0.0.7"):
         assert ask(service_url, **sent, X_Forwarded_For=forwarded)[0] == 200
     assert users() == [("李", "李"), *[(None, None)] * 3]

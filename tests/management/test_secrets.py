@@ -115,8 +115,8 @@ def test_what_does_not_open_is_named_and_its_key_stays(old_providers):
     with pytest.raises(CommandError) as refused:
         call_command("secrets", "rotate", stdout=out)
     assert str(refused.value) == (
-        f"key of a provider (Provider {broken.pk}): A stored secret cannot be opened: it was changed, "
-        "or belongs to another row. Enter it anew.\nEnter these anew, or add the key again."
+        f"key of a provider (Provider {broken.pk}): A stored secret can't be decrypted: it was changed, "
+        "or belongs to another row. Enter it again.\nEnter these anew, or add the key again."
     )
     assert out.getvalue() == (
         f"2 sealed anew under the key {NEW.id}.\nThe key {OLD.id} still seals 1: keep it.\n"
