@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-import re
 import sys
 
-from django.conf import settings
 from django.test import AsyncClient, Client
 import pytest
 
@@ -16,24 +14,22 @@ from copilot_admin.import_export.exporting import export_file
 from copilot_admin.import_export.importing import import_values
 from copilot_admin.models import Access, Copilot, Event, EventType
 from tests.api.test_query import post
+from tests.docs.recipes import write
 from tests.factories import make_key, make_published, make_user
 from tests.streams import read
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-RECIPE = Path(settings.BASE_DIR, "docs", "extending.md")
+RECIPE = "copilot_admin/agent/components/word_count.py"
 MODULE = f"{components.__name__}.word_count"
 QUESTION = {"messages": [{"role": "human", "content": "Word count: one two three"}]}
 
 
 @pytest.fixture(autouse=True)
 def new_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The example of the recipe, saved where the recipe says; no other file is touched."""
-    text = RECIPE.read_text()
-    (name,) = re.findall(r"save it as `(\w+\.py)`\s+in `copilot_admin/agent/components/`", text)
-    (code,) = re.findall(r"```python\n(\"\"\"Counts.*?)```", text, re.DOTALL)
-    (tmp_path / name).write_text(code)
-    monkeypatch.setattr(components, "__path__", [*components.__path__, str(tmp_path)])
+    """The example of the recipe, next to the files of the product."""
+    _, folder = write(RECIPE, tmp_path)
+    monkeypatch.setattr(components, "__path__", [*components.__path__, str(folder)])
     registry.cache_clear()
     yield
     sys.modules.pop(MODULE, None)
@@ -47,13 +43,13 @@ def test_it_keeps_the_contract_and_has_a_manifest_of_its_own_words() -> None:
     assert found.manifests == (
         {
             "name": "word_count",
-            "description": "Counts the words of a text.",
+            "description": "Count the words of a text.",
             "parameters": {
                 "type": "object",
                 "properties": {
-                    "text": {"description": "The text to count in.", "type": "string"},
-                    "at_least": {
-                        "description": "Letters that a word must have to count.",
+                    "text": {"description": "The text.", "type": "string"},
+                    "min_length": {
+                        "description": "Shortest word that counts.",
                         "type": "integer",
                     },
                 },
@@ -67,9 +63,9 @@ def test_the_admin_shows_it_and_has_a_switch_for_it() -> None:
     builder = Client()
     builder.force_login(make_user(Role.BUILDERS))
     catalogue = builder.get("/admin/components/").content.decode()
-    assert "Word count" in catalogue and "Counts the words of a text." in catalogue
+    assert "Word count" in catalogue and "Count the words of a text." in catalogue
     page = builder.get("/admin/components/word_count/v1/").content.decode()
-    assert "Letters that a word must have to count." in page
+    assert "Shortest word that counts." in page
     form = builder.get("/admin/copilot_admin/copilot/add/").content.decode()
     assert 'value="word_count@v1"' in form
 
@@ -106,10 +102,10 @@ def test_a_copilot_file_names_it_and_comes_back_as_it_went() -> None:
 def test_programs_call_it_over_http() -> None:
     _, key = make_key()
     path = "/v2/components/word_count/version/v1"
-    body = {"stream": False, "parameters": {"text": "one two three", "at_least": 4}}
+    body = {"stream": False, "parameters": {"text": "one two three", "min_length": 4}}
     status, answer = post(body, path=path, Authorization=f"Bearer {key}")
     assert (status, answer["status"]) == (200, "done")
     assert [one["text"] for one in answer["content"]] == [{"info": "1 words"}]
     wrong = {"parameters": {"text": " "}}
     status, answer = post(wrong, path=path, Authorization=f"Bearer {key}")
-    assert (status, answer["message"]) == (400, "There is no text to count in. Give some.")
+    assert (status, answer["message"]) == (400, "The text is empty. Pass a text.")
