@@ -29,7 +29,7 @@ help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
 
 run: $(VENV)/run.stamp  ## install on the first run, then serve on HOST and PORT
-	@$(PY) manage.py quickstart --host "$(HOST)" --port "$(PORT)"
+	@HOST="$(HOST)" $(PY) manage.py quickstart --host "$(HOST)" --port "$(PORT)"
 
 test: $(VENV)/dev.stamp  ## run the tests
 	@$(MAKE) --no-print-directory test-sqlite test-postgres
@@ -88,15 +88,15 @@ $(VENV)/run.stamp: requirements/run.txt | $(PY)
 
 $(VENV)/dev.stamp: requirements/dev.txt | $(UV)
 	@echo "Installing what the tests need ..."
-	@$(UV_INSTALL) -r $< || $(PIP_INSTALL) -r $<  # uv knows no settings of pip, such as a mirror
+	@$(UV_INSTALL) -r $< || $(PIP_INSTALL) -r $<  # uv ignores pip's settings, such as a mirror
 	@touch $@ $(VENV)/run.stamp
 
-# It installs in half of the time that pip takes. Its own version is that of the lock too.
+# uv installs in half of the time that pip takes. Its version is locked too.
 $(UV): | $(PY)
 	@awk '/^uv==/ { on = 1 } on { print } on && !/\\$$/ { exit }' requirements/dev.txt > $(VENV)/uv.txt
 	@$(PIP_INSTALL) -r $(VENV)/uv.txt
 
-# The newest Python that will do; looked for only when there is no environment yet.
+# The first suitable Python, used only while there is no environment.
 PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && break; \
 	done)
