@@ -35,7 +35,6 @@ from copilot_admin.runs.open_run import start_draining, stop_draining
 from copilot_admin.runs.stops import CRASHED
 from copilot_admin.storage.writer import WRITER, DatabaseThread, Writer
 from tests.agent.scripted import stalled, text
-from tests.clocks import when_missed
 from tests.evaluation.questions import script
 from tests.factories import make_copilot, make_published, make_saved, make_user
 from tests.polling import HANGS_SECONDS, eventually
@@ -112,8 +111,7 @@ def test_stopping_ends_those_that_are_being_asked(monkeypatch):
     assert not SavedAnswer.objects.exists()
 
 
-@when_missed
-def test_what_another_process_left_is_taken_up(monkeypatch, since):
+def test_what_another_process_left_is_taken_up(monkeypatch):
     copilot = make_copilot()
     saved = make_saved(copilot)
     queue([saved], BOTH, user_id=None)
@@ -121,7 +119,7 @@ def test_what_another_process_left_is_taken_up(monkeypatch, since):
     WRITER.submit(resume_questions).result(HANGS_SECONDS)
     idle()
     assert progress_of(copilot.pk).unfinished == 2
-    SavedAnswer.objects.update(claimed_at=timezone.now() + since)
+    SavedAnswer.objects.update(claimed_at=timezone.now() - timedelta(minutes=1))
     WRITER.submit(resume_questions).result(HANGS_SECONDS)
     idle()
     assert progress_of(copilot.pk).unfinished == 0
@@ -187,12 +185,11 @@ def test_a_copilot_on_its_way_out_is_not_asked():
     assert claim(copilot.pk, at_once=1) is None
 
 
-@when_missed
-def test_no_more_of_a_copilot_are_claimed_at_once_than_is_said_unless_they_are_left(since):
+def test_no_more_of_a_copilot_are_claimed_at_once_than_is_said_unless_they_are_left():
     copilot = make_copilot()
     queue([make_saved(copilot) for _ in range(4)], [Side.DRAFT], user_id=None)
     assert [claim(copilot.pk, at_once=2) is None for _ in range(3)] == [False, False, True]
-    SavedAnswer.objects.update(claimed_at=timezone.now() + since)
+    SavedAnswer.objects.update(claimed_at=timezone.now() - timedelta(minutes=1))
     assert claim(copilot.pk, at_once=2) is not None
 
 

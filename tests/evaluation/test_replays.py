@@ -1,5 +1,6 @@
 """Replays: each question asked once of one target, paused, bounded, stopped, taken up again."""
 
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -47,7 +48,6 @@ from copilot_admin.models import (
     Side,
 )
 from tests.agent.scripted import broken, stalled, text
-from tests.clocks import when_missed
 from tests.evaluation.questions import script
 from tests.factories import make_copilot, make_provider, make_published, make_saved, make_user
 from tests.polling import HANGS_SECONDS, eventually
@@ -281,8 +281,7 @@ def test_a_replay_is_paused_goes_on_and_is_stopped_at_will(monkeypatch):
     assert not wish(10**9, ReplayWish.STOP)
 
 
-@when_missed
-def test_each_question_is_claimed_once_and_those_of_the_dead_are_asked_again(since):
+def test_each_question_is_claimed_once_and_those_of_the_dead_are_asked_again():
     copilot = make_copilot()
     for number in range(3):
         make_saved(copilot, f"{number}?")
@@ -293,22 +292,23 @@ def test_each_question_is_claimed_once_and_those_of_the_dead_are_asked_again(sin
     assert second
     assert first.answer_id != second.answer_id
     assert claim(made.pk, at_once=2) is None
-    ReplayAnswer.objects.filter(pk=first.answer_id).update(claimed_at=timezone.now() + since)
+    ReplayAnswer.objects.filter(pk=first.answer_id).update(
+        claimed_at=timezone.now() - timedelta(minutes=1)
+    )
     again = claim(made.pk, at_once=2)
     assert again
     assert again.answer_id == first.answer_id
 
 
-@when_missed
-def test_a_replay_that_nobody_goes_on_with_is_taken_up_by_one(monkeypatch, since):
+def test_a_replay_that_nobody_goes_on_with_is_taken_up_by_one(monkeypatch):
     copilot = make_copilot()
     make_saved(copilot)
     made = begin(replay_of(copilot, WantedTarget()), SavedQuestion.objects.all())
     assert claim_stalled() == []
-    Replay.objects.update(moved_at=timezone.now() + since)
+    Replay.objects.update(moved_at=timezone.now() - timedelta(minutes=1))
     assert claim_stalled() == [made.pk]
     assert claim_stalled() == []
-    Replay.objects.update(moved_at=timezone.now() + since)
+    Replay.objects.update(moved_at=timezone.now() - timedelta(minutes=1))
     script(monkeypatch, text("Now."))
     resume_replays()
     idle()

@@ -14,7 +14,6 @@ from copilot_admin.limits.rate_limits import RateLimits
 from copilot_admin.limits.redis_client import KEY_PREFIX, REDIS_AWAY, LimitRedis
 from copilot_admin.limits.rules import LimitRule, LimitSubject
 from copilot_admin.models import LimitScope
-from tests.babbling import REPLIES, babbling
 from tests.limits.limiting import make_rule
 from tests.services import REDIS_URL
 
@@ -161,19 +160,6 @@ def test_slots_that_redis_gave_are_known_when_it_goes_away():
         assert not await worker.acquire("c")
 
     run(scenario, NOWHERE)
-
-
-@pytest.mark.parametrize("reply", list(REPLIES.values())[:4], ids=list(REPLIES)[:4])
-def test_a_redis_that_sends_nonsense_counts_as_away(reply: bytes, caplog):
-    async def scenario(worker: Worker) -> None:
-        assert await worker.acquire("a")
-        await worker.redis.reconnect()
-        assert worker.redis.problem == REDIS_AWAY
-        worker.redis.forget()
-        assert await worker.rates.hit(RATE)
-
-    with babbling(reply) as url:
-        run(scenario, url)
 
 
 def test_a_redis_that_hangs_costs_no_more_than_its_timeout(monkeypatch):
