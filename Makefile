@@ -29,7 +29,7 @@ help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
 
 run: $(VENV)/run.stamp  ## install on the first run, then serve on HOST and PORT
-	@HOST="$(HOST)" $(PY) manage.py quickstart --host "$(HOST)" --port "$(PORT)"
+	@$(PY) manage.py quickstart --host "$(HOST)" --port "$(PORT)"
 
 test: $(VENV)/dev.stamp  ## run the tests
 	@$(MAKE) --no-print-directory test-sqlite test-postgres
