@@ -5,11 +5,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import Enum
 import json
-from pathlib import Path
-import re
 from typing import Any, ClassVar
 
-from django.conf import settings
 from django.test import AsyncClient, Client
 import pytest
 
@@ -17,10 +14,10 @@ from copilot_admin.agent.tools import registry
 from copilot_admin.agent.tools.registry import ToolContext, ToolResult, tool
 from copilot_admin.agent.values.model_call import Finish, ToolCall
 from copilot_admin.models import Conversation, Event, Outcome, Run
-from protocol import events
 from protocol.events import MessageChunk
 from protocol.generations import Generation
 from tests.agent.scripted import ScriptedProvider, Step, text
+from tests.docs.recipes import execute
 from tests.factories import make_published
 from tests.streams import read
 
@@ -30,16 +27,7 @@ QUERY = "/v1/copilots/news/query"
 HELLO = {"messages": [{"role": "human", "content": "Will it rain?"}], "timezone": "UTC"}
 
 
-def forecast_of_the_recipe() -> Any:
-    """The event that docs/extending.md writes, in the file in which it says to write it."""
-    text = Path(settings.BASE_DIR, "docs", "extending.md").read_text()
-    (code,) = re.findall(r"```python\n(@dataclass.*?class Forecast.*?)```", text, re.DOTALL)
-    file = dict(vars(events))
-    exec(code, file)  # noqa: S102  # our own recipe
-    return file["Forecast"]
-
-
-Forecast: Any = forecast_of_the_recipe()
+Forecast: Any = execute("protocol/events.py")["Forecast"]  # of docs/extending.md
 
 
 class OldForecast(Forecast):  # type: ignore[misc]  # a class made of text
