@@ -150,7 +150,7 @@ TASKS = {
     "default": {
         "BACKEND": "django_tasks_db.DatabaseBackend"
         if BACKGROUND == "database"
-        else "copilot_admin.jobs.background.ProcessBackend"
+        else "copilot_admin.jobs.tasks.ThreadBackend"
     }
 }
 REDACTION = (env.copilot_redact, tuple(one.pattern for one in env.copilot_redact_expressions))

@@ -18,8 +18,7 @@ from copilot_admin.config.roles import Role
 from copilot_admin.copilots import data_fit, live
 from copilot_admin.http.auth_throttle import FAILURES
 from copilot_admin.import_export import bundles, validation
-from copilot_admin.jobs.background import BACKGROUND
-from copilot_admin.jobs.walks import WALKS
+from copilot_admin.jobs.tasks import BACKGROUND
 from copilot_admin.limits.cache import LIMIT_CACHE
 from copilot_admin.limits.concurrency import SLOTS
 from copilot_admin.limits.rate_limits import RATE_LIMITS
@@ -143,8 +142,7 @@ def _reset_caches() -> None:
     forget_users()
     for one in (LIMIT_CACHE, LIMIT_REDIS, RATE_LIMITS, REJECTIONS, SLOTS, USAGE_CACHE):
         one.forget()
-    for other in (REFUSED, WALKS):
-        other.forget()
+    REFUSED.forget()
     FAILURES.reset()
     JOURNAL._is_failing = False
 

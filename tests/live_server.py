@@ -13,7 +13,7 @@ import uvicorn
 from copilot_admin.agent.files.file_processes import WORKERS
 from copilot_admin.component_calls.call import CALLS
 from copilot_admin.http.scope import App
-from copilot_admin.jobs import background
+from copilot_admin.jobs import tasks as background_tasks
 from copilot_admin.runs.open_run import stop_draining
 from copilot_admin.runs.run import RUNNING
 from copilot_admin.server import lifecycle
@@ -30,7 +30,7 @@ class LiveServer:
 
     def is_idle(self) -> bool:
         """Whether all that was asked is answered, or its asker gone, and nothing goes on."""
-        return not (self.requests or RUNNING or CALLS) and background.is_idle()
+        return not (self.requests or RUNNING or CALLS) and not background_tasks.has_coroutines()
 
 
 class _FileProcesses:

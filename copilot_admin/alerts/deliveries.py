@@ -27,8 +27,12 @@ import orjson
 from copilot_admin.alerts.messages import AlertMessage, to_line
 from copilot_admin.alerts.webhooks import DeliveryResult, post_signed
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.jobs.background import beside, in_loop, is_server
-from copilot_admin.jobs.tasks import waits_for_worker
+from copilot_admin.jobs.tasks import (
+    has_server_loop,
+    is_queued,
+    run_coroutine,
+    run_on_server_loop,
+)
 from copilot_admin.models import (
     Alert,
     AlertDelivery,
@@ -138,7 +142,7 @@ def enqueue_due_deliveries() -> None:
     now = timezone.now()
     waiting = AlertDelivery.objects.filter(due_at__lte=now, state=DeliveryState.WAITING)
     for row in waiting.order_by("due_at").only("claim", "due_at")[:MAX_MESSAGES_PER_CALL]:
-        if waits_for_worker(deliver, str(row.pk), row.claim):
+        if is_queued(deliver, str(row.pk), row.claim):
             continue
         mine = _claimed(row.pk, row.claim).filter(due_at=row.due_at)
         if mine.update(claim=F("claim") + 1, due_at=now + LEASE):
@@ -150,10 +154,10 @@ def enqueue_due_deliveries() -> None:
 @task
 def deliver(delivery_id: str, claim: int) -> None:
     """Attempt a delivery: in the server's event loop, or right here in a worker."""
-    if is_server():
-        beside(partial(_start_attempt, delivery_id, claim))
+    if has_server_loop():
+        run_on_server_loop(partial(_start_attempt, delivery_id, claim))
     else:
-        in_loop(attempt(UUID(delivery_id), claim))
+        run_coroutine(attempt(UUID(delivery_id), claim))
 
 
 def _start_attempt(delivery_id: str, claim: int) -> asyncio.Task[None]:

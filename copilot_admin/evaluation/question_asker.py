@@ -23,8 +23,12 @@ from copilot_admin.evaluation.question_runs import (
     trying,
     without_answer,
 )
-from copilot_admin.jobs.background import beside, in_loop, is_server
-from copilot_admin.jobs.tasks import TURN_SECONDS
+from copilot_admin.jobs.tasks import (
+    MAX_TASK_SECONDS,
+    has_server_loop,
+    run_coroutine,
+    run_on_server_loop,
+)
 from copilot_admin.runs.open_run import is_draining
 from copilot_admin.runs.run import RUNNING
 from copilot_admin.runs.stops import CRASHED
@@ -99,10 +103,10 @@ class Asker(Generic[Job]):
         Returns:
             Whether others have their turn now, and something waits.
         """
-        if is_server():
-            beside(lambda: spawn(self.ask_waiting(), name=self.desk.name))
+        if has_server_loop():
+            run_on_server_loop(lambda: spawn(self.ask_waiting(), name=self.desk.name))
             return False
-        return in_loop(self.ask_waiting(seconds=TURN_SECONDS))
+        return run_coroutine(self.ask_waiting(seconds=MAX_TASK_SECONDS))
 
     async def ask_waiting(self, *, seconds: float = float("inf")) -> bool:
         """Asks until nothing waits.

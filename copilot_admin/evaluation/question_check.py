@@ -18,7 +18,7 @@ from copilot_admin.evaluation.question_runs import (
     trying,
     without_answer,
 )
-from copilot_admin.jobs.background import in_loop
+from copilot_admin.jobs.tasks import run_coroutine
 from copilot_admin.models import Copilot, Judgement, SavedQuestion, Side
 from copilot_admin.runs.run import RUNNING
 from copilot_admin.runs.tasks import spawn
@@ -45,7 +45,7 @@ def check_questions(copilot: Copilot, side: Side) -> list[Checked]:
     # What they bring is read when they are asked: all of it may be too much at once.
     questions = list(SavedQuestion.objects.filter(copilot=copilot).defer("body"))
     target = target_of(copilot, side)
-    results = in_loop(_results(questions, target, trying(None)))
+    results = run_coroutine(_results(questions, target, trying(None)))
     return list(zip(questions, results, strict=True))
 
 

@@ -8,7 +8,7 @@ from django_tasks import task
 
 from copilot_admin.evaluation.question_asker import Asker, QuestionDesk
 from copilot_admin.evaluation.question_queue import claim_stalled, queue
-from copilot_admin.jobs.tasks import take_up
+from copilot_admin.jobs.tasks import enqueue_stalled
 from copilot_admin.models import SavedQuestion, Side
 
 
@@ -36,4 +36,4 @@ def ask_in_background(
 
 def resume_questions() -> None:
     """Takes up the questions that nobody asks any more, unless they wait for a worker."""
-    take_up(ask_saved_questions, claim_stalled())
+    enqueue_stalled(ask_saved_questions, claim_stalled())

@@ -20,8 +20,7 @@ from copilot_admin.evaluation.replay_queue import (
     sign_of_life,
 )
 from copilot_admin.evaluation.replay_targets import target_of_replay
-from copilot_admin.jobs.background import in_loop
-from copilot_admin.jobs.tasks import take_up
+from copilot_admin.jobs.tasks import enqueue_stalled, run_coroutine
 from copilot_admin.models import Replay, SavedQuestion
 from copilot_admin.runs.stops import CRASHED
 from copilot_admin.storage.writer import READER, WRITER
@@ -79,7 +78,7 @@ def replay_in_background(replay: Replay, questions: QuerySet[SavedQuestion]) -> 
 
 def replay_here(replay_id: int) -> None:
     """Asks all that waits, in this thread."""
-    in_loop(Asker(ReplayDesk(replay_id)).ask_waiting())
+    run_coroutine(Asker(ReplayDesk(replay_id)).ask_waiting())
 
 
 def wish(replay_id: int, wanted: ReplayWish) -> bool:
@@ -93,7 +92,7 @@ def wish(replay_id: int, wanted: ReplayWish) -> bool:
 
 def resume_replays() -> None:
     """Takes up the replays that nobody goes on with, unless they wait for a worker."""
-    take_up(ask_replay, claim_stalled())
+    enqueue_stalled(ask_replay, claim_stalled())
 
 
 async def _keep(claimed: ClaimedReplay, result: QuestionResult) -> None:

@@ -15,7 +15,7 @@ from django_tasks_db.models import DBTaskResult
 from copilot_admin.evaluation.question_queue import UNFINISHED
 from copilot_admin.evaluation.replay_decisions import GOING_ON, ReplayWish
 from copilot_admin.evaluation.replay_reading import ReplayView, replay_views
-from copilot_admin.jobs import removals
+from copilot_admin.jobs.removal import get_unfinished
 from copilot_admin.models import (
     AlertDelivery,
     Copilot,
@@ -25,7 +25,7 @@ from copilot_admin.models import (
     ReplayState,
     SavedAnswer,
 )
-from copilot_admin.privacy.counting import COUNTED
+from copilot_admin.privacy.counting import MAX_COUNTED
 from copilot_admin.storage.selects import member
 
 MOST_SHOWN = 100  # of each kind; more of them are counted
@@ -205,14 +205,14 @@ def _deletions() -> Iterator[Work]:
 
 
 def _removals() -> Iterator[Work]:
-    for row in removals.unfinished().order_by("pk")[:MOST_SHOWN]:
+    for row in get_unfinished().order_by("pk")[:MOST_SHOWN]:
         yield Work(
             kind=WorkKind.REMOVAL,
             name=f"{row.get_cause_display()}: {row.get_state_display()}",
             since=row.begun_at,
             moved_at=row.moved_at,
             done=min(row.total, row.counts.get("Conversation", 0)),
-            total=row.total if row.total < COUNTED else None,
+            total=row.total if row.total < MAX_COUNTED else None,
         )
 
 

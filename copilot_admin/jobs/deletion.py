@@ -1,18 +1,22 @@
-"""Delete a copilot in short batches, so that streams go on between; writes.
+"""Deletion of copilots in short batches, between which streams go on.
 
-A mark on the row says that a copilot is on its way out. What is left to do is read anew for each
-batch, so that deleting goes on after a restart where it stopped.
+A mark on the row says that a copilot is being deleted. Each batch reads what is left, so that a
+deletion continues after a restart.
 """
 
 from collections.abc import Collection, Iterable
-from enum import StrEnum
+from functools import partial
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
+from django_tasks import task
 
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
+from copilot_admin.jobs.blob_sweep import sweep_blobs, sweep_images
+from copilot_admin.jobs.tasks import BatchResult, enqueue_stalled, run_batches, run_on_writer
 from copilot_admin.models import (
     Action,
     Alert,
@@ -36,31 +40,32 @@ from copilot_admin.models import (
     SavedQuestion,
     VersionProvider,
 )
-from copilot_admin.privacy import holds
-from copilot_admin.privacy.holds import holds_on_copilot
-from copilot_admin.privacy.rows import delete_first, of_conversations, of_runs, without_running
-from copilot_admin.privacy.users import forget_silent, users_of
+from copilot_admin.privacy.holds import holds_on_copilot, try_lock_holds
+from copilot_admin.privacy.rows import (
+    delete_first_rows,
+    delete_unused_users,
+    exclude_running,
+    get_conversation_rows,
+    get_run_rows,
+    get_user_ids,
+)
 from copilot_admin.transcripts.store import is_missed
 
-CONVERSATIONS = 20  # looked at in one batch; one with more rows than a batch takes several
+BATCH_CONVERSATIONS = 20  # one with many rows takes several batches
 
 
-class DeletionStep(StrEnum):
-    """What came of a batch of deleting a copilot."""
+def delete_in_background(copilot_ids: Collection[int]) -> None:
+    """Disable copilots and enqueue their deletion; call it in a transaction."""
+    mark_for_deletion(copilot_ids)
+    for copilot_id in copilot_ids:
+        transaction.on_commit(partial(delete_copilot.enqueue, copilot_id))
 
-    MOVED = "moved"
-    WAITING = "waiting"  # answers that still run, a legal hold, or another process that deletes
-    GONE = "gone"
 
-
-def mark(copilot_ids: Collection[int]) -> None:
-    """Takes copilots off at once; what belongs to them is deleted from now on.
-
-    One of which a legal hold keeps anything stays as it is.
-    """
+def mark_for_deletion(copilot_ids: Collection[int]) -> None:
+    """Disable copilots and mark them for deletion, except those with data under a legal hold."""
     now = timezone.now()
-    free = [pk for pk in copilot_ids if not holds_on_copilot(pk)]
-    Copilot.objects.filter(pk__in=free, deletion_requested_at=None).update(
+    deletable = [pk for pk in copilot_ids if not holds_on_copilot(pk)]
+    Copilot.objects.filter(pk__in=deletable, deletion_requested_at=None).update(
         enabled=False,
         archived_at=None,
         live=None,
@@ -69,67 +74,71 @@ def mark(copilot_ids: Collection[int]) -> None:
     )
 
 
-def claim_stalled() -> list[int]:
-    """Copilots whose deletion has stopped; each is handed to one caller only."""
+@task
+def delete_copilot(copilot_id: int) -> None:
+    """Delete a marked copilot; a periodic task resumes it if it is interrupted."""
+    last = run_batches(
+        lambda: run_on_writer(partial(delete_batch, copilot_id)),
+        lambda result: result is not BatchResult.MORE,
+    )
+    if last is BatchResult.MORE:
+        delete_copilot.enqueue(copilot_id)
+    elif last is BatchResult.DONE:
+        sweep_images()
+        sweep_blobs.enqueue()
+
+
+def resume_deletions() -> None:
+    """Enqueue deletions whose worker is gone; each is claimed by one caller only."""
     now = timezone.now()
     stalled = Copilot.objects.filter(
         Q(deletion_moved_at=None) | is_missed("deletion_moved_at", now),
         deletion_requested_at__isnull=False,
     )
-    return [
-        pk
-        for pk in stalled.values_list("pk", flat=True)
-        if stalled.filter(pk=pk).update(deletion_moved_at=now)
-    ]
+    ids = list(stalled.values_list("pk", flat=True))
+    claimed = [pk for pk in ids if stalled.filter(pk=pk).update(deletion_moved_at=now)]
+    enqueue_stalled(delete_copilot, claimed)
 
 
-def delete_batch(copilot_id: int) -> DeletionStep:
-    """Deletes some rows of a copilot that is marked, and at last the copilot."""
+def delete_batch(copilot_id: int) -> BatchResult:
+    """Delete some rows of a marked copilot, and finally the copilot."""
     marked = Copilot.objects.filter(pk=copilot_id, deletion_requested_at__isnull=False)
     copilot = marked.select_for_update(skip_locked=True, no_key=True).first()
     if copilot is None:
-        return DeletionStep.WAITING if marked.exists() else DeletionStep.GONE
+        return BatchResult.WAITING if marked.exists() else BatchResult.DONE
     marked.update(deletion_moved_at=timezone.now())
-    if not holds.stay() or holds_on_copilot(copilot_id):
-        return DeletionStep.WAITING
+    if not try_lock_holds() or holds_on_copilot(copilot_id):
+        return BatchResult.WAITING
     oldest = Conversation.objects.filter(copilot_id=copilot_id).order_by("last_at", "id")
-    found = list(oldest.values_list("pk", flat=True)[:CONVERSATIONS])
-    if found:
-        ended = without_running(found)
-        theirs = users_of(Conversation.objects.filter(pk__in=ended))
-        return (
-            DeletionStep.MOVED
-            if _deleted(of_conversations(ended), theirs)
-            else DeletionStep.WAITING
-        )
+    ids = list(oldest.values_list("pk", flat=True)[:BATCH_CONVERSATIONS])
+    if ids:
+        ended = exclude_running(ids)
+        users = get_user_ids(Conversation.objects.filter(pk__in=ended))
+        is_deleted = _delete_rows(get_conversation_rows(ended), users)
+        return BatchResult.MORE if is_deleted else BatchResult.WAITING
     runs, calls = (model.objects.filter(copilot_id=copilot_id) for model in (Run, ComponentCall))
-    if _deleted(_of_copilot(copilot_id), users_of(runs) | users_of(calls)):
-        return DeletionStep.MOVED
-    if Run.objects.filter(copilot_id=copilot_id).exists():
-        return DeletionStep.WAITING
+    if _delete_rows(_get_other_rows(copilot_id), get_user_ids(runs) | get_user_ids(calls)):
+        return BatchResult.MORE
+    if runs.exists():
+        return BatchResult.WAITING
     copilot.delete()
-    _tell_ended(copilot_id)
-    return DeletionStep.GONE
+    # In the same transaction, so that a crash can't lose the entry.
+    record(Action.DELETION_ENDED, by=Actor.server(), on=Subject("copilot", str(copilot_id)))
+    return BatchResult.DONE
 
 
-def _tell_ended(copilot_id: int) -> None:
-    """Has it stand in the trail with the same commit; a process that dies then has told it."""
-    on = Subject("copilot", str(copilot_id))
-    record(Action.DELETION_ENDED, by=Actor.server(), on=on)
+def _delete_rows(in_order: Iterable[QuerySet[Any]], user_ids: Collection[int]) -> bool:
+    """Delete some rows and users without any others; return False if there were none."""
+    deleted = delete_first_rows(in_order).total
+    if deleted:
+        delete_unused_users(user_ids)
+    return bool(deleted)
 
 
-def _deleted(in_order: Iterable[QuerySet[Any]], theirs: Collection[int]) -> bool:
-    """Deletes some rows, and users whose last ones these were; whether there were any."""
-    gone = delete_first(in_order).total
-    if gone:
-        forget_silent(theirs)
-    return bool(gone)
-
-
-def _of_copilot(copilot_id: int) -> Iterable[QuerySet[Any]]:
-    """The rows of a copilot without conversations, those first that others do not refer to."""
+def _get_other_rows(copilot_id: int) -> Iterable[QuerySet[Any]]:
+    """Yield rows outside of conversations, in an order in which foreign keys let them be deleted."""
     ended = Run.objects.filter(copilot_id=copilot_id).exclude(outcome=Outcome.RUNNING)
-    yield from of_runs(ended)
+    yield from get_run_rows(ended)
     yield ComponentCall.objects.filter(copilot_id=copilot_id).order_by()
     for rollup in (DailyTotal, DailyUsage, HourlyUsage, ErrorUsage, CriterionUsage, CallerDay):
         yield rollup._default_manager.filter(copilot_id=copilot_id).order_by()
@@ -142,6 +151,6 @@ def _of_copilot(copilot_id: int) -> Iterable[QuerySet[Any]]:
     of_rule, of_digest = Q(alert__rule__copilot_id=copilot_id), Q(digest__copilot_id=copilot_id)
     yield AlertDelivery.objects.filter(of_rule | of_digest).order_by()
     yield Alert.objects.filter(rule__copilot_id=copilot_id).order_by()
-    # As a join without a match, PostgreSQL reads every run there is.
+    # As a join without a match, PostgreSQL would read all runs.
     used = Exists(Run.objects.filter(copilot_version=OuterRef("pk")))
     yield CopilotVersion.objects.filter(~used, copilot_id=copilot_id).order_by()

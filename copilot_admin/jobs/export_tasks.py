@@ -1,11 +1,11 @@
-"""Exports written in the background: by this process, or by a worker."""
+"""Background tasks that write exports of transcripts."""
 
 from functools import partial
 
 from django.db import transaction
 from django_tasks import task
 
-from copilot_admin.jobs.tasks import in_turns, waits_for_worker
+from copilot_admin.jobs.tasks import is_queued, run_batches
 from copilot_admin.models import TranscriptExport
 from copilot_admin.transcripts.exports.conversations import ExportOptions
 from copilot_admin.transcripts.exports.keeping import ExportRefusal, begin, take_over
@@ -14,16 +14,17 @@ from copilot_admin.transcripts.exports.writing import Writing, WritingStep
 
 @task
 def write_export(export_id: int, claim: int) -> None:
-    """Writes an export until others have their turn; where it stops early, housekeeping takes it up."""
+    """Write a part of an export; a periodic task resumes it if it is interrupted."""
     writing = Writing(export_id, claim)
-    if in_turns(writing.batch, lambda step: step is WritingStep.ENDED) is WritingStep.MOVED:
+    last = run_batches(writing.batch, lambda step: step is WritingStep.ENDED)
+    if last is WritingStep.MOVED:
         write_export.enqueue(export_id, claim)
 
 
 def export_in_background(
     owner_id: int, *, given: dict[str, str], name: str, options: ExportOptions
 ) -> TranscriptExport | ExportRefusal:
-    """Has transcripts written into a file."""
+    """Begin an export and enqueue its task."""
     with transaction.atomic():
         export = begin(owner_id, given=given, name=name, options=options)
         if isinstance(export, TranscriptExport):
@@ -32,6 +33,6 @@ def export_in_background(
 
 
 def resume_exports() -> None:
-    """Takes up the exports that nobody writes any more, unless they wait for a worker."""
-    for export_id, claim in take_over(partial(waits_for_worker, write_export)):
+    """Enqueue exports whose worker is gone."""
+    for export_id, claim in take_over(partial(is_queued, write_export)):
         write_export.enqueue(export_id, claim)

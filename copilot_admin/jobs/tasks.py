@@ -1,175 +1,218 @@
-"""The tasks of the background, each a loop over batches that the journal's thread commits.
+"""Background tasks: on a thread of this process, or in the database for workers.
 
-Batches go through that one thread because SQLite takes one writer: so they wait in the same queue as
-the questions, and never hold the database against them.
+The database says what a task has to do, so an interrupted task is resumed by a periodic task.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import astuple
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable
+from concurrent.futures import Future
 from datetime import timedelta
+from enum import StrEnum
 from functools import partial
 import logging
+import threading
 import time
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from django import db
-from django.db import transaction
 from django.utils import timezone
-from django_tasks import task
-from django_tasks.base import Task, TaskResultStatus
+from django.utils.crypto import get_random_string
+from django_tasks.backends.base import BaseTaskBackend
+from django_tasks.base import Task, TaskResult, TaskResultStatus
 from django_tasks_db import DatabaseBackend
 from django_tasks_db.models import DBTaskResult
 
+from copilot_admin.agent.providers.registry import aclose_all
 from copilot_admin.errors import Unavailable
-from copilot_admin.jobs import removals, removing
-from copilot_admin.jobs.background import pause
-from copilot_admin.jobs.deletion import DeletionStep, claim_stalled, delete_batch, mark
-from copilot_admin.jobs.images import sweep_images
-from copilot_admin.jobs.long_statements import kept_claimed
-from copilot_admin.jobs.sweeping import Sweep, sweep_batch
-from copilot_admin.privacy.leftovers import (
-    empty_log,
-    forget_reasons,
-    merge_search_index,
-    unused_reasons,
-    vacuum,
-)
-from copilot_admin.storage.writer import WRITER, close_lost_connections
+from copilot_admin.storage.errors import DatabaseUnavailable
+from copilot_admin.storage.writer import WRITER, DatabaseThread, close_lost_connections
 
-TURN_SECONDS = 10.0  # then another task has its turn, and a worker may stop
-# A task of ours gives others their turn long before: whoever had this one was killed.
+MAX_TASK_SECONDS = 10.0  # then the task is enqueued again, so that others run and a worker can stop
+# Tasks end long before, so the worker of this one was killed.
 LOST_AFTER = timedelta(hours=1)
-
-# Of this process, the removals for which the search index is being merged; those begin it no more.
-_merging: set[int] = set()
+CANCEL_SECONDS = 1.0  # for coroutines of the server loop, when the process stops
 
 P = ParamSpec("P")
 T = TypeVar("T")
+BACKGROUND = DatabaseThread("background-tasks", capacity=1000)
+_stopping = threading.Event()
+_server_loop: list[asyncio.AbstractEventLoop] = []  # of the server in this process, if there is one
+_coroutines: set[asyncio.Task[Any]] = set()  # on the server loop
 logger = logging.getLogger(__name__)
 
 
+class BatchResult(StrEnum):
+    """Result of a batch of a background job."""
+
+    MORE = "more"
+    WAITING = "waiting"  # for running answers, a legal hold or another process
+    DONE = "done"
+
+
 class WorkerLost(Exception):
-    """The worker was killed; what is under way for long is begun again by housekeeping."""
+    """The worker was killed; periodic tasks resume what was unfinished."""
 
 
-@task
-def delete_copilot(copilot_id: int) -> None:
-    """Deletes a copilot that is marked; where it stops early, housekeeping takes it up again."""
-    last = in_turns(partial(_deleted, copilot_id), lambda step: step is not DeletionStep.MOVED)
-    if last is DeletionStep.MOVED:
-        delete_copilot.enqueue(copilot_id)
-    elif last is DeletionStep.GONE:
-        sweep_images()
-        sweep_blobs.enqueue()
+class ThreadBackend(BaseTaskBackend):
+    """Backend of django-tasks that runs tasks on a thread, in order, and keeps no results."""
+
+    def enqueue(self, task: Task[Any, Any], args: Any, kwargs: Any) -> TaskResult[Any]:
+        """Queue a task.
+
+        Raises:
+            DatabaseUnavailable: The process is stopping.
+        """
+        self.validate_task(task)
+        BACKGROUND.submit(partial(task.call, *args, **kwargs)).add_done_callback(_log_failure)
+        return TaskResult(
+            task=task,
+            id=get_random_string(32),
+            status=TaskResultStatus.READY,
+            enqueued_at=timezone.now(),
+            started_at=None,
+            last_attempted_at=None,
+            finished_at=None,
+            args=list(args),
+            kwargs=dict(kwargs),
+            backend=self.alias,
+            errors=[],
+            worker_ids=[],
+        )
 
 
-@task
-def sweep_blobs(after: str = "", in_round: int = 0, total: int = 0) -> None:
-    """Deletes every blob without a referrer, from a place on."""
-    state = Sweep(after, in_round, total)
-
-    def batch() -> Sweep:
-        nonlocal state
-        state = WRITER.submit(partial(sweep_batch, state)).result()
-        return state
-
-    last = in_turns(batch, lambda sweep: sweep.is_done)
-    if last is not None and not last.is_done:
-        sweep_blobs.enqueue(*astuple(last)[:3])
+def _log_failure(done: "Future[Any]") -> None:
+    if (error := done.exception()) is not None:
+        logger.error("A background task failed.", exc_info=error)
 
 
-@task
-def remove(removal_id: int) -> None:
-    """Removes what is erased or whose time is up; where it stops, housekeeping takes it up again."""
-    last = in_turns(
-        partial(_removed, removal_id), lambda step: step is not removing.RemovalStep.MOVED
-    )
-    if last is removing.RemovalStep.MOVED:
-        remove.enqueue(removal_id)
-    elif last is removing.RemovalStep.LAST:
-        _clear_files(removal_id)
+def start(server_loop: asyncio.AbstractEventLoop | None = None) -> None:
+    """Accept tasks, also after `stop`; a worker or a command has no server loop."""
+    _stopping.clear()
+    _server_loop[:] = [] if server_loop is None else [server_loop]
 
 
-def _removed(removal_id: int) -> removing.RemovalStep:
-    return WRITER.submit(partial(removing.remove_batch, removal_id)).result()
+def stop(*, timeout: float) -> bool:
+    """Stop after the current batch; return False if that took longer than `timeout` seconds."""
+    _stopping.set()
+    _server_loop.clear()  # it ends too
+    return BACKGROUND.stop(timeout=timeout)
 
 
-def _clear_files(removal_id: int) -> None:
-    """Clears what the database's own files hold of deleted rows; where that fails, it is tried again."""
-    if WRITER.submit(partial(removals.is_to_be_cleared, removal_id)).result():
-        is_merged = in_turns(partial(_merged, removal_id), bool)
-        if is_merged is False:
-            remove.enqueue(removal_id)
-        if not is_merged:
-            return
-    try:
-        # Of large tables it takes longer than a claim lasts: other processes would begin it too.
-        with kept_claimed(partial(removals.claim, removal_id)):
-            is_clear = _is_clear(removal_id)
-        if is_clear:
-            WRITER.submit(partial(removals.finish, removal_id)).result()
-            _merging.discard(removal_id)
-    except (db.Error, Unavailable) as error:
-        logger.warning("removal %d is not finished yet: %s", removal_id, type(error).__name__)
-        close_lost_connections()
-        return
-    sweep_blobs.enqueue()
+async def stop_coroutines() -> None:
+    """Wait a moment for the coroutines of `run_on_server_loop`, then cancel them."""
+    if _coroutines:
+        _done, pending = await asyncio.wait(_coroutines, timeout=CANCEL_SECONDS)
+        for task in pending:
+            task.cancel()
+        if pending:
+            await asyncio.wait(pending)
 
 
-def _is_clear(removal_id: int) -> bool:
-    WRITER.submit(partial(forget_reasons, unused_reasons())).result()
-    if WRITER.submit(partial(removals.forget_who, removal_id)).result():
-        vacuum()
-    return empty_log()
+def has_coroutines() -> bool:
+    """Return whether a coroutine of `run_on_server_loop` is running."""
+    return bool(_coroutines)
 
 
-def _merged(removal_id: int) -> bool:
-    """Merges a little of the search index; whether nothing is left of what a removal deleted.
+def has_server_loop() -> bool:
+    """Return whether this process is a server, whose event loop outlives a task."""
+    return bool(_server_loop)
 
-    The first call for a removal begins it anew, with all that was deleted by then. No other does: what
-    was merged would be merged again, and of a large index a turn merges a small part.
+
+def run_on_server_loop(begin: Callable[[], asyncio.Task[Any]]) -> None:
+    """Run a coroutine that mostly waits on the server's event loop, and return at once.
+
+    Args:
+        begin: Creates the asyncio task; called in the loop.
+
+    Raises:
+        DatabaseUnavailable: The server is stopping.
     """
-    merge = partial(merge_search_index, first=removal_id not in _merging)
-    is_merged = WRITER.submit(merge).result()
-    _merging.add(removal_id)
-    return is_merged
+    if not _server_loop:
+        raise DatabaseUnavailable
+    try:
+        _server_loop[0].call_soon_threadsafe(_keep_coroutine, begin)
+    except RuntimeError as error:  # the loop is closed
+        raise DatabaseUnavailable from error
 
 
-def resume_removals() -> None:
-    """Takes up the removals that have stopped, unless they wait for a worker."""
-    take_up(remove, removals.claim_stalled())
+def _keep_coroutine(begin: Callable[[], asyncio.Task[Any]]) -> None:
+    task = begin()
+    _coroutines.add(task)
+    task.add_done_callback(_coroutines.discard)
 
 
-def delete_in_background(copilot_ids: Iterable[int]) -> None:
-    """Has copilots deleted, which are off from now on; call it in a transaction."""
-    ids = tuple(copilot_ids)
-    mark(ids)
-    for copilot_id in ids:
-        transaction.on_commit(partial(delete_copilot.enqueue, copilot_id))
+def run_coroutine(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine in an event loop of its own, in the thread of a worker or a command."""
+    return asyncio.run(_run_and_close(work))
 
 
-def resume_deletions() -> None:
-    """Takes up the deletions that have stopped, unless they wait for a worker."""
-    take_up(delete_copilot, claim_stalled())
+async def _run_and_close(work: Coroutine[Any, Any, T]) -> T:
+    try:
+        return await work
+    finally:
+        await aclose_all()
 
 
-def take_up(work: Task[[T], None], stalled: Iterable[T]) -> None:
-    """Has work done that stopped somewhere, unless it waits for a worker."""
-    for what in stalled:
-        if not waits_for_worker(work, what):
-            work.enqueue(what)
+def run_on_writer(job: Callable[[], T]) -> T:
+    """Run a job on the thread that commits runs, and wait for it.
+
+    SQLite has one writer. Batches wait in the queue of the requests, so they never lock them out.
+    """
+    return WRITER.submit(job).result()
 
 
-def waits_for_worker(work: Task[P, None], *what: object) -> bool:
-    """Whether a worker will do this anyway; never where servers work themselves."""
-    if not isinstance(work.get_backend(), DatabaseBackend):
+def run_batches(
+    run_batch: Callable[[], T],
+    is_last: Callable[[T], bool],
+    *,
+    max_seconds: float | None = None,
+) -> T | None:
+    """Run batches until the last one or until the time is up, with a pause as long as each took.
+
+    Args:
+        run_batch: Runs one batch.
+        is_last: Tells from the result of a batch whether to stop.
+        max_seconds: `MAX_TASK_SECONDS` if None.
+
+    Returns:
+        Result of the last batch; None if the database failed or the process is stopping.
+    """
+    ends_at = time.monotonic() + (MAX_TASK_SECONDS if max_seconds is None else max_seconds)
+    while True:
+        started = time.monotonic()
+        try:
+            result = run_batch()
+        except (db.Error, Unavailable) as error:
+            logger.warning("A background job stops for now: %s.", type(error).__name__)
+            close_lost_connections()
+            return None
+        now = time.monotonic()
+        if is_last(result):
+            return result
+        # Without a pause, another process that waits for SQLite's lock would rarely get it.
+        if _stopping.wait(now - started):
+            return None
+        if now >= ends_at:
+            return result
+
+
+def enqueue_stalled(task: Task[[T], None], stalled: Iterable[T]) -> None:
+    """Enqueue a task for each stalled job, unless it waits for a worker already."""
+    for argument in stalled:
+        if not is_queued(task, argument):
+            task.enqueue(argument)
+
+
+def is_queued(task: Task[P, None], *arguments: object) -> bool:
+    """Return whether a task waits in the database for a worker."""
+    if not isinstance(task.get_backend(), DatabaseBackend):
         return False
-    waiting = DBTaskResult.objects.ready().filter(task_path=work.module_path)
-    return waiting.filter(args_kwargs__args=[*what]).exists()
+    waiting = DBTaskResult.objects.ready().filter(task_path=task.module_path)
+    return waiting.filter(args_kwargs__args=[*arguments]).exists()
 
 
 def end_lost_tasks() -> None:
-    """Mark tasks as failed whose worker was killed; one that runs after all reports its own end."""
+    """Mark tasks as failed whose worker was killed."""
     now = timezone.now()
     running = DBTaskResult.objects.running().filter(started_at__lt=now - LOST_AFTER)
     lost = running.update(
@@ -179,32 +222,4 @@ def end_lost_tasks() -> None:
         traceback=WorkerLost.__doc__ or "",
     )
     if lost:
-        logger.warning("tasks of workers that were killed: %d", lost)
-
-
-def _deleted(copilot_id: int) -> DeletionStep:
-    return WRITER.submit(partial(delete_batch, copilot_id)).result()
-
-
-def in_turns(batch: Callable[[], T], is_last: Callable[[T], bool]) -> T | None:
-    """Does batches until the last one or the end of the turn, and rests as long as it works.
-
-    Returns:
-        The result of the last batch; None when the work was cut short.
-    """
-    until = time.monotonic() + TURN_SECONDS
-    while True:
-        began = time.monotonic()
-        try:
-            result = batch()
-        except (db.Error, Unavailable) as error:
-            logger.warning("background work stops for now: %s", type(error).__name__)
-            close_lost_connections()
-            return None
-        now = time.monotonic()
-        if is_last(result):
-            return result
-        if not pause(now - began):
-            return None
-        if now >= until:
-            return result
+        logger.warning("Workers were killed while they ran %d tasks.", lost)

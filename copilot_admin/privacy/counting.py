@@ -1,4 +1,4 @@
-"""What a removal would take along: counted before anybody says yes."""
+"""Selection of the rows that a removal may delete, and their numbers for a preview."""
 
 from dataclasses import dataclass
 from typing import TypeVar
@@ -21,6 +21,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.models.privacy import ERASED
 from copilot_admin.privacy.holds import held_calls, held_conversations, held_days, held_runs
+from copilot_admin.privacy.rows import get_erased_users
 from copilot_admin.privacy.scopes import (
     PrivacyScope,
     caller_days_in,
@@ -28,24 +29,25 @@ from copilot_admin.privacy.scopes import (
     conversations_in,
     loose_runs_in,
 )
-from copilot_admin.privacy.users import forgotten_by
 
-# To count a million takes longer than a statement of a server may.
-COUNTED = 100_000
+# To count a million takes longer than the statement timeout of servers.
+MAX_COUNTED = 100_000
 
 _Row = TypeVar("_Row", bound=Model)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Count:
-    """How much a scope means; `held` conversations stay, and those that run wait for their answers.
+class RemovalPreview:
+    """Numbers of rows that a removal would delete.
 
     Attributes:
-        conversations: That go.
-        requests: Their runs, and those that belong to no conversation.
-        questions: Saved questions that were made from them.
-        users: What is known of the user himself, if all that he asked goes.
-        exports: Files of transcripts that reach over one of them.
+        conversations: To be deleted.
+        held: Conversations that a legal hold keeps.
+        running: Runs that are open; their conversations are deleted when they have ended.
+        requests: Runs of the conversations, and those without a conversation.
+        questions: Saved questions made from the conversations.
+        users: End users of whom everything is deleted.
+        exports: Files of transcripts that may contain a conversation.
     """
 
     conversations: int
@@ -63,98 +65,82 @@ class Count:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing would be removed."""
         return not (self.conversations or self.requests or self.calls or self.users)
 
 
-def to_be_removed(scope: PrivacyScope) -> Q:
-    """Which conversations of a scope may go: no hold keeps them, and nobody is removing them yet."""
-    found = conversations_in(scope) & ~Q(principal__startswith=ERASED)
+def removable_conversations(scope: PrivacyScope) -> Q:
+    """Select the conversations that aren't held and not being removed yet."""
+    return _without_held(conversations_in(scope))
+
+
+def removable_trials(scope: PrivacyScope) -> Q:
+    """Select playground conversations that asked those of a scope again."""
+    originals = Conversation.objects.filter(removable_conversations(scope)).order_by()
+    return _without_held(Q(origin__isnull=False, origin__in=originals.values("pk")))
+
+
+def _without_held(conversations: Q) -> Q:
+    found = conversations & ~Q(principal__startswith=ERASED)
     held = held_conversations()
     return found if held is None else found & ~held
 
 
-def trials_to_be_removed(scope: PrivacyScope) -> Q:
-    """Which conversations go with them: somebody asked in them again what an erasure takes along."""
-    of_those = Conversation.objects.filter(to_be_removed(scope)).order_by().values("pk")
-    trials = Q(origin__isnull=False, origin__in=of_those) & ~Q(principal__startswith=ERASED)
-    held = held_conversations()
-    return trials if held is None else trials & ~held
+def count_conversations(scope: PrivacyScope, *, with_trials: bool = False) -> int:
+    """Return the number of removable conversations, at most `MAX_COUNTED`."""
+    number = _count_up_to_limit(removable_conversations(scope))
+    if with_trials and number < MAX_COUNTED:
+        number = _count_up_to_limit(removable_conversations(scope) | removable_trials(scope))
+    return number
 
 
-def begun_with(scope: PrivacyScope, *, with_trials: bool = False) -> int:
-    """How many conversations a removal has before it; `COUNTED` stands for as many and more.
-
-    Args:
-        scope: What is to go.
-        with_trials: Whether those go along that ask them again.
-    """
-    found = _counted(to_be_removed(scope))
-    if with_trials and found < COUNTED:
-        found = _counted(to_be_removed(scope) | trials_to_be_removed(scope))
-    return found
+def _count_up_to_limit(condition: Q) -> int:
+    return Conversation.objects.filter(condition).order_by()[:MAX_COUNTED].count()
 
 
-def _counted(which: Q) -> int:
-    return Conversation.objects.filter(which).order_by()[:COUNTED].count()
-
-
-def loose_runs(scope: PrivacyScope) -> QuerySet[Run]:
-    """The runs of a scope that belong to no conversation, have ended and are not held."""
+def removable_runs(scope: PrivacyScope) -> QuerySet[Run]:
+    """Return the ended runs without a conversation that aren't held."""
     ended = Run.objects.exclude(outcome=Outcome.RUNNING)
-    return _not_held(ended, loose_runs_in(scope), held_runs())
+    return _filter_not_held(ended, loose_runs_in(scope), held_runs())
 
 
-def component_calls(scope: PrivacyScope) -> QuerySet[ComponentCall]:
-    """The calls of components of a scope that are not held."""
-    return _not_held(ComponentCall.objects.all(), calls_in(scope), held_calls())
+def removable_calls(scope: PrivacyScope) -> QuerySet[ComponentCall]:
+    return _filter_not_held(ComponentCall.objects.all(), calls_in(scope), held_calls())
 
 
-def caller_days(scope: PrivacyScope) -> QuerySet[CallerDay]:
-    """The days on which somebody of a scope is counted, and that are not held."""
-    return _not_held(CallerDay.objects.all(), caller_days_in(scope), held_days())
+def removable_caller_days(scope: PrivacyScope) -> QuerySet[CallerDay]:
+    return _filter_not_held(CallerDay.objects.all(), caller_days_in(scope), held_days())
 
 
-def _not_held(rows: QuerySet[_Row], found: Q | None, held: Q | None) -> QuerySet[_Row]:
-    """The rows that are found and not held; None stands for none of them."""
-    if found is None:
+def _filter_not_held(rows: QuerySet[_Row], selected: Q | None, held: Q | None) -> QuerySet[_Row]:
+    """Return rows that are selected and not held; None stands for no row."""
+    if selected is None:
         return rows.none()
-    return rows.filter(found) if held is None else rows.filter(found).exclude(held)
+    return rows.filter(selected) if held is None else rows.filter(selected).exclude(held)
 
 
-def count(scope: PrivacyScope, *, with_exports: bool = True) -> Count:
-    """Counts what a scope means.
-
-    Args:
-        scope: What is to go.
-        with_exports: Whether files of transcripts go too.
-    """
-    meant = to_be_removed(scope) | trials_to_be_removed(scope)
-    going = Conversation.objects.filter(meant).order_by()
-    ids = going.values("pk")
-    held = _held(scope)
+def preview_removal(scope: PrivacyScope, *, with_exports: bool = True) -> RemovalPreview:
+    """Count what a removal would delete; a retention deletes no exports."""
+    condition = removable_conversations(scope) | removable_trials(scope)
+    conversations = Conversation.objects.filter(condition).order_by()
+    ids = conversations.values("pk")
     runs = Run.objects.filter(conversation__in=ids).order_by()
     turns = Turn.objects.filter(conversation__in=ids).order_by()
-    return Count(
-        conversations=going.count(),
-        held=held,
+    questions = Q(origin__in=ids) | Q(recorded__conversation__in=ids)
+    held = held_conversations()
+    number_held = 0
+    if held is not None:
+        number_held = Conversation.objects.filter(conversations_in(scope)).filter(held).count()
+    return RemovalPreview(
+        conversations=conversations.count(),
+        held=number_held,
         running=runs.filter(outcome=Outcome.RUNNING).count(),
-        requests=runs.count() + loose_runs(scope).count(),
+        requests=runs.count() + removable_runs(scope).count(),
         turns=turns.count(),
         messages=Node.objects.filter(conversation__in=ids).count(),
         votes=Feedback.objects.filter(turn__in=turns.values("pk")).count(),
         verdicts=Verdict.objects.filter(conversation__in=ids).count(),
-        calls=component_calls(scope).count(),
-        questions=SavedQuestion.objects.filter(
-            Q(origin__in=ids) | Q(recorded__conversation__in=ids)
-        ).count(),
-        exports=TranscriptExport.objects.count() if with_exports and going.exists() else 0,
-        users=0 if held else forgotten_by(scope).count(),
+        calls=removable_calls(scope).count(),
+        questions=SavedQuestion.objects.filter(questions).count(),
+        exports=TranscriptExport.objects.count() if with_exports and conversations.exists() else 0,
+        users=0 if number_held else get_erased_users(scope).count(),
     )
-
-
-def _held(scope: PrivacyScope) -> int:
-    held = held_conversations()
-    if held is None:
-        return 0
-    return Conversation.objects.filter(conversations_in(scope)).filter(held).count()

@@ -1,6 +1,8 @@
-"""Legal holds: what they keep, who placed them, and which of them keep a conversation or a copilot."""
+"""Legal holds: placing, releasing, and selection of the held rows."""
 
 from collections.abc import Iterable
+from functools import reduce
+import operator
 
 from django.db import connection, transaction
 from django.db.models import Q, QuerySet
@@ -18,45 +20,45 @@ from copilot_admin.privacy.scopes import (
     scope_of,
 )
 
-# A lock of PostgreSQL that is no row: who removes and who places a hold know each other by its number.
+# Number of the advisory lock that placing a hold takes exclusively, and each removal batch shared.
 _LOCK = 7_204_511
 
 
 def in_force() -> QuerySet[LegalHold]:
-    """The holds that have not been released."""
+    """Return the holds that haven't been released."""
     return LegalHold.objects.filter(released_at=None)
 
 
 @transaction.atomic
 def place(scope: PrivacyScope, *, reason: str, by: str, by_id: int | None = None) -> LegalHold:
-    """Holds what a scope means from now on, also what is asked later; waits for what is being removed.
+    """Hold what a scope selects now and later; waits for running removal batches.
 
     Args:
-        scope: What may not be removed.
-        reason: For whoever comes upon it.
-        by: The name of who places it.
-        by_id: His id, if he has an account.
+        scope: Selection of what may not be removed.
+        reason: Shown with the hold.
+        by: Name of the person who places it.
+        by_id: Id of their account, if there is one.
 
     Raises:
-        ValueError: The scope says nothing, or names what is not there.
+        ValueError: The scope is empty, or names something that doesn't exist.
     """
     if not scope:
         raise ValueError(
-            _("Say what is to be held: a conversation, a user, a caller, a copilot or a period.")
+            _("Select what to hold: a conversation, a user, a caller, a copilot or a period.")
         )
     if connection.vendor == "postgresql":  # SQLite has one writer
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
     if scope.copilot is not None and not Copilot.objects.filter(pk=scope.copilot).exists():
-        raise ValueError(_("There is no copilot %(id)s.") % {"id": scope.copilot})
+        raise ValueError(_("Copilot %(id)s does not exist.") % {"id": scope.copilot})
     if scope.conversation is not None:
-        _lock(scope.conversation)
-    talk, user = scope.conversation, scope.user
+        _lock_conversation(scope.conversation)
+    user = scope.user
     if user is not None and not EndUser.objects.filter(pk=user).exists():
-        raise ValueError(_("This user is gone."))
+        raise ValueError(_("This user does not exist any more."))
     return LegalHold.objects.create(
-        conversation=talk,
-        conversation_row_id=talk,
+        conversation=scope.conversation,
+        conversation_row_id=scope.conversation,
         user=user,
         user_row_id=user,
         principal=scope.principal,
@@ -70,38 +72,37 @@ def place(scope: PrivacyScope, *, reason: str, by: str, by_id: int | None = None
     )
 
 
-def _lock(conversation_id: int) -> None:
-    """Keeps removals from a conversation until its hold is stored; what is half gone cannot be held."""
+def _lock_conversation(conversation_id: int) -> None:
+    """Keep removals from a conversation until its hold is stored."""
     row = Conversation.objects.select_for_update().filter(pk=conversation_id)
     principal = row.values_list("principal", flat=True).first()
     if principal is None:
-        raise ValueError(_("There is no conversation %(id)s.") % {"id": conversation_id})
+        raise ValueError(_("Conversation %(id)s does not exist.") % {"id": conversation_id})
     if principal.startswith(ERASED):
         text = _("Conversation %(id)s is being removed already.")
         raise ValueError(text % {"id": conversation_id})
 
 
-def stay() -> bool:
-    """Whether what is held is known, and stays so to the end of the transaction.
+def try_lock_holds() -> bool:
+    """Try to take the shared legal-hold lock until the end of the transaction.
 
-    A hold that is stored between the look at all of them and the commit of a removal would keep
-    nothing of what that takes. Who removes does not wait for it: he may have rows that it needs.
+    Otherwise a hold could be stored between a batch's look at the holds and its commit. A batch doesn't
+    wait, because it may have locked rows that the hold needs.
+
+    Returns:
+        False if a hold is being placed right now.
     """
     if connection.vendor != "postgresql":
         return True
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock_shared(%s)", [_LOCK])
-        [[are_known]] = cursor.fetchall()
-    return bool(are_known)
+        [[is_locked]] = cursor.fetchall()
+    return bool(is_locked)
 
 
 def release(hold_id: int, *, by: str) -> bool:
-    """Ends a hold; its row stays, and says who ended it.
-
-    Returns:
-        Whether it was in force.
-    """
-    ended = (
+    """Release a hold, whose row stays; return False if it wasn't in force."""
+    number = (
         in_force()
         .filter(pk=hold_id)
         .update(
@@ -112,41 +113,41 @@ def release(hold_id: int, *, by: str) -> bool:
             copilot_row=None,
         )
     )
-    return bool(ended)
+    return bool(number)
 
 
 def held_conversations() -> Q | None:
-    """Which conversations some hold keeps; None: there is no hold."""
-    return _any(conversations_in(scope_of(hold)) for hold in in_force())
+    """Select the held conversations; None if there are no holds."""
+    return _combine(conversations_in(scope_of(hold)) for hold in in_force())
 
 
 def held_runs() -> Q | None:
-    """Which runs without a conversation some hold keeps; None: none does."""
-    return _any(loose_runs_in(scope_of(hold)) for hold in in_force())
+    """Select the held runs without a conversation; None if there can be none."""
+    return _combine(loose_runs_in(scope_of(hold)) for hold in in_force())
 
 
 def held_calls() -> Q | None:
-    """Which calls of components some hold keeps; None: none does."""
-    return _any(calls_in(scope_of(hold)) for hold in in_force())
+    """Select the held calls of components; None if there can be none."""
+    return _combine(calls_in(scope_of(hold)) for hold in in_force())
 
 
 def held_days() -> Q | None:
-    """Which days, on which people are counted, some hold keeps; None: none does."""
-    return _any(caller_days_in(scope_of(hold)) for hold in in_force())
+    """Select the held rows of the rollup that names callers; None if there can be none."""
+    return _combine(caller_days_in(scope_of(hold)) for hold in in_force())
 
 
 def holds_of(conversation: Conversation) -> list[LegalHold]:
-    """The holds that keep a conversation, the newest first."""
+    """Return the holds on a conversation, newest first."""
     row = Conversation.objects.filter(pk=conversation.pk)
     return [hold for hold in in_force() if row.filter(conversations_in(scope_of(hold))).exists()]
 
 
 def holds_on_copilot(copilot_id: int) -> list[LegalHold]:
-    """The holds that keep a copilot or anything that belongs to it, the newest first."""
-    return [hold for hold in in_force() if _keeps(hold, copilot_id)]
+    """Return the holds on a copilot or anything that belongs to it, newest first."""
+    return [hold for hold in in_force() if _is_on_copilot(hold, copilot_id)]
 
 
-def _keeps(hold: LegalHold, copilot_id: int) -> bool:
+def _is_on_copilot(hold: LegalHold, copilot_id: int) -> bool:
     if hold.copilot is not None:
         return hold.copilot == copilot_id
     scope = scope_of(hold)
@@ -161,9 +162,6 @@ def _keeps(hold: LegalHold, copilot_id: int) -> bool:
     )
 
 
-def _any(parts: Iterable[Q | None]) -> Q | None:
-    found: Q | None = None
-    for part in parts:
-        if part is not None:
-            found = part if found is None else found | part
-    return found
+def _combine(parts: Iterable[Q | None]) -> Q | None:
+    given = [part for part in parts if part is not None]
+    return reduce(operator.or_, given) if given else None

@@ -1,4 +1,4 @@
-"""When a copilot's time is up: one removal for each copilot and night; writes."""
+"""Retention of transcripts: one removal for each copilot and night."""
 
 from collections.abc import Callable
 from datetime import datetime, time, timedelta
@@ -13,30 +13,25 @@ from django.utils.translation import ngettext
 
 from copilot_admin.audit.parties import Actor
 from copilot_admin.models import Cause, Copilot, Removal
-from copilot_admin.privacy.counting import begun_with
+from copilot_admin.privacy.audit import record_removal
+from copilot_admin.privacy.counting import count_conversations
 from copilot_admin.privacy.scopes import PrivacyScope
-from copilot_admin.privacy.trail import record_removal
 
 
-def night_of(now: datetime) -> datetime | None:
-    """The moment of the last night's pruning; None: it is not yet time on this day.
-
-    Args:
-        now: In any zone; nights are of the server's.
-    """
-    here = timezone.localtime(now)
-    begins = here.replace(hour=settings.PRUNE_HOUR, minute=0, second=0, microsecond=0)
-    return begins if here >= begins else None
+def get_pruning_time(now: datetime) -> datetime | None:
+    """Return when today's pruning is due in the server's time zone; None before that."""
+    local = timezone.localtime(now)
+    due = local.replace(hour=settings.PRUNE_HOUR, minute=0, second=0, microsecond=0)
+    return due if local >= due else None
 
 
-def retention_sentence(copilot: Copilot) -> str:
-    """For how long the transcripts of a copilot are kept, in words."""
+def describe_retention(copilot: Copilot) -> str:
     days = copilot.retention_days
     if not days:
-        return _("No time is set after which they are deleted.")
+        return _("Transcripts are kept indefinitely.")
     text = ngettext(
-        "They are deleted after %(n)d day of silence.",
-        "They are deleted after %(n)d days of silence.",
+        "Transcripts are deleted after %(n)d day without activity.",
+        "Transcripts are deleted after %(n)d days without activity.",
         days,
     )
     return text % {"n": days}
@@ -45,17 +40,17 @@ def retention_sentence(copilot: Copilot) -> str:
 def begin_pruning(
     now: datetime, *, write: Callable[[Callable[[], int | None]], int | None] = operator.call
 ) -> list[int]:
-    """Begins what is due and was not begun yet; two that do so at once begin it once.
+    """Begin the removals that are due; several processes begin each only once.
 
     Args:
-        now: In any zone.
-        write: Does what writes, for each copilot by itself. What is due is counted outside of it: that
-            takes a moment for each, in which nobody is to wait for the writer.
+        now: Current time.
+        write: Runs a function that writes, once for each copilot. Counting, which is slow, is done
+            outside of it.
 
     Returns:
-        The ids of the removals that were begun.
+        Ids of the new removals.
     """
-    night = night_of(now)
+    night = get_pruning_time(now)
     if night is None:
         return []
     begun = set(
@@ -67,28 +62,28 @@ def begin_pruning(
     due = limited.exclude(pk__in=[pk for pk in begun if pk is not None])
     ids = []
     for pk, days in list(due.values_list("pk", "retention_days")):
-        scope = scope_of_copilot(pk, days or 0, night)
-        removal = write(partial(_begin, scope, night, begun_with(scope)))
+        scope = get_expired_scope(pk, days or 0, night)
+        removal = write(partial(_begin, scope, night, count_conversations(scope)))
         if removal is not None:
             ids.append(removal)
     return ids
 
 
-def scope_of_copilot(copilot_id: int, days: int, at: datetime) -> PrivacyScope:
-    """What of a copilot has been silent for longer than it is kept."""
+def get_expired_scope(copilot_id: int, days: int, at: datetime) -> PrivacyScope:
+    """Select the transcripts of a copilot that have been inactive for longer than they are kept."""
     midnight = datetime.combine(timezone.localdate(at), time.min, timezone.get_current_timezone())
     return PrivacyScope(copilot=copilot_id, idle_before=midnight - timedelta(days=days))
 
 
 def begin_now(copilot_id: int, days: int, now: datetime) -> Removal:
-    """Begins what a night would, whatever was done this night."""
-    scope = scope_of_copilot(copilot_id, days, now)
+    """Begin the removal of a night at once, also if it was done already."""
+    scope = get_expired_scope(copilot_id, days, now)
     return Removal.objects.create(
         cause=Cause.RETENTION,
         copilot=copilot_id,
         idle_before=scope.idle_before,
         with_questions=False,
-        total=begun_with(scope),
+        total=count_conversations(scope),
         moved_at=timezone.now(),
     )
 

@@ -1,55 +1,59 @@
-"""The rows that hang on conversations, in the order in which they may go; deletes the first of them."""
+"""Deletion of the rows of conversations and runs, in short batches, and of users without any rows."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 import time
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Exists, Model, OuterRef, QuerySet
 
 from copilot_admin.models import (
     Checkpoint,
+    ComponentCall,
     Conversation,
+    EndUser,
     Event,
     Feedback,
+    LegalHold,
+    LimitRejection,
     Mark,
     Node,
     Outcome,
     Run,
     Seat,
+    SubjectLimits,
     Turn,
     TurnNote,
     TurnText,
     Verdict,
 )
+from copilot_admin.models.limits import LimitScope
+from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.many import delete_rows
 from copilot_admin.transcripts.store.rollups import count_runs
 
-ROWS = 400  # of one batch, about 20 ms: whoever waits for the writer waits no longer
-# On a busy machine, and of PostgreSQL with its checks of each row, as many take several times that.
-# A batch begins no more of them after so long; the commit comes to it.
-SECONDS = 0.02
-RUNS = ROWS  # without conversations, of which a batch knows the ids
-PORTION = 50  # rows of a statement: the last one begins before the time is over
+MAX_BATCH_ROWS = 400  # about 20 ms, in which nobody else can write
+# On a busy machine, and on PostgreSQL with its foreign keys, as many rows take several times that.
+MAX_BATCH_SECONDS = 0.02
+STATEMENT_ROWS = 50  # so that the last statement begins within the time
 
 
 @dataclass(slots=True)
-class Gone:
-    """What a batch deleted: how many rows of each model, and the ids of the runs."""
+class DeletedRows:
+    """Number of deleted rows of each model, and the ids of deleted runs."""
 
     counts: Counter[str] = field(default_factory=Counter)
     runs: list[UUID] = field(default_factory=list)
 
     @property
     def total(self) -> int:
-        """The number of all rows together."""
         return self.counts.total()
 
 
-def of_conversations(ids: Sequence[int]) -> Iterable[QuerySet[Any]]:
-    """All rows of conversations, those first that others do not refer to."""
+def get_conversation_rows(ids: Sequence[int]) -> Iterable[QuerySet[Any]]:
+    """Yield all rows of conversations, in an order in which foreign keys let them be deleted."""
     yield Event.objects.filter(run__conversation_id__in=ids).order_by()
     yield Checkpoint.objects.filter(run__conversation_id__in=ids).order_by()
     yield Run.objects.filter(conversation_id__in=ids).order_by()
@@ -64,42 +68,87 @@ def of_conversations(ids: Sequence[int]) -> Iterable[QuerySet[Any]]:
     yield Conversation.objects.filter(pk__in=ids).order_by()
 
 
-def of_runs(runs: QuerySet[Run]) -> Iterable[QuerySet[Any]]:
-    """The rows of the first runs without conversations, those first that others do not refer to.
+def get_run_rows(runs: QuerySet[Run]) -> Iterable[QuerySet[Any]]:
+    """Yield the rows of the first runs without conversations, in the same order.
 
-    Most were refused and have none. To find that out of a million anew took each batch seconds.
+    Most were refused and have no other rows. To search for those among a million took seconds.
     """
-    some = list(runs.order_by().values_list("pk", flat=True)[:RUNS])
+    some = list(runs.order_by().values_list("pk", flat=True)[:MAX_BATCH_ROWS])
     yield Event.objects.filter(run__in=some).order_by()
     yield Checkpoint.objects.filter(run__in=some).order_by()
     yield Run.objects.filter(pk__in=some).order_by()
 
 
-def delete_first(
+def delete_first_rows(
     in_order: Iterable[QuerySet[Any]], *, clock: Callable[[], float] = time.monotonic
-) -> Gone:
-    """Deletes the first rows, as many as a batch may have."""
-    gone, until = Gone(), clock() + SECONDS
+) -> DeletedRows:
+    """Delete the first rows, as many as fit in a batch."""
+    deleted, ends_at = DeletedRows(), clock() + MAX_BATCH_SECONDS
     for rows in in_order:
-        pks = _portion(rows, gone)
+        pks = _get_first_keys(rows, deleted)
         while pks:
             if rows.model is Run:
-                count_runs(pks)  # figures outlive runs
-            gone.counts[rows.model.__name__] += delete_rows(rows.model._meta.pk, pks)
-            if rows.model is Run:
-                gone.runs += pks
-            if gone.total >= ROWS or clock() >= until:
-                return gone
-            pks = _portion(rows, gone) if len(pks) == PORTION else []
-    return gone
+                count_runs(pks)
+                deleted.runs += pks
+            deleted.counts[rows.model.__name__] += delete_rows(rows.model._meta.pk, pks)
+            if deleted.total >= MAX_BATCH_ROWS or clock() >= ends_at:
+                return deleted
+            pks = _get_first_keys(rows, deleted) if len(pks) == STATEMENT_ROWS else []
+    return deleted
 
 
-def _portion(rows: QuerySet[Any], gone: Gone) -> list[Any]:
-    return list(rows.values_list("pk", flat=True)[: min(PORTION, ROWS - gone.total)])
+def _get_first_keys(rows: QuerySet[Any], deleted: DeletedRows) -> list[Any]:
+    number = min(STATEMENT_ROWS, MAX_BATCH_ROWS - deleted.total)
+    return list(rows.values_list("pk", flat=True)[:number])
 
 
-def without_running(conversation_ids: Sequence[int]) -> list[int]:
-    """Those of some conversations in which nothing is being answered."""
+def exclude_running(conversation_ids: Sequence[int]) -> list[int]:
+    """Return the conversations in which no run is open."""
     running = Run.objects.filter(conversation_id__in=conversation_ids, outcome=Outcome.RUNNING)
     busy = set(running.values_list("conversation_id", flat=True))
     return [pk for pk in conversation_ids if pk not in busy]
+
+
+def get_user_ids(rows: QuerySet[Any]) -> set[int]:
+    """Return the users of the first rows, as many as one batch deletes."""
+    return set(rows.order_by().values_list("user_id", flat=True)[:MAX_BATCH_ROWS]) - {None}
+
+
+def get_erased_users(scope: PrivacyScope) -> QuerySet[EndUser]:
+    """Return the user whom a scope selects as a whole, unless they are held."""
+    if scope.user is None or not scope.is_of_user:
+        return EndUser.objects.none()
+    return EndUser.objects.filter(pk=scope.user).exclude(_has_rows(LegalHold, "user_row"))
+
+
+def delete_erased_user(scope: PrivacyScope) -> DeletedRows:
+    """Delete the user whom a scope selects as a whole, and the limits set for them."""
+    deleted = DeletedRows()
+    for user in get_erased_users(scope):
+        if _filter_unused_users([user.pk]):
+            for model in (SubjectLimits, LimitRejection):
+                rows = model.objects.filter(scope=LimitScope.USER, subject=user.identifier)
+                deleted.counts[model.__name__] += rows.delete()[0]
+            deleted.counts[EndUser.__name__] += delete_rows(EndUser._meta.pk, [user.pk])
+    return deleted
+
+
+def delete_unused_users(ids: Collection[int]) -> DeletedRows:
+    """Delete those users to whom nothing refers any more; limits set for them stay."""
+    deleted = DeletedRows()
+    deleted.counts[EndUser.__name__] += delete_rows(EndUser._meta.pk, _filter_unused_users(ids))
+    return deleted
+
+
+def _filter_unused_users(ids: Collection[int]) -> list[int]:
+    if not ids:
+        return []
+    users = EndUser.objects.filter(pk__in=ids)
+    for model in (Conversation, Run, ComponentCall):
+        users = users.exclude(_has_rows(model, "user"))
+    users = users.exclude(_has_rows(LegalHold, "user_row"))
+    return list(users.order_by("pk").values_list("pk", flat=True))
+
+
+def _has_rows(model: type[Model], column: str) -> Exists:
+    return Exists(model._default_manager.filter(**{column: OuterRef("pk")}))

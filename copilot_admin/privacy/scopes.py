@@ -1,4 +1,4 @@
-"""What somebody means who erases or holds: a conversation, a user, a caller, a copilot, a period."""
+"""Selection of data to erase or hold: a conversation, a user, a caller, a copilot, a period."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -9,21 +9,21 @@ from copilot_admin.models.privacy import ScopeColumns
 from copilot_admin.transcripts.store.rollups import person_of
 
 KEY_START = "key:"
-LAST_DAY = date.max - timedelta(days=1)  # of a scope, which ends with the day after it
+LAST_DAY = date.max - timedelta(days=1)  # a scope ends at the beginning of the next day
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivacyScope:
-    """All that is said must hold; a scope that says nothing means everything, and is refused.
+    """Selection by all fields that are set; an empty scope would select everything, and is rejected.
 
     Attributes:
         conversation: Its id.
-        user: The id of the row of who asked.
-        principal: Who asked, as a key or nobody: `key:7`, `anonymous`.
+        user: Id of the end user's row.
+        principal: The caller: `key:7` or `anonymous`.
         copilot: Its id.
-        since: Something was said at this moment or later.
-        until: Something was said before this moment.
-        idle_before: Nothing was said at this moment or later.
+        since: Active at this time or later.
+        until: Active before this time.
+        idle_before: Inactive since this time.
     """
 
     conversation: int | None = None
@@ -39,12 +39,12 @@ class PrivacyScope:
 
     @property
     def is_of_user(self) -> bool:
-        """Whether it means all that there is of a user."""
+        """True if it selects everything of a user."""
         return self.user is not None and self == PrivacyScope(user=self.user)
 
 
 def scope_of(row: ScopeColumns) -> PrivacyScope:
-    """The scope that a row says."""
+    """Return the scope in the columns of a row."""
     return PrivacyScope(
         conversation=row.conversation,
         user=row.user,
@@ -57,7 +57,7 @@ def scope_of(row: ScopeColumns) -> PrivacyScope:
 
 
 def conversations_in(scope: PrivacyScope) -> Q:
-    """The conversations that a scope means."""
+    """Select the conversations of a scope."""
     found = _asked_by(scope)
     if scope.conversation is not None:
         found &= Q(pk=scope.conversation)
@@ -71,14 +71,14 @@ def conversations_in(scope: PrivacyScope) -> Q:
 
 
 def loose_runs_in(scope: PrivacyScope) -> Q | None:
-    """The runs without a conversation, such as refused ones, that a scope means; None: it means none."""
+    """Select runs without a conversation, such as refused ones; None if there can be none."""
     if scope.conversation is not None:
         return None
     return Q(conversation=None) & _asked_by(scope) & _happened(scope, "started_at")
 
 
 def calls_in(scope: PrivacyScope) -> Q | None:
-    """The calls of components that a scope means; None: it means none."""
+    """Select calls of components; None if there can be none."""
     if scope.conversation is not None:
         return None
     found = _happened(scope, "created_at")
@@ -95,9 +95,9 @@ def calls_in(scope: PrivacyScope) -> Q | None:
 
 
 def caller_days_in(scope: PrivacyScope) -> Q | None:
-    """The days, in the rollup that names callers, that a scope means; None: it means none.
+    """Select rows of the rollup that names callers; None if there can be none.
 
-    It names a user, or the key of who has no name: who is meant by both is in no row.
+    It names the user, or the key of an unnamed one, so no row matches both.
     """
     if scope.conversation is not None or scope.idle_before is not None:
         return None

@@ -15,7 +15,7 @@ from copilot_admin.component_calls.call import stop_all
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.http.origins import ALLOWED_ORIGINS
-from copilot_admin.jobs import background
+from copilot_admin.jobs import tasks as background_tasks
 from copilot_admin.limits.cache import LIMIT_CACHE
 from copilot_admin.limits.redis_client import LIMIT_REDIS
 from copilot_admin.limits.rejections import REJECTIONS
@@ -64,7 +64,7 @@ async def start() -> None:
     except db.Error as error:
         raise ConfigurationError(describe_database_error(error)) from error
     # Last: a start that fails ends this loop, and what it was given to do is lost.
-    background.start(asyncio.get_running_loop())
+    background_tasks.start(asyncio.get_running_loop())
     # A full pass over what is loaded stops all streams for 0.1 s, and finds nothing.
     gc.collect()
     gc.freeze()
@@ -81,14 +81,14 @@ async def stop() -> None:
     await asyncio.gather(*_periodic_tasks, return_exceptions=True)
     _periodic_tasks.clear()
     await interrupt_all()
-    await background.leave()
+    await background_tasks.stop_coroutines()
     await stop_all()
     await aclose_all()
     await REFUSED.close()
     await REJECTIONS.store()
     await LIMIT_REDIS.close()
     await JOURNAL.close()
-    await asyncio.to_thread(background.stop, timeout=STOP_SECONDS)  # it uses the writer
+    await asyncio.to_thread(background_tasks.stop, timeout=STOP_SECONDS)  # it uses the writer
     await asyncio.to_thread(WORKERS.stop)
     await asyncio.to_thread(partial(stop_tracing, timeout=STOP_SECONDS))
     for thread in (WRITER, READER):

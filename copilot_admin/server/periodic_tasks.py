@@ -18,21 +18,17 @@ from copilot_admin.errors import Unavailable
 from copilot_admin.evaluation.question_tasks import resume_questions
 from copilot_admin.evaluation.replay_tasks import resume_replays
 from copilot_admin.http.origins import ALLOWED_ORIGINS
+from copilot_admin.jobs.blob_sweep import Sweep, sweep_batch
+from copilot_admin.jobs.deletion import resume_deletions
 from copilot_admin.jobs.export_tasks import resume_exports
-from copilot_admin.jobs.sweeping import Sweep, sweep_batch
-from copilot_admin.jobs.tasks import (
-    end_lost_tasks,
-    remove,
-    resume_deletions,
-    resume_removals,
-)
+from copilot_admin.jobs.removal import remove, resume_removals
+from copilot_admin.jobs.tasks import end_lost_tasks
 from copilot_admin.limits.cache import LIMIT_CACHE
 from copilot_admin.limits.concurrency import SLOTS
 from copilot_admin.limits.redis_client import LIMIT_REDIS
 from copilot_admin.limits.rejections import REJECTIONS
-from copilot_admin.privacy.forgetting import FORGETTING
+from copilot_admin.privacy.erased_data import CACHE_CLEANER, clean_spool, delete_old_digests
 from copilot_admin.privacy.retention import begin_pruning
-from copilot_admin.privacy.spooled import clean_spool, forget_digests
 from copilot_admin.review.queues import take_back_left
 from copilot_admin.runs.open_run import end_deleted, end_of_switched_off, end_revoked
 from copilot_admin.runs.refused import REFUSED
@@ -114,7 +110,7 @@ async def begin_nightly_pruning() -> None:
     begin = partial(begin_pruning, timezone.now(), write=lambda job: WRITER.submit(job).result())
     for removal_id in await _in_thread(begin)():
         remove.enqueue(removal_id)
-    while await WRITER.run(forget_digests):
+    while await WRITER.run(delete_old_digests):
         pass
 
 
@@ -176,7 +172,7 @@ PERIODIC_TASKS: tuple[PeriodicTask, ...] = (
     PeriodicTask("resume deletions", _on_writer(resume_deletions)),
     PeriodicTask("resume erasures", _on_writer(resume_removals)),
     PeriodicTask("remove erased runs from the spool", _on_writer(clean_spool)),
-    PeriodicTask("drop erased users from caches", _on_writer(FORGETTING.look_after)),
+    PeriodicTask("drop erased users from caches", _on_writer(CACHE_CLEANER.clear_if_erased)),
     PeriodicTask("resume evaluations", _on_writer(resume_questions)),
     PeriodicTask("resume replays", _on_writer(resume_replays)),
     PeriodicTask("resume exports", _on_writer(resume_exports)),

@@ -30,7 +30,7 @@ from copilot_admin.alerts.evaluation import evaluate_due_rules
 from copilot_admin.alerts.messages import build_test_message
 from copilot_admin.alerts.webhooks import DeliveryResult
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.jobs.background import BACKGROUND
+from copilot_admin.jobs.tasks import BACKGROUND
 from copilot_admin.models import Alert, AlertDelivery, AlertDigest, AlertRule, DeliveryState
 from copilot_admin.storage.writer import WRITER
 from tests.agent.providers.upstream import Request, serving

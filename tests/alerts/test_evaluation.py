@@ -17,7 +17,8 @@ from copilot_admin.alerts.evaluation import (
 )
 from copilot_admin.alerts.rule_kinds import RULE_KINDS
 from copilot_admin.alerts.rules import Measurement
-from copilot_admin.jobs.deletion import DeletionStep, delete_batch, mark
+from copilot_admin.jobs.deletion import delete_batch, mark_for_deletion
+from copilot_admin.jobs.tasks import BatchResult
 from copilot_admin.models import Alert, AlertDelivery, AlertRule, Copilot, Feedback
 from tests.alerts.alerting import (
     HOUR,
@@ -236,11 +237,11 @@ def test_a_deleted_copilot_takes_its_own_rules_along():
     dislike(copilot, 2)
     evaluate(NOON)
     assert Alert.objects.count() == 2
-    mark([copilot.pk])
+    mark_for_deletion([copilot.pk])
     evaluate(NOON + MINUTE)
     evaluate(NOON + 16 * MINUTE)
     assert Alert.objects.get(rule__copilot=copilot).closed_at is not None
-    while delete_batch(copilot.pk) is not DeletionStep.GONE:
+    while delete_batch(copilot.pk) is not BatchResult.DONE:
         pass
     assert not Copilot.objects.exists()
     assert [rule.name for rule in AlertRule.objects.all()] == ["All"]

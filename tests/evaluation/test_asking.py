@@ -14,7 +14,7 @@ from copilot_admin.evaluation.question_runs import (
     target_of,
     trying,
 )
-from copilot_admin.jobs.background import in_loop
+from copilot_admin.jobs.tasks import run_coroutine
 from copilot_admin.models import (
     Conversation,
     Copilot,
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def asked(saved: SavedQuestion, side: Side = Side.DRAFT) -> QuestionResult:
     target = target_of(Copilot.objects.select_related("provider").get(), side)
-    return in_loop(result_of(saved, target, trying(7)))
+    return run_coroutine(result_of(saved, target, trying(7)))
 
 
 def test_a_draft_reads_its_widget_and_cites_it_without_a_dashboard():

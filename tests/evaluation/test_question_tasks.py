@@ -20,9 +20,9 @@ from copilot_admin.evaluation.question_queue import (
     stop,
 )
 from copilot_admin.evaluation.question_tasks import ask_in_background, resume_questions
-from copilot_admin.jobs import background
-from copilot_admin.jobs.background import BACKGROUND
-from copilot_admin.jobs.deletion import mark
+from copilot_admin.jobs import tasks as background_tasks
+from copilot_admin.jobs.deletion import mark_for_deletion
+from copilot_admin.jobs.tasks import BACKGROUND
 from copilot_admin.models import (
     AnswerState,
     Copilot,
@@ -46,7 +46,7 @@ BOTH = (Side.DRAFT, Side.LIVE)
 
 @pytest.fixture(autouse=True)
 def _background_is_open() -> None:
-    background.start()
+    background_tasks.start()
 
 
 def ask(copilot: Copilot, sides: tuple[Side, ...] = (Side.DRAFT,)) -> int:
@@ -181,7 +181,7 @@ def test_what_breaks_is_said_of_its_question_alone(monkeypatch, caplog):
 def test_a_copilot_on_its_way_out_is_not_asked():
     copilot = make_copilot()
     queue([make_saved(copilot)], [Side.DRAFT], user_id=None)
-    mark([copilot.pk])
+    mark_for_deletion([copilot.pk])
     assert claim(copilot.pk, at_once=1) is None
 
 

@@ -5,7 +5,7 @@ import pytest
 from copilot_admin.evaluation import question_asker
 from copilot_admin.evaluation.question_queue import AskingProgress, progress_of, stop
 from copilot_admin.evaluation.question_tasks import ask_in_background
-from copilot_admin.jobs.background import BACKGROUND
+from copilot_admin.jobs.tasks import BACKGROUND
 from copilot_admin.models import SavedQuestion, Side
 from tests.agent.scripted import stalled, text
 from tests.evaluation.questions import script

@@ -27,9 +27,9 @@ from copilot_admin.evaluation.replay_tasks import (
     resume_replays,
     wish,
 )
-from copilot_admin.jobs import background
-from copilot_admin.jobs.background import BACKGROUND
-from copilot_admin.jobs.deletion import DeletionStep, delete_batch, mark
+from copilot_admin.jobs import tasks as background_tasks
+from copilot_admin.jobs.deletion import delete_batch, mark_for_deletion
+from copilot_admin.jobs.tasks import BACKGROUND, BatchResult
 from copilot_admin.models import (
     AnswerState,
     Baseline,
@@ -57,7 +57,7 @@ pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 
 @pytest.fixture(autouse=True)
 def _background_is_open() -> None:
-    background.start()
+    background_tasks.start()
 
 
 def recorded(saved: SavedQuestion, said: str = "Before.", **changes: Any) -> RecordedAnswer:
@@ -335,10 +335,10 @@ def test_a_copilot_is_deleted_with_its_replays():
     copilot = make_copilot()
     recorded(make_saved(copilot))
     made = begin(replay_of(copilot, WantedTarget()), SavedQuestion.objects.all())
-    mark([copilot.pk])
+    mark_for_deletion([copilot.pk])
     assert claim(made.pk, at_once=9) is None
-    step = DeletionStep.MOVED
-    while step is not DeletionStep.GONE:
+    step = BatchResult.MORE
+    while step is not BatchResult.DONE:
         with transaction.atomic():
             step = delete_batch(copilot.pk)
     assert not Replay.objects.exists()

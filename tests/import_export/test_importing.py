@@ -19,7 +19,7 @@ from copilot_admin.import_export.importing import begun, carry_out, import_file
 from copilot_admin.import_export.loading import as_json
 from copilot_admin.import_export.validation import validate
 from copilot_admin.import_export.yaml_writing import write_yaml
-from copilot_admin.jobs.deletion import mark
+from copilot_admin.jobs.deletion import mark_for_deletion
 from copilot_admin.models import Access, Copilot, CopilotVersion, Logging, Provider
 from protocol.features import FEATURES
 from tests.factories import make_copilot, make_provider, make_published
@@ -369,7 +369,7 @@ def test_the_way_of_calling_tools_comes_out_as_it_went_in():
 def test_a_copilot_that_is_being_deleted_is_not_imported():
     copilot = make_copilot(slug="news")
     file = export_file()
-    mark([copilot.pk])
+    mark_for_deletion([copilot.pk])
     with pytest.raises(BadCopilotFile, match="the copilot 'news' is being deleted"):
         import_file(as_json(file).encode(), default_access="key")
 

@@ -1,11 +1,11 @@
-"""What the tests of background work share."""
+"""Fixtures of background jobs."""
 
 import pytest
 
-from copilot_admin.jobs import background
+from copilot_admin.jobs import tasks
 
 
 @pytest.fixture(autouse=True)
 def _background_is_open() -> None:
-    """Another test of this process may have stopped a server, and the background with it."""
-    background.start()
+    """Accept tasks: another test may have stopped a server."""
+    tasks.start()

@@ -11,10 +11,10 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin import models
-from copilot_admin.jobs.deletion import DeletionStep, delete_batch, mark
-from copilot_admin.jobs.removals import begin
-from copilot_admin.jobs.removing import RemovalStep, remove_batch
-from copilot_admin.jobs.sweeping import Sweep, sweep_batch
+from copilot_admin.jobs.blob_sweep import Sweep, sweep_batch
+from copilot_admin.jobs.deletion import delete_batch, mark_for_deletion
+from copilot_admin.jobs.removal import begin_erasure, remove_batch
+from copilot_admin.jobs.tasks import BatchResult
 from copilot_admin.privacy.scopes import PrivacyScope
 from tests.databases import forget_sizes
 from tests.factories import make_version
@@ -106,9 +106,9 @@ def test_a_removal_finds_its_rows_by_indexes(scope):
     fill(version, conversations=1)
     user = models.EndUser.objects.create(identifier="ada", first_at=START, last_at=START)
     models.Conversation.objects.update(user=user)
-    removal = begin(SCOPES[scope](version.copilot_id))
+    removal = begin_erasure(SCOPES[scope](version.copilot_id))
     found, known = {}, set()
-    for batch in batches(lambda: remove_batch(removal.pk), end=RemovalStep.LAST):
+    for batch in batches(lambda: remove_batch(removal.pk), end=BatchResult.DONE):
         found |= walked_whole(batch, known)
     assert found == {}
 
@@ -117,9 +117,9 @@ def test_a_removal_finds_its_rows_by_indexes(scope):
 def test_the_deletion_of_a_copilot_finds_its_rows_by_indexes():
     version = make_version()
     fill(version, conversations=1)
-    mark([version.copilot_id])
+    mark_for_deletion([version.copilot_id])
     found, known = {}, set()
-    for batch in batches(lambda: delete_batch(version.copilot_id), end=DeletionStep.GONE):
+    for batch in batches(lambda: delete_batch(version.copilot_id), end=BatchResult.DONE):
         found |= walked_whole(batch, known)
     assert found == {}
 

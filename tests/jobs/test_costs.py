@@ -8,7 +8,7 @@ import pytest
 
 from copilot_admin.agent.values.engine_input import ComponentCalled
 from copilot_admin.agent.values.model_call import Usage
-from copilot_admin.jobs.costs import fill_costs, filled_costs, unknown_costs
+from copilot_admin.jobs.costs import fill_costs, fill_unknown_costs, list_unknown_costs
 from copilot_admin.models import (
     Conversation,
     DailyUsage,
@@ -55,7 +55,7 @@ def called(*usages: Usage, result: str = "") -> ComponentCalled:
 
 
 def fill() -> None:
-    list(filled_costs())
+    list(fill_unknown_costs())
 
 
 def written() -> list[Any]:
@@ -101,7 +101,7 @@ def test_a_fill_that_broke_off_goes_on_with_what_is_left():
     runs = [ended(Client().ask("Hi"), TOLD) for _ in range(3)]
     set_price()
     fill_costs([runs[1].run_id])
-    assert [one.run.pk for one in unknown_costs()] != []
+    assert [one.run.pk for one in list_unknown_costs()] != []
     fill()
     assert [cost(one) for one in runs] == [(SUM, EXACT)] * 3
     assert fill_costs([runs[0].run_id]) == []
@@ -128,9 +128,9 @@ def test_a_look_changes_nothing():
     ended(Client().ask("Hi"), TOLD)
     set_price()
     so_far = written()
-    (found,) = unknown_costs()
+    (found,) = list_unknown_costs()
     assert (found.bill.cost.amount, found.bill.cost.confidence) == (SUM, EXACT)
-    assert list(unknown_costs(provider="Another")) == []
+    assert list(list_unknown_costs(provider="Another")) == []
     assert written() == so_far
 
 

@@ -12,10 +12,10 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin import models
-from copilot_admin.jobs import images, sweeping, tasks
-from copilot_admin.jobs.background import BACKGROUND
-from copilot_admin.jobs.deletion import DeletionStep, claim_stalled, delete_batch, mark
-from copilot_admin.jobs.sweeping import Sweep, sweep_batch, without_referrer
+from copilot_admin.jobs import blob_sweep, deletion
+from copilot_admin.jobs.blob_sweep import Sweep, get_unreferenced_blobs, sweep_batch
+from copilot_admin.jobs.deletion import delete_batch, mark_for_deletion, resume_deletions
+from copilot_admin.jobs.tasks import BACKGROUND, BatchResult
 from copilot_admin.models import Blob, BlobPart, Conversation, Copilot, Node, Run
 from copilot_admin.privacy import rows as privacy_rows
 from copilot_admin.storage.writer import WRITER
@@ -69,7 +69,7 @@ def judged(asked):
 def delete(copilot_id):
     """Batches until the copilot is gone; how many they were."""
     batches = 1
-    while delete_batch(copilot_id) is not DeletionStep.GONE:
+    while delete_batch(copilot_id) is not BatchResult.DONE:
         batches += 1
         assert batches < 500
     return batches
@@ -98,18 +98,18 @@ def test_a_deleted_copilot_leaves_nothing_behind_and_others_keep_all():
     before = everything()
     gone = make_version()
     fill(gone)
-    mark([gone.copilot_id])
+    mark_for_deletion([gone.copilot_id])
     delete(gone.copilot_id)
     sweep()
     assert everything() == before
-    assert without_referrer().count() == 0
+    assert get_unreferenced_blobs().count() == 0
     assert BlobPart.objects.exists()
 
 
 def test_all_blobs_go_with_the_last_copilot():
     version = make_version()
     fill(version)
-    mark([version.copilot_id])
+    mark_for_deletion([version.copilot_id])
     assert Blob.objects.exists()
     delete(version.copilot_id)
     assert sweep() > 0
@@ -118,25 +118,25 @@ def test_all_blobs_go_with_the_last_copilot():
 
 
 def test_no_batch_deletes_more_rows_than_it_may(monkeypatch):
-    monkeypatch.setattr(privacy_rows, "ROWS", 5)
+    monkeypatch.setattr(privacy_rows, "MAX_BATCH_ROWS", 5)
     version = make_version()
     fill(version)
-    mark([version.copilot_id])
+    mark_for_deletion([version.copilot_id])
     rows = sum(everything().values())
-    while (step := delete_batch(version.copilot_id)) is DeletionStep.MOVED:
+    while (step := delete_batch(version.copilot_id)) is BatchResult.MORE:
         left = sum(everything().values())
         assert rows - 5 <= left < rows
         rows = left
-    assert step is DeletionStep.GONE
+    assert step is BatchResult.DONE
 
 
 def test_a_conversation_of_many_messages_is_deleted_from_its_end():
     version = make_version()
     history = [ai(f"a{one}") if one % 2 else f"q{one}" for one in range(30)]
     Client(version=version).ask(*history, "And?").answer("So")
-    mark([version.copilot_id])
+    mark_for_deletion([version.copilot_id])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(privacy_rows, "ROWS", 4)
+        patch.setattr(privacy_rows, "MAX_BATCH_ROWS", 4)
         assert delete(version.copilot_id) > 8
     assert not Node.objects.exists()
 
@@ -145,9 +145,9 @@ def test_no_batch_looks_for_versions_without_runs_by_reading_all_runs():
     """Which a join without a match is to PostgreSQL, also where a copilot has none of them."""
     version = make_version()
     fill(version, conversations=1)
-    mark([version.copilot_id])
+    mark_for_deletion([version.copilot_id])
     with CaptureQueriesContext(connection) as asked:
-        while delete_batch(version.copilot_id) is not DeletionStep.GONE:
+        while delete_batch(version.copilot_id) is not BatchResult.DONE:
             pass
     assert len(asked) > 20
     join = f'OUTER JOIN "{Run._meta.db_table}"'
@@ -156,7 +156,7 @@ def test_no_batch_looks_for_versions_without_runs_by_reading_all_runs():
 
 def test_a_marked_copilot_is_off_at_once():
     copilot = make_published(slug="news")
-    mark([copilot.pk])
+    mark_for_deletion([copilot.pk])
     assert not Copilot.objects.published().exists()
     copilot.refresh_from_db()
     copilot.enabled = True
@@ -167,7 +167,7 @@ def test_a_marked_copilot_is_off_at_once():
 def test_a_copilot_that_is_not_marked_is_never_deleted():
     version = make_version()
     fill(version)
-    assert delete_batch(version.copilot_id) is DeletionStep.GONE
+    assert delete_batch(version.copilot_id) is BatchResult.DONE
     assert Copilot.objects.exists() and Conversation.objects.count() == 3
 
 
@@ -176,13 +176,13 @@ def test_an_answer_that_still_runs_is_waited_for():
     fill(version)
     running = Client(version=version, trace_id="running").ask("And now?")
     silent = Client(version=version, logging=models.Logging.NOTHING).ask("Psst")
-    mark([version.copilot_id])
-    while delete_batch(version.copilot_id) is DeletionStep.MOVED:
+    mark_for_deletion([version.copilot_id])
+    while delete_batch(version.copilot_id) is BatchResult.MORE:
         pass
     assert list(Conversation.objects.values_list("trace_id", flat=True)) == ["running"]
     assert set(Run.objects.values_list("pk", flat=True)) == {running.run_id, silent.run_id}
     running.answer("Done")
-    while delete_batch(version.copilot_id) is DeletionStep.MOVED:
+    while delete_batch(version.copilot_id) is BatchResult.MORE:
         pass
     assert list(Run.objects.values_list("pk", flat=True)) == [silent.run_id]
     silent.answer("Done")
@@ -190,29 +190,32 @@ def test_an_answer_that_still_runs_is_waited_for():
     assert not Copilot.objects.exists()
 
 
-def test_a_deletion_that_stopped_is_taken_up_once():
+def test_a_deletion_that_stopped_is_taken_up_once(monkeypatch):
     going, stalled, never = make_published(), make_published(), make_published()
     staying = make_published()
-    mark([going.pk, stalled.pk, never.pk])
+    mark_for_deletion([going.pk, stalled.pk, never.pk])
     long_ago = timezone.now() - timedelta(minutes=1)
     Copilot.objects.filter(pk=stalled.pk).update(deletion_moved_at=long_ago)
     Copilot.objects.filter(pk=never.pk).update(deletion_moved_at=None)
-    assert sorted(claim_stalled()) == [stalled.pk, never.pk]
-    assert claim_stalled() == []
+    claimed = []
+    monkeypatch.setattr(deletion, "enqueue_stalled", lambda task, ids: claimed.append(sorted(ids)))
+    resume_deletions()
+    resume_deletions()
+    assert claimed == [[stalled.pk, never.pk], []]
     assert not Copilot.objects.get(pk=staying.pk).is_being_deleted
 
 
 def test_a_second_mark_changes_nothing():
     copilot = make_published()
-    mark([copilot.pk])
+    mark_for_deletion([copilot.pk])
     first = Copilot.objects.get().deletion_requested_at
-    mark([copilot.pk])
+    mark_for_deletion([copilot.pk])
     assert Copilot.objects.get().deletion_requested_at == first
 
 
 def test_a_sweep_costs_the_same_statements_for_each_batch(monkeypatch):
     fill(make_version(), conversations=4)
-    monkeypatch.setattr(sweeping, "LOOKED_AT", 3)
+    monkeypatch.setattr(blob_sweep, "BATCH_BLOBS", 3)
     state, counts = Sweep(), []
     while not state.is_done:
         with CaptureQueriesContext(connection) as statements:
@@ -226,9 +229,9 @@ def test_images_of_no_copilot_are_swept_once_they_are_old(monkeypatch):
     kept = make_published()
     kept.image.save("kept.png", ContentFile(b"png"))
     lost = default_storage.save("copilots/lost.png", ContentFile(b"png"))
-    assert images.sweep_images() == 0
-    monkeypatch.setattr(images, "FRESH", timedelta(seconds=-1))
-    assert images.sweep_images() >= 1
+    assert blob_sweep.sweep_images() == 0
+    monkeypatch.setattr(blob_sweep, "MIN_IMAGE_AGE", timedelta(seconds=-1))
+    assert blob_sweep.sweep_images() >= 1
     assert not default_storage.exists(lost)
     assert default_storage.exists(kept.image.name)
 
@@ -236,12 +239,11 @@ def test_images_of_no_copilot_are_swept_once_they_are_old(monkeypatch):
 def test_the_command_says_what_it_swept(capsys, monkeypatch):
     version = make_version()
     fill(version)
-    mark([version.copilot_id])
+    mark_for_deletion([version.copilot_id])
     delete(version.copilot_id)
     blobs = Blob.objects.count()
     call_command("sweep")
-    out = capsys.readouterr().out.splitlines()
-    assert out[0] == f"Contents without a referrer: {blobs} deleted."
+    assert f"Deleted {blobs} contents" in capsys.readouterr().out
     assert not Blob.objects.exists()
 
 
@@ -249,7 +251,7 @@ def test_the_command_says_what_it_swept(capsys, monkeypatch):
 def test_the_background_deletes_sweeps_and_lets_questions_between(monkeypatch):
     version, other = make_version(), make_version()
     fill(version, conversations=4)
-    monkeypatch.setattr(privacy_rows, "ROWS", 10)
+    monkeypatch.setattr(privacy_rows, "MAX_BATCH_ROWS", 10)
     asked = []
 
     def ask_between(copilot_id):
@@ -257,9 +259,9 @@ def test_the_background_deletes_sweeps_and_lets_questions_between(monkeypatch):
         asked.append(WRITER.submit(partial(accept, prepared)))
         return delete_batch(copilot_id)
 
-    monkeypatch.setattr(tasks, "delete_batch", ask_between)
-    tasks.delete_in_background([version.copilot_id])
+    monkeypatch.setattr(deletion, "delete_batch", ask_between)
+    deletion.delete_in_background([version.copilot_id])
     assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
     assert all(future.result().conversation_id for future in asked) and len(asked) > 4
     assert list(Copilot.objects.values_list("pk", flat=True)) == [other.copilot_id]
-    assert without_referrer().count() == 0
+    assert get_unreferenced_blobs().count() == 0

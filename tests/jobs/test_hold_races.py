@@ -6,10 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from django.db import connection, connections, transaction
 import pytest
 
-from copilot_admin.jobs import deletion, removing
-from copilot_admin.jobs.deletion import DeletionStep
-from copilot_admin.jobs.removals import begin
-from copilot_admin.jobs.removing import RemovalStep
+from copilot_admin.jobs import deletion
+from copilot_admin.jobs.removal import begin_erasure, remove_batch
+from copilot_admin.jobs.tasks import BatchResult
 from copilot_admin.models import Conversation, Copilot, LegalHold
 from copilot_admin.privacy import holds
 from copilot_admin.privacy.scopes import PrivacyScope
@@ -33,7 +32,7 @@ def thread() -> Iterator[ThreadPoolExecutor]:
 def copilot() -> Copilot:
     """One that is being deleted, and of which somebody has asked."""
     asked = Client().ask("Hi").answer("Hello")
-    deletion.mark([asked.conversation.copilot_id])
+    deletion.mark_for_deletion([asked.conversation.copilot_id])
     return Copilot.objects.get()
 
 
@@ -52,7 +51,7 @@ def place() -> LegalHold:
 
 def test_a_hold_waits_for_the_batch_and_the_next_one_for_the_hold(thread, copilot):
     with transaction.atomic():
-        assert deletion.delete_batch(copilot.pk) is DeletionStep.MOVED
+        assert deletion.delete_batch(copilot.pk) is BatchResult.MORE
         placing = thread.submit(place)
         assert eventually(somebody_waits)
         assert not placing.done()
@@ -60,14 +59,14 @@ def test_a_hold_waits_for_the_batch_and_the_next_one_for_the_hold(thread, copilo
 
 
 def test_nothing_is_removed_while_a_hold_is_being_placed(thread, copilot):
-    removal = begin(SCOPE, reason="asked for")
+    removal = begin_erasure(SCOPE, reason="asked for")
     with transaction.atomic():
         place()
         for batch, waiting in (
-            (lambda: deletion.delete_batch(copilot.pk), DeletionStep.WAITING),
-            (lambda: removing.remove_batch(removal.pk), RemovalStep.WAITING),
+            (lambda: deletion.delete_batch(copilot.pk), BatchResult.WAITING),
+            (lambda: remove_batch(removal.pk), BatchResult.WAITING),
         ):
             assert thread.submit(transaction.atomic(batch)).result(HANGS_SECONDS) is waiting
     with transaction.atomic():
-        assert deletion.delete_batch(copilot.pk) is DeletionStep.WAITING
+        assert deletion.delete_batch(copilot.pk) is BatchResult.WAITING
     assert Conversation.objects.count() == 1

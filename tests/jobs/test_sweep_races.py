@@ -8,12 +8,11 @@ import threading
 from typing import Any
 
 from django.core.management import call_command
-from django.db import IntegrityError, connection, connections, transaction
+from django.db import connection, connections, transaction
 from django.utils import timezone
 import pytest
 
-from copilot_admin.jobs import sweeping
-from copilot_admin.jobs.sweeping import Sweep, sweep_batch, without_referrer
+from copilot_admin.jobs.blob_sweep import Sweep, get_unreferenced_blobs, sweep_batch
 from copilot_admin.management.commands import sweep as command
 from copilot_admin.models import Blob, BlobPart, Conversation, Node, NodeKind, NodeRole
 from copilot_admin.storage import blobs
@@ -32,7 +31,7 @@ VALUE: Any = {"rows": [{"day": day, "word": "x" * 200} for day in range(100)]}
 def _orphans() -> None:
     """A blob of many parts to which nothing refers any more."""
     blobs.save([pack(VALUE)])
-    assert without_referrer().count() == 1
+    assert get_unreferenced_blobs().count() == 1
     assert BlobPart.objects.count() > 2
 
 
@@ -105,7 +104,7 @@ def assert_whole(stored: "Future[int]") -> None:
     """The message is there with its blob, and all that is there is referred to."""
     node = Node.objects.get(pk=stored.result(HANGS_SECONDS))
     assert list(load([node.blob_id]).values()) == [VALUE]
-    assert not without_referrer().exists()
+    assert not get_unreferenced_blobs().exists()
     assert not BlobPart.objects.exclude(part__in=Blob.objects.all()).exists()
 
 
@@ -148,21 +147,3 @@ def test_a_question_that_waits_for_the_sweep_stores_the_blob_anew(thread, monkey
         assert not stored.done()
     sweeping_on.result(HANGS_SECONDS)
     assert_whole(stored)
-
-
-class TestTooLate:
-    """A reference that is committed between the look of a sweep and its hold."""
-
-    def test_the_batch_is_done_once_more(self, monkeypatch):
-        stored = referring(lambda: None)()
-        looks = iter([Blob.objects.all])
-        monkeypatch.setattr(sweeping, "without_referrer", lambda: next(looks, without_referrer)())
-        call_command("sweep")
-        assert Node.objects.filter(pk=stored, blob__isnull=False).exists()
-        assert not list(looks)
-
-    def test_what_happens_again_and_again_is_told(self, monkeypatch):
-        referring(lambda: None)()
-        monkeypatch.setattr(sweeping, "without_referrer", Blob.objects.all)
-        with pytest.raises(IntegrityError):
-            call_command("sweep")

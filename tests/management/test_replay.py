@@ -12,7 +12,8 @@ import pytest
 from copilot_admin.errors import ProviderRefused
 from copilot_admin.evaluation.replay_decisions import ReplayWish
 from copilot_admin.evaluation.replay_queue import grant
-from copilot_admin.jobs.deletion import DeletionStep, delete_batch, mark
+from copilot_admin.jobs.deletion import delete_batch, mark_for_deletion
+from copilot_admin.jobs.tasks import BatchResult
 from copilot_admin.management.commands import replay as command
 from copilot_admin.models import Copilot, RecordedAnswer, Replay, ReplayState, SavedQuestion
 from tests.agent.scripted import broken, text
@@ -118,9 +119,9 @@ def test_an_interrupted_replay_is_paused(capsys, monkeypatch):
 
 
 def delete_wholly(replay: Replay) -> None:
-    mark([replay.copilot_id])
-    step = DeletionStep.MOVED
-    while step is DeletionStep.MOVED:
+    mark_for_deletion([replay.copilot_id])
+    step = BatchResult.MORE
+    while step is BatchResult.MORE:
         with transaction.atomic():
             step = delete_batch(replay.copilot_id)
 
@@ -130,7 +131,10 @@ def delete_wholly(replay: Replay) -> None:
     ("meanwhile", "sentence"),
     [
         (delete_wholly, "The copilot was deleted before the end."),
-        (lambda replay: mark([replay.copilot_id]), "The copilot was deleted before the end."),
+        (
+            lambda replay: mark_for_deletion([replay.copilot_id]),
+            "The copilot was deleted before the end.",
+        ),
         (lambda replay: replay.delete(), "The replay was deleted before its end."),
     ],
 )
@@ -188,7 +192,7 @@ def test_what_cannot_be_done_is_said_and_ends_with_2(options, words):
 def test_a_copilot_that_is_being_deleted_is_none():
     copilot = make_copilot()
     make_saved(copilot)
-    mark([copilot.pk])
+    mark_for_deletion([copilot.pk])
     with pytest.raises(CommandError, match="There is no copilot"):
         call_command("replay", copilot.slug)
     assert not Replay.objects.exists()

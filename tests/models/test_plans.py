@@ -6,7 +6,7 @@ from django.db import connection
 from django.db.models import QuerySet
 import pytest
 
-from copilot_admin.jobs.sweeping import without_referrer
+from copilot_admin.jobs.blob_sweep import get_unreferenced_blobs
 from copilot_admin.models import Conversation, Node, NodeRole, Outcome, ReviewState, Run, Seat
 from copilot_admin.transcripts.matching import finding
 from tests.databases import IS_POSTGRESQL
@@ -95,7 +95,7 @@ def test_referrers_of_blobs_are_looked_up_and_never_read_whole() -> None:
             cursor.execute("SET LOCAL enable_seqscan = off")
             cursor.execute("SET LOCAL enable_hashjoin = off")
             cursor.execute("SET LOCAL enable_mergejoin = off")
-    text = without_referrer().filter(sha256__gt="a", sha256__lte="b").explain()
+    text = get_unreferenced_blobs().filter(sha256__gt="a", sha256__lte="b").explain()
     for index in ("node_blob", "run_env", "event_blob", "blob_part_of"):
         assert index in text
     assert not scans(text)

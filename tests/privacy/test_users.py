@@ -10,14 +10,14 @@ import pytest
 from copilot_admin import models
 from copilot_admin.copilots.checked_tokens import CHECKED
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.jobs.deletion import DeletionStep, delete_batch, mark
-from copilot_admin.jobs.removals import begin
-from copilot_admin.jobs.removing import RemovalStep, remove_batch
-from copilot_admin.management.commands import privacy as command
+from copilot_admin.jobs import removal as removal_job
+from copilot_admin.jobs.deletion import delete_batch, mark_for_deletion
+from copilot_admin.jobs.removal import begin_erasure, remove_batch
+from copilot_admin.jobs.tasks import BatchResult
 from copilot_admin.models import CallerDay, Conversation, EndUser, Outcome, Run
 from copilot_admin.privacy import holds
-from copilot_admin.privacy.counting import count
-from copilot_admin.privacy.forgetting import Forgetting
+from copilot_admin.privacy.counting import preview_removal
+from copilot_admin.privacy.erased_data import CacheCleaner
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.transcripts.search.users import user_meant
 from copilot_admin.transcripts.store import users
@@ -109,7 +109,7 @@ def test_one_of_many_users_is_erased_and_the_others_are_untouched(people):
         )
     before = [of_user(row) for row in rows]
     assert before[7] == {**before[7], "row": 1, "limits": 1} and all(before[7].values())
-    found = count(PrivacyScope(user=rows[7].pk))
+    found = preview_removal(PrivacyScope(user=rows[7].pk))
     assert (found.conversations, found.requests, found.calls, found.questions, found.users) == (
         1, 2, 1, 1, 1,
     )  # fmt: skip
@@ -198,8 +198,8 @@ def test_users_of_a_copilot_go_with_it_unless_another_one_knows_them():
         Client(version=version, user=who, trace_id=name).ask("q").answer("a")
         make_call(copilot=version.copilot, user=EndUser.objects.get(identifier=name))
     Client(version=other, user=AskingUser(id="eve"), trace_id="eve").ask("q").answer("a")
-    mark([version.copilot_id])
-    while delete_batch(version.copilot_id) is DeletionStep.MOVED:
+    mark_for_deletion([version.copilot_id])
+    while delete_batch(version.copilot_id) is BatchResult.MORE:
         pass
     assert EndUser.objects.get().identifier == "eve"
 
@@ -207,8 +207,8 @@ def test_users_of_a_copilot_go_with_it_unless_another_one_knows_them():
 def test_who_is_being_answered_is_waited_for():
     asked = Client(user=ADA).ask("Hello")
     who = EndUser.objects.get()
-    removal = begin(PrivacyScope(user=who.pk))
-    assert remove_batch(removal.pk) is RemovalStep.WAITING
+    removal = begin_erasure(PrivacyScope(user=who.pk))
+    assert remove_batch(removal.pk) is BatchResult.WAITING
     asked.answer("Hi.")
     remove(removal=removal)
     assert not EndUser.objects.exists()
@@ -221,8 +221,8 @@ def test_who_is_answered_outside_of_a_conversation_is_waited_for():
         copilot=version.copilot, user=who, principal="anonymous", started_at=START,
         outcome=Outcome.RUNNING, generation=3, boot_id="b", heartbeat_at=START,
     )  # fmt: skip
-    removal = begin(PrivacyScope(user=who.pk))
-    assert remove_batch(removal.pk) is RemovalStep.WAITING
+    removal = begin_erasure(PrivacyScope(user=who.pk))
+    assert remove_batch(removal.pk) is BatchResult.WAITING
     Run.objects.filter(pk=run.pk).update(outcome=Outcome.FAILED)
     remove(removal=removal)
     assert not EndUser.objects.exists() and not Run.objects.exists()
@@ -235,7 +235,7 @@ class TestHolds:
         hold = holds.place(PrivacyScope(user=ada.pk), reason="Case", by="ann")
         make_call(user=ada)
         Client(user=ADA, trace_id="later").ask("q").answer("a")
-        found = count(PrivacyScope(user=ada.pk))
+        found = preview_removal(PrivacyScope(user=ada.pk))
         assert (found.conversations, found.held, found.calls, found.users) == (0, 2, 0, 0)
         before = of_user(ada)
         remove(PrivacyScope(user=ada.pk))
@@ -250,26 +250,26 @@ class TestHolds:
         talk = Client(user=ADA, trace_id="a").ask("q").answer("a").conversation
         Client(user=ADA, trace_id="b").ask("q").answer("a")
         holds.place(PrivacyScope(conversation=talk.pk), reason="Case", by="ann")
-        assert count(PrivacyScope(user=talk.user_id)).users == 0
+        assert preview_removal(PrivacyScope(user=talk.user_id)).users == 0
         remove(PrivacyScope(user=talk.user_id))
         assert Conversation.objects.get().user == EndUser.objects.get()
 
     def test_nobody_holds_a_user_who_is_gone(self):
-        with pytest.raises(ValueError, match="This user is gone"):
+        with pytest.raises(ValueError, match="does not exist"):
             holds.place(PrivacyScope(user=77), reason="Case", by="ann")
 
 
 class TestTheCommand:
     @pytest.fixture(autouse=True)
     def _quick(self, monkeypatch):
-        monkeypatch.setattr(command, "vacuum", lambda **_: None)
-        monkeypatch.setattr(command, "empty_log", lambda: True)
+        monkeypatch.setattr(removal_job, "vacuum", lambda **_: None)
+        monkeypatch.setattr(removal_job, "truncate_wal", lambda: True)
 
     def test_a_user_is_counted_and_then_erased(self, capsys):
         Client(user=ADA).ask("q").answer("a")
         call_command("privacy", "erase", "--user", "ada@b.example")
-        assert "1 conversations" in (said := capsys.readouterr().out)
-        assert "1 users themselves" in said
+        assert "conversations: 1," in (said := capsys.readouterr().out)
+        assert "users: 1" in said
         assert EndUser.objects.exists()
         call_command("privacy", "erase", "--user", "id:ada", "--yes")
         assert "1 EndUser" in capsys.readouterr().out
@@ -294,20 +294,20 @@ class TestTheCommand:
 def test_each_process_forgets_whom_it_knew_when_rows_were_erased(
     monkeypatch, django_capture_on_commit_callbacks
 ):
-    forgetting = Forgetting()
+    cleaner = CacheCleaner()
     with django_capture_on_commit_callbacks(execute=True):
         Client(user=ADA).ask("q").answer("a")
     monkeypatch.setitem(CHECKED._known, b"digest", None)
-    forgetting.look_after()
+    cleaner.clear_if_erased()
     assert users._known and CHECKED._known
-    removal = begin(PrivacyScope(user=EndUser.objects.get().pk))
-    forgetting.look_after()  # nothing is gone yet
+    removal = begin_erasure(PrivacyScope(user=EndUser.objects.get().pk))
+    cleaner.clear_if_erased()  # nothing is gone yet
     assert users._known
     remove(removal=removal)
-    forgetting.look_after()
+    cleaner.clear_if_erased()
     assert (users._known, dict(CHECKED._known)) == ({}, {})
     monkeypatch.setitem(CHECKED._known, b"digest", None)
-    forgetting.look_after()
+    cleaner.clear_if_erased()
     assert CHECKED._known
 
 
@@ -319,6 +319,6 @@ def test_a_removal_of_before_means_what_it_meant():
         cause="erasure", principal="key:7", moved_at=timezone.now()
     )
     with transaction.atomic():
-        assert remove_batch(removal.pk) is RemovalStep.MOVED
+        assert remove_batch(removal.pk) is BatchResult.MORE
     remove(removal=removal)
     assert not Conversation.objects.exists() and not EndUser.objects.exists()

@@ -11,8 +11,8 @@ from copilot_admin.asgi import application
 from copilot_admin.copilots.live import admit
 from copilot_admin.evaluation.question_tasks import ask_in_background
 from copilot_admin.ids import new_ids
-from copilot_admin.jobs import background
-from copilot_admin.jobs.tasks import delete_in_background
+from copilot_admin.jobs import tasks as background_tasks
+from copilot_admin.jobs.deletion import delete_in_background
 from copilot_admin.models import (
     AnswerState,
     Copilot,
@@ -177,4 +177,4 @@ def test_a_saved_question_that_is_being_asked_waits_for_the_next_server(provider
         assert eventually(lambda: provider.open == 1)
     answer = SavedAnswer.objects.get()
     assert (answer.state, answer.answered_at) == (AnswerState.WAITING, None)
-    assert (provider.open, background.is_idle()) == (0, True)
+    assert (provider.open, not background_tasks.has_coroutines()) == (0, True)

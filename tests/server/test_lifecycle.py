@@ -11,9 +11,9 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.jobs import background
+from copilot_admin.jobs import tasks as background_tasks
 from copilot_admin.models import ErasedRun
-from copilot_admin.privacy import spooled
+from copilot_admin.privacy import erased_data
 from copilot_admin.runs import open_run
 from copilot_admin.server import lifecycle, periodic_tasks
 from copilot_admin.server.periodic_tasks import PeriodicTask, start_periodic_tasks
@@ -82,7 +82,7 @@ def test_a_start_without_a_database_is_one_sentence(monkeypatch, failure):
         with pytest.raises(ConfigurationError) as refused:
             asyncio.run(lifecycle.start())
     assert len(refused.value.public.splitlines()) == 1
-    assert not background.is_server()
+    assert not background_tasks.has_server_loop()
 
 
 def run_tasks(tasks: Sequence[PeriodicTask], *, until: asyncio.Event) -> None:
@@ -168,10 +168,10 @@ def test_running_runs_send_heartbeats_and_orphans_end(monkeypatch):
 
 def test_nightly_pruning_forgets_erasures_of_long_ago(monkeypatch, settings):
     settings.PRUNE_HOUR = 0
-    monkeypatch.setattr(spooled, "ASKED_AT_ONCE", 1)
-    long_ago = timezone.now() - 2 * spooled.REMEMBERED
+    monkeypatch.setattr(erased_data, "MAX_DIGESTS", 1)
+    long_ago = timezone.now() - 2 * erased_data.DIGEST_LIFETIME
     for number in range(3):
-        digest = spooled.digest_of(UUID(int=number))
+        digest = erased_data.get_digest(UUID(int=number))
         ErasedRun.objects.create(digest=digest, erased_at=long_ago if number else timezone.now())
     asyncio.run(periodic_tasks.begin_nightly_pruning())
-    assert ErasedRun.objects.get().digest == spooled.digest_of(UUID(int=0))
+    assert ErasedRun.objects.get().digest == erased_data.get_digest(UUID(int=0))

@@ -44,7 +44,7 @@ from copilot_admin.copilots.publishing import problems
 from copilot_admin.copilots.standing import CopilotState
 from copilot_admin.copilots.uploaded_images import random_name
 from copilot_admin.http.middleware import CSP_WITH_OWN_FRAMES
-from copilot_admin.jobs.tasks import delete_in_background
+from copilot_admin.jobs.deletion import delete_in_background
 from copilot_admin.models import Access, Copilot
 
 if TYPE_CHECKING:

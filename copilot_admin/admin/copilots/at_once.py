@@ -28,7 +28,7 @@ from copilot_admin.copilots.drafts import standing_of
 from copilot_admin.copilots.locking import lock
 from copilot_admin.copilots.tags import known_tags
 from copilot_admin.models import Action, Copilot, Logging
-from copilot_admin.privacy.retention import retention_sentence
+from copilot_admin.privacy.retention import describe_retention
 from copilot_admin.redaction.kinds import LABELS
 from copilot_admin.redaction.rules import not_stored, server_rules
 
@@ -149,7 +149,7 @@ def _kept_sentences(copilot: Copilot) -> tuple[str, ...]:
     taken = [str(LABELS[kind]) for kind in server_rules().kinds]
     taken += [one for one in not_stored(copilot) if one not in taken]
     redacted = _("Never stored: %(what)s.") % {"what": "; ".join(taken)} if taken else ""
-    return tuple(filter(None, (retention_sentence(copilot), redacted)))
+    return tuple(filter(None, (describe_retention(copilot), redacted)))
 
 
 def _put(copilot: Copilot, switches: SwitchStates) -> None:

@@ -21,14 +21,13 @@ from copilot_admin.admin.components.catalogue import ComponentViews
 from copilot_admin.admin.privacy.forms import EraseForm, KeepingForm, ScopeForm
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.jobs import removals
-from copilot_admin.jobs.tasks import remove
+from copilot_admin.jobs.removal import begin_erasure, remove
 from copilot_admin.models import Action, Copilot, EndUser, LegalHold, Removal
 from copilot_admin.models.privacy import ScopeColumns
 from copilot_admin.privacy import holds
-from copilot_admin.privacy.counting import Count, count
+from copilot_admin.privacy.audit import record_hold, record_release, record_removal
+from copilot_admin.privacy.counting import RemovalPreview, preview_removal
 from copilot_admin.privacy.scopes import PrivacyScope
-from copilot_admin.privacy.trail import record_hold, record_release, record_removal
 from copilot_admin.redaction.kinds import LABELS
 from copilot_admin.redaction.rules import not_stored, server_rules
 from copilot_admin.storage.errors import is_statement_timeout
@@ -144,7 +143,7 @@ class PrivacyViews(ComponentViews):
 
     def _erase(self, request: HttpRequest, form: EraseForm) -> HttpResponse:
         with transaction.atomic():
-            removal = removals.begin(
+            removal = begin_erasure(
                 form.scope,
                 reason=form.cleaned_data["reason"],
                 by_id=request.user.pk,
@@ -159,10 +158,10 @@ class PrivacyViews(ComponentViews):
         return render(request, f"{FOLDER}/{page}", {**self.each_context(request), **context})
 
 
-def _counted(scope: PrivacyScope) -> Count | None:
+def _counted(scope: PrivacyScope) -> RemovalPreview | None:
     try:
         with transaction.atomic():
-            return count(scope)
+            return preview_removal(scope)
     except OperationalError as error:
         if not is_statement_timeout(error):
             raise

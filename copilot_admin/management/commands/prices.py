@@ -17,7 +17,7 @@ from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.copilots.model_lists import fetch_models, known_models
 from copilot_admin.errors import ConfigurationError, RunError
-from copilot_admin.jobs.costs import PricedRun, filled_costs, unknown_costs
+from copilot_admin.jobs.costs import PricedRun, fill_unknown_costs, list_unknown_costs
 from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.models import Action, CostConfidence, Provider
 from copilot_admin.pricing.imports import (
@@ -105,7 +105,7 @@ class Command(SanitizedCommand):
         untold: defaultdict[tuple[str, str], PricedTally] = defaultdict(PricedTally)
         try:
             for number, found in enumerate(
-                filled_costs(provider=name) if yes else unknown_costs(provider=name), 1
+                fill_unknown_costs(provider=name) if yes else list_unknown_costs(provider=name), 1
             ):
                 for some in (tallies, untold):
                     some[found.run.provider, found.run.model].add(found)

@@ -226,7 +226,7 @@ class TestCommands:
     def test_new_seals(self) -> None:
         call_command("secrets", "rotate", stdout=StringIO())
         ((action, kind, _, after),) = told()
-        assert (action, kind, after["sealed"], after["stuck"]) == (
+        assert (action, kind, after["rotated"], after["errors"]) == (
             "rotated",
             "stored_secrets",
             0,

@@ -14,7 +14,7 @@ from copilot_admin.copilots.archive import put_away
 from copilot_admin.copilots.providers import set_api_key
 from copilot_admin.import_export.bundles import NamedFile, read_files
 from copilot_admin.import_export.loading import load
-from copilot_admin.jobs.deletion import mark
+from copilot_admin.jobs.deletion import mark_for_deletion
 from tests.factories import make_copilot, make_provider, make_published, make_user
 
 pytestmark = pytest.mark.django_db
@@ -37,7 +37,7 @@ def test_copilots_are_found_by_words_and_tags(builder: Client) -> None:
     make_copilot(slug="b", name="Beta", tags=["macro"])
     make_copilot(slug="c", name="Gamma")
     put_away([make_copilot(slug="old").pk])
-    mark([make_copilot(slug="gone").pk])
+    mark_for_deletion([make_copilot(slug="gone").pk])
     assert slugs_on(builder.get(PAGE)) == ["a", "b", "c"]
     assert slugs_on(builder.get(PAGE, {"q": "ALPH"})) == ["a"]
     assert slugs_on(builder.get(PAGE, {"tag": "Macro"})) == ["a", "b"]

@@ -12,7 +12,7 @@ from copilot_admin.config.roles import Role
 from copilot_admin.copilots.archive import put_away
 from copilot_admin.copilots.publishing import NotPublishable, publish
 from copilot_admin.copilots.standing import CopilotState, standing
-from copilot_admin.jobs.deletion import mark
+from copilot_admin.jobs.deletion import mark_for_deletion
 from copilot_admin.models import Conversation, Copilot
 from tests.admin.pages import messages_of
 from tests.factories import make_copilot, make_key, make_provider, make_published, make_user
@@ -94,7 +94,7 @@ def test_the_list_is_filtered_by_state(builder: Client) -> None:
     make_changed(name="changed")
     make_broken(name="broken")
     make_published(name="disabled", enabled=False)
-    mark([make_published(name="deleted").pk])
+    mark_for_deletion([make_published(name="deleted").pk])
     put_away([make_published(name="archived").pk])
     found = {one.value: names_in(builder.get(LIST, {"state": one.value})) for one in CopilotState}
     assert found == {one.value: [one.value] for one in CopilotState}
@@ -207,7 +207,7 @@ def test_nobody_edits_enables_publishes_or_deletes_a_copilot_that_is_being_delet
 ) -> None:
     client.force_login(make_user(is_superuser=True))
     copilot = make_published(name="News")
-    mark([copilot.pk])
+    mark_for_deletion([copilot.pk])
     marked_at = Copilot.objects.get().deletion_requested_at
     page = client.get(f"{LIST}{copilot.pk}/change/").content.decode()
     assert 'name="_save"' not in page

@@ -12,8 +12,8 @@ from copilot_admin.admin.copilots.copies import duplicate
 from copilot_admin.config.roles import Role
 from copilot_admin.evaluation.question_runs import digest_of_draft
 from copilot_admin.import_export.questions import rows_of
-from copilot_admin.jobs import background
-from copilot_admin.jobs.background import BACKGROUND
+from copilot_admin.jobs import tasks as background_tasks
+from copilot_admin.jobs.tasks import BACKGROUND
 from copilot_admin.models import AnswerState, Copilot, Judgement, SavedAnswer, SavedQuestion, Side
 from tests.admin.pages import messages_of, submit
 from tests.factories import make_copilot, make_published, make_saved, make_user
@@ -25,7 +25,7 @@ WIDGET = {"id": "prices", "rows": [{"close": 106}]}
 
 @pytest.fixture(autouse=True)
 def _background_is_open() -> None:
-    background.start()
+    background_tasks.start()
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from copilot_admin.evaluation.question_queue import queue
 from copilot_admin.evaluation.replay_queue import begin
 from copilot_admin.evaluation.replay_targets import WantedTarget, replay_of
 from copilot_admin.evaluation.running import WorkKind, running
-from copilot_admin.jobs.deletion import mark
-from copilot_admin.jobs.removals import begin as begin_removal
+from copilot_admin.jobs.deletion import mark_for_deletion
+from copilot_admin.jobs.removal import begin_erasure
 from copilot_admin.models import (
     AlertDelivery,
     AnswerState,
@@ -46,11 +46,11 @@ def begun(name: str = "Analyst <b>") -> Replay:
 
 def test_everything_that_runs_is_named_with_its_progress(operator: Client):
     replay = begun()
-    mark([make_copilot(name="Old").pk])
+    mark_for_deletion([make_copilot(name="Old").pk])
     PendingImport.objects.create(user=make_user(username="ada"), files=[])
     queue([make_saved(make_copilot(name="Asked"))], [Side.DRAFT], user_id=None)
     AlertDelivery.objects.create(event="test", subject="Test")
-    begin_removal(PrivacyScope(principal="key:7"))
+    begin_erasure(PrivacyScope(principal="key:7"))
     found = {work.kind: work for work in running()}
     assert set(found) == set(WorkKind)
     assert (found[WorkKind.REMOVAL].done, found[WorkKind.REMOVAL].total) == (0, 0)
@@ -71,7 +71,7 @@ def test_the_queue_of_the_workers_is_shown_with_what_failed(operator: Client, se
         DBTaskResult.objects.create(
             status=status,
             args_kwargs={"args": ["secret"], "kwargs": {}},
-            task_path="copilot_admin.jobs.tasks.remove",
+            task_path="copilot_admin.jobs.removal.remove",
             run_after=timezone.now(),
             backend_name="default",
             exception_class_path=error,

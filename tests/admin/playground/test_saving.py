@@ -11,7 +11,7 @@ import pytest
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.questions.entry import MOST_QUESTIONS
 from copilot_admin.import_export.questions import row_of
-from copilot_admin.jobs.deletion import mark
+from copilot_admin.jobs.deletion import mark_for_deletion
 from copilot_admin.models import SavedQuestion
 from tests.factories import make_copilot, make_saved, make_user
 
@@ -109,7 +109,7 @@ def test_more_than_a_copilot_may_have_are_refused(builder):
 
 def test_a_copilot_that_goes_takes_no_more(builder):
     copilot = make_copilot()
-    mark([copilot.pk])
+    mark_for_deletion([copilot.pk])
     assert save(builder, copilot.pk, SAID) == (404, {"detail": "This copilot is gone."})
 
 

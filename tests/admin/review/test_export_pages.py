@@ -11,8 +11,8 @@ from django.test import Client as Browser
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.jobs import background
-from copilot_admin.jobs.background import BACKGROUND
+from copilot_admin.jobs import tasks as background_tasks
+from copilot_admin.jobs.tasks import BACKGROUND
 from copilot_admin.models import ExportState, TranscriptExport
 from tests.admin.pages import submit
 from tests.admin.transcripts.test_list import LIST
@@ -64,7 +64,7 @@ def test_the_list_of_exports_leads_to_the_transcripts_to_choose_from(
 
 @pytest.mark.django_db(transaction=True)
 def test_an_export_is_written_and_downloaded(reviewer: Browser):
-    background.start()
+    background_tasks.start()
     ask("=1+1")
     path = f"{ADD}?_changelist_filters=copilot%3Ddesk"
     submit(reviewer, path, {"format": "csv"}, form_id="export-form")

@@ -8,7 +8,7 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.jobs import removals
+from copilot_admin.jobs.removal import begin_erasure
 from copilot_admin.models import (
     Alert,
     AlertDelivery,
@@ -68,7 +68,7 @@ def rows(boss: Any) -> Iterator[str]:
     yield from ("figures/?days=30", f"figures/?days=30&user={TEXT}", "running/", "")
     yield from (f"{ROOM}endpointkey/", f"{ROOM}provider/")
     yield from alerts()
-    removals.begin(PrivacyScope(conversation=talk.pk), reason=TEXT)
+    begin_erasure(PrivacyScope(conversation=talk.pk), reason=TEXT)
     export = finished(owner=boss)
     TranscriptExport.objects.update(words=TEXT, error=TEXT, state="failed", format=TEXT[:20])
     yield from (

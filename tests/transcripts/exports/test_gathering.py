@@ -7,10 +7,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 import pytest
 
-from copilot_admin.jobs import removing
+from copilot_admin.jobs import removal as removing
 from copilot_admin.models import Cause, Conversation, Rating, Removal, Turn, Verdict
 from copilot_admin.models.privacy import ERASED
-from copilot_admin.privacy.rows import Gone
+from copilot_admin.privacy.rows import DeletedRows
 from copilot_admin.transcripts.exports import gathering
 from copilot_admin.transcripts.exports.conversations import ExportedConversation, ExportOptions
 from copilot_admin.transcripts.exports.format import all_formats
@@ -109,13 +109,13 @@ def test_a_prompt_is_read_once_for_all_that_a_version_answered():
 def begin_to_remove(pk: int, cause: Cause) -> None:
     """Takes a conversation; its rows go in the batches that follow."""
     removal = Removal.objects.create(cause=cause, conversation=pk, moved_at=timezone.now())
-    assert removing.remove_batch(removal.pk) is removing.RemovalStep.MOVED
+    assert removing.remove_batch(removal.pk) is removing.BatchResult.MORE
     assert Conversation.objects.get(pk=pk).principal.startswith(ERASED)
 
 
 @pytest.fixture
 def _rows_go_later(monkeypatch) -> None:
-    monkeypatch.setattr(removing, "delete_first", lambda rows: Gone())
+    monkeypatch.setattr(removing, "delete_first_rows", lambda rows: DeletedRows())
 
 
 @pytest.mark.usefixtures("_rows_go_later")

@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 import pytest
 
-from copilot_admin.jobs.deletion import mark
+from copilot_admin.jobs.deletion import mark_for_deletion
 from copilot_admin.models import Conversation
 from copilot_admin.transcripts.exports import selection
 from copilot_admin.transcripts.exports.selection import (
@@ -79,7 +79,7 @@ def test_a_value_that_no_filter_knows_finds_nothing():
 def test_a_copilot_that_is_being_deleted_is_left_out():
     version = make_version()
     asked("Something?", version=version)
-    mark([version.copilot_id])
+    mark_for_deletion([version.copilot_id])
     assert found("") == []
 
 

@@ -14,10 +14,11 @@ from django_tasks_db.models import DBTaskResult
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.jobs import background, removals, removing
 from copilot_admin.jobs import export_tasks as tasks
-from copilot_admin.jobs.background import BACKGROUND
+from copilot_admin.jobs import tasks as background_tasks
 from copilot_admin.jobs.export_tasks import export_in_background, resume_exports
+from copilot_admin.jobs.removal import begin_erasure, remove_batch
+from copilot_admin.jobs.tasks import BACKGROUND, BatchResult
 from copilot_admin.models import Conversation, Copilot, ExportPart, ExportState, TranscriptExport
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.writer import WRITER
@@ -44,7 +45,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 
 @pytest.fixture(autouse=True)
 def _background_is_open() -> None:
-    background.start()
+    background_tasks.start()
 
 
 def conversations(number: int) -> list[int]:
@@ -202,11 +203,11 @@ def test_what_is_erased_while_it_is_written_is_in_no_part_of_it(monkeypatch):
     running = Writing(export.pk, export.claim)
     while len(parts_of(export)) < 2:
         assert running.batch() is WritingStep.MOVED
-    removal = removals.begin(PrivacyScope(conversation=ids[2]))
-    step = removing.RemovalStep.MOVED
-    while step is removing.RemovalStep.MOVED:
+    removal = begin_erasure(PrivacyScope(conversation=ids[2]))
+    step = BatchResult.MORE
+    while step is BatchResult.MORE:
         with transaction.atomic():
-            step = removing.remove_batch(removal.pk)
+            step = remove_batch(removal.pk)
     assert running.batch() is WritingStep.ENDED
     export.refresh_from_db()
     assert (export.state, parts_of(export)) == (ExportState.FAILED, [])
@@ -316,7 +317,7 @@ def test_a_filter_that_is_too_long_is_refused():
 def test_a_process_writes_an_export_beside_its_work(monkeypatch):
     ids = conversations(3)
     one_by_one(monkeypatch)
-    monkeypatch.setattr("copilot_admin.jobs.tasks.TURN_SECONDS", 0)
+    monkeypatch.setattr("copilot_admin.jobs.tasks.MAX_TASK_SECONDS", 0)
     begin = {"given": {}, "name": "csv", "options": ExportOptions()}
     export = export_in_background(make_user().pk, **begin)
     assert isinstance(export, TranscriptExport)

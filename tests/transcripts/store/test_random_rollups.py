@@ -14,7 +14,8 @@ import pytest
 
 from copilot_admin.analytics.figures import Counts
 from copilot_admin.analytics.rollup_figures import figures_of
-from copilot_admin.jobs import removals, removing
+from copilot_admin.jobs.removal import begin_erasure, remove_batch
+from copilot_admin.jobs.tasks import BatchResult
 from copilot_admin.models import (
     Conversation,
     Copilot,
@@ -147,8 +148,8 @@ class World:
             return
         self.running = [one for one in self.running if one.accepted.conversation_id != talk.pk]
         before = full_count()
-        removal = removals.begin(PrivacyScope(conversation=talk.pk))
-        while removing.remove_batch(removal.pk) is removing.RemovalStep.MOVED:
+        removal = begin_erasure(PrivacyScope(conversation=talk.pk))
+        while remove_batch(removal.pk) is BatchResult.MORE:
             pass
         after = full_count()
         for table, counts in before.items():

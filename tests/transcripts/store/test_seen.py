@@ -5,7 +5,7 @@ from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin.models import Outcome, SeenKind, SeenValue
-from copilot_admin.privacy.leftovers import forget_reasons, unused_reasons
+from copilot_admin.privacy.erased_data import delete_reasons, find_unused_reasons
 from copilot_admin.transcripts.store import seen
 from copilot_admin.transcripts.store.seen import note_seen
 from tests.transcripts.store.journaling import Client, ending
@@ -28,9 +28,9 @@ def test_what_callers_type_is_noted_up_to_a_number_and_the_rest_of_the_log_beyon
 
 def test_a_reason_that_was_forgotten_is_noted_when_it_comes_again():
     note_seen(SeenKind.REASON, ["Too long"])
-    unused = unused_reasons()
+    unused = find_unused_reasons()
     with CaptureQueriesContext(connection) as queries:
-        assert forget_reasons(unused) == 1
+        assert delete_reasons(unused) == 1
     assert not [query for query in queries if "copilot_admin_feedback" in query["sql"]]
     note_seen(SeenKind.REASON, ["Too long"])
     assert noted(SeenKind.REASON) == ["Too long"]

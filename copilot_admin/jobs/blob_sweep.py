@@ -1,0 +1,110 @@
+"""Deletion of blobs and image files to which nothing refers, in short batches.
+
+A request that is about to refer to such a blob locks it (see `storage.blobs`), and a sweep skips
+locked blobs; a request stores a blob again that a sweep has deleted. If a reference is committed just
+before its blob is deleted, the foreign key fails the batch, which is run again.
+"""
+
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass
+from datetime import timedelta
+from functools import partial
+
+from django.core.files.storage import default_storage
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+from django_tasks import task
+
+from copilot_admin.copilots.fields.codecs import image_of
+from copilot_admin.copilots.remote_images import stored_image
+from copilot_admin.jobs.tasks import run_batches, run_on_writer
+from copilot_admin.models import Blob, BlobPart, Copilot, CopilotVersion, Event, Node, Run
+from copilot_admin.storage.many import delete_rows
+
+BATCH_BLOBS = 500  # in the order of their hashes
+IMAGE_FOLDERS = ("copilots", "copilots/remote")
+VERSIONS_IN_MEMORY = 50  # their documents may have megabytes
+MIN_IMAGE_AGE = timedelta(hours=1)  # an image is written before its row is committed
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Progress of a sweep.
+
+    Attributes:
+        after: Hash after which the next batch begins.
+        in_round: Blobs deleted in this round; their parts may be deleted in the next one.
+        total: Blobs deleted in all rounds.
+        is_done: The last round found nothing.
+    """
+
+    after: str = ""
+    in_round: int = 0
+    total: int = 0
+    is_done: bool = False
+
+
+@task
+def sweep_blobs(after: str = "", in_round: int = 0, total: int = 0) -> None:
+    """Delete all unreferenced blobs, starting after a hash."""
+    state = Sweep(after, in_round, total)
+
+    def run_batch() -> Sweep:
+        nonlocal state
+        state = run_on_writer(partial(sweep_batch, state))
+        return state
+
+    last = run_batches(run_batch, lambda sweep: sweep.is_done)
+    if last is not None and not last.is_done:
+        sweep_blobs.enqueue(*astuple(last)[:3])
+
+
+def sweep_batch(sweep: Sweep) -> Sweep:
+    """Delete the unreferenced blobs among the next ones; return the new progress."""
+    blobs = Blob.objects.filter(sha256__gt=sweep.after).order_by("sha256")
+    hashes = list(blobs.values_list("sha256", flat=True)[:BATCH_BLOBS])
+    if not hashes:
+        return Sweep(total=sweep.total, is_done=not sweep.in_round)
+    orphans = list(
+        get_unreferenced_blobs()
+        .filter(sha256__gt=sweep.after, sha256__lte=hashes[-1])
+        .order_by("sha256")
+        .select_for_update(skip_locked=True)
+        .values_list("sha256", flat=True)
+    )
+    delete_rows(BlobPart._meta.get_field("whole"), orphans)
+    deleted = delete_rows(Blob._meta.get_field("sha256"), orphans)
+    return Sweep(hashes[-1], sweep.in_round + deleted, sweep.total + deleted)
+
+
+def get_unreferenced_blobs() -> QuerySet[Blob]:
+    """Return the blobs to which no message, run, event or other blob refers."""
+    blob = OuterRef("pk")
+    return Blob.objects.filter(
+        ~Exists(Node.objects.filter(blob=blob)),
+        ~Exists(Run.objects.filter(env=blob)),
+        ~Exists(Event.objects.filter(blob=blob)),
+        ~Exists(BlobPart.objects.filter(part=blob)),
+    )
+
+
+def sweep_images() -> int:
+    """Delete image files that no draft and no version shows; return their number."""
+    used = set(_get_used_images())
+    newest = timezone.now() - MIN_IMAGE_AGE
+    deleted = 0
+    for folder in IMAGE_FOLDERS:
+        files = default_storage.listdir(folder)[1] if default_storage.exists(folder) else ()
+        for name in (f"{folder}/{file}" for file in files):
+            if name not in used and default_storage.get_modified_time(name) < newest:
+                default_storage.delete(name)
+                deleted += 1
+    return deleted
+
+
+def _get_used_images() -> Iterator[str]:
+    for copilot in Copilot.objects.only("image", "image_url"):
+        yield stored_image(image_of(copilot))
+    versions = CopilotVersion.objects.values_list("document", flat=True)
+    for document in versions.iterator(VERSIONS_IN_MEMORY):
+        yield stored_image(str(document.get("image") or ""))

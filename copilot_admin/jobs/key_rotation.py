@@ -1,0 +1,70 @@
+"""Key rotation: encrypt stored secrets under the newest key, a few rows at a time.
+
+An encrypted text begins with the id of its key, so an interrupted rotation continues where it was.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from django.db import transaction
+from django.db.models import Model, QuerySet
+
+from copilot_admin.config.encryption import current_key_id, decrypt, encrypt, key_id_of
+from copilot_admin.copilots.sealed_columns import SEALED_COLUMNS, SealedColumn
+from copilot_admin.errors import ConfigurationError
+
+BATCH_ROWS = 100  # in one transaction; encrypting a row takes microseconds
+
+
+@dataclass(slots=True)
+class RotationResult:
+    """Result of a rotation.
+
+    Attributes:
+        rotated: Number of texts encrypted again.
+        in_use: Number of texts that each key encrypts now.
+        errors: Texts that can't be decrypted and stay as they are.
+    """
+
+    rotated: int = 0
+    in_use: Counter[str] = field(default_factory=Counter)
+    errors: list[str] = field(default_factory=list)
+
+
+def rotate_keys() -> RotationResult:
+    """Encrypt everything again that an older key encrypts."""
+    result = RotationResult()
+    for column in SEALED_COLUMNS:
+        for batch in _get_batches(column):
+            with transaction.atomic():
+                for row, text in batch:
+                    _rotate(column, row, text, result)
+        texts = _get_secrets(column).values_list(column.column, flat=True)
+        result.in_use.update(map(key_id_of, texts))
+    return result
+
+
+def _get_batches(column: SealedColumn) -> Iterator[list[tuple[object, str]]]:
+    old = _get_secrets(column).exclude(**{f"{column.column}__startswith": f"{current_key_id()}:"})
+    rows = old.order_by("pk").values_list("pk", column.column)
+    batch = list(rows[:BATCH_ROWS])
+    while batch:
+        yield batch
+        batch = list(rows.filter(pk__gt=batch[-1][0])[:BATCH_ROWS])
+
+
+def _rotate(column: SealedColumn, row: object, text: str, result: RotationResult) -> None:
+    location = column.place(row)
+    try:
+        encrypted = encrypt(decrypt(text, location=location), location=location)
+    except ConfigurationError as error:
+        result.errors.append(f"{column.words} ({column.model} {row}): {error.public}")
+        return
+    # A secret that was entered in the meantime isn't overwritten.
+    unchanged = column.rows._default_manager.filter(**{"pk": row, column.column: text})
+    result.rotated += unchanged.update(**{column.column: encrypted})
+
+
+def _get_secrets(column: SealedColumn) -> QuerySet[Model]:
+    return column.rows._default_manager.exclude(**{column.column: ""})

@@ -1,0 +1,377 @@
+"""Erasure and retention of transcripts, in short batches between which streams go on.
+
+A row of `Removal` is the lease and the progress of a removal and is committed with each batch, so
+that it continues after a crash. A conversation is made unreachable before its first row is deleted,
+and only while no run in it is open: the next request begins a new conversation.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+import logging
+from typing import Any
+
+from django import db
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django_tasks import task
+
+from copilot_admin.errors import Unavailable
+from copilot_admin.jobs.blob_sweep import Sweep, sweep_batch, sweep_blobs
+from copilot_admin.jobs.tasks import (
+    BatchResult,
+    close_lost_connections,
+    enqueue_stalled,
+    run_batches,
+    run_on_writer,
+)
+from copilot_admin.models import (
+    Cause,
+    Conversation,
+    ExportPart,
+    ExportState,
+    Outcome,
+    RecordedAnswer,
+    Removal,
+    RemovalState,
+    ReplayAnswer,
+    Run,
+    SavedAnswer,
+    SavedQuestion,
+    TranscriptExport,
+    Turn,
+)
+from copilot_admin.models.privacy import ERASED
+from copilot_admin.privacy.counting import (
+    count_conversations,
+    removable_caller_days,
+    removable_calls,
+    removable_conversations,
+    removable_runs,
+    removable_trials,
+)
+from copilot_admin.privacy.erased_data import (
+    clean_spool,
+    delete_reasons,
+    delete_spooled,
+    find_unused_reasons,
+    store_digests,
+)
+from copilot_admin.privacy.holds import try_lock_holds
+from copilot_admin.privacy.rows import (
+    DeletedRows,
+    delete_erased_user,
+    delete_first_rows,
+    delete_unused_users,
+    exclude_running,
+    get_conversation_rows,
+    get_run_rows,
+    get_user_ids,
+)
+from copilot_admin.privacy.scopes import PrivacyScope, scope_of
+from copilot_admin.privacy.vacuum import merge_search_index, truncate_wal, vacuum
+from copilot_admin.storage.many import delete_rows
+from copilot_admin.transcripts.store import is_missed
+
+BATCH_CONVERSATIONS = 20  # one with many rows takes several batches
+BATCH_QUESTIONS = 20
+BATCH_EXPORT_PARTS = 10  # of some 100 kB each
+
+# Removals for which this process has begun to merge the search index. To begin again would merge
+# what was merged, and a task merges only a part of a large index.
+_merging: set[int] = set()
+logger = logging.getLogger(__name__)
+
+
+def begin_erasure(
+    scope: PrivacyScope, *, reason: str = "", by_id: int | None = None, with_questions: bool = True
+) -> Removal:
+    """Store a new erasure, whose task the caller enqueues.
+
+    Raises:
+        ValueError: The scope is empty, and would select everything.
+    """
+    if not scope:
+        raise ValueError(
+            "Select what to erase: a conversation, a user, a caller, a copilot or days."
+        )
+    return Removal.objects.create(
+        cause=Cause.ERASURE,
+        conversation=scope.conversation,
+        user=scope.user,
+        principal=scope.principal,
+        copilot=scope.copilot,
+        since=scope.since,
+        until=scope.until,
+        reason=reason,
+        asked_by_id=by_id,
+        with_questions=with_questions,
+        total=count_conversations(scope, with_trials=True),
+        moved_at=timezone.now(),
+    )
+
+
+@task
+def remove(removal_id: int) -> None:
+    """Continue a removal; a periodic task resumes it if it is interrupted."""
+    result = run_removal(removal_id, run_on_writer)
+    if result is BatchResult.MORE:
+        remove.enqueue(removal_id)
+    elif result is BatchResult.DONE:
+        sweep_blobs.enqueue()
+
+
+def resume_removals() -> None:
+    """Enqueue removals whose worker is gone; each is claimed by one caller only."""
+    now = timezone.now()
+    stalled = get_unfinished().filter(Q(moved_at=None) | is_missed("moved_at", now))
+    ids = list(stalled.values_list("pk", flat=True))
+    claimed = [pk for pk in ids if stalled.filter(pk=pk).update(moved_at=now)]
+    enqueue_stalled(remove, claimed)
+
+
+def get_unfinished() -> QuerySet[Removal]:
+    return Removal.objects.exclude(state=RemovalState.DONE)
+
+
+def run_removal(
+    removal_id: int, write: Callable[[Callable[[], Any]], Any], *, max_seconds: float | None = None
+) -> BatchResult:
+    """Run batches of a removal, and then clear the database's own files.
+
+    Args:
+        removal_id: Of the removal.
+        write: Runs a function in a transaction.
+        max_seconds: As of `run_batches`.
+    """
+    last = run_batches(
+        lambda: write(partial(remove_batch, removal_id)),
+        lambda result: result is not BatchResult.MORE,
+        max_seconds=max_seconds,
+    )
+    if last is not BatchResult.DONE:
+        return last or BatchResult.WAITING
+    if write(partial(_needs_clearing, removal_id)):
+        is_merged = run_batches(
+            lambda: write(partial(_merge_search_index, removal_id)), bool, max_seconds=max_seconds
+        )
+        if not is_merged:
+            return BatchResult.WAITING if is_merged is None else BatchResult.MORE
+    try:
+        return _clear_files(removal_id, write)
+    except (db.Error, Unavailable) as error:
+        logger.warning("Removal %d stops for now: %s.", removal_id, type(error).__name__)
+        close_lost_connections()
+        return BatchResult.WAITING
+
+
+def _merge_search_index(removal_id: int) -> bool:
+    is_merged = merge_search_index(is_first=removal_id not in _merging)
+    _merging.add(removal_id)
+    return is_merged
+
+
+def _clear_files(removal_id: int, write: Callable[[Callable[[], Any]], Any]) -> BatchResult:
+    write(partial(delete_reasons, find_unused_reasons()))
+    if write(partial(_clear_identity, removal_id)):
+        # All tables may take longer than a lease.
+        vacuum(on_table_done=lambda: write(partial(_renew_lease, removal_id)))
+    clean_spool()
+    if not truncate_wal():
+        return BatchResult.WAITING
+    write(partial(_finish, removal_id))
+    _merging.discard(removal_id)
+    return BatchResult.DONE
+
+
+def _renew_lease(removal_id: int) -> None:
+    get_unfinished().filter(pk=removal_id).update(moved_at=timezone.now())
+
+
+def _needs_clearing(removal_id: int) -> bool:
+    """Return whether to clear the database's files now.
+
+    The last removal of a night clears them for all, if any rows were deleted: merging the search index
+    writes all of it again.
+    """
+    removal = get_unfinished().filter(pk=removal_id).first()
+    if removal is None:
+        return False
+    if removal.cause == Cause.ERASURE or removal.day is None:
+        return removal.cause == Cause.ERASURE or bool(removal.counts)
+    night = Removal.objects.filter(cause=Cause.RETENTION, day=removal.day)
+    if night.filter(state=RemovalState.ROWS).exists():
+        return False
+    return any(night.values_list("counts", flat=True))
+
+
+def _clear_identity(removal_id: int) -> bool:
+    """Delete user and caller from a removal's row; return whether it is an erasure."""
+    rows = get_unfinished().filter(pk=removal_id, state=RemovalState.SCRUB)
+    rows.update(principal="", user=None, moved_at=timezone.now())
+    return rows.filter(cause=Cause.ERASURE).exists()
+
+
+def _finish(removal_id: int) -> None:
+    now = timezone.now()
+    get_unfinished().filter(pk=removal_id, state=RemovalState.SCRUB).update(
+        state=RemovalState.DONE, moved_at=now, done_at=now
+    )
+
+
+def remove_batch(removal_id: int) -> BatchResult:
+    """Delete some rows or blobs of a removal; `DONE` means that all are deleted."""
+    rows = get_unfinished().filter(pk=removal_id)
+    removal = rows.select_for_update(skip_locked=True, of=("self",)).first()
+    if removal is None:
+        return BatchResult.WAITING if rows.exists() else BatchResult.DONE
+    if not try_lock_holds():
+        return BatchResult.WAITING
+    removal.moved_at = timezone.now()
+    result = BatchResult.DONE
+    if removal.state == RemovalState.ROWS:
+        result = _remove_rows(removal)
+    elif removal.state == RemovalState.BLOBS:
+        result = _sweep_blobs(removal)
+    removal.save()
+    return result
+
+
+def _remove_rows(removal: Removal) -> BatchResult:
+    ids = _take_conversations(removal)
+    if ids:
+        deleted = _delete_questions(ids) if removal.with_questions else DeletedRows()
+        _note_deleted(removal, deleted if deleted.total else _delete_conversations(ids))
+        return BatchResult.MORE
+    scope = scope_of(removal)
+    deleted = _delete_others(scope)
+    deleted.counts[ExportPart.__name__] += _delete_export_parts()
+    _note_deleted(removal, deleted)
+    if deleted.total:
+        return BatchResult.MORE
+    if Conversation.objects.filter(removable_conversations(scope)).exists() or _is_asking(scope):
+        return BatchResult.WAITING
+    _note_deleted(removal, delete_erased_user(scope))
+    # The blobs of a night's removals are swept once for all copilots.
+    is_erasure = removal.cause == Cause.ERASURE
+    removal.state = RemovalState.BLOBS if is_erasure else RemovalState.SCRUB
+    return BatchResult.MORE
+
+
+def _take_conversations(removal: Removal) -> list[int]:
+    """Return conversations that are being deleted, or make the next ones unreachable."""
+    principal = f"{ERASED}{removal.pk}"
+    taken = Conversation.objects.filter(principal=principal).order_by("pk")
+    ids = list(taken.values_list("pk", flat=True)[:BATCH_CONVERSATIONS])
+    if ids:
+        return ids
+    ids = exclude_running(_lock_next_conversations(removal))
+    Conversation.objects.filter(pk__in=ids).update(principal=principal, trace_id="", title="")
+    if removal.cause == Cause.ERASURE:
+        _withdraw_exports(ids)
+    return ids
+
+
+def _lock_next_conversations(removal: Removal) -> list[int]:
+    """Lock some conversations without an open run; trials first, found through their originals."""
+    scope = scope_of(removal)
+    found = Conversation.objects.filter(removable_conversations(scope))
+    if removal.cause == Cause.ERASURE:
+        trials = Conversation.objects.filter(removable_trials(scope))
+        found = trials if trials.exists() else found
+    running = Run.objects.filter(conversation=OuterRef("pk"), outcome=Outcome.RUNNING)
+    oldest = found.filter(~Exists(running)).order_by("last_at", "pk")
+    locked = oldest.select_for_update(skip_locked=True, of=("self",))
+    return list(locked.values_list("pk", flat=True)[:BATCH_CONVERSATIONS])
+
+
+def _is_asking(scope: PrivacyScope) -> bool:
+    """Return whether a user has open runs without a conversation, so that they can't be deleted."""
+    runs = Run.objects.filter(user_id=scope.user, conversation=None, outcome=Outcome.RUNNING)
+    return scope.is_of_user and runs.exists()
+
+
+def _delete_conversations(ids: list[int]) -> DeletedRows:
+    users = get_user_ids(Conversation.objects.filter(pk__in=ids))
+    deleted = delete_first_rows(get_conversation_rows(ids))
+    if deleted.counts[Conversation.__name__]:
+        deleted.counts += delete_unused_users(users).counts
+    return deleted
+
+
+def _delete_others(scope: PrivacyScope) -> DeletedRows:
+    """Delete some rows outside of conversations, and users without any others."""
+    users = set()
+    if scope.user is None:  # or the user is deleted last
+        users = get_user_ids(removable_runs(scope)) | get_user_ids(removable_calls(scope))
+    deleted = delete_first_rows(_get_other_rows(scope))
+    deleted.counts += delete_unused_users(users).counts
+    return deleted
+
+
+def _get_other_rows(scope: PrivacyScope) -> Iterator[QuerySet[Any]]:
+    yield from get_run_rows(removable_runs(scope))
+    yield removable_calls(scope).order_by()
+    yield removable_caller_days(scope).order_by()
+
+
+def _delete_questions(ids: list[int]) -> DeletedRows:
+    """Delete some saved questions and answers that were made from conversations.
+
+    A question is found through its recorded answer, so both are deleted in one batch, and before the
+    turn. Answers of replays outlive their question.
+    """
+    turns = Turn.objects.filter(conversation__in=ids).values("pk")
+    recorded = RecordedAnswer.objects.filter(turn__in=turns).order_by("pk")
+    copies = SavedQuestion.objects.filter(origin__in=ids).order_by("pk")
+    questions = {
+        *recorded.values_list("pk", flat=True)[:BATCH_QUESTIONS],
+        *copies.values_list("pk", flat=True)[:BATCH_QUESTIONS],
+    }
+    answers = (
+        ReplayAnswer.objects.filter(Q(question__in=questions) | Q(origin__in=ids)).order_by(),
+        SavedAnswer.objects.filter(question__in=questions).order_by(),
+    )
+    deleted = delete_first_rows(answers)
+    if not deleted.total:
+        for model in (RecordedAnswer, SavedQuestion):
+            deleted.counts[model.__name__] += delete_rows(model._meta.pk, questions)
+    return deleted
+
+
+def _withdraw_exports(ids: list[int]) -> None:
+    """Fail the exports that may contain one of some conversations; their parts are deleted later."""
+    for pk in ids:
+        TranscriptExport.objects.filter(bottom__lte=pk, top__gte=pk).update(
+            state=ExportState.FAILED,
+            error=_("Transcripts in this export were erased. Export again."),
+            query="",
+            words="",
+        )
+
+
+def _delete_export_parts() -> int:
+    parts = ExportPart.objects.filter(export__state=ExportState.FAILED).order_by()
+    ids = list(parts.values_list("pk", flat=True)[:BATCH_EXPORT_PARTS])
+    return delete_rows(ExportPart._meta.pk, ids)
+
+
+def _note_deleted(removal: Removal, deleted: DeletedRows) -> None:
+    counts = Counter(removal.counts) + deleted.counts
+    removal.counts = dict(counts)
+    if removal.cause == Cause.ERASURE:
+        store_digests(deleted.runs)
+    if deleted.runs:
+        transaction.on_commit(partial(delete_spooled, deleted.runs))
+
+
+def _sweep_blobs(removal: Removal) -> BatchResult:
+    sweep = sweep_batch(Sweep(removal.swept_to, removal.in_round))
+    if sweep.total:
+        removal.counts["Blob"] = removal.counts.get("Blob", 0) + sweep.total
+    removal.swept_to, removal.in_round = sweep.after, sweep.in_round
+    if sweep.is_done:
+        removal.state = RemovalState.SCRUB
+    return BatchResult.MORE

@@ -1,0 +1,102 @@
+"""Remains of erased data outside of its rows: spooled runs, caches and the choices of filters.
+
+Each machine has a spool of its own. A digest of each erased run tells every process to drop its file.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from hashlib import blake2b
+from uuid import UUID
+
+from django.utils import timezone
+
+from copilot_admin.copilots.checked_tokens import CHECKED
+from copilot_admin.models import (
+    Cause,
+    ErasedRun,
+    Feedback,
+    Removal,
+    RemovalState,
+    SeenKind,
+    SeenValue,
+)
+from copilot_admin.models.privacy import DIGEST_LENGTH
+from copilot_admin.storage.spool import SPOOL
+from copilot_admin.transcripts.store.users import forget_users
+
+DIGEST_LIFETIME = timedelta(days=90)  # empty the spool of a machine that was off for longer
+MAX_DIGESTS = 500  # in one statement
+_PERSON = b"erased-run"
+
+
+def get_digest(run_id: UUID) -> str:
+    return blake2b(run_id.bytes, digest_size=DIGEST_LENGTH // 2, person=_PERSON).hexdigest()
+
+
+def store_digests(run_ids: Iterable[UUID]) -> None:
+    now = timezone.now()
+    rows = [ErasedRun(digest=get_digest(run_id), erased_at=now) for run_id in run_ids]
+    ErasedRun.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def delete_old_digests() -> int:
+    """Delete some digests that are no longer needed; return their number."""
+    old = ErasedRun.objects.filter(erased_at__lt=timezone.now() - DIGEST_LIFETIME)
+    some = list(old.values_list("pk", flat=True)[:MAX_DIGESTS])
+    return ErasedRun.objects.filter(pk__in=some).delete()[0]
+
+
+def delete_spooled(run_ids: Iterable[UUID]) -> None:
+    """Delete the files of runs from this machine's spool, after their rows were deleted."""
+    for run_id in run_ids:
+        SPOOL.remove_run(run_id)
+
+
+def clean_spool() -> int:
+    """Delete the files of erased runs from this machine's spool; return the number of runs."""
+    by_digest = {get_digest(run_id): run_id for run_id in SPOOL.run_ids()}
+    digests = sorted(by_digest)
+    erased: list[str] = []
+    for start in range(0, len(digests), MAX_DIGESTS):
+        some = ErasedRun.objects.filter(digest__in=digests[start : start + MAX_DIGESTS])
+        erased += some.values_list("digest", flat=True)
+    delete_spooled(by_digest[digest] for digest in erased)
+    return len(erased)
+
+
+class CacheCleaner:
+    """Empties the caches of this process that name people, soon after an erasure."""
+
+    def __init__(self) -> None:
+        self._known = 0
+
+    def clear_if_erased(self) -> None:
+        """Empty the caches if another erasure has deleted its rows; reads the database."""
+        erasures = Removal.objects.filter(cause=Cause.ERASURE).exclude(state=RemovalState.ROWS)
+        number = erasures.count()
+        if number != self._known:
+            self._known = number
+            forget_users()
+            CHECKED.forget()
+
+
+CACHE_CLEANER = CacheCleaner()
+
+
+def find_unused_reasons() -> list[int]:
+    """Return keys of feedback reasons in the filter's choices that no feedback has.
+
+    It reads all feedback, so don't call it on the writer. A reason that comes back in the meantime is
+    added to the choices within the hour.
+    """
+    reasons = SeenValue.objects.filter(kind=SeenKind.REASON).order_by().values_list("value", "pk")
+    unused = dict(reasons)
+    if unused:
+        for tags in Feedback.objects.order_by().values_list("tags", flat=True).iterator():
+            for tag in tags:
+                unused.pop(tag, None)
+    return list(unused.values())
+
+
+def delete_reasons(keys: Sequence[int]) -> None:
+    SeenValue.objects.filter(pk__in=keys).delete()

@@ -1,0 +1,93 @@
+"""Removal of deleted rows from the database's own files.
+
+SQLite overwrites deleted rows (`secure_delete`, see `config.databases`), except in its trigram index,
+which only marks them until its segments are merged, and in the write-ahead log. In PostgreSQL, VACUUM
+frees their space for new rows, and VACUUM FULL writes new files.
+"""
+
+from collections.abc import Callable
+
+from django.apps import apps
+from django.db import connection
+
+from copilot_admin.config.databases import without_statement_timeout
+
+SEARCH_INDEX = "copilot_admin_turntext_trigrams"
+MERGED_PAGES = 200  # in one statement, about 20 ms
+# Readers keep the log, and writers wait while it is truncated, so that gives up soon.
+TRUNCATE_TIMEOUT_MS = 50
+OPEN_TRANSACTIONS = """
+SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
+  AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+  AND xact_start < clock_timestamp() - interval '1 second')
+"""
+
+
+def merge_search_index(*, is_first: bool) -> bool:
+    """Merge a part of SQLite's search index, in a transaction; return True when it is done.
+
+    Args:
+        is_first: Whether to begin a merge of all segments, or to continue one.
+    """
+    if connection.vendor != "sqlite":
+        return True
+    pages = -MERGED_PAGES if is_first else MERGED_PAGES
+    with connection.cursor() as cursor:
+        [before] = cursor.execute("SELECT total_changes()").fetchone()
+        cursor.execute(
+            f"INSERT INTO {SEARCH_INDEX}({SEARCH_INDEX}, rank) VALUES ('merge', %s)",  # noqa: S608  # a constant
+            [pages],
+        )
+        [after] = cursor.execute("SELECT total_changes()").fetchone()
+    return bool(after - before < 2)  # sqlite.org/fts5.html: then there was nothing to merge
+
+
+def truncate_wal() -> bool:
+    """Empty SQLite's write-ahead log, outside of a transaction; return False if it is being read."""
+    if connection.vendor != "sqlite":
+        return True
+    with connection.cursor() as cursor:
+        [timeout_ms] = cursor.execute("PRAGMA busy_timeout").fetchone()
+        try:
+            cursor.execute(f"PRAGMA busy_timeout = {TRUNCATE_TIMEOUT_MS}")
+            row = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        finally:
+            cursor.execute(f"PRAGMA busy_timeout = {int(timeout_ms)}")
+    return not row[0]
+
+
+def vacuum(on_table_done: Callable[[], object] = lambda: None) -> None:
+    """Vacuum each table of PostgreSQL, however long it takes, outside of a transaction."""
+    if connection.vendor == "postgresql":
+        with without_statement_timeout(), connection.cursor() as cursor:
+            for table in get_table_names():
+                cursor.execute(f"VACUUM {connection.ops.quote_name(table)}")
+                on_table_done()
+
+
+def rewrite_files() -> bool:
+    """Write the database's files again without deleted rows, outside of a transaction.
+
+    Tables are locked meanwhile, and the disk needs the same space again.
+
+    Returns:
+        False if nothing was done, because an open transaction may still need deleted rows.
+
+    Raises:
+        OperationalError: A table is locked.
+    """
+    with without_statement_timeout(), connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute("VACUUM")
+            return True
+        cursor.execute(OPEN_TRANSACTIONS)
+        if cursor.fetchone()[0]:
+            return False
+        for table in get_table_names():
+            cursor.execute(f"VACUUM FULL {connection.ops.quote_name(table)}")
+    return True
+
+
+def get_table_names() -> list[str]:
+    models = apps.get_app_config("copilot_admin").get_models()
+    return sorted(model._meta.db_table for model in models)
