@@ -20,13 +20,7 @@ from django_tasks import task
 
 from copilot_admin.errors import Unavailable
 from copilot_admin.jobs.blob_sweep import Sweep, sweep_batch, sweep_blobs
-from copilot_admin.jobs.tasks import (
-    BatchResult,
-    close_lost_connections,
-    enqueue_stalled,
-    run_batches,
-    run_on_writer,
-)
+from copilot_admin.jobs.tasks import BatchResult, enqueue_stalled, run_batches, run_on_writer
 from copilot_admin.models import (
     Cause,
     Conversation,
@@ -73,6 +67,7 @@ from copilot_admin.privacy.rows import (
 from copilot_admin.privacy.scopes import PrivacyScope, scope_of
 from copilot_admin.privacy.vacuum import merge_search_index, truncate_wal, vacuum
 from copilot_admin.storage.many import delete_rows
+from copilot_admin.storage.writer import close_lost_connections
 from copilot_admin.transcripts.store import is_missed
 
 BATCH_CONVERSATIONS = 20  # one with many rows takes several batches

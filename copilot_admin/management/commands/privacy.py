@@ -62,12 +62,15 @@ class Command(SanitizedCommand):
         _add_yes(files)
 
     def handle(self, *, action: str, **options: Any) -> None:
-        {
-            "erase": self._erase,
-            "prune": self._prune,
-            "hold": self._hold,
-            "clear-files": self._clear_files,
-        }[action](**options)
+        match action:
+            case "erase":
+                self._erase(**options)
+            case "prune":
+                self._prune(**options)
+            case "hold":
+                self._hold(**options)
+            case _:
+                self._clear_files(**options)
 
     def _erase(self, *, yes: bool, keep_questions: bool, reason: str, **options: Any) -> None:
         scope = _get_scope(options)
