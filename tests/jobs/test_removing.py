@@ -162,7 +162,7 @@ def test_a_batch_that_has_taken_its_time_begins_no_more_rows(monkeypatch):
     monkeypatch.setattr(rows, "STATEMENT_ROWS", 2)
     fill(make_version())
     ids = list(Conversation.objects.values_list("pk", flat=True))
-    moments = iter((0.0, rows.SECONDS / 2, rows.SECONDS))
+    moments = iter((0.0, rows.MAX_BATCH_SECONDS / 2, rows.MAX_BATCH_SECONDS))
     slow = rows.delete_first_rows(rows.get_conversation_rows(ids), clock=lambda: next(moments))
     assert 0 < slow.total <= 4
     assert rows.delete_first_rows(rows.get_conversation_rows(ids), clock=lambda: 0.0).total > 4

@@ -112,11 +112,11 @@ def test_the_list_asks_before_live_copilots_are_switched(builder: Client) -> Non
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
-        ({}, "Whole conversations are kept. No time is set after which they are deleted."),
-        ({"retention_days": 1}, "They are deleted after 1 day of silence."),
+        ({}, "Whole conversations are kept. Transcripts are kept indefinitely."),
+        ({"retention_days": 1}, "Transcripts are deleted after 1 day without activity."),
         (
             {"retention_days": 30, "redaction": ["phone"], "redacted_expressions": ["A-1", "B-2"]},
-            "They are deleted after 30 days of silence. Never stored: E-mail addresses; "
+            "Transcripts are deleted after 30 days without activity. Never stored: E-mail addresses; "
             "Phone numbers; what 2 expressions find.",
         ),
     ],

@@ -83,7 +83,7 @@ def test_a_hold_is_placed_shown_on_the_transcript_and_released(client):
         ({"reason": "r"}, "Say what is meant"),
         ({"principal": "a"}, "This field is required."),
         ({"copilot": "nobody", "reason": "r"}, "There is no copilot with this slug."),
-        ({"conversation": "7", "reason": "r"}, "There is no conversation 7."),
+        ({"conversation": "7", "reason": "r"}, "Conversation 7 does not exist."),
         ({"since": "2026-02-01", "until": "2026-01-01", "reason": "r"}, "before the first one"),
         ({"until": "9999-12-31", "reason": "r"}, "less than or equal to"),
     ],
