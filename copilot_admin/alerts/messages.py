@@ -43,12 +43,7 @@ def to_line(text: str, max_characters: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertMessage:
-    """Message for all recipients.
-
-    Attributes:
-        paragraphs: Text of the mail.
-        data: Data of the webhook.
-    """
+    """Message for all recipients: `paragraphs` for mails, `data` for webhooks."""
 
     event: DeliveryEvent
     subject: str

@@ -1,12 +1,13 @@
 """Kinds of alert rules. A new one is a measuring function and a row in `RULE_KINDS`."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from decimal import Decimal
 from statistics import median_low
+from typing import Any
 
-from django.db.models import Q, Sum
+from django.db.models import Q, QuerySet, Sum
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -35,16 +36,17 @@ MAX_RUNS_PER_COPILOT = 500
 
 def sum_hours(scope: AlertScope, span: Span, *names: str) -> Mapping[str, Number]:
     """Sum columns of the hourly rollups."""
-    rows = HourlyUsage.objects.filter(_is_within(span), scope.condition).order_by()
-    sums = rows.aggregate(**{f"sum_{name}": Sum(name) for name in names})
-    return {name: sums[f"sum_{name}"] or 0 for name in names}
+    return _sum(HourlyUsage.objects.filter(_is_within(span), scope.condition), names)
 
 
 def sum_days(scope: AlertScope, span: Span, *names: str) -> Mapping[str, Number]:
     """Sum columns of the daily rollups."""
     days = Q(day__gte=span.first.date(), day__lt=span.end.date())
-    rows = DailyTotal.objects.filter(days, scope.condition).order_by()
-    sums = rows.aggregate(**{f"sum_{name}": Sum(name) for name in names})
+    return _sum(DailyTotal.objects.filter(days, scope.condition), names)
+
+
+def _sum(rows: QuerySet[Any], names: Iterable[str]) -> Mapping[str, Number]:
+    sums = rows.order_by().aggregate(**{f"sum_{name}": Sum(name) for name in names})
     return {name: sums[f"sum_{name}"] or 0 for name in names}
 
 

@@ -82,15 +82,9 @@ def window_span(window: AlertWindow, now: datetime) -> Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertScope:
-    """Copilots that a rule or a digest is about.
+    """Copilots that a rule or a digest is about."""
 
-    Attributes:
-        ids: Primary keys; None means all copilots.
-        label: The copilots in words.
-        filters: Filters of the conversation list that select them.
-    """
-
-    ids: tuple[int, ...] | None = None
+    ids: tuple[int, ...] | None = None  # None means all
     label: str = ""
     filters: Mapping[str, str] = field(default_factory=dict)
 
@@ -138,34 +132,17 @@ def filter_visible(user: Person, alerts: QuerySet[Alert]) -> QuerySet[Alert]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """Result of measuring a rule.
+    """Result of measuring a rule."""
 
-    Attributes:
-        value: None if there is nothing to measure.
-        sentence: The value in words.
-        basis: Sample size, in the unit of `RuleKind.minimum_label`.
-        query: Filters of the conversation list that show what was counted.
-    """
-
-    value: Decimal | None
+    value: Decimal | None  # None if there is nothing to measure
     sentence: str
-    basis: int = 0
+    basis: int = 0  # sample size, in the unit of `RuleKind.minimum_label`
     query: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleKind:
-    """Kind of alert rule.
-
-    Attributes:
-        name: Stored in rules.
-        measure: Reads the value from the rollups, or a bounded number of runs.
-        windows: Choices; the first is the default.
-        threshold: Default.
-        minimum: Default of the smallest sample that can open an alert.
-        minimum_label: What the sample counts; empty if there is none.
-        is_low_bad: Values at or below the threshold are bad, instead of those at or above.
-    """
+    """Kind of alert rule; window, threshold and minimum are defaults."""
 
     name: str
     label: str | Promise
@@ -174,9 +151,9 @@ class RuleKind:
     measure: Callable[[AlertScope, Span], Measurement]
     windows: tuple[AlertWindow, ...]
     threshold: Decimal
-    minimum: int = 0
-    minimum_label: str | Promise = ""
-    is_low_bad: bool = False
+    minimum: int = 0  # smallest sample that can open an alert
+    minimum_label: str | Promise = ""  # unit of the sample; empty if there is none
+    is_low_bad: bool = False  # values at or below the threshold are bad
 
     def is_bad(self, value: Decimal, threshold: Decimal) -> bool:
         """Return whether a value reaches the threshold."""

@@ -23,18 +23,12 @@ SECRET_BYTES = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryResult:
-    """Result of one attempt.
-
-    Attributes:
-        is_final: Another attempt would change nothing.
-        status: Status of the HTTP response, if there was one.
-        answer: Start of the response, or the error. Untrusted.
-    """
+    """Result of one attempt."""
 
     is_delivered: bool
-    is_final: bool = False
+    is_final: bool = False  # another attempt would change nothing
     status: int | None = None
-    answer: str = ""
+    answer: str = ""  # start of the response, or the error; untrusted
 
 
 def issue_secret(webhook: AlertWebhook) -> str:

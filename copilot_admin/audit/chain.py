@@ -132,14 +132,7 @@ def find_break(
     keys: Mapping[str, AuditKey],
     anchors: Sequence[Anchor] = (),
 ) -> BrokenChain | None:
-    """Return the first break of a chain, or None.
-
-    Args:
-        entries: All entries, oldest first.
-        head: Newest entry according to the head table.
-        keys: Keys of entries of any age.
-        anchors: Known earlier; one without a number must be the hash of some entry.
-    """
+    """Return the first break of a chain; an anchor without a number may be the hash of any entry."""
     by_sequence = {one.sequence: one.hash for one in anchors if one.sequence}
     unnumbered = {one.hash for one in anchors if not one.sequence}
     last = Anchor(0, "")
@@ -183,11 +176,7 @@ def get_head() -> Anchor:
 
 
 def verify(anchors: Sequence[Anchor] = ()) -> tuple[Anchor, BrokenChain | None]:
-    """Verify the trail of the database while others may add to it.
-
-    Returns:
-        The head up to which it was verified, and the first break.
-    """
+    """Verify the stored trail while others may add to it; return the head and the first break."""
     last = AuditEntry.objects.values_list("sequence", flat=True).first() or 0
     head = get_head()  # read second, so that it isn't behind `last`
     rows = AuditEntry.objects.filter(sequence__lte=max(last, head.sequence))

@@ -27,12 +27,8 @@ def record(
 ) -> AuditEntry:
     """Add an entry. Call it last in the transaction of the change: other writers wait for its commit.
 
-    Args:
-        action: Kind of change.
-        by: Actor.
-        on: Subject.
-        before: Old values by field, for example a `snapshot`. Only differences are stored.
-        after: New values. For reads and exports, the facts worth keeping.
+    `before` and `after` are values by field, such as a `snapshot`; only differences are stored. For
+    reads and exports `after` holds the facts worth keeping.
     """
     was, now = changes(before or {}, after or {})
     entry = AuditEntry(

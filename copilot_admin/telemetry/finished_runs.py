@@ -25,20 +25,12 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTimes:
-    """Moments of a run in nanoseconds of `monotonic_ns`.
-
-    Attributes:
-        received: The request was there, with its body.
-        admitted: The caller and the question were accepted.
-        stored: The run was committed; None if it wasn't before the run ended.
-        finishing: The answer was complete and went to the store.
-        ended: The last frame was sent.
-    """
+    """Moments of a run in nanoseconds of `monotonic_ns`."""
 
     received: int = field(default_factory=monotonic_ns)
-    admitted: int | None = None
-    stored: int | None = None
-    finishing: int | None = None
+    admitted: int | None = None  # caller and question were accepted
+    stored: int | None = None  # committed, if that was before the end
+    finishing: int | None = None  # the answer was complete
     ended: int = field(default_factory=monotonic_ns)
 
 
@@ -53,36 +45,21 @@ class ClientCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedRun:
-    """Everything that logs, metrics and traces may tell about a run. Unknown values are empty.
-
-    Attributes:
-        trace_id: Sent with the response.
-        chat_id: The same, if the client sent it.
-        copilot: Slug; empty if a rejected request named no existing copilot.
-        version: 0 for a draft, None if no copilot was looked up.
-        user: Named as `COPILOT_USER_IN_LOGS` says; empty if not at all.
-        is_trial: Asked in the playground or by an evaluation.
-        ms: From admission to the end.
-        first_ms: To the first text or step.
-        cost: In US dollars; None if unknown.
-        has_row: The run is stored; otherwise only its error code is counted.
-        keeps_content: Traces may hold its texts if the operator wants them.
-        traceparent: From the request.
-    """
+    """Facts for logs, metrics and traces; unknown values are empty."""
 
     run_id: UUID
     trace_id: str
     chat_id: str | None = None
-    copilot: str = ""
-    version: int | None = None
+    copilot: str = ""  # slug, if the caller may know that it exists
+    version: int | None = None  # 0 for a draft
     caller: str = ""
-    user: str = ""
-    is_trial: bool = False
+    user: str = ""  # named as COPILOT_USER_IN_LOGS says
+    is_trial: bool = False  # asked in the playground or by an evaluation
     generation: int | None = None
     outcome: Outcome
     error_code: str = ""
     started_at: datetime
-    ms: int = 0
+    ms: int = 0  # from admission to the end
     first_ms: int | None = None
     provider: str = ""
     provider_kind: str = ""
@@ -94,8 +71,8 @@ class FinishedRun:
     times: RunTimes
     facts: tuple[Fact, ...] = ()
     client_calls: tuple[ClientCall, ...] = ()
-    has_row: bool = True
-    keeps_content: bool = False
+    has_row: bool = True  # stored; otherwise only the error code is counted
+    keeps_content: bool = False  # traces may hold its texts
     traceparent: str = ""
 
 
@@ -122,12 +99,7 @@ class RunObserver:
     """Collects facts about a run; it does nothing per chunk."""
 
     def __init__(self, run: FinishedRun, *, wants_content: bool) -> None:
-        """Observe a run.
-
-        Args:
-            run: Known facts; outcome and end are replaced.
-            wants_content: Traces want the texts of models and tools.
-        """
+        """Observe a run with the facts that are known; outcome and end are replaced later."""
         self._run = run
         self._admitted = monotonic_ns()
         self._stored: int | None = None
@@ -166,14 +138,7 @@ class RunObserver:
 
 
 def report_rejected_run(error: RequestError, *, ids: Ids, received: int, **known: Any) -> None:
-    """Notify listeners of a query that was rejected before it had an answer; never raises.
-
-    Args:
-        error: Sent to the client.
-        ids: Of the request.
-        received: Time of the request (`monotonic_ns`).
-        known: Fields of `FinishedRun` that are known.
-    """
+    """Notify listeners of a query that was rejected before it had an answer; never raises."""
     times = RunTimes(received=received)
     ms = (times.ended - received) // NS_PER_MS
     notify(

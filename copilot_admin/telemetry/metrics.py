@@ -20,50 +20,18 @@ NS = 1e-9
 _ANSWER_BUCKETS = (0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600)
 _FIRST_BUCKETS = (0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60)
 _WRITE_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
-# Name without prefix: help, labels, and the buckets of a histogram.
-METRICS: Mapping[str, tuple[str, tuple[str, ...], tuple[float, ...] | None]] = {
-    "http_requests": (
-        "HTTP requests. Status 'none': the client left before the response.",
-        ("method", "path", "status"),
-        None,
-    ),
-    "http_response_start_seconds": (
-        "Time until a response started.",
-        ("path",),
-        _FIRST_BUCKETS,
-    ),
-    "runs": (
-        "Runs by outcome, including those rejected by a limit.",
-        ("copilot", "outcome"),
-        None,
-    ),
-    "run_seconds": ("Time from admission to the end of an answer.", ("outcome",), _ANSWER_BUCKETS),
-    "first_token_seconds": (
-        "Time from admission to the first text or step.",
-        ("copilot",),
-        _FIRST_BUCKETS,
-    ),
-    "tokens": (
-        "Tokens of models, counted by the provider or estimated.",
-        ("copilot", "kind"),
-        None,
-    ),
-    "refusals": ("API requests rejected, by error code.", ("code",), None),
-    "model_call_seconds": (
-        "Duration of model calls with retries.",
-        ("provider",),
-        _ANSWER_BUCKETS,
-    ),
-    "provider_errors": (
-        "Failed attempts to call a model, by error class.",
-        ("provider", "error"),
-        None,
-    ),
-    "journal_seconds": (
-        "Time that a run waited for the database, when accepted and at its end.",
-        ("step",),
-        _WRITE_BUCKETS,
-    ),
+# Name without the prefix `copilot_`: help, labels, and buckets if it is a histogram.
+METRICS: Mapping[str, tuple[str, str, tuple[float, ...]]] = {
+    "http_requests": ("HTTP requests by status; 'none': the client left", "method path status", ()),
+    "http_response_start_seconds": ("Time until a response started", "path", _FIRST_BUCKETS),
+    "runs": ("Runs by outcome, including those rejected by a limit", "copilot outcome", ()),
+    "run_seconds": ("Time from admission to the end of an answer", "outcome", _ANSWER_BUCKETS),
+    "first_token_seconds": ("Time to the first text or step", "copilot", _FIRST_BUCKETS),
+    "tokens": ("Tokens of models, counted or estimated", "copilot kind", ()),
+    "refusals": ("API requests rejected, by error code", "code", ()),
+    "model_call_seconds": ("Duration of model calls with retries", "provider", _ANSWER_BUCKETS),
+    "provider_errors": ("Failed attempts to call a model", "provider error", ()),
+    "journal_seconds": ("Time that a run waited for the database", "step", _WRITE_BUCKETS),
 }
 
 
@@ -93,12 +61,11 @@ class ServerMetrics:
         self._registry = CollectorRegistry()
         self._metrics: dict[str, Any] = {}
         for name, (help_text, labels, buckets) in METRICS.items():
-            of = (f"copilot_{name}", help_text, labels)
-            self._metrics[name] = (
-                Counter(*of, registry=self._registry)
-                if buckets is None
-                else Histogram(*of, registry=self._registry, buckets=buckets)
-            )
+            of = (f"copilot_{name}", help_text, labels.split())
+            if buckets:
+                self._metrics[name] = Histogram(*of, registry=self._registry, buckets=buckets)
+            else:
+                self._metrics[name] = Counter(*of, registry=self._registry)
         self._gauges: dict[str, Gauge] = {}
 
     def count_request(self, method: str, path: str, status: str) -> None:

@@ -95,11 +95,10 @@ def build_span(run: FinishedRun, *, with_content: bool) -> Span:
 
 def _phase_spans(run: FinishedRun) -> Iterator[Span]:
     times = run.times
-    if times.admitted is None:
-        yield Span(name="admission", start=times.received, end=times.ended, error=run.error_code)
-        return
-    yield Span(name="admission", start=times.received, end=times.admitted)
-    if times.stored is not None:
+    error = run.error_code if times.admitted is None else ""
+    end = times.ended if times.admitted is None else times.admitted
+    yield Span(name="admission", start=times.received, end=end, error=error)
+    if times.admitted is not None and times.stored is not None:
         yield Span(name="journal accept", start=times.admitted, end=times.stored)
     if times.finishing is not None:
         yield Span(name="journal finish", start=times.finishing, end=times.ended)
