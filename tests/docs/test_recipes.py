@@ -214,8 +214,9 @@ def test_a_document_type_is_read_from_uploads_and_queries() -> None:
         ]
     }
     assert read(AsyncClient(), "/v1/copilots/reader/query", body)
-    (event,) = Event.objects.filter(type=EventType.FILE)
-    assert (event.payload["type"], event.payload["pages"]) == ("srt", 1)
+    (payload,) = Event.objects.filter(type=EventType.FILE).values_list("payload", flat=True)
+    assert payload is not None
+    assert (payload["type"], payload["pages"]) == ("srt", 1)
 
 
 def test_a_filter_is_asked_and_finds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,7 +39,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def data(tmp_path, settings) -> Path:
+def data(tmp_path, settings):
     """A data directory with an upload, a spooled run, and a half-written one."""
     settings.DATA_DIR = tmp_path / "data"
     settings.MEDIA_ROOT = settings.DATA_DIR / "uploads"
@@ -92,7 +92,7 @@ def manage(environment: dict[str, str], *arguments: str) -> str:
     return done.stdout
 
 
-def read_members(path: Path) -> dict[str, bytes]:
+def read_members(path):
     with tarfile.open(path) as archive:
         return {
             one.name: archive.extractfile(one).read()

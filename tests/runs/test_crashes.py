@@ -128,7 +128,7 @@ def test_an_event_that_cannot_be_said_does_not_spoil_the_record(monkeypatch):
         (Speaker, "event", always),
         (Speaker, "close", always),
         (journal_module, "seal", at_first(1)),
-        (finishing, "finish", at_first(2)),  # with others, and alone
+        (finishing, "finish", at_first(1)),
     ],
 )
 def test_a_run_that_cannot_be_kept_as_it_was_is_kept_by_its_end(
