@@ -40,15 +40,8 @@ from copilot_admin.models import (
     SavedQuestion,
     VersionProvider,
 )
+from copilot_admin.privacy import rows
 from copilot_admin.privacy.holds import holds_on_copilot, try_lock_holds
-from copilot_admin.privacy.rows import (
-    delete_first_rows,
-    delete_unused_users,
-    exclude_running,
-    get_conversation_rows,
-    get_run_rows,
-    get_user_ids,
-)
 from copilot_admin.transcripts.store import is_missed
 
 BATCH_CONVERSATIONS = 20  # one with many rows takes several batches
@@ -112,12 +105,14 @@ def delete_batch(copilot_id: int) -> BatchResult:
     oldest = Conversation.objects.filter(copilot_id=copilot_id).order_by("last_at", "id")
     ids = list(oldest.values_list("pk", flat=True)[:BATCH_CONVERSATIONS])
     if ids:
-        ended = exclude_running(ids)
-        users = get_user_ids(Conversation.objects.filter(pk__in=ended))
-        is_deleted = _delete_rows(get_conversation_rows(ended), users)
+        ended = rows.exclude_running(ids)
+        users = rows.get_user_ids(Conversation.objects.filter(pk__in=ended))
+        is_deleted = _delete_rows(rows.get_conversation_rows(ended), users)
         return BatchResult.MORE if is_deleted else BatchResult.WAITING
     runs, calls = (model.objects.filter(copilot_id=copilot_id) for model in (Run, ComponentCall))
-    if _delete_rows(_get_other_rows(copilot_id), get_user_ids(runs) | get_user_ids(calls)):
+    if _delete_rows(
+        _get_other_rows(copilot_id), rows.get_user_ids(runs) | rows.get_user_ids(calls)
+    ):
         return BatchResult.MORE
     if runs.exists():
         return BatchResult.WAITING
@@ -129,16 +124,16 @@ def delete_batch(copilot_id: int) -> BatchResult:
 
 def _delete_rows(in_order: Iterable[QuerySet[Any]], user_ids: Collection[int]) -> bool:
     """Delete some rows and users without any others; return False if there were none."""
-    deleted = delete_first_rows(in_order).total
+    deleted = rows.delete_first_rows(in_order).total
     if deleted:
-        delete_unused_users(user_ids)
+        rows.delete_unused_users(user_ids)
     return bool(deleted)
 
 
 def _get_other_rows(copilot_id: int) -> Iterable[QuerySet[Any]]:
     """Yield rows outside of conversations, in an order in which foreign keys let them be deleted."""
     ended = Run.objects.filter(copilot_id=copilot_id).exclude(outcome=Outcome.RUNNING)
-    yield from get_run_rows(ended)
+    yield from rows.get_run_rows(ended)
     yield ComponentCall.objects.filter(copilot_id=copilot_id).order_by()
     for rollup in (DailyTotal, DailyUsage, HourlyUsage, ErrorUsage, CriterionUsage, CallerDay):
         yield rollup._default_manager.filter(copilot_id=copilot_id).order_by()

@@ -38,35 +38,10 @@ from copilot_admin.models import (
     Turn,
 )
 from copilot_admin.models.privacy import ERASED
-from copilot_admin.privacy.counting import (
-    count_conversations,
-    removable_caller_days,
-    removable_calls,
-    removable_conversations,
-    removable_runs,
-    removable_trials,
-)
-from copilot_admin.privacy.erased_data import (
-    clean_spool,
-    delete_reasons,
-    delete_spooled,
-    find_unused_reasons,
-    store_digests,
-)
+from copilot_admin.privacy import counting, erased_data, rows
 from copilot_admin.privacy.holds import try_lock_holds
-from copilot_admin.privacy.rows import (
-    DeletedRows,
-    delete_erased_user,
-    delete_first_rows,
-    delete_unused_users,
-    exclude_running,
-    get_conversation_rows,
-    get_run_rows,
-    get_user_ids,
-)
 from copilot_admin.privacy.scopes import PrivacyScope, scope_of
 from copilot_admin.privacy.vacuum import merge_search_index, truncate_wal, vacuum
-from copilot_admin.storage.many import delete_rows
 from copilot_admin.storage.writer import close_lost_connections
 from copilot_admin.transcripts.store import is_missed
 
@@ -103,7 +78,7 @@ def begin_erasure(
         reason=reason,
         asked_by_id=by_id,
         with_questions=with_questions,
-        total=count_conversations(scope, with_trials=True),
+        total=counting.count_conversations(scope, with_trials=True),
         moved_at=timezone.now(),
     )
 
@@ -169,11 +144,11 @@ def _merge_search_index(removal_id: int) -> bool:
 
 
 def _clear_files(removal_id: int, write: Callable[[Callable[[], Any]], Any]) -> BatchResult:
-    write(partial(delete_reasons, find_unused_reasons()))
+    write(partial(erased_data.delete_reasons, erased_data.find_unused_reasons()))
     if write(partial(_clear_identity, removal_id)):
         # All tables may take longer than a lease.
         vacuum(on_table_done=lambda: write(partial(_renew_lease, removal_id)))
-    clean_spool()
+    erased_data.clean_spool()
     if not truncate_wal():
         return BatchResult.WAITING
     write(partial(_finish, removal_id))
@@ -204,9 +179,9 @@ def _needs_clearing(removal_id: int) -> bool:
 
 def _clear_identity(removal_id: int) -> bool:
     """Delete user and caller from a removal's row; return whether it is an erasure."""
-    rows = get_unfinished().filter(pk=removal_id, state=RemovalState.SCRUB)
-    rows.update(principal="", user=None, moved_at=timezone.now())
-    return rows.filter(cause=Cause.ERASURE).exists()
+    row = get_unfinished().filter(pk=removal_id, state=RemovalState.SCRUB)
+    row.update(principal="", user=None, moved_at=timezone.now())
+    return row.filter(cause=Cause.ERASURE).exists()
 
 
 def _finish(removal_id: int) -> None:
@@ -218,10 +193,10 @@ def _finish(removal_id: int) -> None:
 
 def remove_batch(removal_id: int) -> BatchResult:
     """Delete some rows or blobs of a removal; `DONE` means that all are deleted."""
-    rows = get_unfinished().filter(pk=removal_id)
-    removal = rows.select_for_update(skip_locked=True, of=("self",)).first()
+    unfinished = get_unfinished().filter(pk=removal_id)
+    removal = unfinished.select_for_update(skip_locked=True, of=("self",)).first()
     if removal is None:
-        return BatchResult.WAITING if rows.exists() else BatchResult.DONE
+        return BatchResult.WAITING if unfinished.exists() else BatchResult.DONE
     if not try_lock_holds():
         return BatchResult.WAITING
     removal.moved_at = timezone.now()
@@ -237,7 +212,7 @@ def remove_batch(removal_id: int) -> BatchResult:
 def _remove_rows(removal: Removal) -> BatchResult:
     ids = _take_conversations(removal)
     if ids:
-        deleted = _delete_questions(ids) if removal.with_questions else DeletedRows()
+        deleted = _delete_questions(ids) if removal.with_questions else rows.DeletedRows()
         _note_deleted(removal, deleted if deleted.total else _delete_conversations(ids))
         return BatchResult.MORE
     scope = scope_of(removal)
@@ -246,9 +221,11 @@ def _remove_rows(removal: Removal) -> BatchResult:
     _note_deleted(removal, deleted)
     if deleted.total:
         return BatchResult.MORE
-    if Conversation.objects.filter(removable_conversations(scope)).exists() or _is_asking(scope):
+    if Conversation.objects.filter(counting.removable_conversations(scope)).exists() or _is_asking(
+        scope
+    ):
         return BatchResult.WAITING
-    _note_deleted(removal, delete_erased_user(scope))
+    _note_deleted(removal, rows.delete_erased_user(scope))
     # The blobs of a night's removals are swept once for all copilots.
     is_erasure = removal.cause == Cause.ERASURE
     removal.state = RemovalState.BLOBS if is_erasure else RemovalState.SCRUB
@@ -262,7 +239,7 @@ def _take_conversations(removal: Removal) -> list[int]:
     ids = list(taken.values_list("pk", flat=True)[:BATCH_CONVERSATIONS])
     if ids:
         return ids
-    ids = exclude_running(_lock_next_conversations(removal))
+    ids = rows.exclude_running(_lock_next_conversations(removal))
     Conversation.objects.filter(pk__in=ids).update(principal=principal, trace_id="", title="")
     if removal.cause == Cause.ERASURE:
         _withdraw_exports(ids)
@@ -272,9 +249,9 @@ def _take_conversations(removal: Removal) -> list[int]:
 def _lock_next_conversations(removal: Removal) -> list[int]:
     """Lock some conversations without an open run; trials first, found through their originals."""
     scope = scope_of(removal)
-    found = Conversation.objects.filter(removable_conversations(scope))
+    found = Conversation.objects.filter(counting.removable_conversations(scope))
     if removal.cause == Cause.ERASURE:
-        trials = Conversation.objects.filter(removable_trials(scope))
+        trials = Conversation.objects.filter(counting.removable_trials(scope))
         found = trials if trials.exists() else found
     running = Run.objects.filter(conversation=OuterRef("pk"), outcome=Outcome.RUNNING)
     oldest = found.filter(~Exists(running)).order_by("last_at", "pk")
@@ -288,31 +265,33 @@ def _is_asking(scope: PrivacyScope) -> bool:
     return scope.is_of_user and runs.exists()
 
 
-def _delete_conversations(ids: list[int]) -> DeletedRows:
-    users = get_user_ids(Conversation.objects.filter(pk__in=ids))
-    deleted = delete_first_rows(get_conversation_rows(ids))
+def _delete_conversations(ids: list[int]) -> rows.DeletedRows:
+    users = rows.get_user_ids(Conversation.objects.filter(pk__in=ids))
+    deleted = rows.delete_first_rows(rows.get_conversation_rows(ids))
     if deleted.counts[Conversation.__name__]:
-        deleted.counts += delete_unused_users(users).counts
+        deleted.counts += rows.delete_unused_users(users).counts
     return deleted
 
 
-def _delete_others(scope: PrivacyScope) -> DeletedRows:
+def _delete_others(scope: PrivacyScope) -> rows.DeletedRows:
     """Delete some rows outside of conversations, and users without any others."""
     users = set()
     if scope.user is None:  # or the user is deleted last
-        users = get_user_ids(removable_runs(scope)) | get_user_ids(removable_calls(scope))
-    deleted = delete_first_rows(_get_other_rows(scope))
-    deleted.counts += delete_unused_users(users).counts
+        users = rows.get_user_ids(counting.removable_runs(scope)) | rows.get_user_ids(
+            counting.removable_calls(scope)
+        )
+    deleted = rows.delete_first_rows(_get_other_rows(scope))
+    deleted.counts += rows.delete_unused_users(users).counts
     return deleted
 
 
 def _get_other_rows(scope: PrivacyScope) -> Iterator[QuerySet[Any]]:
-    yield from get_run_rows(removable_runs(scope))
-    yield removable_calls(scope).order_by()
-    yield removable_caller_days(scope).order_by()
+    yield from rows.get_run_rows(counting.removable_runs(scope))
+    yield counting.removable_calls(scope).order_by()
+    yield counting.removable_caller_days(scope).order_by()
 
 
-def _delete_questions(ids: list[int]) -> DeletedRows:
+def _delete_questions(ids: list[int]) -> rows.DeletedRows:
     """Delete some saved questions and answers that were made from conversations.
 
     A question is found through its recorded answer, so both are deleted in one batch, and before the
@@ -329,10 +308,11 @@ def _delete_questions(ids: list[int]) -> DeletedRows:
         ReplayAnswer.objects.filter(Q(question__in=questions) | Q(origin__in=ids)).order_by(),
         SavedAnswer.objects.filter(question__in=questions).order_by(),
     )
-    deleted = delete_first_rows(answers)
+    deleted = rows.delete_first_rows(answers)
     if not deleted.total:
         for model in (RecordedAnswer, SavedQuestion):
-            deleted.counts[model.__name__] += delete_rows(model._meta.pk, questions)
+            found = model._default_manager.filter(pk__in=questions)
+            deleted.counts[model.__name__] += found.delete()[0]
     return deleted
 
 
@@ -350,16 +330,16 @@ def _withdraw_exports(ids: list[int]) -> None:
 def _delete_export_parts() -> int:
     parts = ExportPart.objects.filter(export__state=ExportState.FAILED).order_by()
     ids = list(parts.values_list("pk", flat=True)[:BATCH_EXPORT_PARTS])
-    return delete_rows(ExportPart._meta.pk, ids)
+    return ExportPart.objects.filter(pk__in=ids).delete()[0]
 
 
-def _note_deleted(removal: Removal, deleted: DeletedRows) -> None:
+def _note_deleted(removal: Removal, deleted: rows.DeletedRows) -> None:
     counts = Counter(removal.counts) + deleted.counts
     removal.counts = dict(counts)
     if removal.cause == Cause.ERASURE:
-        store_digests(deleted.runs)
+        erased_data.store_digests(deleted.runs)
     if deleted.runs:
-        transaction.on_commit(partial(delete_spooled, deleted.runs))
+        transaction.on_commit(partial(erased_data.delete_spooled, deleted.runs))
 
 
 def _sweep_blobs(removal: Removal) -> BatchResult:

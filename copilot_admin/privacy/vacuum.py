@@ -6,9 +6,11 @@ frees their space for new rows, and VACUUM FULL writes new files.
 """
 
 from collections.abc import Callable
+import time
 
 from django.apps import apps
 from django.db import connection
+from django.db.backends.utils import CursorWrapper
 
 from copilot_admin.config.databases import without_statement_timeout
 
@@ -16,11 +18,11 @@ SEARCH_INDEX = "copilot_admin_turntext_trigrams"
 MERGED_PAGES = 200  # in one statement, about 20 ms
 # Readers keep the log, and writers wait while it is truncated, so that gives up soon.
 TRUNCATE_TIMEOUT_MS = 50
-OPEN_TRANSACTIONS = """
+OLDER_TRANSACTIONS = """
 SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
-  AND backend_type = 'client backend' AND pid <> pg_backend_pid()
-  AND xact_start < clock_timestamp() - interval '1 second')
+  AND pid <> pg_backend_pid() AND xact_start < %s)
 """
+MAX_WAIT_SECONDS = 20
 
 
 def merge_search_index(*, is_first: bool) -> bool:
@@ -71,7 +73,7 @@ def rewrite_files() -> bool:
     Tables are locked meanwhile, and the disk needs the same space again.
 
     Returns:
-        False if nothing was done, because an open transaction may still need deleted rows.
+        False if nothing was done, because an old transaction may still need deleted rows.
 
     Raises:
         OperationalError: A table is locked.
@@ -80,12 +82,23 @@ def rewrite_files() -> bool:
         if connection.vendor == "sqlite":
             cursor.execute("VACUUM")
             return True
-        cursor.execute(OPEN_TRANSACTIONS)
-        if cursor.fetchone()[0]:
+        if not _wait_for_transactions(cursor):
             return False
         for table in get_table_names():
             cursor.execute(f"VACUUM FULL {connection.ops.quote_name(table)}")
     return True
+
+
+def _wait_for_transactions(cursor: CursorWrapper) -> bool:
+    """Wait until all transactions have ended that may have begun before the last deletion."""
+    cursor.execute("SELECT clock_timestamp()")
+    [now] = cursor.fetchone()
+    for _ in range(MAX_WAIT_SECONDS):
+        cursor.execute(OLDER_TRANSACTIONS, [now])
+        if not cursor.fetchone()[0]:
+            return True
+        time.sleep(1)
+    return False
 
 
 def get_table_names() -> list[str]:

@@ -11,14 +11,12 @@ from copilot_admin.agent.values.model_call import Usage
 from copilot_admin.jobs.costs import fill_costs, fill_unknown_costs, list_unknown_costs
 from copilot_admin.models import (
     Conversation,
-    DailyUsage,
     Logging,
     ModelPrice,
     Outcome,
     Run,
     Turn,
 )
-from tests.factories import make_version
 from tests.pricing.pricing import make_price
 from tests.transcripts.store.full_count import full_count, rollups
 from tests.transcripts.store.journaling import Client, call_echo, call_event, result
@@ -108,22 +106,6 @@ def test_a_fill_that_broke_off_goes_on_with_what_is_left():
     assert rollups() == full_count()
 
 
-@pytest.mark.parametrize("wrong", [Turn, Conversation, DailyUsage])
-def test_where_a_sum_is_wrong_it_is_added_up_anew_and_nothing_breaks_off(wrong):
-    version = make_version()
-    talks = [Client(version=version, trace_id=f"chat-{number}") for number in range(3)]
-    runs = [ended(talk.ask("Hi"), TOLD) for talk in talks]
-    column = "unpriced" if wrong is DailyUsage else "n_unpriced"
-    wrong.objects.update(**{column: 0})
-    set_price()
-    fill()
-    rollups()  # counts the runs again
-    assert [cost(one) for one in runs] == [(SUM, EXACT)] * 3
-    assert {(one.cost, one.n_unpriced) for one in Turn.objects.all()} == {(SUM, 0)}
-    assert {(one.cost, one.n_unpriced) for one in Conversation.objects.all()} == {(SUM, 0)}
-    assert {(one.cost, one.unpriced) for one in DailyUsage.objects.all()} == {(3 * SUM, 0)}
-
-
 def test_a_look_changes_nothing():
     ended(Client().ask("Hi"), TOLD)
     set_price()
@@ -178,13 +160,3 @@ def test_where_no_content_is_kept_a_cost_is_no_surer_than_what_is_known_of_compo
         (None, UNKNOWN),
         (SUM, ESTIMATED),
     ]
-
-
-def test_a_run_that_is_not_counted_yet_is_counted_later_with_its_cost():
-    ended(Client().ask("Hi"), TOLD)
-    before = DailyUsage.objects.values("cost", "unpriced").get()
-    Run.objects.update(is_counted=False)
-    set_price()
-    fill()
-    assert DailyUsage.objects.values("cost", "unpriced").get() == before
-    assert Run.objects.get().cost == SUM

@@ -6,8 +6,7 @@ from functools import partial
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.management import call_command
-from django.db import IntegrityError, connection, transaction
-from django.test.utils import CaptureQueriesContext
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 import pytest
 
@@ -16,7 +15,7 @@ from copilot_admin.jobs import blob_sweep, deletion
 from copilot_admin.jobs.blob_sweep import Sweep, get_unreferenced_blobs, sweep_batch
 from copilot_admin.jobs.deletion import delete_batch, mark_for_deletion, resume_deletions
 from copilot_admin.jobs.tasks import BACKGROUND, BatchResult
-from copilot_admin.models import Blob, BlobPart, Conversation, Copilot, Node, Run
+from copilot_admin.models import Blob, BlobPart, Conversation, Copilot, Run
 from copilot_admin.privacy import rows as privacy_rows
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.transcripts.store.opening import accept, prepare
@@ -106,17 +105,6 @@ def test_a_deleted_copilot_leaves_nothing_behind_and_others_keep_all():
     assert BlobPart.objects.exists()
 
 
-def test_all_blobs_go_with_the_last_copilot():
-    version = make_version()
-    fill(version)
-    mark_for_deletion([version.copilot_id])
-    assert Blob.objects.exists()
-    delete(version.copilot_id)
-    assert sweep() > 0
-    assert set(everything().values()) == {0}
-    assert sweep() == 0
-
-
 def test_no_batch_deletes_more_rows_than_it_may(monkeypatch):
     monkeypatch.setattr(privacy_rows, "MAX_BATCH_ROWS", 5)
     version = make_version()
@@ -128,30 +116,6 @@ def test_no_batch_deletes_more_rows_than_it_may(monkeypatch):
         assert rows - 5 <= left < rows
         rows = left
     assert step is BatchResult.DONE
-
-
-def test_a_conversation_of_many_messages_is_deleted_from_its_end():
-    version = make_version()
-    history = [ai(f"a{one}") if one % 2 else f"q{one}" for one in range(30)]
-    Client(version=version).ask(*history, "And?").answer("So")
-    mark_for_deletion([version.copilot_id])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(privacy_rows, "MAX_BATCH_ROWS", 4)
-        assert delete(version.copilot_id) > 8
-    assert not Node.objects.exists()
-
-
-def test_no_batch_looks_for_versions_without_runs_by_reading_all_runs():
-    """Which a join without a match is to PostgreSQL, also where a copilot has none of them."""
-    version = make_version()
-    fill(version, conversations=1)
-    mark_for_deletion([version.copilot_id])
-    with CaptureQueriesContext(connection) as asked:
-        while delete_batch(version.copilot_id) is not BatchResult.DONE:
-            pass
-    assert len(asked) > 20
-    join = f'OUTER JOIN "{Run._meta.db_table}"'
-    assert [query["sql"] for query in asked if join in query["sql"]] == []
 
 
 def test_a_marked_copilot_is_off_at_once():
@@ -203,26 +167,6 @@ def test_a_deletion_that_stopped_is_taken_up_once(monkeypatch):
     resume_deletions()
     assert claimed == [[stalled.pk, never.pk], []]
     assert not Copilot.objects.get(pk=staying.pk).is_being_deleted
-
-
-def test_a_second_mark_changes_nothing():
-    copilot = make_published()
-    mark_for_deletion([copilot.pk])
-    first = Copilot.objects.get().deletion_requested_at
-    mark_for_deletion([copilot.pk])
-    assert Copilot.objects.get().deletion_requested_at == first
-
-
-def test_a_sweep_costs_the_same_statements_for_each_batch(monkeypatch):
-    fill(make_version(), conversations=4)
-    monkeypatch.setattr(blob_sweep, "BATCH_BLOBS", 3)
-    state, counts = Sweep(), []
-    while not state.is_done:
-        with CaptureQueriesContext(connection) as statements:
-            state = sweep_batch(state)
-        counts.append(len(statements))
-    assert set(counts[:-1]) == {2}
-    assert Blob.objects.count() > 3
 
 
 def test_images_of_no_copilot_are_swept_once_they_are_old(monkeypatch):

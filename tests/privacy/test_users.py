@@ -2,15 +2,11 @@
 
 from datetime import timedelta
 
-from django.core.management import CommandError, call_command
-from django.db import transaction
-from django.utils import timezone
 import pytest
 
 from copilot_admin import models
 from copilot_admin.copilots.checked_tokens import CHECKED
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.jobs import removal as removal_job
 from copilot_admin.jobs.deletion import delete_batch, mark_for_deletion
 from copilot_admin.jobs.removal import begin_erasure, remove_batch
 from copilot_admin.jobs.tasks import BatchResult
@@ -23,7 +19,7 @@ from copilot_admin.transcripts.search.users import user_meant
 from copilot_admin.transcripts.store import users
 from copilot_admin.transcripts.store.users import forget_users, row_of
 from tests.factories import make_call, make_key, make_version
-from tests.jobs.test_removing import learnt, remove
+from tests.jobs.test_removal import learnt, remove
 from tests.transcripts.store.journaling import START, Client, ai
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
@@ -63,19 +59,6 @@ class TestWhoIsMeant:
         user("eve", email="eve@b.example", name="Eve")
         assert user_meant(typed) == ada
         assert user_meant(ada.digest) == ada
-
-    def test_an_accent_is_a_sign_of_its_own_or_not(self):
-        zoe = user("zoe\u0308", name="Zo\u00eb")
-        for typed in ("zo\u00eb", "zoe\u0308", "Zoe\u0308", "Zo\u00eb"):
-            assert user_meant(typed) == zoe
-
-    def test_several_are_told_with_their_ids(self):
-        one = user("a1", name="Sam")
-        for number in range(2, 8):
-            user(f"a{number}", name="Sam")
-        with pytest.raises(ValueError, match="id:a1, id:a2, id:a3, id:a4, id:a5 and others"):
-            user_meant("Sam")
-        assert user_meant("id:a1") == one
 
     def test_somebody_whose_id_is_anothers_address_can_be_meant_alone(self):
         by_id, by_address = user("s@b.example"), user("s", email="S@b.example")
@@ -141,17 +124,6 @@ def test_who_asks_again_is_somebody_new():
     assert EndUser.objects.get().identifier == "ada"
 
 
-def test_another_address_is_the_same_user_and_another_id_is_not():
-    first = Client(user=ADA).ask("Hello").answer("Hi.").conversation.user
-    later = START + timedelta(hours=2)
-    renamed = AskingUser(id="ada", email="ada@new.example")
-    second = Client(user=renamed, now=later).ask("Hello").answer("Hi.").conversation.user
-    assert (second.pk, second.email) == (first.pk, "ada@new.example")
-    other = Client(user=AskingUser(id="ada2", email="Ada@b.example")).ask("H").answer("Hi.")
-    remove(PrivacyScope(user=user_meant("ada@new.example").pk))
-    assert Conversation.objects.get() == other.conversation
-
-
 def test_of_a_user_in_a_period_or_a_copilot_the_row_stays():
     version = make_version()
     old = Client(version=version, user=ADA, trace_id="old", now=START - timedelta(days=9))
@@ -162,16 +134,6 @@ def test_of_a_user_in_a_period_or_a_copilot_the_row_stays():
     remove(PrivacyScope(user=new.user_id, copilot=version.copilot_id))
     assert not Conversation.objects.exists()
     assert not CallerDay.objects.filter(principal=f"user:{new.user_id}").exists()
-
-
-def test_a_user_and_a_key_mean_what_he_asked_with_it():
-    for principal in ("key:1", "key:2"):
-        Client(principal=principal, user=ADA).ask("q").answer("a")
-    who = EndUser.objects.get()
-    days = CallerDay.objects.count()
-    remove(PrivacyScope(user=who.pk, principal="key:1"))
-    assert Conversation.objects.get().principal == "key:2"
-    assert CallerDay.objects.count() == days  # a user is counted once, whatever his keys
 
 
 def test_whose_last_conversation_goes_is_forgotten_too():
@@ -202,16 +164,6 @@ def test_users_of_a_copilot_go_with_it_unless_another_one_knows_them():
     while delete_batch(version.copilot_id) is BatchResult.MORE:
         pass
     assert EndUser.objects.get().identifier == "eve"
-
-
-def test_who_is_being_answered_is_waited_for():
-    asked = Client(user=ADA).ask("Hello")
-    who = EndUser.objects.get()
-    removal = begin_erasure(PrivacyScope(user=who.pk))
-    assert remove_batch(removal.pk) is BatchResult.WAITING
-    asked.answer("Hi.")
-    remove(removal=removal)
-    assert not EndUser.objects.exists()
 
 
 def test_who_is_answered_outside_of_a_conversation_is_waited_for():
@@ -259,41 +211,7 @@ class TestHolds:
             holds.place(PrivacyScope(user=77), reason="Case", by="ann")
 
 
-class TestTheCommand:
-    @pytest.fixture(autouse=True)
-    def _quick(self, monkeypatch):
-        monkeypatch.setattr(removal_job, "vacuum", lambda **_: None)
-        monkeypatch.setattr(removal_job, "truncate_wal", lambda: True)
-
-    def test_a_user_is_counted_and_then_erased(self, capsys):
-        Client(user=ADA).ask("q").answer("a")
-        call_command("privacy", "erase", "--user", "ada@b.example")
-        assert "conversations: 1," in (said := capsys.readouterr().out)
-        assert "users: 1" in said
-        assert EndUser.objects.exists()
-        call_command("privacy", "erase", "--user", "id:ada", "--yes")
-        assert "1 EndUser" in capsys.readouterr().out
-        assert not EndUser.objects.exists()
-
-    def test_whom_nobody_knows_and_whom_several_are_is_refused(self):
-        for name in ("a1", "a2"):
-            user(name, name="Sam")
-        for typed, told in (("nobody", "no such user"), ("Sam", "id:a1, id:a2")):
-            with pytest.raises(CommandError, match=told):
-                call_command("privacy", "erase", "--user", typed, "--yes")
-            with pytest.raises(CommandError, match=told):
-                call_command("privacy", "hold", "--user", typed, "--reason", "r", "--yes")
-        assert not models.Removal.objects.exists() and not models.LegalHold.objects.exists()
-
-    def test_a_user_is_held(self):
-        who = user("ada")
-        call_command("privacy", "hold", "--user", "ada", "--reason", "r", "--yes")
-        assert models.LegalHold.objects.get().user_row == who
-
-
-def test_each_process_forgets_whom_it_knew_when_rows_were_erased(
-    monkeypatch, django_capture_on_commit_callbacks
-):
+def test_caches_are_emptied_after_an_erasure(monkeypatch, django_capture_on_commit_callbacks):
     cleaner = CacheCleaner()
     with django_capture_on_commit_callbacks(execute=True):
         Client(user=ADA).ask("q").answer("a")
@@ -309,16 +227,3 @@ def test_each_process_forgets_whom_it_knew_when_rows_were_erased(
     monkeypatch.setitem(CHECKED._known, b"digest", None)
     cleaner.clear_if_erased()
     assert CHECKED._known
-
-
-def test_a_removal_of_before_means_what_it_meant():
-    """A row that a server of the release before writes while this one runs has no user."""
-    Client(principal="key:7", trace_id="a").ask("q").answer("a")
-    Client(principal="key:7", trace_id="b", user=ADA).ask("q").answer("a")
-    removal = models.Removal.objects.create(
-        cause="erasure", principal="key:7", moved_at=timezone.now()
-    )
-    with transaction.atomic():
-        assert remove_batch(removal.pk) is BatchResult.MORE
-    remove(removal=removal)
-    assert not Conversation.objects.exists() and not EndUser.objects.exists()

@@ -147,7 +147,7 @@ class Command(SanitizedCommand):
             self.stdout.write(DRY_RUN)
             return
         try:
-            is_clear = _retry(rewrite_files) and _retry(truncate_wal)
+            is_clear = rewrite_files() and _retry(truncate_wal)
         except OperationalError as error:
             raise CommandError(f"A table can't be locked: {error}. Stop the servers.") from error
         if not is_clear:

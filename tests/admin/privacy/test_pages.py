@@ -11,7 +11,7 @@ from copilot_admin.models import Conversation, Copilot, LegalHold, Removal
 from copilot_admin.privacy import holds
 from copilot_admin.privacy.scopes import PrivacyScope
 from tests.factories import make_user, make_version
-from tests.jobs.test_removing import remove
+from tests.jobs.test_removal import remove
 from tests.transcripts.store.journaling import Client as Asker
 
 pytestmark = pytest.mark.django_db

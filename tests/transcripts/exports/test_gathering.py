@@ -7,9 +7,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 import pytest
 
-from copilot_admin.jobs import removal as removing
+from copilot_admin.jobs.removal import remove_batch
+from copilot_admin.jobs.tasks import BatchResult
 from copilot_admin.models import Cause, Conversation, Rating, Removal, Turn, Verdict
 from copilot_admin.models.privacy import ERASED
+from copilot_admin.privacy import rows as privacy_rows
 from copilot_admin.privacy.rows import DeletedRows
 from copilot_admin.transcripts.exports import gathering
 from copilot_admin.transcripts.exports.conversations import ExportedConversation, ExportOptions
@@ -109,13 +111,13 @@ def test_a_prompt_is_read_once_for_all_that_a_version_answered():
 def begin_to_remove(pk: int, cause: Cause) -> None:
     """Takes a conversation; its rows go in the batches that follow."""
     removal = Removal.objects.create(cause=cause, conversation=pk, moved_at=timezone.now())
-    assert removing.remove_batch(removal.pk) is removing.BatchResult.MORE
+    assert remove_batch(removal.pk) is BatchResult.MORE
     assert Conversation.objects.get(pk=pk).principal.startswith(ERASED)
 
 
 @pytest.fixture
 def _rows_go_later(monkeypatch) -> None:
-    monkeypatch.setattr(removing, "delete_first_rows", lambda rows: DeletedRows())
+    monkeypatch.setattr(privacy_rows, "delete_first_rows", lambda _: DeletedRows())
 
 
 @pytest.mark.usefixtures("_rows_go_later")

@@ -26,7 +26,7 @@ from copilot_admin.storage.spool import SPOOL
 from copilot_admin.transcripts.store.users import forget_users
 from tests.factories import make_key, make_user, make_version
 from tests.jobs.test_deletion import fill
-from tests.jobs.test_removing import remove
+from tests.jobs.test_removal import remove
 from tests.transcripts.store.journaling import START, Client
 
 pytestmark = pytest.mark.django_db

@@ -8,13 +8,12 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin import models
-from copilot_admin.evaluation import running
 from copilot_admin.jobs import removal as removing
 from copilot_admin.jobs.deletion import delete_batch, mark_for_deletion
 from copilot_admin.jobs.removal import begin_erasure, remove_batch, resume_removals
 from copilot_admin.jobs.tasks import BatchResult
-from copilot_admin.models import Conversation, Removal, RemovalState, Run
-from copilot_admin.privacy import counting, erased_data, holds, retention, rows
+from copilot_admin.models import Conversation, Removal, Run
+from copilot_admin.privacy import erased_data, holds, retention, rows
 from copilot_admin.privacy.counting import RemovalPreview, preview_removal
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.spool import SPOOL
@@ -85,16 +84,6 @@ def test_one_conversation_goes_with_all_that_hangs_on_it():
     assert not models.ReplayAnswer.objects.exists()
 
 
-def test_a_question_goes_with_what_was_recorded_however_little_time_a_batch_has(monkeypatch):
-    monkeypatch.setattr(rows, "MAX_BATCH_SECONDS", 0.0)
-    asked = Client(version=make_version()).ask("Mine").answer("Yours")
-    learnt(asked.conversation)
-    remove(PrivacyScope(conversation=asked.conversation.pk))
-    assert not models.RecordedAnswer.objects.exists()
-    assert not models.SavedQuestion.objects.exists()
-    assert not models.ReplayAnswer.objects.exists()
-
-
 def test_saved_questions_stay_where_somebody_wants_to_keep_them():
     asked = Client(trace_id="one").ask("q").answer("a")
     saved = learnt(asked.conversation)
@@ -129,32 +118,6 @@ def test_calls_of_components_go_with_the_key_that_made_them():
     make_call(key=key)
     remove(PrivacyScope(principal=f"key:{key.pk}"))
     assert models.ComponentCall.objects.get() == other
-
-
-@pytest.mark.parametrize("principal", ["anonymous", "key:", "key:x", "key:²"])
-def test_who_has_no_key_has_made_no_calls(principal):
-    make_call()
-    remove(PrivacyScope(principal=principal))
-    assert models.ComponentCall.objects.count() == 1
-
-
-def test_no_batch_removes_more_rows_than_it_may(monkeypatch):
-    monkeypatch.setattr(rows, "MAX_BATCH_ROWS", 5)
-    version = make_version()
-    fill(version)
-    for conversation in Conversation.objects.all():
-        learnt(conversation)
-    removal = begin_erasure(PrivacyScope(copilot=version.copilot_id))
-    left = sum(everything().values())
-    while Removal.objects.get().state == RemovalState.ROWS:
-        remove_batch(removal.pk)
-        now = sum(everything().values())
-        assert left - 40 <= now <= left  # a question and its recorded answer go together
-        left = now
-    assert (
-        not Conversation.objects.exists()
-        and not models.SavedQuestion.objects.filter(recorded__isnull=False).exists()
-    )
 
 
 def test_a_batch_that_has_taken_its_time_begins_no_more_rows(monkeypatch):
@@ -225,15 +188,6 @@ def test_spooled_files_of_erased_runs_go_on_every_machine():
     assert list(SPOOL.run_ids()) == []
 
 
-def test_digests_of_erased_runs_are_forgotten_after_a_while():
-    asked = Client(trace_id="gone").ask("q").answer("a")
-    remove(PrivacyScope(conversation=asked.conversation.pk))
-    assert erased_data.delete_old_digests() == 0
-    models.ErasedRun.objects.update(erased_at=timezone.now() - timedelta(days=91))
-    assert erased_data.delete_old_digests() == 1
-    assert not models.ErasedRun.objects.exists()
-
-
 def test_exports_that_reach_over_what_is_erased_are_withdrawn():
     owner = make_user()
     asked = [Client(trace_id=str(one)).ask("q").answer("a").conversation.pk for one in range(3)]
@@ -266,14 +220,6 @@ def test_a_removal_that_stopped_is_taken_up_once(monkeypatch):
     assert claimed == [[stalled.pk], []]
     remove(removal=going)
     assert remove_batch(going.pk) is BatchResult.DONE
-
-
-def test_who_erased_is_not_needed_to_finish():
-    removal = begin_erasure(PrivacyScope(principal="a"))
-    assert not removing._clear_identity(removal.pk)  # it is not that far
-    removing._finish(removal.pk)
-    removal.refresh_from_db()
-    assert removal.state == RemovalState.ROWS
 
 
 # Legal holds.
@@ -408,50 +354,6 @@ def test_a_night_prunes_what_was_silent_for_longer_than_it_is_kept(settings):
     assert (removal.total, removal.counts["Conversation"]) == (2, 2)
     assert models.SavedQuestion.objects.count() == 1  # what a team learnt is its own
     assert len(retention.begin_pruning(START + timedelta(days=1))) == 1
-
-
-def test_two_that_prune_the_same_night_begin_it_once(monkeypatch):
-    version = make_version()
-    models.Copilot.objects.filter(pk=version.copilot_id).update(retention_days=30)
-    at = datetime(2026, 11, 22, 12, tzinfo=UTC)
-    scope = retention.get_expired_scope(version.copilot_id, 30, at)
-    assert retention._begin(scope, at, 1) is not None
-    assert retention._begin(scope, at, 1) is None
-
-
-def test_a_night_is_counted_outside_of_the_writer_and_begun_copilot_by_copilot(monkeypatch):
-    done = []
-    monkeypatch.setattr(retention, "count_conversations", lambda _: done.append("counted") or 0)
-    for _ in range(2):
-        version = make_version()
-        models.Copilot.objects.filter(pk=version.copilot_id).update(retention_days=30)
-    at = datetime(2026, 11, 22, 12, tzinfo=UTC)
-    assert len(retention.begin_pruning(at, write=lambda job: done.append("written") or job())) == 2
-    assert done == ["counted", "written"] * 2
-
-
-@pytest.mark.parametrize("most", [2, 4])
-def test_only_so_many_are_counted_as_are_counted_in_time(most, monkeypatch):
-    for module in (counting, running):
-        monkeypatch.setattr(module, "MAX_COUNTED", most)
-    version = make_version()
-    fill(version, conversations=3)
-    scope = PrivacyScope(copilot=version.copilot_id)
-    removal = begin_erasure(scope)
-    assert removal.total == counting.count_conversations(scope) == min(most, 3)
-    (work,) = running._removals()
-    assert work.total == (3 if most > 3 else None)
-
-
-def test_two_prunings_at_once_share_the_work():
-    version = make_version()
-    fill(version)
-    first, second = (begin_erasure(PrivacyScope(copilot=version.copilot_id)) for _ in range(2))
-    for removal in (first, second) * 3:
-        remove_batch(removal.pk)
-    remove(removal=first)
-    remove(removal=second)
-    assert not Conversation.objects.exists()
 
 
 def test_what_was_asked_again_goes_first_and_only_with_an_erasure():
