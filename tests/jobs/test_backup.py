@@ -46,7 +46,7 @@ def data(tmp_path, settings):
     for name, content in ((IMAGE, b"\x89PNG"), ("spool/1.json", b"{}"), ("spool/2.tmp", b"half")):
         (settings.DATA_DIR / name).parent.mkdir(parents=True, exist_ok=True)
         (settings.DATA_DIR / name).write_bytes(content)
-    return settings.DATA_DIR
+    return tmp_path / "data"
 
 
 @pytest.fixture
@@ -94,11 +94,8 @@ def manage(environment: dict[str, str], *arguments: str) -> str:
 
 def read_members(path):
     with tarfile.open(path) as archive:
-        return {
-            one.name: archive.extractfile(one).read()
-            for one in archive.getmembers()
-            if one.isfile()
-        }
+        files = ((member.name, archive.extractfile(member)) for member in archive.getmembers())
+        return {name: file.read() for name, file in files if file is not None}
 
 
 def rewrite(path: Path, tmp_path: Path, **changes: bytes | None) -> Path:
