@@ -155,12 +155,13 @@ TASKS = {
 }
 REDACTION = (env.copilot_redact, tuple(one.pattern for one in env.copilot_redact_expressions))
 PRUNE_HOUR = env.copilot_prune_hour  # UTC
-# Django.
+
+# Django
 ASGI_APPLICATION = "copilot_admin.asgi.application"
 ROOT_URLCONF = "copilot_admin.urls"
 INSTALLED_APPS = [
-    *(["daphne"] if DEBUG else []),  # for `runserver`: it installs Twisted's event loop
-    "django.contrib.admin.apps.SimpleAdminConfig",  # our site registers its models itself
+    *(["daphne"] if DEBUG else []),  # replaces `runserver`
+    "django.contrib.admin.apps.SimpleAdminConfig",  # the site registers its models itself
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -211,28 +212,27 @@ LANGUAGES = [("en", _("English"))]
 FORMAT_MODULE_PATH = "copilot_admin.config.formats"
 LOCALE_PATHS = [BASE_DIR / "copilot_admin" / "locale"]
 TIME_ZONE = "UTC"
-USE_TZ = True
 
 # Accounts and sessions
 MEMBERS = env.copilot_members  # only members see and edit a copilot, otherwise all builders do
 SSO = env.sso
 PASSWORD_RESET_TIMEOUT = 3600  # seconds
 LOGIN_URL = "admin:login"
-LOGIN_REDIRECT_URL = "admin:index"  # also where the address to go to next is not one of ours
+LOGIN_REDIRECT_URL = "admin:index"
 PASSWORD_HASHERS = [
     "copilot_admin.config.passwords.SingleThreadedArgon2",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 AUTHENTICATION_BACKENDS = [
-    "axes.backends.AxesStandaloneBackend",  # refuses before a password is looked at
+    "axes.backends.AxesStandaloneBackend",  # rejects locked-out clients first
     "django.contrib.auth.backends.ModelBackend",
-    "copilot_admin.admin.logins.backend.FirmBackend",  # of sessions; it lets nobody in
+    "copilot_admin.admin.logins.backend.FirmBackend",  # loads users of SSO sessions only
 ]
-AXES_LOCKOUT_PARAMETERS = ["username", "ip_address"]  # either: of an account, of an address
+AXES_LOCKOUT_PARAMETERS = ["username", "ip_address"]  # either of them
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_RESET_ON_SUCCESS = True
-# Else a stranger could keep an account locked for ever by trying it once in 15 minutes.
+# Otherwise a stranger could lock an account forever with one attempt every 15 minutes.
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_CLIENT_IP_CALLABLE = "copilot_admin.admin.frame.login.client_address"
 AXES_USERNAME_CALLABLE = "copilot_admin.admin.frame.login.counted_name"
@@ -250,28 +250,26 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
-# Browsers take a cookie named __Host- only over https, from this host, for the whole host.
+# Browsers accept a `__Host-` cookie only over https, from this host, for the whole host.
 _COOKIE_PREFIX = "__Host-" if PRODUCTION else ""
 SESSION_COOKIE_NAME = f"{_COOKIE_PREFIX}sessionid"
 SESSION_COOKIE_SECURE = PRODUCTION
-SESSION_COOKIE_HTTPONLY = True
-SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_NAME = f"{_COOKIE_PREFIX}csrftoken"
 CSRF_COOKIE_SECURE = PRODUCTION
 CSRF_COOKIE_HTTPONLY = True
-CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL else []
 SECURE_HSTS_SECONDS = 30 * 24 * 3600 if PRODUCTION else 0
-SECURE_CONTENT_TYPE_NOSNIFF = False  # with the other headers, on every answer, outside Django
-SILENCED_SYSTEM_CHECKS = [
-    "security.W002",  # X-Frame-Options: put on outside Django
-    "security.W005",  # HSTS for subdomains: theirs to decide, not ours
-    "security.W006",  # nosniff: put on outside Django
-    "security.W008",  # redirects to https: the proxy that ends TLS makes them
-    "security.W021",  # HSTS preload: a promise for the whole domain
-    "security.W022",  # Referrer-Policy: put on outside Django
-]
+# http/middleware.py adds security headers to all responses, also to those outside Django.
+SECURE_CONTENT_TYPE_NOSNIFF = False
 SECURE_REFERRER_POLICY = None
+SILENCED_SYSTEM_CHECKS = [
+    "security.W002",  # X-Frame-Options: http/middleware.py
+    "security.W005",  # HSTS for subdomains: the domain's owner decides
+    "security.W006",  # nosniff: http/middleware.py
+    "security.W008",  # redirects to https: the reverse proxy
+    "security.W021",  # HSTS preload: the domain's owner decides
+    "security.W022",  # Referrer-Policy: http/middleware.py
+]
 
 LOGGING = {
     "version": 1,
@@ -298,8 +296,7 @@ LOGGING = {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
         "django.server": {"handlers": [], "level": "INFO", "propagate": True},
         "uvicorn.access": {"filters": ["access_log"]},
-        "axes": {"level": "ERROR"},  # what an operator has to know is one line of ours
-        # It repeats itself every second while the server is away; what fails then is told anyway.
-        "psycopg.pool": {"level": "ERROR"},
+        "axes": {"level": "ERROR"},  # the sign-in logs lockouts itself
+        "psycopg.pool": {"level": "ERROR"},  # warns every second while the database is away
     },
 }

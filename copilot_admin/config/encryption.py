@@ -98,12 +98,10 @@ def key_id_of(ciphertext: str) -> str:
 
 
 def current_key_id() -> str:
-    """Return the id of the key that encrypts."""
     return _keys()[0].id
 
 
 def older_key_ids() -> tuple[str, ...]:
-    """Return the ids of the keys that only decrypt."""
     return tuple(key.id for key in _keys()[1:])
 
 
