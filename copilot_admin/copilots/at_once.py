@@ -9,7 +9,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from copilot_admin.models import Access, Copilot, EndpointKey, Logging
-from copilot_admin.storage.selects import member
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +44,8 @@ def switched(copilot: Copilot) -> SwitchStates:
     """How the switches of a copilot stand."""
     return SwitchStates(
         enabled=copilot.enabled,
-        access=member(Access, copilot.access),
-        logging=member(Logging, copilot.logging),
+        access=Access(copilot.access),
+        logging=Logging(copilot.logging),
     )
 
 

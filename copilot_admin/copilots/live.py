@@ -19,7 +19,7 @@ from copilot_admin.copilots.users import AskingUser
 from copilot_admin.errors import ConfigurationError, NotFound, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Logging, Provider
 from copilot_admin.redaction.rules import NO_RULES, Rules, rules_for
-from copilot_admin.storage.selects import Select, member
+from copilot_admin.storage.sql import fetch_row, read_json, read_time
 from protocol.json import Json
 from protocol.query import Query
 
@@ -31,8 +31,14 @@ _COLUMNS = (  # of what `_live` makes
     "live__number",
     "live__provider__updated_at",
 )
-_READ_LIVE = Select(Copilot, "id", "access", *_COLUMNS, where=("slug", "enabled"))
-_READ_PROVIDER = Select(Provider, "updated_at", where=("id",))
+_READ_LIVE = """
+SELECT copilot.id, copilot.access, copilot.logging, copilot.redaction, copilot.redacted_expressions,
+    version.id AS version_id, version.number AS version_number, provider.updated_at AS changed_at
+FROM copilot_admin_copilot copilot
+JOIN copilot_admin_copilotversion version ON version.id = copilot.live_id
+JOIN copilot_admin_provider provider ON provider.id = version.provider_id
+WHERE copilot.slug = %(slug)s AND copilot.enabled
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +156,7 @@ def _live(
         slug=slug,
         version_id=version_id,
         version_number=version_number,
-        logging=member(Logging, logging),
+        logging=Logging(logging),
         redaction=rules_for(kinds, expressions),
         answerer=answerer,
         problem=problem,
@@ -172,17 +178,28 @@ class _Published:
     expressions: Sequence[str]
     version_id: int
     version_number: int
-    changed_at: datetime
+    changed_at: datetime | None
 
 
 def _find(slug: str) -> _Published | None:
-    row = _READ_LIVE(slug=slug, enabled=True)
-    return _Published(*row) if row is not None and row[5] is not None else None
+    row = fetch_row(_READ_LIVE, slug=slug)
+    if row is None:
+        return None
+    return _Published(
+        id=row["id"],
+        access=row["access"],
+        logging=row["logging"],
+        kinds=read_json(row["redaction"]),
+        expressions=read_json(row["redacted_expressions"]),
+        version_id=row["version_id"],
+        version_number=row["version_number"],
+        changed_at=read_time(row["changed_at"]),
+    )
 
 
 def _changed_at(provider_id: int) -> datetime | None:
-    found = _READ_PROVIDER(id=provider_id)
-    return found[0] if found else None
+    """When another provider of a version last changed."""
+    return Provider.objects.filter(pk=provider_id).values_list("updated_at", flat=True).first()
 
 
 @lru_cache(maxsize=1024)

@@ -13,7 +13,6 @@ from copilot_admin.config.variables import FILE_SUFFIX, read_secret
 from copilot_admin.copilots.sealed_columns import PROVIDER_KEYS
 from copilot_admin.errors import ConfigurationError, KeyVariableUnset
 from copilot_admin.models import Provider
-from copilot_admin.storage.selects import member
 from protocol.json import Json
 
 HINT_LENGTH = 4
@@ -37,7 +36,7 @@ def provider_spec(provider: Provider) -> ProviderSpec:
         base_url=provider.base_url,
         api_key=api_key_of(provider),
         timeouts=read_timeouts(provider.timeouts),
-        tool_calling=member(ToolCalling, provider.tool_calling),
+        tool_calling=ToolCalling(provider.tool_calling),
     )
 
 

@@ -28,7 +28,6 @@ from copilot_admin.pricing.cost import ZERO_COST, Cost, sum_costs
 from copilot_admin.runs.admitted_query import AdmittedQuery
 from copilot_admin.runs.open_run import frames, open_run
 from copilot_admin.storage.blobs import load
-from copilot_admin.storage.selects import member
 from copilot_admin.storage.writer import READER
 from protocol.json import JsonObject
 from protocol.requests import UnusableQuery, read
@@ -188,7 +187,7 @@ def _read(run_ids: tuple[UUID, ...]) -> _Kept:
         ms=sum(run.ms or 0 for run in runs),
         input_tokens=sum(run.input_tokens for run in runs),
         output_tokens=sum(run.output_tokens for run in runs),
-        cost=sum_costs(Cost(run.cost, member(CostConfidence, run.cost_confidence)) for run in runs),
+        cost=sum_costs(Cost(run.cost, CostConfidence(run.cost_confidence)) for run in runs),
     )
     return _Kept(
         ended=runs[-1].outcome,

@@ -15,7 +15,6 @@ from django.utils import timezone
 from copilot_admin.evaluation.asking import AskingResult
 from copilot_admin.evaluation.expectations import AnswerVerdict
 from copilot_admin.models import AnswerState, Judgement, SavedAnswer, SavedQuestion, Side
-from copilot_admin.storage.selects import member
 from copilot_admin.transcripts.store import is_missed
 
 UNFINISHED = (AnswerState.WAITING, AnswerState.ASKING)
@@ -104,7 +103,7 @@ def claim(copilot_id: int, *, at_once: int) -> Claimed | None:
             return Claimed(
                 answer_id=row.pk,
                 question=row.question,
-                side=member(Side, row.side),
+                side=Side(row.side),
                 user_id=row.asked_by_id,
             )
     return None

@@ -8,7 +8,6 @@ from django.utils.translation import gettext as _
 from copilot_admin.evaluation.replay import question_of
 from copilot_admin.models import CostConfidence, Outcome, RecordedAnswer
 from copilot_admin.pricing.cost import Cost, sum_costs
-from copilot_admin.storage.selects import member
 from copilot_admin.transcripts.queries import Attempt, RunView, TurnView, attempts_of
 from protocol.functions import WIDGET_DATA_FUNCTIONS
 from protocol.json import Json, JsonObject
@@ -87,9 +86,7 @@ def is_running(turn: TurnView) -> bool:
 
 
 def _cost(attempt: Attempt) -> Cost:
-    return sum_costs(
-        Cost(run.cost.amount, member(CostConfidence, run.cost.confidence)) for run in attempt
-    )
+    return sum_costs(Cost(run.cost.amount, CostConfidence(run.cost.confidence)) for run in attempt)
 
 
 def _widget(placed: JsonObject) -> dict[str, Any]:

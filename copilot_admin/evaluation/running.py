@@ -26,7 +26,6 @@ from copilot_admin.models import (
     SavedAnswer,
 )
 from copilot_admin.privacy.counting import MAX_COUNTED
-from copilot_admin.storage.selects import member
 
 MOST_SHOWN = 100  # of each kind; more of them are counted
 UNDER_WAY = (*GOING_ON, ReplayState.PAUSED, ReplayState.COST_BOUND)
@@ -157,7 +156,7 @@ def _replay(view: ReplayView) -> Work:
         kind=WorkKind.REPLAY,
         of=replay.pk,
         name=f"{replay.copilot.name}: {view.asked}",
-        state=str(member(ReplayState, replay.state).label),
+        state=str(ReplayState(replay.state).label),
         copilot=replay.copilot_id,
         since=replay.created_at,
         moved_at=replay.moved_at,

@@ -6,7 +6,7 @@ before its blob is deleted, the foreign key fails the batch, which is run again.
 """
 
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
@@ -18,8 +18,9 @@ from django_tasks import task
 from copilot_admin.copilots.fields.codecs import image_of
 from copilot_admin.copilots.remote_images import stored_image
 from copilot_admin.jobs.tasks import run_batches, run_on_writer
-from copilot_admin.models import Blob, BlobPart, Copilot, CopilotVersion, Event, Node, Run
-from copilot_admin.storage.many import delete_rows
+from copilot_admin.models import Blob, Copilot, CopilotVersion, Event, Node, Run
+from copilot_admin.storage.sql import delete_rows
+from copilot_admin.transcripts.store.requests import FIELDS
 
 BATCH_BLOBS = 500  # in the order of their hashes
 IMAGE_FOLDERS = ("copilots", "copilots/remote")
@@ -33,21 +34,19 @@ class Sweep:
 
     Attributes:
         after: Hash after which the next batch begins.
-        in_round: Blobs deleted in this round; their parts may be deleted in the next one.
-        total: Blobs deleted in all rounds.
-        is_done: The last round found nothing.
+        total: Blobs deleted so far.
+        is_done: No blob is left to look at.
     """
 
     after: str = ""
-    in_round: int = 0
     total: int = 0
     is_done: bool = False
 
 
 @task
-def sweep_blobs(after: str = "", in_round: int = 0, total: int = 0) -> None:
+def sweep_blobs(after: str = "") -> None:
     """Delete all unreferenced blobs, starting after a hash."""
-    state = Sweep(after, in_round, total)
+    state = Sweep(after)
 
     def run_batch() -> Sweep:
         nonlocal state
@@ -56,7 +55,7 @@ def sweep_blobs(after: str = "", in_round: int = 0, total: int = 0) -> None:
 
     last = run_batches(run_batch, lambda sweep: sweep.is_done)
     if last is not None and not last.is_done:
-        sweep_blobs.enqueue(*astuple(last)[:3])
+        sweep_blobs.enqueue(last.after)
 
 
 def sweep_batch(sweep: Sweep) -> Sweep:
@@ -64,7 +63,7 @@ def sweep_batch(sweep: Sweep) -> Sweep:
     blobs = Blob.objects.filter(sha256__gt=sweep.after).order_by("sha256")
     hashes = list(blobs.values_list("sha256", flat=True)[:BATCH_BLOBS])
     if not hashes:
-        return Sweep(total=sweep.total, is_done=not sweep.in_round)
+        return Sweep(total=sweep.total, is_done=True)
     orphans = list(
         get_unreferenced_blobs()
         .filter(sha256__gt=sweep.after, sha256__lte=hashes[-1])
@@ -72,19 +71,17 @@ def sweep_batch(sweep: Sweep) -> Sweep:
         .select_for_update(skip_locked=True)
         .values_list("sha256", flat=True)
     )
-    delete_rows(BlobPart._meta.get_field("whole"), orphans)
-    deleted = delete_rows(Blob._meta.get_field("sha256"), orphans)
-    return Sweep(hashes[-1], sweep.in_round + deleted, sweep.total + deleted)
+    deleted = delete_rows(Blob._meta.pk, orphans)
+    return Sweep(hashes[-1], sweep.total + deleted)
 
 
 def get_unreferenced_blobs() -> QuerySet[Blob]:
-    """Return the blobs to which no message, run, event or other blob refers."""
+    """Return the blobs to which no message, run or event refers."""
     blob = OuterRef("pk")
     return Blob.objects.filter(
         ~Exists(Node.objects.filter(blob=blob)),
-        ~Exists(Run.objects.filter(env=blob)),
         ~Exists(Event.objects.filter(blob=blob)),
-        ~Exists(BlobPart.objects.filter(part=blob)),
+        *(~Exists(Run.objects.filter(**{name: blob})) for name in FIELDS),
     )
 
 

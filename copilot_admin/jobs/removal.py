@@ -343,10 +343,10 @@ def _note_deleted(removal: Removal, deleted: rows.DeletedRows) -> None:
 
 
 def _sweep_blobs(removal: Removal) -> BatchResult:
-    sweep = sweep_batch(Sweep(removal.swept_to, removal.in_round))
+    sweep = sweep_batch(Sweep(removal.swept_to))
     if sweep.total:
         removal.counts["Blob"] = removal.counts.get("Blob", 0) + sweep.total
-    removal.swept_to, removal.in_round = sweep.after, sweep.in_round
+    removal.swept_to = sweep.after
     if sweep.is_done:
         removal.state = RemovalState.SCRUB
     return BatchResult.MORE

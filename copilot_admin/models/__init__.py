@@ -28,7 +28,6 @@ from copilot_admin.models.audit import Action, AuditCursor, AuditEntry, AuditHea
 from copilot_admin.models.components import CallStatus, ComponentCall
 from copilot_admin.models.conversations import (
     Blob,
-    BlobPart,
     Conversation,
     Node,
     NodeKind,

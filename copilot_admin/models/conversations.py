@@ -163,7 +163,7 @@ class Conversation(models.Model):
 
 
 class Blob(models.Model):
-    """A large or repeated value, stored once under the SHA-256 of its uncompressed bytes."""
+    """A large JSON value, stored once under the SHA-256 of its JSON; see `storage.blobs`."""
 
     sha256 = models.CharField(max_length=64, primary_key=True)
     data = models.BinaryField()  # zlib
@@ -172,20 +172,6 @@ class Blob(models.Model):
 
     def __str__(self) -> str:
         return self.sha256[:12]
-
-
-class BlobPart(models.Model):
-    """A reference between blobs; the sweep keeps the referenced one."""
-
-    whole = models.ForeignKey(Blob, on_delete=models.CASCADE, related_name="+", db_index=False)
-    part = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+", db_index=False)
-
-    class Meta:
-        indexes = [models.Index(fields=["part"], name="blob_part_of")]
-        constraints = [models.UniqueConstraint(fields=["whole", "part"], name="blob_part_once")]
-
-    def __str__(self) -> str:
-        return f"{self.whole_id[:12]} > {self.part_id[:12]}"
 
 
 HASH_LENGTH = 32  # hexadecimal digits of a 128-bit keyed BLAKE2b

@@ -68,7 +68,6 @@ class Removal(ScopeColumns):
     total = models.PositiveBigIntegerField(default=0)  # conversations, when it began
     counts = models.JSONField(default=dict)  # rows that went, by the name of their model
     swept_to = models.CharField(max_length=64, blank=True)  # hash of a blob
-    in_round = models.PositiveBigIntegerField(default=0)
     begun_at = models.DateTimeField(_("begun"), auto_now_add=True)
     moved_at = models.DateTimeField(null=True)
     done_at = models.DateTimeField(_("done"), null=True)

@@ -79,6 +79,12 @@ class CostConfidence(models.TextChoices):
     UNKNOWN = "unknown", _("Unknown")
 
 
+def _blob_key() -> "models.ForeignKey[Blob | None, Blob | None]":
+    return models.ForeignKey(
+        Blob, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+
+
 class Run(models.Model):
     """One HTTP request, written when it is accepted and updated when it ends."""
 
@@ -137,9 +143,12 @@ class Run(models.Model):
     error_code = models.CharField(max_length=50, blank=True)  # class name in errors.py
     finish_reason = models.CharField(max_length=50, blank=True)
     notes = models.JSONField(default=list)  # sentences: what was dropped or mended on reading
-    env = models.ForeignKey(
-        Blob, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
-    )
+    # The request beside its messages; its large fields have columns of their own, so that each is
+    # stored once however much the rest of a request changes (`transcripts.store.requests`).
+    env = _blob_key()
+    widgets = _blob_key()
+    context = _blob_key()
+    tools = _blob_key()
     answer_text = models.TextField(blank=True)  # of a run whose answer is not a node
     boot_id = models.CharField(max_length=32)
     heartbeat_at = models.DateTimeField()
@@ -173,7 +182,12 @@ class Run(models.Model):
                 condition=Q(user__isnull=False),
                 name="run_of_user",
             ),
-            models.Index(fields=["env"], condition=Q(env__isnull=False), name="run_env"),
+            *(
+                models.Index(
+                    fields=[name], condition=Q(**{f"{name}__isnull": False}), name=f"run_{name}"
+                )
+                for name in ("env", "widgets", "context", "tools")
+            ),
             models.Index(
                 fields=["heartbeat_at"],
                 condition=Q(outcome="running"),

@@ -31,7 +31,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.models.limits import LimitScope
 from copilot_admin.privacy.scopes import PrivacyScope
-from copilot_admin.storage.many import delete_rows
+from copilot_admin.storage.sql import delete_rows
 from copilot_admin.transcripts.store.rollups import count_runs
 
 MAX_BATCH_ROWS = 400  # about 20 ms, in which nobody else can write

@@ -7,7 +7,7 @@ import re
 
 from django.utils.safestring import SafeString
 
-from copilot_admin.storage.folding import fold, spans_of
+from copilot_admin.storage.search_text import find_spans, normalize
 
 # Characters of one piece of HTML; a search looks at less. Beyond it nothing is marked.
 MOST_MARKED = 60_000
@@ -28,11 +28,11 @@ def marked(safe: SafeString, phrases: Sequence[str]) -> SafeString:
     """
     tokens: list[str] = _TOKEN.findall(safe)
     shown, places = _signs(tokens)
-    folded = fold(shown)
+    folded = normalize(shown)
     if not any(phrase in folded for phrase in phrases):
         return safe
     hits: dict[int, set[int]] = defaultdict(set)
-    for start, end in spans_of(shown, phrases):
+    for start, end in find_spans(shown, phrases):
         for place in filter(None, places[start:end]):
             hits[place[0]].add(place[1])
     for number, signs in hits.items():

@@ -29,7 +29,6 @@ class DrawnTable:
     Attributes:
         first: Place of the first row among all, from 0.
         total_rows: Of the data; more than `len(rows)` when the table is cut.
-        goes_on: There are more than `total_rows`; nobody counted how many.
         hidden_columns: Columns that were left out.
     """
 
@@ -39,7 +38,6 @@ class DrawnTable:
     total_rows: int
     hidden_columns: int
     first: int = 0
-    goes_on: bool = False
 
     @property
     def heads(self) -> tuple[DrawnCell, ...]:
@@ -48,7 +46,8 @@ class DrawnTable:
 
     @property
     def is_cut(self) -> bool:
-        return len(self.rows) < self.total_rows or self.goes_on
+        """Whether there are rows that are not shown."""
+        return len(self.rows) < self.total_rows
 
     @property
     def first_number(self) -> int:
@@ -63,7 +62,7 @@ class DrawnTable:
     @property
     def goes_on_after(self) -> bool:
         """Whether there are rows after this piece."""
-        return self.following > 0 or self.goes_on
+        return self.following > 0
 
     @property
     def fits_into_one_more(self) -> bool:
@@ -93,7 +92,6 @@ def table_of(
     most_cell: int = MOST_CELL,
     columns: Sequence[str] | None = None,
     first: int = 0,
-    goes_on: bool = False,
 ) -> DrawnTable:
     """Makes a table of rows.
 
@@ -103,7 +101,6 @@ def table_of(
         most_cell: The longest text of a cell, in characters.
         columns: In this order; default: all keys as the rows up to the last kept one name them.
         first: The row to begin with.
-        goes_on: These are only the beginning of the rows.
     """
     kept = rows[first : first + most_rows]
     names = list(
@@ -117,7 +114,6 @@ def table_of(
         total_rows=len(rows),
         hidden_columns=len(names) - len(shown),
         first=first,
-        goes_on=goes_on,
     )
 
 

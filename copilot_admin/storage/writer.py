@@ -13,7 +13,6 @@ from django.conf import settings
 from django.db import connections, transaction
 
 from copilot_admin.storage.errors import OUTAGES, DatabaseUnavailable, is_refusal
-from copilot_admin.storage.large_values import ending_what_was_used
 
 T = TypeVar("T")
 
@@ -264,7 +263,7 @@ def _commit(jobs: Sequence[Callable[[], Any]]) -> list[Any]:
     """Run jobs in one transaction, as many as fit in its time; return the results of those."""
     results: list[Any] = []
     started = time.monotonic()
-    with ending_what_was_used(), transaction.atomic():
+    with transaction.atomic():
         for job in jobs:
             results.append(job())
             if time.monotonic() - started > MAX_BATCH_SECONDS:

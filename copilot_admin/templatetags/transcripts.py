@@ -11,7 +11,7 @@ from copilot_admin.models import Conversation
 from copilot_admin.pricing.money import FormattedCost, format_cost, format_cost_sums, format_exact
 from copilot_admin.rendering import text
 from copilot_admin.rendering.marking import marked
-from copilot_admin.storage.folding import fold
+from copilot_admin.storage.search_text import normalize
 from copilot_admin.transcripts.queries import CostView, TurnView
 
 MOST_OF_A_MESSAGE = (
@@ -106,5 +106,5 @@ def says_them(context: template.Context, text: str) -> bool:
     phrases = context.get("phrases")
     if not phrases:
         return False
-    folded = fold(text)
+    folded = normalize(text)
     return any(phrase in folded for phrase in phrases)

@@ -15,7 +15,7 @@ from copilot_admin.jobs import blob_sweep, deletion
 from copilot_admin.jobs.blob_sweep import Sweep, get_unreferenced_blobs, sweep_batch
 from copilot_admin.jobs.deletion import delete_batch, mark_for_deletion, resume_deletions
 from copilot_admin.jobs.tasks import BACKGROUND, BatchResult
-from copilot_admin.models import Blob, BlobPart, Conversation, Copilot, Run
+from copilot_admin.models import Blob, Conversation, Copilot, Run
 from copilot_admin.privacy import rows as privacy_rows
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.transcripts.store.opening import accept, prepare
@@ -85,7 +85,7 @@ def everything():
     """How many rows each table of the journal has."""
     names = ("Conversation", "Node", "Turn", "Run", "Event", "Checkpoint", "Feedback", "Blob")
     names += ("Verdict", "Mark", "TurnNote", "Seat")
-    names = (*names, "BlobPart", "DailyUsage", "ComponentCall", "CopilotVersion", "Copilot")
+    names = (*names, "DailyUsage", "ComponentCall", "CopilotVersion", "Copilot")
     names = (*names, "SavedQuestion", "SavedAnswer", "TurnText")
     names = (*names, "DailyTotal", "HourlyUsage", "ErrorUsage", "CriterionUsage", "CallerDay")
     return {name: getattr(models, name).objects.count() for name in names}
@@ -102,7 +102,6 @@ def test_a_deleted_copilot_leaves_nothing_behind_and_others_keep_all():
     sweep()
     assert everything() == before
     assert get_unreferenced_blobs().count() == 0
-    assert BlobPart.objects.exists()
 
 
 def test_no_batch_deletes_more_rows_than_it_may(monkeypatch):

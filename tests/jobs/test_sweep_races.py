@@ -14,10 +14,9 @@ import pytest
 
 from copilot_admin.jobs.blob_sweep import Sweep, get_unreferenced_blobs, sweep_batch
 from copilot_admin.management.commands import sweep as command
-from copilot_admin.models import Blob, BlobPart, Conversation, Node, NodeKind, NodeRole
+from copilot_admin.models import Conversation, Node, NodeKind, NodeRole
 from copilot_admin.storage import blobs
-from copilot_admin.storage.blobs import load
-from copilot_admin.storage.packing import pack
+from copilot_admin.storage.blobs import load, to_blob
 from copilot_admin.storage.writer import WRITER
 from tests.databases import on_postgresql
 from tests.factories import make_published
@@ -29,10 +28,9 @@ VALUE: Any = {"rows": [{"day": day, "word": "x" * 200} for day in range(100)]}
 
 @pytest.fixture(autouse=True)
 def _orphans() -> None:
-    """A blob of many parts to which nothing refers any more."""
-    blobs.save([pack(VALUE)])
+    """A blob to which nothing refers any more."""
+    blobs.save([to_blob(VALUE)])
     assert get_unreferenced_blobs().count() == 1
-    assert BlobPart.objects.count() > 2
 
 
 @pytest.fixture
@@ -72,14 +70,14 @@ def referring(then: Callable[[], None]) -> Callable[[], int]:
     )
 
     def job() -> int:
-        packed = pack(VALUE)
-        blobs.save([packed])
+        blob = to_blob(VALUE)
+        blobs.save([blob])
         node = Node.objects.create(
             conversation=conversation,
             depth=0,
             role=NodeRole.HUMAN,
             kind=NodeKind.TEXT,
-            blob_id=packed.sha,
+            blob_id=blob.sha,
             chain_hash="c",
             client_hash="c",
             created_at=now,
@@ -105,7 +103,6 @@ def assert_whole(stored: "Future[int]") -> None:
     node = Node.objects.get(pk=stored.result(HANGS_SECONDS))
     assert list(load([node.blob_id]).values()) == [VALUE]
     assert not get_unreferenced_blobs().exists()
-    assert not BlobPart.objects.exclude(part__in=Blob.objects.all()).exists()
 
 
 def sweep_by_server() -> None:

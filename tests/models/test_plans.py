@@ -71,18 +71,18 @@ def test_rows_are_found_by_their_index(question: Callable[[], QuerySet], index: 
 @pytest.mark.parametrize(
     ("statement", "values", "index"),
     [
-        (finding._OF_TRACE, [1, "key:1", "chat-1"], "conversation_trace_once"),
-        (finding._OF_USERS_TRACE, [1, "key:1", "chat-1", 7], "conversation_user_trace_once"),
+        (finding._BY_TRACE_WITHOUT_USER, {}, "conversation_trace_once"),
+        (finding._BY_TRACE_OF_USER, {"user_id": 7}, "conversation_user_trace_once"),
     ],
 )
 def test_a_chat_is_found_by_its_trace_id_among_many(statement, values, index) -> None:
-    sql = statement._form(connection).sql
+    values = {"copilot_id": 1, "principal": "key:1", "trace_id": "chat-1", **values}
     explain = "EXPLAIN" if IS_POSTGRESQL else "EXPLAIN QUERY PLAN"
     with connection.cursor() as cursor:
         if IS_POSTGRESQL:
             for way in ("seqscan", "bitmapscan"):
                 cursor.execute(f"SET LOCAL enable_{way} = off")
-        cursor.execute(f"{explain} {sql}", values)
+        cursor.execute(f"{explain} {statement}", values)
         text = str(cursor.fetchall())
     if not IS_POSTGRESQL:  # of a table without rows all indexes cost the same
         assert index in text
@@ -96,6 +96,6 @@ def test_referrers_of_blobs_are_looked_up_and_never_read_whole() -> None:
             cursor.execute("SET LOCAL enable_hashjoin = off")
             cursor.execute("SET LOCAL enable_mergejoin = off")
     text = get_unreferenced_blobs().filter(sha256__gt="a", sha256__lte="b").explain()
-    for index in ("node_blob", "run_env", "event_blob", "blob_part_of"):
+    for index in ("node_blob", "run_env", "run_widgets", "run_context", "run_tools", "event_blob"):
         assert index in text
     assert not scans(text)

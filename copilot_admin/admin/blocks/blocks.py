@@ -41,7 +41,6 @@ from copilot_admin.models import EventType
 from copilot_admin.rendering.charts import chart_of
 from copilot_admin.rendering.tables import are_rows, table_of
 from copilot_admin.rendering.text import cell_text
-from copilot_admin.storage.cut_values import CutList
 from copilot_admin.transcripts.queries import CallView, EventView, MessageView
 from protocol.data import taken_apart
 from protocol.json import Json, JsonObject
@@ -211,8 +210,7 @@ def _artifact(payload: JsonObject, key: str, room: ShownRoom) -> ArtifactBlock:
     raw, kind = payload.get("content"), text_in(payload, "type")
     chart, source = None, ""
     content = content_of(raw, key=key, room=room)
-    is_later = kind == "chart" and isinstance(raw, CutList)
-    if kind == "chart" and not is_later and are_rows(raw):
+    if kind == "chart" and are_rows(raw):
         chart = chart_of(object_in(payload, "chart_params"), raw)
         if chart is not None:
             columns = tuple(dict.fromkeys(chart.drawn_columns))
@@ -235,7 +233,6 @@ def _artifact(payload: JsonObject, key: str, room: ShownRoom) -> ArtifactBlock:
         description=text_in(payload, "description"),
         content=content,
         chart=chart,
-        is_later=is_later,
         source=source,
     )
 

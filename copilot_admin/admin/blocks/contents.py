@@ -1,9 +1,8 @@
 """Data of a conversation in the form in which it can be read: a table, or text."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 import json
-import re
 
 from copilot_admin.rendering.tables import (
     MOST_CELL,
@@ -14,13 +13,9 @@ from copilot_admin.rendering.tables import (
     table_of,
 )
 from copilot_admin.rendering.text import pretty_json
-from copilot_admin.storage.cut_values import CutList, CutText
-from protocol.json import Json, JsonObject
+from protocol.json import Json
 from protocol.storable import storable
 
-_DECODER = json.JSONDecoder()
-_BEFORE_ROWS = re.compile(r'\s*(?:\{\s*"[^"\\]*"\s*:\s*)?\[\s*')
-_BETWEEN_ROWS = re.compile(r"\s*,?\s*")
 MOST_PIECES = 200  # each takes half a millisecond to draw
 MOST_PARSED = 5_000_000  # characters of text that are tried as JSON: a big widget has 300 kB
 
@@ -76,23 +71,18 @@ def content_of(value: Json, *, key: str, room: ShownRoom = ON_THE_PAGE) -> DataE
     """
     value = _unpacked(value)
     if are_rows(value):
-        goes_on = isinstance(value, CutList)
-        table = table_of(
-            value, most_rows=room.rows, most_cell=room.cell, first=room.first, goes_on=goes_on
-        )
+        table = table_of(value, most_rows=room.rows, most_cell=room.cell, first=room.first)
         return DataExcerpt(key=key, table=table, is_cut=table.is_cut)
     if value is None or value == {} or value == []:
         return DataExcerpt(key=key)
     is_code = not isinstance(value, str)
     text = value if isinstance(value, str) else pretty_json(value)
-    is_cut = len(text) > room.text or isinstance(value, CutText | CutList)
+    is_cut = len(text) > room.text
     return DataExcerpt(key=key, text=text[: room.text], is_code=is_code, is_cut=is_cut)
 
 
 def _unpacked(value: Json) -> Json:
     """The JSON within a text; rows also out of an object that holds nothing else."""
-    if isinstance(value, CutText):
-        return CutList(_rows_at_the_head(value)) or value
     if isinstance(value, str) and len(value) <= MOST_PARSED and value.lstrip()[:1] in ("[", "{"):
         try:
             value, _ = storable(json.loads(value))  # an escape may be half a character
@@ -102,16 +92,3 @@ def _unpacked(value: Json) -> Json:
         (only,) = value.values()
         return only if are_rows(only) else value
     return value
-
-
-def _rows_at_the_head(text: str) -> Iterator[JsonObject]:
-    """The whole objects with which a list begins, alone or as the first value of an object."""
-    start = _BEFORE_ROWS.match(text)
-    at = start.end() if start else len(text)
-    while at < len(text) and text[at] == "{":
-        try:
-            row, at = _DECODER.raw_decode(text, at)
-        except (ValueError, RecursionError):  # cut within this row
-            return
-        yield storable(row)[0]
-        at = _BETWEEN_ROWS.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing too

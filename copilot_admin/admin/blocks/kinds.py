@@ -61,7 +61,6 @@ class ArtifactBlock:
     description: str
     content: DataExcerpt
     chart: DrawnChart | None
-    is_later: bool  # a chart of more data than the page reads at first
     source: str  # of an HTML artifact, as it was sent
 
 

@@ -30,9 +30,8 @@ from copilot_admin.transcripts.queries import (
 # Formatting a million characters takes 0.5 s for prose and up to 10 s for texts of marks alone.
 MOST_FORMATTED_PER_PAGE = 60_000
 MOST_HISTORY = 20  # foreign messages before a question, or after the last turn
-# Of one thing as many characters as are enough for what is shown of it, and unpacked within a millisecond.
 # More events of one request, or requests with one question, than that nobody reads in a row.
-EXTENT = Extent(characters=64_000, events=300, runs=100)
+EXTENT = Extent(events=300, runs=100)
 NO_REVIEWS: Mapping[int, TurnReview] = {}
 
 

@@ -5,7 +5,6 @@ from dataclasses import fields, is_dataclass, replace
 
 from copilot_admin.admin.blocks.blocks import blocks_of, some_answered
 from copilot_admin.admin.blocks.contents import ALONE, DataExcerpt, ShownRoom
-from copilot_admin.admin.blocks.kinds import ArtifactBlock
 from copilot_admin.transcripts.queries import RunView, TurnView
 
 
@@ -16,12 +15,6 @@ def content_by_key(turn: TurnView, key: str, *, first: int = 0) -> DataExcerpt |
         if content.key == key:
             return content
     return None
-
-
-def artifact_by_key(turn: TurnView, key: str) -> ArtifactBlock | None:
-    """An artifact that a page shows without its chart."""
-    blocks = (block for run in turn.runs if _may_hold(run, key) for block in blocks_of(run))
-    return next((one for one in blocks if isinstance(one, ArtifactBlock) and one.key == key), None)
 
 
 def _alone(turn: TurnView, key: str, room: ShownRoom) -> Iterator[object]:

@@ -17,7 +17,7 @@ from copilot_admin.admin.common.generics import ConversationModelAdmin
 from copilot_admin.admin.transcripts.facts import facts_of, latest_turn, live_turns
 from copilot_admin.admin.transcripts.keys import turn_of_key
 from copilot_admin.admin.transcripts.page import EXTENT, MOST_HISTORY, page_of, parts_of
-from copilot_admin.admin.transcripts.pieces import artifact_by_key, content_by_key
+from copilot_admin.admin.transcripts.pieces import content_by_key
 from copilot_admin.admin.transcripts.plan import TURNS_AT_ONCE, plan_of, shown_at_once
 from copilot_admin.admin.transcripts.review_panel import panel_of
 from copilot_admin.admin.transcripts.verdict_form import VerdictForm
@@ -160,11 +160,6 @@ class TranscriptViews(ConversationModelAdmin):
         conversation = self.conversation(request, pk, view="data")
         tree = read_tree(conversation)
         turn = _turn(conversation, tree, turn_of_key(conversation, tree, key))
-        if "chart" in request.GET:
-            block = artifact_by_key(turn, key)
-            if block is not None:
-                drawn = {"block": block, "conversation": conversation}
-                return render(request, f"{FOLDER}/blocks/artifact.html", drawn)
         content = content_by_key(turn, key, first=number_in(request.GET.get("from", "")) or 0)
         if content is None:
             raise Http404

@@ -11,7 +11,6 @@ from copilot_admin.copilots.checklist.subject import DraftContent, DraftFacts
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.errors import ConfigurationError, KeyVariableUnset, RunError
 from copilot_admin.models import Copilot
-from copilot_admin.storage.selects import member
 from protocol.json import Json
 from protocol.shapes import list_of, text_of
 
@@ -41,9 +40,7 @@ def _without_provider(
     copilot: Copilot, document: Mapping[str, Json], facts: DraftFacts
 ) -> tuple[Finding, ...]:
     row = copilot.provider
-    bare = ProviderSpec(
-        name=row.name, kind=row.kind, tool_calling=member(ToolCalling, row.tool_calling)
-    )
+    bare = ProviderSpec(name=row.name, kind=row.kind, tool_calling=ToolCalling(row.tool_calling))
     try:
         return findings_in(_read(copilot.slug, document, bare), facts)
     except ConfigurationError:

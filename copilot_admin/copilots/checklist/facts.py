@@ -9,7 +9,6 @@ from copilot_admin.copilots.model_lists import known_models_of
 from copilot_admin.copilots.remote_images import is_kept
 from copilot_admin.copilots.switched_providers import found_by, named_in
 from copilot_admin.models import Access, Copilot, Provider
-from copilot_admin.storage.selects import member
 
 
 def facts_of(copilots: Sequence[Copilot]) -> list[DraftFacts]:
@@ -22,7 +21,7 @@ def facts_of(copilots: Sequence[Copilot]) -> list[DraftFacts]:
     return [
         DraftFacts(
             enabled=copilot.enabled,
-            access=member(Access, copilot.access),
+            access=Access(copilot.access),
             keys=keys.get(copilot.pk, 0),
             models=models,
             unasked=tuple(name for name in _asked_of(copilot, others) if name not in models),

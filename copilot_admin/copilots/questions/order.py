@@ -3,7 +3,6 @@
 from django.db import transaction
 
 from copilot_admin.models import Copilot, SavedQuestion
-from copilot_admin.storage.many import by_key
 
 COPIED_AT_ONCE = 8  # questions of 4 MB each
 
@@ -36,7 +35,7 @@ def move_question(saved: SavedQuestion, *, by: int) -> int:
 def copy_questions(copilot: Copilot, *, to: Copilot) -> None:
     """Gives a copilot the questions of another one, without the answers."""
     rows = SavedQuestion.objects.filter(copilot=copilot)
-    for saved in by_key(rows, size=COPIED_AT_ONCE):
+    for saved in rows.iterator(COPIED_AT_ONCE):
         saved.pk = None
         saved._state.adding = True
         saved.copilot = to

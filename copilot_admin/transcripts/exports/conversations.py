@@ -20,11 +20,7 @@ from copilot_admin.transcripts.queries import (
 from copilot_admin.transcripts.store.second_judges import sealed
 
 TURNS_AT_ONCE, TURNS_WITH_DATA = 20, 4  # in memory
-MOST_OF_A_PIECE = (
-    1_000_000  # bytes of one piece of data that is exported; the rest of it is left out
-)
 MOST_EVENTS = 10_000  # of one request
-HEAD = 1_000  # bytes that are read of a piece that is not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +81,7 @@ class Shelf:
     """
 
     def __init__(self, conversations: Collection[int], options: ExportOptions) -> None:
-        head = None if options.with_data else HEAD
-        self.together = Together(conversations, head=head)
+        self.together = Together(conversations)
         self.prompts: dict[tuple[int, int], str] = {}
         self.verdicts = _verdicts_of(conversations)
         self.staying = _staying(conversations)  # after all else was read
@@ -176,14 +171,11 @@ class ExportedConversation:
         return found
 
     def _read(self, ids: Collection[int]) -> Mapping[int, TurnView]:
-        most = MOST_OF_A_PIECE if self.options.with_data else HEAD
         try:
             if self._shelf:
-                found = self._shelf.together.turns(self.row.pk, ids, most=most)
+                found = self._shelf.together.turns(self.row.pk, ids)
             else:
-                found = read_turns(
-                    self.row, self.tree, ids, extent=Extent(characters=most, events=MOST_EVENTS)
-                )
+                found = read_turns(self.row, self.tree, ids, extent=Extent(events=MOST_EVENTS))
         except KeyError:
             if _staying([self.row.pk]):
                 raise

@@ -13,7 +13,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from copilot_admin.models import ExportPart, ExportState, TranscriptExport
-from copilot_admin.storage.many import delete_rows
+from copilot_admin.storage.sql import delete_rows
 from copilot_admin.transcripts.exports.conversations import ExportOptions
 from copilot_admin.transcripts.exports.format import all_formats
 from copilot_admin.transcripts.exports.selection import borders, frozen_query, words_of

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from copilot_admin.models import EventType
+from copilot_admin.rendering.text import cell_text
 from copilot_admin.transcripts.exports.conversations import ExportedConversation, ExportedTurn
 from copilot_admin.transcripts.exports.words import (
     LEFT_OUT,
     NOT_KEPT,
     artifact_name,
     comments_of,
-    data_text,
     feedback_comments,
     labels_of,
     ratings_of,
@@ -76,7 +76,7 @@ def _of_run(run: RunView, *, with_data: bool) -> Iterator[SaidPiece]:
     for event in run.events:
         if event.type == EventType.TOOL and event.payload is not None:
             payload = event.payload
-            yield SaidPiece(f"Tool {payload.get('name', '')}", data_text(payload.get("arguments")))
+            yield SaidPiece(f"Tool {payload.get('name', '')}", cell_text(payload.get("arguments")))
             yield SaidPiece("What the tool gave", _data(payload.get("result"), with_data=with_data))
     if run.answer:
         yield SaidPiece("Answer", run.answer)
@@ -84,7 +84,7 @@ def _of_run(run: RunView, *, with_data: bool) -> Iterator[SaidPiece]:
         if event.type == EventType.ARTIFACT:
             yield SaidPiece(artifact_name(event), _data(_content(event), with_data=with_data))
     if run.call is not None:
-        yield SaidPiece(f"Call of {run.call.function}", data_text(run.call.arguments))
+        yield SaidPiece(f"Call of {run.call.function}", cell_text(run.call.arguments))
         for result in run.call.results[-1:]:
             yield SaidPiece(
                 "What the client sent back",
@@ -101,7 +101,7 @@ def _content(event: EventView) -> Json:
 
 
 def _data(value: Json, *, with_data: bool) -> str:
-    return data_text(value) if with_data else LEFT_OUT
+    return cell_text(value) if with_data else LEFT_OUT
 
 
 def _judged(turn: ExportedTurn) -> Iterator[SaidPiece]:

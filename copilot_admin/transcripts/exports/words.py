@@ -3,21 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 from copilot_admin.models import CriterionKind, Verdict
-from copilot_admin.rendering.text import cell_text
-from copilot_admin.storage.cut_values import CutList, CutText
 from copilot_admin.transcripts.queries import EventView, TurnView
-from protocol.json import Json
 
 NOT_KEPT = "[not kept: the copilot's logging keeps no content]"
 LEFT_OUT = "[not exported: data was left out]"
 NOTHING_CAME = "[nothing came back for this call]"
-CUT = " [cut]"
-
-
-def data_text(value: Json) -> str:
-    """Data as text, in one line where it is JSON; what was cut says so."""
-    text = cell_text(value)
-    return f"{text}{CUT}" if isinstance(value, CutList | CutText) else text
 
 
 def labels_of(verdicts: Sequence[Verdict]) -> list[str]:

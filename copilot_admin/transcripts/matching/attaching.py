@@ -12,8 +12,7 @@ from django.db import IntegrityError, OperationalError, transaction
 
 from copilot_admin.models import Conversation, Node, Turn
 from copilot_admin.storage import blobs
-from copilot_admin.storage.selects import Select
-from copilot_admin.storage.statements import Insert, Row
+from copilot_admin.storage.sql import fetch_row
 from copilot_admin.transcripts.matching.chain import Chain, Link
 from copilot_admin.transcripts.matching.content import NO_CONTENT, StoredContent, content_of
 from copilot_admin.transcripts.matching.finding import LOOKED_UP, Found, KnownConversation, find
@@ -25,14 +24,33 @@ from protocol.messages import HumanMessage
 TITLE_CHARACTERS = 300
 _TITLE_SOURCE = 20 * TITLE_CHARACTERS  # blanks are left out; a question may have megabytes
 
-# Another process may have been faster: its row is taken instead of a second one.
-_INSERT_CONVERSATION = Insert(Conversation, returning=("id",), or_ignore=True)
-_INSERT_TURN = Insert(Turn, returning=("id",), or_ignore=True)
-_QUESTION = {"role": CanonicalRole.HUMAN.value}
-_BESIDE = Select(Node, "id", where=("conversation_id", "parent_id"), unlike=("id",), same=_QUESTION)
-_BESIDE_FIRST = Select(
-    Node, "id", where=("conversation_id", "depth"), unlike=("id",), same=_QUESTION
-)
+# Another process may have been faster: then nothing is inserted, and its row is found.
+_INSERT_CONVERSATION = """
+INSERT INTO copilot_admin_conversation (
+    copilot_id, principal, user_id, origin, trace_id, title, first_at, last_at, n_turns, n_runs,
+    tokens, cost, n_unpriced, cost_is_estimated, last_outcome, has_error, has_branch, has_call,
+    has_file, n_up, n_down, review_state
+) VALUES (
+    %(copilot_id)s, %(principal)s, %(user_id)s, %(origin)s, %(trace_id)s, %(title)s, %(at)s, %(at)s,
+    1, 1, 0, 0, 0, FALSE, 'running', FALSE, FALSE, FALSE, FALSE, 0, 0, 'new'
+) ON CONFLICT DO NOTHING RETURNING id
+"""
+_INSERT_TURN = """
+INSERT INTO copilot_admin_turn (
+    conversation_id, human_node_id, state, started_at, tokens, cost, n_unpriced, cost_is_estimated, ms
+) VALUES (%(conversation_id)s, %(human_node_id)s, 'open', %(at)s, 0, 0, 0, FALSE, 0)
+ON CONFLICT DO NOTHING RETURNING id
+"""
+# Other questions at the same place. SQLite compiles the statement once because the role is a constant.
+_SIBLING = """
+SELECT id FROM copilot_admin_node
+WHERE conversation_id = %(conversation_id)s AND parent_id = %(parent_id)s AND id <> %(id)s
+    AND role = 'human' LIMIT 1
+"""
+_FIRST_SIBLING = """
+SELECT id FROM copilot_admin_node
+WHERE conversation_id = %(conversation_id)s AND depth = 0 AND id <> %(id)s AND role = 'human' LIMIT 1
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,19 +157,17 @@ def _conversation(
 
 
 def _new_conversation(incoming: PreparedMessages) -> KnownConversation | None:
-    row = _INSERT_CONVERSATION(
+    row = fetch_row(
+        _INSERT_CONVERSATION,
         copilot_id=incoming.chain.copilot_id,
         principal=incoming.chain.principal,
         user_id=incoming.user_id,
         origin=incoming.origin,
         trace_id=incoming.trace_id,
         title=_title(incoming) if incoming.keep_content else "",
-        first_at=incoming.at,
-        last_at=incoming.at,
-        n_runs=1,
-        n_turns=1,
+        at=incoming.at,
     )
-    return KnownConversation(_id(row), incoming.trace_id) if row else None
+    return KnownConversation(row["id"], incoming.trace_id) if row else None
 
 
 def _named(found: Found, conversation: KnownConversation, incoming: PreparedMessages) -> Found:
@@ -178,7 +194,7 @@ def _insert(
 ) -> list[Seen]:
     """Stores the new messages, each under the one before."""
     contents = incoming.contents(start=found.place.used)
-    blobs.save(content.packed for content in contents if content.packed)
+    blobs.save(content.blob for content in contents if content.blob)
     new = zip(incoming.links[found.place.used :], contents, strict=True)
     return insert(
         tuple(chained(new, chain=incoming.chain, before=found.place.node)),
@@ -197,11 +213,11 @@ def _turn(
         turn_id = _turn_of(conversation, human_id)
         if turn_id is not None:
             return turn_id, False
-    row = _INSERT_TURN(
-        conversation_id=conversation.id, human_node_id=human_id, started_at=incoming.at
+    row = fetch_row(
+        _INSERT_TURN, conversation_id=conversation.id, human_node_id=human_id, at=incoming.at
     )
     if row is not None:
-        return _id(row), True
+        return row["id"], True
     turn_id = _turn_of(conversation, human_id)
     if turn_id is None:  # another process made it, and took it away again
         raise OperationalError("a turn is there, and not found")
@@ -249,12 +265,7 @@ def _has_siblings(new: Sequence[Seen]) -> bool:
     if not new or new[0].role is not CanonicalRole.HUMAN:
         return False
     first = new[0]
-    beside = {"conversation_id": first.conversation_id, "id": first.id}
+    place: dict[str, object] = {"conversation_id": first.conversation_id, "id": first.id}
     if first.parent_id is None:
-        return _BESIDE_FIRST(**beside, depth=0) is not None
-    return _BESIDE(**beside, parent_id=first.parent_id) is not None
-
-
-def _id(row: Row | None) -> int:
-    assert row is not None  # noqa: S101  # the statement returns one
-    return int(row[0])
+        return fetch_row(_FIRST_SIBLING, **place) is not None
+    return fetch_row(_SIBLING, **place, parent_id=first.parent_id) is not None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import json
 from typing import assert_never, cast
 
-from copilot_admin.storage.packing import Packed, dumped, is_big, pack
+from copilot_admin.storage.blobs import MIN_BLOB_BYTES, BlobValue, to_blob
 from copilot_admin.transcripts.matching.left_out import without_images
 from protocol.json import Json, JsonObject
 from protocol.messages import (
@@ -30,13 +30,13 @@ class StoredContent:
     """A message's text; of a call or result its JSON, or a blob when that is big."""
 
     text: str = ""
-    packed: Packed | None = None
+    blob: BlobValue | None = None
     agent: str = ""
 
     @property
     def sha(self) -> str | None:
         """The hash of the blob that holds the content; None where it needs no blob."""
-        return self.packed.sha if self.packed else None
+        return self.blob.sha if self.blob else None
 
 
 NO_CONTENT = StoredContent()
@@ -65,9 +65,10 @@ def data_in(text: str) -> JsonObject | None:
 
 def _json_content(value: JsonObject) -> StoredContent:
     clean, _ = storable(redact(value))
-    if is_big(clean):
-        return StoredContent(packed=pack(clean))
-    return StoredContent(dumped(clean).decode())
+    blob = to_blob(clean)
+    if len(blob.data) > MIN_BLOB_BYTES:
+        return StoredContent(blob=blob)
+    return StoredContent(blob.data.decode())
 
 
 def _result(result: SourceResult) -> Json:

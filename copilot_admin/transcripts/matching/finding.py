@@ -6,13 +6,11 @@ Source: docs/transcripts.md, rules 1 and 2.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from django.db import OperationalError
 from django.db.models import F, QuerySet
 from django.db.models.functions import Left
 
 from copilot_admin.models import Conversation, Node
-from copilot_admin.storage.selects import Select, SelectMany, member
-from copilot_admin.storage.statements import Row
+from copilot_admin.storage.sql import Row, fetch_row
 from copilot_admin.transcripts.matching.chain import Chain, Link
 from copilot_admin.transcripts.matching.ranking import most_alike
 from copilot_admin.transcripts.matching.similarity import COMPARED
@@ -25,36 +23,23 @@ NEAR = 16  # stored messages around the place; a turn has at most 4 calls, hence
 LOADED = 5000  # newest messages of a conversation that are walked along
 RANKED = 128  # stored answers to the same questions that are compared: 0.2 s where all are long
 
-
-_TRACE = ("copilot_id", "principal", "trace_id")
-_OF_TRACE = Select(
-    Conversation,
-    "id",
-    "trace_id",
-    where=_TRACE,
-    empty=("user_id",),
-    filled=("trace_id",),
-    lock=True,
-)
-_OF_USERS_TRACE = Select(
-    Conversation, "id", "trace_id", where=(*_TRACE, "user_id"), filled=("trace_id",), lock=True
-)
+# The condition that no trace id is empty lets SQLite use the partial index.
+_BY_TRACE = """
+SELECT id, trace_id FROM copilot_admin_conversation
+WHERE copilot_id = %(copilot_id)s AND principal = %(principal)s AND trace_id = %(trace_id)s
+    AND NOT (trace_id = '')
+"""
+_BY_TRACE_WITHOUT_USER = f"{_BY_TRACE} AND user_id IS NULL"
+_BY_TRACE_OF_USER = f"{_BY_TRACE} AND user_id = %(user_id)s"
 # The caller is in the hashes already; a conversation that is being erased has none any more.
-_OF_ID = Select(Conversation, "id", "trace_id", where=("id", "principal"), lock=True)
-# What `Seen` has of a message.
+_BY_ID = """
+SELECT id, trace_id FROM copilot_admin_conversation
+WHERE id = %(id)s AND principal = %(principal)s
+"""
 _SEEN = (
     "id", "conversation_id", "parent_id", "depth", "chain_hash", "client_hash", "from_history",
-    "role", "kind", "text",
+    "role", "kind",
 )  # fmt: skip
-_DEEPEST = SelectMany(
-    Node,
-    *_SEEN,
-    where=("conversation_id",),
-    among="chain_hash",
-    last="depth",
-    most=NEAR,
-    cut={"text": COMPARED},
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +73,7 @@ def find(
     if trace_id:
         row = _row_of_trace(chain, trace_id, user_id)
         if row is not None:
-            return _place_in(KnownConversation(*row), chain, links)
+            return _place_in(KnownConversation(**row), chain, links)
     if _first_answer(links) is None:
         return Found()  # the same first words are no reason to join, whoever says them
     nodes = Node.objects.filter(conversation__trace_id="") if trace_id else Node.objects.all()
@@ -97,18 +82,24 @@ def find(
 
 def _row_of_trace(chain: Chain, trace_id: str, user_id: int | None) -> Row | None:
     """The chat that goes by a trace id; another user's of the same name is another chat."""
-    of = {"copilot_id": chain.copilot_id, "principal": chain.principal, "trace_id": trace_id}
-    return _OF_TRACE(**of) if user_id is None else _OF_USERS_TRACE(**of, user_id=user_id)
+    return fetch_row(
+        _BY_TRACE_WITHOUT_USER if user_id is None else _BY_TRACE_OF_USER,
+        lock=Conversation._meta.db_table,
+        copilot_id=chain.copilot_id,
+        principal=chain.principal,
+        trace_id=trace_id,
+        user_id=user_id,
+    )
 
 
 def _place_in(conversation: KnownConversation, chain: Chain, links: Sequence[Link]) -> Found:
     hashes = {link.chain_hash: index for index, link in enumerate(links)}
-    near = [_as_seen(row) for row in _DEEPEST.all(_newest(hashes), conversation_id=conversation.id)]
+    nodes = Node.objects.filter(conversation_id=conversation.id)
+    near = _seen(_deepest(nodes, hashes)[:NEAR])
     place = _exact_place(near, hashes)
     if _is_certain(place, links):
         return Found(conversation, place, MessageTree(near))
-    nodes = Node.objects.filter(conversation_id=conversation.id).order_by("-id")
-    tree = MessageTree(_seen(nodes[:LOADED]))
+    tree = MessageTree(_seen(nodes.order_by("-id")[:LOADED]))
     walk = Walk(tree, chain, strict=False)
     place = walk.follow(links, place)
     if place.used == 0 and len(links) > 1:
@@ -208,10 +199,7 @@ def _is_certain(place: AttachPoint, links: Sequence[Link]) -> bool:
 def _exact_place(near: Sequence[Seen], hashes: dict[str, int]) -> AttachPoint:
     if not near:
         return AttachPoint()
-    place = hashes.get(near[0].chain_hash)
-    if place is None:
-        raise OperationalError("another message came than those that were asked for")
-    return AttachPoint(near[0], place + 1)
+    return AttachPoint(near[0], hashes[near[0].chain_hash] + 1)
 
 
 def _deepest(nodes: QuerySet[Node], hashes: dict[str, int]) -> QuerySet[Node]:
@@ -235,15 +223,14 @@ def _conversation_ids(rows: Iterable[Seen]) -> list[int]:
 
 def _locked(conversation_id: int, chain: Chain) -> KnownConversation | None:
     """The conversation, kept from other processes until the commit."""
-    row = _OF_ID(id=conversation_id, principal=chain.principal)
-    return KnownConversation(*row) if row is not None else None
+    row = fetch_row(
+        _BY_ID, lock=Conversation._meta.db_table, id=conversation_id, principal=chain.principal
+    )
+    return KnownConversation(**row) if row is not None else None
 
 
 def _seen(nodes: QuerySet[Node]) -> list[Seen]:
-    rows = nodes.annotate(start=Left(F("text"), COMPARED)).values_list(*_SEEN[:-1], "start")
-    return [_as_seen(row) for row in rows]
-
-
-def _as_seen(row: Row) -> Seen:
-    *before, role, kind, text = row
-    return Seen(*[*before, member(CanonicalRole, role), member(Kind, kind), text])
+    rows = nodes.annotate(start=Left(F("text"), COMPARED)).values_list(*_SEEN, "start")
+    return [
+        Seen(*before, CanonicalRole(role), Kind(kind), text) for *before, role, kind, text in rows
+    ]

@@ -4,32 +4,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from copilot_admin.models import Node
-from copilot_admin.storage.many import InsertMany, reserve_ids
-from copilot_admin.storage.statements import Insert, Row
+from copilot_admin.storage.sql import fetch_row
 from copilot_admin.transcripts.matching.chain import Chain, Link
 from copilot_admin.transcripts.matching.content import StoredContent
 from copilot_admin.transcripts.matching.tree import Seen
 from protocol.canonical import CanonicalRole
 
-_INSERT_NEWEST = Insert(
-    Node, returning=("id",), or_existing=("conversation_id", "chain_hash"), large="text"
-)
-_INSERT_OLDER = InsertMany(
-    Node,
-    varying=(
-        "id",
-        "parent_id",
-        "depth",
-        "role",
-        "kind",
-        "agent",
-        "text",
-        "blob_id",
-        "chain_hash",
-        "client_hash",
-    ),
-)
+_INSERT = """
+INSERT INTO copilot_admin_node (
+    conversation_id, parent_id, depth, role, kind, agent, text, blob_id, chain_hash, client_hash,
+    echo_differs, from_history, created_at
+) VALUES (
+    %(conversation_id)s, %(parent_id)s, %(depth)s, %(role)s, %(kind)s, %(agent)s, %(text)s,
+    %(blob_id)s, %(chain_hash)s, %(client_hash)s, FALSE, %(from_history)s, %(at)s
+) ON CONFLICT (conversation_id, chain_hash) DO UPDATE SET depth = copilot_admin_node.depth
+RETURNING id, text
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,77 +50,34 @@ def chained(
 def insert(
     new: Sequence[NewMessage], *, conversation_id: int, before: Seen | None, at: datetime
 ) -> list[Seen]:
-    """Inserts messages, each under the one before; those that are there already are found.
-
-    Nearly always only the newest one is new. The others are many when a long chat comes in whose
-    beginning this server never saw.
-    """
-    if not new:
-        return []
-    *older, newest = new
-    nodes = _insert_older(older, conversation_id=conversation_id, before=before, at=at)
-    above = nodes[-1] if nodes else before
-    row = _INSERT_NEWEST(
-        conversation_id=conversation_id,
-        parent_id=above.id if above else None,
-        depth=newest.depth,
-        role=newest.link.role.value,
-        kind=newest.link.kind.value,
-        agent=newest.content.agent,
-        text=newest.content.text,
-        blob_id=newest.content.sha,
-        chain_hash=newest.chain_hash,
-        client_hash=newest.client_hash,
-        created_at=at,
-    )
-    assert row is not None  # noqa: S101  # the statement returns one
-    return [*nodes, _seen(newest, int(row[0]), conversation_id, above, from_history=False)]
-
-
-def _insert_older(
-    older: Sequence[NewMessage], *, conversation_id: int, before: Seen | None, at: datetime
-) -> list[Seen]:
-    """Inserts the messages above the newest one, some hundreds in a statement.
-
-    The conversation is locked: what is not there now is inserted by nobody else.
-    """
-    if not older:
-        return []
-    ids = _stored([new.chain_hash for new in older], conversation_id=conversation_id)
-    missing = [new for new in older if new.chain_hash not in ids]
-    reserved = reserve_ids(Node, len(missing))
-    ids |= {new.chain_hash: one for new, one in zip(missing, reserved, strict=True)}
+    """Store new messages, each under the one before; all but the newest come from the client's history."""
     nodes: list[Seen] = []
-    for new in older:
+    for message in new:
         above = nodes[-1] if nodes else before
-        nodes.append(_seen(new, ids[new.chain_hash], conversation_id, above, from_history=True))
-    inserted = set(reserved)
-    rows = [_row(node, new) for node, new in zip(nodes, older, strict=True) if node.id in inserted]
-    _INSERT_OLDER(rows, conversation_id=conversation_id, from_history=True, created_at=at)
+        from_history = message is not new[-1]
+        node_id, _ = insert_node(
+            conversation_id=conversation_id,
+            parent_id=above.id if above else None,
+            depth=message.depth,
+            role=message.link.role,
+            kind=message.link.kind,
+            agent=message.content.agent,
+            text=message.content.text,
+            blob_id=message.content.sha,
+            chain_hash=message.chain_hash,
+            client_hash=message.client_hash,
+            from_history=from_history,
+            at=at,
+        )
+        nodes.append(_seen(message, node_id, conversation_id, above, from_history=from_history))
     return nodes
 
 
-def _stored(hashes: Sequence[str], *, conversation_id: int) -> dict[str, int]:
-    """The ids of those that are there; to ask for 2,000 takes 40 ms, and a new conversation has none."""
-    nodes = Node.objects.filter(conversation_id=conversation_id)
-    if not nodes.exists():
-        return {}
-    return dict(nodes.filter(chain_hash__in=hashes).values_list("chain_hash", "pk"))
-
-
-def _row(node: Seen, new: NewMessage) -> Row:
-    return (
-        node.id,
-        node.parent_id,
-        node.depth,
-        node.role.value,
-        node.kind.value,
-        new.content.agent,
-        new.content.text,
-        new.content.sha,
-        node.chain_hash,
-        node.client_hash,
-    )
+def insert_node(**values: object) -> tuple[int, str]:
+    """Store a message unless its conversation has it; return the id and text of the stored one."""
+    row = fetch_row(_INSERT, **{"agent": "", "from_history": False, **values})
+    assert row is not None  # noqa: S101  # the statement returns one
+    return row["id"], row["text"]
 
 
 def _seen(

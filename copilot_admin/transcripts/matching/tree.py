@@ -4,8 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from django.db import OperationalError
-
 from protocol.canonical import CanonicalRole, Kind
 
 
@@ -30,32 +28,11 @@ class Seen:
         return self.role is CanonicalRole.AI and self.kind is Kind.TEXT
 
 
-def check_follows(node_id: int, parent_id: int | None) -> None:
-    """Refuses a message that follows itself or a later one: whoever walks up would never arrive.
-
-    Args:
-        node_id: Of a message; one that is stored later has a greater one.
-        parent_id: Of the message that it follows.
-
-    Raises:
-        OperationalError: It does: that is not what was stored.
-    """
-    if parent_id is not None and parent_id >= node_id:
-        raise OperationalError("a message follows one that came after it")
-
-
 class MessageTree:
     """Stored messages by parent and hash."""
 
     def __init__(self, nodes: Iterable[Seen]) -> None:
-        """Puts messages in their places.
-
-        Raises:
-            OperationalError: They hang together in a circle.
-        """
         self.nodes = {node.id: node for node in nodes}
-        for node in self.nodes.values():
-            check_follows(node.id, node.parent_id)
         self._by_hash = {node.chain_hash: node for node in self.nodes.values()}
         self._children: dict[int | None, list[Seen]] = defaultdict(list)
         for node in self.nodes.values():

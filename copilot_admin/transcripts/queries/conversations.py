@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping
 from uuid import UUID
 
 from copilot_admin.models import Conversation, Feedback, FeedbackSource, Run
-from copilot_admin.storage import blobs
 from copilot_admin.transcripts.queries.extent import WHOLE, Extent
 from copilot_admin.transcripts.queries.rows import StoredRows, read_rows, read_rows_of
 from copilot_admin.transcripts.queries.runs import message_view, run_view
@@ -15,6 +14,7 @@ from copilot_admin.transcripts.queries.views import (
     MessageView,
     TurnView,
 )
+from copilot_admin.transcripts.store.requests import COLUMNS, load_request
 from protocol.json import Json
 
 
@@ -45,7 +45,7 @@ def read_turns(
         conversation: Which.
         tree: How it hangs together.
         turns: Ids; those that are not of the conversation are left out.
-        extent: How much of them is wanted; the rest is not even unpacked.
+        extent: How much of them is wanted.
     """
     return _views(tree, read_rows(conversation, tree, turns=turns, extent=extent), turns)
 
@@ -55,27 +55,20 @@ class Together:
 
     Args:
         conversations: Ids; all their texts are in memory.
-        head: Bytes of each big thing that are read at once; None: they are read when turns are.
     """
 
-    def __init__(self, conversations: Collection[int], *, head: int | None) -> None:
+    def __init__(self, conversations: Collection[int]) -> None:
         self.trees = read_trees(conversations)
-        rows = read_rows_of(conversations)
-        self._rows = rows if head is None else rows.with_contents(most=head)
-        self._has_contents = head is not None
+        self._rows = read_rows_of(conversations)
 
-    def turns(
-        self, conversation: int, turns: Collection[int], *, most: int
-    ) -> Mapping[int, TurnView]:
+    def turns(self, conversation: int, turns: Collection[int]) -> Mapping[int, TurnView]:
         """Some turns of one of them; see `read_turns`.
 
         Raises:
             KeyError: The conversation is no longer whole: it was deleted meanwhile.
         """
-        tree, rows = self.trees[conversation], self._rows
-        if not self._has_contents:
-            rows = rows.with_contents(tree, turns, most=most)
-        return _views(tree, rows, turns)
+        tree = self.trees[conversation]
+        return _views(tree, self._rows.with_contents(tree, turns), turns)
 
 
 def _views(tree: Tree, rows: StoredRows, turns: Collection[int]) -> Mapping[int, TurnView]:
@@ -96,8 +89,8 @@ def read_messages(
 
 def read_request(run_id: UUID) -> Json:
     """The request of a run, without its messages and without secrets; None: not kept."""
-    sha = Run.objects.filter(pk=run_id).values_list("env_id", flat=True).first()
-    return blobs.load([sha]).get(sha) if sha else None
+    keys = Run.objects.filter(pk=run_id).values_list(*COLUMNS).first()
+    return load_request(*keys) if keys else None
 
 
 def _turn_view(place: TurnPlace, rows: StoredRows) -> TurnView:

@@ -8,12 +8,10 @@ class Extent:
     """The bounds of what is read; None: all of it.
 
     Attributes:
-        characters: Of one big thing. What was cut is a `CutText` or a `CutList`.
         events: Of one run, the first; those that end an answer are read besides.
         runs: Of one turn, the newest.
     """
 
-    characters: int | None = None
     events: int | None = None
     runs: int | None = None
 

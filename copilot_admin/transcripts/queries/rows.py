@@ -24,7 +24,6 @@ from copilot_admin.models import (
 from copilot_admin.redaction.rules import rules_of
 from copilot_admin.storage import blobs
 from copilot_admin.transcripts.matching.content import data_in
-from copilot_admin.transcripts.matching.tree import check_follows
 from copilot_admin.transcripts.queries.extent import WHOLE, Extent
 from copilot_admin.transcripts.queries.tree import Tree
 from copilot_admin.transcripts.store.checkpoints import piece_of
@@ -65,15 +64,12 @@ class StoredRows:
         value = self.contents.get(sha) if sha else None
         return value if isinstance(value, Mapping) else None
 
-    def with_contents(
-        self, tree: Tree | None = None, turns: Collection[int] = (), *, most: int | None
-    ) -> "StoredRows":
-        """The same rows with what is big in them.
+    def with_contents(self, tree: Tree | None = None, turns: Collection[int] = ()) -> "StoredRows":
+        """Return the same rows with the blobs they refer to.
 
         Args:
-            tree: Of a conversation, of which only some turns are wanted; default: all.
+            tree: Of a conversation of which only some turns are wanted; default: all.
             turns: Those.
-            most: Characters of one big thing; None: all of it.
         """
         nodes: Iterable[Node] = self.nodes.values()
         wanted: Collection[int] = list(self.runs)
@@ -86,7 +82,7 @@ class StoredRows:
         shas = {node.blob_id for node in nodes} | {
             event.blob_id for run in ids for event in self.events.get(run, ())
         }
-        return replace(self, contents=blobs.load((sha for sha in shas if sha), most=most))
+        return replace(self, contents=blobs.load(sha for sha in shas if sha))
 
 
 def read_rows(
@@ -110,7 +106,7 @@ def read_rows(
     runs = _runs(ids, turns, most=extent.runs)
     wanted = None if turns is None else {*nodes, *_nodes_of(turns, tree, _all(runs))}
     rows = _rows(ids, runs, _nodes(ids, wanted), turns, extent=extent)
-    return rows.with_contents(most=extent.characters)
+    return rows.with_contents()
 
 
 def read_rows_of(conversations: Collection[int]) -> StoredRows:
@@ -152,8 +148,6 @@ def _nodes(conversations: Collection[int], wanted: Collection[int] | None) -> di
     if wanted is not None and len(wanted) <= MOST_NAMED:
         rows = rows.filter(pk__in=wanted)
     found = {node.pk: node for node in rows if wanted is None or node.pk in wanted}
-    for node in found.values():
-        check_follows(node.pk, node.parent_id)
     return found
 
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from django.utils import timezone
 
 from copilot_admin.models import Conversation, Node, Turn, TurnState
-from copilot_admin.transcripts.matching.tree import check_follows
 from copilot_admin.transcripts.store.reaping import ABANDONED_AFTER
 
 
@@ -81,7 +80,6 @@ def read_trees(conversations: Collection[int]) -> Mapping[int, Tree]:
     for of, pk, parent_id, from_history in links.values_list(
         "conversation_id", "pk", "parent_id", "from_history"
     ):
-        check_follows(pk, parent_id)
         nodes[of].append(_Link(pk, parent_id, from_history))
     return {one: _tree(turns[one], nodes[one]) for one in conversations}
 

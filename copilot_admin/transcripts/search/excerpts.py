@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from copilot_admin.models import Turn
-from copilot_admin.storage.folding import spans_of
+from copilot_admin.storage.search_text import find_spans
 from copilot_admin.transcripts.store.search_index import answers_of, beginning_of
 
 AROUND = 70  # characters before the first hit, and after it
@@ -33,7 +33,7 @@ def excerpt(text: str, phrases: Sequence[str]) -> tuple[ExcerptPiece, ...]:
     """The first phrase in a text with what is around it; empty if there is none."""
     begins, ends = _looked_at(text, phrases)
     spans = [
-        (begins + first, begins + last) for first, last in spans_of(text[begins:ends], phrases)
+        (begins + first, begins + last) for first, last in find_spans(text[begins:ends], phrases)
     ]
     if not spans:
         return ()

@@ -5,7 +5,7 @@ import re
 import unicodedata
 from uuid import UUID
 
-from copilot_admin.storage.folding import fold
+from copilot_admin.storage.search_text import normalize
 
 MOST_TYPED = 500  # characters; what is longer is cut
 MOST_PHRASES = 20
@@ -44,7 +44,7 @@ def as_read(text: str) -> str:
 def read_typed(text: str) -> Typed:
     """Reads what was typed: words and "phrases in quotation marks", or an id."""
     whole = as_read(text)
-    parts = (fold(match.group(1) or match.group(2) or "") for match in _PART.finditer(whole))
+    parts = (normalize(match.group(1) or match.group(2) or "") for match in _PART.finditer(whole))
     phrases = tuple(dict.fromkeys(filter(None, parts)))
     return Typed(
         phrases=phrases[:MOST_PHRASES],

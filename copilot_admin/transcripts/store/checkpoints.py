@@ -11,7 +11,7 @@ import zlib
 from copilot_admin.config.encryption import SecretLocation, decrypt, encrypt
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Checkpoint
-from copilot_admin.storage.statements import Insert
+from copilot_admin.storage.sql import execute
 from copilot_admin.transcripts.store.heartbeat import beat
 from copilot_admin.transcripts.store.record import Piece
 
@@ -19,7 +19,10 @@ from copilot_admin.transcripts.store.record import Piece
 _SEALED = b"sealed:"
 FAST = 1  # zlib level: a checkpoint lives for as long as its run
 
-_INSERT = Insert(Checkpoint, or_ignore=True)
+_INSERT = """
+INSERT INTO copilot_admin_checkpoint (run_id, ord, data) VALUES (%(run_id)s, %(ord)s, %(data)s)
+ON CONFLICT DO NOTHING
+"""
 
 
 def store(pieces: Sequence[tuple[UUID, Piece]]) -> None:
@@ -27,7 +30,7 @@ def store(pieces: Sequence[tuple[UUID, Piece]]) -> None:
     running = set(beat(run_id for run_id, _ in pieces))
     for run_id, piece in pieces:
         if run_id in running:
-            _INSERT(run_id=run_id, ord=piece.ord, data=_packed(run_id, piece))
+            execute(_INSERT, run_id=run_id, ord=piece.ord, data=_packed(run_id, piece))
 
 
 def pieces_of(run_id: UUID) -> list[Piece]:

@@ -4,23 +4,18 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TypeAlias
 
-from django.db import OperationalError
-
 from copilot_admin.models import (
     Checkpoint,
-    Conversation,
     CostConfidence,
     Event,
     EventType,
     Outcome,
-    Run,
-    Turn,
     TurnState,
 )
 from copilot_admin.pricing.cost import Cost, RunCost, calculate_run_cost
 from copilot_admin.storage import blobs
-from copilot_admin.storage.statements import Delete, Update
-from copilot_admin.transcripts.store.open_runs import OpenRun, lock_open, make_sure_of_end
+from copilot_admin.storage.sql import execute
+from copilot_admin.transcripts.store.open_runs import OpenRun, lock_open
 from copilot_admin.transcripts.store.replies import WrittenAnswer, write_replies
 from copilot_admin.transcripts.store.rollups import ERRORS, uncount_runs
 from copilot_admin.transcripts.store.sealed_contents import SealedContents
@@ -37,28 +32,36 @@ _STATES = {
 }
 _Added: TypeAlias = Mapping[str, Decimal | int | bool]
 _UNKNOWN = CostConfidence.UNKNOWN
-_ENDING = (
-    "outcome", "ms", "ttft_ms", "error", "error_code", "finish_reason", "notes", "usage_source",
-    "output_node_id", "answer_text", "heartbeat_at",
-    "input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens",
-    "input_price", "cached_price", "output_price", "reasoning_price", "cost", "cost_confidence",
-)  # fmt: skip
-_END_RUN = Update(Run, where=("id",), set=_ENDING)
-_DROP_CHECKPOINTS = Delete(Checkpoint, where=("run_id",))
-_END_TURN = Update(
-    Turn,
-    where=("id",),
-    set=("state", "waiting_since", "ttft_ms"),
-    add=("tokens", "ms", "cost", "n_unpriced"),
-    either=("cost_is_estimated",),
-)
-_END_IN_CONVERSATION = Update(
-    Conversation,
-    where=("id",),
-    set=("ttft_ms", "last_outcome", "last_at"),
-    add=("tokens", "cost", "n_unpriced"),
-    either=("has_error", "has_call", "has_file", "cost_is_estimated"),
-)
+_END_RUN = """
+UPDATE copilot_admin_run SET
+    outcome = %(outcome)s, ms = %(ms)s, ttft_ms = %(ttft_ms)s, error = %(error)s,
+    error_code = %(error_code)s, finish_reason = %(finish_reason)s, notes = %(notes)s,
+    usage_source = %(usage_source)s, output_node_id = %(output_node_id)s,
+    answer_text = %(answer_text)s, heartbeat_at = %(heartbeat_at)s,
+    input_tokens = %(input_tokens)s, cached_tokens = %(cached_tokens)s,
+    output_tokens = %(output_tokens)s, reasoning_tokens = %(reasoning_tokens)s,
+    input_price = %(input_price)s, cached_price = %(cached_price)s,
+    output_price = %(output_price)s, reasoning_price = %(reasoning_price)s,
+    cost = %(cost)s, cost_confidence = %(cost_confidence)s
+WHERE id = %(id)s
+"""
+_END_TURN = """
+UPDATE copilot_admin_turn SET
+    state = %(state)s, waiting_since = %(waiting_since)s, ttft_ms = %(ttft_ms)s,
+    tokens = tokens + %(tokens)s, ms = ms + %(ms)s, cost = cost + %(cost)s,
+    n_unpriced = n_unpriced + %(n_unpriced)s,
+    cost_is_estimated = (cost_is_estimated OR %(cost_is_estimated)s)
+WHERE id = %(id)s
+"""
+_UPDATE_CONVERSATION = """
+UPDATE copilot_admin_conversation SET
+    ttft_ms = %(ttft_ms)s, last_outcome = %(last_outcome)s, last_at = %(last_at)s,
+    tokens = tokens + %(tokens)s, cost = cost + %(cost)s, n_unpriced = n_unpriced + %(n_unpriced)s,
+    has_error = (has_error OR %(has_error)s), has_call = (has_call OR %(has_call)s),
+    has_file = (has_file OR %(has_file)s),
+    cost_is_estimated = (cost_is_estimated OR %(cost_is_estimated)s)
+WHERE id = %(id)s
+"""
 
 
 def finish(sealed: Sealed, contents: SealedContents | None = None) -> Cost | None:
@@ -73,13 +76,9 @@ def finish(sealed: Sealed, contents: SealedContents | None = None) -> Cost | Non
 
     Returns:
         What it cost; None: nothing was stored, as the run had ended already, or is gone.
-
-    Raises:
-        OperationalError: The database contradicts itself, or did not take the end.
     """
     run = lock_open(sealed)
     if run is None:
-        make_sure_of_end(sealed)
         return None
     was_guessed = run.outcome is Outcome.INTERRUPTED
     if was_guessed:
@@ -90,7 +89,7 @@ def finish(sealed: Sealed, contents: SealedContents | None = None) -> Cost | Non
     written = WrittenAnswer()
     if run.conversation_id is not None:
         contents = contents or SealedContents(sealed)
-        blobs.save(contents.packed())  # together, before rows that others hold
+        blobs.save(contents.blobs())  # together, before rows that others hold
         # Before its messages and turns, as a question does it: in another order two workers with
         # one conversation would wait for each other until PostgreSQL ends one of them.
         _write_conversation(run.conversation_id, sealed, costs)
@@ -98,7 +97,7 @@ def finish(sealed: Sealed, contents: SealedContents | None = None) -> Cost | Non
         _write_events(run, sealed, contents)
     _write_run(run, sealed, written, bill)
     if sealed.was_checkpointed or was_guessed:
-        _DROP_CHECKPOINTS(run_id=run.id)
+        Checkpoint.objects.filter(run_id=run.id).delete()
     if run.turn_id is not None:
         _write_turn(run.turn_id, sealed, costs)
     if run.turn_id is not None and run.conversation_id is not None and sealed.keep_content:
@@ -115,12 +114,12 @@ def _write_events(run: OpenRun, sealed: Sealed, contents: SealedContents) -> Non
             run_id=run.id,
             ord=order,
             type=entry.type,
-            payload=entry.payload if packed is None else None,
-            blob_id=None if packed is None else packed.sha,
+            payload=entry.payload if blob is None else None,
+            blob_id=None if blob is None else blob.sha,
             text_offset=entry.text_offset,
             at_ms=entry.at_ms,
         )
-        for order, (entry, packed) in enumerate(both)
+        for order, (entry, blob) in enumerate(both)
     )
 
 
@@ -143,7 +142,8 @@ def _added(cost: Cost, *, was_unpriced: bool) -> _Added:
 
 
 def _write_run(run: OpenRun, sealed: Sealed, written: WrittenAnswer, bill: RunCost) -> None:
-    ended = _END_RUN(
+    execute(
+        _END_RUN,
         id=run.id,
         outcome=sealed.outcome,
         ms=sealed.ms,
@@ -161,13 +161,12 @@ def _write_run(run: OpenRun, sealed: Sealed, written: WrittenAnswer, bill: RunCo
         **sealed.tokens,
         **bill.price_fields,
     )
-    if ended != 1:  # it is locked, so it is there
-        raise OperationalError("the end of a run was not stored")
 
 
 def _write_turn(turn_id: int, sealed: Sealed, costs: _Added) -> None:
     waits = sealed.is_call and sealed.outcome is Outcome.COMPLETED
-    _END_TURN(
+    execute(
+        _END_TURN,
         id=turn_id,
         state=TurnState.AWAITING_RESULT if waits else _STATES[sealed.outcome],
         waiting_since=sealed.ended_at if waits else None,
@@ -179,7 +178,8 @@ def _write_turn(turn_id: int, sealed: Sealed, costs: _Added) -> None:
 
 
 def _write_conversation(conversation_id: int, sealed: Sealed, costs: _Added) -> None:
-    _END_IN_CONVERSATION(
+    execute(
+        _UPDATE_CONVERSATION,
         id=conversation_id,
         tokens=sealed.tokens_in_all,
         ttft_ms=sealed.ttft_ms,

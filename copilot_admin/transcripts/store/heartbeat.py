@@ -12,15 +12,16 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils import timezone
 
-from copilot_admin.models import Outcome, Run
-from copilot_admin.storage.statements import Update
+from copilot_admin.storage.sql import execute
 
 HEARTBEAT_SECONDS = 5.0
 SILENCE = timedelta(seconds=6 * HEARTBEAT_SECONDS)  # after which whoever gave it counts as dead
 # Further ahead than clocks of machines differ: a sign of life from then is of a clock that went wrong.
 AHEAD = timedelta(minutes=30)
 
-_BEAT = Update(Run, where=("id", "outcome"), set=("heartbeat_at",))
+_BEAT = """
+UPDATE copilot_admin_run SET heartbeat_at = %(now)s WHERE id = %(id)s AND outcome = 'running'
+"""
 
 
 def is_missed(column: str, now: datetime) -> Q:
@@ -45,8 +46,4 @@ def beat(run_ids: Iterable[UUID]) -> list[UUID]:
     """
     now = timezone.now()
     # Always in the same order, so that no two processes lock crosswise.
-    return [
-        run_id
-        for run_id in sorted(set(run_ids))
-        if _BEAT(id=run_id, outcome=Outcome.RUNNING, heartbeat_at=now)
-    ]
+    return [run_id for run_id in sorted(set(run_ids)) if execute(_BEAT, id=run_id, now=now)]

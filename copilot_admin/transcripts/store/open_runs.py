@@ -4,22 +4,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db import OperationalError
-
-from copilot_admin.models import Outcome, Run
-from copilot_admin.storage.selects import Select, member
+from copilot_admin.models import Outcome
+from copilot_admin.storage.sql import fetch_row, read_json, read_time
 from copilot_admin.transcripts.store.sealing import Sealed
 from protocol.json import Json
 
-_RUNNING = frozenset({Outcome.RUNNING})
-_RUN = (
-    "id", "outcome", "copilot_id", "conversation_id", "turn_id", "principal", "provider", "model",
-    "started_at", "notes", "cost_confidence", "turn__started_at",
-)  # fmt: skip
-_LEAF = (
-    "input_leaf_id", "input_leaf__depth", "input_leaf__chain_hash", "input_leaf__client_hash",
-)  # fmt: skip
-_LOCK_RUN = Select(Run, *_RUN, *_LEAF, where=("id",), lock=True)
+_RUN = """
+SELECT run.id, run.outcome, run.copilot_id, run.conversation_id, run.turn_id, run.principal,
+    run.provider, run.model, run.started_at, run.notes, run.cost_confidence,
+    turn.started_at AS turn_started_at,
+    leaf.id AS leaf_id, leaf.depth, leaf.chain_hash, leaf.client_hash
+FROM copilot_admin_run run
+LEFT JOIN copilot_admin_turn turn ON turn.id = run.turn_id
+LEFT JOIN copilot_admin_node leaf ON leaf.id = run.input_leaf_id
+WHERE run.id = %(id)s
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,33 +59,24 @@ class OpenRun:
 
 
 def lock_open(sealed: Sealed) -> OpenRun | None:
-    """The run that an end is about; None where it has ended already, or is gone.
-
-    Raises:
-        OperationalError: The database gave another run.
-    """
-    row = _LOCK_RUN(id=sealed.run_id)
-    if row is None:
+    """Return and lock the run that an end is about; None if it has ended already, or is deleted."""
+    row = fetch_row(_RUN, id=sealed.run_id, lock="run")
+    if row is None or not _is_open(Outcome(row["outcome"]), sealed):
         return None
-    run_id, outcome, *others = row[: len(_RUN)]
-    leaf = Leaf(*row[len(_RUN) :])
-    if run_id != sealed.run_id:
-        raise OperationalError("another run came than the one that was asked for")
-    was = member(Outcome, outcome)
-    run = OpenRun(*[run_id, was, *others, leaf if leaf.id is not None else None])
-    return run if run.outcome in _open_to(sealed) else None
+    leaf = Leaf(*(row.pop(name) for name in ("leaf_id", "depth", "chain_hash", "client_hash")))
+    read = {
+        "id": sealed.run_id,
+        "outcome": Outcome(row["outcome"]),
+        "started_at": read_time(row["started_at"]),
+        "turn_started_at": read_time(row["turn_started_at"]),
+        "notes": read_json(row["notes"]),
+        "leaf": leaf if leaf.id is not None else None,
+    }
+    return OpenRun(**{**row, **read})
 
 
-def make_sure_of_end(sealed: Sealed) -> None:
-    """Asks in another way whether a run has ended or is gone: who asked is told that it is kept.
-
-    Raises:
-        OperationalError: It is still open.
-    """
-    still_open = Run.objects.filter(pk=sealed.run_id, outcome__in=_open_to(sealed))
-    if still_open.update(heartbeat_at=sealed.ended_at):
-        raise OperationalError("a run has ended, and has not")
-
-
-def _open_to(sealed: Sealed) -> frozenset[Outcome]:
-    return _RUNNING if sealed.outcome is Outcome.INTERRUPTED else _RUNNING | {Outcome.INTERRUPTED}
+def _is_open(outcome: Outcome, sealed: Sealed) -> bool:
+    """Whether a run may still get an end; a guess that it was interrupted gives way to the real one."""
+    if outcome is Outcome.INTERRUPTED:
+        return sealed.outcome is not Outcome.INTERRUPTED
+    return outcome is Outcome.RUNNING

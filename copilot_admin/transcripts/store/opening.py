@@ -1,7 +1,7 @@
 """Write a run that begins: conversation, messages, turn and run in one transaction."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -9,40 +9,52 @@ from django.db.models import F
 
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import (
-    Conversation,
     CostConfidence,
     Logging,
     Outcome,
     Run,
-    Turn,
-    TurnState,
 )
 from copilot_admin.redaction.redactor import redacted
 from copilot_admin.storage import blobs
-from copilot_admin.storage.packing import Packed, pack
-from copilot_admin.storage.statements import Insert, Update
+from copilot_admin.storage.blobs import BlobValue
+from copilot_admin.storage.sql import execute
 from copilot_admin.transcripts.matching.attaching import Attached, PreparedMessages, attach
 from copilot_admin.transcripts.matching.chain import Chain, Link
 from copilot_admin.transcripts.matching.content import NO_CONTENT, content_of
 from copilot_admin.transcripts.matching.left_out import without_images
 from copilot_admin.transcripts.store.keys import hash_key
 from copilot_admin.transcripts.store.recall import recollect
+from copilot_admin.transcripts.store.requests import FIELDS, split_request
 from copilot_admin.transcripts.store.rollups import uncount_runs
 from copilot_admin.transcripts.store.users import row_of
 from copilot_admin.transcripts.store.values import BOOT_ID, Accepted, Opening, Refusal
-from protocol.json import Json
+from protocol.json import JsonObject
 from protocol.storable import clean_text
 
-_INSERT_RUN = Insert(Run)
-_INSERT_REFUSED = Insert(Run, returning=("ms",), or_ignore=True)
-_COUNT = Update(
-    Conversation,
-    where=("id",),
-    set=("last_at", "last_outcome"),
-    add=("n_runs", "n_turns"),
-    either=("has_branch",),
+_INSERT_RUN = """
+INSERT INTO copilot_admin_run (
+    id, copilot_id, copilot_version_id, conversation_id, turn_id, input_leaf_id, principal, user_id,
+    provider, model, params, generation, started_at, notes, boot_id, heartbeat_at, outcome,
+    env_id, widgets_id, context_id, tools_id,
+    input_tokens, cached_tokens, output_tokens, reasoning_tokens, usage_source, cost_confidence,
+    error, error_code, finish_reason, answer_text, is_counted, times
+) VALUES (
+    %(id)s, %(copilot_id)s, %(copilot_version_id)s, %(conversation_id)s, %(turn_id)s,
+    %(input_leaf_id)s, %(principal)s, %(user_id)s, %(provider)s, %(model)s, %(params)s,
+    %(generation)s, %(started_at)s, %(notes)s, %(boot_id)s, %(started_at)s, 'running',
+    %(env)s, %(widgets)s, %(context)s, %(tools)s,
+    0, 0, 0, 0, '', 'unknown', '', '', '', '', FALSE, 1
 )
-_REOPEN = Update(Turn, where=("id",), set=("state", "waiting_since"))
+"""
+_COUNT_RUN = """
+UPDATE copilot_admin_conversation SET
+    last_at = %(at)s, last_outcome = 'running', n_runs = n_runs + 1, n_turns = n_turns + %(turns)s,
+    has_branch = (has_branch OR %(branches)s)
+WHERE id = %(id)s
+"""
+_REOPEN_TURN = """
+UPDATE copilot_admin_turn SET state = 'open', waiting_since = NULL WHERE id = %(id)s
+"""
 
 
 @dataclass(slots=True)
@@ -56,16 +68,15 @@ class Prepared:
 
     opening: Opening
     incoming: PreparedMessages | None = None
-    env: Packed | None = None
+    env: Mapping[str, BlobValue] = field(default_factory=dict)
     tries: int = 0
     attached: Attached | None = None
 
-    def contents(self) -> Sequence[Packed]:
-        """What of it is stored as blobs: what it brings beside its messages, and those made ready."""
+    def contents(self) -> Sequence[BlobValue]:
+        """Return what is stored as blobs: of the request, and of the messages that were prepared."""
         incoming = self.incoming
         messages = [*incoming.older.values(), incoming.newest] if incoming else []
-        packed = (self.env, *(message.packed for message in messages))
-        return [one for one in packed if one is not None]
+        return [*self.env.values(), *(one.blob for one in messages if one.blob is not None)]
 
 
 def prepare(opening: Opening) -> Prepared:
@@ -94,12 +105,13 @@ def prepare(opening: Opening) -> Prepared:
         at=opening.started_at,
         origin=opening.origin,
     )
-    return Prepared(opening, incoming, pack(env) if keep else None)
+    return Prepared(opening, incoming, split_request(env) if keep else {})
 
 
 def _redacted(
-    opening: Opening, links: Sequence[Link], env: Json
-) -> tuple[Opening, tuple[Link, ...], Json]:
+    opening: Opening, links: Sequence[Link], env: JsonObject
+) -> tuple[Opening, tuple[Link, ...], JsonObject]:
+    """What is stored of a request, with what the rules name taken out; its hashes stay."""
     messages = [link.message for link in links]
     given: list[Any] = [env, opening.query.notes, *messages]
     env, notes, *kept = redacted(given, opening.redaction)
@@ -109,7 +121,8 @@ def _redacted(
     return replace(opening, query=replace(opening.query, notes=notes)), redacted_links, env
 
 
-def _kept(env: Mapping[str, Json]) -> Json:
+def _kept(env: JsonObject) -> JsonObject:
+    """What a reviewer may see of a request beside its messages; images are not kept."""
     return {**env, "context": without_images(env["context"])} if "context" in env else env
 
 
@@ -172,7 +185,7 @@ def _user_id(user: AskingUser | None, logging: Logging, *, at: datetime) -> int 
 def refuse(refusal: Refusal) -> None:
     """Stores a request that was refused: a run without a turn; nothing a second time."""
     keep = refusal.logging is Logging.EVERYTHING
-    _INSERT_REFUSED(
+    run = Run(
         id=refusal.run_id,
         copilot_id=refusal.copilot_id,
         copilot_version_id=refusal.version_id,
@@ -191,6 +204,7 @@ def refuse(refusal: Refusal) -> None:
         boot_id=BOOT_ID,
         heartbeat_at=refusal.started_at,
     )
+    Run.objects.bulk_create([run], ignore_conflicts=True)
 
 
 def refuse_more(refusal: Refusal, more: int) -> None:
@@ -203,7 +217,9 @@ def _create_run(prepared: Prepared, attached: Attached | None, user_id: int | No
     opening, query = prepared.opening, prepared.opening.query
     content = opening.logging is Logging.EVERYTHING
     nothing = opening.logging is Logging.NOTHING
-    _INSERT_RUN(
+    env = prepared.env
+    execute(
+        _INSERT_RUN,
         id=opening.run_id,
         copilot_id=opening.copilot_id,
         copilot_version_id=opening.version_id,
@@ -218,22 +234,20 @@ def _create_run(prepared: Prepared, attached: Attached | None, user_id: int | No
         generation=query.generation,
         started_at=opening.started_at,
         notes=[clean_text(note) for note in query.notes] if content else [],
-        env_id=prepared.env.sha if prepared.env else None,
+        **{name: env[name].sha if name in env else None for name in FIELDS},
         boot_id=BOOT_ID,
-        heartbeat_at=opening.started_at,
     )
 
 
 def _count(attached: Attached, opening: Opening) -> None:
     """Counts a request of a conversation; a new one was stored with its first."""
     if not attached.is_new:
-        _COUNT(
+        execute(
+            _COUNT_RUN,
             id=attached.conversation_id,
-            n_runs=1,
-            n_turns=int(attached.is_new_turn),
-            last_at=opening.started_at,
-            last_outcome=Outcome.RUNNING,
-            has_branch=attached.branches,
+            turns=int(attached.is_new_turn),
+            at=opening.started_at,
+            branches=attached.branches,
         )
     if not attached.is_new_turn:
-        _REOPEN(id=attached.turn_id, state=TurnState.OPEN, waiting_since=None)
+        execute(_REOPEN_TURN, id=attached.turn_id)

@@ -12,6 +12,7 @@ from copilot_admin.models import Event, EventType, Node, NodeKind, Run
 from copilot_admin.storage import blobs
 from copilot_admin.transcripts.matching.attaching import Attached
 from copilot_admin.transcripts.matching.content import data_in
+from copilot_admin.transcripts.store.requests import COLUMNS, load_request
 from copilot_admin.transcripts.store.selection import selection_of
 from protocol.json import Json, JsonObject
 from protocol.messages import ResultMessage
@@ -30,7 +31,7 @@ class _Earlier:
     leaf_id: int | None
     started_at: datetime
     ms: int | None
-    env_id: str | None
+    request: tuple[str | None, ...]
     call_id: int | None
     call_hash: str | None
 
@@ -59,7 +60,7 @@ def _earlier(attached: Attached, run_id: UUID) -> list[_Earlier]:
         "input_leaf_id",
         "started_at",
         "ms",
-        "env_id",
+        *COLUMNS,
         "output_node__chain_hash",
         "output_node__kind",
     )
@@ -74,7 +75,7 @@ def _as_earlier(run: Run) -> _Earlier:
         leaf_id=run.input_leaf_id,
         started_at=run.started_at,
         ms=run.ms,
-        env_id=run.env_id,
+        request=tuple(getattr(run, column) for column in COLUMNS),
         call_id=call.pk if call else None,
         call_hash=call.chain_hash if call else None,
     )
@@ -103,8 +104,8 @@ def _looped(
 
 
 def _env(run: _Earlier) -> JsonObject | None:
-    env = blobs.load([run.env_id]).get(run.env_id) if run.env_id else None
-    return env if isinstance(env, Mapping) else None
+    """The request of a run; None where no requests are kept."""
+    return load_request(*run.request)
 
 
 def _lacks_memory(query: Query) -> bool:

@@ -3,18 +3,14 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from copilot_admin.models import Node, NodeKind, NodeRole
-from copilot_admin.storage.statements import Insert
+from copilot_admin.models import NodeKind, NodeRole
 from copilot_admin.transcripts.matching.chain import Chain
 from copilot_admin.transcripts.matching.content import StoredContent
+from copilot_admin.transcripts.matching.inserting import insert_node
 from copilot_admin.transcripts.store.keys import hash_key
 from copilot_admin.transcripts.store.open_runs import Leaf, OpenRun
 from copilot_admin.transcripts.store.sealed_contents import SealedContents
 from copilot_admin.transcripts.store.sealing import Sealed, WrittenMessage
-
-_INSERT_NODE = Insert(
-    Node, returning=("id", "text"), or_existing=("conversation_id", "chain_hash"), large="text"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +49,16 @@ def _reply_node(
 ) -> tuple[Leaf, str]:
     """Stores a reply, or finds it where it was given before; with the text that is stored."""
     chain_hash = chain.after(parent.chain_hash, bytes.fromhex(reply.digest))
-    row = _INSERT_NODE(
+    node_id, text = insert_node(
         conversation_id=conversation_id,
         chain_hash=chain_hash,
         parent_id=parent.id,
         depth=parent.depth + 1,
         role=NodeRole.AI,
-        kind=reply.kind.value,
+        kind=NodeKind(reply.kind),
         text=content.text,
         blob_id=content.sha,
         client_hash=parent.client_hash,
-        created_at=at,
+        at=at,
     )
-    assert row is not None  # noqa: S101  # the statement returns one
-    node_id, text = row
     return Leaf(node_id, parent.depth + 1, chain_hash, parent.client_hash), text

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import cached_property
 
-from copilot_admin.storage.packing import BIG, Packed, dumped, pack
+from copilot_admin.storage.blobs import BlobValue, to_big_blob
 from copilot_admin.transcripts.matching.content import NO_CONTENT, StoredContent, content_of
 from copilot_admin.transcripts.store.sealing import Sealed
 
@@ -22,15 +22,12 @@ class SealedContents:
         return [content_of(reply.message) for reply in self._sealed.replies]
 
     @cached_property
-    def entries(self) -> Sequence[Packed | None]:
-        """What each entry holds, packed; None: it is small, and stands in the row of the entry."""
+    def entries(self) -> Sequence[BlobValue | None]:
+        """The payload of each entry as a blob; None if it is small and stands in the row of the entry."""
         payloads = (entry.payload for entry in self._sealed.entries)
-        return [
-            pack(payload) if payload is not None and len(dumped(payload)) > BIG else None
-            for payload in payloads
-        ]
+        return [None if payload is None else to_big_blob(payload) for payload in payloads]
 
-    def packed(self) -> Sequence[Packed]:
-        """All content that is packed and has to be stored."""
-        found = (*(reply.packed for reply in self.replies), *self.entries)
+    def blobs(self) -> Sequence[BlobValue]:
+        """Return all that is stored as blobs."""
+        found = (*(reply.blob for reply in self.replies), *self.entries)
         return [one for one in found if one is not None]

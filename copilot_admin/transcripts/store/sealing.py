@@ -230,7 +230,7 @@ def from_json(data: Mapping[str, Json]) -> Sealed:
         outcome=Outcome(str(data["outcome"])),
         # What is before the first year in UTC is stored by PostgreSQL, and then read by nobody.
         ended_at=datetime.fromisoformat(str(data["ended_at"])).astimezone(UTC),
-        ms=cast(int, data["ms"]),
+        ms=int(cast(int, data["ms"])),
         ttft_ms=ttft_ms,
         error=str(data["error"]),
         error_code=str(data["error_code"]),

@@ -6,17 +6,25 @@ from collections.abc import Collection, Mapping
 from django.db.models import TextField
 from django.db.models.functions import Left
 
-from copilot_admin.models import NodeKind, NodeRole, Run, Turn, TurnText
-from copilot_admin.storage.folding import fold
-from copilot_admin.storage.selects import Select
-from copilot_admin.storage.statements import Insert, Update
+from copilot_admin.models import NodeKind, NodeRole, Run
+from copilot_admin.storage.search_text import normalize
+from copilot_admin.storage.sql import execute, fetch_row
 
 # Signs of a turn that are searched; the index takes about as much room as the text.
 MOST = 16_000
 
-_ADD = Update(TurnText, where=("turn_id",), append={"text": MOST})
-_INSERT = Insert(TurnText, returning=("turn_id",), or_ignore=True)
-_QUESTION = Select(Turn, "human_node__text", where=("id",))
+_APPEND = f"""
+UPDATE copilot_admin_turntext SET text = SUBSTR(text || %(text)s, 1, {MOST})
+WHERE turn_id = %(turn_id)s
+"""  # noqa: S608  # a number
+_INSERT = """
+INSERT INTO copilot_admin_turntext (turn_id, conversation_id, text)
+VALUES (%(turn_id)s, %(conversation_id)s, %(text)s) ON CONFLICT DO NOTHING
+"""
+_QUESTION = """
+SELECT question.text FROM copilot_admin_turn turn
+JOIN copilot_admin_node question ON question.id = turn.human_node_id WHERE turn.id = %(turn_id)s
+"""
 
 
 def index_answer(turn_id: int, conversation_id: int, answer: str, *, is_first: bool) -> None:
@@ -29,14 +37,14 @@ def index_answer(turn_id: int, conversation_id: int, answer: str, *, is_first: b
         is_first: The turn has no other yet, so that nothing of it is there.
     """
     added = searched_text(answer)
-    if added and not is_first and _ADD(turn_id=turn_id, text=f"\n{added}"):
+    if added and not is_first and execute(_APPEND, turn_id=turn_id, text=f"\n{added}"):
         return
-    row = _QUESTION(id=turn_id)
-    text = joined((row and row[0]) or "", answer)
-    if not text or _INSERT(turn_id=turn_id, conversation_id=conversation_id, text=text):
+    row = fetch_row(_QUESTION, turn_id=turn_id)
+    text = joined(row["text"] if row else "", answer)
+    if not text or execute(_INSERT, turn_id=turn_id, conversation_id=conversation_id, text=text):
         return
-    if added:
-        _ADD(turn_id=turn_id, text=f"\n{added}")  # it was there, or another process was faster
+    if added:  # it was there, or another process was faster
+        execute(_APPEND, turn_id=turn_id, text=f"\n{added}")
 
 
 def joined(*texts: str) -> str:
@@ -47,7 +55,7 @@ def joined(*texts: str) -> str:
 
 def searched_text(text: str) -> str:
     """A text folded, as far as it is searched."""
-    return fold(text[:MOST])[:MOST]
+    return normalize(text[:MOST])[:MOST]
 
 
 def answers_of(turn_ids: Collection[int]) -> Mapping[int, list[str]]:

@@ -9,12 +9,7 @@ from django.db import IntegrityError, connection, transaction
 from copilot_admin.copilots.user_words import hashed
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import EndUser
-from copilot_admin.storage.selects import Select
-from copilot_admin.storage.statements import Insert
 
-_FIND = Select(EndUser, "id", where=("identifier",))
-# Another process may be faster. Its row is read, not taken: a lock on it would last until the commit.
-_INSERT = Insert(EndUser, returning=("id",), or_ignore=True)
 _MOST_KNOWN = 10_000
 T = TypeVar("T")
 _Key = tuple[str, AskingUser, datetime]  # database, user, hour in which he was last written
@@ -49,16 +44,22 @@ def written(user: AskingUser, *, at: datetime) -> int:
     hour = _hour(at)
     told = {"email": user.email, "name": user.name, "source": user.source.value}
     seen = {**told, "digest": hashed(user.id), "last_at": hour}
-    row = _FIND(identifier=user.id) or _INSERT(identifier=user.id, **seen, first_at=at)
-    if row is None:
-        row = _FIND(identifier=user.id)
-    if row is None:
-        raise IntegrityError("The user was erased while he was looked up.")
-    row_id = int(row[0])
+    row_id = _find(user)
+    if row_id is None:
+        # Another process may be faster. Its row is only read: a lock would last until the commit.
+        new = EndUser(identifier=user.id, **seen, first_at=at)
+        EndUser.objects.bulk_create([new], ignore_conflicts=True)
+        row_id = _find(user)
+    if row_id is None:
+        raise IntegrityError("The user was erased while they were looked up.")
     # What isn't said today was said before: nothing becomes empty.
     changed = {name: value for name, value in seen.items() if value}
     EndUser.objects.filter(pk=row_id, first_at__lt=at).update(**changed)
     return row_id
+
+
+def _find(user: AskingUser) -> int | None:
+    return EndUser.objects.filter(identifier=user.id).values_list("pk", flat=True).first()
 
 
 def _key(user: AskingUser, at: datetime) -> _Key:

@@ -25,8 +25,8 @@ def call(size: int) -> CallMessage:
 
 def test_a_call_of_two_kilobytes_is_text_and_a_bigger_one_a_blob():
     small, big = content_of(call(2048)), content_of(call(2049))
-    assert (len(small.text), small.packed, small.sha) == (2048, None, None)
-    assert (big.text, big.packed is None, big.sha is None) == ("", False, False)
+    assert (len(small.text), small.blob, small.sha) == (2048, None, None)
+    assert (big.text, big.blob is None, big.sha is None) == ("", False, False)
 
 
 def test_what_went_wrong_is_stored():

@@ -7,7 +7,7 @@ from django.db import connection
 import pytest
 
 from copilot_admin.models import Conversation, Logging, Outcome, TurnText
-from copilot_admin.storage.folding import fold
+from copilot_admin.storage.search_text import normalize
 from copilot_admin.transcripts.search import searching, texts, trigrams
 from copilot_admin.transcripts.search.phrases import read_typed
 from copilot_admin.transcripts.search.searching import (
@@ -256,7 +256,8 @@ def test_one_or_two_signs_are_found_as_they_are(lies_close: bool, monkeypatch):
         said(f"{phrase}{phrase}")
     titles = [row.title for row in Conversation.objects.order_by("-last_at", "-id")]
     expected = {
-        phrase: [title for title in titles if fold(phrase) in fold(title)] for phrase in phrases
+        phrase: [title for title in titles if normalize(phrase) in normalize(title)]
+        for phrase in phrases
     }
     assert {phrase: found(phrase) for phrase in phrases} == expected
 

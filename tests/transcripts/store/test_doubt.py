@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+import re
 from typing import Any
 
 from django.apps import apps
@@ -129,8 +130,8 @@ def test_what_is_tried_reaches_the_tables_of_questions_and_answers():
     written = set()
 
     def note(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        if sql.startswith("INSERT INTO "):
-            written.add(sql.split('"')[1].removeprefix("copilot_admin_"))
+        if found := re.match(r'\s*INSERT (?:OR IGNORE )?INTO "?copilot_admin_(\w+)', sql):
+            written.add(found[1])
         return execute(sql, params, many, context)
 
     with connection.execute_wrapper(note):

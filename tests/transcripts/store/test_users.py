@@ -79,8 +79,8 @@ def test_only_so_many_users_are_remembered(monkeypatch, django_capture_on_commit
 
 def test_who_was_written_by_a_faster_process_is_found(monkeypatch):
     theirs = row_of(ADA, at=START)
-    answers: list[Any] = [lambda **of: None, users._FIND]
-    monkeypatch.setattr(users, "_FIND", lambda **of: answers.pop(0)(**of))
+    answers: list[Any] = [lambda user: None, users._find]
+    monkeypatch.setattr(users, "_find", lambda user: answers.pop(0)(user))
     assert row_of(ADA, at=START + timedelta(hours=2)) == theirs
 
 

@@ -1,5 +1,5 @@
-// Loads what a page has only links to: raw requests when they are opened; more of a table, whole texts
-// and charts of much data when wanted.
+// Loads what a page has only links to: raw requests when they are opened; more of a table and whole texts
+// when wanted.
 
 export function startLoading(root) {
   root.addEventListener("toggle", (event) => {
@@ -10,15 +10,13 @@ export function startLoading(root) {
     }
   }, true);
   root.addEventListener("click", (event) => {
-    const link = event.target.closest("[data-show-all], [data-show-more], [data-chart]");
+    const link = event.target.closest("[data-show-all], [data-show-more]");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) {
       return;
     }
     event.preventDefault();
     if ("showMore" in link.dataset) {
       append(link);
-    } else if ("chart" in link.dataset) {
-      loadInto(link.closest("figure"), link.href, () => location.assign(link.href));
     } else {
       const content = link.closest(".ca-content");
       content.dataset.kept = "";

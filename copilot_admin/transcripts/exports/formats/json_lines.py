@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models import EndUser, EventType
+from copilot_admin.rendering.text import cell_text
 from copilot_admin.transcripts.exports.conversations import ExportedConversation, ExportedTurn
 from copilot_admin.transcripts.exports.format import ExportFormat
 from copilot_admin.transcripts.exports.words import (
@@ -14,7 +15,6 @@ from copilot_admin.transcripts.exports.words import (
     NOTHING_CAME,
     comments_of,
     cost_of,
-    data_text,
     feedback_comments,
     how_known,
     labels_of,
@@ -131,7 +131,7 @@ def _calling(said: str, call_id: str, name: str, arguments: Json) -> Message:
 
 
 def _given(call_id: str, data: Json, *, with_data: bool) -> Message:
-    content = data_text(data) if with_data else LEFT_OUT
+    content = cell_text(data) if with_data else LEFT_OUT
     return {"role": "tool", "tool_call_id": call_id, "content": content}
 
 

@@ -1,0 +1,100 @@
+"""Plain SQL for the statements that every question executes; everything else uses the ORM.
+
+The ORM builds a statement at each call: 0.2 to 0.6 ms of CPU where a constant takes 0.05. A constant
+stands next to the code that executes it, has named parameters, and runs on SQLite and PostgreSQL alike.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from enum import Enum
+import json
+from typing import Any, TypeAlias, TypeVar
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Field
+
+Row: TypeAlias = dict[str, Any]  # by column
+T = TypeVar("T")
+
+
+def execute(sql: str, **values: object) -> int:
+    """Execute a statement and return the number of rows it changed."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql, _prepared(values))
+        return int(cursor.rowcount)
+
+
+def fetch_row(sql: str, *, lock: str = "", **values: object) -> Row | None:
+    """Return the first row of a statement, or None.
+
+    Args:
+        sql: The statement.
+        lock: Table whose row stays locked until the commit. SQLite has one writer and needs no lock.
+        values: Its parameters.
+    """
+    if lock and connection.features.has_select_for_update:
+        sql = f"{sql} FOR NO KEY UPDATE OF {lock}"
+    with connection.cursor() as cursor:
+        cursor.execute(sql, _prepared(values))
+        row = cursor.fetchone()
+        return row and dict(zip((column[0] for column in cursor.description), row, strict=True))
+
+
+def _prepared(values: Mapping[str, object]) -> dict[str, object]:
+    return {name: _to_db(value) for name, value in values.items()}
+
+
+def _to_db(value: object) -> object:
+    if type(value) in (str, int):
+        return value
+    match value:
+        case Enum():
+            return value.value
+        case datetime():
+            return connection.ops.adapt_datetimefield_value(value)
+        case UUID() if not connection.features.has_native_uuid_field:
+            return value.hex
+        case dict() | list():
+            return connection.ops.adapt_json_value(value, None)
+    return value
+
+
+def read_time(value: datetime | None) -> datetime | None:
+    """Return a time column as an aware datetime; SQLite stores UTC without saying so."""
+    return value if value is None or value.tzinfo else value.replace(tzinfo=UTC)
+
+
+def read_json(value: Any) -> Any:
+    """Return the value of a JSON column, which both databases deliver as text."""
+    return json.loads(value)
+
+
+def delete_rows(field: "Field[Any, Any]", values: Collection[object]) -> int:
+    """Delete the rows whose column has one of some values, without looking for rows that refer to them.
+
+    Returns:
+        Number of deleted rows.
+    """
+    if not values:
+        return 0
+    quote = connection.ops.quote_name
+    table, column = quote(field.model._meta.db_table), quote(str(field.column))
+    stored = [field.get_db_prep_save(value, connection) for value in values]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"DELETE FROM {table} WHERE {column} IN ({placeholders(len(stored))})",  # noqa: S608  # names of the models
+            stored,
+        )
+        return int(cursor.rowcount)
+
+
+def placeholders(number: int) -> str:
+    """Return the placeholders of a list of parameters."""
+    return ", ".join(["%s"] * number)
+
+
+def in_batches(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Split values into batches; the last may be smaller."""
+    for start in range(0, len(values), size):
+        yield values[start : start + size]
