@@ -1,8 +1,7 @@
 """Cache of the limits that apply now, loaded at each change here and every few seconds."""
 
 from collections.abc import Callable
-from functools import partial
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_address
 from math import inf
 import time
 
@@ -15,14 +14,6 @@ from copilot_admin.storage.writer import READER
 
 STALE_SECONDS = 15.0  # three periods of the task that reloads it
 DEFAULT_ANONYMOUS_LIMITS: Limits = {"concurrent": 20, "requests_per_minute": 120}
-# RFC 1918, RFC 6598 (carrier-grade NAT), loopback, link-local and unique local addresses.
-_PRIVATE_NETWORKS = [
-    ip_network(text)
-    for text in (
-        "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "127.0.0.0/8",
-        "169.254.0.0/16", "::/128", "::1/128", "fe80::/10", "fc00::/7",
-    )
-]  # fmt: skip
 
 
 class LimitCache:
@@ -43,13 +34,11 @@ class LimitCache:
         is_known = identity.key_id or identity.user or identity.is_trial
         rules: list[LimitRule] = []
         for subject in identity.subjects:
-            limits = self._limits.get(subject, {})
-            if subject.scope is not LimitScope.ADDRESS:
-                limits = {**self._limits.get(LimitSubject(subject.scope), {}), **limits}
-            elif not is_known:
-                every = self._limits.get(LimitSubject(subject.scope), {})
-                limits = {**get_anonymous_limits(subject.id), **every, **limits}
-            rules += build_rules(subject, limits)
+            is_address = subject.scope is LimitScope.ADDRESS
+            limits = dict(get_anonymous_limits(subject.id)) if is_address and not is_known else {}
+            if not (is_address and is_known):
+                limits |= self._limits.get(LimitSubject(subject.scope), {})
+            rules += build_rules(subject, limits | self._limits.get(subject, {}))
         return tuple(rule for rule in rules if rule.applies_to(identity))
 
     def load(self) -> None:
@@ -62,7 +51,6 @@ class LimitCache:
         self._limits = found
 
     async def refresh(self) -> None:
-        """Load what other processes have changed; a periodic task."""
         await READER.run(self.load)
 
     def forget(self) -> None:
@@ -88,22 +76,20 @@ def get_anonymous_limits(address: str = "") -> Limits:
 
 
 def has_trusted_proxies() -> bool:
-    """Return whether the settings name proxies besides this machine."""
     return any(not network.is_loopback for network in settings.TRUSTED_PROXIES)
 
 
 def is_private(address: str) -> bool:
     """Return whether many clients may share an address: it is private, or no IP address."""
     try:
-        parsed = ip_address(address)
+        return not ip_address(address).is_global
     except ValueError:
         return True
-    return any(parsed in network for network in _PRIVATE_NETWORKS)
 
 
 def reload_on_commit() -> None:
     """Load the limits again when the current transaction is committed."""
-    transaction.on_commit(partial(LIMIT_CACHE.load))
+    transaction.on_commit(LIMIT_CACHE.load)
 
 
 LIMIT_CACHE = LimitCache()

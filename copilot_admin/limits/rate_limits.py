@@ -3,7 +3,6 @@
 from math import floor
 from weakref import WeakKeyDictionary
 
-from limits import RateLimitItemPerMinute
 from limits.aio.storage import MemoryStorage, RedisStorage
 from redis.asyncio import Redis
 
@@ -27,8 +26,8 @@ class RateLimits:
         self._shared: WeakKeyDictionary[Redis, RedisStorage] = WeakKeyDictionary()
 
     async def hit(self, rule: LimitRule) -> bool:
-        """Count a request; return False if the rate has no room for it."""
-        key, maximum = _get_key(rule), rule.maximum
+        """Count a request; return False if the rate is exceeded."""
+        key, maximum = rule.subject.name, rule.maximum
         try:
             async with self._redis.connect() as client:
                 storage = self._get_shared(client)
@@ -50,7 +49,7 @@ class RateLimits:
 
     async def _get_window(self, rule: LimitRule) -> tuple[int, float, int, float]:
         """Return the counts of the previous and current minute, each with its seconds to live."""
-        key = _get_key(rule)
+        key = rule.subject.name
         try:
             async with self._redis.connect() as client:
                 return await self._get_shared(client).get_sliding_window(key, _SECONDS)
@@ -70,10 +69,6 @@ class RateLimits:
     def forget(self) -> None:
         """Drop all counts of this process; for tests."""
         self._memory = MemoryStorage()
-
-
-def _get_key(rule: LimitRule) -> str:
-    return RateLimitItemPerMinute(rule.maximum).key_for(rule.subject.name)
 
 
 RATE_LIMITS = RateLimits(LIMIT_REDIS)

@@ -11,9 +11,8 @@ from copilot_admin.models.limits import LimitScope
 
 NANO = 1_000_000_000  # a small model's answer costs some ten thousand billionths of a dollar
 
-Limits: TypeAlias = Mapping[
-    str, Any
-]  # numbers by the key of their kind, as rows and files have them
+# Numbers by the key of their kind, as rows and files have them.
+Limits: TypeAlias = Mapping[str, Any]
 
 
 class BudgetPeriod(StrEnum):
@@ -38,16 +37,13 @@ class LimitKind:
     period: BudgetPeriod | None = None
 
 
+_BUDGET_KINDS = [
+    LimitKind(f"{measure}_per_{period}", measure, period)
+    for measure in (LimitMeasure.REQUESTS, LimitMeasure.TOKENS, LimitMeasure.USD)
+    for period in BudgetPeriod
+]
 KINDS: Mapping[str, LimitKind] = {
-    kind.key: kind
-    for kind in (
-        LimitKind("concurrent", LimitMeasure.CONCURRENT),
-        *(
-            LimitKind(f"{measure.value}_per_{period.value}", measure, period)
-            for measure in (LimitMeasure.REQUESTS, LimitMeasure.TOKENS, LimitMeasure.USD)
-            for period in BudgetPeriod
-        ),
-    )
+    kind.key: kind for kind in (LimitKind("concurrent", LimitMeasure.CONCURRENT), *_BUDGET_KINDS)
 }
 
 
@@ -77,7 +73,7 @@ class RequestIdentity:
 
     @property
     def subjects(self) -> tuple[LimitSubject, ...]:
-        """All subjects that the request counts for, the narrowest first."""
+        """Subjects that the request counts for, the narrowest first."""
         named = (
             (LimitScope.ADDRESS, self.address),
             (LimitScope.USER, self.user),
@@ -143,15 +139,11 @@ def get_window(period: BudgetPeriod, now: datetime, zone: tzinfo) -> LimitWindow
     if period is BudgetPeriod.MINUTE:
         minute = now.astimezone(UTC).replace(second=0, microsecond=0)
         return LimitWindow(minute, minute + timedelta(minutes=1))
-    begins = _get_midnight(now.astimezone(zone))
+    # A local day may have 23 or 25 hours; adding days to a local midnight gives another one.
+    begins = now.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
     if period is BudgetPeriod.DAY:
-        ends = _get_midnight(begins + timedelta(days=1))
+        ends = begins + timedelta(days=1)
     else:
         begins = begins.replace(day=1)
-        ends = _get_midnight(begins + timedelta(days=32)).replace(day=1)
+        ends = (begins + timedelta(days=32)).replace(day=1)
     return LimitWindow(begins.astimezone(UTC), ends.astimezone(UTC))
-
-
-def _get_midnight(moment: datetime) -> datetime:
-    """Return the beginning of a local day, which may have 23 or 25 hours."""
-    return moment.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
