@@ -47,10 +47,6 @@ def calculate_cost(usage: Usage | None, price: Price | None) -> Cost:
 
     As OpenAI counts, cached tokens are part of the input and reasoning tokens part of the output, so
     no token is paid twice.
-
-    Args:
-        usage: None if the tokens are unknown.
-        price: None if there is none.
     """
     if price is None:
         return UNKNOWN_COST
@@ -103,13 +99,7 @@ def calculate_run_cost(
 ) -> RunCost:
     """Calculate what a run cost at the prices of its start; may read the database.
 
-    Args:
-        usages: Tokens by model, a sum for each.
-        provider: Name of the provider that answered; "" if none was asked.
-        model: The model that answered.
-        at: Start of the run.
-        outcome: Of the run.
-        stored_price: Copy of the price that the run has already.
+    `usages` has a sum for each model. `provider` is "" if none was asked.
     """
     if not provider:
         return RunCost(ZERO_COST)

@@ -57,13 +57,9 @@ class ImportPlan:
 def select_prices(
     file: PriceFile, *, listed: Collection[str] | None, vendor: str = "", free: bool = False
 ) -> tuple[Mapping[str, Price], tuple[SkippedEntry, ...]]:
-    """Select the prices to import from a file, by model.
+    """Select the prices to import, by model; None and "" select all.
 
-    Args:
-        file: The parsed file.
-        listed: Models that the provider lists, the only ones to import; None: all.
-        vendor: Only entries with this `litellm_provider`; "": all.
-        free: Include entries that cost nothing; LiteLLM also writes 0 where a price is unknown.
+    Free models only on request: LiteLLM also writes 0 where a price is unknown.
     """
     taken: dict[str, PriceEntry] = {}
     skipped = list(file.skipped)

@@ -88,9 +88,8 @@ def parse_price_file(data: bytes) -> PriceFile:
         raise InvalidPriceFile(
             _("The file is not valid JSON: %(error)s") % {"error": error}
         ) from error
-    entries: list[PriceEntry] = []
-    skipped: list[SkippedEntry] = []
-    for key, value in (models if isinstance(models, dict) else {}).items():
+    entries, skipped = [], []
+    for key, value in models.items() if isinstance(models, dict) else ():
         try:
             entries.append(_build_entry(key, value))
         except _InvalidEntry as error:
@@ -161,13 +160,14 @@ def _get_tier_limits(entry: Mapping[str, Any]) -> Iterator[int]:
 
 def dump_price_file(prices: Mapping[str, Price]) -> str:
     """Write prices by model as a file that `parse_price_file` reads."""
-    return json.dumps({model: dict(_get_items(price)) for model, price in prices.items()})
-
-
-def _get_items(price: Price) -> Iterator[tuple[str, str]]:
-    for kind, key in _KINDS.items():
-        amount: Decimal | None = getattr(price, kind)
-        if amount is not None:
-            yield key, f"{amount / PRICED_TOKENS:f}"
-    if price.exact_up_to is not None:
-        yield f"input_cost_per_token_above_{price.exact_up_to}_tokens", "0"
+    models: dict[str, dict[str, str]] = {}
+    for model, price in prices.items():
+        amounts = {key: getattr(price, kind) for kind, key in _KINDS.items()}
+        models[model] = {
+            key: f"{amount / PRICED_TOKENS:f}"
+            for key, amount in amounts.items()
+            if amount is not None
+        }
+        if price.exact_up_to is not None:
+            models[model][f"input_cost_per_token_above_{price.exact_up_to}_tokens"] = "0"
+    return json.dumps(models)

@@ -76,9 +76,8 @@ def _format_known(amount: Decimal, *, is_estimated: bool) -> FormattedCost:
     if is_estimated:
         sentence = _("Estimated: %(amount)s US dollars.") % {"amount": exact}
         return FormattedCost(text=f"≈ {text}", sentence=sentence)
-    return FormattedCost(
-        text=text, sentence=_("Exactly %(amount)s US dollars.") % {"amount": exact}
-    )
+    sentence = _("Exactly %(amount)s US dollars.") % {"amount": exact}
+    return FormattedCost(text=text, sentence=sentence)
 
 
 def _format_unknown() -> FormattedCost:

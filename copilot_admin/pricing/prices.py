@@ -27,19 +27,13 @@ _Version: TypeAlias = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """US dollars for a million tokens.
-
-    Attributes:
-        cached: Of cached input; None: estimated as `input`.
-        reasoning: Of reasoning tokens; None: estimated as `output`.
-        exact_up_to: Input tokens above which the provider has other prices.
-    """
+    """US dollars for a million tokens."""
 
     input: Decimal
     output: Decimal
-    cached: Decimal | None = None
-    reasoning: Decimal | None = None
-    exact_up_to: int | None = None
+    cached: Decimal | None = None  # estimated as `input`
+    reasoning: Decimal | None = None  # estimated as `output`
+    exact_up_to: int | None = None  # input tokens above which the provider has other prices
 
     @property
     def is_free(self) -> bool:
@@ -68,13 +62,7 @@ _VERSION = _VersionCache()
 
 
 def get_price(provider: str, model: str, at: datetime) -> Price | None:
-    """Return the price of a model; None if there is none. May read the database.
-
-    Args:
-        provider: Its name, as runs have it.
-        model: Its id.
-        at: Aware; prices begin at midnight UTC.
-    """
+    """Return the price of a model; prices begin at midnight UTC. May read the database."""
     day = at.astimezone(UTC).date()
     history = _get_history(provider, model, _VERSION.get())
     return next((price for begins, price in history if begins <= day), None)
