@@ -1,4 +1,4 @@
-"""Whatever a server writes to Redis goes by itself: nothing there grows with those who come."""
+"""Every key that a server writes to Redis expires."""
 
 from contextlib import ExitStack, closing
 import json
@@ -51,13 +51,13 @@ print("SESSION", browser.cookies["sessionid"].value)
 """
 
 
-def without_end(client: Any) -> list[bytes]:
+def find_keys_without_end(client: Any) -> list[bytes]:
     return [key for key in client.scan_iter() if client.ttl(key) == -1]
 
 
-def told(key: bytes) -> str:
-    """What kind of key one is: without ids and digests."""
-    words = key.decode().removeprefix(":2:").split(":")
+def get_kind(key: bytes) -> str:
+    """Return the part of a key without ids and digests."""
+    words = key.decode().removeprefix(":3:").split(":")
     return words[1] if words[0] == "copilot-limits" else words[0]
 
 
@@ -93,7 +93,6 @@ def test_every_key_has_an_end(tmp_path: Path) -> None:
             urllib.request.urlopen(urllib.request.Request(question, QUESTION, JSON)),  # loopback
         ):
             assert eventually(lambda: any(b"transcript" in key for key in client.scan_iter()))
-            # What is near its limit is said beside the answer.
-            eventually(lambda: {told(key) for key in client.scan_iter()} >= KEYS)
-            kinds = {told(key) for key in client.scan_iter()}
-            assert (kinds, without_end(client)) == (KEYS, [])
+            eventually(lambda: {get_kind(key) for key in client.scan_iter()} >= KEYS)
+            kinds = {get_kind(key) for key in client.scan_iter()}
+            assert (kinds, find_keys_without_end(client)) == (KEYS, [])
