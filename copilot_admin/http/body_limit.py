@@ -14,15 +14,7 @@ from django.utils.translation import gettext_noop
 
 from copilot_admin.errors import BodyTimeout, BodyTooLarge, RequestError, Unavailable
 from copilot_admin.http.errors import send_error
-from copilot_admin.http.scope import (
-    App,
-    Message,
-    Receive,
-    Scope,
-    Send,
-    get_header,
-    replay,
-)
+from copilot_admin.http.scope import App, Message, Receive, Scope, Send, get_header, replay
 
 T = TypeVar("T")
 
@@ -42,13 +34,7 @@ _BUSY = "The server is reading as many large requests as it can. Try again in a 
 
 
 class BodyLimit:
-    """ASGI middleware that reads each request body within its limits.
-
-    Args:
-        app: The application; it gets the body as one message.
-        max_bytes: Largest body.
-        timeout_seconds: Time for a body, in addition to one second for every 100 kB.
-    """
+    """ASGI middleware that reads each request body within its limits."""
 
     def __init__(
         self, app: App, *, max_bytes: int, timeout_seconds: float = READ_TIMEOUT_SECONDS

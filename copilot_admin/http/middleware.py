@@ -137,10 +137,8 @@ class HttpMiddleware:
     def _check(self, scope: Scope) -> RequestError | None:
         query: bytes = scope.get("query_string", b"")
         size = len(scope["path"]) + len(query)
-        if (
-            size + sum(len(name) + len(value) for name, value in scope["headers"])
-            > MAX_HEADER_BYTES
-        ):
+        size += sum(len(name) + len(value) for name, value in scope["headers"])
+        if size > MAX_HEADER_BYTES:
             return HeadersTooLarge(_HEADERS_TOO_LARGE)
         if "\0" in scope["path"] or b"%00" in query:  # PostgreSQL has no such text
             return MalformedBody(_NUL_IN_URL, code="malformed-request")

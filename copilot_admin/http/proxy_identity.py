@@ -28,10 +28,7 @@ class RemoteUser:
 class ProxyIdentity:
     """ASGI middleware that replaces identity headers by what trusted proxies say in them.
 
-    Args:
-        app: The application; it finds identities under `REMOTE_USER_KEY` and `END_USER_KEY`.
-        remote_user: Headers and proxies of the sign-in to the admin.
-        end_user: Headers and proxies that name the end users of copilots.
+    The application finds it in the scope, under `REMOTE_USER_KEY` and `END_USER_KEY`.
     """
 
     def __init__(self, app: App, *, remote_user: SsoProxy, end_user: ProxyRules) -> None:
@@ -78,7 +75,7 @@ class ProxyIdentity:
 
 
 def get_end_user(scope: Scope) -> ProxyWords | None:
-    """Return what a trusted proxy says about the end user, if anything."""
+    """Return the identity that a trusted proxy gives the end user, if any."""
     end_user: ProxyWords | None = scope.get(END_USER_KEY)
     return end_user
 

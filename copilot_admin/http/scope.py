@@ -18,7 +18,7 @@ REQUEST_ID_KEY = "copilot_admin.request_id"  # of the component API, in addition
 HEALTH_PATHS = frozenset({"/healthz", "/readyz"})
 METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
 _DISCOVERY_PATHS = frozenset({"/copilots.json", "/agents.json"})
-_EXACT_ROUTES = frozenset({"/", "/docs", "/metrics", "/openapi.json"})
+_EXACT_ROUTES = {"/", "/docs", "/metrics", "/openapi.json", *HEALTH_PATHS, *_DISCOVERY_PATHS}
 _COPILOT_ROUTE = re.compile(r"/v1/copilots/[^/]+/(query|feedback|image)\Z")
 _ROUTE_PREFIXES = ("/admin/", "/static/", "/v2/")
 _IPV6_HOST_BITS = 64  # one customer owns a whole /64
@@ -41,13 +41,8 @@ def is_query(path: str) -> bool:
 
 
 def get_route_name(path: str) -> str:
-    """Return the metrics label of a path: one of a closed set, whatever clients send.
-
-    Examples:
-        >>> get_route_name("/v1/copilots/news/query"), get_route_name("/wp-login.php")
-        ('/v1/copilots/{slug}/query', 'other')
-    """
-    if path in _EXACT_ROUTES or path in HEALTH_PATHS or path in _DISCOVERY_PATHS:
+    """Return the metrics label of a path: one of a closed set, whatever clients send."""
+    if path in _EXACT_ROUTES:
         return path
     if match := _COPILOT_ROUTE.match(path):
         return f"/v1/copilots/{{slug}}/{match[1]}"

@@ -18,11 +18,8 @@ class EventStreamResponse(StreamingHttpResponse):
     """Server-sent events whose generator is closed in the task that reads it.
 
     The stock response iterates its generator with a bare `async for`: when a cancellation lands
-    while the server sends, the generator stays open until it is garbage collected.
-
-    Args:
-        frames: Encoded events.
-        on_close: Called from any thread when Django is done, even if it never read a frame.
+    while the server sends, the generator stays open until it is garbage collected. `on_close` is
+    called once, from any thread, even if no frame was read.
     """
 
     def __init__(
@@ -38,7 +35,6 @@ class EventStreamResponse(StreamingHttpResponse):
                 yield frame
 
     def close(self) -> None:
-        """Close the response, and notify its source once."""
         super().close()
         on_close, self.on_close = self.on_close, None  # Django keeps the response for a while
         if on_close is not None:
