@@ -17,7 +17,7 @@ from django_tasks import task
 
 from copilot_admin.copilots.fields.codecs import image_of
 from copilot_admin.copilots.remote_images import stored_image
-from copilot_admin.jobs.tasks import run_batches, run_on_writer
+from copilot_admin.jobs.tasks import is_queued, run_batches, run_on_writer
 from copilot_admin.models import Blob, Copilot, CopilotVersion, Event, Node, Run
 from copilot_admin.storage.sql import delete_rows
 from copilot_admin.transcripts.store.requests import FIELDS
@@ -56,6 +56,12 @@ def sweep_blobs(after: str = "") -> None:
     last = run_batches(run_batch, lambda sweep: sweep.is_done)
     if last is not None and not last.is_done:
         sweep_blobs.enqueue(last.after)
+
+
+def enqueue_blob_sweep() -> None:
+    """Enqueue a sweep, unless one waits for a worker already."""
+    if not is_queued(sweep_blobs):
+        sweep_blobs.enqueue()
 
 
 def sweep_batch(sweep: Sweep) -> Sweep:

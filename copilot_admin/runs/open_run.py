@@ -24,9 +24,16 @@ from copilot_admin.runs.refused import REFUSED
 from copilot_admin.runs.run import RUNNING, ActiveRun
 from copilot_admin.runs.stops import Stop
 from copilot_admin.storage.errors import DatabaseUnavailable
-from copilot_admin.storage.writer import READER, Deadline
+from copilot_admin.storage.writer import READER, WRITER, Deadline
 from copilot_admin.telemetry.finished_runs import report_rejected_run
-from copilot_admin.transcripts.store import JOURNAL, PREPARE_INLINE_BYTES, Accepted, Refusal
+from copilot_admin.transcripts.store import (
+    JOURNAL,
+    PREPARE_INLINE_BYTES,
+    Accepted,
+    Refusal,
+    beat,
+    reap,
+)
 
 _draining = threading.Event()
 
@@ -136,6 +143,19 @@ async def end_deleted() -> None:
     for run, copilot_id in asked.items():
         if copilot_id in going:
             run.stop(Stop.COPILOT_DELETED)
+
+
+async def send_heartbeats() -> None:
+    """Note that the runs of this process are alive."""
+    if RUNNING:
+        await WRITER.run(partial(beat, tuple(run.id for run in RUNNING)))
+
+
+async def end_orphaned_runs() -> None:
+    """End runs of dead processes, and runs that the database has although this process was not told."""
+    running = frozenset(run.id for run in RUNNING)
+    while await WRITER.run(partial(reap, every_other_boot=False, alive=running)):
+        pass
 
 
 async def _admitted(question: AdmittedQuery, deadline: Deadline) -> Admission:

@@ -6,7 +6,7 @@ from django.conf import settings
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.config.logs import without_secrets
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.storage.errors import UNDEFINED_TABLE
+from copilot_admin.storage.errors import UNDEFINED_TABLE, sqlstate_of
 from copilot_admin.storage.schema import is_current
 
 RUN_MIGRATE = "Run `manage.py migrate`."
@@ -36,15 +36,9 @@ def check_database() -> None:
         )
 
 
-def is_missing_table(error: db.Error) -> bool:
-    """Return whether a table or column does not exist."""
-    code = getattr(error.__cause__, "sqlstate", None)
-    return code in {UNDEFINED_TABLE, _UNDEFINED_COLUMN} or "no such " in str(error)
-
-
 def describe_database_error(error: db.Error) -> str:
     """Return the driver's message in one line, with advice; it names no password."""
-    if is_missing_table(error):
+    if sqlstate_of(error) in (UNDEFINED_TABLE, _UNDEFINED_COLUMN) or "no such " in str(error):
         advice = RUN_MIGRATE
     elif settings.DATABASES["default"]["ENGINE"] == SQLITE:
         advice = "Check DATABASE_URL, COPILOT_DATA_DIR and the free space of the disk."

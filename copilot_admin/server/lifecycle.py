@@ -23,17 +23,13 @@ from copilot_admin.runs.open_run import interrupt_all, start_draining, stop_drai
 from copilot_admin.runs.refused import REFUSED
 from copilot_admin.server.database_check import describe_database_error
 from copilot_admin.server.instance_lock import instance_lock
-from copilot_admin.server.periodic_tasks import (
-    PERIODIC_TASKS,
-    start_periodic_tasks,
-    store_spooled_runs,
-)
+from copilot_admin.server.periodic_tasks import PERIODIC_TASKS, start_periodic_tasks
 from copilot_admin.server.shutdown import install_signal_handlers
 from copilot_admin.storage.schema import known_migrations
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.telemetry.tracing import start_tracing, stop_tracing
-from copilot_admin.transcripts.store import JOURNAL, reap
+from copilot_admin.transcripts.store import JOURNAL, reap, replay_spool
 
 STOP_SECONDS = 5.0  # for each thread
 # Objects that come before Python looks for cycles among them; its 700 are fewer than a short request
@@ -100,7 +96,7 @@ async def _recover() -> None:
     """Store what the spool holds, and end the runs of processes that died."""
     await WRITER.run(known_migrations)
     SPOOL.remove_leftovers()
-    while await store_spooled_runs():
+    while await WRITER.run(replay_spool):
         pass
     # SQLite has one server process: every run of another boot is dead.
     is_only_server = settings.DATABASES["default"]["ENGINE"] == SQLITE

@@ -18,11 +18,11 @@ from copilot_admin.errors import Unavailable
 from copilot_admin.evaluation.question_tasks import resume_questions
 from copilot_admin.evaluation.replay_tasks import resume_replays
 from copilot_admin.http.origins import ALLOWED_ORIGINS
-from copilot_admin.jobs.blob_sweep import Sweep, sweep_batch
+from copilot_admin.jobs.blob_sweep import enqueue_blob_sweep
 from copilot_admin.jobs.deletion import resume_deletions
 from copilot_admin.jobs.export_tasks import resume_exports
-from copilot_admin.jobs.removal import remove, resume_removals
-from copilot_admin.jobs.tasks import end_lost_tasks
+from copilot_admin.jobs.removal import resume_removals
+from copilot_admin.jobs.tasks import end_lost_tasks, run_on_writer
 from copilot_admin.limits.cache import LIMIT_CACHE
 from copilot_admin.limits.concurrency import SLOTS
 from copilot_admin.limits.redis_client import LIMIT_REDIS
@@ -30,20 +30,23 @@ from copilot_admin.limits.rejections import REJECTIONS
 from copilot_admin.privacy.erased_data import CACHE_CLEANER, clean_spool, delete_old_digests
 from copilot_admin.privacy.retention import begin_pruning
 from copilot_admin.review.queues import take_back_left
-from copilot_admin.runs.open_run import end_deleted, end_of_switched_off, end_revoked
+from copilot_admin.runs.open_run import (
+    end_deleted,
+    end_of_switched_off,
+    end_orphaned_runs,
+    end_revoked,
+    send_heartbeats,
+)
 from copilot_admin.runs.refused import REFUSED
-from copilot_admin.runs.run import RUNNING
 from copilot_admin.runs.tasks import spawn
 from copilot_admin.server.gauges import refresh_gauges
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.transcripts.exports.keeping import sweep_exports
-from copilot_admin.transcripts.store import HEARTBEAT_SECONDS, JOURNAL, beat, reap, replay_spool
+from copilot_admin.transcripts.store import HEARTBEAT_SECONDS, JOURNAL, replay_spool
 from copilot_admin.transcripts.store.rollups import MAX_RUNS, count_finished_runs
 
 T = TypeVar("T")
 MINUTE, HOUR = 60.0, 3600.0
-BLOB_BATCH_PAUSE_SECONDS = 0.5
-SPOOL_BATCH_RUNS = 50  # stored in one job, behind which requests wait
 
 logger = logging.getLogger(__name__)
 
@@ -81,60 +84,18 @@ async def _run_periodically(task: PeriodicTask, delay_seconds: float) -> None:
             logger.exception("periodic task %r failed", task.name)
 
 
-async def send_heartbeats() -> None:
-    """Note that the runs of this process are alive."""
-    if RUNNING:
-        await WRITER.run(partial(beat, tuple(run.id for run in RUNNING)))
-
-
-async def end_orphaned_runs() -> None:
-    """End runs of dead processes, and runs that the database has although this process was not told."""
-    running = frozenset(run.id for run in RUNNING)
-    while await WRITER.run(partial(reap, every_other_boot=False, alive=running)):
-        pass
-
-
-async def store_spooled_runs() -> int:
-    """Store a batch of what the spool holds; return the number of runs."""
-    return await WRITER.run(partial(replay_spool, most=SPOOL_BATCH_RUNS))
-
-
-async def count_runs() -> None:
-    """Add the runs that have ended to the rollups, a batch at a time."""
-    while await WRITER.run(count_finished_runs) == MAX_RUNS:
-        pass
-
-
-async def begin_nightly_pruning() -> None:
-    """Begin the retention of this night, unless it has begun; forget old erasures."""
-    begin = partial(begin_pruning, timezone.now(), write=lambda job: WRITER.submit(job).result())
-    for removal_id in await _in_thread(begin)():
-        remove.enqueue(removal_id)
-    while await WRITER.run(delete_old_digests):
-        pass
-
-
-async def delete_unreferenced_blobs() -> None:
-    """Sweep all blobs in short batches, with pauses in which requests reach the writer."""
-    sweep = Sweep()
-    while not sweep.is_done:
-        sweep = await WRITER.run(partial(sweep_batch, sweep))
-        await asyncio.sleep(BLOB_BATCH_PAUSE_SECONDS)
-
-
-def forward_audit_trail() -> None:
-    """Forward new entries, and write the newest hash to the anchor file."""
-    forward_entries()
-    write_anchor()
-
-
-def release_review_items() -> None:
-    """Give back what reviewers took from queues and left."""
-    take_back_left(now=timezone.now())
-
-
 def _on_writer(job: Callable[[], object]) -> Callable[[], Awaitable[object]]:
     return partial(WRITER.run, job)
+
+
+def _in_batches(job: Callable[[], int], *, batch_size: int = 1) -> Callable[[], Awaitable[None]]:
+    """For jobs that return how much they did; requests reach the writer between the batches."""
+
+    async def run() -> None:
+        while await WRITER.run(job) >= batch_size:
+            pass
+
+    return run
 
 
 def _in_thread(function: Callable[[], T]) -> Callable[[], Awaitable[T]]:
@@ -157,8 +118,8 @@ PERIODIC_TASKS: tuple[PeriodicTask, ...] = (
     PeriodicTask("reload allowed origins", partial(READER.run, ALLOWED_ORIGINS.refresh)),
     PeriodicTask("store ends of runs again", JOURNAL.look_after),
     PeriodicTask("end orphaned runs", end_orphaned_runs),
-    PeriodicTask("store spooled runs", store_spooled_runs),
-    PeriodicTask("count finished runs", count_runs),
+    PeriodicTask("store spooled runs", _on_writer(replay_spool)),
+    PeriodicTask("count finished runs", _in_batches(count_finished_runs, batch_size=MAX_RUNS)),
     PeriodicTask("reconnect Redis", LIMIT_REDIS.reconnect),
     PeriodicTask("renew concurrency slots", SLOTS.renew),
     PeriodicTask("reload limits", LIMIT_CACHE.refresh),
@@ -167,18 +128,27 @@ PERIODIC_TASKS: tuple[PeriodicTask, ...] = (
     PeriodicTask("refresh gauges", _in_thread(refresh_gauges)),
     PeriodicTask("evaluate alert rules", _in_thread(evaluate_due_rules)),
     PeriodicTask("send alert messages", _on_writer(enqueue_due_deliveries)),
-    PeriodicTask("forward audit trail", _in_thread(forward_audit_trail)),
-    PeriodicTask("begin nightly pruning", begin_nightly_pruning, MINUTE),
+    PeriodicTask("forward audit trail", _in_thread(forward_entries)),
+    PeriodicTask("anchor audit trail", _in_thread(write_anchor)),
+    # Counting reads much; the task "resume erasures" begins with what is found.
+    PeriodicTask(
+        "begin nightly pruning",
+        _in_thread(lambda: begin_pruning(timezone.now(), write=run_on_writer)),
+        MINUTE,
+    ),
     PeriodicTask("resume deletions", _on_writer(resume_deletions)),
     PeriodicTask("resume erasures", _on_writer(resume_removals)),
     PeriodicTask("remove erased runs from the spool", _on_writer(clean_spool)),
+    PeriodicTask("forget old erasures", _in_batches(delete_old_digests), HOUR),
     PeriodicTask("drop erased users from caches", _on_writer(CACHE_CLEANER.clear_if_erased)),
     PeriodicTask("resume evaluations", _on_writer(resume_questions)),
     PeriodicTask("resume replays", _on_writer(resume_replays)),
     PeriodicTask("resume exports", _on_writer(resume_exports)),
     PeriodicTask("delete expired exports", _on_writer(sweep_exports), MINUTE),
-    PeriodicTask("release review items", _on_writer(release_review_items), MINUTE),
+    PeriodicTask(
+        "release review items", _on_writer(lambda: take_back_left(now=timezone.now())), MINUTE
+    ),
     PeriodicTask("delete expired sessions", _on_writer(delete_expired_sessions), MINUTE),
     PeriodicTask("end lost background tasks", _on_writer(end_lost_tasks), MINUTE),
-    PeriodicTask("delete unreferenced blobs", delete_unreferenced_blobs, HOUR),
+    PeriodicTask("delete unreferenced blobs", _on_writer(enqueue_blob_sweep), HOUR),
 )

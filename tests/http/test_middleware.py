@@ -60,7 +60,7 @@ class Counter:
     def count_request(self, method: str, path: str, status: str) -> None:
         self.requests.append((method, path, status))
 
-    def time_begin(self, path: str, seconds: float) -> None:
+    def observe_response_start(self, path: str, seconds: float) -> None:
         assert 0 <= seconds < 60
         self.started.append(path)
 

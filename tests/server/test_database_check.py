@@ -83,7 +83,7 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("arguments", [("sweep",), ("serve", "--port", "0")])
+@pytest.mark.parametrize("arguments", [("showmigrations",), ("serve", "--port", "0")])
 def test_a_command_over_a_file_that_is_no_database_says_so_in_one_line(tmp_path, arguments):
     (tmp_path / "copilot.sqlite3").write_bytes(
         b"This is a text of more than a hundred bytes. " * 50

@@ -12,14 +12,19 @@ import pytest
 
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.jobs import tasks as background_tasks
-from copilot_admin.models import ErasedRun
+from copilot_admin.models import Copilot, ErasedRun, Removal
 from copilot_admin.privacy import erased_data
 from copilot_admin.runs import open_run
-from copilot_admin.server import lifecycle, periodic_tasks
-from copilot_admin.server.periodic_tasks import PeriodicTask, start_periodic_tasks
+from copilot_admin.server import lifecycle
+from copilot_admin.server.periodic_tasks import (
+    PERIODIC_TASKS,
+    PeriodicTask,
+    start_periodic_tasks,
+)
 from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.transcripts.store import JOURNAL
+from tests.factories import make_copilot
 from tests.polling import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -39,11 +44,11 @@ def test_the_start_recovers_what_another_process_left_and_the_end_writes_the_res
     monkeypatch.setattr(SPOOL, "remove_leftovers", lambda: calls.append("spool cleaned"))
     left = [2, 1]  # runs of two batches
 
-    def replay_spool(*, most: int) -> int:
+    def replay_spool() -> int:
         calls.append("spool stored")
         return left.pop(0) if left else 0
 
-    monkeypatch.setattr(periodic_tasks, "replay_spool", replay_spool)
+    monkeypatch.setattr(lifecycle, "replay_spool", replay_spool)
     dead: Iterator[int] = iter([20, 0])
 
     def reap(*, every_other_boot: bool) -> int:
@@ -73,10 +78,10 @@ def test_the_start_recovers_what_another_process_left_and_the_end_writes_the_res
 
 @pytest.mark.parametrize("failure", [OperationalError, InterfaceError, DatabaseError])
 def test_a_start_without_a_database_is_one_sentence(monkeypatch, failure):
-    def fail(*, most: int) -> None:
+    def fail() -> None:
         raise failure("database disk image\nis malformed")
 
-    monkeypatch.setattr(periodic_tasks, "replay_spool", fail)
+    monkeypatch.setattr(lifecycle, "replay_spool", fail)
     with ExitStack() as lock:
         monkeypatch.setattr(lifecycle, "_lock", lock)
         with pytest.raises(ConfigurationError) as refused:
@@ -151,27 +156,36 @@ def test_running_runs_send_heartbeats_and_orphans_end(monkeypatch):
         id = "run"
 
     running: set[Any] = set()
-    monkeypatch.setattr(periodic_tasks, "RUNNING", running)
-    monkeypatch.setattr(periodic_tasks, "beat", calls.append)
+    monkeypatch.setattr(open_run, "RUNNING", running)
+    monkeypatch.setattr(open_run, "beat", calls.append)
     batches = iter([20, 1, 0])
-    monkeypatch.setattr(periodic_tasks, "reap", lambda **_: calls.append("ended") or next(batches))
+    monkeypatch.setattr(open_run, "reap", lambda **_: calls.append("ended") or next(batches))
 
     async def scenario() -> None:
-        await periodic_tasks.send_heartbeats()
+        await open_run.send_heartbeats()
         running.add(Running())
-        await periodic_tasks.send_heartbeats()
-        await periodic_tasks.end_orphaned_runs()
+        await open_run.send_heartbeats()
+        await open_run.end_orphaned_runs()
 
     asyncio.run(scenario())
     assert calls == [("run",), *["ended"] * 3]
 
 
-def test_nightly_pruning_forgets_erasures_of_long_ago(monkeypatch, settings):
-    settings.PRUNE_HOUR = 0
+def test_old_erasures_are_forgotten_in_batches(monkeypatch):
     monkeypatch.setattr(erased_data, "MAX_DIGESTS", 1)
     long_ago = timezone.now() - 2 * erased_data.DIGEST_LIFETIME
     for number in range(3):
         digest = erased_data.get_digest(UUID(int=number))
         ErasedRun.objects.create(digest=digest, erased_at=long_ago if number else timezone.now())
-    asyncio.run(periodic_tasks.begin_nightly_pruning())
+    (task,) = (task for task in PERIODIC_TASKS if task.name == "forget old erasures")
+    asyncio.run(task.function())
     assert ErasedRun.objects.get().digest == erased_data.get_digest(UUID(int=0))
+
+
+def test_nightly_pruning_begins_a_removal(settings):
+    settings.PRUNE_HOUR = 0
+    make_copilot()
+    Copilot.objects.update(retention_days=1)
+    (task,) = (task for task in PERIODIC_TASKS if task.name == "begin nightly pruning")
+    asyncio.run(task.function())
+    assert Removal.objects.get().copilot == Copilot.objects.get().pk

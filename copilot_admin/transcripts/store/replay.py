@@ -19,17 +19,18 @@ from protocol.json import JsonObject
 UNFIT = (
     KeyError, TypeError, ValueError, AttributeError, OverflowError, DataError, IntegrityError,
 )  # fmt: skip
+MAX_RUNS = 50  # stored in one job, behind which requests wait
 logger = logging.getLogger(__name__)
 
 
-def replay_spool(*, most: int | None = None) -> int:
+def replay_spool(*, most: int = MAX_RUNS) -> int:
     """Stores the ends of runs that were spooled; at a start, do it before `reap`.
 
     A file goes when its run is committed; one that cannot be read or stored is set aside. Of several
     processes with one spool only one does it at a time: the others would wait for its rows.
 
     Args:
-        most: Files to look at; None: all there are.
+        most: Files to look at.
 
     Returns:
         Runs that were stored.
