@@ -8,7 +8,7 @@ import pytest
 
 from copilot_admin.jobs.blob_sweep import get_unreferenced_blobs
 from copilot_admin.models import Conversation, Node, NodeRole, Outcome, ReviewState, Run, Seat
-from copilot_admin.transcripts.matching import finding
+from copilot_admin.transcripts.matching import matching
 from tests.databases import IS_POSTGRESQL
 
 pytestmark = pytest.mark.django_db
@@ -71,8 +71,8 @@ def test_rows_are_found_by_their_index(question: Callable[[], QuerySet], index: 
 @pytest.mark.parametrize(
     ("statement", "values", "index"),
     [
-        (finding._BY_TRACE_WITHOUT_USER, {}, "conversation_trace_once"),
-        (finding._BY_TRACE_OF_USER, {"user_id": 7}, "conversation_user_trace_once"),
+        (matching._BY_TRACE_WITHOUT_USER, {}, "conversation_trace_once"),
+        (matching._BY_TRACE_OF_USER, {"user_id": 7}, "conversation_user_trace_once"),
     ],
 )
 def test_a_chat_is_found_by_its_trace_id_among_many(statement, values, index) -> None:

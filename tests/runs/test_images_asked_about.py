@@ -8,7 +8,7 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Blob, Conversation, Event, EventType, Node
-from copilot_admin.transcripts.matching.left_out import without_images
+from copilot_admin.transcripts.matching.message_store import replace_images
 from tests.agent.files.sample_files import base64
 from tests.agent.files.sample_images import image, speckled
 from tests.agent.scripted import text
@@ -33,7 +33,7 @@ def test_the_model_is_shown_it_and_the_transcript_knows_it_without_keeping_it(mo
         functions={"get_widget_data": lambda _: [result]},
         request={
             "widgets": {"primary": [WIDGET], "secondary": [], "extra": []},
-            "context": [{"uuid": "c", "name": "Attached", "data": {"items": [attached]}}],
+            "context": [{"uuid": "c", "name": "AttachedRequest", "data": {"items": [attached]}}],
         },
     )
     _, events = workspace.ask("What is it?")
@@ -74,7 +74,7 @@ def test_only_images_in_base64_give_way_to_words():
         None,
     ]
     item = {"content": "AAAA", "data_format": {"data_type": "PNG"}}
-    assert without_images([{"data": {"items": [item, *kept]}}]) == [
+    assert replace_images([{"data": {"items": [item, *kept]}}]) == [
         {"data": {"items": [{**item, "content": words}, *kept]}}
     ]
-    assert without_images([item], depth=0) == [item]
+    assert replace_images([item], depth=0) == [item]

@@ -1,5 +1,1 @@
-"""Which conversation does a stateless request continue?
-
-In come the messages of a request; out come the conversation and turn that they belong to, with what
-is new inserted. Doors: `attaching`, `chain`, `content`, `left_out`, `tree`.
-"""
+"""Matching of stateless requests to stored conversations, and storing of their new messages."""

@@ -1,4 +1,4 @@
-"""Attach a request to its conversation: the messages that are new, and the turn; writes.
+"""Store what is new in a request under what it continues: messages, conversation and turn.
 
 Source: docs/transcripts.md, rules 4, 5, 6 and 9.
 """
@@ -6,25 +6,33 @@ Source: docs/transcripts.md, rules 4, 5, 6 and 9.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import cast
+from typing import Any, cast
 
 from django.db import IntegrityError, OperationalError, transaction
 
 from copilot_admin.models import Conversation, Node, Turn
 from copilot_admin.storage import blobs
 from copilot_admin.storage.sql import fetch_row
-from copilot_admin.transcripts.matching.chain import Chain, Link
-from copilot_admin.transcripts.matching.content import NO_CONTENT, StoredContent, content_of
-from copilot_admin.transcripts.matching.finding import LOOKED_UP, Found, KnownConversation, find
-from copilot_admin.transcripts.matching.inserting import chained, insert
-from copilot_admin.transcripts.matching.tree import Seen
+from copilot_admin.transcripts.matching.hash_chain import HashChain, HashedMessage
+from copilot_admin.transcripts.matching.matching import (
+    MAX_HASHES,
+    Match,
+    match_request,
+)
+from copilot_admin.transcripts.matching.message_store import (
+    NO_CONTENT,
+    StoredContent,
+    insert_message,
+    serialize_message,
+)
+from copilot_admin.transcripts.matching.tree import StoredMessage, has_sibling_question
 from protocol.canonical import CanonicalRole
 from protocol.messages import HumanMessage
 
-TITLE_CHARACTERS = 300
-_TITLE_SOURCE = 20 * TITLE_CHARACTERS  # blanks are left out; a question may have megabytes
+MAX_TITLE_CHARACTERS = 300
+MAX_TITLE_SOURCE_CHARACTERS = 20 * MAX_TITLE_CHARACTERS  # a question may have megabytes
 
-# Another process may have been faster: then nothing is inserted, and its row is found.
+# If another process was faster, nothing is inserted, and its row is found.
 _INSERT_CONVERSATION = """
 INSERT INTO copilot_admin_conversation (
     copilot_id, principal, user_id, origin, trace_id, title, first_at, last_at, n_turns, n_runs,
@@ -41,31 +49,21 @@ INSERT INTO copilot_admin_turn (
 ) VALUES (%(conversation_id)s, %(human_node_id)s, 'open', %(at)s, 0, 0, 0, FALSE, 0)
 ON CONFLICT DO NOTHING RETURNING id
 """
-# Other questions at the same place. SQLite compiles the statement once because the role is a constant.
-_SIBLING = """
-SELECT id FROM copilot_admin_node
-WHERE conversation_id = %(conversation_id)s AND parent_id = %(parent_id)s AND id <> %(id)s
-    AND role = 'human' LIMIT 1
-"""
-_FIRST_SIBLING = """
-SELECT id FROM copilot_admin_node
-WHERE conversation_id = %(conversation_id)s AND depth = 0 AND id <> %(id)s AND role = 'human' LIMIT 1
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedMessages:
-    """The messages of a request, made ready outside of the transaction.
+    """The messages of a request, prepared outside of the transaction.
 
     Attributes:
         newest: Content of the last message, which is nearly always the only new one.
-        older: Contents of messages before it, by their place, where it takes long to make them.
-        user_id: Of the row of the user who asks; known in the transaction only.
-        origin: Of a trial: the conversation whose question it asks again.
+        older: Contents of messages before it, by their index, if they were prepared.
+        user_id: Row of the end user; known in the transaction only.
+        origin: The conversation whose question a trial asks again.
     """
 
-    chain: Chain
-    links: Sequence[Link]
+    chain: HashChain
+    messages: Sequence[HashedMessage]
     trace_id: str
     keep_content: bool
     newest: StoredContent
@@ -74,40 +72,46 @@ class PreparedMessages:
     user_id: int | None = None
     origin: int | None = None
 
-    def find(self) -> Found:
-        """Where they attach; reads the database."""
-        return find(self.chain, self.links, trace_id=self.trace_id, user_id=self.user_id)
+    def match(self) -> Match:
+        return match_request(
+            self.chain, self.messages, trace_id=self.trace_id, user_id=self.user_id
+        )
 
-    def first_unknown(self) -> int:
-        """The place of the first message that is stored nowhere; reads the database."""
-        places = {link.chain_hash: place for place, link in enumerate(self.links)}
-        newest = list(places)[-LOOKED_UP:]
-        known = Node.objects.filter(chain_hash__in=newest).values_list("chain_hash", flat=True)
-        return max((places.get(chain_hash, -1) for chain_hash in known), default=-1) + 1
+    def count_stored(self) -> int:
+        """Return the number of messages up to the last one that is stored anywhere."""
+        indexes = {message.chain_hash: index for index, message in enumerate(self.messages)}
+        newest = list(indexes)[-MAX_HASHES:]
+        stored = Node.objects.filter(chain_hash__in=newest).values_list("chain_hash", flat=True)
+        return max((indexes[chain_hash] for chain_hash in stored), default=-1) + 1
 
-    def contents(self, *, start: int) -> list[StoredContent]:
-        """What is stored of the messages from a place on."""
-        if start >= len(self.links):
-            return []
-        older = range(start, len(self.links) - 1)
+    def content(self, index: int) -> StoredContent:
+        """Return what is stored of a message."""
         if not self.keep_content:
-            return [NO_CONTENT] * (len(older) + 1)
-        return [*map(self._older, older), self.newest]
+            return NO_CONTENT
+        if index == len(self.messages) - 1:
+            return self.newest
+        return self.older.get(index) or serialize_message(self.messages[index].message)
 
-    def _older(self, place: int) -> StoredContent:
-        return self.older.get(place) or content_of(self.links[place].message)
+    def title(self) -> str:
+        for message in self.messages:
+            if self.keep_content and message.role is CanonicalRole.HUMAN:
+                question = cast(HumanMessage, message.message)
+                beginning = question.text.lstrip()[:MAX_TITLE_SOURCE_CHARACTERS]
+                text = serialize_message(replace(question, text=beginning)).text
+                return " ".join(text.split())[:MAX_TITLE_CHARACTERS]
+        return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attached:
-    """The conversation and turn that a request belongs to, after its new messages are stored.
+class AttachedRequest:
+    """The conversation and turn of a request whose new messages are stored.
 
     Attributes:
         is_new: The conversation begins with this request.
-        leaf_id: The node of the request's last message.
+        leaf_id: The stored last message of the request.
         path: Hashes of the stored messages that lead to the leaf, and maybe of others.
         is_new_turn: The question was not asked before.
-        branches: The question was asked beside another one.
+        is_branch: Another question was asked at its place before.
     """
 
     conversation_id: int
@@ -116,156 +120,126 @@ class Attached:
     leaf_id: int | None
     path: frozenset[str]
     is_new_turn: bool
-    branches: bool
+    is_branch: bool
 
 
-def attach(incoming: PreparedMessages) -> Attached:
-    """Stores what is new in a request, under what it continues."""
-    found = incoming.find()
-    found, conversation, is_new = _conversation(found, incoming)
-    new = _insert(conversation, found, incoming)
-    if found.place.differing:
-        Node.objects.filter(pk__in=found.place.differing, echo_differs=False).update(
-            echo_differs=True
-        )
-    turn_id, is_new_turn = _turn(conversation, found, new, incoming)
-    return Attached(
-        conversation_id=conversation.id,
+def attach_request(request: PreparedMessages) -> AttachedRequest:
+    """Store what is new in a request under what it continues."""
+    match, conversation_id, is_new = _open_conversation(request)
+    new = _insert_messages(conversation_id, match, request)
+    if match.leaf is not None and match.altered:
+        Node.objects.filter(pk=match.leaf.id, echo_differs=False).update(echo_differs=True)
+    leaf = new[-1] if new else match.leaf
+    path = [*reversed(new), *match.tree.path(match.leaf)]
+    hashes = [message.chain_hash for message in path]
+    turn_id, is_new_turn = _open_turn(conversation_id, path, new, request)
+    asks_again = not is_new and is_new_turn and bool(new) and new[0].is_question
+    return AttachedRequest(
+        conversation_id=conversation_id,
         turn_id=turn_id,
         is_new=is_new,
-        leaf_id=_leaf_id(found, new),
-        path=_path(found, new, incoming.links),
+        leaf_id=leaf.id if leaf else None,
+        path=frozenset(hashes).union(one.chain_hash for one in request.messages),
         is_new_turn=is_new_turn,
-        branches=not is_new and is_new_turn and _has_siblings(new),
+        is_branch=asks_again and has_sibling_question(new[0]),
     )
 
 
-def _conversation(
-    found: Found, incoming: PreparedMessages
-) -> tuple[Found, KnownConversation, bool]:
-    """The conversation found, or a new one; when two requests make it, the second finds it."""
-    if found.conversation is None:
-        conversation = _new_conversation(incoming)
-        if conversation is not None:
-            return found, conversation, True
-        found = incoming.find()
-    elif incoming.trace_id and not found.conversation.trace_id:
-        found = _named(found, found.conversation, incoming)
-    if found.conversation is None:  # it was made by another process, which took it away again
+def _open_conversation(request: PreparedMessages) -> tuple[Match, int, bool]:
+    """Return the matched conversation or a new one; of two requests at once, the second finds it."""
+    match = request.match()
+    if match.conversation_id is None:
+        row = fetch_row(
+            _INSERT_CONVERSATION,
+            copilot_id=request.chain.copilot_id,
+            principal=request.chain.principal,
+            user_id=request.user_id,
+            origin=request.origin,
+            trace_id=request.trace_id,
+            title=request.title(),
+            at=request.at,
+        )
+        if row is not None:
+            return match, row["id"], True
+        match = request.match()
+    elif request.trace_id and not match.trace_id:
+        match = _set_trace_id(match.conversation_id, match, request)
+    if match.conversation_id is None:  # another process inserted it and deleted it again
         raise OperationalError("a conversation is there, and not found")
-    return found, found.conversation, False
+    return match, match.conversation_id, False
 
 
-def _new_conversation(incoming: PreparedMessages) -> KnownConversation | None:
-    row = fetch_row(
-        _INSERT_CONVERSATION,
-        copilot_id=incoming.chain.copilot_id,
-        principal=incoming.chain.principal,
-        user_id=incoming.user_id,
-        origin=incoming.origin,
-        trace_id=incoming.trace_id,
-        title=_title(incoming) if incoming.keep_content else "",
-        at=incoming.at,
-    )
-    return KnownConversation(row["id"], incoming.trace_id) if row else None
-
-
-def _named(found: Found, conversation: KnownConversation, incoming: PreparedMessages) -> Found:
-    """Gives a conversation that was found by its words the trace id it goes by from now on."""
+def _set_trace_id(conversation_id: int, match: Match, request: PreparedMessages) -> Match:
+    """Give a conversation that was matched by its messages the trace id of the request."""
     try:
         with transaction.atomic():
-            Conversation.objects.filter(pk=conversation.id).update(trace_id=incoming.trace_id)
+            Conversation.objects.filter(pk=conversation_id).update(trace_id=request.trace_id)
     except IntegrityError:
-        return incoming.find()
-    return found
+        return request.match()
+    return match
 
 
-def _title(incoming: PreparedMessages) -> str:
-    for link in incoming.links:
-        if link.role is CanonicalRole.HUMAN:
-            question = cast(HumanMessage, link.message)
-            beginning = replace(question, text=question.text.lstrip()[:_TITLE_SOURCE])
-            return " ".join(content_of(beginning).text.split())[:TITLE_CHARACTERS]
-    return ""
+def _insert_messages(
+    conversation_id: int, match: Match, request: PreparedMessages
+) -> list[StoredMessage]:
+    """Store new messages, each under the one before; all but the newest are the client's history."""
+    chain, above, new = request.chain, match.leaf, list[StoredMessage]()
+    contents = {i: request.content(i) for i in range(match.used, len(request.messages))}
+    blobs.save(content.blob for content in contents.values() if content.blob)
+    for index, content in contents.items():
+        message = request.messages[index]
+        client_hash = above.client_hash if above else chain.root
+        if message.role is not CanonicalRole.AI:
+            client_hash = chain.extend(client_hash, message.digest)
+        values: dict[str, Any] = {
+            "conversation_id": conversation_id,
+            "parent_id": above.id if above else None,
+            "depth": above.depth + 1 if above else 0,
+            "chain_hash": chain.extend(above.chain_hash if above else chain.root, message.digest),
+            "client_hash": client_hash,
+            "from_history": index < len(request.messages) - 1,
+            "role": message.role,
+            "kind": message.kind,
+        }
+        id, _ = insert_message(
+            **values, agent=content.agent, text=content.text, blob_id=content.sha, at=request.at
+        )
+        above = StoredMessage(id=id, **values)
+        new.append(above)
+    return new
 
 
-def _insert(
-    conversation: KnownConversation, found: Found, incoming: PreparedMessages
-) -> list[Seen]:
-    """Stores the new messages, each under the one before."""
-    contents = incoming.contents(start=found.place.used)
-    blobs.save(content.blob for content in contents if content.blob)
-    new = zip(incoming.links[found.place.used :], contents, strict=True)
-    return insert(
-        tuple(chained(new, chain=incoming.chain, before=found.place.node)),
-        conversation_id=conversation.id,
-        before=found.place.node,
-        at=incoming.at,
-    )
-
-
-def _turn(
-    conversation: KnownConversation, found: Found, new: Sequence[Seen], incoming: PreparedMessages
+def _open_turn(
+    conversation_id: int,
+    path: Sequence[StoredMessage],
+    new: Sequence[StoredMessage],
+    request: PreparedMessages,
 ) -> tuple[int, bool]:
-    """The turn of the nearest question above the leaf; results without one share a turn."""
-    human_id = _question_id(conversation, found, new, incoming.links)
-    if not any(node.id == human_id for node in new):
-        turn_id = _turn_of(conversation, human_id)
-        if turn_id is not None:
-            return turn_id, False
+    """Return the turn of the nearest question above the leaf; results without one share a turn."""
+    question_id = _find_question(conversation_id, path, request.messages)
+    turns = Turn.objects.filter(conversation_id=conversation_id, human_node_id=question_id)
+    ids = turns.order_by("-id").values_list("pk", flat=True)
+    is_new = any(message.id == question_id for message in new)
+    turn_id = None if is_new else ids.first()
+    if turn_id is not None:
+        return turn_id, False
     row = fetch_row(
-        _INSERT_TURN, conversation_id=conversation.id, human_node_id=human_id, at=incoming.at
+        _INSERT_TURN, conversation_id=conversation_id, human_node_id=question_id, at=request.at
     )
     if row is not None:
         return row["id"], True
-    turn_id = _turn_of(conversation, human_id)
-    if turn_id is None:  # another process made it, and took it away again
+    turn_id = ids.first()
+    if turn_id is None:  # another process inserted it and deleted it again
         raise OperationalError("a turn is there, and not found")
     return turn_id, False
 
 
-def _turn_of(conversation: KnownConversation, human_id: int | None) -> int | None:
-    turns = Turn.objects.filter(human_node_id=human_id)
-    if human_id is None:
-        turns = turns.filter(conversation_id=conversation.id)
-    return turns.order_by("-id").values_list("pk", flat=True).first()
-
-
-def _question_id(
-    conversation: KnownConversation, found: Found, new: Sequence[Seen], links: Sequence[Link]
+def _find_question(
+    conversation_id: int, path: Sequence[StoredMessage], messages: Sequence[HashedMessage]
 ) -> int | None:
-    for node in reversed(new):
-        if node.role is CanonicalRole.HUMAN:
-            return node.id
-    place = found.place.node
-    anchor = found.tree.anchor(place) if place else None
-    if anchor is not None:
-        return anchor.id
-    hashes = [link.chain_hash for link in links if link.role is CanonicalRole.HUMAN]
-    asked = Node.objects.filter(conversation_id=conversation.id, chain_hash__in=hashes[-1:])
+    for message in path:
+        if message.is_question:
+            return message.id
+    hashes = [one.chain_hash for one in messages if one.role is CanonicalRole.HUMAN]
+    asked = Node.objects.filter(conversation_id=conversation_id, chain_hash__in=hashes[-1:])
     return asked.values_list("pk", flat=True).first()
-
-
-def _leaf_id(found: Found, new: Sequence[Seen]) -> int | None:
-    if new:
-        return new[-1].id
-    return found.place.node.id if found.place.node else None
-
-
-def _path(found: Found, new: Sequence[Seen], links: Sequence[Link]) -> frozenset[str]:
-    hashes = {link.chain_hash for link in links} | {node.chain_hash for node in new}
-    node = found.place.node
-    while node is not None:
-        hashes.add(node.chain_hash)
-        node = found.tree.parent(node)
-    return frozenset(hashes)
-
-
-def _has_siblings(new: Sequence[Seen]) -> bool:
-    if not new or new[0].role is not CanonicalRole.HUMAN:
-        return False
-    first = new[0]
-    place: dict[str, object] = {"conversation_id": first.conversation_id, "id": first.id}
-    if first.parent_id is None:
-        return fetch_row(_FIRST_SIBLING, **place) is not None
-    return fetch_row(_SIBLING, **place, parent_id=first.parent_id) is not None

@@ -1,15 +1,15 @@
-"""The stored messages of a conversation, as a tree to walk along with a request."""
+"""Stored messages of a conversation as a tree; an edited question is a branch of it."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from copilot_admin.models import Node
 from protocol.canonical import CanonicalRole, Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """A stored message, as far as threading needs it; `text` is the beginning of an answer."""
+class StoredMessage:
+    """A stored message without its content."""
 
     id: int
     conversation_id: int
@@ -20,49 +20,35 @@ class Seen:
     from_history: bool
     role: CanonicalRole
     kind: Kind
-    text: str = ""
+
+    @property
+    def is_question(self) -> bool:
+        return self.role is CanonicalRole.HUMAN
 
     @property
     def is_answer(self) -> bool:
-        """Whether an agent wrote this text."""
         return self.role is CanonicalRole.AI and self.kind is Kind.TEXT
 
 
 class MessageTree:
-    """Stored messages by parent and hash."""
+    """Messages of one conversation, as far as they were loaded."""
 
-    def __init__(self, nodes: Iterable[Seen]) -> None:
-        self.nodes = {node.id: node for node in nodes}
-        self._by_hash = {node.chain_hash: node for node in self.nodes.values()}
-        self._children: dict[int | None, list[Seen]] = defaultdict(list)
-        for node in self.nodes.values():
-            self._children[node.parent_id].append(node)
+    def __init__(self, messages: Iterable[StoredMessage] = ()) -> None:
+        self.messages = {message.id: message for message in messages}
 
-    def with_hash(self, chain_hash: str) -> Seen | None:
-        """The message whose history has this hash."""
-        return self._by_hash.get(chain_hash)
+    def parent(self, message: StoredMessage) -> StoredMessage | None:
+        return self.messages.get(message.parent_id) if message.parent_id is not None else None
 
-    def parent(self, node: Seen) -> Seen | None:
-        """The message that this one follows; none for the first."""
-        return self.nodes.get(node.parent_id) if node.parent_id is not None else None
+    def path(self, leaf: StoredMessage | None) -> Iterator[StoredMessage]:
+        """Yield a message and those above it, the nearest first."""
+        while leaf is not None:
+            yield leaf
+            leaf = self.parent(leaf)
 
-    def children(self, node: Seen) -> list[Seen]:
-        """The messages that follow, oldest first."""
-        return self._children[node.id]
 
-    def anchor(self, node: Seen) -> Seen | None:
-        """The question to which a message belongs; the message itself if it is one."""
-        above: Seen | None = node
-        while above is not None and above.role is not CanonicalRole.HUMAN:
-            above = self.parent(above)
-        return above
-
-    def region(self, node: Seen) -> Iterator[Seen]:
-        """A message and all that followed it until the next question, whatever the branch."""
-        waiting = [node]
-        while waiting:
-            one = waiting.pop()
-            yield one
-            waiting.extend(
-                child for child in self.children(one) if child.role is not CanonicalRole.HUMAN
-            )
+def has_sibling_question(message: StoredMessage) -> bool:
+    """Return True if another question was asked at the place of this message."""
+    siblings = Node.objects.filter(
+        conversation_id=message.conversation_id, parent_id=message.parent_id, role="human"
+    )
+    return siblings.exclude(pk=message.id).exists()

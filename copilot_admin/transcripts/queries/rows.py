@@ -23,7 +23,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.redaction.rules import rules_of
 from copilot_admin.storage import blobs
-from copilot_admin.transcripts.matching.content import data_in
+from copilot_admin.transcripts.matching.message_store import parse_content
 from copilot_admin.transcripts.queries.extent import WHOLE, Extent
 from copilot_admin.transcripts.queries.tree import Tree
 from copilot_admin.transcripts.store.checkpoints import piece_of
@@ -57,7 +57,7 @@ class StoredRows:
 
     def data(self, node: Node) -> JsonObject | None:
         """What a call or a result holds."""
-        return self.content(node.blob_id) if node.blob_id else data_in(node.text)
+        return self.content(node.blob_id) if node.blob_id else parse_content(node.text)
 
     def content(self, sha: str | None) -> JsonObject | None:
         """The object that is stored under a hash."""

@@ -266,9 +266,9 @@ async def _made_ready(run: Opening) -> opening.Prepared:
         return opening.prepare(run)
     ready = await asyncio.to_thread(opening.prepare, run)
     messages = ready.incoming
-    if is_small or messages is None or not messages.keep_content or len(messages.links) < 2:
+    if is_small or messages is None or not messages.keep_content or len(messages.messages) < 2:
         return ready
-    start = await READER.run(messages.first_unknown)
+    start = await READER.run(messages.count_stored)
     return await asyncio.to_thread(with_older, ready, messages, start=start)
 
 

@@ -5,7 +5,7 @@ from hashlib import blake2b
 
 from django.conf import settings
 
-from copilot_admin.transcripts.matching.chain import PUBLIC_KEY
+from copilot_admin.transcripts.matching.hash_chain import PUBLIC_KEY
 
 
 def hash_key(*, keep_content: bool) -> bytes:

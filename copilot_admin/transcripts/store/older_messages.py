@@ -7,7 +7,7 @@ addresses cleaned: a second of work for which everybody would wait on the writer
 from dataclasses import replace
 
 from copilot_admin.transcripts.matching.attaching import PreparedMessages
-from copilot_admin.transcripts.matching.content import content_of
+from copilot_admin.transcripts.matching.message_store import serialize_message
 from copilot_admin.transcripts.store.opening import Prepared
 
 
@@ -19,6 +19,9 @@ def with_older(prepared: Prepared, incoming: PreparedMessages, *, start: int) ->
         incoming: Its messages.
         start: The place.
     """
-    links = incoming.links
-    older = {place: content_of(links[place].message) for place in range(start, len(links) - 1)}
+    messages = incoming.messages
+    older = {
+        place: serialize_message(messages[place].message)
+        for place in range(start, len(messages) - 1)
+    }
     return replace(prepared, incoming=replace(incoming, older=older))

@@ -18,10 +18,17 @@ from copilot_admin.redaction.redactor import redacted
 from copilot_admin.storage import blobs
 from copilot_admin.storage.blobs import BlobValue
 from copilot_admin.storage.sql import execute
-from copilot_admin.transcripts.matching.attaching import Attached, PreparedMessages, attach
-from copilot_admin.transcripts.matching.chain import Chain, Link
-from copilot_admin.transcripts.matching.content import NO_CONTENT, content_of
-from copilot_admin.transcripts.matching.left_out import without_images
+from copilot_admin.transcripts.matching.attaching import (
+    AttachedRequest,
+    PreparedMessages,
+    attach_request,
+)
+from copilot_admin.transcripts.matching.hash_chain import HashChain, HashedMessage
+from copilot_admin.transcripts.matching.message_store import (
+    NO_CONTENT,
+    replace_images,
+    serialize_message,
+)
 from copilot_admin.transcripts.store.keys import hash_key
 from copilot_admin.transcripts.store.recall import recollect
 from copilot_admin.transcripts.store.requests import FIELDS, split_request
@@ -70,7 +77,7 @@ class Prepared:
     incoming: PreparedMessages | None = None
     env: Mapping[str, BlobValue] = field(default_factory=dict)
     tries: int = 0
-    attached: Attached | None = None
+    attached: AttachedRequest | None = None
 
     def contents(self) -> Sequence[BlobValue]:
         """Return what is stored as blobs: of the request, and of the messages that were prepared."""
@@ -86,20 +93,20 @@ def prepare(opening: Opening) -> Prepared:
     keep = opening.logging is Logging.EVERYTHING
     # Out of what a public hash was made of, somebody could find out what was taken out.
     in_clear = keep and not opening.redaction
-    chain = Chain(
+    chain = HashChain(
         hash_key(keep_content=in_clear),
         opening.copilot_id,
         opening.principal,
         opening.user.id if opening.user else "",
     )
-    links = chain.links(opening.query.messages)
+    messages = chain.hash_messages(opening.query.messages)
     env = _kept(opening.query.env) if keep else {}
     if keep and opening.redaction:
-        opening, links, env = _redacted(opening, links, env)
+        opening, messages, env = _redacted(opening, messages, env)
     incoming = PreparedMessages(
         chain=chain,
-        links=links,
-        newest=content_of(links[-1].message) if keep and links else NO_CONTENT,
+        messages=messages,
+        newest=serialize_message(messages[-1].message) if keep and messages else NO_CONTENT,
         trace_id=opening.trace_id or "",
         keep_content=keep,
         at=opening.started_at,
@@ -109,21 +116,21 @@ def prepare(opening: Opening) -> Prepared:
 
 
 def _redacted(
-    opening: Opening, links: Sequence[Link], env: JsonObject
-) -> tuple[Opening, tuple[Link, ...], JsonObject]:
+    opening: Opening, hashed: Sequence[HashedMessage], env: JsonObject
+) -> tuple[Opening, tuple[HashedMessage, ...], JsonObject]:
     """What is stored of a request, with what the rules name taken out; its hashes stay."""
-    messages = [link.message for link in links]
+    messages = [one.message for one in hashed]
     given: list[Any] = [env, opening.query.notes, *messages]
     env, notes, *kept = redacted(given, opening.redaction)
-    redacted_links = tuple(
-        replace(link, message=message) for link, message in zip(links, kept, strict=True)
+    redacted_messages = tuple(
+        replace(one, message=message) for one, message in zip(hashed, kept, strict=True)
     )
-    return replace(opening, query=replace(opening.query, notes=notes)), redacted_links, env
+    return replace(opening, query=replace(opening.query, notes=notes)), redacted_messages, env
 
 
 def _kept(env: JsonObject) -> JsonObject:
     """What a reviewer may see of a request beside its messages; images are not kept."""
-    return {**env, "context": without_images(env["context"])} if "context" in env else env
+    return {**env, "context": replace_images(env["context"])} if "context" in env else env
 
 
 def accept(prepared: Prepared) -> Accepted:
@@ -134,11 +141,13 @@ def accept(prepared: Prepared) -> Accepted:
         return stored
     blobs.save(prepared.contents())  # together, before any other row is held
     user_id = _user_id(opening.user, opening.logging, at=opening.started_at)
-    if prepared.incoming is None or not prepared.incoming.links:
+    if prepared.incoming is None or not prepared.incoming.messages:
         _create_run(prepared, None, user_id)
         return Accepted()
     incoming = prepared.incoming
-    prepared.attached = attach(incoming if user_id is None else replace(incoming, user_id=user_id))
+    prepared.attached = attach_request(
+        incoming if user_id is None else replace(incoming, user_id=user_id)
+    )
     _create_run(prepared, prepared.attached, user_id)
     _count(prepared.attached, opening)
     return _accepted(opening, prepared.attached)
@@ -162,7 +171,7 @@ def _stored(prepared: Prepared) -> Accepted | None:
     return _accepted(opening, there)
 
 
-def _accepted(opening: Opening, attached: Attached) -> Accepted:
+def _accepted(opening: Opening, attached: AttachedRequest) -> Accepted:
     return Accepted(
         conversation_id=attached.conversation_id,
         turn_id=attached.turn_id,
@@ -213,7 +222,7 @@ def refuse_more(refusal: Refusal, more: int) -> None:
     Run.objects.filter(pk=refusal.run_id).update(times=F("times") + more)
 
 
-def _create_run(prepared: Prepared, attached: Attached | None, user_id: int | None) -> None:
+def _create_run(prepared: Prepared, attached: AttachedRequest | None, user_id: int | None) -> None:
     opening, query = prepared.opening, prepared.opening.query
     content = opening.logging is Logging.EVERYTHING
     nothing = opening.logging is Logging.NOTHING
@@ -239,7 +248,7 @@ def _create_run(prepared: Prepared, attached: Attached | None, user_id: int | No
     )
 
 
-def _count(attached: Attached, opening: Opening) -> None:
+def _count(attached: AttachedRequest, opening: Opening) -> None:
     """Counts a request of a conversation; a new one was stored with its first."""
     if not attached.is_new:
         execute(
@@ -247,7 +256,7 @@ def _count(attached: Attached, opening: Opening) -> None:
             id=attached.conversation_id,
             turns=int(attached.is_new_turn),
             at=opening.started_at,
-            branches=attached.branches,
+            branches=attached.is_branch,
         )
     if not attached.is_new_turn:
         execute(_REOPEN_TURN, id=attached.turn_id)

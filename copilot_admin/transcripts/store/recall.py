@@ -10,8 +10,8 @@ from copilot_admin.agent.client.extra_state import SIGNED_MEMORY
 from copilot_admin.agent.values.engine_input import Memory, Recollection
 from copilot_admin.models import Event, EventType, Node, NodeKind, Run
 from copilot_admin.storage import blobs
-from copilot_admin.transcripts.matching.attaching import Attached
-from copilot_admin.transcripts.matching.content import data_in
+from copilot_admin.transcripts.matching.attaching import AttachedRequest
+from copilot_admin.transcripts.matching.message_store import parse_content
 from copilot_admin.transcripts.store.requests import COLUMNS, load_request
 from copilot_admin.transcripts.store.selection import selection_of
 from protocol.json import Json, JsonObject
@@ -40,7 +40,9 @@ class _Earlier:
         return self.started_at + timedelta(milliseconds=self.ms or 0)
 
 
-def recollect(attached: Attached, query: Query, *, run_id: UUID, now: datetime) -> Recollection:
+def recollect(
+    attached: AttachedRequest, query: Query, *, run_id: UUID, now: datetime
+) -> Recollection:
     """Looks back from a run that was just attached."""
     earlier = [] if attached.is_new_turn else _earlier(attached, run_id)
     if not earlier:
@@ -54,7 +56,7 @@ def recollect(attached: Attached, query: Query, *, run_id: UUID, now: datetime) 
     )
 
 
-def _earlier(attached: Attached, run_id: UUID) -> list[_Earlier]:
+def _earlier(attached: AttachedRequest, run_id: UUID) -> list[_Earlier]:
     runs = Run.objects.filter(turn_id=attached.turn_id).exclude(pk=run_id).order_by("started_at")
     rows = runs.select_related("output_node").only(
         "input_leaf_id",
@@ -85,7 +87,7 @@ def _functions(call_ids: Iterable[int | None]) -> Counter[str]:
     nodes = Node.objects.filter(pk__in=[id for id in call_ids if id is not None])
     rows = list(nodes.values_list("text", "blob_id"))
     big = blobs.load(sha for _, sha in rows if sha)
-    calls = [big.get(sha) if sha else data_in(text) for text, sha in rows]
+    calls = [big.get(sha) if sha else parse_content(text) for text, sha in rows]
     return Counter(
         str(call.get("function") or "") if isinstance(call, Mapping) else "" for call in calls
     )

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from copilot_admin.models import NodeKind, NodeRole
-from copilot_admin.transcripts.matching.chain import Chain
-from copilot_admin.transcripts.matching.content import StoredContent
-from copilot_admin.transcripts.matching.inserting import insert_node
+from copilot_admin.transcripts.matching.hash_chain import HashChain
+from copilot_admin.transcripts.matching.message_store import StoredContent, insert_message
 from copilot_admin.transcripts.store.keys import hash_key
 from copilot_admin.transcripts.store.open_runs import Leaf, OpenRun
 from copilot_admin.transcripts.store.sealed_contents import SealedContents
@@ -26,7 +25,7 @@ def write_replies(
 ) -> WrittenAnswer:
     """Hangs each reply under the one before it, the first under what the run read last."""
     in_clear = sealed.keep_content and not sealed.is_redacted
-    chain = Chain(hash_key(keep_content=in_clear), run.copilot_id, run.principal)
+    chain = HashChain(hash_key(keep_content=in_clear), run.copilot_id, run.principal)
     leaf = run.leaf or Leaf(None, -1, chain.root, chain.root)
     answer_text = ""
     for reply, content in zip(sealed.replies, contents.replies, strict=True):
@@ -44,12 +43,12 @@ def _reply_node(
     conversation_id: int,
     *,
     parent: Leaf,
-    chain: Chain,
+    chain: HashChain,
     at: datetime,
 ) -> tuple[Leaf, str]:
     """Stores a reply, or finds it where it was given before; with the text that is stored."""
-    chain_hash = chain.after(parent.chain_hash, bytes.fromhex(reply.digest))
-    node_id, text = insert_node(
+    chain_hash = chain.extend(parent.chain_hash, bytes.fromhex(reply.digest))
+    node_id, text = insert_message(
         conversation_id=conversation_id,
         chain_hash=chain_hash,
         parent_id=parent.id,

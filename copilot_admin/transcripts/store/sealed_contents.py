@@ -4,7 +4,11 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from copilot_admin.storage.blobs import BlobValue, to_big_blob
-from copilot_admin.transcripts.matching.content import NO_CONTENT, StoredContent, content_of
+from copilot_admin.transcripts.matching.message_store import (
+    NO_CONTENT,
+    StoredContent,
+    serialize_message,
+)
 from copilot_admin.transcripts.store.sealing import Sealed
 
 
@@ -19,7 +23,7 @@ class SealedContents:
         """The content of each reply, in their order."""
         if not self._sealed.keep_content:
             return [NO_CONTENT for _ in self._sealed.replies]
-        return [content_of(reply.message) for reply in self._sealed.replies]
+        return [serialize_message(reply.message) for reply in self._sealed.replies]
 
     @cached_property
     def entries(self) -> Sequence[BlobValue | None]:

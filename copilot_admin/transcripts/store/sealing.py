@@ -14,7 +14,7 @@ from copilot_admin.agent.values.model_call import Usage, UsageSource
 from copilot_admin.models import Outcome
 from copilot_admin.redaction.redactor import redacted, told
 from copilot_admin.redaction.rules import NO_RULES, Rules
-from copilot_admin.transcripts.matching.chain import digest_of
+from copilot_admin.transcripts.matching.hash_chain import digest_of
 from copilot_admin.transcripts.store.keys import hash_key
 from copilot_admin.transcripts.store.record import Entry, Record
 from copilot_admin.transcripts.store.token_sums import sum_of

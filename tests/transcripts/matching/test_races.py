@@ -6,7 +6,7 @@ from django.db import OperationalError, connection, transaction
 import pytest
 
 from copilot_admin.models import Conversation, Node, Run, Turn
-from copilot_admin.transcripts.matching import attaching, finding
+from copilot_admin.transcripts.matching import attaching, matching
 from copilot_admin.transcripts.store.opening import accept, prepare
 from tests.polling import eventually
 from tests.transcripts.store.journaling import (
@@ -20,9 +20,11 @@ pytestmark = pytest.mark.django_db
 
 def blind_once(monkeypatch, seen=None):
     """The first look sees what was there before another process committed."""
-    find, looks = attaching.find, [seen or finding.Found()]
+    find, looks = attaching.match_request, [seen or matching.Match()]
     monkeypatch.setattr(
-        attaching, "find", lambda *args, **options: looks.pop() if looks else find(*args, **options)
+        attaching,
+        "match_request",
+        lambda *args, **options: looks.pop() if looks else find(*args, **options),
     )
 
 
@@ -40,7 +42,7 @@ def test_a_conversation_that_another_process_makes_meanwhile_is_joined(monkeypat
 def test_a_conversation_that_is_made_and_taken_away_meanwhile_is_an_outage(monkeypatch):
     client = Client(trace_id="chat")
     client.ask("Hi").answer("Hello")
-    monkeypatch.setattr(attaching, "find", lambda *args, **options: finding.Found())
+    monkeypatch.setattr(attaching, "match_request", lambda *args, **options: matching.Match())
     with pytest.raises(OperationalError, match="and not found"):
         client.ask("Hi", ai("Hello"), "And?")
 
@@ -49,7 +51,7 @@ def test_a_conversation_that_is_made_and_taken_away_meanwhile_is_an_outage(monke
 def test_a_turn_that_another_process_makes_meanwhile_is_shared(monkeypatch):
     client = Client(trace_id="chat")
     first = client.ask("Hi")
-    blind_once(monkeypatch, finding.Found(first.conversation))
+    blind_once(monkeypatch, matching.Match(first.conversation.pk, "chat"))
     second = client.ask("Hi")
     assert second.accepted.turn_id == first.accepted.turn_id
     assert second.conversation.n_turns == 1
@@ -59,7 +61,7 @@ def test_a_turn_that_another_process_makes_meanwhile_is_shared(monkeypatch):
 def test_a_history_that_another_process_stores_meanwhile_is_stored_once(monkeypatch):
     client = Client(trace_id="chat")
     first = client.ask("Hi").answer("Hello")
-    blind_once(monkeypatch, finding.Found(first.conversation))
+    blind_once(monkeypatch, matching.Match(first.conversation.pk, "chat"))
     second = client.ask("Hi", ai("Hello"), "And?")
     assert second.conversation == first.conversation
     assert [row[0] for row in shape(first.conversation)] == [0, 1, 2]
@@ -71,7 +73,7 @@ def test_a_trace_id_that_another_process_gives_away_meanwhile_is_respected(monke
     unnamed = client.ask("Hi").answer("Hello")
     named = client.another(trace_id="chat")
     first = named.ask("Ho").answer("Yes")
-    blind_once(monkeypatch, finding.Found(unnamed.conversation))
+    blind_once(monkeypatch, matching.Match(unnamed.conversation.pk))
     second = named.ask("Ho", ai("Yes"), "And?")
     assert second.conversation == first.conversation
     assert unnamed.conversation.trace_id == ""
@@ -84,7 +86,7 @@ def test_two_requests_of_one_conversation_at_once(history, monkeypatch):
     client = Client(trace_id="chat")
     if len(history) > 1:
         client.ask("Hi").answer("Hello")
-    find, to_be_met = attaching.find, ["the first"]
+    find, to_be_met = attaching.match_request, ["the first"]
 
     def find_while_the_other_waits(*args, **options):
         found = find(*args, **options)
@@ -93,7 +95,7 @@ def test_two_requests_of_one_conversation_at_once(history, monkeypatch):
             assert eventually(is_waited_for)
         return found
 
-    monkeypatch.setattr(attaching, "find", find_while_the_other_waits)
+    monkeypatch.setattr(attaching, "match_request", find_while_the_other_waits)
     openings = [client.opening(*history), client.opening(*history)]
     with ThreadPoolExecutor(2) as threads:
         accepted = list(threads.map(accept_alone, openings))

@@ -9,7 +9,7 @@ import pytest
 from copilot_admin.models import Blob, Logging, Node
 from copilot_admin.redaction.rules import rules_for
 from copilot_admin.transcripts.matching import attaching
-from copilot_admin.transcripts.matching.content import StoredContent, content_of
+from copilot_admin.transcripts.matching.message_store import StoredContent, serialize_message
 from copilot_admin.transcripts.store import JOURNAL, PREPARE_INLINE_BYTES, Opening, older_messages
 from protocol.messages import Message
 from tests.transcripts.store.journaling import Client, ai, call_echo, human, result
@@ -27,10 +27,10 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Message]]:
 
     def watched(message: Message) -> StoredContent:
         found.append((threading.current_thread().name, message))
-        return content_of(message)
+        return serialize_message(message)
 
     for module in (older_messages, attaching):
-        monkeypatch.setattr(module, "content_of", watched)
+        monkeypatch.setattr(module, "serialize_message", watched)
     return found
 
 
@@ -49,7 +49,7 @@ def stored() -> list[tuple[str, str | None]]:
 def test_the_writer_makes_the_title_and_nothing_else(made):
     accept(large(Client(), *CHAT))
     by_writer = [message for thread, message in made if thread.startswith("journal-writer")]
-    assert by_writer == [human(LONG.lstrip()[: attaching._TITLE_SOURCE])]
+    assert by_writer == [human(LONG.lstrip()[: attaching.MAX_TITLE_SOURCE_CHARACTERS])]
     assert [message for _, message in made if message not in by_writer] == list(CHAT[:-1])
 
 
@@ -81,7 +81,7 @@ def test_what_another_chat_has_alike_is_stored_for_this_one_too(made):
 
 def test_of_a_small_request_nobody_looks_what_is_stored(monkeypatch, made):
     """Also where it is made ready in a thread, for the expressions of its copilot."""
-    monkeypatch.setattr(attaching.PreparedMessages, "first_unknown", None)
+    monkeypatch.setattr(attaching.PreparedMessages, "count_stored", None)
     opening = Client().opening(human("Hi"), ai("Hello."), human("And now?"))
     accept(replace(opening, redaction=rules_for((), ("Hello",))))
     assert [text for text, _ in stored()] == ["Hi", "[redacted].", "And now?"]

@@ -133,7 +133,7 @@ class TestOneCopy:
             client.ask(*history).answer(f"Answer {number}")
             history.append(ai(f"Answer {number}"))
         client.ask(*history[-4:], "Question 5").answer("Answer 5")
-        assert (Conversation.objects.count(), Node.objects.count()) == (1, 12)
+        assert (Conversation.objects.count(), Turn.objects.count()) == (1, 6)
 
     def test_a_dropped_pair_of_call_and_result_does_not_split_the_chat(self):
         client = Client(trace_id="chat-1")

@@ -9,7 +9,7 @@ import pytest
 from copilot_admin.agent.values.engine_input import ComponentCalled
 from copilot_admin.agent.values.model_call import Usage, UsageSource
 from copilot_admin.models import OTHER_EVENT, EventType, Outcome
-from copilot_admin.transcripts.matching.chain import Chain
+from copilot_admin.transcripts.matching.hash_chain import HashChain
 from copilot_admin.transcripts.store.contents import content_of
 from copilot_admin.transcripts.store.keys import hash_key
 from copilot_admin.transcripts.store.record import Entry, Record
@@ -66,8 +66,8 @@ def sealed(**changes: Any) -> Sealed:
 
 def digests(*, keep_content: bool) -> list[str]:
     """How the text and the call are recognised when they come back."""
-    chain = Chain(hash_key(keep_content=keep_content), 12, "key:3")
-    return [link.digest.hex() for link in chain.links([AiMessage(RECORD.heard), CALL])]
+    chain = HashChain(hash_key(keep_content=keep_content), 12, "key:3")
+    return [link.digest.hex() for link in chain.hash_messages([AiMessage(RECORD.heard), CALL])]
 
 
 def test_what_is_kept_has_no_secrets():

@@ -16,7 +16,7 @@ from copilot_admin.models import CallerDay, Conversation, EndUser, Logging, Run
 from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.transcripts.matching.chain import PUBLIC_KEY, Chain
+from copilot_admin.transcripts.matching.hash_chain import PUBLIC_KEY, HashChain
 from copilot_admin.transcripts.store import JOURNAL, Journal, users
 from copilot_admin.transcripts.store.opening import prepare, refuse
 from copilot_admin.transcripts.store.users import forget_users, row_of
@@ -114,8 +114,8 @@ def test_a_chat_that_gets_its_trace_id_later_stays_its_users():
 
 
 def test_the_hashes_of_who_is_not_named_are_what_they_were():
-    chain = Chain(key=PUBLIC_KEY, copilot_id=7, principal="key:1")
-    assert chain.root == Chain(PUBLIC_KEY, 7, "key:1", "").root
+    chain = HashChain(key=PUBLIC_KEY, copilot_id=7, principal="key:1")
+    assert chain.root == HashChain(PUBLIC_KEY, 7, "key:1", "").root
     assert chain.root != replace(chain, user="ada").root
     assert replace(chain, principal="key:1\nada").root == replace(chain, user="ada").root
     incoming = prepare(Client(principal="key:1").opening("Hi")).incoming

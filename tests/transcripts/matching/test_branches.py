@@ -1,0 +1,213 @@
+"""Where a request continues its conversation: edits are branches, altered copies of answers aren't."""
+
+import pytest
+
+from copilot_admin.models import Conversation, Node, Outcome, Turn
+from protocol.messages import CallMessage, Message, ResultMessage, SourceError
+from tests.transcripts.store.journaling import (
+    Asked,
+    Client,
+    ai,
+    call_echo,
+    call_event,
+    ending,
+    human,
+    result,
+    shape,
+)
+
+pytestmark = pytest.mark.django_db
+TRACES = pytest.mark.parametrize("trace_id", ["chat-1", None], ids=["trace id", "no trace id"])
+MIGRATED = CallMessage("get_widget_data", {"widget_uuids": ["w-1"]})
+
+
+def texts(asked: Asked) -> list[str]:
+    """What was said on the way to the newest message, the parent before its child."""
+    node = Node.objects.filter(conversation=asked.conversation).order_by("id").last()
+    way: list[str] = []
+    while node is not None:
+        way.insert(0, node.text)
+        node = node.parent
+    return way
+
+
+def altered() -> list[str]:
+    """Answers that came back in other words."""
+    return list(Node.objects.filter(echo_differs=True).values_list("text", flat=True))
+
+
+@pytest.mark.database
+@TRACES
+def test_an_edited_question_is_a_branch(trace_id):
+    client = Client(trace_id=trace_id)
+    client.ask("Hi").answer("Hello")
+    client.ask("Hi", ai("Hello"), "One").answer("First")
+    edited = client.ask("Hi", ai("Hello"), "Two").answer("Second")
+    conversation = edited.conversation
+    assert conversation.has_branch
+    assert [row[0] for row in shape(conversation)] == [0, 1, 2, 3, 2, 3]
+    assert (conversation.n_turns, conversation.n_runs) == (3, 3)
+
+
+def test_an_edited_first_question_is_a_branch_of_its_chat():
+    client = Client(trace_id="chat-1")
+    client.ask("Hi").answer("Hello")
+    edited = client.ask("Hey").answer("Hello you")
+    assert edited.conversation.has_branch
+    assert Conversation.objects.count() == 1
+
+
+@TRACES
+def test_a_regenerated_answer_is_a_second_run_of_the_same_turn(trace_id):
+    client = Client(trace_id=trace_id)
+    client.ask("Hi").answer("Hello")
+    first = client.ask("Hi", ai("Hello"), "Again?").answer("One")
+    second = client.ask("Hi", ai("Hello"), "Again?").answer("Two")
+    assert second.accepted.turn_id == first.accepted.turn_id
+    assert second.run.input_leaf_id == first.run.input_leaf_id
+    assert second.conversation.has_branch is False
+    assert (second.conversation.n_turns, second.conversation.n_runs) == (2, 3)
+    assert Node.objects.filter(role="human").count() == 2
+
+
+def test_a_question_that_was_history_may_be_asked_again():
+    client = Client(trace_id="chat")
+    client.ask("Old", ai("From elsewhere"), "New").answer("Mine")
+    asked = client.ask("Old").answer("Mine too")
+    assert Turn.objects.get(runs=asked.run).human_node.text == "Old"
+    assert (asked.conversation.n_turns, Turn.objects.count()) == (2, 2)
+
+
+def test_an_answer_of_another_agent_that_comes_late_is_history():
+    client = Client(trace_id="chat")
+    client.ask("One", "Two").answer("Second")
+    asked = client.ask("One", ai("From elsewhere"), "Two").answer("Second")
+    assert [row[3] for row in shape(asked.conversation)] == [
+        "One",
+        "Two",
+        "Second",
+        "From elsewhere",
+        "Two",
+        "Second",
+    ]
+    assert not asked.conversation.has_branch
+
+
+def test_the_copy_of_an_answer_that_is_still_being_written_is_no_message():
+    client = Client(trace_id="chat")
+    running = client.ask("One")
+    second = client.ask("One", ai("Fir"), "Two")
+    running.answer("First", ended=ending(Outcome.CANCELLED))
+    second.answer("Second")
+    third = client.ask("One", ai("Fir"), "Two", ai("Second"), "Three").answer("Third")
+    nodes = shape(third.conversation)
+    assert sorted(row[3] for row in nodes) == ["First", "One", "Second", "Third", "Three", "Two"]
+    assert Turn.objects.count() == 3
+
+
+def test_a_dropped_answer_does_not_branch():
+    client = Client(trace_id="chat")
+    client.ask("One").answer("First")
+    client.ask("One", ai("First"), "Two").answer("Second")
+    asked = client.ask("One", "Two", ai("Second"), "Three")
+    assert [row[0] for row in shape(asked.conversation)] == list(range(5))
+
+
+def test_an_answer_in_quite_other_words_is_recognised_under_its_trace_id():
+    client = Client(trace_id="chat")
+    client.ask("One").answer("First")
+    asked = client.ask("One", ai("Nothing like it"), "Two")
+    assert texts(asked) == ["One", "First", "Two"]
+    assert altered() == ["First"]
+
+
+def test_a_question_that_is_asked_again_after_an_altered_answer_is_the_same_turn():
+    client = Client(trace_id="chat")
+    client.ask("One").answer("First")
+    first = client.ask("One", ai("First"), "Two").answer("Second")
+    second = client.ask("One", ai("First, in other words"), "Two")
+    assert second.accepted.turn_id == first.accepted.turn_id
+    assert second.run.input_leaf_id == first.run.input_leaf_id
+
+
+def test_a_result_that_comes_last_is_new_although_its_call_came_back_altered():
+    client = Client(trace_id="chat")
+    client.ask("Price?").answer(call_event())
+    client.ask("Price?", call_echo(), result("42")).answer("It is 42")
+    asked = client.ask("Price?", MIGRATED, result("43"))
+    results = Node.objects.filter(kind="result").order_by("id")
+    assert [one.pk for one in results][-1] == asked.run.input_leaf_id
+    assert len(results) == 2
+    assert Node.objects.filter(kind="call").count() == 1
+
+
+def test_of_two_calls_in_other_words_the_newest_is_continued():
+    client = Client(trace_id="chat")
+    for widget in ("w-1", "w-2"):
+        newest = client.ask("Price?").answer(call_event(widget))
+    client.ask("Price?", MIGRATED, result())
+    assert Node.objects.get(kind="result").parent == newest.run.output_node
+
+
+def test_after_an_altered_answer_the_exact_one_of_several_is_continued():
+    client = Client(trace_id="chat")
+    client.ask("One").answer("First")
+    for answer in ("Second", "Other words"):
+        client.ask("One", ai("First"), "Two").answer(answer)
+    asked = client.ask("One", ai("In other words"), "Two", ai("Second"), "Three")
+    assert texts(asked) == ["One", "First", "Two", "Second", "Three"]
+    assert altered() == []
+
+
+def test_an_altered_later_answer_is_marked_and_never_a_branch():
+    client = Client()
+    client.ask("One").answer("First")
+    client.ask("One", ai("First"), "Two").answer("Second")
+    asked = client.ask("One", ai("First"), "Two", ai("Nothing like it"), "Three")
+    assert texts(asked) == ["One", "First", "Two", "Second", "Three"]
+    assert altered() == ["Second"]
+
+
+def test_a_chat_whose_call_and_result_were_dropped_stays_one_without_branches():
+    client = Client(trace_id="chat")
+    client.ask("Price?").answer(call_event())
+    client.ask("Price?", call_echo(), result()).answer("It is 42")
+    client.ask("Price?", ai("It is 42"), "Sure?").answer("Yes")
+    asked = client.ask("Price?", ai("It is 42"), "Sure?", ai("Yes"), "Good").answer("Fine")
+    assert [row[0] for row in shape(asked.conversation)] == [0, 1, 2, 3, 1, 2, 3, 4]
+    assert (asked.conversation.n_turns, asked.conversation.has_branch) == (3, False)
+    assert altered() == []
+
+
+def test_an_altered_result_is_stored_once_more_and_is_no_branch():
+    client = Client(trace_id="chat")
+    client.ask("Price?").answer(call_event())
+    client.ask("Price?", call_echo(), result()).answer("It is 42")
+    renewed = ResultMessage("get_widget_data", {}, (SourceError("not_found", "gone"),))
+    history: list[Message] = [human("Price?"), MIGRATED, renewed, ai("It is 42")]
+    client.ask(*history, "Sure?").answer("Yes")
+    asked = client.ask(*history, "Sure?", ai("Yes"), "Good")
+    assert [row[0] for row in shape(asked.conversation)] == [0, 1, 2, 3, 2, 3, 4, 5, 6]
+    assert Node.objects.get(echo_differs=True).kind == "call"
+    assert (Turn.objects.count(), asked.conversation.has_branch) == (3, False)
+
+
+def test_a_client_that_sends_only_the_last_messages_stays_in_its_conversation():
+    client = Client(trace_id="chat")
+    client.ask("One").answer("First")
+    first = client.ask("One", ai("First"), "Two").answer("Second")
+    asked = client.ask("Two", ai("Second"), "Three")
+    assert asked.conversation == first.conversation
+    assert texts(asked) == ["Two", "Second", "Three"]
+
+
+@pytest.mark.parametrize("rest", [[], [ai("Second"), "Three"]], ids=["asked", "answered elsewhere"])
+def test_the_same_question_after_a_regenerated_answer_is_another_question(rest):
+    client = Client(trace_id="chat")
+    client.ask("One").answer("First")
+    client.ask("One", ai("First"), "Two").answer("Second")
+    client.ask("One").answer("Other words")
+    asked = client.ask("One", ai("Other words"), "Two", *rest)
+    said = [one if isinstance(one, str) else one.text for one in rest]
+    assert texts(asked) == ["One", "Other words", "Two", *said]
+    assert altered() == []

@@ -1,0 +1,402 @@
+"""Requests without a session become conversations: each message once, nothing joined that doesn't belong."""
+
+import json
+
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+import pytest
+
+from copilot_admin.copilots.users import AskingUser
+from copilot_admin.models import Conversation, Logging, Node, Run, Turn
+from copilot_admin.transcripts.matching import matching
+from copilot_admin.transcripts.store.opening import accept, prepare
+from protocol.events import ArtifactType, MessageArtifact, StatusUpdate
+from protocol.generations import Generation
+from protocol.messages import AiMessage, CallMessage, HumanMessage, Message
+from protocol.requests import read
+from tests.transcripts.store.journaling import (
+    Client,
+    ai,
+    call_echo,
+    call_event,
+    human,
+    result,
+    shape,
+)
+
+pytestmark = pytest.mark.django_db
+TRACES = pytest.mark.parametrize("trace_id", ["chat-1", None], ids=["trace id", "no trace id"])
+
+
+@pytest.mark.database
+@TRACES
+def test_a_follow_up_continues_the_conversation(trace_id):
+    client = Client(trace_id=trace_id)
+    first = client.ask("Hi").answer("Hello")
+    second = client.ask("Hi", ai("Hello"), "And now?").answer("Bye")
+    assert second.conversation == first.conversation
+    assert shape(first.conversation) == [
+        (0, "human", "text", "Hi"),
+        (1, "ai", "text", "Hello"),
+        (2, "human", "text", "And now?"),
+        (3, "ai", "text", "Bye"),
+    ]
+    assert Turn.objects.count() == 2
+
+
+@TRACES
+def test_a_function_call_splits_one_turn_into_two_runs(trace_id):
+    client = Client(trace_id=trace_id)
+    first = client.ask("Price?").answer(call_event())
+    second = client.ask("Price?", call_echo(), result()).answer("It is 42")
+    assert second.accepted.turn_id == first.accepted.turn_id
+    third = client.ask("Price?", call_echo(), result(), ai("It is 42"), "Thanks").answer("Welcome")
+    assert third.conversation == first.conversation
+    assert [row[1:3] for row in shape(first.conversation)] == [
+        ("human", "text"),
+        ("ai", "call"),
+        ("tool", "result"),
+        ("ai", "text"),
+        ("human", "text"),
+        ("ai", "text"),
+    ]
+
+
+def test_a_lone_first_question_is_a_new_conversation_each_time():
+    client = Client()
+    client.ask("Hi").answer("Hello")
+    client.ask("Hi").answer("Hello")
+    assert Conversation.objects.count() == 2
+
+
+@pytest.mark.database
+@TRACES
+@pytest.mark.parametrize(
+    "echo",
+    ["It rose by five per", "It rose by 5 % …", "**It rose** by five percent today."],
+    ids=["cut", "rendered", "bold"],
+)
+def test_an_altered_echo_is_marked_and_never_a_branch(trace_id, echo):
+    client = Client(trace_id=trace_id)
+    first = client.ask("What happened?").answer("It rose by five percent today.")
+    second = client.ask("What happened?", ai(echo), "Why?").answer("News")
+    assert second.conversation == first.conversation
+    assert Node.objects.count() == 4
+    assert [node.echo_differs for node in Node.objects.order_by("id")] == [
+        False,
+        True,
+        False,
+        False,
+    ]
+
+
+def test_the_only_conversation_with_the_same_questions_is_continued_whatever_its_answers():
+    client = Client()
+    first = client.ask("Hi").answer("Hello")
+    asked = client.ask("Hi", ai("Completely unrelated words"), "And?")
+    assert asked.conversation == first.conversation
+
+
+def test_of_two_conversations_with_the_same_questions_none_is_joined():
+    client = Client()
+    for answer in ("The weather in London is fine today", "Shares in Tokyo fell"):
+        client.ask("Hi").answer(answer)
+    foreign = client.ask("Hi", ai("The weather in London is fine"), "And?").answer("Well")
+    assert Conversation.objects.count() == 3
+    history = foreign.conversation.nodes.order_by("id")
+    assert [node.from_history for node in history] == [True, True, False, False]
+    assert Run.objects.filter(conversation=foreign.conversation).count() == 1
+    again = client.ask("Hi", ai("The weather in London is fine"), "And?", ai("Well."), "So?")
+    assert again.conversation == foreign.conversation
+
+
+def test_conversations_that_parted_later_are_not_joined_by_what_they_share():
+    client = Client()
+    for trace_id in ("chat-1", "chat-2"):
+        named = client.another(trace_id=trace_id)
+        named.ask("Hi").answer("Hello")
+        named.ask("Hi", ai("Hello"), "News?").answer(trace_id)
+    client.ask("Hi", ai("Hello"), "News?", ai("Neither"), "Why?")
+    assert Conversation.objects.count() == 3
+
+
+@pytest.mark.parametrize("questions", [["Hi", "News?"], ["News?"]], ids=["another", "first lost"])
+def test_all_questions_have_to_be_the_same_where_an_answer_is_not(questions):
+    client = Client()
+    client.ask("Hi").answer("Hello")
+    history = [part for one in questions for part in (human(one), ai("Altered"))]
+    client.ask(*history, "Why?")
+    assert Conversation.objects.count() == 2
+
+
+BROUGHT_ALONG = {
+    "a greeting": [ai("Hello! How can I help you?")],
+    "an example": [human("What is 1 + 1?"), ai("2")],
+    "a summary": [human("[Summary]"), ai("They spoke of bonds."), human("Go on"), ai("I do.")],
+}
+
+
+@pytest.mark.database
+@pytest.mark.parametrize("brought", BROUGHT_ALONG.values(), ids=BROUGHT_ALONG)
+def test_what_many_chats_begin_with_joins_none_of_them(brought: list[Message]):
+    client = Client()
+    chats = [client.ask(*brought, f"Question {number}") for number in range(3)]
+    for number, asked in enumerate(chats):
+        asked.answer(f"Answer {number}")
+    assert Conversation.objects.count() == 3
+    for number, asked in enumerate(chats):
+        history = [*brought, f"Question {number}", ai(f"Answer {number}")]
+        assert client.ask(*history, "And now?").conversation == asked.conversation
+    altered = [ai(f"{one.text}.") if isinstance(one, AiMessage) else one for one in brought]
+    client.ask(*altered, "Question of another")
+    assert Conversation.objects.count() == 4
+
+
+@pytest.mark.database
+@TRACES
+def test_a_long_unknown_history_is_stored_once(trace_id):
+    client = Client(trace_id=trace_id)
+    history = [human(f"q{i}") if i % 2 == 0 else ai(f"a{i}") for i in range(1200)]
+    asked = client.ask(*history, "And now?")
+    nodes = list(asked.conversation.nodes.order_by("depth"))
+    assert [node.parent_id for node in nodes] == [None, *(node.pk for node in nodes[:-1])]
+    assert [node.text for node in nodes] == [*(one.text for one in history), "And now?"]
+    assert [node.from_history for node in nodes] == [True] * 1200 + [False]
+    assert client.ask(*history, "And now?").conversation == asked.conversation
+    assert asked.conversation.nodes.count() == 1201
+
+
+@TRACES
+def test_an_answer_split_into_bubbles_is_recognised(trace_id):
+    client = Client(trace_id=trace_id)
+    client.ask("Hi").answer("First part. ", StatusUpdate(message="Step"), "\nSecond part.")
+    asked = client.ask("Hi", ai("First part."), ai("Second part."), "More")
+    assert [row[1] for row in shape(asked.conversation)] == ["human", "ai", "human"]
+    assert not Node.objects.filter(echo_differs=True).exists()
+
+
+@TRACES
+def test_an_answer_with_the_markers_of_the_client_is_recognised(trace_id):
+    table = MessageArtifact(
+        type=ArtifactType.TABLE, uuid="u", artifact_name="t1", description="", content=[{"a": 1}]
+    )
+    client = Client(trace_id=trace_id)
+    client.ask("Hi").answer("Look: ", table, " done")
+    body = {
+        "messages": [
+            {"role": "human", "content": "Hi"},
+            {"role": "ai", "content": "Look:\n<|start_artifact_id|>t1<|end_artifact_id|>\ndone"},
+            {"role": "human", "content": "More"},
+        ]
+    }
+    asked = client.ask(*read(json.dumps(body).encode()).messages)
+    assert [row[1] for row in shape(asked.conversation)] == ["human", "ai", "human"]
+    assert not Node.objects.filter(echo_differs=True).exists()
+
+
+@pytest.mark.database
+@TRACES
+@pytest.mark.parametrize("generation", list(Generation))
+def test_a_call_is_recognised_in_every_dialect(trace_id, generation):
+    client = Client(trace_id=trace_id, generation=generation)
+    client.ask("Price?").answer(call_event())
+    echo = {
+        Generation.ONE: CallMessage("get_widget_data", {"widget_uuid": "w-1"}),
+        Generation.TWO: CallMessage(
+            "get_widget_data", call_echo().input_arguments, {"copilot_function_call_arguments": {}}
+        ),
+        Generation.THREE: call_echo(),
+    }[generation]
+    asked = client.ask("Price?", echo, result()).answer("42")
+    assert [row[2] for row in shape(asked.conversation)] == ["text", "call", "result", "text"]
+    assert not Node.objects.filter(echo_differs=True).exists()
+
+
+def test_an_old_client_that_repeats_a_table_as_text_is_recognised():
+    table = MessageArtifact(
+        type=ArtifactType.TABLE, uuid="u", artifact_name="t", description="", content=[{"a": 1}]
+    )
+    client = Client(generation=Generation.ONE)
+    client.ask("Hi").answer("Look: ", table)
+    asked = client.ask("Hi", ai("Look: \n\n| a |\n| --- |\n| 1 |\n\n"), "More")
+    assert len(shape(asked.conversation)) == 3
+    assert not Node.objects.filter(echo_differs=True).exists()
+
+
+@pytest.mark.database
+def test_unknown_history_under_a_known_trace_id_is_kept_beside_the_known():
+    client = Client(trace_id="chat")
+    client.ask("One").answer("First")
+    asked = client.ask("Never", ai("heard"), "Three").answer("Third")
+    assert [row[0] for row in shape(asked.conversation)] == [0, 1, 0, 1, 2, 3]
+
+
+@pytest.mark.database
+def test_of_equal_conversations_the_latest_one_that_nobody_went_on_with_is_continued():
+    client = Client()
+    first = client.ask("Hi").answer("Hello")
+    second = client.ask("Hi").answer("Hello")
+    assert client.ask("Hi", ai("Hello"), "A?").answer("a").conversation == second.conversation
+    assert client.ask("Hi", ai("Hello"), "B?").answer("b").conversation == first.conversation
+
+
+@pytest.mark.database
+def test_a_trace_id_that_comes_later_names_the_conversation():
+    client = Client()
+    first = client.ask("Hi").answer("Hello")
+    named = client.another(trace_id="from-the-response")
+    second = named.ask("Hi", ai("Hello"), "And?").answer("Well")
+    assert second.conversation == first.conversation
+    assert second.conversation.trace_id == "from-the-response"
+
+
+def test_a_trace_id_that_is_lost_does_not_lose_the_conversation():
+    client = Client(trace_id="chat")
+    first = client.ask("Hi").answer("Hello")
+    second = client.another().ask("Hi", ai("Hello"), "And?")
+    assert second.conversation == first.conversation
+
+
+def test_a_request_that_stands_in_two_conversations_is_one_of_the_newer_though_it_was_answered():
+    older = Client(trace_id="older")
+    older.ask("Hi").answer("Hello")
+    older.ask("Hi", ai("Hello"), "And?")
+    newer = older.another(trace_id="newer")
+    newer.ask("Hi").answer("Hello")
+    answered = newer.ask("Hi", ai("Hello"), "And?").answer("So.")
+    again = newer.another(trace_id="").ask("Hi", ai("Hello"), "And?")
+    assert again.conversation == answered.conversation
+
+
+def test_another_agents_answers_in_the_same_chat_are_history():
+    client = Client(trace_id="chat")
+    client.ask("One").answer("First")
+    other = AiMessage("Not from here", agent_id="other-agent")
+    asked = client.ask("One", ai("First"), "Two", other, "Three").answer("Third")
+    nodes = asked.conversation.nodes.order_by("id")
+    assert [(node.text, node.from_history, node.agent) for node in nodes][2:5] == [
+        ("Two", True, ""),
+        ("Not from here", True, "other-agent"),
+        ("Three", False, ""),
+    ]
+    assert Turn.objects.count() == 2
+
+
+def test_an_orchestrators_task_is_a_question():
+    task = HumanMessage("Read the news", agent_id="openbb-copilot")
+    asked = Client().ask(task).answer("Done")
+    node = asked.conversation.nodes.get(role="human")
+    assert (node.text, node.agent) == ("Read the news", "openbb-copilot")
+    assert asked.conversation.title == "Read the news"
+
+
+@pytest.mark.database
+def test_results_without_a_question_share_a_turn():
+    client = Client(trace_id="chat")
+    first = client.ask(call_echo("w-1"), result("1", "w-1")).answer(call_event("w-2"))
+    second = client.ask(
+        call_echo("w-1"), result("1", "w-1"), call_echo("w-2"), result("2", "w-2")
+    ).answer("3")
+    assert first.accepted.turn_id == second.accepted.turn_id
+    assert Turn.objects.get().human_node is None
+
+
+def test_a_result_whose_call_is_unknown_is_kept_in_its_turn():
+    client = Client(trace_id="chat")
+    client.ask("Hi").answer("Hello")
+    asked = client.ask("Hi", ai("Hello"), "Price?", call_echo(), result()).answer("42")
+    assert [row[1:3] for row in shape(asked.conversation)][2:] == [
+        ("human", "text"),
+        ("ai", "call"),
+        ("tool", "result"),
+        ("ai", "text"),
+    ]
+    assert Turn.objects.filter(runs=asked.run).get().human_node.text == "Price?"
+
+
+def test_an_empty_answer_is_no_message():
+    client = Client(trace_id="chat")
+    client.ask("One").answer(StatusUpdate(message="only a step"))
+    asked = client.ask("One", ai(" "), "Two")
+    assert [row[3] for row in shape(asked.conversation)] == ["One", "Two"]
+
+
+def test_the_number_of_queries_does_not_depend_on_the_history():
+    client, history, counts = Client(trace_id="chat"), [], []
+    for number in range(52):
+        history.append(human(f"Question {number}"))
+        opening = prepare(client.opening(*history))
+        with CaptureQueriesContext(connection) as queries, transaction.atomic():
+            accept(opening)
+        counts.append(len(queries))
+        client.ask(*history).answer(f"Answer {number}")
+        history.append(ai(f"Answer {number}"))
+    assert set(counts[1:]) == {counts[1]}
+    assert counts[1] <= 16
+
+
+def test_conversations_are_recognised_without_their_content():
+    client = Client(logging=Logging.METADATA)
+    client.ask("Price?").answer(call_event())
+    first = client.ask("Price?", call_echo(), result()).answer("42")
+    second = client.ask("Price?", call_echo(), result(), ai("42"), "Sure?").answer("Yes")
+    assert first.conversation == second.conversation
+    assert [row[3] for row in shape(second.conversation)] == [""] * 6
+    assert second.conversation.title == ""
+    assert first.accepted.recollection.client_calls == {"": 1}
+
+
+def test_results_without_a_question_share_no_turn_with_another_conversation():
+    first = Client(trace_id="chat-1").ask(call_echo(), result())
+    second = Client(trace_id="chat-2").ask(call_echo(), result())
+    assert first.accepted.turn_id != second.accepted.turn_id
+    assert list(Conversation.objects.values_list("title", flat=True)) == ["", ""]
+
+
+@pytest.mark.parametrize("trace_id", ["chat", None])
+def test_a_long_request_is_found_by_its_newest_messages(monkeypatch, trace_id):
+    monkeypatch.setattr(matching, "MAX_HASHES", 4)
+    client, history = Client(trace_id=trace_id), []
+    for number in range(5):
+        history += [human(f"Question {number}")]
+        client.ask(*history).answer(f"Answer {number}")
+        history += [ai(f"Answer {number}")]
+    assert Conversation.objects.count() == 1
+    assert Node.objects.count() == 10
+
+
+@TRACES
+@pytest.mark.parametrize("answer", ["Hello", "Altered"])
+def test_copilots_callers_and_users_stay_apart(answer, trace_id):
+    client = Client(trace_id=trace_id)
+    owners = [
+        client,
+        Client(trace_id=trace_id),
+        client.another(trace_id=trace_id, principal="key:1"),
+        client.another(trace_id=trace_id, principal="key:1", user=AskingUser(id="ada")),
+        client.another(trace_id=trace_id, principal="key:1", user=AskingUser(id="eve")),
+    ]
+    asked = [owner.ask("Hi").answer("Hello").conversation for owner in owners]
+    again = [owner.ask("Hi", ai(answer), "And?").conversation for owner in owners]
+    assert again == asked
+    assert len(set(asked)) == len(owners)
+
+
+@TRACES
+@pytest.mark.parametrize("answer", ["Hello", "Altered"])
+@pytest.mark.parametrize("other", [{"principal": "key:2"}, {"user": AskingUser(id="ada")}])
+def test_a_history_of_another_owner_is_stored_as_history(other, answer, trace_id):
+    client = Client(trace_id=trace_id, principal="key:1")
+    first = client.ask("Hi").answer("Hello")
+    stranger = client.another(**{"principal": "key:1", "trace_id": trace_id, **other})
+    asked = stranger.ask("Hi", ai(answer), "And?")
+    assert asked.conversation != first.conversation
+    history = asked.conversation.nodes.order_by("id").values_list("from_history", flat=True)
+    assert list(history) == [True, True, False]
+
+
+def test_chats_with_the_same_words_and_other_trace_ids_stay_apart():
+    client = Client(trace_id="chat-1")
+    client.ask("Hi").answer("Hello")
+    client.another(trace_id="chat-2").ask("Hi", ai("Hello"), "And?")
+    assert Conversation.objects.count() == 2

@@ -1,0 +1,269 @@
+"""What is stored of a message, without secrets and images, and by which hash it is found again."""
+
+import json
+
+import pytest
+
+from copilot_admin import models
+from copilot_admin.models import Blob, Conversation, Logging, Node, Outcome
+from copilot_admin.storage import blobs
+from copilot_admin.transcripts.matching.hash_chain import PUBLIC_KEY, HashChain, digest_of
+from copilot_admin.transcripts.matching.message_store import (
+    parse_content,
+    replace_images,
+    serialize_message,
+)
+from protocol.events import FunctionCall, StatusUpdate
+from protocol.json import Json
+from protocol.messages import (
+    AiMessage,
+    CallMessage,
+    CommandResult,
+    DataItem,
+    FileReference,
+    HumanMessage,
+    ResultMessage,
+    SourceData,
+    SourceError,
+)
+from protocol.requests import read
+from tests.transcripts.store.journaling import (
+    Client,
+    ai,
+    call_echo,
+    call_event,
+    ending,
+    human,
+    result,
+)
+
+IMAGE = {"name": "Chart", "content": "iVBORw0KGgo=" * 100, "data_format": {"data_type": "PNG"}}
+KEPT = {**IMAGE, "content": "[an image of 1,200 characters in base64; it is not kept]"}
+
+
+def call(size: int) -> CallMessage:
+    """A call whose JSON has this many bytes."""
+    empty = len(json.dumps({"function": "f", "input_arguments": {"a": ""}}, separators=(",", ":")))
+    return CallMessage("f", {"a": "x" * (size - empty)})
+
+
+def test_a_call_of_two_kilobytes_is_text_and_a_bigger_one_a_blob():
+    small, big = serialize_message(call(2048)), serialize_message(call(2049))
+    assert (len(small.text), small.blob, small.sha) == (2048, None, None)
+    assert (big.text, big.blob is None, big.sha is None) == ("", False, False)
+
+
+SIGNED = FileReference(url="https://f.example/a.pdf?sig=canary", data_format={"data_type": "pdf"})
+STORED = {"url": "https://f.example/a.pdf", "data_format": {"data_type": "pdf"}, "citable": True}
+
+
+@pytest.mark.parametrize(
+    ("data", "stored"),
+    [
+        (
+            SourceError("not_found", "There is none."),
+            {"error_type": "not_found", "content": "There is none."},
+        ),
+        (
+            SourceData((SIGNED,), ({"id": "c-1"},)),
+            {"items": [STORED], "extra_citations": [{"id": "c-1"}]},
+        ),
+        (
+            CommandResult("success", "ok", about={"widget_uuid": "w-1"}),
+            {"status": "success", "message": "ok", "data": {}, "widget_uuid": "w-1"},
+        ),
+    ],
+)
+def test_data_of_a_result_is_stored_without_signatures(data, stored):
+    content = serialize_message(ResultMessage("f", {"a": 1}, (data,)))
+    assert json.loads(content.text) == {
+        "function": "f",
+        "input_arguments": {"a": 1},
+        "data": [stored],
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [('{"function": "f"}', {"function": "f"}), ("[1]", None), ("", None)]
+)
+def test_stored_data_is_an_object(text, value):
+    assert parse_content(text) == value
+
+
+def test_what_is_stored_today_is_found_again_by_the_next_version():
+    chain = HashChain(key=PUBLIC_KEY, copilot_id=7, principal="key:1")
+    messages = [
+        HumanMessage("What moved?"),
+        AiMessage("It rose\n\nby five  percent."),
+        CallMessage("get_widget_data", {"data_sources": [{"widget_uuid": "w-1"}]}),
+        ResultMessage("get_widget_data", {}, (SourceData((DataItem(content="row " * 1000),)),)),
+    ]
+    links = chain.hash_messages(messages)
+    assert [link.chain_hash for link in links] == [
+        "50ce0fadd0afc9ebdc9cd6ba0dd5be62",
+        "cf4d52bf9001586de8ee3b878bf746e0",
+        "29a9986debdf8c2b1de02be167327efa",
+        "d787a81e5ed681430bb789630dd0cb81",
+    ]
+    asked, told = links[0].chain_hash, "5b87d7918a3b61fb47935d877ccd1e72"
+    assert [link.client_hash for link in links] == [asked, asked, asked, told]
+
+
+def test_a_long_result_is_recognised_by_what_it_says():
+    def digest(text: str) -> bytes:
+        message = ResultMessage("get_widget_data", {}, (SourceData((DataItem(content=text),)),))
+        return digest_of(message, key=PUBLIC_KEY)
+
+    assert digest("Café " * 1000) == digest("Cafe\u0301 " * 1000)  # the same letters, composed
+    assert digest("Café " * 1000) != digest("Cafe " * 1000)
+    assert digest("\ud800" * 3000)  # half of a surrogate pair
+
+
+def test_histories_of_other_copilots_callers_and_users_have_nothing_in_common():
+    chains = [
+        HashChain(key=PUBLIC_KEY, copilot_id=1, principal="anonymous"),
+        HashChain(key=PUBLIC_KEY, copilot_id=2, principal="anonymous"),
+        HashChain(key=PUBLIC_KEY, copilot_id=1, principal="key:1"),
+        HashChain(key=PUBLIC_KEY, copilot_id=1, principal="anonymous", user="ada"),
+        HashChain(key=PUBLIC_KEY, copilot_id=1, principal="anonymous", user="eve"),
+        HashChain(key=b"another", copilot_id=1, principal="anonymous"),
+    ]
+    assert len({chain.root for chain in chains}) == len(chains)
+
+
+def under(value: Json, *, levels: int) -> Json:
+    for level in range(levels):
+        value = [value] if level % 2 else {"inner": value}
+    return value
+
+
+@pytest.mark.parametrize("levels", range(7))
+def test_an_image_becomes_words_wherever_a_request_has_one(levels):
+    assert replace_images(under(IMAGE, levels=levels)) == under(KEPT, levels=levels)
+
+
+def test_what_is_deeper_than_any_image_of_a_request_is_not_searched():
+    assert replace_images(under(IMAGE, levels=7)) == under(IMAGE, levels=7)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {**IMAGE, "data_format": {"data_type": "pdf"}},
+        {**IMAGE, "data_format": "png"},
+        {**IMAGE, "content": ["iVBORw0KGgo="]},
+        {"name": "Chart", "content": "iVBORw0KGgo="},
+        ["text", 1, None, True],
+        "png",
+    ],
+)
+def test_everything_else_stays(value):
+    assert replace_images(value) == value
+
+
+@pytest.mark.django_db
+def test_a_title_has_three_hundred_characters():
+    Client().ask("a" * 301)
+    assert Conversation.objects.get().title == "a" * 300
+
+
+@pytest.mark.django_db
+def test_the_name_of_an_agent_has_two_hundred_characters():
+    Client().ask("One", AiMessage("First", agent_id="a" * 201), "Two")
+    assert Node.objects.get(text="First").agent == "a" * 200
+
+
+@pytest.mark.django_db
+def test_repeated_results_are_stored_once():
+    client = Client(trace_id="chat")
+    data = "row " * 75_000
+    history, sizes = [], []
+    for number in range(10):
+        history.append(human(f"Question {number}"))
+        client.ask(*history).answer(call_event())
+        history += [call_echo(), result(data)]
+        client.ask(*history).answer(f"Answer {number}")
+        history.append(ai(f"Answer {number}"))
+        sizes.append(sum(Blob.objects.values_list("size", flat=True)))
+    assert Node.objects.count() == 40
+    assert sizes[0] > 300_000
+    assert sizes[-1] - sizes[0] < 5_000
+
+
+@pytest.mark.django_db
+@pytest.mark.database
+def test_secrets_do_not_reach_the_tables():
+    client = Client(trace_id="chat")
+    signed = "https://files.example/a.pdf?X-Amz-Signature=canary&page=2"
+    body = {
+        "messages": [
+            {"role": "human", "content": f"Read {signed}"},
+            {"role": "ai", "content": json.dumps({"function": "f", "input_arguments": {"api_key": "canary"}})},
+            {"role": "tool", "function": "f", "data": [{"items": [{"content": f"see {signed}"}]}]},
+        ],
+        "api_keys": {"openai_api_key": "canary"},
+        "tools": [{"name": "t", "url": signed, "auth_token": "canary"}],
+    }  # fmt: skip
+    query = read(json.dumps(body).encode())
+    client.ask(*query.messages, env=query.env).answer(f"It is at {signed}")
+    assert "canary" not in everything_stored()
+    assert "files.example" in everything_stored()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("logging", [Logging.METADATA, Logging.NOTHING])
+def test_nothing_of_the_content_reaches_the_tables_where_none_is_kept(logging):
+    client = Client(trace_id="chat", logging=logging)
+    env = {"timezone": "canary", "widgets": {"primary": [{"name": "canary" * 900}]}}
+    failed = ending(Outcome.FAILED, error="canary", error_code="ProviderBroke", notes=("canary",))
+    client.ask("canary", env=env, notes=("canary",)).answer(
+        StatusUpdate(message="canary"), "canary ", call_event("canary")
+    )
+    echo = [human("canary"), ai("canary "), call_echo("canary"), result("canary" * 900, "canary")]
+    second = client.ask(*echo, env=env).answer("the canary sings", ended=failed)
+    assert "canary" not in everything_stored()
+    run = second.run
+    assert (run.outcome, run.error, run.error_code, run.input_tokens) == (
+        Outcome.FAILED,
+        "",
+        "ProviderBroke",
+        10,
+    )
+
+
+@pytest.mark.django_db
+@pytest.mark.database
+def test_hashes_of_what_is_not_kept_depend_on_the_secret_key(settings):
+    asked = Client(logging=Logging.METADATA).ask("Hi")
+    known = set(asked.conversation.nodes.values_list("chain_hash", flat=True))
+    client = Client(logging=Logging.METADATA, version=asked.run.copilot_version)
+    settings.SECRET_KEY = "another"
+    other = client.ask("Hi")
+    assert known.isdisjoint(other.conversation.nodes.values_list("chain_hash", flat=True))
+
+
+@pytest.mark.django_db
+@pytest.mark.database
+def test_a_big_call_is_kept_and_recognised():
+    def call(size: int) -> FunctionCall:
+        rows = [{"value": number} for number in range(size)]
+        return FunctionCall(function="add_generative_widget", input_arguments={"data": rows})
+
+    client = Client()
+    client.ask("Draw").answer(call(500))
+    echo = CallMessage("add_generative_widget", call(500).input_arguments)
+    asked = client.ask("Draw", echo, ResultMessage("add_generative_widget", {}, ()))
+    node = asked.conversation.nodes.get(kind="call")
+    assert (node.text, blobs.load([node.blob_id])[node.blob_id]) == (
+        "",
+        {"function": echo.function, "input_arguments": echo.input_arguments},
+    )
+    assert node.pk == asked.conversation.nodes.get(role="tool").parent_id
+
+
+def everything_stored() -> str:
+    rows = [
+        str(list(getattr(models, name).objects.values_list()))
+        for name in ("Conversation", "Node", "Turn", "Run", "Event", "Checkpoint", "DailyUsage")
+    ]
+    return "".join(rows) + str(blobs.load(Blob.objects.values_list("pk", flat=True)))
