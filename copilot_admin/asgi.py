@@ -19,7 +19,7 @@ from django.contrib.staticfiles.finders import get_finders  # noqa: E402
 from copilot_admin.api.questions import Questions  # noqa: E402
 from copilot_admin.errors import CopilotError  # noqa: E402
 from copilot_admin.http.body_limit import BodyLimit  # noqa: E402
-from copilot_admin.http.metrics import MetricsPage  # noqa: E402
+from copilot_admin.http.metrics import serve_metrics  # noqa: E402
 from copilot_admin.http.middleware import HttpMiddleware  # noqa: E402
 from copilot_admin.http.origins import allow_own_origin  # noqa: E402
 from copilot_admin.http.proxy_identity import ProxyIdentity  # noqa: E402
@@ -94,7 +94,7 @@ def build_application() -> App:
     counter = None
     if settings.METRICS.is_enabled:
         counter = enable_metrics()
-        app = MetricsPage(app, metrics=counter, readers=settings.METRICS, refresh=refresh_gauges)
+        app = serve_metrics(app, metrics=counter, readers=settings.METRICS, refresh=refresh_gauges)
     tokens = settings.USER_TOKENS
     token_headers = [tokens.header] if tokens and tokens.header else []
     app = HttpMiddleware(

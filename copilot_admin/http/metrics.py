@@ -14,45 +14,37 @@ if TYPE_CHECKING:  # Prometheus is loaded only if metrics are on
     from copilot_admin.telemetry.metrics import ServerMetrics
 
 
-class MetricsPage:
-    """ASGI middleware that serves `/metrics` to its readers; `refresh` updates the gauges."""
+def serve_metrics(
+    app: App, *, metrics: "ServerMetrics", readers: MetricsAccess, refresh: Callable[[], None]
+) -> App:
+    """Return an application that also serves `/metrics` to its readers; `refresh` updates gauges."""
 
-    def __init__(
-        self,
-        app: App,
-        *,
-        metrics: "ServerMetrics",
-        readers: MetricsAccess,
-        refresh: Callable[[], None],
-    ) -> None:
-        self.app = app
-        self.metrics = metrics
-        self.readers = readers
-        self.refresh = refresh
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] != "/metrics":
-            await self.app(scope, receive, send)
+            await app(scope, receive, send)
             return
         try:
-            self._check(scope)
+            _check_reader(scope, readers)
         except RequestError as error:
             rows = [(b"www-authenticate", b"Bearer")] if isinstance(error, Unauthorized) else []
             await send_error(scope, send, error, headers=rows)
             return
         accept = (get_header(scope, b"accept") or b"").decode("latin-1")
-        await asyncio.to_thread(self.refresh)
-        text, content_type = await asyncio.to_thread(self.metrics.format_text, accept)
+        await asyncio.to_thread(refresh)
+        text, content_type = await asyncio.to_thread(metrics.format_text, accept)
         await send_response(send, 200, text, content_type=content_type)
 
-    def _check(self, scope: Scope) -> None:
-        address = get_client_address(scope)
-        if not self.readers.allows_address(address):
-            raise Forbidden("Metrics are not available from this address.")
-        authorization = (get_header(scope, b"authorization") or b"").decode("latin-1")
-        if not self.readers.allows_token(authorization):
-            if authorization:
-                record_failure(address)
-            raise Unauthorized("Send the metrics token as 'Authorization: Bearer TOKEN'.")
-        if scope["method"] not in ("GET", "HEAD"):
-            raise MethodNotAllowed("Metrics are read-only. Send GET.", allowed="GET, HEAD")
+    return serve
+
+
+def _check_reader(scope: Scope, readers: MetricsAccess) -> None:
+    address = get_client_address(scope)
+    if not readers.allows_address(address):
+        raise Forbidden("Metrics are not available from this address.")
+    authorization = (get_header(scope, b"authorization") or b"").decode("latin-1")
+    if not readers.allows_token(authorization):
+        if authorization:
+            record_failure(address)
+        raise Unauthorized("Send the metrics token as 'Authorization: Bearer TOKEN'.")
+    if scope["method"] not in ("GET", "HEAD"):
+        raise MethodNotAllowed("Metrics are read-only. Send GET.", allowed="GET, HEAD")

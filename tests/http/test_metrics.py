@@ -6,7 +6,7 @@ import pytest
 
 from copilot_admin.config.observability import MetricsAccess
 from copilot_admin.http.auth_throttle import MAX_FAILURES_PER_MINUTE
-from copilot_admin.http.metrics import MetricsPage
+from copilot_admin.http.metrics import serve_metrics
 from tests.http.asgi_client import Answer, call, scope
 
 TOKEN = "a token of some length"
@@ -37,7 +37,7 @@ async def elsewhere(scope: Any, receive: Any, send: Any) -> None:
 
 def get(readers: MetricsAccess, path: str = "/metrics", **about: Any) -> tuple[Answer, Metrics]:
     metrics = Metrics()
-    page = MetricsPage(elsewhere, metrics=metrics, readers=readers, refresh=metrics.refresh)  # type: ignore[arg-type]
+    page = serve_metrics(elsewhere, metrics=metrics, readers=readers, refresh=metrics.refresh)  # type: ignore[arg-type]
     return call(page, scope(path, **{"client": ("192.0.2.7", 5), **about})), metrics
 
 
