@@ -40,32 +40,19 @@ class Price:
         return not (self.input or self.output or self.cached or self.reasoning)
 
 
-class _VersionCache:
-    """A value that changes with any price or name of a provider, read at most every few seconds."""
-
-    def __init__(self) -> None:
-        self._read: tuple[float, _Version] | None = None
-
-    def get(self) -> _Version:
-        now = time.monotonic()
-        if self._read is None or now - self._read[0] >= CACHE_SECONDS:
-            prices = ModelPrice.objects.aggregate(Count("pk"), Max("pk"), Max("updated_at"))
-            providers = Provider.objects.aggregate(Count("pk"), Max("updated_at"))
-            self._read = (now, (*prices.values(), *providers.values()))
-        return self._read[1]
-
-    def clear(self) -> None:
-        self._read = None
-
-
-_VERSION = _VersionCache()
-
-
 def get_price(provider: str, model: str, at: datetime) -> Price | None:
     """Return the price of a model; prices begin at midnight UTC. May read the database."""
     day = at.astimezone(UTC).date()
-    history = _get_history(provider, model, _VERSION.get())
+    history = _get_history(provider, model, _get_version(time.monotonic() // CACHE_SECONDS))
     return next((price for begins, price in history if begins <= day), None)
+
+
+@lru_cache(maxsize=1)
+def _get_version(period: float) -> _Version:
+    """Return what changes with any price or provider; the period is part of the cache's key only."""
+    prices = ModelPrice.objects.aggregate(Count("pk"), Max("pk"), Max("updated_at"))
+    providers = Provider.objects.aggregate(Count("pk"), Max("updated_at"))
+    return (*prices.values(), *providers.values())
 
 
 @lru_cache(maxsize=4096)
@@ -81,7 +68,7 @@ def build_price(row: ModelPrice) -> Price:
 
 def clear_price_cache() -> None:
     """Make the next `get_price` read the database."""
-    _VERSION.clear()
+    _get_version.cache_clear()
     _get_history.cache_clear()
 
 
