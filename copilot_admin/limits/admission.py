@@ -6,6 +6,9 @@ Tokens and cost are known only when an answer ends, so a budget may be exceeded 
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
 
 from copilot_admin.errors import TooManyRequests
 from copilot_admin.limits.cache import LIMIT_CACHE
@@ -14,7 +17,7 @@ from copilot_admin.limits.messages import build_rejection, get_retry_seconds
 from copilot_admin.limits.rate_limits import RATE_LIMITS
 from copilot_admin.limits.rejections import REJECTIONS
 from copilot_admin.limits.rules import LimitRule, RequestIdentity
-from copilot_admin.limits.usage import USAGE_CACHE, Budget, Usage, get_budget_zone, get_budgets
+from copilot_admin.limits.usage import USAGE_CACHE, Budget, Usage, get_budgets
 from copilot_admin.storage.writer import READER, Deadline
 
 _SLOT_RETRY_SECONDS = 5  # when an answer will end isn't known
@@ -25,7 +28,7 @@ class LimitExceeded(TooManyRequests):
 
     def __init__(self, rule: LimitRule, *, now: datetime, retry_at: datetime | None) -> None:
         super().__init__(
-            build_rejection(rule, now=now, retry_at=retry_at, zone=get_budget_zone()),
+            build_rejection(rule, now=now, retry_at=retry_at, zone=ZoneInfo(settings.BUDGET_ZONE)),
             retry_after=get_retry_seconds(retry_at, now) if retry_at else _SLOT_RETRY_SECONDS,
         )
         self.rule = rule

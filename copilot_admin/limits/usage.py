@@ -101,14 +101,9 @@ class UsageCache:
         self._found.clear()
 
 
-def get_budget_zone() -> ZoneInfo:
-    """Return the time zone in which days and months of budgets begin."""
-    return ZoneInfo(settings.BUDGET_ZONE)
-
-
 def get_budgets(rules: Collection[LimitRule], now: datetime) -> tuple[Budget, ...]:
     """Return those of some rules that are budgets, each in its current window."""
-    zone = get_budget_zone()
+    zone = ZoneInfo(settings.BUDGET_ZONE)
     return tuple(
         Budget(rule, get_window(rule.kind.period, now, zone))
         for rule in rules
