@@ -6,11 +6,11 @@ sorted JSON; results over their redacted data, so that a renewed signature chang
 
 from collections.abc import Mapping
 from enum import StrEnum
+import json
 from typing import assert_never
+import unicodedata
 
-from protocol.composed import composed
 from protocol.json import Json
-from protocol.long_texts import LongTextWriter
 from protocol.markers import strip_markers
 from protocol.messages import (
     AiMessage,
@@ -25,7 +25,6 @@ from protocol.messages import (
     SourceError,
     SourceResult,
 )
-from protocol.pieces import encoded, pieces_of
 from protocol.redaction import redact_text
 from protocol.storable import clean_text
 from protocol.walk import Scalar, rebuild
@@ -87,7 +86,7 @@ def canonical(message: Message) -> bytes:
     Returns:
         Bytes to hash: the role, a line feed, the kind, a line feed, the content.
     """
-    return _HEADS[type(message)] + encoded(_content(message))  # together as text they are a copy
+    return _HEADS[type(message)] + _content(message).encode()
 
 
 def _content(message: Message) -> str:
@@ -121,9 +120,9 @@ def _item(item: DataItem | FileReference) -> Json:
 
 
 def _dumped(value: Json) -> str:
-    writer = LongTextWriter()
-    value = rebuild(value, scalar=lambda one: writer.scalar(_as_in_javascript(one)))
-    return _normalised(writer.dumped(value, sort_keys=True, separators=(",", ":")))
+    value = rebuild(value, scalar=_as_in_javascript)
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return _normalised(text)
 
 
 def _as_in_javascript(value: Scalar) -> Scalar:
@@ -134,16 +133,5 @@ def _as_in_javascript(value: Scalar) -> Scalar:
 
 
 def _normalised(text: str) -> str:
-    return composed(_with_line_feeds(redact_text(clean_text(text)))).strip()
-
-
-def _with_line_feeds(text: str) -> str:
-    if "\r" not in text:
-        return text
-    pieces = pieces_of(text, border=_between_lines)
-    return "".join(piece.replace("\r\n", "\n").replace("\r", "\n") for piece in pieces)
-
-
-def _between_lines(text: str, at: int) -> int:
-    """This place, or the next one where it parts the two signs of a line's end."""
-    return at + text.startswith("\r\n", at - 1)
+    text = redact_text(clean_text(text)).replace("\r\n", "\n").replace("\r", "\n")
+    return unicodedata.normalize("NFC", text).strip()

@@ -10,7 +10,6 @@ import re
 from typing import TypeVar, cast
 
 from protocol.json import Json
-from protocol.pieces import pieces_of
 from protocol.walk import Scalar, rebuild
 
 _BAD = re.compile("[\x00\ud800-\udfff]")
@@ -34,7 +33,7 @@ def clean_text(text: str) -> str:
     """The text with NUL and lone surrogates replaced."""
     if _is_clean(text):
         return text
-    return "".join(_BAD.sub(_REPLACEMENT, piece) for piece in pieces_of(text))
+    return _BAD.sub(_REPLACEMENT, text)
 
 
 def _is_clean(text: str) -> bool:
@@ -44,8 +43,7 @@ def _is_clean(text: str) -> bool:
     if text.isascii():
         return True
     try:
-        for piece in pieces_of(text):
-            piece.encode()
+        text.encode()
     except UnicodeEncodeError:
         return False
     return True
@@ -64,7 +62,7 @@ def storable(value: Value) -> tuple[Value, Marks]:
     if not bad:
         return value, Marks()
     nul = sum(text.count("\x00") for text in bad)
-    found = sum(len(_BAD.findall(piece)) for text in bad for piece in pieces_of(text))
+    found = sum(len(_BAD.findall(text)) for text in bad)
     cleaned = rebuild(value, scalar=_clean_scalar, key=clean_text)
     return cast(Value, cleaned), Marks(nul=nul, surrogate=found - nul)
 

@@ -6,7 +6,6 @@ no NaN and no infinities, no key twice in one object of the protocol.
 
 from collections import Counter
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 import json
 from math import isinf
@@ -14,9 +13,7 @@ import re
 from typing import NoReturn
 
 from protocol.json import Json
-from protocol.json_tokens import AT_ONCE, has_more_tokens
-from protocol.long_texts import split
-from protocol.pieces import decoded
+from protocol.json_tokens import has_more_tokens
 from protocol.storable import clean_text, storable
 
 MAX_DEPTH = 64  # a request nests about 12 deep
@@ -30,7 +27,6 @@ OPAQUE_KEYS = frozenset({"content", "data"})  # below them lies data of widgets 
 _BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
 _MAY_NEED_CLEANING = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
-_ESCAPE = 6  # bytes of one
 _INT_64 = range(-(2**63), 2**64)
 _MAX_DIGITS = 20  # of 2**64 - 1; longer ones are not even converted
 _MAX_NAMED = 5  # more repeated keys say nothing new
@@ -86,42 +82,23 @@ def parse(body: bytes, *, most_tokens: int = MAX_TOKENS) -> Parsed:
             that stands twice in one object of the protocol.
     """
     _check_tokens(body, most_tokens)
-    value, repeated = _value(body)
+    repeated: list[str] = []
+    value = _parse(_decode(body), repeated)
     if repeated or body.count(b"[") + body.count(b"{") > MAX_DEPTH:
         _check_levels(value)
     notes = [
         f'Inside data, the key "{key}" stood twice; its last value was used.' for key in repeated
     ]
-    if _may_need_cleaning(body):
+    if _MAY_NEED_CLEANING.search(body):
         value, marks = storable(value)
         if marks:
             notes.append("Characters that cannot be stored were replaced with U+FFFD.")
     return Parsed(value, tuple(notes))
 
 
-def _value(body: bytes) -> tuple[Json, list[str]]:
-    """The value, and keys that stood twice; of a long text that is none, the whole says why."""
-    with suppress(ValueError):
-        some = split(body)
-        if some.texts:
-            repeated: list[str] = []
-            left = dict(some.texts)
-            value = _parse(_decode(some.body), repeated, left)
-            if not left:  # else one is a key, or stands in a list
-                return value, repeated
-    repeated = []
-    return _parse(_decode(body), repeated), repeated
-
-
-def _may_need_cleaning(body: bytes) -> bool:
-    """Whether there is an escape of what cannot be stored; it may begin in one piece and end in another."""
-    starts = range(0, len(body), AT_ONCE)
-    return any(_MAY_NEED_CLEANING.search(body, at, at + AT_ONCE + _ESCAPE) for at in starts)
-
-
 def _decode(body: bytes) -> str:
     try:
-        return decoded(body.removeprefix(_BOM))
+        return body.removeprefix(_BOM).decode()
     except UnicodeDecodeError as error:
         if body.startswith(_GZIP):
             raise MalformedJson(
@@ -135,14 +112,9 @@ def _decode(body: bytes) -> str:
         ) from None
 
 
-def _parse(text: str, repeated: list[str], long: dict[str, str] | None = None) -> Json:
-    """The value; takes the long texts that belong in it, by the names that stand for them."""
-
+def _parse(text: str, repeated: list[str]) -> Json:
     def collect(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
         members = dict(pairs)
-        if long:
-            named = [key for key, one in members.items() if isinstance(one, str) and one in long]
-            members |= {key: long.pop(str(members[key])) for key in named}
         if len(members) == len(pairs):
             return members
         twice = Counter(key for key, _ in pairs).most_common(1)[0][0]

@@ -14,7 +14,6 @@ from protocol.messages import (
     ResultMessage,
     SourceResult,
 )
-from protocol.pieces import encoded
 from protocol.reading.data import read_results
 from protocol.reading.data_messages import is_data_message, says_data
 from protocol.reading.fields import Fields
@@ -73,7 +72,7 @@ def decoded_call(content: Json) -> JsonObject | None:
         if not isinstance(value, str) or not _may_be_call(value):
             break
         try:
-            value = loads(encoded(value, errors="replace"))
+            value = loads(value.encode(errors="replace"))
         except MalformedJson:
             return None
     if isinstance(value, Mapping) and isinstance(value.get("function"), str):

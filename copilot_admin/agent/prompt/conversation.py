@@ -28,7 +28,6 @@ from protocol.messages import (
     HumanMessage,
     ResultMessage,
 )
-from protocol.pieces import pieces_of
 from protocol.query import ContextItem, Query
 from protocol.widgets import Widget
 
@@ -223,8 +222,7 @@ def _utf8(text: str) -> str:
     if text.isascii():
         return text
     try:
-        for piece in pieces_of(text):
-            piece.encode()
+        text.encode()
     except UnicodeEncodeError:
         return text.encode("utf-8", "replace").decode()
     return text

@@ -26,7 +26,6 @@ from protocol.functions import WIDGET_DATA_FUNCTIONS
 from protocol.json import Json
 from protocol.json_tokens import has_more_tokens
 from protocol.messages import DataItem, ResultMessage, SourceData
-from protocol.pieces import encoded
 from protocol.query import ContextItem, Query
 from protocol.walk import is_deeper
 from protocol.widgets import Widget
@@ -230,7 +229,7 @@ def _parsed(text: str) -> Json:
     if not text.lstrip().startswith(("{", "[")):
         return text
     if len(text) > _MOST_VALUES and has_more_tokens(
-        encoded(text, errors="surrogatepass"), _MOST_VALUES
+        text.encode(errors="surrogatepass"), _MOST_VALUES
     ):
         return text
     try:

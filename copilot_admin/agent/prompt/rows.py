@@ -10,7 +10,6 @@ import re
 from typing import TypeVar
 
 from protocol.json import Json
-from protocol.pieces import pieces_of
 
 # So much is looked through at once; an element that is longer fits no model.
 WINDOW = 1024 * 1024  # characters
@@ -157,21 +156,5 @@ def _after_blanks(text: str, at: int) -> int:
 
 
 def _lines(text: str) -> Iterator[Sequence[str]]:
-    """The lines of a text, as `splitlines` has them, some together."""
-    begun: list[str] = []  # of a line that goes on
-    for piece in filter(None, pieces_of(text, border=_behind_a_line_end)):
-        lines = piece.splitlines()
-        goes_on = piece.endswith(lines[-1]) and bool(lines[-1])
-        rest = [lines.pop()] if goes_on else []
-        if lines:
-            lines[0] = "".join([*begun, lines[0]])
-            yield lines
-            begun = rest
-        else:
-            begun += rest
-    if begun:
-        yield ["".join(begun)]
-
-
-def _behind_a_line_end(text: str, end: int) -> int:
-    return end + 1 if text[end - 1 : end + 1] == "\r\n" else end
+    if text:
+        yield text.splitlines()

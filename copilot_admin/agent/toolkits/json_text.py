@@ -4,7 +4,6 @@ import json
 
 from protocol.json import Json
 from protocol.json_tokens import has_more_tokens
-from protocol.pieces import encoded
 
 # Brackets, braces, commas and colons: as many as a whole call of a component may have, so that
 # rows in a text are no way around its limit. 5 million characters can hold 2.5 million values.
@@ -21,7 +20,7 @@ def json_in(text: str, *, what: str) -> Json:
     Raises:
         ValueError: It is none, it is nested too deeply, or it has too many values.
     """
-    if has_more_tokens(encoded(text, errors="surrogatepass"), MOST_TOKENS):
+    if has_more_tokens(text.encode(errors="surrogatepass"), MOST_TOKENS):
         raise ValueError(f"The {what} have more than {MOST_TOKENS:,} JSON values. Send fewer.")
     try:
         value: Json = json.loads(text)

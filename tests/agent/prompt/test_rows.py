@@ -126,7 +126,6 @@ def test_a_json_of_one_line_that_is_too_long_is_begun(opened):
     "unit",
     [
         pytest.param('{"a":1},', id="objects"),
-        pytest.param("ab\n", id="lines"),
         pytest.param("1,", id="numbers", marks=pytest.mark.nightly),  # elements as objects are
     ],
 )
@@ -135,7 +134,7 @@ def test_no_objects_are_made_of_what_does_not_fit(unit, monkeypatch):
     monkeypatch.setattr(pieces, "PIECE", PIECE)
     count = 64 * PIECE // len(unit)
     monkeypatch.setattr(rows, "MOST_COUNTED", count)
-    text = unit * count if unit.endswith("\n") else f"[{(unit * count)[:-1]}]"
+    text = f"[{(unit * count)[:-1]}]"
     tracemalloc.start()
     try:
         found = first_rows(text, limit=100)
