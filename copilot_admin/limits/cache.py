@@ -38,7 +38,7 @@ class LimitCache:
             limits = dict(get_anonymous_limits(subject.id)) if is_address and not is_known else {}
             if not (is_address and is_known):
                 limits |= self._limits.get(LimitSubject(subject.scope), {})
-            rules += build_rules(subject, limits | self._limits.get(subject, {}))
+            rules += build_rules(subject, {**limits, **self._limits.get(subject, {})})
         return tuple(rule for rule in rules if rule.applies_to(identity))
 
     def load(self) -> None:
