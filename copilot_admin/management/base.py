@@ -1,12 +1,17 @@
-"""Base of the commands: sanitised output, and files that are replaced as a whole."""
+"""Base of the commands: sanitised output, parsing of arguments, reading and writing of files."""
 
+from argparse import ArgumentTypeError
+from datetime import date
 import os
 from pathlib import Path
 import re
 import sys
 from typing import Any, TextIO
 
-from django.core.management.base import BaseCommand, OutputWrapper
+from django.core.management.base import BaseCommand, CommandError, OutputWrapper
+
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.models import Provider
 
 # Control characters but line feed and tab, and those that change the direction of a line.
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -48,12 +53,33 @@ class SanitizedCommand(BaseCommand):
         return super().execute(*args, **options)
 
 
-def replace_file(path: Path, text: str) -> None:
-    """Write a whole file or leave the old one, also if the disk is full.
+def parse_date(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is not a date, use YYYY-MM-DD") from None
 
-    Raises:
-        OSError: It can't be written.
-    """
+
+def get_provider(name: str) -> Provider:
+    provider = Provider.objects.filter(name__iexact=name).first()
+    if provider is None:
+        raise ConfigurationError(f"There is no provider '{name}'. Add it in the admin first.")
+    return provider
+
+
+def read_file(path: Path, *, max_bytes: int) -> bytes:
+    """Return a file, or enough of it to show that it is too large; `-` is standard input."""
+    try:
+        if str(path) == "-":
+            return sys.stdin.buffer.read(max_bytes + 1)
+        with path.open("rb") as file:
+            return file.read(max_bytes + 1)
+    except OSError as error:
+        raise CommandError(f"Can't read {path}: {error.strerror}.") from error
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a whole file or leave the old one, also if the disk is full."""
     if path.exists() and not path.is_file():  # a device or a pipe isn't replaced
         path.write_text(text, encoding="utf-8")
         return

@@ -152,7 +152,7 @@ def test_more_yaml_than_an_import_reads_is_said(monkeypatch, good_file):
     monkeypatch.setattr(yaml_writing, "MOST_VALUES", 3)
     told = StringIO()
     call_command("copilots", "export", stdout=StringIO(), stderr=told)
-    assert told.getvalue().startswith("This is more YAML than an import reads. Write JSON with")
+    assert told.getvalue().startswith("This YAML is too large to import.")
 
 
 @pytest.mark.database

@@ -130,12 +130,12 @@ def delete_wholly(replay: Replay) -> None:
 @pytest.mark.parametrize(
     ("meanwhile", "sentence"),
     [
-        (delete_wholly, "The copilot was deleted before the end."),
+        (delete_wholly, "The copilot was deleted meanwhile."),
         (
             lambda replay: mark_for_deletion([replay.copilot_id]),
-            "The copilot was deleted before the end.",
+            "The copilot was deleted meanwhile.",
         ),
-        (lambda replay: replay.delete(), "The replay was deleted before its end."),
+        (lambda replay: replay.delete(), "The replay was deleted meanwhile."),
     ],
 )
 def test_what_is_deleted_meanwhile_is_said_in_a_line(monkeypatch, meanwhile, sentence):
@@ -150,9 +150,9 @@ def test_what_is_deleted_meanwhile_is_said_in_a_line(monkeypatch, meanwhile, sen
 @pytest.mark.parametrize(
     ("wish", "said"),
     [
-        (ReplayWish.PAUSE, "Paused. Go on with it in the admin.\n"),
-        (ReplayWish.STOP, "Somebody stopped it in the admin.\n"),
-        (None, "Nothing could be asked now. A server goes on with it.\n"),
+        (ReplayWish.PAUSE, "Paused. Continue it in the admin.\n"),
+        (ReplayWish.STOP, "It was stopped in the admin.\n"),
+        (None, "No question could be asked now. A server continues.\n"),
     ],
 )
 def test_what_ends_early_says_why(capsys, monkeypatch, wish, said):
@@ -170,11 +170,11 @@ def test_what_ends_early_says_why(capsys, monkeypatch, wish, said):
         (["--version", "9"], "no version 9"),
         (["--provider", "x"], "A provider needs its --model."),
         (["--model", "x", "--provider", "nobody"], "no provider 'nobody'"),
-        (["--most-cost", "much"], "no amount of US dollars"),
-        (["--most-cost", "-1"], "no amount of US dollars"),
-        (["--most-cost", "nan"], "no amount of US dollars"),
-        (["--most-cost", "1e12"], "no amount of US dollars"),
-        (["--most-cost", "1e999"], "no amount of US dollars"),
+        (["--most-cost", "much"], "not an amount of US dollars"),
+        (["--most-cost", "-1"], "not an amount of US dollars"),
+        (["--most-cost", "nan"], "not an amount of US dollars"),
+        (["--most-cost", "1e12"], "not an amount of US dollars"),
+        (["--most-cost", "1e999"], "not an amount of US dollars"),
         (["--questions", "999999"], "has no saved question 999999."),
     ],
 )

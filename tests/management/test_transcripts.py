@@ -37,7 +37,7 @@ def test_a_file_has_what_the_filters_leave(tmp_path: Path):
     file = tmp_path / "out.csv"
     arguments = ("--format", "csv", "--output", str(file), "--copilot", "desk")
     assert export(*arguments, "--filter", "outcome=completed", "--search", "rates") == (
-        "1 conversation, 1 question.\n"
+        "Conversations: 1, questions: 1\n"
     )
     rows = list(csv.DictReader(StringIO(file.read_text(encoding="utf-8-sig"), newline="")))
     assert [(row["copilot"], row["question"]) for row in rows] == [("desk", "Rates?")]
@@ -49,7 +49,7 @@ def test_days_are_filters_of_their_own(tmp_path: Path):
     for number, (since, until) in enumerate((("2026-11-20", "2026-11-20"), ("2026-11-21", ""))):
         given = ["--since", since, *(["--until", until] if until else [])]
         told = export("--format", "jsonl", "--output", str(tmp_path / f"{number}"), *given)
-        assert told.startswith("0" if number else "1")
+        assert told.startswith(f"Conversations: {0 if number else 1},")
 
 
 def test_a_stream_goes_to_standard_output(monkeypatch):

@@ -49,12 +49,12 @@ def test_erase_counts_first_and_acts_with_yes(capsys):
 def test_a_day_that_is_none_and_a_copilot_that_is_not_there_are_refused():
     for words, told in (
         (("erase",), "Select what to erase"),
-        (("erase", "--since", "31.1.2026"), "is not a day"),
+        (("erase", "--since", "31.1.2026"), "is not a date"),
         (("erase", "--copilot", "nobody"), "There is no copilot 'nobody'"),
         (("hold", "--caller", "a"), "Give a reason"),
         (("hold", "--yes", "--reason", "r"), "Select what to hold"),
         (("hold", "--release", "5", "--yes"), "Hold 5 is not in force"),
-        (("erase", "--until", "9999-12-31"), "is not a day"),
+        (("erase", "--until", "9999-12-31"), "is after"),
         (("erase", "--conversation", "-" + "9" * 20, "--yes"), "is not an id"),
         (("erase", "--conversation", "9" * 20, "--yes"), "is not an id"),
         (("hold", "--release", "9" * 20, "--yes"), "is not an id"),

@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 import re
@@ -22,7 +22,7 @@ from copilot_admin.audit.chain import (
 from copilot_admin.audit.forwarding import anchors_path, format_json, format_syslog, read_anchors
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.management.base import SanitizedCommand
+from copilot_admin.management.base import SanitizedCommand, parse_date
 from copilot_admin.models import Action
 from copilot_admin.models.audit import HASH_LENGTH, AuditEntry
 
@@ -32,27 +32,15 @@ POLL_SECONDS = 1.0
 
 
 def parse_hash(text: str) -> str:
-    """Parse the hash of an entry."""
     if not HASH.fullmatch(text):
         raise ArgumentTypeError(f"{text!r} is not a hash of {HASH_LENGTH} hexadecimal digits")
     return text
 
 
-def parse_day(text: str) -> datetime:
-    """Parse a date as its first moment in UTC."""
-    try:
-        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
-    except ValueError:
-        raise ArgumentTypeError(f"{text!r} is not a date, use YYYY-MM-DD") from None
-
-
 class Command(SanitizedCommand):
-    """Verify and export the audit trail."""
-
     help = "Verify the audit trail, print its newest hash, or export it as lines."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare `verify`, `head` and `export`."""
         actions = parser.add_subparsers(dest="action", required=True)
         check = actions.add_parser("verify", help="name the first broken entry; exit status 1")
         check.add_argument(
@@ -69,11 +57,10 @@ class Command(SanitizedCommand):
         actions.add_parser("head", help="number and hash of the newest entry, to note elsewhere")
         export = actions.add_parser("export", help="write entries, oldest first")
         export.add_argument("--format", choices=("jsonl", "syslog"), default="jsonl")
-        export.add_argument("--since", type=parse_day, metavar="DATE", help="first day (UTC)")
+        export.add_argument("--since", type=parse_date, metavar="DATE", help="first day (UTC)")
         export.add_argument("--follow", action="store_true", help="continue with new entries")
 
     def handle(self, *, action: str, **options: Any) -> None:
-        """Run the given subcommand."""
         match action:
             case "verify":
                 self._verify(options["expect"], options["anchors"])
@@ -94,13 +81,15 @@ class Command(SanitizedCommand):
         if head.sequence:
             self.stdout.write(f"Newest: {head.hash}")
 
-    def _export(self, form: str, since: datetime | None, *, follow: bool) -> None:
+    def _export(self, form: str, since: date | None, *, follow: bool) -> None:
         facts = {"format": form, "since": since, "follow": follow}
         record(Action.EXPORTED, by=Actor.command(), on=Subject("auditentry"), after=facts)
         write = (
             format_json if form == "jsonl" else partial(format_syslog, host=socket.gethostname())
         )
-        sequence = last_sequence_before(since) if since else 0
+        sequence = 0
+        if since:
+            sequence = last_sequence_before(datetime.combine(since, datetime.min.time(), UTC))
         try:
             for entry in _follow(sequence) if follow else iterate_entries(sequence):
                 self.stdout.write(write(entry))
@@ -109,11 +98,6 @@ class Command(SanitizedCommand):
 
 
 def _load_anchors(file: Path | None) -> list[Anchor]:
-    """Return the anchors of a named file, which must hold some, or of the server's own file.
-
-    Raises:
-        CommandError: The file can't be read, or a named file holds no anchor.
-    """
     try:
         if file is not None and not file.exists():
             raise CommandError(f"{file} does not exist.", returncode=EXIT_NOT_VERIFIED)

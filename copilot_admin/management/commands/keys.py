@@ -1,7 +1,7 @@
-"""`manage.py keys create`: endpoint keys for clients."""
+"""`manage.py keys create`: create an endpoint key for a client."""
 
 from argparse import ArgumentParser, ArgumentTypeError
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -12,16 +12,15 @@ from copilot_admin.audit.changes import snapshot
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.copilots.fields.directions import turning_sign_fault
-from copilot_admin.management.base import SanitizedCommand
+from copilot_admin.management.base import SanitizedCommand, parse_date
 from copilot_admin.models import Action, Copilot, EndpointKey
 
 
-def end_of_day(text: str) -> datetime:
+def parse_last_day(text: str) -> datetime:
     """Parse a future date as the end of that day in UTC."""
     try:
-        day = date.fromisoformat(text)
-        end = datetime.combine(day + timedelta(days=1), time(), tzinfo=UTC)
-    except (ValueError, OverflowError):
+        end = datetime.combine(parse_date(text) + timedelta(days=1), time(), tzinfo=UTC)
+    except OverflowError:
         raise ArgumentTypeError(f"{text!r} is not a date, use YYYY-MM-DD") from None
     if end <= datetime.now(UTC):
         raise ArgumentTypeError(f"{text} is in the past")
@@ -29,12 +28,9 @@ def end_of_day(text: str) -> datetime:
 
 
 class Command(SanitizedCommand):
-    """Create endpoint keys."""
-
-    help = "Makes endpoint keys. The key alone is written to standard output, this once."
+    help = "Create an endpoint key, and write it to standard output, once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare `create`."""
         create = parser.add_subparsers(dest="action", required=True).add_parser("create")
         create.add_argument("name", help="who uses the key")
         create.add_argument(
@@ -44,14 +40,15 @@ class Command(SanitizedCommand):
             nargs="+",
             action="extend",
             default=[],
-            help="what the key may ask; without it: every copilot",
+            help="copilots the key may ask; default: all",
         )
-        create.add_argument("--expires", metavar="DATE", type=end_of_day, help="its last day (UTC)")
+        create.add_argument(
+            "--expires", metavar="DATE", type=parse_last_day, help="its last day (UTC)"
+        )
 
     def handle(
         self, *, name: str, slugs: list[str], expires: datetime | None, **options: Any
     ) -> None:
-        """Create the key and prints it."""
         name = name.strip()
         longest = EndpointKey._meta.get_field("name").max_length
         if not name or (longest and len(name) > longest):
@@ -67,6 +64,6 @@ class Command(SanitizedCommand):
             key.limit_to(copilots)
             facts = snapshot(EndpointKey.objects.get(pk=key.pk))
             record(Action.ADDED, by=Actor.command(), on=Subject.of(key), after=facts)
-            # A key that nobody could read is not made: an output that takes nothing ends this here.
+            # Inside the transaction: a key that can't be written to the output isn't created.
             self.stdout.write(text)
             self.stdout.flush()

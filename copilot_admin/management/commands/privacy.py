@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
 from dataclasses import asdict
-from datetime import date, datetime, time, timedelta
+from datetime import datetime, time, timedelta
 from math import inf
 import time as clock
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.jobs.removal import begin_erasure, run_removal
 from copilot_admin.jobs.tasks import BatchResult
-from copilot_admin.management.base import SanitizedCommand
+from copilot_admin.management.base import SanitizedCommand, parse_date
 from copilot_admin.models import Action, Copilot, Removal
 from copilot_admin.models.privacy import (
     MAX_NAME_LENGTH,
@@ -48,7 +48,7 @@ class Command(SanitizedCommand):
         erase.add_argument(
             "--keep-questions", action="store_true", help="keep saved questions made from them"
         )
-        reason, name = _text(MAX_REASON_LENGTH), _text(MAX_NAME_LENGTH)
+        reason, name = _max_length(MAX_REASON_LENGTH), _max_length(MAX_NAME_LENGTH)
         erase.add_argument("--reason", default="", type=reason, help="stored with the numbers")
         _add_yes(actions.add_parser("prune", help="apply retention now instead of at night"))
         hold = actions.add_parser("hold", help="keep data from being erased or pruned")
@@ -58,8 +58,7 @@ class Command(SanitizedCommand):
         hold.add_argument("--by", default="manage.py", type=name, help="name of the person")
         hold.add_argument("--release", type=_row_id, metavar="HOLD", help="id of a hold to release")
         hold.add_argument("--list", action="store_true", help="list the holds in force")
-        files = actions.add_parser("clear-files", help="rewrite the database's files")
-        _add_yes(files)
+        _add_yes(actions.add_parser("clear-files", help="rewrite the database's files"))
 
     def handle(self, *, action: str, **options: Any) -> None:
         match action:
@@ -141,9 +140,7 @@ class Command(SanitizedCommand):
 
     def _clear_files(self, *, yes: bool, **_: Any) -> None:
         if not yes:
-            self.stdout.write(
-                "Rewrites all tables. They are locked meanwhile, and the disk needs the same space again."
-            )
+            self.stdout.write("Locks and rewrites all tables, which needs their space once more.")
             self.stdout.write(DRY_RUN)
             return
         try:
@@ -160,7 +157,7 @@ class Command(SanitizedCommand):
         self.stdout.write("The database's files contain no deleted rows.")
 
     def _remove(self, removal: Removal) -> None:
-        if not _retry(lambda: _run_removal(removal.pk) is BatchResult.DONE):
+        if not _retry(lambda: run_removal(removal.pk, _write, max_seconds=inf) is BatchResult.DONE):
             raise CommandError(
                 f"Removal {removal.pk} waits for open runs or for readers of the database. The server "
                 "continues it."
@@ -174,12 +171,9 @@ class Command(SanitizedCommand):
         self.stdout.write(", ".join(numbers))
 
 
-def _run_removal(removal_id: int) -> BatchResult:
-    def write(job: Callable[[], T]) -> T:
-        with transaction.atomic():
-            return job()
-
-    return run_removal(removal_id, write, max_seconds=inf)
+def _write(job: Callable[[], T]) -> T:
+    with transaction.atomic():
+        return job()
 
 
 def _retry(is_done: Callable[[], bool]) -> bool:
@@ -192,16 +186,9 @@ def _retry(is_done: Callable[[], bool]) -> bool:
 
 def _add_scope(parser: ArgumentParser) -> None:
     parser.add_argument("--conversation", type=_row_id, metavar="ID")
-    parser.add_argument(
-        "--user", default="", metavar="USER", help="an id, an e-mail address or a name; or id:ID"
-    )
-    parser.add_argument(
-        "--caller",
-        default="",
-        type=_text(MAX_PRINCIPAL_LENGTH),
-        metavar="CALLER",
-        help="such as key:7 or anonymous",
-    )
+    parser.add_argument("--user", default="", help="an id, an e-mail address or a name; or id:ID")
+    caller = _max_length(MAX_PRINCIPAL_LENGTH)
+    parser.add_argument("--caller", default="", type=caller, help="such as key:7 or anonymous")
     parser.add_argument("--copilot", default="", metavar="SLUG")
     parser.add_argument("--since", type=_day, metavar="DAY", help="active on this day or later")
     parser.add_argument("--until", type=_day, metavar="DAY", help="active on this day or before")
@@ -240,21 +227,18 @@ def _row_id(text: str) -> int:
     return int(text)
 
 
-def _text(max_length: int) -> Callable[[str], str]:
+def _max_length(limit: int) -> Callable[[str], str]:
     def parse(text: str) -> str:
-        if len(text) > max_length:
-            raise ArgumentTypeError(f"must have at most {max_length} characters, not {len(text)}.")
+        if len(text) > limit:
+            raise ArgumentTypeError(f"must have at most {limit} characters, not {len(text)}.")
         return text
 
     return parse
 
 
 def _day(text: str) -> datetime:
-    """Return the beginning of a day in the server's time zone."""
-    try:
-        day = date.fromisoformat(text)
-    except ValueError:
-        day = date.max
+    """Parse a date as its first moment in the server's time zone."""
+    day = parse_date(text)
     if day > LAST_DAY:
-        raise ArgumentTypeError(f"{text!r} is not a day like 2026-01-31.")
+        raise ArgumentTypeError(f"{text} is after {LAST_DAY}")
     return datetime.combine(day, time.min, timezone.get_current_timezone())

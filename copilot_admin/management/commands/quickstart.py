@@ -1,4 +1,4 @@
-"""`manage.py quickstart`: from nothing to a running server."""
+"""`manage.py quickstart`: prepare the database and serve."""
 
 from argparse import ArgumentParser
 from contextlib import suppress
@@ -20,23 +20,20 @@ from copilot_admin.server.instance_lock import instance_lock
 
 
 class Command(SanitizedCommand):
-    """Prepare the database, creates the first admin and sample copilots, serves."""
-
-    help = "Prepares everything and serves. A second run changes nothing and serves."
+    help = "Create the database, the first admin and sample copilots if needed, and serve."
     requires_system_checks = (COMPONENTS,)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the address, and an option to prepare only."""
         parser.add_argument("--host", default=serve.DEFAULT_HOST)
         parser.add_argument("--port", type=int, default=serve.DEFAULT_PORT)
         parser.add_argument("--no-serve", action="store_true", help="prepare only")
 
     def handle(self, *, host: str, port: int, no_serve: bool, **options: Any) -> None:
-        """Open the port first: if it is taken, nothing is changed or printed."""
         try:
             if no_serve:
                 self._prepare()
                 return
+            # The port first: if it is taken, nothing is changed or printed.
             with (
                 serve.listen(host, port) as listener,
                 instance_lock(),

@@ -1,4 +1,4 @@
-"""`manage.py replay`: saved questions asked of a draft, a version or another model, and what changed."""
+"""`manage.py replay`: ask saved questions of a draft, a version or another model; show changes."""
 
 from argparse import ArgumentParser
 from collections.abc import Mapping
@@ -15,15 +15,13 @@ from copilot_admin.audit.recording import record
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.evaluation.replay_decisions import ReplayWish, cost_sentence
 from copilot_admin.evaluation.replay_queue import begin, grant
-from copilot_admin.evaluation.replay_reading import ReplayView, pairs_of, replay_views
-from copilot_admin.evaluation.replay_reading import told as told_of
+from copilot_admin.evaluation.replay_reading import ReplayView, pairs_of, replay_views, told
 from copilot_admin.evaluation.replay_targets import WantedTarget, replay_of
 from copilot_admin.evaluation.replay_tasks import replay_here
-from copilot_admin.management.base import SanitizedCommand
+from copilot_admin.management.base import SanitizedCommand, get_provider
 from copilot_admin.models import (
     Action,
     Copilot,
-    Provider,
     Replay,
     ReplayAnswer,
     ReplayState,
@@ -31,34 +29,31 @@ from copilot_admin.models import (
     SavedQuestion,
 )
 
-SAME, CHANGED, NOT_RUN = 0, 1, 2  # exit statuses
+EXIT_SAME, EXIT_CHANGED, EXIT_FAILED = 0, 1, 2
 ALL = "all"
-MOST_DOLLARS = 10**12  # a column of costs takes so many; more is a slip
-LONGEST_LINE = 100  # characters of a question in a line
+MAX_COST_DOLLARS = 10**12  # the column's range
+MAX_ID_DIGITS = 18  # fits into a 64-bit column
+MAX_LINE_LENGTH = 100  # characters of a question
 
-# Why not all was asked; of a bound the summary says it.
-_UNFINISHED: Mapping[str, str] = {
-    ReplayState.PAUSED: "Paused. Go on with it in the admin.",
-    ReplayState.STOPPED: "Somebody stopped it in the admin.",
-    ReplayState.RUNNING: "Not all could be asked now. A server goes on with it.",
-    ReplayState.WAITING: "Nothing could be asked now. A server goes on with it.",
+UNFINISHED: Mapping[str, str] = {
+    ReplayState.PAUSED: "Paused. Continue it in the admin.",
+    ReplayState.STOPPED: "It was stopped in the admin.",
+    ReplayState.RUNNING: "Not all questions could be asked now. A server continues.",
+    ReplayState.WAITING: "No question could be asked now. A server continues.",
 }
 
 
 class Command(SanitizedCommand):
-    """Replay the saved questions of a copilot, and waits for the end."""
-
-    help = "Asks saved questions of a draft, a version or another model, and says what changed."
+    help = "Ask saved questions of a draft, a version or another model, and show what changed."
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """Lets `--version` be that of a copilot: Django says its own with every other command."""
+        """Allow a `--version` of the copilot instead of Django's own option."""
         return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the copilot, the questions, whom to ask, and the bound."""
         parser.add_argument("slug", metavar="SLUG", help="of the copilot")
         parser.add_argument(
-            "--questions", default=ALL, metavar="WHICH", help="all, a label, or ids: 3,5 (all)"
+            "--questions", default=ALL, metavar="WHICH", help="a label, or ids: 3,5; default: all"
         )
         asked = parser.add_mutually_exclusive_group()
         asked.add_argument("--draft", action="store_true", help="ask the draft (the default)")
@@ -66,67 +61,57 @@ class Command(SanitizedCommand):
         asked.add_argument(
             "--model", default="", metavar="ID", help="ask the draft with this model"
         )
-        parser.add_argument("--provider", metavar="NAME", help="of that model (the draft's own)")
-        parser.add_argument("--most-cost", metavar="X", help="stop at so many US dollars")
-        parser.add_argument("--json", action="store_true", help="say all of it as JSON")
+        parser.add_argument(
+            "--provider", metavar="NAME", help="of that model; default: the draft's"
+        )
+        parser.add_argument("--most-cost", metavar="X", help="stop at this cost in US dollars")
+        parser.add_argument("--json", action="store_true", help="write the results as JSON")
 
     def handle(self, *, slug: str, **options: Any) -> None:
-        """Ends the process with what the answers come to."""
         known = Copilot.objects.filter(slug=slug, deletion_requested_at=None)
         copilot = known.select_related("provider").first()
         if copilot is None:
-            raise CommandError(f"There is no copilot with the slug '{slug}'.", returncode=NOT_RUN)
+            raise CommandError(
+                f"There is no copilot with the slug '{slug}'.", returncode=EXIT_FAILED
+            )
         try:
             replay = begin(
-                replay_of(copilot, _wanted(options)), _questions(copilot, options["questions"])
+                replay_of(copilot, _get_target(options)),
+                _select_questions(copilot, options["questions"]),
             )
         except ConfigurationError as error:
-            raise CommandError(error.public, returncode=NOT_RUN) from error
+            raise CommandError(error.public, returncode=EXIT_FAILED) from error
         facts = {"copilot": slug, "target": replay.target}
         record(Action.STARTED, by=Actor.command(), on=Subject.of(replay), after=facts)
         try:
             replay_here(replay.pk)
         except KeyboardInterrupt:
             grant(replay.pk, ReplayWish.PAUSE)
-        view = _view_of(replay.pk, known)
-        if sentence := _UNFINISHED.get(view.replay.state, ""):
-            self.stderr.write(sentence)
-        answers = list(pairs_of(replay.pk))
+        if not known.exists():
+            raise CommandError("The copilot was deleted meanwhile.", returncode=EXIT_FAILED)
+        views = replay_views(Replay.objects.filter(pk=replay.pk))
+        if not views:
+            raise CommandError("The replay was deleted meanwhile.", returncode=EXIT_FAILED)
+        view, answers = views[0], list(pairs_of(replay.pk))
+        if hint := UNFINISHED.get(view.replay.state):
+            self.stderr.write(hint)
         if options["json"]:
-            self.stdout.write(json.dumps(told_of(view, answers), indent=2))
+            self.stdout.write(json.dumps(told(view, answers), indent=2))
         else:
-            self._tell(view, answers)
-        sys.exit(exit_of(view))
-
-    def _tell(self, view: ReplayView, answers: list[ReplayAnswer]) -> None:
-        self.stdout.write("\n".join(map(_line, answers)))
-        self.stdout.write(f"{view.asked}: {view.summary}")
-        self.stdout.write(view.why or cost_sentence(view.tally.spent))
+            self.stdout.write("\n".join(map(_format_answer, answers)))
+            self.stdout.write(f"{view.asked}: {view.summary}")
+            self.stdout.write(view.why or cost_sentence(view.tally.spent))
+        sys.exit(_get_exit_code(view))
 
 
-def _view_of(replay_id: int, copilots: QuerySet[Copilot]) -> ReplayView:
-    """Return a finished replay.
-
-    Raises:
-        CommandError: The replay or its copilot was deleted meanwhile.
-    """
-    views = replay_views(Replay.objects.filter(pk=replay_id))
-    if not copilots.exists():
-        raise CommandError("The copilot was deleted before the end.", returncode=NOT_RUN)
-    if not views:
-        raise CommandError("The replay was deleted before its end.", returncode=NOT_RUN)
-    return views[0]
-
-
-def exit_of(view: ReplayView) -> int:
-    """Return the exit status of a replay."""
+def _get_exit_code(view: ReplayView) -> int:
     tally = view.tally
     if view.replay.state != ReplayState.DONE or tally.failed or tally.undecided:
-        return NOT_RUN
-    return CHANGED if tally.changed or tally.not_as_expected else SAME
+        return EXIT_FAILED
+    return EXIT_CHANGED if tally.changed or tally.not_as_expected else EXIT_SAME
 
 
-def _wanted(options: dict[str, Any]) -> WantedTarget:
+def _get_target(options: dict[str, Any]) -> WantedTarget:
     target = ReplayTarget.DRAFT
     if options["number"] is not None:
         target = ReplayTarget.VERSION
@@ -137,62 +122,46 @@ def _wanted(options: dict[str, Any]) -> WantedTarget:
     return WantedTarget(
         target=target,
         version_number=options["number"] or 0,
-        provider=_provider(options["provider"]),
+        provider=get_provider(options["provider"]) if options["provider"] else None,
         model=options["model"],
-        most_cost=_amount(options["most_cost"]),
+        most_cost=_parse_cost(options["most_cost"]),
     )
 
 
-def _provider(name: str | None) -> Provider | None:
-    if not name:
-        return None
-    found = Provider.objects.filter(name=name).first()
-    if found is None:
-        raise ConfigurationError(f"There is no provider '{name}'. Add it in the admin first.")
-    return found
-
-
-def _amount(text: str | None) -> Decimal | None:
+def _parse_cost(text: str | None) -> Decimal | None:
     if text is None:
         return None
     try:
         amount = Decimal(text)
     except InvalidOperation:
         amount = Decimal(-1)
-    if not amount.is_finite() or not 0 <= amount < MOST_DOLLARS:
-        raise ConfigurationError(f"'{text}' is no amount of US dollars, such as 0.50.")
+    if not amount.is_finite() or not 0 <= amount < MAX_COST_DOLLARS:
+        raise ConfigurationError(f"'{text}' is not an amount of US dollars, use one such as 0.50.")
     return amount
 
 
-def _questions(copilot: Copilot, which: str) -> QuerySet[SavedQuestion]:
-    """Return all questions, those with some ids, or those with a label.
-
-    Raises:
-        ConfigurationError: An id isn't one of this copilot.
-    """
+def _select_questions(copilot: Copilot, which: str) -> QuerySet[SavedQuestion]:
     rows = SavedQuestion.objects.filter(copilot=copilot)
     ids = which.replace(" ", "").split(",")
     if which == ALL:
         return rows
-    if all(one.isascii() and one.isdecimal() and len(one) <= 18 for one in ids):
-        known = set(rows.filter(pk__in=map(int, ids)).values_list("pk", flat=True))
-        for one in ids:
-            if int(one) not in known:
-                raise ConfigurationError(f"'{copilot.slug}' has no saved question {one}.")
-        return rows.filter(pk__in=known)
+    if all(one.isascii() and one.isdecimal() and len(one) <= MAX_ID_DIGITS for one in ids):
+        chosen = rows.filter(pk__in=ids)
+        if missing := set(map(int, ids)).difference(chosen.values_list("pk", flat=True)):
+            raise ConfigurationError(f"'{copilot.slug}' has no saved question {min(missing)}.")
+        return chosen
     return rows.filter(label=which)
 
 
-def _line(answer: ReplayAnswer) -> str:
-    """Describe the answer of a question."""
+def _format_answer(answer: ReplayAnswer) -> str:
     question = " ".join(answer.head.split())
-    short = question if len(question) <= LONGEST_LINE else f"{question[: LONGEST_LINE - 1]}…"
+    if len(question) > MAX_LINE_LENGTH:
+        question = f"{question[: MAX_LINE_LENGTH - 1]}…"
+    slower = ", slower" if answer.is_slower else ""
     if not answer.answered_at:
-        word = "not asked"
-    elif answer.failure:
-        return f"failed: {short} ({' '.join(answer.failure.split())})"
-    elif answer.is_changed is None:
-        word = "new"
-    else:
-        word = "changed" if answer.is_changed else "same"
-    return f"{word}{', slower' if answer.is_slower else ''}: {short}"
+        return f"not asked: {question}"
+    if answer.failure:
+        return f"failed: {question} ({' '.join(answer.failure.split())})"
+    if answer.is_changed is None:
+        return f"new{slower}: {question}"
+    return f"{'changed' if answer.is_changed else 'same'}{slower}: {question}"

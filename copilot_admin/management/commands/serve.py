@@ -15,19 +15,15 @@ from copilot_admin.server.instance_lock import instance_lock
 
 
 class Command(SanitizedCommand):
-    """Serve the copilots and the admin."""
-
-    help = "Serves the copilots and the admin."
+    help = "Serve the copilots and the admin."
     requires_system_checks = (COMPONENTS,)  # `manage.py check --deploy` runs them all
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the address and the number of processes."""
         parser.add_argument("--host", default=serve.DEFAULT_HOST)
         parser.add_argument("--port", type=int, default=serve.DEFAULT_PORT)
         parser.add_argument("--workers", type=int, default=1, help="more than 1 needs PostgreSQL")
 
     def handle(self, *, host: str, port: int, workers: int, **options: Any) -> None:
-        """Serve until a signal ends the server."""
         try:
             serve.check_workers(workers)
             with (

@@ -1,9 +1,8 @@
-"""`manage.py transcripts export`: what the list of transcripts shows, as a file or a stream."""
+"""`manage.py transcripts export`: write the transcripts of a filtered list to a file."""
 
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
 import os
 from pathlib import Path
 import sys
@@ -19,7 +18,6 @@ from copilot_admin.models import Action, Cause, Removal
 from copilot_admin.transcripts.exports.conversations import ExportOptions
 from copilot_admin.transcripts.exports.format import About, all_formats
 from copilot_admin.transcripts.exports.selection import (
-    Selection,
     borders,
     frozen_query,
     read_selection,
@@ -30,8 +28,7 @@ from copilot_admin.transcripts.filters.registry import BY_NAME
 from copilot_admin.transcripts.search.saved_views import SEARCHED
 
 
-def named_value(text: str) -> tuple[str, str]:
-    """Parse a filter as `name=value`."""
+def parse_filter(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if name not in BY_NAME or not equals or not value:
         known = ", ".join(BY_NAME)
@@ -40,50 +37,46 @@ def named_value(text: str) -> tuple[str, str]:
 
 
 class Command(SanitizedCommand):
-    """Export transcripts."""
-
-    help = "Exports transcripts as files for spreadsheets, fine-tuning, evaluations and readers."
+    help = "Export transcripts for spreadsheets, fine-tuning, evaluations and readers."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare `export`."""
         exports = parser.add_subparsers(dest="action", required=True).add_parser(
-            "export", help="writes what the list of transcripts shows with the same filters"
+            "export", help="write the transcripts that the list shows with the same filters"
         )
         exports.add_argument("--format", required=True, choices=list(all_formats()))
         exports.add_argument(
-            "--output",
-            required=True,
-            type=Path,
-            metavar="FILE",
-            help="a new file, or - for standard output",
+            "--output", required=True, type=Path, metavar="FILE", help="a new file, or - for output"
         )
         exports.add_argument("--copilot", default="", metavar="SLUG")
         exports.add_argument("--since", default="", metavar="DATE", help="first day (UTC)")
         exports.add_argument("--until", default="", metavar="DATE", help="last day (UTC)")
-        exports.add_argument("--search", default="", metavar="WORDS", help="as the list searches")
+        exports.add_argument("--search", default="", metavar="WORDS", help="as in the list")
         exports.add_argument(
             "--filter",
             dest="filters",
             action="append",
             default=[],
-            type=named_value,
+            type=parse_filter,
             metavar="NAME=VALUE",
-            help="as in the address of the list; may be repeated",
+            help="as in the URL of the list; repeatable",
         )
         exports.add_argument(
-            "--with-data", action="store_true", help="what came back for calls, tables and charts"
+            "--with-data", action="store_true", help="include results of calls, tables and charts"
         )
         exports.add_argument(
-            "--with-prompts", action="store_true", help="system prompts, in chats (jsonl)"
+            "--with-prompts", action="store_true", help="include system prompts in chats (jsonl)"
         )
 
     def handle(self, *, output: Path, **options: Any) -> None:
-        """Write the file and report its size on standard error."""
         named = {name: options[name] for name in ("copilot", "since", "until") if options[name]}
         given = {SEARCHED: options["search"], **dict(options["filters"]), **named}
         query = frozen_query(given)
+        selection = read_selection(query)
+        for unknown in selection.chosen.unknown:
+            value = selection.chosen.values[unknown.name]
+            raise CommandError(f"The filter {unknown.name} does not know {value!r}.")
         walk = ExportWalk(
-            selection=_selection(query),
+            selection=selection,
             format=all_formats()[options["format"]],
             options=ExportOptions(
                 with_data=options["with_data"], with_prompts=options["with_prompts"]
@@ -94,27 +87,17 @@ class Command(SanitizedCommand):
         record(Action.EXPORTED, by=Actor.command(), on=Subject("conversation"), after=facts)
         about = About(words=words_of(query), made_at=timezone.now())
         try:
-            with _opened(output) as file:
+            with _create_file(output) as file:
                 conversations, turns = _write(file, walk, about)
-                _refuse_erased(since=about.made_at)
+                erasures = Removal.objects.filter(cause=Cause.ERASURE, moved_at__gte=about.made_at)
+                if erasures.exists():
+                    raise CommandError(
+                        "Transcripts were erased during the export, so its file was deleted. Export "
+                        "again, and discard what was written to standard output."
+                    )
         except OSError as error:
-            raise CommandError(f"cannot write {output}: {error.strerror}") from error
-        talks = "conversation" if conversations == 1 else "conversations"
-        asked = "question" if turns == 1 else "questions"
-        self.stderr.write(f"{conversations} {talks}, {turns} {asked}.")
-
-
-def _selection(query: str) -> Selection:
-    """Return the selection of the filters.
-
-    Raises:
-        CommandError: A filter has an unknown value.
-    """
-    selection = read_selection(query)
-    for one in selection.chosen.unknown:
-        value = selection.chosen.values[one.name]
-        raise CommandError(f"The filter {one.name} does not know {value!r}.")
-    return selection
+            raise CommandError(f"Can't write {output}: {error.strerror}.") from error
+        self.stderr.write(f"Conversations: {conversations}, questions: {turns}")
 
 
 def _write(file: BinaryIO, walk: ExportWalk, about: About) -> tuple[int, int]:
@@ -129,30 +112,18 @@ def _write(file: BinaryIO, walk: ExportWalk, about: About) -> tuple[int, int]:
     return conversations, turns
 
 
-def _refuse_erased(*, since: datetime) -> None:
-    """Fail if transcripts were erased meanwhile: erasure can't reach this file."""
-    erasures = Removal.objects.filter(cause=Cause.ERASURE, moved_at__gte=since)
-    if erasures.exists():
-        raise CommandError(
-            "Transcripts were erased while the file was written, so it is deleted. Export again, and "
-            "discard what was written to standard output."
-        )
-
-
 @contextmanager
-def _opened(output: Path) -> Iterator[BinaryIO]:
+def _create_file(output: Path) -> Iterator[BinaryIO]:
     """Open a new private file, deleted if the export fails; `-` is standard output."""
     if str(output) == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    # Nobody else's file is written over, nor followed where a link leads.
+    # Existing files are not overwritten, and symbolic links not followed.
     descriptor = os.open(output, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    is_whole = False
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
-        is_whole = True
-    finally:
-        if not is_whole:
-            output.unlink(missing_ok=True)
+    except BaseException:
+        output.unlink(missing_ok=True)
+        raise
