@@ -33,12 +33,9 @@ Hook: TypeAlias = Callable[[], Awaitable[None]]
 
 
 class Lifespan:
-    """ASGI middleware that runs one hook at the start and one at the stop of the server.
+    """ASGI middleware that runs a hook before the first and one after the last request.
 
-    Args:
-        app: Gets everything but the lifespan.
-        start: Raises `CopilotError` if the server can't start.
-        stop: Called after the last request.
+    `start` raises `CopilotError` if the server can't start.
     """
 
     def __init__(self, app: App, *, start: Hook, stop: Hook) -> None:
@@ -68,8 +65,7 @@ def serve_static_files(app: App) -> App:
     Each file is looked up when it is requested: one that an upgrade replaced under a running
     server would be sent with its old length otherwise.
     """
-    server: App
-    server = static = ServeStaticASGI(app, autorefresh=True, allow_all_origins=False)
+    static = ServeStaticASGI(app, autorefresh=True, allow_all_origins=False)
     for finder in get_finders():
         for storage in getattr(finder, "storages", {}).values():
             static.add_files(storage.location, prefix=settings.STATIC_URL)
@@ -77,7 +73,7 @@ def serve_static_files(app: App) -> App:
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         # A lookup takes a thread, so other paths skip it.
         is_static = scope["path"].startswith(settings.STATIC_URL)
-        await (server if is_static else app)(scope, receive, send)
+        await (static if is_static else app)(scope, receive, send)
 
     return serve
 

@@ -59,8 +59,6 @@ from protocol import requests, time_zones
 MIN_SECRET_KEY_LENGTH = 50  # as in Django's own check
 MIN_AUDIT_KEY_LENGTH = 32  # 16 bytes in hexadecimal digits
 MIN_DISTINCT_CHARACTERS = 5
-
-
 MAIL_PORTS = {"starttls": 587, "tls": 465, "none": 25}  # RFC 8314, 7.3
 
 
@@ -169,7 +167,6 @@ class Environment(BaseSettings):
     def settings_customise_sources(
         cls, settings_cls: type[BaseSettings], *_: Any, **__: Any
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Read the process environment alone."""
         return (VariableSource(settings_cls),)
 
     @property

@@ -156,13 +156,10 @@ class Unavailable(RetryableError):
 class RunError(CopilotError):
     """A run that failed: the client sees `public` in the stream, reviewers in the transcript.
 
-    Attributes:
-        detail: More for operators; never a secret.
-        retryable: The same call may succeed a moment later.
-        retry_after: Seconds that the provider asked to wait.
+    `detail` is for operators and never a secret. `retry_after` is what the provider asked to wait.
     """
 
-    retryable: ClassVar[bool] = False
+    retryable: ClassVar[bool] = False  # the same call may succeed a moment later
 
     def __init__(self, public: str, *, detail: str = "", retry_after: float | None = None) -> None:
         super().__init__(public)

@@ -10,17 +10,10 @@ _TRACEPARENT = re.compile(rb"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9
 
 
 class Ids(NamedTuple):
-    """Ids of one request.
-
-    Attributes:
-        given: The client sent the trace id.
-        traceparent: Span of the sender (W3C Trace Context); "" if there is none.
-    """
-
     trace_id: str
-    given: bool
+    given: bool  # by the client
     run_id: UUID
-    traceparent: str = ""
+    traceparent: str = ""  # of the sender (W3C Trace Context)
 
     @property
     def chat_id(self) -> str | None:

@@ -79,9 +79,7 @@ FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o700
 logs.hide(SECRET_KEY, str(DATABASES["default"].get("PASSWORD", "")), *env.traces.headers.values())
 
 # Redis: what several workers share
-CHANNEL_SOCKET_TIMEOUT_SECONDS = (
-    30  # the layer waits 5 s for a message, as redis-py does by default
-)
+CHANNEL_SOCKET_TIMEOUT_SECONDS = 30  # the layer waits 5 s for a message, as redis-py does
 REDIS_URL = env.redis_url.get_secret_value()
 if REDIS_URL:
     CACHES = {
@@ -131,11 +129,7 @@ TRACES = env.traces
 
 # Mail
 EMAIL_HOST = env.email_host
-EMAIL_BACKEND = (
-    "django.core.mail.backends.smtp.EmailBackend"
-    if EMAIL_HOST
-    else "django.core.mail.backends.dummy.EmailBackend"
-)
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'dummy'}.EmailBackend"
 EMAIL_PORT = env.email_port or MAIL_PORTS[env.email_security]
 EMAIL_HOST_USER = env.email_host_user
 EMAIL_HOST_PASSWORD = env.email_host_password.get_secret_value()
@@ -242,13 +236,8 @@ AXES_DISABLE_ACCESS_LOG = True
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in (
-        "UserAttributeSimilarityValidator",
-        "MinimumLengthValidator",
-        "CommonPasswordValidator",
-        "NumericPasswordValidator",
-    )
+    {"NAME": f"django.contrib.auth.password_validation.{name}Validator"}
+    for name in ("UserAttributeSimilarity", "MinimumLength", "CommonPassword", "NumericPassword")
 ]
 # Browsers accept a `__Host-` cookie only over https, from this host, for the whole host.
 _COOKIE_PREFIX = "__Host-" if PRODUCTION else ""

@@ -67,9 +67,6 @@ def parse_database_url(
     """Return an entry of `DATABASES`; an empty URL is SQLite in the data directory.
 
     Statements of maintenance commands have no timeout. PgBouncer is in transaction mode.
-
-    Raises:
-        ValueError: The URL is not understood.
     """
     try:
         parsed = dj_database_url.parse(url) if url else {"ENGINE": SQLITE}

@@ -47,11 +47,6 @@ def create_key() -> str:
 
 
 def parse_key(text: str) -> EncryptionKey:
-    """Parse one key of `COPILOT_ENCRYPTION_KEYS`.
-
-    Raises:
-        ValueError: It is not 32 random bytes in base64.
-    """
     try:
         secret = base64.b64decode(text.encode("ascii"), altchars=b"-_", validate=True)
     except (binascii.Error, UnicodeEncodeError):
@@ -62,7 +57,6 @@ def parse_key(text: str) -> EncryptionKey:
 
 
 def encrypt(text: str, *, location: SecretLocation) -> str:
-    """Encrypt a text with the current key."""
     key = _keys()[0]
     nonce = os.urandom(NONCE_BYTES)
     ciphertext = nonce + AESGCM(key.secret).encrypt(nonce, text.encode(), bytes(location))
@@ -70,11 +64,7 @@ def encrypt(text: str, *, location: SecretLocation) -> str:
 
 
 def decrypt(ciphertext: str, *, location: SecretLocation) -> str:
-    """Decrypt a text with the key that encrypted it.
-
-    Raises:
-        ConfigurationError: That key is missing, or the text was changed or belongs to another row.
-    """
+    """Decrypt a text with the key that encrypted it; raise ConfigurationError if that fails."""
     key_id, _, body = ciphertext.partition(":")
     key = next((key for key in _keys() if key.id == key_id), None)
     if key is None:

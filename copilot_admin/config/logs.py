@@ -17,8 +17,6 @@ _secrets: set[str] = set()
 
 
 class LogFormat(StrEnum):
-    """Format of log lines."""
-
     TEXT = "text"
     JSON = "json"
 
@@ -44,7 +42,6 @@ class OneLineFormatter(logging.Formatter):
     """Formats a record as one line; control characters are escaped, so nobody can forge lines."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Format a record, with its traceback."""
         line = hide_url_secrets(without_secrets(super().format(record)))
         return _CONTROL_CHARACTERS.sub(lambda match: ascii(match[0])[1:-1], line)
 
@@ -53,7 +50,6 @@ class JsonFormatter(logging.Formatter):
     """Formats a record as one JSON object; `fields` of a record replace its message."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Format a record, with its traceback."""
         line: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
@@ -79,8 +75,7 @@ class AccessLogFilter(logging.Filter):
     """Removes query strings, which may hold keys, from the access log."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Change the arguments of uvicorn's record: client, method, path, version, status."""
-        if isinstance(record.args, tuple) and len(record.args) > 2:
+        if isinstance(record.args, tuple) and len(record.args) > 2:  # of uvicorn
             client, method, path, *rest = record.args
             record.args = (client, method, str(path).partition("?")[0], *rest)
         return True
@@ -90,7 +85,6 @@ class ClientErrorFilter(logging.Filter):
     """Logs rejected requests (4xx) as warnings without a traceback: anybody can cause them."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Lower the level of a record that Django marks with a 4xx status."""
         if 400 <= getattr(record, "status_code", 0) < 500:
             record.exc_info = record.exc_text = None
             if record.levelno > logging.WARNING:

@@ -9,11 +9,7 @@ ALL_NETWORKS: tuple[Network, ...] = (IPv4Network("0.0.0.0/0"), IPv6Network("::/0
 
 
 def parse_networks(listed: str | Iterable[str | Network]) -> tuple[Network, ...]:
-    """Return the networks in a comma-separated text or a list; an address is a network of one.
-
-    Raises:
-        ValueError: An item is not an address or a network.
-    """
+    """Parse a comma-separated text or a list; an address is a network of one."""
     items = listed.split(",") if isinstance(listed, str) else map(str, listed)
     try:
         return tuple(ip_network(item.strip(), strict=False) for item in items if item.strip())
@@ -24,9 +20,9 @@ def parse_networks(listed: str | Iterable[str | Network]) -> tuple[Network, ...]
 def covers_everyone(networks: Iterable[Network]) -> bool:
     """Return whether the networks together hold every IPv4 or every IPv6 address."""
     listed = tuple(networks)
-    fours = collapse_addresses([one for one in listed if isinstance(one, IPv4Network)])
-    sixes = collapse_addresses([one for one in listed if isinstance(one, IPv6Network)])
-    return 0 in [*(one.prefixlen for one in fours), *(one.prefixlen for one in sixes)]
+    v4 = collapse_addresses([one for one in listed if isinstance(one, IPv4Network)])
+    v6 = collapse_addresses([one for one in listed if isinstance(one, IPv6Network)])
+    return any(network.prefixlen == 0 for network in (*v4, *v6))
 
 
 def is_in(address: str, networks: Iterable[Network]) -> bool:

@@ -39,11 +39,7 @@ class MetricsAccess(Group):
 
 
 def parse_headers(text: Any) -> Mapping[str, str]:
-    """Return the headers in `name=value,other=value`, as OpenTelemetry writes them.
-
-    Raises:
-        ValueError: An item has no name or no value.
-    """
+    """Parse `name=value,other=value`, as OpenTelemetry writes headers."""
     if isinstance(text, Mapping):
         return text
     headers = {}
@@ -76,18 +72,12 @@ class TraceSettings(Group):
 
 
 class SyslogServer(NamedTuple):
-    """A server that takes syslog over TCP."""
-
     host: str
     port: int
 
 
 def parse_audit_log(text: Any) -> SyslogServer | str | None:
-    """Return the destination of the audit trail: a server, "stdout" or None.
-
-    Raises:
-        ValueError: It is something else.
-    """
+    """Parse the destination of the audit trail: stdout, or a server that takes syslog over TCP."""
     if text == "stdout":
         return "stdout"
     parts = urlsplit(text)

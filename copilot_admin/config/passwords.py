@@ -30,11 +30,9 @@ class SingleThreadedArgon2(Argon2PasswordHasher):
     parallelism = 1
 
     def encode(self, password: str, salt: str) -> str:
-        """Hash a new password."""
         with _hashing_slot():
             return super().encode(password, salt)
 
     def verify(self, password: str, encoded: str) -> bool:
-        """Compare a password with a hash."""
         with _hashing_slot():
             return super().verify(password, encoded)

@@ -19,21 +19,14 @@ class Role(StrEnum):
 
 
 def _permissions(codenames: str) -> tuple[str, ...]:
-    """Return permissions as `app.codename`; the app is this one if it isn't given."""
     return tuple(name if "." in name else f"copilot_admin.{name}" for name in codenames.split())
 
 
 @dataclass(frozen=True, kw_only=True)
 class RoleRights:
-    """Description and permissions of a role, as `app.codename`.
-
-    Attributes:
-        initial_permissions: Given when the group is created; administrators may remove them.
-    """
-
     description: str | Promise
     permissions: tuple[str, ...]
-    initial_permissions: tuple[str, ...] = ()
+    initial_permissions: tuple[str, ...] = ()  # administrators may remove them
 
 
 ROLES: Mapping[Role, RoleRights] = {

@@ -27,11 +27,7 @@ class PasswordSignIn(StrEnum):
 
 
 def parse_group_roles(value: Any) -> Mapping[str, frozenset[Role]]:
-    """Return roles by group from items such as `analysts:Builders`.
-
-    Raises:
-        ValueError: An item has no group, or names an unknown role.
-    """
+    """Parse items such as `analysts:Builders` as roles by group."""
     if isinstance(value, Mapping):
         return value
     roles: dict[str, frozenset[Role]] = {}

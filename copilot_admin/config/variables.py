@@ -61,11 +61,7 @@ def iter_variables(model: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:
 
 
 def read_secret(name: str) -> str:
-    """Return a secret from its variable, or from the file that `<name>_FILE` names; "" if unset.
-
-    Raises:
-        ValueError: Both are set, or the file is missing, unreadable or empty.
-    """
+    """Return a secret from its variable, or from the file that `<name>_FILE` names; "" if unset."""
     value = os.environ.get(name, "").strip()
     file = os.environ.get(name + FILE_SUFFIX, "").strip()
     if not file:
@@ -86,11 +82,7 @@ class VariableSource(PydanticBaseSettingsSource):
     """Reads the process environment: empty variables count as unset, logs never show a secret."""
 
     def __call__(self) -> dict[str, Any]:
-        """Return the text of each variable that is set, nested by group.
-
-        Raises:
-            SettingsError: The files of some secrets can't be used.
-        """
+        """Return the text of each variable that is set, nested by group."""
         self._problems: list[str] = []
         values = self._read_model(self.settings_cls)
         if self._problems:

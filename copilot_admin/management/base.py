@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from django.core.management.base import BaseCommand, CommandError, OutputWrapper
 
-from copilot_admin.errors import ConfigurationError
+from copilot_admin.errors import ConfigurationError, CopilotError
 from copilot_admin.models import Provider
 
 # Control characters but line feed and tab, and those that change the direction of a line.
@@ -32,8 +32,9 @@ class SanitizedOutput(OutputWrapper):
 
 
 class SanitizedCommand(BaseCommand):
-    """Command that writes to `SanitizedOutput`."""
+    """Command that writes to `SanitizedOutput` and fails with the public text of an error."""
 
+    error_status = 1
     stdout: SanitizedOutput
     stderr: SanitizedOutput
 
@@ -50,7 +51,10 @@ class SanitizedCommand(BaseCommand):
         for name in ("stdout", "stderr"):
             if options.get(name):
                 setattr(self, name, SanitizedOutput(options.pop(name)))
-        return super().execute(*args, **options)
+        try:
+            return super().execute(*args, **options)
+        except CopilotError as error:
+            raise CommandError(error.public, returncode=self.error_status) from error
 
 
 def parse_date(text: str) -> date:

@@ -60,13 +60,7 @@ from copilot_admin.models.evaluation import (
 from copilot_admin.models.exports import ExportPart, ExportState, TranscriptExport
 from copilot_admin.models.limits import LimitRejection, LimitScope, SubjectLimits
 from copilot_admin.models.pricing import ModelPrice
-from copilot_admin.models.privacy import (
-    Cause,
-    ErasedRun,
-    LegalHold,
-    Removal,
-    RemovalState,
-)
+from copilot_admin.models.privacy import Cause, ErasedRun, LegalHold, Removal, RemovalState
 from copilot_admin.models.review import (
     Criterion,
     CriterionKind,

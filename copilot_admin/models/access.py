@@ -6,7 +6,7 @@ import hashlib
 import secrets
 from typing import ClassVar, Self
 
-from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -30,9 +30,7 @@ class AllowedOrigin(models.Model):
 
     origin = models.CharField(_("origin"), max_length=MAX_ORIGIN_LENGTH, unique=True)
     allowed_at = models.DateTimeField(_("allowed"), auto_now_add=True)
-    allowed_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    allowed_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
 
     class Meta:
         verbose_name = _("allowed origin")
@@ -45,7 +43,6 @@ class AllowedOrigin(models.Model):
 
 class EndpointKeyQuerySet(models.QuerySet["EndpointKey"]):
     def valid(self, *, at: datetime) -> Self:
-        """Return keys that are neither revoked nor expired at a given time."""
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=at), revoked_at=None)
 
 
@@ -134,12 +131,8 @@ MAX_DEVICE_LENGTH = 300
 class Membership(models.Model):
     """A user who may see and edit a copilot; an owner also manages its members."""
 
-    copilot = models.ForeignKey(
-        Copilot, on_delete=models.CASCADE, related_name="memberships", db_index=False
-    )
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
-    )
+    copilot = models.ForeignKey(Copilot, models.CASCADE, related_name="memberships", db_index=False)
+    user = models.ForeignKey(User, models.CASCADE, related_name="memberships")
     is_owner = models.BooleanField(_("owner"), default=False)
     since = models.DateTimeField(_("since"), auto_now_add=True)
 
@@ -158,9 +151,7 @@ class ExternalAccount(models.Model):
     Its roles are those of the last sign-in and can't be edited here.
     """
 
-    user = models.OneToOneField(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="external"
-    )
+    user = models.OneToOneField(User, models.CASCADE, related_name="external")
     issuer = models.CharField(_("comes from"), max_length=500)
     subject = models.CharField(_("known there as"), max_length=MAX_EXTERNAL_SUBJECT_LENGTH)
     seen_at = models.DateTimeField(_("last vouched for"))
@@ -178,9 +169,7 @@ class ExternalAccount(models.Model):
 class LogIn(models.Model):
     """A browser session of a signed-in user."""
 
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="log_ins"
-    )
+    user = models.ForeignKey(User, models.CASCADE, related_name="log_ins")
     session_key = models.CharField(max_length=40, unique=True)
     session_hash = models.CharField(max_length=128)  # of the password then: a new one ends it
     device = models.CharField(max_length=MAX_DEVICE_LENGTH, blank=True)

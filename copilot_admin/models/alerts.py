@@ -40,21 +40,16 @@ class Told(models.Model):
 
     name = models.CharField(_("name"), max_length=100)
     copilot = models.ForeignKey(
-        Copilot,
-        verbose_name=_("copilot"),
-        null=True,
-        blank=True,
-        on_delete=models.CASCADE,
-        related_name="+",
+        Copilot, models.CASCADE, verbose_name=_("copilot"), null=True, blank=True, related_name="+"
     )
     tag = models.CharField(_("tag"), max_length=50, blank=True)
     mails = models.TextField(_("mail to"), blank=True)  # an address a line
     webhook = models.ForeignKey(
         AlertWebhook,
+        models.PROTECT,
         verbose_name=_("webhook"),
         null=True,
         blank=True,
-        on_delete=models.PROTECT,
         related_name="+",
     )
     enabled = models.BooleanField(_("switched on"), default=True)
@@ -113,7 +108,7 @@ class AlertDigest(Told):
 class Alert(models.Model):
     """A period in which the threshold of a rule was exceeded."""
 
-    rule = models.ForeignKey(AlertRule, on_delete=models.CASCADE, related_name="alerts")
+    rule = models.ForeignKey(AlertRule, models.CASCADE, related_name="alerts")
     opened_at = models.DateTimeField(_("opened"))
     closed_at = models.DateTimeField(_("closed"), null=True)
     told_at = models.DateTimeField(_("last told"), null=True)  # None: no message was sent
@@ -159,11 +154,9 @@ class AlertDelivery(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     event = models.CharField(_("about"), max_length=10, choices=DeliveryEvent.choices)
-    alert = models.ForeignKey(Alert, null=True, on_delete=models.CASCADE, related_name="deliveries")
-    digest = models.ForeignKey(AlertDigest, null=True, on_delete=models.CASCADE, related_name="+")
-    webhook = models.ForeignKey(
-        AlertWebhook, null=True, on_delete=models.CASCADE, related_name="deliveries"
-    )
+    alert = models.ForeignKey(Alert, models.CASCADE, null=True, related_name="deliveries")
+    digest = models.ForeignKey(AlertDigest, models.CASCADE, null=True, related_name="+")
+    webhook = models.ForeignKey(AlertWebhook, models.CASCADE, null=True, related_name="deliveries")
     to = models.CharField(_("to"), max_length=MAX_MAIL_ADDRESS_LENGTH, blank=True)
     subject = models.CharField(_("subject"), max_length=MAX_MAIL_SUBJECT_LENGTH)
     body = models.TextField()

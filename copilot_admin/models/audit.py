@@ -14,8 +14,6 @@ HASH_LENGTH = 64  # of HMAC-SHA256 in hexadecimal digits
 
 
 class Action(models.TextChoices):
-    """The closed set of audited actions."""
-
     ADDED = "added", _("Added")
     CHANGED = "changed", _("Changed")
     DELETED = "deleted", _("Deleted")
@@ -159,5 +157,4 @@ class AuditCursor(models.Model):
 
 
 def refuse() -> NoReturn:
-    """Raise `OnlyAdded`."""
     raise OnlyAdded("Entries of the audit trail are neither changed nor deleted.")

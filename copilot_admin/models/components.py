@@ -25,9 +25,9 @@ class ComponentCall(models.Model):
 
     key = models.ForeignKey(
         EndpointKey,
+        models.SET_NULL,
         verbose_name=_("key"),
         null=True,
-        on_delete=models.SET_NULL,
         related_name="component_calls",
     )
     copilot = models.ForeignKey(  # whose settings and model it had, if any

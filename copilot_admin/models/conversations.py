@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.access import EndUser
 from copilot_admin.models.copilots import Copilot
-from copilot_admin.models.pricing import COST_DIGITS, COST_PLACES
+from copilot_admin.models.pricing import COST
 
 
 class Outcome(models.TextChoices):
@@ -53,14 +53,14 @@ class Conversation(models.Model):
     """A conversation, with everything that a row of the transcript list shows."""
 
     copilot = models.ForeignKey(
-        Copilot, on_delete=models.CASCADE, related_name="conversations", db_index=False
+        Copilot, models.CASCADE, related_name="conversations", db_index=False
     )
     # `key:<id>`, `anonymous`, or `playground:<id>` of a builder.
     principal = models.CharField(_("caller"), max_length=100)
     user = models.ForeignKey(
         EndUser,
+        models.PROTECT,
         null=True,
-        on_delete=models.PROTECT,
         related_name="conversations",
         db_index=False,
         verbose_name=_("user"),
@@ -75,9 +75,7 @@ class Conversation(models.Model):
     n_runs = models.PositiveIntegerField(_("requests"), default=0)
     tokens = models.PositiveBigIntegerField(_("tokens"), default=0)
     # The known part of the cost, and the number of ended runs without a known cost.
-    cost = models.DecimalField(
-        _("cost"), max_digits=COST_DIGITS, decimal_places=COST_PLACES, default=0
-    )
+    cost = models.DecimalField(_("cost"), **COST, default=0)
     n_unpriced = models.PositiveIntegerField(_("requests of unknown cost"), default=0)
     cost_is_estimated = models.BooleanField(_("cost is estimated"), default=False)
     ttft_ms = models.PositiveIntegerField(_("first token (ms)"), null=True)  # of the last answer
@@ -123,9 +121,7 @@ class Conversation(models.Model):
                 name="conversation_of_user",
             ),
             models.Index(
-                fields=["origin"],
-                condition=Q(origin__isnull=False),
-                name="conversation_of_origin",
+                fields=["origin"], condition=Q(origin__isnull=False), name="conversation_of_origin"
             ),
             # Rare properties would need a scan of the whole list.
             *(
@@ -193,17 +189,15 @@ class Node(models.Model):
     """A message of a conversation, never changed once written; its parent is the previous message."""
 
     conversation = models.ForeignKey(
-        Conversation, on_delete=models.CASCADE, related_name="nodes", db_index=False
+        Conversation, models.CASCADE, related_name="nodes", db_index=False
     )
-    parent = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="children")
+    parent = models.ForeignKey("self", models.CASCADE, null=True, related_name="children")
     depth = models.PositiveIntegerField()
     role = models.CharField(max_length=5, choices=NodeRole.choices)
     kind = models.CharField(max_length=6, choices=NodeKind.choices)
     agent = models.CharField(max_length=200, blank=True)  # who gave the task or the answer
     text = models.TextField(blank=True)
-    blob = models.ForeignKey(
-        Blob, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
-    )
+    blob = models.ForeignKey(Blob, models.PROTECT, null=True, related_name="+", db_index=False)
     chain_hash = models.CharField(max_length=HASH_LENGTH)
     client_hash = models.CharField(max_length=HASH_LENGTH)
     echo_differs = models.BooleanField(default=False)

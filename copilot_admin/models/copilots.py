@@ -4,7 +4,7 @@ from collections.abc import Mapping
 import secrets
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Q
@@ -24,7 +24,6 @@ from copilot_admin.models.fields import OrderedJsonField
 
 if TYPE_CHECKING:
     from protocol.json import Json
-
 
 MAX_VERSION_NOTE_LENGTH = 300  # characters of what a version says of itself
 
@@ -77,8 +76,6 @@ class Access(models.TextChoices):
 
 
 class Logging(models.TextChoices):
-    """The part of a conversation that is stored."""
-
     EVERYTHING = "everything", _("Everything")
     METADATA = "metadata", _("Metadata only: times, tokens, outcomes, no content")
     NOTHING = "nothing", _("Nothing but that a run took place")
@@ -94,11 +91,9 @@ def call_limits() -> "list[Mapping[str, Json]]":
 
 class CopilotQuerySet(models.QuerySet["Copilot"]):
     def in_use(self) -> Self:
-        """Return copilots that are not archived."""
         return self.filter(archived_at=None)
 
     def by_name(self) -> Self:
-        """Sort by name, ignoring case."""
         return self.order_by(Lower("name"), "pk")
 
     def published(self) -> Self:
@@ -121,7 +116,7 @@ class Copilot(models.Model):
     image = models.FileField(_("image"), upload_to="copilots/", blank=True)
     system_prompt = models.TextField(_("system prompt"), blank=True)
     provider = models.ForeignKey(
-        Provider, verbose_name=_("provider"), on_delete=models.PROTECT, related_name="copilots"
+        Provider, models.PROTECT, verbose_name=_("provider"), related_name="copilots"
     )
     model = models.CharField(_("model"), max_length=200)
     model_choices = models.JSONField(_("model picker"), default=list, blank=True)
@@ -190,11 +185,11 @@ class Copilot(models.Model):
 
     live = models.ForeignKey(
         "CopilotVersion",
+        models.SET_NULL,
         verbose_name=_("live version"),
         null=True,
         blank=True,
         editable=False,
-        on_delete=models.SET_NULL,
         related_name="+",
     )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
@@ -251,19 +246,13 @@ class CopilotVersion(models.Model):
     exported and answered from without the draft.
     """
 
-    copilot = models.ForeignKey(
-        Copilot, on_delete=models.CASCADE, related_name="versions", db_index=False
-    )
+    copilot = models.ForeignKey(Copilot, models.CASCADE, related_name="versions", db_index=False)
     number = models.PositiveIntegerField(_("version"))
     document: "models.Field[Mapping[str, Json], Mapping[str, Json]]" = OrderedJsonField()
-    provider = models.ForeignKey(Provider, on_delete=models.PROTECT, related_name="+")
-    note = models.CharField(
-        _("note"), max_length=MAX_VERSION_NOTE_LENGTH, blank=True
-    )  # why it was made
+    provider = models.ForeignKey(Provider, models.PROTECT, related_name="+")
+    note = models.CharField(_("note"), max_length=MAX_VERSION_NOTE_LENGTH, blank=True)
     published_at = models.DateTimeField(_("published"), auto_now_add=True)
-    published_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    published_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
 
     class Meta:
         verbose_name = _("version")
@@ -281,10 +270,10 @@ class VersionProvider(models.Model):
     """An additional provider that a model picker of a version offers, under its name at that time."""
 
     version = models.ForeignKey(
-        CopilotVersion, on_delete=models.CASCADE, related_name="other_providers", db_index=False
+        CopilotVersion, models.CASCADE, related_name="other_providers", db_index=False
     )
     name = models.CharField(max_length=100)
-    provider = models.ForeignKey(Provider, on_delete=models.PROTECT, related_name="+")
+    provider = models.ForeignKey(Provider, models.PROTECT, related_name="+")
 
     class Meta:
         constraints = [
@@ -296,7 +285,6 @@ class VersionProvider(models.Model):
 
 
 def new_token() -> str:
-    """Return a random token for the URL of a page."""
     return secrets.token_urlsafe(16)
 
 
@@ -307,9 +295,7 @@ class PendingImport(models.Model):
     """
 
     token = models.CharField(max_length=32, unique=True, default=new_token)
-    user = models.OneToOneField(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
-    )
+    user = models.OneToOneField(User, models.CASCADE, related_name="+")
     files: "models.Field[Any, Any]" = OrderedJsonField()  # [{"name": ..., "values": ...}]
     sent_at = models.DateTimeField(auto_now=True)
 

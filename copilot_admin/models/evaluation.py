@@ -3,18 +3,17 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Copilot, Provider
 from copilot_admin.models.fields import OrderedJsonField
-from copilot_admin.models.pricing import COST_DIGITS, COST_PLACES
+from copilot_admin.models.pricing import COST
 
 if TYPE_CHECKING:
     from protocol.json import Json
-
 
 DIGEST_LENGTH = 64
 MAX_LABEL_LENGTH = 60
@@ -42,7 +41,7 @@ class SavedQuestion(models.Model):
     """A test question with its request body and expectation, as in a copilot file."""
 
     copilot = models.ForeignKey(
-        Copilot, on_delete=models.CASCADE, related_name="saved_questions", db_index=False
+        Copilot, models.CASCADE, related_name="saved_questions", db_index=False
     )
     position = models.PositiveIntegerField()
     question = models.TextField(_("question"))
@@ -82,7 +81,7 @@ class RecordedAnswer(models.Model):
     """
 
     question = models.OneToOneField(
-        SavedQuestion, primary_key=True, on_delete=models.CASCADE, related_name="recorded"
+        SavedQuestion, models.CASCADE, primary_key=True, related_name="recorded"
     )
     conversation = models.BigIntegerField()
     turn = models.BigIntegerField(db_index=True)
@@ -95,9 +94,7 @@ class RecordedAnswer(models.Model):
     ms = models.PositiveIntegerField(default=0)
     input_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)
-    cost = models.DecimalField(
-        max_digits=COST_DIGITS, decimal_places=COST_PLACES, null=True
-    )  # None: unknown
+    cost = models.DecimalField(**COST, null=True)  # None: unknown
     cost_is_estimated = models.BooleanField(default=False)
     answered_at = models.DateTimeField()
 
@@ -116,14 +113,12 @@ class SavedAnswer(models.Model):
     """
 
     question = models.ForeignKey(
-        SavedQuestion, on_delete=models.CASCADE, related_name="answers", db_index=False
+        SavedQuestion, models.CASCADE, related_name="answers", db_index=False
     )
     side = models.CharField(max_length=5, choices=Side.choices)
     state = models.CharField(max_length=7, choices=AnswerState.choices)
     claimed_at = models.DateTimeField(null=True)
-    asked_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    asked_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     version_number = models.PositiveIntegerField(default=0)  # 0: a draft, which has a digest
     digest = models.CharField(max_length=DIGEST_LENGTH, blank=True)
     judgement = models.CharField(max_length=15, choices=Judgement.choices, blank=True)
@@ -135,9 +130,7 @@ class SavedAnswer(models.Model):
     ms = models.PositiveIntegerField(default=0)
     input_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)
-    cost = models.DecimalField(
-        max_digits=COST_DIGITS, decimal_places=COST_PLACES, null=True
-    )  # None: unknown
+    cost = models.DecimalField(**COST, null=True)  # None: unknown
     answered_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -146,9 +139,7 @@ class SavedAnswer(models.Model):
         ordering = ["question", "side"]
         indexes = [
             models.Index(
-                fields=["claimed_at"],
-                condition=~Q(state="done"),
-                name="saved_answer_unfinished",
+                fields=["claimed_at"], condition=~Q(state="done"), name="saved_answer_unfinished"
             )
         ]
         constraints = [
@@ -188,27 +179,21 @@ class Baseline(models.TextChoices):
 class Replay(models.Model):
     """An evaluation run over saved questions; `document` is the draft at its start."""
 
-    copilot = models.ForeignKey(
-        Copilot, on_delete=models.CASCADE, related_name="replays", db_index=False
-    )
+    copilot = models.ForeignKey(Copilot, models.CASCADE, related_name="replays", db_index=False)
     target = models.CharField(_("target"), max_length=7, choices=ReplayTarget.choices)
     version_number = models.PositiveIntegerField(default=0)  # 0: the draft
     document: "models.Field[Mapping[str, Json], Mapping[str, Json]]" = OrderedJsonField(
         default=dict
     )
-    provider = models.ForeignKey(Provider, null=True, on_delete=models.SET_NULL, related_name="+")
+    provider = models.ForeignKey(Provider, models.SET_NULL, null=True, related_name="+")
     provider_name = models.CharField(max_length=100, blank=True)
     model = models.CharField(max_length=200, blank=True)
     label = models.CharField(max_length=60, blank=True)  # of the questions, where one was chosen
     state = models.CharField(
         max_length=10, choices=ReplayState.choices, default=ReplayState.WAITING
     )
-    most_cost = models.DecimalField(
-        max_digits=COST_DIGITS, decimal_places=COST_PLACES, null=True
-    )  # in US dollars; None: no bound
-    asked_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    most_cost = models.DecimalField(**COST, null=True)  # in US dollars; None: no bound
+    asked_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     moved_at = models.DateTimeField()  # heartbeat of the worker
     finished_at = models.DateTimeField(null=True)
@@ -233,12 +218,8 @@ class Replay(models.Model):
 class ReplayAnswer(models.Model):
     """A result of a replay: the new answer next to the earlier one."""
 
-    replay = models.ForeignKey(
-        Replay, on_delete=models.CASCADE, related_name="answers", db_index=False
-    )
-    question = models.ForeignKey(
-        SavedQuestion, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    replay = models.ForeignKey(Replay, models.CASCADE, related_name="answers", db_index=False)
+    question = models.ForeignKey(SavedQuestion, models.SET_NULL, null=True, related_name="+")
     origin = models.BigIntegerField(null=True)  # of the question, which may be deleted before
     position = models.PositiveIntegerField()
     head = models.CharField(max_length=MAX_EXCERPT_LENGTH)
@@ -253,14 +234,14 @@ class ReplayAnswer(models.Model):
     ms = models.PositiveIntegerField(default=0)
     input_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)
-    cost = models.DecimalField(max_digits=COST_DIGITS, decimal_places=COST_PLACES, null=True)
+    cost = models.DecimalField(**COST, null=True)
     cost_is_estimated = models.BooleanField(default=False)
     answered_at = models.DateTimeField(null=True)
     baseline = models.CharField(max_length=8, choices=Baseline.choices, default=Baseline.NONE)
     before_text = models.TextField(blank=True)
     before_ms = models.PositiveIntegerField(default=0)
     before_tokens = models.PositiveBigIntegerField(default=0)
-    before_cost = models.DecimalField(max_digits=COST_DIGITS, decimal_places=COST_PLACES, null=True)
+    before_cost = models.DecimalField(**COST, null=True)
     is_changed = models.BooleanField(null=True)  # None: one of both answers is missing
     is_slower = models.BooleanField(null=True)
 
@@ -270,9 +251,7 @@ class ReplayAnswer(models.Model):
         ordering = ["replay", "position"]
         indexes = [
             models.Index(
-                fields=["origin"],
-                condition=Q(origin__isnull=False),
-                name="replay_answer_of_origin",
+                fields=["origin"], condition=Q(origin__isnull=False), name="replay_answer_of_origin"
             )
         ]
         constraints = [

@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Self
 
-from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -17,7 +17,6 @@ class ExportState(models.TextChoices):
 
 class ExportQuerySet(models.QuerySet["TranscriptExport"]):
     def kept(self) -> Self:
-        """Return exports that haven't expired."""
         return self.filter(expires_at__gt=timezone.now())
 
 
@@ -28,7 +27,7 @@ class TranscriptExport(models.Model):
     written, `n_parts` the number of complete parts up to there.
     """
 
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    owner = models.ForeignKey(User, models.CASCADE, related_name="+")
     query = models.TextField(blank=True)  # filters and words, as the address of the list has them
     words = models.TextField(blank=True)  # the same for people
     format = models.CharField(_("format"), max_length=20)
@@ -90,7 +89,7 @@ class ExportPart(models.Model):
     """A compressed part of the file; parts after the last complete conversation are rewritten."""
 
     export = models.ForeignKey(
-        TranscriptExport, on_delete=models.CASCADE, related_name="parts", db_index=False
+        TranscriptExport, models.CASCADE, related_name="parts", db_index=False
     )
     ord = models.PositiveIntegerField()
     data = models.BinaryField()  # zlib

@@ -19,7 +19,6 @@ class OrderedJsonField(_TextField):
     """
 
     def get_prep_value(self, value: Any) -> str | None:
-        """Return the text to store."""
         return None if value is None else json.dumps(value, default=_to_json)
 
     def to_python(self, value: Any) -> Any:
@@ -27,7 +26,6 @@ class OrderedJsonField(_TextField):
         return value
 
     def from_db_value(self, value: str | None, *_: object) -> Any:
-        """Parse the stored text."""
         return None if value is None else json.loads(value)
 
 

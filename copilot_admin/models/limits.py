@@ -4,8 +4,6 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 MAX_LIMIT_SUBJECT_LENGTH = 255  # characters: the id of a user, as tokens have it
-
-
 MAX_LIMIT = 10**12  # requests or tokens; what counts them is exact up to 2**53
 MAX_LIMIT_DOLLARS = 1_000_000  # which are counted in billionths
 

@@ -1,16 +1,24 @@
 """Dated prices of the models of a provider, in US dollars."""
 
+from typing import TypedDict
+
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Provider
 
+
+class DecimalOptions(TypedDict):
+    max_digits: int
+    decimal_places: int
+
+
 PRICED_TOKENS = 1_000_000  # a price is that of so many
 MAX_PRICE = 100_000  # dollars; what is more was meant for something else than a million tokens
 # Six decimals of a price per million tokens are twelve per token, so costs are stored exactly.
-PRICE_DIGITS, PRICE_PLACES = 12, 6
-COST_DIGITS, COST_PLACES = 24, 12
+PRICE = DecimalOptions(max_digits=12, decimal_places=6)
+COST = DecimalOptions(max_digits=24, decimal_places=12)
 PRICE_VALIDATORS = [MinValueValidator(0), MaxValueValidator(MAX_PRICE)]
 
 
@@ -22,41 +30,17 @@ class ModelPrice(models.Model):
     """
 
     provider = models.ForeignKey(
-        Provider,
-        verbose_name=_("provider"),
-        on_delete=models.CASCADE,
-        related_name="prices",
-        db_index=False,
+        Provider, models.CASCADE, related_name="prices", db_index=False, verbose_name=_("provider")
     )
     model = models.CharField(_("model"), max_length=200)
     valid_from = models.DateField(_("valid from"))
-    input = models.DecimalField(
-        _("input"),
-        max_digits=PRICE_DIGITS,
-        decimal_places=PRICE_PLACES,
-        validators=PRICE_VALIDATORS,
-    )
+    input = models.DecimalField(_("input"), **PRICE, validators=PRICE_VALIDATORS)
     cached = models.DecimalField(
-        _("cached input"),
-        max_digits=PRICE_DIGITS,
-        decimal_places=PRICE_PLACES,
-        null=True,
-        blank=True,
-        validators=PRICE_VALIDATORS,
+        _("cached input"), **PRICE, null=True, blank=True, validators=PRICE_VALIDATORS
     )
-    output = models.DecimalField(
-        _("output"),
-        max_digits=PRICE_DIGITS,
-        decimal_places=PRICE_PLACES,
-        validators=PRICE_VALIDATORS,
-    )
+    output = models.DecimalField(_("output"), **PRICE, validators=PRICE_VALIDATORS)
     reasoning = models.DecimalField(
-        _("reasoning"),
-        max_digits=PRICE_DIGITS,
-        decimal_places=PRICE_PLACES,
-        null=True,
-        blank=True,
-        validators=PRICE_VALIDATORS,
+        _("reasoning"), **PRICE, null=True, blank=True, validators=PRICE_VALIDATORS
     )
     exact_up_to = models.PositiveIntegerField(_("exact up to"), null=True, blank=True)
     note = models.CharField(_("note"), max_length=200, blank=True)

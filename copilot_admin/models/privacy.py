@@ -1,6 +1,6 @@
 """Removals in progress, legal holds, and digests of erased runs."""
 
-from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -59,9 +59,7 @@ class Removal(ScopeColumns):
     day = models.DateField(null=True)  # of retention: one for each copilot and night
     with_questions = models.BooleanField(default=True)  # saved questions that were made from it
     reason = models.CharField(_("reason"), max_length=MAX_REASON_LENGTH, blank=True)
-    asked_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    asked_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     state = models.CharField(
         _("state"), max_length=5, choices=RemovalState.choices, default=RemovalState.ROWS
     )
@@ -102,12 +100,10 @@ class LegalHold(ScopeColumns):
     conversation_row = models.ForeignKey(  # the database itself keeps what is held
         Conversation, null=True, on_delete=models.PROTECT, related_name="+"
     )
-    user_row = models.ForeignKey(EndUser, null=True, on_delete=models.PROTECT, related_name="+")
-    copilot_row = models.ForeignKey(Copilot, null=True, on_delete=models.PROTECT, related_name="+")
+    user_row = models.ForeignKey(EndUser, models.PROTECT, null=True, related_name="+")
+    copilot_row = models.ForeignKey(Copilot, models.PROTECT, null=True, related_name="+")
     reason = models.CharField(_("reason"), max_length=MAX_REASON_LENGTH)
-    placed_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    placed_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     placed_by_name = models.CharField(_("placed by"), max_length=MAX_NAME_LENGTH)
     placed_at = models.DateTimeField(_("since"), auto_now_add=True)
     released_at = models.DateTimeField(_("released"), null=True)

@@ -1,6 +1,6 @@
 """Feedback of users, verdicts and notes of reviewers, review queues, saved views, filter values."""
 
-from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import F, Q
@@ -26,9 +26,7 @@ class Feedback(models.Model):
     counted = models.SmallIntegerField(default=0)  # the value that is in the rollups
     tags = models.JSONField(default=list)
     comment = models.TextField(blank=True)
-    author = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    author = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)  # of what is given again the last time
 
     class Meta:
@@ -102,13 +100,9 @@ class Criterion(models.Model):
 class Verdict(models.Model):
     """A reviewer's verdict on a conversation or one of its turns."""
 
-    conversation = models.ForeignKey(
-        Conversation, on_delete=models.CASCADE, related_name="verdicts"
-    )
-    turn = models.ForeignKey(Turn, null=True, on_delete=models.CASCADE, related_name="verdicts")
-    author = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="verdicts")
+    turn = models.ForeignKey(Turn, models.CASCADE, null=True, related_name="verdicts")
+    author = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     rating = models.CharField(_("rating"), max_length=5, choices=Rating.choices)
     comment = models.TextField(_("comment"), blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -139,10 +133,8 @@ class Verdict(models.Model):
 class Mark(models.Model):
     """The value of a label or score in a verdict."""
 
-    verdict = models.ForeignKey(
-        Verdict, on_delete=models.CASCADE, related_name="marks", db_index=False
-    )
-    criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="marks")
+    verdict = models.ForeignKey(Verdict, models.CASCADE, related_name="marks", db_index=False)
+    criterion = models.ForeignKey(Criterion, models.PROTECT, related_name="marks")
     value = models.SmallIntegerField()  # of a label 1
 
     class Meta:
@@ -156,10 +148,8 @@ class Mark(models.Model):
 class TurnNote(models.Model):
     """A reviewer's note on a turn."""
 
-    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="notes")
-    author = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    turn = models.ForeignKey(Turn, models.CASCADE, related_name="notes")
+    author = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     text = models.TextField(_("note"))
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -184,9 +174,7 @@ class ReviewQueue(models.Model):
     seed = models.PositiveIntegerField(null=True)
     judges = models.PositiveSmallIntegerField(_("people who judge each"), default=1)
     is_closed = models.BooleanField(_("closed"), default=False)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -201,14 +189,10 @@ class ReviewQueue(models.Model):
 class Seat(models.Model):
     """An assignment of a conversation of a queue: free, claimed or done. Claims expire."""
 
-    queue = models.ForeignKey(
-        ReviewQueue, on_delete=models.CASCADE, related_name="seats", db_index=False
-    )
-    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="seats")
+    queue = models.ForeignKey(ReviewQueue, models.CASCADE, related_name="seats", db_index=False)
+    conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="seats")
     place = models.PositiveSmallIntegerField()  # from 1 to the queue's number of judges
-    reviewer = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    reviewer = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     claimed_at = models.DateTimeField(null=True)
     done_at = models.DateTimeField(null=True)
     # Restores the review state "new" when everybody who claimed it skips it.
@@ -241,9 +225,7 @@ MAX_VIEW_NAME_LENGTH = 60
 class SavedView(models.Model):
     """Named filters of the transcript list; shared views are visible to all reviewers."""
 
-    owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False
-    )
+    owner = models.ForeignKey(User, models.CASCADE, related_name="+", db_index=False)
     name = models.CharField(_("name"), max_length=MAX_VIEW_NAME_LENGTH)
     query = models.TextField()  # of the address, without the place in the list
     is_shared = models.BooleanField(_("shared"), default=False)

@@ -11,7 +11,7 @@ from copilot_admin.models.access import EndUser
 from copilot_admin.models.conversations import Blob, Conversation, Node, Outcome
 from copilot_admin.models.copilots import Copilot, CopilotVersion
 from copilot_admin.models.fields import OrderedJsonField
-from copilot_admin.models.pricing import COST_DIGITS, COST_PLACES, PRICE_DIGITS, PRICE_PLACES
+from copilot_admin.models.pricing import COST, PRICE
 
 if TYPE_CHECKING:
     from protocol.json import JsonObject
@@ -28,15 +28,13 @@ class TurnState(models.TextChoices):
 class Turn(models.Model):
     """A question with all the runs that answered it."""
 
-    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="turns")
-    human_node = models.OneToOneField(Node, null=True, on_delete=models.CASCADE)
+    conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="turns")
+    human_node = models.OneToOneField(Node, models.CASCADE, null=True)
     state = models.CharField(max_length=15, choices=TurnState.choices, default=TurnState.OPEN)
     started_at = models.DateTimeField()
     waiting_since = models.DateTimeField(null=True)
     tokens = models.PositiveBigIntegerField(default=0)
-    cost = models.DecimalField(
-        max_digits=COST_DIGITS, decimal_places=COST_PLACES, default=0
-    )  # as of a conversation
+    cost = models.DecimalField(**COST, default=0)  # as of a conversation
     n_unpriced = models.PositiveIntegerField(default=0)
     cost_is_estimated = models.BooleanField(default=False)
     ttft_ms = models.PositiveIntegerField(null=True)
@@ -63,10 +61,8 @@ class TurnText(models.Model):
     triggers on SQLite.
     """
 
-    turn = models.OneToOneField(
-        Turn, primary_key=True, on_delete=models.CASCADE, related_name="search_text"
-    )
-    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="+")
+    turn = models.OneToOneField(Turn, models.CASCADE, primary_key=True, related_name="search_text")
+    conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="+")
     text = models.TextField()
 
     def __str__(self) -> str:
@@ -89,23 +85,15 @@ class Run(models.Model):
     """One HTTP request, written when it is accepted and updated when it ends."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    copilot = models.ForeignKey(
-        Copilot, on_delete=models.CASCADE, related_name="runs", db_index=False
-    )
-    copilot_version = models.ForeignKey(
-        CopilotVersion, null=True, on_delete=models.SET_NULL, db_index=False
-    )
-    conversation = models.ForeignKey(
-        Conversation, null=True, on_delete=models.CASCADE, related_name="runs"
-    )
-    turn = models.ForeignKey(Turn, null=True, on_delete=models.CASCADE, related_name="runs")
-    input_leaf = models.ForeignKey(Node, null=True, on_delete=models.CASCADE, related_name="+")
-    output_node = models.ForeignKey(
-        Node, null=True, on_delete=models.CASCADE, related_name="written_by"
-    )
+    copilot = models.ForeignKey(Copilot, models.CASCADE, related_name="runs", db_index=False)
+    copilot_version = models.ForeignKey(CopilotVersion, models.SET_NULL, null=True, db_index=False)
+    conversation = models.ForeignKey(Conversation, models.CASCADE, null=True, related_name="runs")
+    turn = models.ForeignKey(Turn, models.CASCADE, null=True, related_name="runs")
+    input_leaf = models.ForeignKey(Node, models.CASCADE, null=True, related_name="+")
+    output_node = models.ForeignKey(Node, models.CASCADE, null=True, related_name="written_by")
     principal = models.CharField(max_length=100, blank=True)
     user = models.ForeignKey(
-        EndUser, null=True, on_delete=models.PROTECT, related_name="runs", db_index=False
+        EndUser, models.PROTECT, null=True, related_name="runs", db_index=False
     )
     provider = models.CharField(max_length=100, blank=True)
     model = models.CharField(max_length=200, blank=True)
@@ -120,21 +108,11 @@ class Run(models.Model):
     reasoning_tokens = models.PositiveIntegerField(default=0)
     usage_source = models.CharField(max_length=10, blank=True)
     # Prices valid at the start of the run, in US dollars per million tokens; None: no price.
-    input_price = models.DecimalField(
-        max_digits=PRICE_DIGITS, decimal_places=PRICE_PLACES, null=True
-    )
-    cached_price = models.DecimalField(
-        max_digits=PRICE_DIGITS, decimal_places=PRICE_PLACES, null=True
-    )
-    output_price = models.DecimalField(
-        max_digits=PRICE_DIGITS, decimal_places=PRICE_PLACES, null=True
-    )
-    reasoning_price = models.DecimalField(
-        max_digits=PRICE_DIGITS, decimal_places=PRICE_PLACES, null=True
-    )
-    cost = models.DecimalField(
-        max_digits=COST_DIGITS, decimal_places=COST_PLACES, null=True
-    )  # None: unknown
+    input_price = models.DecimalField(**PRICE, null=True)
+    cached_price = models.DecimalField(**PRICE, null=True)
+    output_price = models.DecimalField(**PRICE, null=True)
+    reasoning_price = models.DecimalField(**PRICE, null=True)
+    cost = models.DecimalField(**COST, null=True)  # None: unknown
     cost_confidence = models.CharField(
         max_length=10, choices=CostConfidence.choices, default=CostConfidence.UNKNOWN
     )
@@ -178,9 +156,7 @@ class Run(models.Model):
                 name="run_of_error",
             ),
             models.Index(
-                fields=["user", "-started_at"],
-                condition=Q(user__isnull=False),
-                name="run_of_user",
+                fields=["user", "-started_at"], condition=Q(user__isnull=False), name="run_of_user"
             ),
             *(
                 models.Index(
@@ -189,9 +165,7 @@ class Run(models.Model):
                 for name in ("env", "widgets", "context", "tools")
             ),
             models.Index(
-                fields=["heartbeat_at"],
-                condition=Q(outcome="running"),
-                name="run_still_running",
+                fields=["heartbeat_at"], condition=Q(outcome="running"), name="run_still_running"
             ),
             # For the conversations behind a metric of rare outcomes.
             models.Index(
@@ -226,13 +200,11 @@ OTHER_EVENT = "other"
 class Event(models.Model):
     """Output of a run other than text, at `text_offset` characters of the answer."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events", db_index=False)
+    run = models.ForeignKey(Run, models.CASCADE, related_name="events", db_index=False)
     ord = models.PositiveIntegerField()
     type = models.CharField(max_length=15, choices=EventType.choices)
     payload: "models.Field[JsonObject | None, JsonObject | None]" = OrderedJsonField(null=True)
-    blob = models.ForeignKey(
-        Blob, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
-    )
+    blob = models.ForeignKey(Blob, models.PROTECT, null=True, related_name="+", db_index=False)
     text_offset = models.PositiveIntegerField(default=0)  # characters
     at_ms = models.PositiveIntegerField(default=0)  # since the run started
 
@@ -250,9 +222,7 @@ class Event(models.Model):
 class Checkpoint(models.Model):
     """Output of a running answer since its last checkpoint; deleted when the run ends."""
 
-    run = models.ForeignKey(
-        Run, on_delete=models.CASCADE, related_name="checkpoints", db_index=False
-    )
+    run = models.ForeignKey(Run, models.CASCADE, related_name="checkpoints", db_index=False)
     ord = models.PositiveIntegerField()
     data = models.BinaryField()  # zlib of JSON
 

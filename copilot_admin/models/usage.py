@@ -7,7 +7,7 @@ periods read few rows. Rollups outlive conversations and go with their copilot.
 from django.db import models
 
 from copilot_admin.models.copilots import Copilot
-from copilot_admin.models.pricing import COST_DIGITS, COST_PLACES
+from copilot_admin.models.pricing import COST
 from copilot_admin.models.review import Criterion
 
 # Upper ends of the steps of times to the first token, in milliseconds: ten to each power of ten.
@@ -25,7 +25,7 @@ class UsageCounts(models.Model):
     Feedback and verdicts count in the period of their question.
     """
 
-    copilot = models.ForeignKey(Copilot, on_delete=models.CASCADE, related_name="+")
+    copilot = models.ForeignKey(Copilot, models.CASCADE, related_name="+")
     version = models.PositiveIntegerField(default=0)  # 0: none answered
     model = models.CharField(max_length=200, blank=True)
     runs = _number()
@@ -40,9 +40,7 @@ class UsageCounts(models.Model):
     interrupted = _number()
     refused = _number()
     tokens = _number()  # read and written
-    cost = models.DecimalField(
-        max_digits=COST_DIGITS, decimal_places=COST_PLACES, default=0
-    )  # as far as it is known
+    cost = models.DecimalField(**COST, default=0)  # as far as it is known
     unpriced = _number()  # runs of unknown cost
     up = _number()
     down = _number()
@@ -90,7 +88,7 @@ class HourlyUsage(UsageCounts):
     """Counts of an hour; `hour` is its beginning."""
 
     # The index below starts with it.
-    copilot = models.ForeignKey(Copilot, on_delete=models.CASCADE, related_name="+", db_index=False)
+    copilot = models.ForeignKey(Copilot, models.CASCADE, related_name="+", db_index=False)
     hour = models.DateTimeField()
 
     class Meta:
@@ -109,7 +107,7 @@ class ErrorUsage(models.Model):
     """Number of errors of a kind in an hour."""
 
     hour = models.DateTimeField()
-    copilot = models.ForeignKey(Copilot, on_delete=models.CASCADE, related_name="+")
+    copilot = models.ForeignKey(Copilot, models.CASCADE, related_name="+")
     code = models.CharField(max_length=50)
     number = _number()
 
@@ -126,8 +124,8 @@ class CriterionUsage(models.Model):
     """Number and sum of the labels or scores given to questions of an hour."""
 
     hour = models.DateTimeField()
-    copilot = models.ForeignKey(Copilot, on_delete=models.CASCADE, related_name="+")
-    criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, related_name="+")
+    copilot = models.ForeignKey(Copilot, models.CASCADE, related_name="+")
+    criterion = models.ForeignKey(Criterion, models.CASCADE, related_name="+")
     number = _number()
     total = models.BigIntegerField(default=0)
 
@@ -146,7 +144,7 @@ class CallerDay(models.Model):
     """A caller of a copilot on a day: distinct callers can't be summed over days and copilots."""
 
     day = models.DateField()
-    copilot = models.ForeignKey(Copilot, on_delete=models.CASCADE, related_name="+")
+    copilot = models.ForeignKey(Copilot, models.CASCADE, related_name="+")
     principal = models.CharField(max_length=100)
     first_hour = models.PositiveSmallIntegerField()  # of the day, in which the first was asked
 

@@ -14,7 +14,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models.pricing import MAX_PRICE, PRICE_PLACES, PRICED_TOKENS
+from copilot_admin.models.pricing import MAX_PRICE, PRICE, PRICED_TOKENS
 from copilot_admin.pricing.prices import Price
 
 MAX_FILE_BYTES = 20 * 1024 * 1024  # the published file has 3
@@ -28,7 +28,9 @@ _KINDS = {
 }
 _OTHER_PRICING = ("input_cost_per_request", "off_peak_pricing")  # makes costs by tokens estimates
 _EXAMPLE_KEY = "sample_spec"
-_STEP = Decimal(1).scaleb(-PRICE_PLACES)  # finer digits are noise: 2.0000000000000002e-07
+_STEP = Decimal(1).scaleb(
+    -PRICE["decimal_places"]
+)  # finer digits are noise: 2.0000000000000002e-07
 _TIER_KEY = re.compile(r".*_cost.*_above_([0-9]{1,6}k|[0-9]{1,9})_tokens")
 _MAX_TIER = 10**9
 

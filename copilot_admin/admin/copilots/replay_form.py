@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from copilot_admin.evaluation.replay_targets import WantedTarget
 from copilot_admin.models import Copilot, Provider, ReplayTarget, SavedQuestion
-from copilot_admin.models.pricing import COST_DIGITS
+from copilot_admin.models.pricing import COST
 
 ALL = "all"
 LABEL = "label:"
@@ -41,7 +41,7 @@ class ReplayForm(forms.Form):
     most_cost = forms.DecimalField(
         label=gettext_lazy("Most that it may cost, in US dollars"),
         min_value=Decimal(0),
-        max_digits=COST_DIGITS,
+        max_digits=COST["max_digits"],
         decimal_places=_CENTS,
         required=False,
         help_text=gettext_lazy(

@@ -98,16 +98,16 @@ class Command(SanitizedCommand):
 
 
 def _load_anchors(file: Path | None) -> list[Anchor]:
+    path = file or anchors_path()
     try:
-        if file is not None and not file.exists():
-            raise CommandError(f"{file} does not exist.", returncode=EXIT_NOT_VERIFIED)
-        anchors = list(read_anchors(file or anchors_path()))
+        anchors = list(read_anchors(path))
     except OSError as error:
-        raise CommandError(
-            f"Can't read {file or anchors_path()}: {error.strerror}.", returncode=EXIT_NOT_VERIFIED
-        ) from error
+        reason = f"Can't read {path}: {error.strerror}."
+        raise CommandError(reason, returncode=EXIT_NOT_VERIFIED) from error
     if file is not None and not anchors:
-        raise CommandError(f"{file} holds no anchor.", returncode=EXIT_NOT_VERIFIED)
+        raise CommandError(
+            f"{file} does not exist or holds no anchor.", returncode=EXIT_NOT_VERIFIED
+        )
     return anchors
 
 

@@ -4,12 +4,10 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
 from django.db import connection
 
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.errors import ConfigurationError
 from copilot_admin.jobs.backup import write_backup
 from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.models import Action, AuditEntry
@@ -28,10 +26,7 @@ class Command(SanitizedCommand):
         parser.add_argument("file", type=Path, help="a file that doesn't exist yet")
 
     def handle(self, *, file: Path, **options: Any) -> None:
-        try:
-            write_backup(file.resolve())
-        except ConfigurationError as error:
-            raise CommandError(error.public) from error
+        write_backup(file.resolve())
         size = file.stat().st_size
         # Before an upgrade the database may not have an audit trail yet.
         if AuditEntry._meta.db_table in connection.introspection.table_names():

@@ -24,12 +24,7 @@ from copilot_admin.import_export.importing import import_file, usual_access
 from copilot_admin.import_export.loading import MOST_BYTES, as_json
 from copilot_admin.import_export.templates import Switched, make_copilot, template_named, templates
 from copilot_admin.import_export.yaml_writing import is_readable_as_yaml, write_yaml
-from copilot_admin.management.base import (
-    SanitizedCommand,
-    get_provider,
-    read_file,
-    replace_file,
-)
+from copilot_admin.management.base import SanitizedCommand, get_provider, read_file, replace_file
 from copilot_admin.models import Action, Copilot, Judgement, Side
 
 EXIT_FAILED = 2  # `check` couldn't ask or judge some questions
@@ -77,30 +72,25 @@ class Command(SanitizedCommand):
         check.add_argument("--json", action="store_true", help="write the results as JSON")
 
     def handle(self, *, action: str, **options: Any) -> None:
-        try:
-            match action:
-                case "export":
-                    self._export(**options)
-                case "import":
-                    self._import(**options)
-                case "check":
-                    self._check(**options)
-                case "templates":
-                    width = max(map(len, templates()))
-                    for template in templates().values():
-                        self.stdout.write(f"{template.slug:{width}}  {template.summary}")
-                case _:
-                    self._new(**options)
-        except ConfigurationError as error:
-            status = EXIT_FAILED if action == "check" else 1
-            raise CommandError(error.public, returncode=status) from error
+        match action:
+            case "export":
+                self._export(**options)
+            case "import":
+                self._import(**options)
+            case "check":
+                self._check(**options)
+            case "templates":
+                width = max(map(len, templates()))
+                for template in templates().values():
+                    self.stdout.write(f"{template.slug:{width}}  {template.summary}")
+            case _:
+                self._new(**options)
 
     def _check(self, *, copilot: str, live: bool, json: bool, **_: Any) -> None:
+        self.error_status = EXIT_FAILED
         row = Copilot.objects.select_related("provider").filter(slug=copilot).first()
         if row is None:
-            raise CommandError(
-                f"There is no copilot with the slug '{copilot}'.", returncode=EXIT_FAILED
-            )
+            raise ConfigurationError(f"There is no copilot with the slug '{copilot}'.")
         side = Side.LIVE if live else Side.DRAFT
         facts = {"work": "saved questions"}
         record(Action.STARTED, by=Actor.command(), on=Subject.of(row), after=facts)
@@ -114,32 +104,24 @@ class Command(SanitizedCommand):
             self.stdout.write("\n".join(map(line_of, results)))
         sys.exit(EXIT_CODES[outcome])
 
-    def _new(
-        self,
-        *,
-        template: str,
-        slug: str,
-        provider: str | None,
-        model: str,
-        switched_model: str,
-        switched_provider: str,
-        other_models: list[str] | None,
-        publish: bool,
-        **_: Any,
-    ) -> None:
+    def _new(self, *, template: str, provider: str | None, publish: bool, **options: Any) -> None:
         chosen = template_named(template)
+        switched_model, other_models = options["switched_model"], options["other_models"]
         if switched_model and not chosen.switched_model:
             raise CommandError(f"No control of the template '{template}' lets a model answer.")
         if other_models and not chosen.model_picker:
             raise CommandError(f"The template '{template}' has no model picker.")
+        switched = None
+        if switched_model:
+            switched = Switched(switched_model, options["switched_provider"])
         with transaction.atomic():
             copilot = make_copilot(
                 chosen,
-                slug=slug,
+                slug=options["slug"],
                 access=usual_access(),
                 provider=get_provider(provider) if provider else None,
-                model=model,
-                switched=Switched(switched_model, switched_provider) if switched_model else None,
+                model=options["model"],
+                switched=switched,
                 other_models=other_models or (),
                 publishing=publish,
             )
@@ -171,10 +153,7 @@ class Command(SanitizedCommand):
         data = read_file(file, max_bytes=MOST_BYTES)
         with transaction.atomic():
             changes = import_file(
-                data,
-                default_access=usual_access(),
-                publishing=publish,
-                dry_run=dry_run,
+                data, default_access=usual_access(), publishing=publish, dry_run=dry_run
             )
             if not dry_run:
                 record_import(changes, by=Actor.command())

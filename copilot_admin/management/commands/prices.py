@@ -8,12 +8,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.copilots.model_lists import fetch_models, known_models
-from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.jobs.costs import fill_unknown_costs, list_unknown_costs
 from copilot_admin.management.base import SanitizedCommand, get_provider, parse_date, read_file
 from copilot_admin.models import Action, CostConfidence, Provider
@@ -60,10 +57,7 @@ class Command(SanitizedCommand):
         fills.add_argument("--yes", action="store_true", help="apply; the default is a dry run")
 
     def handle(self, *, action: str, **options: Any) -> None:
-        try:
-            (self._fill if action == "fill" else self._import)(**options)
-        except (ConfigurationError, RunError) as error:
-            raise CommandError(error.public) from error
+        (self._fill if action == "fill" else self._import)(**options)
 
     def _fill(self, *, provider: str, yes: bool, **_: Any) -> None:
         name = get_provider(provider).name if provider else ""

@@ -18,11 +18,7 @@ from copilot_admin.jobs.removal import begin_erasure, run_removal
 from copilot_admin.jobs.tasks import BatchResult
 from copilot_admin.management.base import SanitizedCommand, parse_date
 from copilot_admin.models import Action, Copilot, Removal
-from copilot_admin.models.privacy import (
-    MAX_NAME_LENGTH,
-    MAX_PRINCIPAL_LENGTH,
-    MAX_REASON_LENGTH,
-)
+from copilot_admin.models.privacy import MAX_NAME_LENGTH, MAX_PRINCIPAL_LENGTH, MAX_REASON_LENGTH
 from copilot_admin.privacy import holds
 from copilot_admin.privacy.audit import record_hold, record_release, record_removal
 from copilot_admin.privacy.counting import RemovalPreview, preview_removal
@@ -61,15 +57,7 @@ class Command(SanitizedCommand):
         _add_yes(actions.add_parser("clear-files", help="rewrite the database's files"))
 
     def handle(self, *, action: str, **options: Any) -> None:
-        match action:
-            case "erase":
-                self._erase(**options)
-            case "prune":
-                self._prune(**options)
-            case "hold":
-                self._hold(**options)
-            case _:
-                self._clear_files(**options)
+        getattr(self, f"_{action.replace('-', '_')}")(**options)
 
     def _erase(self, *, yes: bool, keep_questions: bool, reason: str, **options: Any) -> None:
         scope = _get_scope(options)

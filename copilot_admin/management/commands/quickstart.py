@@ -7,7 +7,6 @@ from typing import Any
 from django import db
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import CommandError
 
 from copilot_admin.config.databases import without_statement_timeout
 from copilot_admin.copilots.checks import COMPONENTS
@@ -29,21 +28,14 @@ class Command(SanitizedCommand):
         parser.add_argument("--no-serve", action="store_true", help="prepare only")
 
     def handle(self, *, host: str, port: int, no_serve: bool, **options: Any) -> None:
-        try:
-            if no_serve:
-                self._prepare()
-                return
-            # The port first: if it is taken, nothing is changed or printed.
-            with (
-                serve.listen(host, port) as listener,
-                instance_lock(),
-                suppress(KeyboardInterrupt),
-            ):
-                self._prepare()
-                self._print_urls(host, listener.getsockname()[1])
-                serve.serve(listener)
-        except ConfigurationError as error:
-            raise CommandError(error.public) from error
+        if no_serve:
+            self._prepare()
+            return
+        # The port first: if it is taken, nothing is changed or printed.
+        with serve.listen(host, port) as listener, instance_lock(), suppress(KeyboardInterrupt):
+            self._prepare()
+            self._print_urls(host, listener.getsockname()[1])
+            serve.serve(listener)
 
     def _prepare(self) -> None:
         try:

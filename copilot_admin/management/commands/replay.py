@@ -7,7 +7,7 @@ import json
 import sys
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 from django.db.models import QuerySet
 
 from copilot_admin.audit.parties import Actor, Subject
@@ -44,6 +44,7 @@ UNFINISHED: Mapping[str, str] = {
 
 
 class Command(SanitizedCommand):
+    error_status = EXIT_FAILED
     help = "Ask saved questions of a draft, a version or another model, and show what changed."
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
@@ -71,16 +72,9 @@ class Command(SanitizedCommand):
         known = Copilot.objects.filter(slug=slug, deletion_requested_at=None)
         copilot = known.select_related("provider").first()
         if copilot is None:
-            raise CommandError(
-                f"There is no copilot with the slug '{slug}'.", returncode=EXIT_FAILED
-            )
-        try:
-            replay = begin(
-                replay_of(copilot, _get_target(options)),
-                _select_questions(copilot, options["questions"]),
-            )
-        except ConfigurationError as error:
-            raise CommandError(error.public, returncode=EXIT_FAILED) from error
+            raise ConfigurationError(f"There is no copilot with the slug '{slug}'.")
+        questions = _select_questions(copilot, options["questions"])
+        replay = begin(replay_of(copilot, _get_target(options)), questions)
         facts = {"copilot": slug, "target": replay.target}
         record(Action.STARTED, by=Actor.command(), on=Subject.of(replay), after=facts)
         try:
@@ -88,10 +82,10 @@ class Command(SanitizedCommand):
         except KeyboardInterrupt:
             grant(replay.pk, ReplayWish.PAUSE)
         if not known.exists():
-            raise CommandError("The copilot was deleted meanwhile.", returncode=EXIT_FAILED)
+            raise ConfigurationError("The copilot was deleted meanwhile.")
         views = replay_views(Replay.objects.filter(pk=replay.pk))
         if not views:
-            raise CommandError("The replay was deleted meanwhile.", returncode=EXIT_FAILED)
+            raise ConfigurationError("The replay was deleted meanwhile.")
         view, answers = views[0], list(pairs_of(replay.pk))
         if hint := UNFINISHED.get(view.replay.state):
             self.stderr.write(hint)

@@ -4,13 +4,10 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from copilot_admin.audit.chain import get_head
 from copilot_admin.audit.forwarding import anchors_path, read_anchors
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.errors import ConfigurationError
 from copilot_admin.jobs.backup import restore_backup
 from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.models import Action
@@ -31,11 +28,8 @@ class Command(SanitizedCommand):
         )
 
     def handle(self, *, file: Path, force: bool, **options: Any) -> None:
-        try:
-            with instance_lock():
-                done = restore_backup(file.resolve(), force=force)
-        except ConfigurationError as error:
-            raise CommandError(error.public) from error
+        with instance_lock():
+            done = restore_backup(file.resolve(), force=force)
         self.stdout.write(f"Restored the backup of {done.made_at}.")
         if done.needs_migrate:
             self.stdout.write("It is of an older release: run `manage.py migrate`.")

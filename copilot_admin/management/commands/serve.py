@@ -4,10 +4,7 @@ from argparse import ArgumentParser
 from contextlib import suppress
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from copilot_admin.copilots.checks import COMPONENTS
-from copilot_admin.errors import ConfigurationError
 from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.server import serve
 from copilot_admin.server.database_check import check_database
@@ -24,14 +21,7 @@ class Command(SanitizedCommand):
         parser.add_argument("--workers", type=int, default=1, help="more than 1 needs PostgreSQL")
 
     def handle(self, *, host: str, port: int, workers: int, **options: Any) -> None:
-        try:
-            serve.check_workers(workers)
-            with (
-                serve.listen(host, port) as listener,
-                instance_lock(),
-                suppress(KeyboardInterrupt),
-            ):
-                check_database()
-                serve.serve(listener, workers=workers)
-        except ConfigurationError as error:
-            raise CommandError(error.public) from error
+        serve.check_workers(workers)
+        with serve.listen(host, port) as listener, instance_lock(), suppress(KeyboardInterrupt):
+            check_database()
+            serve.serve(listener, workers=workers)
