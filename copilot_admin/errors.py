@@ -1,13 +1,4 @@
-"""All errors of the service, in one tree.
-
-CopilotError                        `public` says what went wrong and what to do
-├── RequestError                    before the first byte: an HTTP status and a code
-│   └── RetryableError              may be sent again; adds `Retry-After`
-├── RunError                        after the first byte: an event that the client shows
-├── ComponentError                  a component gave no complete result
-├── ClientTooSlow                   the client stopped reading
-└── ConfigurationError              a bad setting, file or command, for operators and builders
-"""
+"""All errors of the service: `RequestError` before the first byte of an answer, `RunError` after it."""
 
 from collections.abc import Iterator, Mapping
 from typing import ClassVar, TypeVar

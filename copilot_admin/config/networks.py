@@ -22,7 +22,7 @@ def covers_everyone(networks: Iterable[Network]) -> bool:
     listed = tuple(networks)
     v4 = collapse_addresses([one for one in listed if isinstance(one, IPv4Network)])
     v6 = collapse_addresses([one for one in listed if isinstance(one, IPv6Network)])
-    return any(network.prefixlen == 0 for network in (*v4, *v6))
+    return any(one.prefixlen == 0 for one in v4) or any(one.prefixlen == 0 for one in v6)
 
 
 def is_in(address: str, networks: Iterable[Network]) -> bool:

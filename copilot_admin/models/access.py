@@ -15,14 +15,15 @@ from copilot_admin.models.copilots import Copilot
 
 KEY_PREFIX = "cak_"  # lets a secret scanner and a human recognise a key
 SHOWN_KEY_LENGTH = 12
+MAX_ORIGIN_LENGTH = 200  # characters; a host name has 253 at most, and real ones some dozens
+MAX_END_USER_LENGTH = 254  # characters: the longest e-mail address
+MAX_EXTERNAL_SUBJECT_LENGTH = 255  # https://openid.net/specs/openid-connect-core-1_0.html#IDToken
+MAX_DEVICE_LENGTH = 300
 
 
 def hash_key(key: str) -> str:
     """Return the stored form of a key. 256 random bits need no slow hash."""
     return hashlib.sha256(key.encode()).hexdigest()
-
-
-MAX_ORIGIN_LENGTH = 200  # characters; a host name has 253 at most, and real ones some dozens
 
 
 class AllowedOrigin(models.Model):
@@ -93,9 +94,6 @@ class EndpointKey(models.Model):
         return key, text
 
 
-MAX_END_USER_LENGTH = 254  # characters: the longest e-mail address
-
-
 class EndUser(models.Model):
     """A user named by a token or a trusted proxy.
 
@@ -122,10 +120,6 @@ class EndUser(models.Model):
 
     def __str__(self) -> str:
         return self.name or self.email or self.identifier
-
-
-MAX_EXTERNAL_SUBJECT_LENGTH = 255  # https://openid.net/specs/openid-connect-core-1_0.html#IDToken
-MAX_DEVICE_LENGTH = 300
 
 
 class Membership(models.Model):

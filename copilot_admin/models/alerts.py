@@ -79,8 +79,7 @@ class AlertRule(Told):
     )
     muted_until = models.DateTimeField(_("muted until"), null=True, blank=True)
 
-    class Meta(Told.Meta):
-        abstract = False
+    class Meta:
         verbose_name = _("alert rule")
         verbose_name_plural = _("alert rules")
         ordering = ["name", "id"]
@@ -97,8 +96,7 @@ class AlertDigest(Told):
         _("hour (UTC)"), default=7, validators=[MaxValueValidator(23)]
     )
 
-    class Meta(Told.Meta):
-        abstract = False
+    class Meta:
         verbose_name = _("weekly digest")
         verbose_name_plural = _("weekly digests")
         ordering = ["name", "id"]

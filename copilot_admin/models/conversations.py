@@ -12,6 +12,10 @@ from copilot_admin.models.access import EndUser
 from copilot_admin.models.copilots import Copilot
 from copilot_admin.models.pricing import COST
 
+HASH_LENGTH = 32  # hexadecimal digits of a 128-bit keyed BLAKE2b
+# Prefix of the principal of playground conversations: `playground:<user id>`.
+PLAYGROUND = "playground:"
+
 
 class Outcome(models.TextChoices):
     """The outcome of a run. The number of accepted runs is the sum over all outcomes."""
@@ -37,10 +41,6 @@ class ReviewState(models.TextChoices):
     NEW = "new", _("New")
     IN_REVIEW = "in_review", _("In review")
     DONE = "done", _("Done")
-
-
-# Prefix of the principal of playground conversations: `playground:<user id>`.
-PLAYGROUND = "playground:"
 
 
 class ConversationQuerySet(models.QuerySet["Conversation"]):
@@ -168,9 +168,6 @@ class Blob(models.Model):
 
     def __str__(self) -> str:
         return self.sha256[:12]
-
-
-HASH_LENGTH = 32  # hexadecimal digits of a 128-bit keyed BLAKE2b
 
 
 class NodeRole(models.TextChoices):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from protocol.json import Json
 
 MAX_VERSION_NOTE_LENGTH = 300  # characters of what a version says of itself
+MAX_RETENTION_DAYS = 36_500  # days: a hundred years
 
 SLUG = RegexValidator(
     r"^[a-z0-9]+(-[a-z0-9]+)*\Z",
@@ -81,11 +82,7 @@ class Logging(models.TextChoices):
     NOTHING = "nothing", _("Nothing but that a run took place")
 
 
-MAX_RETENTION_DAYS = 36_500  # days: a hundred years
-
-
 def call_limits() -> "list[Mapping[str, Json]]":
-    """Return the default limits of calls of single Workspace functions in one question."""
     return [{"function": limit.function, "most": limit.most} for limit in CALL_LIMITS]
 
 

@@ -9,6 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.models.conversations import Conversation
 from copilot_admin.models.runs import Turn
 
+MAX_VIEW_NAME_LENGTH = 60
+
 
 class FeedbackSource(models.TextChoices):
     END_USER = "end_user", _("User of the copilot")
@@ -217,9 +219,6 @@ class Seat(models.Model):
 
     def __str__(self) -> str:
         return f"{self.queue_id}/{self.conversation_id}/{self.place}"
-
-
-MAX_VIEW_NAME_LENGTH = 60
 
 
 class SavedView(models.Model):

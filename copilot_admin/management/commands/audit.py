@@ -52,7 +52,7 @@ class Command(SanitizedCommand):
             help="a hash noted earlier that must be in the trail; repeatable",
         )
         check.add_argument(
-            "--anchors", type=Path, metavar="FILE", help="default: the file that the server writes"
+            "--anchors", type=Path, metavar="FILE", help="default: the server's file"
         )
         actions.add_parser("head", help="number and hash of the newest entry, to note elsewhere")
         export = actions.add_parser("export", help="write entries, oldest first")

@@ -42,9 +42,7 @@ class Command(SanitizedCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)
         export = actions.add_parser("export", help="write a copilot file without secrets")
-        export.add_argument(
-            "slugs", metavar="SLUG", nargs="*", help="default: all that aren't archived"
-        )
+        export.add_argument("slugs", metavar="SLUG", nargs="*", help="default: all not archived")
         export.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
         export.add_argument("--live", action="store_true", help="the live version, not the draft")
         imports = actions.add_parser("import", help="create or update copilots by slug")
@@ -57,13 +55,9 @@ class Command(SanitizedCommand):
         new.add_argument("--slug", required=True, metavar="SLUG", help="of the new copilot")
         new.add_argument("--provider", metavar="NAME", help="default: the only one, or Rehearsal")
         new.add_argument("--model", default="", metavar="ID", help="required, except for Rehearsal")
-        new.add_argument(
-            "--switched-model", default="", metavar="ID", help="model while a control is on"
-        )
+        new.add_argument("--switched-model", default="", metavar="ID", help="while a control is on")
         new.add_argument("--switched-provider", default="", metavar="NAME", help="of that model")
-        new.add_argument(
-            "--other-model", dest="other_models", action="append", metavar="ID", help="repeatable"
-        )
+        new.add_argument("--other-model", dest="other_models", action="append", metavar="ID")
         new.add_argument("--publish", action="store_true", help="also publish it")
         check = actions.add_parser("check", help="ask the saved questions of a copilot")
         # Not "slug": `call_command` would confuse it with the option of `new`.

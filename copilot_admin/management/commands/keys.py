@@ -42,13 +42,9 @@ class Command(SanitizedCommand):
             default=[],
             help="copilots the key may ask; default: all",
         )
-        create.add_argument(
-            "--expires", metavar="DATE", type=parse_last_day, help="its last day (UTC)"
-        )
+        create.add_argument("--expires", metavar="DATE", type=parse_last_day, help="last day (UTC)")
 
-    def handle(
-        self, *, name: str, slugs: list[str], expires: datetime | None, **options: Any
-    ) -> None:
+    def handle(self, *, name: str, slugs: list[str], expires: datetime | None, **_: Any) -> None:
         name = name.strip()
         longest = EndpointKey._meta.get_field("name").max_length
         if not name or (longest and len(name) > longest):

@@ -37,19 +37,13 @@ class Command(SanitizedCommand):
         imports = actions.add_parser("import", help="import a price file")
         imports.add_argument("file", type=Path, metavar="FILE", help="- for standard input")
         imports.add_argument("--provider", required=True, metavar="NAME")
-        imports.add_argument(
-            "--all", action="store_true", help="include models that the provider does not list"
-        )
+        imports.add_argument("--all", action="store_true", help="include models it does not list")
         imports.add_argument("--free", action="store_true", help="include models that cost nothing")
         imports.add_argument(
-            "--vendor", default="", metavar="NAME", help="only entries with this litellm_provider"
+            "--vendor", default="", metavar="NAME", help="only this litellm_provider"
         )
         imports.add_argument(
-            "--from",
-            dest="day",
-            type=parse_date,
-            metavar="DATE",
-            help="first day (UTC); default: today",
+            "--from", dest="day", type=parse_date, metavar="DATE", help="UTC; default: today"
         )
         imports.add_argument("--dry-run", action="store_true", help="only show the changes")
         fills = actions.add_parser("fill", help="price requests whose cost is unknown")
@@ -89,20 +83,15 @@ class Command(SanitizedCommand):
             self.stdout.write("Dry run: nothing changed. Re-run with --yes to apply.")
 
     def _import(
-        self,
-        *,
-        file: Path,
-        provider: str,
-        vendor: str,
-        day: date | None,
-        dry_run: bool,
-        **options: Any,
+        self, *, file: Path, provider: str, day: date | None, dry_run: bool, **options: Any
     ) -> None:
         row = get_provider(provider)
         starts = day or datetime.now(UTC).date()
         parsed = parse_price_file(read_file(file, max_bytes=MAX_FILE_BYTES))
         listed = None if options["all"] else known_models(row.pk) or fetch_models(row)
-        prices, skipped = select_prices(parsed, listed=listed, vendor=vendor, free=options["free"])
+        prices, skipped = select_prices(
+            parsed, listed=listed, vendor=options["vendor"], free=options["free"]
+        )
         plan = build_plan(row, prices, day=starts, skipped=skipped)
         if not dry_run:
             apply_plan(row, plan, day=starts, by=Actor.command())

@@ -42,7 +42,7 @@ class Command(SanitizedCommand):
         _add_scope(erase)
         _add_yes(erase)
         erase.add_argument(
-            "--keep-questions", action="store_true", help="keep saved questions made from them"
+            "--keep-questions", action="store_true", help="keep their saved questions"
         )
         reason, name = _max_length(MAX_REASON_LENGTH), _max_length(MAX_NAME_LENGTH)
         erase.add_argument("--reason", default="", type=reason, help="stored with the numbers")
@@ -57,7 +57,15 @@ class Command(SanitizedCommand):
         _add_yes(actions.add_parser("clear-files", help="rewrite the database's files"))
 
     def handle(self, *, action: str, **options: Any) -> None:
-        getattr(self, f"_{action.replace('-', '_')}")(**options)
+        match action:
+            case "erase":
+                self._erase(**options)
+            case "prune":
+                self._prune(**options)
+            case "hold":
+                self._hold(**options)
+            case _:
+                self._clear_files(**options)
 
     def _erase(self, *, yes: bool, keep_questions: bool, reason: str, **options: Any) -> None:
         scope = _get_scope(options)

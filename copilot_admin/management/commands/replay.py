@@ -54,17 +54,13 @@ class Command(SanitizedCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="of the copilot")
         parser.add_argument(
-            "--questions", default=ALL, metavar="WHICH", help="a label, or ids: 3,5; default: all"
+            "--questions", default=ALL, metavar="WHICH", help="label or ids; default: all"
         )
         asked = parser.add_mutually_exclusive_group()
         asked.add_argument("--draft", action="store_true", help="ask the draft (the default)")
         asked.add_argument("--version", type=int, metavar="N", dest="number", help="ask a version")
-        asked.add_argument(
-            "--model", default="", metavar="ID", help="ask the draft with this model"
-        )
-        parser.add_argument(
-            "--provider", metavar="NAME", help="of that model; default: the draft's"
-        )
+        asked.add_argument("--model", default="", metavar="ID", help="ask another model")
+        parser.add_argument("--provider", metavar="NAME", help="of that model")
         parser.add_argument("--most-cost", metavar="X", help="stop at this cost in US dollars")
         parser.add_argument("--json", action="store_true", help="write the results as JSON")
 

@@ -23,9 +23,7 @@ class Command(SanitizedCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path)
-        parser.add_argument(
-            "--force", action="store_true", help="replace a database that isn't empty"
-        )
+        parser.add_argument("--force", action="store_true", help="replace a non-empty database")
 
     def handle(self, *, file: Path, force: bool, **options: Any) -> None:
         with instance_lock():

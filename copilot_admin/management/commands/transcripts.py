@@ -45,7 +45,7 @@ class Command(SanitizedCommand):
         )
         exports.add_argument("--format", required=True, choices=list(all_formats()))
         exports.add_argument(
-            "--output", required=True, type=Path, metavar="FILE", help="a new file, or - for output"
+            "--output", required=True, type=Path, metavar="FILE", help="new file, or -"
         )
         exports.add_argument("--copilot", default="", metavar="SLUG")
         exports.add_argument("--since", default="", metavar="DATE", help="first day (UTC)")
@@ -60,12 +60,8 @@ class Command(SanitizedCommand):
             metavar="NAME=VALUE",
             help="as in the URL of the list; repeatable",
         )
-        exports.add_argument(
-            "--with-data", action="store_true", help="include results of calls, tables and charts"
-        )
-        exports.add_argument(
-            "--with-prompts", action="store_true", help="include system prompts in chats (jsonl)"
-        )
+        exports.add_argument("--with-data", action="store_true", help="include results and charts")
+        exports.add_argument("--with-prompts", action="store_true", help="include prompts (jsonl)")
 
     def handle(self, *, output: Path, **options: Any) -> None:
         named = {name: options[name] for name in ("copilot", "since", "until") if options[name]}
