@@ -18,14 +18,14 @@ Row: TypeAlias = dict[str, Any]  # by column
 T = TypeVar("T")
 
 
-def execute(sql: str, **values: object) -> int:
+def execute(sql: str, **values: Any) -> int:
     """Execute a statement and return the number of rows it changed."""
     with connection.cursor() as cursor:
         cursor.execute(sql, _prepared(values))
         return int(cursor.rowcount)
 
 
-def fetch_row(sql: str, *, lock: str = "", **values: object) -> Row | None:
+def fetch_row(sql: str, *, lock: str = "", **values: Any) -> Row | None:
     """Return the first row of a statement, or None.
 
     Args:
@@ -41,11 +41,11 @@ def fetch_row(sql: str, *, lock: str = "", **values: object) -> Row | None:
         return row and dict(zip((column[0] for column in cursor.description), row, strict=True))
 
 
-def _prepared(values: Mapping[str, object]) -> dict[str, object]:
+def _prepared(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _to_db(value) for name, value in values.items()}
 
 
-def _to_db(value: object) -> object:
+def _to_db(value: Any) -> Any:
     if type(value) in (str, int):
         return value
     match value:

@@ -136,7 +136,7 @@ def conversation_of(asked):
 def test_a_payload_may_be_any_mapping_and_nothing_else_that_is_no_json():
     field = Event._meta.get_field("payload")
     assert field.get_prep_value(MappingProxyType({"a": 1})) == '{"a": 1}'
-    with pytest.raises(TypeError, match="set is no JSON"):
+    with pytest.raises(TypeError, match="set is not JSON"):
         field.get_prep_value({"a": {1}})
 
 

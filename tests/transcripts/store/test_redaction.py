@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import replace
 import json
 
+from django.apps import apps
 from django.db import OperationalError
 import pytest
 
@@ -50,10 +51,8 @@ def ended(asked, *outputs, rules=RULES, **options):
 def everything_stored():
     """All that the tables have, as one text; of packed things what they hold."""
     texts = []
-    for model in models.__all__:
-        table = getattr(models, model)
-        if isinstance(table, type) and hasattr(table, "_meta"):
-            texts += map(str, table.objects.values())
+    for model in apps.get_app_config("copilot_admin").get_models():
+        texts += map(str, model._default_manager.values())
     texts.append(str(load(models.Blob.objects.values_list("pk", flat=True))))
     return " ".join(texts)
 
