@@ -76,9 +76,8 @@ async def _ordered(
     trial: bool = False,
 ) -> None:
     order: dict[str, Json] = {"expressions": list(expressions), "empty": trial}
-    asker = "trial" if trial else expressions  # trials do not take the places of those who store
     async with asyncio.timeout(seconds):
-        await WORKERS.carry_out(order, body, take=replies.append, asker=asker)
+        await WORKERS.carry_out(order, body, take=replies.append)
 
 
 def _rests(expressions: tuple[str, ...]) -> bool:

@@ -48,9 +48,8 @@ async def outcome_of(
     *,
     fetch: Fetch,
     rules: FileRules,
-    asker: object | None = None,
 ) -> FileOutcome:
-    """Fetches and reads a file of a question, `asker`.
+    """Fetches and reads a file of a question.
 
     Of a link that names no kind, what is behind it says its kind.
     """
@@ -63,7 +62,7 @@ async def outcome_of(
                 file = replace(file, kind=kind_behind(item.url, body))
             if file.kind in IMAGE_TYPES and not rules.sees_images:
                 return _unseen(item, file)
-            return await _read(body, file, places=rules.places, asker=asker)
+            return await _read(body, file, places=rules.places)
     except UnreadableFile as error:
         return unreadable(file, error.public)
     except FetchFailed as error:
@@ -109,15 +108,11 @@ def _body(item: DataItem | FileReference, fetch: Fetch) -> AbstractAsyncContextM
     return fetch(item.url) if isinstance(item, FileReference) else nullcontext(item.content)
 
 
-async def _read(
-    body: FileBody, file: FileRead, *, places: bool, asker: object | None
-) -> FileOutcome:
+async def _read(body: FileBody, file: FileRead, *, places: bool) -> FileOutcome:
     if file.kind in IMAGE_TYPES:
-        picture, size = await read_picture(body, name=file.name, asker=asker)
+        picture, size = await read_picture(body, name=file.name)
         return picture, replace(file, size=size, pixels=(picture.width, picture.height))
-    document, size = await read_document(
-        body, data_type=file.kind, name=file.name, places=places, asker=asker
-    )
+    document, size = await read_document(body, data_type=file.kind, name=file.name, places=places)
     note = document.left_out.strip("[]")
     return document, replace(file, size=size, pages=len(document.pages), note=note)
 

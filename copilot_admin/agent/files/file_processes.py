@@ -36,8 +36,7 @@ _BEHIND = {  # pages that were read: why no more were; where nobody knows it, as
     Loss.DAMAGE: "is damaged",
 }
 SMALLER = "Scale it down, or save it anew."
-TURN_SECONDS = 2.0  # of a file, while those of others wait; nearly every file takes less
-WORKERS = ModuleWorkers("copilot_admin.agent.files.worker", turn=TURN_SECONDS)
+WORKERS = ModuleWorkers("copilot_admin.agent.files.worker")
 
 FileBody: TypeAlias = bytes | str  # its bytes, or base64 as it came
 
@@ -48,7 +47,6 @@ async def read_document(
     data_type: str,
     name: str,
     places: bool = False,
-    asker: object | None = None,
 ) -> tuple[Document, int]:
     """A file as text, as far as it can be read, and its size in bytes.
 
@@ -57,33 +55,29 @@ async def read_document(
         data_type: One of `documents.registry.data_types()`.
         name: What people call it.
         places: Whether it is asked where the words stand.
-        asker: The question it belongs to; one with many files lets those of others go first.
 
     Raises:
         UnreadableFile: It cannot be read; the text says why.
     """
     form = format_of(data_type)
     order = Order(job=Job.DOCUMENT, data_type=data_type, name=name, places=places)
-    reply = await _reply(order, body, too_much=form.too_much if form else "", asker=asker)
+    reply = await _reply(order, body, too_much=form.too_much if form else "")
     parts = (*reply.pages, *([reply.left_out] if reply.left_out else ()))
     return document_of(parts, name=name), reply.size
 
 
-async def read_picture(
-    body: FileBody, *, name: str, asker: object | None = None
-) -> tuple[Picture, int]:
+async def read_picture(body: FileBody, *, name: str) -> tuple[Picture, int]:
     """An image as a model can be shown it, and its size in bytes.
 
     Args:
         body: The file.
         name: What people call it.
-        asker: As with `read_document`.
 
     Raises:
         UnreadableFile: It cannot be read; the text says why.
     """
     order = Order(job=Job.PICTURE, name=name)
-    reply = await _reply(order, body, too_much=SMALLER, asker=asker)
+    reply = await _reply(order, body, too_much=SMALLER)
     if reply.picture is None:
         raise UnreadableFile(DAMAGED)
     return reply.picture, reply.size
@@ -102,15 +96,13 @@ async def harmless_png(data: bytes) -> bytes:
     return b64decode(reply.png)
 
 
-async def _reply(
-    order: Order, body: FileBody, *, too_much: str, asker: object | None = None
-) -> FileReply:
+async def _reply(order: Order, body: FileBody, *, too_much: str) -> FileReply:
     if isinstance(body, str):
         check_size(body)
     reply = FileReply()
     fields = {**asdict(order), "is_encoded": isinstance(body, str)}
     try:
-        await WORKERS.carry_out(fields, body, take=reply.take, asker=asker)
+        await WORKERS.carry_out(fields, body, take=reply.take)
     except Busy:
         raise UnreadableFile(BUSY) from None
     except OrderFailed as error:

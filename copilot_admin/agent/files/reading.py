@@ -90,7 +90,7 @@ class _Reading:
         try:
             async with asyncio.timeout_at(self._until):
                 return await outcome_of(
-                    wanted.item, wanted.file, fetch=self._fetch, rules=self._rules, asker=self
+                    wanted.item, wanted.file, fetch=self._fetch, rules=self._rules
                 )
         except TimeoutError:
             return unreadable(

@@ -6,7 +6,7 @@ the process that works on it is ended.
 
 import asyncio
 import atexit
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 import os
@@ -14,19 +14,16 @@ import socket
 import subprocess
 import sys
 from threading import Lock
-import time
 
 from copilot_admin.agent.processes.exchange import TooLong, replies_from, send_order
 from copilot_admin.agent.processes.losses import Loss
-from copilot_admin.agent.processes.places import Busy, Places, ProcessPlace
+from copilot_admin.agent.processes.places import Places
 from protocol.json import Json
 
 AT_ONCE = 2  # processes; each may take a gigabyte
 MOST_WAITING = 32
 WORK_SECONDS = 30.0  # of one order, by the clock: a process may wait for others' work
 WAIT_SECONDS = 35.0  # for a place: longer than the two orders that one question may have begun
-LOOK_SECONDS = 0.2  # between two looks whether somebody waits for a place that is held for long
-PATIENCE_SECONDS = 60.0  # in which an order that is put off may be begun anew
 MOST_REPLIED = 32 * 1024 * 1024  # bytes of the replies to one order
 STOP_SECONDS = 5.0
 
@@ -51,25 +48,6 @@ class _Line:
         self.loss.close()
 
 
-class _Replies:
-    """The replies to an order, each taken once, however often the order is begun."""
-
-    def __init__(self, take: Callable[[Json], None]) -> None:
-        self._take = take
-        self._taken = self._seen = 0
-
-    def take(self, reply: Json) -> None:
-        """Takes the next one: those that were taken before come again in the same order."""
-        self._seen += 1
-        if self._seen > self._taken:
-            self._taken = self._seen
-            self._take(reply)
-
-    def begin_anew(self) -> None:
-        """The order is begun once more."""
-        self._seen = 0
-
-
 class ModuleWorkers:
     """The processes of one module, which calls `fork_server.serve`.
 
@@ -77,20 +55,10 @@ class ModuleWorkers:
         module: Which carries orders out.
         at_once: Processes.
         waiting: How many orders may wait for one.
-        turn: Seconds after which an order may be put off, and begun anew later: where all places
-            have been held for as long, it is not the oldest, and others wait. None: never.
     """
 
-    def __init__(
-        self,
-        module: str,
-        *,
-        at_once: int = AT_ONCE,
-        waiting: int = MOST_WAITING,
-        turn: float | None = None,
-    ) -> None:
+    def __init__(self, module: str, *, at_once: int = AT_ONCE, waiting: int = MOST_WAITING) -> None:
         self._module = module
-        self._turn = turn
         self._places = Places(at_once, waiting=waiting, seconds=WAIT_SECONDS)
         self._lock = Lock()
         self._server: subprocess.Popen[bytes] | None = None
@@ -103,7 +71,6 @@ class ModuleWorkers:
         body: bytes | str,
         *,
         take: Callable[[Json], None],
-        asker: object | None = None,
     ) -> None:
         """Has an order carried out, and gives each reply to `take`.
 
@@ -111,47 +78,21 @@ class ModuleWorkers:
             order: Says what is to be done.
             body: What it is done with; a text must be ASCII.
             take: Raises `ValueError`, `TypeError` or `KeyError` for a reply that it does not know.
-            asker: Whose order it is: where others wait, nobody's are carried out side by side.
 
         Raises:
-            Busy: As many are working and waiting as may.
+            places.Busy: As many are working and waiting as may.
             OrderFailed: There was no whole reply.
         """
-        asker, replies = object() if asker is None else asker, _Replies(take)
-        until, is_long = time.monotonic() + PATIENCE_SECONDS, False
-        while time.monotonic() < until:
-            async with self._places.one(asker, is_long=is_long) as place:
-                if await self._has_ended(place, self._carried_out(order, body, replies)):
-                    return
-            replies.begin_anew()
-            is_long = True
-        raise Busy
-
-    async def _has_ended(self, place: ProcessPlace, work: Coroutine[None, None, None]) -> bool:
-        """Does the work of an order; False if others should have the place before it is done."""
-        if self._turn is None:
-            await work
-            return True
-        task = asyncio.create_task(work)
-        seconds = LOOK_SECONDS if place.is_long else self._turn
-        try:
-            while not (await asyncio.wait([task], timeout=seconds))[0]:
-                if self._places.is_wanted(place):
-                    return False
-                seconds = LOOK_SECONDS
-            await task
-            return True
-        finally:
-            if task.cancel():
-                await asyncio.wait([task])  # its process is ended before another one begins
+        async with self._places.one():
+            await self._carried_out(order, body, take)
 
     async def _carried_out(
-        self, order: Mapping[str, Json], body: bytes | str, replies: "_Replies"
+        self, order: Mapping[str, Json], body: bytes | str, take: Callable[[Json], None]
     ) -> None:
         line = await self._line()
         try:
             async with asyncio.timeout(WORK_SECONDS):
-                await _carried_out(line, order, body, take=replies.take)
+                await _carried_out(line, order, body, take=take)
         except TimeoutError:
             raise OrderFailed(Loss.TIME) from None
         finally:

@@ -183,7 +183,7 @@ def test_files_that_take_too_long_together_are_told(monkeypatch):
 
 
 def test_a_server_that_reads_as_many_files_as_it_can_says_so(monkeypatch):
-    async def busy(*order, take, asker):
+    async def busy(*order, take):
         raise Busy
 
     monkeypatch.setattr(WORKERS, "carry_out", busy)
@@ -200,7 +200,7 @@ def test_more_replied_than_a_file_may_hold_is_told(monkeypatch):
 def test_a_question_that_is_given_up_gives_up_its_files(monkeypatch):
     given_up = []
 
-    async def never(*order, take, asker):
+    async def never(*order, take):
         try:
             await asyncio.Future()
         finally:
@@ -225,7 +225,7 @@ REPORT, OTHER = (base64(pdf([line])) for line in ("one", "two"))
 
 
 def replying(*replies):
-    async def carry_out(order, body, *, take, asker):
+    async def carry_out(order, body, *, take):
         for reply in replies:
             try:
                 take(reply)
@@ -236,7 +236,7 @@ def replying(*replies):
 
 
 def losing(loss, *replies):
-    async def carry_out(order, body, *, take, asker):
+    async def carry_out(order, body, *, take):
         for reply in replies:
             take(reply)
         raise OrderFailed(loss)
@@ -279,7 +279,7 @@ def test_a_reply_of_a_process_that_was_taken_over_is_not_believed(reply, monkeyp
     ],
 )
 def test_who_asked_is_told_what_to_do_about_a_file_that_was_lost(kind, loss, why, monkeypatch):
-    async def lost(*order, take, asker):
+    async def lost(*order, take):
         raise OrderFailed(loss)
 
     monkeypatch.setattr(WORKERS, "carry_out", lost)
@@ -368,18 +368,3 @@ def test_what_makes_the_processes_has_loaded_neither_event_loop_nor_client():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert done.stdout.decode().split() == []
-
-
-def test_all_files_of_a_question_are_asked_for_by_that_question(monkeypatch):
-    askers = []
-
-    async def carry_out(order, body, *, take, asker):
-        askers.append(asker)
-        raise OrderFailed(Loss.TIME)
-
-    monkeypatch.setattr(WORKERS, "carry_out", carry_out)
-    files_of(("pdf", REPORT), ("pdf", OTHER), ("png", REPORT))
-    files_of(("pdf", REPORT))
-    first, second, third, another = askers
-    assert first is second is third is not another
-    assert first is not None

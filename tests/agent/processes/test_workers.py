@@ -62,14 +62,6 @@ class Waiting:
             return await self.process
 
 
-@pytest.fixture
-def in_turns():
-    """Puts orders off as soon as others wait."""
-    made = ModuleWorkers(ODD, turn=0.01)
-    yield made
-    made.stop()
-
-
 async def has_ended(process):
     return await asyncio.to_thread(eventually, lambda: not is_there(process))
 
@@ -159,38 +151,6 @@ def test_who_stops_waiting_ends_the_process_at_once(single):
 def test_an_order_that_takes_too_long_is_ended(workers, monkeypatch):
     monkeypatch.setattr(workers_module, "WORK_SECONDS", 0.01)
     assert loss_of(workers, "wait") is Loss.TIME
-
-
-def test_orders_that_take_long_leave_a_place_to_others(in_turns):
-    async def ask():
-        first, second = Waiting(in_turns), Waiting(in_turns)
-        processes = [await first.started(), await second.started()]
-        said_meanwhile = await said(in_turns, "say", b"short")
-        assert await has_ended(processes[1]), "it was put off"
-        await asyncio.to_thread(children, in_turns, number=3)  # it was begun anew, and one is spare
-        seen = (said_meanwhile, is_there(processes[0]), second.task.done(), second.replies)
-        for order in (first, second):
-            order.task.cancel()
-        await asyncio.wait([first.task, second.task])
-        return seen
-
-    assert asyncio.run(ask()) == (["short"], True, False, 1), "nothing is said twice"
-
-
-def test_an_order_that_is_put_off_for_too_long_is_given_up(in_turns, monkeypatch):
-    monkeypatch.setattr(workers_module, "PATIENCE_SECONDS", 0.01)
-
-    async def ask():
-        first, second = Waiting(in_turns), Waiting(in_turns)
-        await first.started()
-        await second.started()
-        await said(in_turns, "say", b"short")
-        with pytest.raises(Busy):
-            await second.task
-        first.task.cancel()
-        await asyncio.wait([first.task])
-
-    asyncio.run(ask())
 
 
 def test_replies_that_are_too_long_together_end_the_process(workers, monkeypatch):
