@@ -32,14 +32,12 @@ class ToldData:
         rows: Of what had to be cut: elements of a JSON list, lines of any other text.
         left_out: How many of them are not in the text, or not as a whole.
         begun: How many are there in part.
-        goes_on: There are more rows than were counted.
     """
 
     text: str
     rows: int = 0
     left_out: int = 0
     begun: int = 0
-    goes_on: bool = False
 
 
 def told_of(result: SourceResult, *, limit: int) -> ToldData:
@@ -79,24 +77,21 @@ def _cut(text: str, *, limit: int) -> ToldData:
         part = f"the first {len(rows.beginning):,} of {rows.length:,} characters"
         told += [rows.beginning, f"[only {part} of this row: too much data]"]
     if not begun or left_out > begun:
-        more = "more than " if rows.goes_on else ""
-        number = f"{more}{left_out - begun} of {more}{rows.number}"
-        told.append(f"[{number} rows left out: too much data]")
-    return ToldData("\n".join(told), rows.number, left_out, begun, rows.goes_on)
+        told.append(f"[{left_out - begun} of {rows.number} rows left out: too much data]")
+    return ToldData("\n".join(told), rows.number, left_out, begun)
 
 
 def _joined(items: Iterable[DataItem | FileReference], *, limit: int) -> ToldData:
     texts: list[str] = []
     rows = left_out = begun = 0
-    goes_on = False
     for item in items:
         note = form_note(item) if isinstance(item, DataItem) else ""
         told = _cut(item_text(item), limit=max(limit, 0))
         limit -= len(told.text)
         rows, left_out = rows + told.rows, left_out + told.left_out
-        begun, goes_on = begun + told.begun, goes_on or told.goes_on
+        begun += told.begun
         texts += filter(None, (note if told.text else "", told.text))
-    return ToldData("\n".join(texts) or EMPTY, rows, left_out, begun, goes_on)
+    return ToldData("\n".join(texts) or EMPTY, rows, left_out, begun)
 
 
 def item_text(item: DataItem | FileReference) -> str:

@@ -28,8 +28,7 @@ class DataRoom:
 
 
 def _cut_sentence(told: ToldData, *, source: str) -> str:
-    more = "more than " if told.goes_on else ""
-    kept = f"{told.rows - told.left_out:,} of {more}{told.rows:,} rows"
+    kept = f"{told.rows - told.left_out:,} of {told.rows:,} rows"
     if told.begun:
         is_all = told.rows == told.begun
         kept = "only the beginning" if is_all else f"{kept} and the beginning of {told.begun} more"

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.agent.prompt import rows as counted_rows
 from copilot_admin.agent.prompt.data_text import EMPTY, ToldData, shortened, told_of
 from copilot_admin.agent.prompt.item_forms import form_note, plain_content
 from copilot_admin.agent.prompt.room import DataRoom
@@ -178,19 +177,6 @@ def test_the_user_is_told_what_the_model_was_given(text, kept):
     room.told(data(text), source="x.txt")
     assert room.cuts == [
         f"Not all data fits: of 'x.txt' the model is given {kept}. Ask about less to have all of it."
-    ]
-
-
-def test_where_there_are_more_rows_than_are_counted_both_are_told(monkeypatch):
-    monkeypatch.setattr(counted_rows, "MOST_COUNTED", 1500)
-    numbers = data(json.dumps([1] * 5000))
-    room = DataRoom(200)
-    assert room.told(numbers, source="x.json") == "\n".join(
-        (*["1"] * 100, "[more than 1500 of more than 1600 rows left out: too much data]")
-    )
-    assert room.cuts == [
-        "Not all data fits: of 'x.json' the model is given 100 of more than 1,600 rows. Ask about "
-        "less to have all of it."
     ]
 
 
