@@ -29,11 +29,11 @@ class FirstRows:
 def first_rows(text: str, *, limit: int) -> FirstRows:
     """As many of the first rows as fit into so many characters, each with a line end."""
     elements = _elements(text)
-    rows = text.splitlines() if elements is None else elements
+    rows: Sequence[object] = text.splitlines() if elements is None else elements
     texts: list[str] = []
     left = limit
     for row in rows:
-        shown = row if elements is None else json.dumps(row, ensure_ascii=False)
+        shown = str(row) if elements is None else json.dumps(row, ensure_ascii=False)
         if len(shown) >= left:
             # A file may be one line.
             beginning = _beginning(shown, limit=left - 1) if left > limit // 2 else ""
