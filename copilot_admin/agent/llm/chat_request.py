@@ -2,29 +2,20 @@
 
 import json
 
-from copilot_admin.agent.llm.long_bodies import LongBody, dumped
+import orjson
+
 from copilot_admin.agent.llm.parameters import RESERVED_PARAMETERS
 from copilot_admin.agent.values.model_call import ModelCall, ModelMessage, ModelRole
 from protocol.json import Json, JsonObject
 
-# What is longer is written as it is sent. Up to here one call writes it, which is as fast.
-LONG = 256 * 1024  # characters
 
-
-def request_body(call: ModelCall, *, with_usage: bool) -> bytes | LongBody:
+def request_body(call: ModelCall, *, with_usage: bool) -> bytes:
     """The JSON of a streaming request; `with_usage` asks for the tokens at its end."""
     body = _request(call, with_usage=with_usage)
-    return LongBody(body) if _is_long(call) else dumped(body)
-
-
-def _is_long(call: ModelCall) -> bool:
-    size = 0
-    for message in call.messages:
-        size += len(message.text)
-        if message.tool_calls or message.images:
-            size += sum(len(one.arguments) for one in message.tool_calls)
-            size += sum(len(image.url) for image in message.images)
-    return size > LONG
+    try:
+        return orjson.dumps(body)
+    except TypeError:  # half characters, and numbers beyond 64 bits
+        return json.dumps(body).encode()
 
 
 def _request(call: ModelCall, *, with_usage: bool) -> JsonObject:

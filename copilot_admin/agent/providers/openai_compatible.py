@@ -7,6 +7,7 @@ the chunk together.
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
+from io import BytesIO
 from typing import ClassVar
 
 from aiohttp import ClientResponse, ClientTimeout
@@ -19,7 +20,6 @@ from copilot_admin.agent.llm.chat_chunks import ChunkReader, StreamError
 from copilot_admin.agent.llm.chat_request import request_body
 from copilot_admin.agent.llm.data_lines import EitherForm
 from copilot_admin.agent.llm.foreign_answers import names_web_page, strangely_packed, web_page
-from copilot_admin.agent.llm.long_bodies import LongBody
 from copilot_admin.agent.llm.provider_bodies import blocks_of_answer, first_bytes
 from copilot_admin.agent.llm.provider_faults import CONNECTION_ERRORS, ProviderFaults
 from copilot_admin.agent.llm.provider_sessions import Connection, aclose_sessions, connection_for
@@ -188,16 +188,14 @@ class OpenAICompatible:
         method: str,
         address: str,
         *,
-        content: bytes | LongBody | None = None,
+        content: bytes | None = None,
     ) -> ClientResponse:
         """Asks with a connection of the session; the body is left to read."""
         headers = dict(connection.headers)
-        if isinstance(content, LongBody):
-            headers["Content-Length"] = str(await content.size())
         return await connection.session.request(
             method,
             address,
-            data=content.pieces() if isinstance(content, LongBody) else content,
+            data=None if content is None else BytesIO(content),  # which aiohttp sends in pieces
             headers=headers,
             allow_redirects=False,
             timeout=self._timeout,
