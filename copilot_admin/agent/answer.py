@@ -51,11 +51,7 @@ async def answer(engine_input: EngineInput, *, pace: Pace = _PACE) -> AsyncGener
     try:
         async with aclosing(_answer(engine_input, pace=pace)) as outputs:
             async for output in outputs:
-                if safe.is_costly(output):
-                    taken = await beside_if(True, partial(safe.take, output))
-                else:
-                    taken = safe.take(output)
-                for one in taken:
+                for one in safe.take(output):
                     yield one
     except RunError:
         for one in safe.rest():

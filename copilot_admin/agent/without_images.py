@@ -2,11 +2,9 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from functools import partial
 
 from copilot_admin.agent.toolkits.markdown_images import (
     MarkdownImages,
-    is_costly,
     without_remote_images,
 )
 from copilot_admin.agent.toolkits.texts_within import changed_object
@@ -26,7 +24,6 @@ from protocol.json import Json, JsonObject
 
 _AFTER_WORDS = FunctionCall | CitationCollection | PromptSuggestions | Finish
 _Change = Callable[[str], str]
-_MANY_CELLS = 10_000  # take 5 ms to go through
 
 
 class WithoutImages:
@@ -55,15 +52,6 @@ class WithoutImages:
         held = self.rest() if isinstance(output, _AFTER_WORDS) else ()
         return (*held, _changed(output, self._clean))
 
-    def is_costly(self, output: Output) -> bool:
-        if isinstance(output, MessageChunk):
-            return self._words.is_costly(output.delta)
-        if isinstance(output, MessageArtifact) and _cells(output) > _MANY_CELLS:
-            return True
-        texts: list[str] = []
-        _changed(output, partial(_kept, texts))
-        return bool(texts) and is_costly("\n".join(texts))
-
     def rest(self) -> Sequence[MessageChunk]:
         """Words that are still held back."""
         text = self._words.end()
@@ -71,11 +59,6 @@ class WithoutImages:
 
     def _clean(self, text: str) -> str:
         return without_remote_images(text, sources=self._sources)
-
-
-def _kept(texts: list[str], text: str) -> str:
-    texts.append(text)
-    return text
 
 
 def _changed(output: Output, change: _Change) -> Output:
@@ -99,10 +82,6 @@ def _step(step: StatusUpdate, change: _Change) -> StatusUpdate:
         details=tuple(_detail(one, change) for one in step.details),
         artifacts=tuple(_artifact(one, change) for one in step.artifacts),
     )
-
-
-def _cells(artifact: MessageArtifact) -> int:
-    return 0 if isinstance(artifact.content, str) else sum(map(len, artifact.content))
 
 
 def _artifact(artifact: MessageArtifact, change: _Change) -> MessageArtifact:

@@ -63,22 +63,6 @@ def test_rows_are_sent_without_them_and_a_chart_names_the_same_columns():
     assert list(WithoutImages(()).take(chart(IMAGE))) == [chart(LINK)]
 
 
-def test_a_table_of_very_many_cells_is_gone_through_beside_what_others_do():
-    def table(rows, columns):
-        row = {str(number): "a" for number in range(columns)}
-        return MessageArtifact(
-            type=ArtifactType.TABLE,
-            uuid="1",
-            artifact_name="A",
-            description="D",
-            content=[row] * rows,
-        )
-
-    safe = WithoutImages(())
-    found = [safe.is_costly(table(*size)) for size in ((100, 100), (10_001, 1), (1, 10_001))]
-    assert found == [False, True, True]
-
-
 def test_suggested_questions_are_sent_without_them():
     (sent,) = WithoutImages(()).take(PromptSuggestions((IMAGE, "Why?")))
     assert sent == PromptSuggestions((LINK, "Why?"))

@@ -54,9 +54,6 @@ _NOT_IN_ALT = frozenset("[]\\`<!|$")
 _NOT_IN_ADDRESS = frozenset("()<>\\[]`|$")
 _LONGEST_HEAD = 500  # characters
 _LONGEST_CODE = 300  # from an image to the backticks behind it
-# Of looking through a text, 1 us each: 500,000 images or 2,000,000 lines, which an answer may have, take seconds.
-_MANY_STEPS = 10_000
-_STEPS_OF_A_MARK = 10
 _SHORT = 100  # what is held is as short as this where nobody means harm
 
 
@@ -84,11 +81,6 @@ class MarkdownImages:
         if len(self._held) < self._next_look and "\n" not in text and ")" not in text:
             return ""
         return self._sent(self._held, is_end=False)
-
-    def is_costly(self, text: str) -> bool:
-        if not self._held and "![" not in text and "<" not in text:
-            return False
-        return sum(map(_steps_in, (*self._passed, text))) > _MANY_STEPS
 
     def end(self) -> str:
         """The rest of the text, which was held back until its end was known."""
@@ -252,15 +244,6 @@ def _tag_length(line: str, *, is_open: bool) -> int | None:
     if found:
         return found.end()
     return None if is_open and any(one.match(line) for one in _BEGINNINGS) else 0
-
-
-def _steps_in(text: str) -> int:
-    marks = text.count("![") + text.count("<")
-    return marks * _STEPS_OF_A_MARK + text.count("\n") + text.count("`")
-
-
-def is_costly(text: str) -> bool:
-    return MarkdownImages().is_costly(text)
 
 
 def without_remote_images(text: str, *, sources: Collection[str]) -> str:
