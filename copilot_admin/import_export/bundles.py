@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import io
 from lzma import LZMAError
 from pathlib import PurePosixPath
-import struct
 from typing import Any
 from zipfile import BadZipFile, ZipFile, ZipInfo
 import zlib
@@ -20,28 +19,22 @@ from copilot_admin.import_export.import_rights import ImportWish
 from copilot_admin.import_export.importing import begun, carry_out
 from copilot_admin.import_export.loading import MOST_BYTES, load
 from copilot_admin.import_export.validation import TRIAL_SECONDS, validate
+from copilot_admin.import_export.yaml_reading import MAX_CHARACTERS
 from copilot_admin.redaction.checked import trials_within
 
 SUFFIXES = (".yaml", ".yml", ".json")
 MOST_FILES = 1000
 MOST_IN_ALL = 2 * MOST_BYTES  # of all files, unpacked: what one is read in is bounded by `load`
-# Measured: a second for 60 kB of copilots on one slow core, in Python alone. Long texts are read faster.
-MOST_YAML = 2_000_000
 # Copilots of all files. An import is one transaction, in which SQLite takes no questions: to publish 500
 # takes 3.5 s on a busy machine, 5,000 took 37, and who asks waits for 4. And what is made of all is
 # looked at by the collector of garbage in one go, during which nobody else is served.
 MOST_COPILOTS = 500
 _ZIP_START = (b"PK\x03\x04", b"PK\x05\x06")  # the latter where nothing is packed
-# What each entry begins with in the list of a ZIP file. Of 20 MB of such entries the library makes
-# 200,000 objects, for which others wait; to count them takes 5 ms.
-_ENTRY = b"PK\x01\x02"
-MOST_ENTRIES = 10 * MOST_FILES  # folders, and what file managers leave beside each file
 _IS_ENCRYPTED = 0x1
-# All that Python makes of a ZIP file with a wrong byte: of a name that is no UTF-8, a place before the
-# beginning, an empty name, a way of packing that is damaged, unknown or wants gigabytes.
-_DAMAGED = (
-    *(BadZipFile, zlib.error, LZMAError, struct.error, EOFError, OSError),
-    *(ValueError, LookupError, OverflowError, RuntimeError, MemoryError),
+# Exceptions of zipfile for damaged archives
+_ZIP_ERRORS = (
+    *(BadZipFile, zlib.error, LZMAError, EOFError, OSError),
+    *(ValueError, LookupError, RuntimeError, OverflowError),
 )
 
 
@@ -147,12 +140,11 @@ def _unpacked(sent: Iterable[NamedFile]) -> Iterator[NamedFile]:
 
 def _check_yaml(files: Iterable[NamedFile]) -> None:
     sizes = [len(file.data) for file in files if not file.name.lower().endswith(".json")]
-    as_yaml = sum(sizes)
-    if len(sizes) > 1 and as_yaml > MOST_YAML:  # one alone has the bounds of `load`
+    if len(sizes) > 1 and sum(sizes) > MAX_CHARACTERS:  # `read_yaml` checks a single file
         sentence = _(
             "This is %(found)d kB of YAML, which takes long to read; %(most)d kB are the most at "
             "once. Send some of it, then the rest, or write it as JSON."
-        ) % {"found": as_yaml // 1024, "most": MOST_YAML // 1024}
+        ) % {"found": sum(sizes) // 1024, "most": MAX_CHARACTERS // 1024}
         raise BadCopilotFile([FileFault("", sentence)])
 
 
@@ -187,9 +179,6 @@ def _number_of_copilots(values: Any) -> int:
 
 
 def _in_zip(outer: NamedFile, left: int) -> Iterator[NamedFile]:
-    if outer.data.count(_ENTRY) > MOST_ENTRIES:
-        sentence = _("has more than %(most)d entries. Pack fewer files.") % {"most": MOST_ENTRIES}
-        raise BadCopilotFile([FileFault(outer.name, sentence)])
     try:
         with ZipFile(io.BytesIO(outer.data)) as archive:
             for info in archive.infolist():
@@ -198,7 +187,7 @@ def _in_zip(outer: NamedFile, left: int) -> Iterator[NamedFile]:
                         data = file.read(min(left, MOST_BYTES) + 1)
                     left -= len(data)
                     yield NamedFile(f"{outer.name}: {info.filename}", data)
-    except _DAMAGED as error:
+    except _ZIP_ERRORS as error:
         sentence = _("This ZIP file is damaged or packed in a way that cannot be read.")
         raise BadCopilotFile([FileFault(outer.name, sentence)]) from error
 

@@ -10,12 +10,12 @@ from ruamel.yaml.nodes import ScalarNode
 from ruamel.yaml.representer import SafeRepresenter
 from ruamel.yaml.resolver import implicit_resolvers
 
-from copilot_admin.import_export.yaml_reading import MOST_VALUES, NOT_TEXT
+from copilot_admin.import_export.yaml_reading import CONVERSIONS
 
 _TEXT = "tag:yaml.org,2002:str"
 _OF_BOTH_VERSIONS: Any = implicit_resolvers
 _TAKEN_FOR_MORE: tuple[re.Pattern[str], ...] = (
-    *(pattern for pattern, _ in NOT_TEXT),
+    *(pattern for pattern, _ in CONVERSIONS),
     *(pattern for _, _, pattern, _ in _OF_BOTH_VERSIONS),
 )
 # Controls, line breaks of version 1.1 that are none in 1.2, and a space at the end of a line.
@@ -36,20 +36,6 @@ def write_yaml(value: Any) -> str:
     stream = StringIO()
     yaml.dump(value, stream)
     return stream.getvalue()
-
-
-def is_readable_as_yaml(value: Any) -> bool:
-    return _events(value) + 3 <= MOST_VALUES  # stream and document begin and end besides
-
-
-def _events(value: Any) -> int:
-    match value:
-        case dict():
-            return 2 + sum(1 + _events(item) for item in value.values())
-        case list():
-            return 2 + sum(map(_events, value))
-        case _:
-            return 1
 
 
 class _Representer(SafeRepresenter):

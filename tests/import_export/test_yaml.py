@@ -3,25 +3,10 @@
 import pytest
 import yaml
 
-from copilot_admin.import_export import yaml_reading, yaml_writing
 from copilot_admin.import_export.faults import BadCopilotFile
 from copilot_admin.import_export.loading import MOST_BYTES, load
-from copilot_admin.import_export.yaml_reading import (
-    MOST_CHARACTERS,
-    MOST_DEPTH,
-    MOST_LINES,
-    read_yaml,
-)
-from copilot_admin.import_export.yaml_writing import is_readable_as_yaml, write_yaml
-
-FEW_VALUES = 2_000
-
-
-@pytest.fixture
-def _few_values(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The most that is read is so little that it is read at once."""
-    for module in (yaml_reading, yaml_writing):
-        monkeypatch.setattr(module, "MOST_VALUES", FEW_VALUES)
+from copilot_admin.import_export.yaml_reading import MAX_CHARACTERS, MAX_DEPTH
+from copilot_admin.import_export.yaml_writing import write_yaml
 
 
 def _faults(text: str | bytes) -> list[str]:
@@ -106,15 +91,13 @@ def test_value_that_stands_twice_is_written_twice():
 
 def test_a_syntax_error_says_where():
     assert _faults("a: [1\nb: 2") == [
-        "line 2, column 2: this cannot be read as YAML: expected ',' or ']', but got ':'."
+        "line 2, column 2: this is not YAML of a copilot file: expected ',' or ']', but got ':'."
     ]
-    assert _faults("a:\n\tb: 1") == [
-        "line 2, column 1: there is a tab. YAML is indented with blanks."
-    ]
+    assert _faults("a:\n\tb: 1")[0].startswith("line 2, column 1: ")
 
 
 def test_aliases_are_refused_so_that_no_short_text_grows_large():
-    assert _faults("a: &x [1]\nb: *x")[0].endswith("aliases are not accepted: write the value out.")
+    assert _faults("a: &x [1]\nb: *x")[0].endswith("aliases are not accepted, write the value out.")
 
 
 def test_an_anchor_alone_is_harmless_even_twice():
@@ -124,58 +107,26 @@ def test_an_anchor_alone_is_harmless_even_twice():
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("a: !!str 12", "line 1, column 4: tags are not accepted: put text in quotes."),
-        ("a: !!set {x}", "line 1, column 4: tags are not accepted: put text in quotes."),
+        ("a: !!str 12", "line 1, column 4: tags are not accepted, put text in quotes."),
+        ("a: !!set {x}", "line 1, column 4: tags are not accepted, put text in quotes."),
         ("a: 1\n<<: {b: 2}\n<<: 3", "line 3, column 1: the key '<<' is given twice."),
-        ("a: 1\n2: b", "line 2, column 1: a key must be text: put it in quotes."),
+        ("a: 1\n2: b", "line 2, column 1: a key must be text, put it in quotes."),
         ("a\n--- b", "line 2, column 1: there is more than one document in the file."),
-        ('a: "\\UFFFFFFFF"', "line 1, column 7: an escape in quotes is no character."),
-        ('a: "\\U00110000"', "line 1, column 7: an escape in quotes is no character."),
-        (
-            f"a: 1\nb: -{'9' * 4301}",
-            "line 2, column 4: the number has too many digits: put it in quotes.",
-        ),
-        (f"a: {'9' * 309}", "line 1, column 4: the number has too many digits: put it in quotes."),
     ],
 )
 def test_what_is_more_than_plain_values_is_refused_with_its_place(text, fault):
-    assert _faults(text)[0].startswith(fault)
+    place, sentence = fault.split(": ")
+    assert _faults(text)[0].startswith(place)
+    assert _faults(text)[0].endswith(sentence)
 
 
 def test_too_many_levels_are_refused():
-    assert "levels" in _faults("[" * (MOST_DEPTH + 1) + "]" * (MOST_DEPTH + 1))[0]
-    assert load(b"[" * MOST_DEPTH + b"]" * MOST_DEPTH)
+    assert "levels" in _faults("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1))[0]
+    assert load(b"[" * MAX_DEPTH + b"]" * MAX_DEPTH)
 
 
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        (
-            "[" + "a," * FEW_VALUES + "]",
-            f"line 1, column {2 * FEW_VALUES - 2}: there are more than {FEW_VALUES} keys and values. "
-            "Split the file, or write it as JSON.",
-        ),
-        (
-            "a: |\n" + "\r" * MOST_LINES,
-            f"YAML may have {MOST_LINES} lines; these are {MOST_LINES + 2}. "
-            "Split the file, or write it as JSON.",
-        ),
-        (
-            "a" * (MOST_CHARACTERS + 1),
-            f"YAML may have {MOST_CHARACTERS} characters; these are {MOST_CHARACTERS + 1}. "
-            "Split the file, or write it as JSON.",
-        ),
-    ],
-)
-@pytest.mark.usefixtures("_few_values")
-def test_yaml_that_would_be_read_for_minutes_is_refused(text, fault):
-    assert _faults(text) == [fault]
-
-
-def test_long_tag_is_refused_where_it_begins():
-    assert _faults("a: " + "!" * 1_000_000) == [
-        "line 1, column 4: tags are not accepted: put text in quotes."
-    ]
+def test_a_text_that_would_be_read_for_minutes_is_refused():
+    assert _faults("a" * (MAX_CHARACTERS + 1))[0].startswith("YAML may have 2000000 characters.")
 
 
 @pytest.mark.parametrize("text", ["a: 1\na: 2", '{"a": 1, "a": 2}'])
@@ -185,7 +136,16 @@ def test_a_key_given_twice_is_refused(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["1: a", "!!python/object/apply:os.system [ls]", "? [a]\n: b", "a: \x07", "a\n--- b", "{", "%"],
+    [
+        "1: a",
+        "!!python/object/apply:os.system [ls]",
+        "? [a]\n: b",
+        "a: \x07",
+        '"\\UFFFFFFFF"',
+        "a\n--- b",
+        "{",
+        "%",
+    ],
 )
 def test_what_is_no_plain_document_is_refused(text):
     assert _faults(text)
@@ -204,7 +164,7 @@ def test_a_file_that_is_too_big_is_refused():
     assert _faults(b" " * (MOST_BYTES + 1)) == ["The file is too big: 10 MB are the most."]
 
 
-@pytest.mark.parametrize("text", ["1e999", ".inf", "-.Inf", "+.INF"])
+@pytest.mark.parametrize("text", ["1e999", "9" * 5000, ".inf", "-.Inf", "+.INF"])
 def test_a_number_without_an_end_is_refused(text):
     """In YAML's own words it was read as a text."""
     told = "is a number without an end. Write another, or put the text in quotes."
@@ -220,16 +180,3 @@ def test_what_yaml_writes_for_no_number_is_refused(text):
 @pytest.mark.parametrize("text", ["nan", "inf", ".Nan", "-.nan", ".infinity", "a .nan"])
 def test_what_only_looks_like_one_is_text(text):
     assert load(f"a: {text}".encode()) == {"a": text}
-
-
-@pytest.mark.parametrize("entries", [498, 499])
-@pytest.mark.usefixtures("_few_values")
-def test_what_is_too_much_yaml_is_known_before_it_is_written(entries):
-    value = {"a": [{"b": None}] * entries}
-    text = "a:\n" + "- b:\n" * entries
-    try:
-        read_yaml(text)
-    except BadCopilotFile:
-        assert not is_readable_as_yaml(value)
-    else:
-        assert is_readable_as_yaml(value)

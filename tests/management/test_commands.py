@@ -14,7 +14,7 @@ import pytest
 import uvicorn
 
 from copilot_admin.copilots.publishing import problems
-from copilot_admin.import_export import yaml_writing
+from copilot_admin.management.commands import copilots
 from copilot_admin.models import (
     Copilot,
     EndpointKey,
@@ -149,7 +149,7 @@ def test_export_writes_yaml_json_and_files(tmp_path, good_file):
 @pytest.mark.django_db
 def test_more_yaml_than_an_import_reads_is_said(monkeypatch, good_file):
     _run("copilots", "import", str(good_file))
-    monkeypatch.setattr(yaml_writing, "MOST_VALUES", 3)
+    monkeypatch.setattr(copilots, "MAX_CHARACTERS", 3)
     told = StringIO()
     call_command("copilots", "export", stdout=StringIO(), stderr=told)
     assert told.getvalue().startswith("This YAML is too large to import.")

@@ -23,7 +23,8 @@ from copilot_admin.import_export.import_trail import record_import
 from copilot_admin.import_export.importing import import_file, usual_access
 from copilot_admin.import_export.loading import MOST_BYTES, as_json
 from copilot_admin.import_export.templates import Switched, make_copilot, template_named, templates
-from copilot_admin.import_export.yaml_writing import is_readable_as_yaml, write_yaml
+from copilot_admin.import_export.yaml_reading import MAX_CHARACTERS
+from copilot_admin.import_export.yaml_writing import write_yaml
 from copilot_admin.management.base import SanitizedCommand, get_provider, read_file, replace_file
 from copilot_admin.models import Action, Copilot, Judgement, Side
 
@@ -129,12 +130,12 @@ class Command(SanitizedCommand):
         facts = {"copilots": slugs or "all", "live": live, "to": "a file" if out else "output"}
         record(Action.EXPORTED, by=Actor.command(), on=Subject("copilot"), after=facts)
         as_yaml = out is None or out.suffix != ".json"
-        if as_yaml and not is_readable_as_yaml(file):
+        text = write_yaml(file) if as_yaml else as_json(file)
+        if as_yaml and len(text) > MAX_CHARACTERS:
             self.stderr.write(
                 "This YAML is too large to import. Write JSON with --out copilots.json, or export "
                 "fewer copilots."
             )
-        text = write_yaml(file) if as_yaml else as_json(file)
         if out is None:
             self.stdout.write_document(text)
         else:
