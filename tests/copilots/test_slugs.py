@@ -17,14 +17,6 @@ from tests.factories import make_copilot
         ("Đồng", "dong"),
         ("x" * 59 + " y", "x" * 59),
         ("x" * 80, "x" * 60),
-        ("Новости рынка 24", "novosti-rynka-24"),
-        ("Щоденник Їжака", "shchodennik-yizhaka"),
-        ("Αγορά ΕΙΔΉΣΕΙΣ", "agora-eidiseis"),
-        ("أخبار السوق ٢٤", "akhbar-alsuq-24"),
-        ("אֶחָד", "ahd"),
-        ("बाज़ार समाचार", "bajar-smachar"),
-        ("시장 뉴스", "sijang-nyuseu"),
-        ("ბაზარი Շուկա", "bazari-shouka"),
         ("市场 Brief", "brief"),
     ],
 )
@@ -33,8 +25,8 @@ def test_a_slug_is_like_its_name(name: str, slug: str) -> None:
     SLUG(slug)
 
 
-@pytest.mark.parametrize("name", ["市场简报", "ニュース", "🙂", "!", "ь", " "])
-def test_a_name_that_cannot_be_read_letter_by_letter_has_a_plain_slug(name: str) -> None:
+@pytest.mark.parametrize("name", ["市场简报", "Новости", "ニュース", "🙂", "!", "ь", " "])
+def test_a_name_without_latin_letters_has_a_plain_slug(name: str) -> None:
     assert slug_of(name) == "copilot"
 
 

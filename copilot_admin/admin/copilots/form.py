@@ -38,7 +38,6 @@ from copilot_admin.copilots.fields.lengths import (
     prompt_length_fault,
 )
 from copilot_admin.copilots.model_lists import known_models
-from copilot_admin.copilots.romanized import as_words
 from copilot_admin.copilots.slugs import free_slug, slug_of
 from copilot_admin.copilots.switched_providers import missing, named_in
 from copilot_admin.copilots.uploaded_images import MOST_BYTES, harmless_png
@@ -143,7 +142,6 @@ class CopilotForm(TableInputs, EditLock, VersionImage, CopilotModelForm):
         if "slug" in self.fields:
             self.fields["slug"].disabled = bool(self.instance.live_id)
             self.fields["slug"].required = bool(self.instance.pk)
-            self.fields["slug"].widget.attrs["data-letters"] = as_words()
         self._offer_models()
         if "provider" in self.fields:  # somebody deleted it while it was chosen here
             self.fields["provider"].error_messages["invalid_choice"] = NO_SUCH_PROVIDER

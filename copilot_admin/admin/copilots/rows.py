@@ -14,7 +14,7 @@ from copilot_admin.admin.common.record_rows import RecordRow
 from copilot_admin.admin.common.rows import RowForm
 from copilot_admin.copilots.fields.controls import TAKEN_KEYS, CustomFeatureEntry, OptionEntry
 from copilot_admin.copilots.fields.records import CallLimitEntry, ModelEntry, StepEntry
-from copilot_admin.copilots.romanized import romanized
+from copilot_admin.copilots.slugs import romanized
 from protocol.features import CustomFeatureType
 
 PARAMETER_NAME = RegexValidator(
