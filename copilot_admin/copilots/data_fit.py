@@ -1,61 +1,58 @@
-"""Tells where data does not fit a schema, with an end: what may take long is done in another process.
+"""Checks data notes against their schema, in a child process where that may take long.
 
-A line of a schema is enough to take for ever, and an expression that is looked for holds all other
-threads: `(a+)+$`, or references that double with each step.
+A pattern such as `(a+)+$` or doubling references may take for ever, and `re` blocks all threads.
+As a program, this module serves the child processes.
 """
 
 import asyncio
-from collections import deque
+from collections.abc import Iterator, Mapping
 import json
-import time
+from typing import Any
 
+from copilot_admin.agent.processes.fork_server import serve
+from copilot_admin.agent.processes.limits import Limits
 from copilot_admin.agent.processes.places import Busy
 from copilot_admin.agent.processes.workers import ModuleWorkers, OrderFailed
 from protocol.json import Json
 from protocol.json_schema import data_faults
-from protocol.walk import values_in
 
 SECONDS = 3.0  # for a place, and for the work
-# Values of the data times those of the schema: to check one against the other takes up to 10 us.
-MOST_AT_ONCE = 5000
-_ENDLESS = ('"pattern"', '"patternProperties"', '"$ref"', '"$dynamicRef"')
-# Looks that were given up within a minute, after which none is begun: a copilot may have a hundred notes.
-MOST_LOST = 3
-REST_SECONDS = 60.0
-WORKERS = ModuleWorkers("copilot_admin.copilots.data_fit_worker")
-_lost: deque[float] = deque(maxlen=MOST_LOST)
+LIMITS = Limits(memory=512 * 1024**2, cpu_seconds=2)
+WORKERS = ModuleWorkers("copilot_admin.copilots.data_fit")
+_SLOW_KEYWORDS = ('"pattern"', '"patternProperties"', '"$ref"', '"$dynamicRef"')
 
 
 class FitNotTold(Exception):
-    """Nobody knows whether the data fits: looking did not come to its end."""
+    """The check took too long, or failed."""
 
 
 def fit_faults(data: Json, schema: Json) -> tuple[str, ...]:
-    """Where data does not fit a schema that has no fault; blocks, so call it in a thread.
+    """Return where data does not fit a valid schema; blocks, so call it in a thread.
 
     Raises:
-        FitNotTold: Looking took too long, or broke.
+        FitNotTold: The check took too long, or failed.
     """
-    if _is_quick(data, schema):
-        return data_faults(data, schema)
-    if len(_lost) == MOST_LOST and time.monotonic() - _lost[0] < REST_SECONDS:
-        raise FitNotTold
-    replies: list[Json] = []
-    try:
-        asyncio.run(_ordered(json.dumps([data, schema]), replies))
-        return tuple(map(str, replies[0]))  # type: ignore[arg-type]  # a list, as the worker writes it
-    except (OrderFailed, TimeoutError, Busy) as error:
-        _lost.append(time.monotonic())
-        raise FitNotTold from error
-
-
-def _is_quick(data: Json, schema: Json) -> bool:
-    if values_in(data) * values_in(schema) > MOST_AT_ONCE:
-        return False
     written = json.dumps(schema)
-    return not any(word in written for word in _ENDLESS)
+    if not any(word in written for word in _SLOW_KEYWORDS):
+        return data_faults(data, schema)
+    replies: list[Any] = []
+    try:
+        asyncio.run(_check_in_child(json.dumps([data, schema]), replies))
+    except (OrderFailed, TimeoutError, Busy) as error:
+        raise FitNotTold from error
+    return tuple(replies[0])
 
 
-async def _ordered(body: str, replies: list[Json]) -> None:
+async def _check_in_child(body: str, replies: list[Any]) -> None:
     async with asyncio.timeout(SECONDS):
         await WORKERS.carry_out({}, body, take=replies.append)
+
+
+def perform(given: Mapping[str, Any], body: bytes) -> Iterator[Json]:
+    """Yield where the data does not fit."""
+    data, schema = json.loads(body)
+    yield list(data_faults(data, schema))
+
+
+if __name__ == "__main__":
+    serve(perform, limits=LIMITS)

@@ -8,15 +8,7 @@ from copilot_admin.agent.processes.losses import Loss
 from copilot_admin.agent.processes.places import Busy
 from copilot_admin.agent.processes.workers import OrderFailed
 from copilot_admin.copilots import data_fit
-from copilot_admin.copilots.data_fit import FitNotTold, fit_faults
-from copilot_admin.copilots.data_fit_worker import perform
-
-
-@pytest.fixture(autouse=True)
-def nothing_lost() -> Iterator[None]:
-    data_fit._lost.clear()
-    yield
-    data_fit._lost.clear()
+from copilot_admin.copilots.data_fit import FitNotTold, fit_faults, perform
 
 
 @pytest.fixture
@@ -56,7 +48,6 @@ def test_a_few_values_are_looked_at_here(orders):
             ("$: 1 is not of type 'string'",),
         ),
         (1, {"$dynamicRef": "#/$defs/a", "$defs": {"a": {"type": "number"}}}, ()),
-        ([1] * 3000, {"items": {"type": "number"}}, ()),
     ],
 )
 def test_what_may_take_long_is_looked_at_in_another_process(orders, data, schema, faults):
@@ -72,27 +63,6 @@ def test_what_does_not_come_to_its_end_is_not_told(monkeypatch, error):
     monkeypatch.setattr(data_fit.WORKERS, "carry_out", lost)
     with pytest.raises(FitNotTold):
         fit_faults("a", {"pattern": "a"})
-
-
-def test_after_three_that_were_given_up_none_is_begun_for_a_minute(monkeypatch):
-    begun: list[str] = []
-    now = [1000.0]
-
-    async def lost(order, body, *, take):
-        begun.append(body)
-        raise TimeoutError
-
-    monkeypatch.setattr(data_fit.WORKERS, "carry_out", lost)
-    monkeypatch.setattr(data_fit.time, "monotonic", lambda: now[0])
-    for _ in range(5):
-        with pytest.raises(FitNotTold):
-            fit_faults("a", {"pattern": "a"})
-    assert len(begun) == 3
-    assert fit_faults("a", {"type": "string"}) == ()
-    now[0] += 60
-    with pytest.raises(FitNotTold):
-        fit_faults("a", {"pattern": "a"})
-    assert len(begun) == 4
 
 
 def test_a_process_ends_an_expression_that_never_does(monkeypatch):
