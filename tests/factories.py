@@ -8,7 +8,7 @@ from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from copilot_admin.copilots.publishing import document_of, publish
-from copilot_admin.copilots.questions.digest import digest_of_question
+from copilot_admin.copilots.questions.order import digest_of_question
 from copilot_admin.copilots.switched_providers import keep
 from copilot_admin.models import (
     Access,

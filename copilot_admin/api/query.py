@@ -16,7 +16,7 @@ from copilot_admin.api.credentials import credentials_of
 from copilot_admin.api.documentation import QUERY_DOCUMENTATION
 from copilot_admin.copilots.door import Credentials, user_of
 from copilot_admin.copilots.live import admit
-from copilot_admin.copilots.user_words import named
+from copilot_admin.copilots.users import named
 from copilot_admin.errors import (
     MalformedBody,
     RequestError,

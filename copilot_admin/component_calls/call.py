@@ -21,7 +21,7 @@ from copilot_admin.component_calls.access import Grant
 from copilot_admin.component_calls.files import read_files
 from copilot_admin.component_calls.records import keep, owner_of
 from copilot_admin.copilots.live import LiveCopilot
-from copilot_admin.copilots.user_words import named
+from copilot_admin.copilots.users import named
 from copilot_admin.errors import (
     BadArguments,
     ComponentFailed,

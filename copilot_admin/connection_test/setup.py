@@ -7,9 +7,9 @@ from django.conf import settings
 
 from copilot_admin.connection_test.values import KeptQuestion, Setup
 from copilot_admin.copilots.at_once import keys_of
+from copilot_admin.copilots.callers import new_trial_pass
 from copilot_admin.copilots.drafts import standing_of
 from copilot_admin.copilots.standing import CopilotState
-from copilot_admin.copilots.trial_passes import new_trial_pass
 from copilot_admin.http.origins import ALLOWED_ORIGINS
 from copilot_admin.models import Access, Copilot, Run
 from copilot_admin.models.conversations import PLAYGROUND

@@ -1,13 +1,13 @@
-"""Who is asking: the one function that authenticates every form of credential."""
+"""Authentication of callers: endpoint keys, trial passes and tokens of users."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.core import signing
 from django.utils import timezone
 
-from copilot_admin.copilots.trial_passes import TrialPass, is_trial_pass, trial_pass_in
 from copilot_admin.copilots.users import AskingUser, UserSource, user_of_admin
 from copilot_admin.errors import Forbidden, InvalidKey, Unauthorized, UnknownUser
 from copilot_admin.models import Access, EndpointKey
@@ -15,6 +15,9 @@ from copilot_admin.models.access import hash_key
 from copilot_admin.models.conversations import PLAYGROUND
 
 ANONYMOUS = "anonymous"
+TRIAL_PASS_SECONDS = 60  # from the press of a button to the request; the answer may take longer
+_TRIAL_START = "trial_"  # no endpoint key begins like this
+_TRIAL_SALT = "copilot_admin.trial_pass"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +87,8 @@ def identify(key: str | None, user: AskingUser | None = None) -> Caller:
     """
     if key is None:
         return Caller(user=user, has_token=_opens(user))
-    if is_trial_pass(key):
-        return _trial(trial_pass_in(key))
+    if key.startswith(_TRIAL_START):
+        return _trial(key)
     found = EndpointKey.objects.valid(at=timezone.now()).filter(digest=hash_key(key)).first()
     if found is None:
         raise InvalidKey("This endpoint key is unknown, expired or revoked. Ask for a new one.")
@@ -114,13 +117,22 @@ def _opens(user: AskingUser | None) -> bool:
     )
 
 
-def _trial(found: TrialPass | None) -> Caller:
-    if found is None:
-        raise InvalidKey("This pass for a trial has expired. Begin the trial anew.")
-    builder = get_user_model().objects.filter(pk=found.user_id).first()
+def new_trial_pass(*, user_id: int, copilot_id: int) -> str:
+    """Return a signed pass with which a test of the connection asks one published copilot."""
+    return _TRIAL_START + signing.dumps([user_id, copilot_id], salt=_TRIAL_SALT)
+
+
+def _trial(key: str) -> Caller:
+    try:
+        user_id, copilot_id = signing.loads(
+            key.removeprefix(_TRIAL_START), salt=_TRIAL_SALT, max_age=TRIAL_PASS_SECONDS
+        )
+    except signing.BadSignature:
+        raise InvalidKey("This pass for a trial has expired. Begin the trial anew.") from None
+    builder = get_user_model().objects.filter(pk=user_id).first()
     return Caller(
-        principal=f"{PLAYGROUND}{found.user_id}",
-        copilot_ids=frozenset((found.copilot_id,)),
+        principal=f"{PLAYGROUND}{user_id}",
+        copilot_ids=frozenset((copilot_id,)),
         user=user_of_admin(builder) if builder else None,
     )
 

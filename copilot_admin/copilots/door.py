@@ -84,8 +84,3 @@ async def _user_of_token(token: str, rules: TokenRules) -> AskingUser:
 @lru_cache(maxsize=16)
 def _fetched_keys(address: str, algorithms: tuple[str, ...]) -> FetchedKeys:
     return FetchedKeys(address, algorithms)
-
-
-def forget_keys() -> None:
-    """Has the keys fetched anew."""
-    _fetched_keys.cache_clear()

@@ -1,14 +1,17 @@
-"""Who asks: the user that a token or a trusted proxy names, parsed once at the door."""
+"""End users: the user that a token, a trusted proxy or the admin names."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+import hashlib
+import hmac
 from typing import Any
 import unicodedata
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
-from copilot_admin.copilots.token_rules import TokenRules
+from copilot_admin.copilots.token_rules import TokenRules, UserIdDisclosure
 from copilot_admin.errors import UnknownUser
 
 LONGEST = 254  # characters of an id, an e-mail address or a name: the longest address
@@ -159,3 +162,19 @@ def _cannot_be_told(character: str) -> bool:
 
 def _is_invisible(character: str) -> bool:
     return unicodedata.category(character) in _INVISIBLE
+
+
+HASH_DIGITS = 32
+
+
+def named(user: AskingUser | None, naming: UserIdDisclosure) -> str:
+    """A user as he is told of; "" if he is not."""
+    if user is None or naming is UserIdDisclosure.NONE:
+        return ""
+    return user.id if naming is UserIdDisclosure.PLAIN else hashed(user.id)
+
+
+def hashed(user_id: str) -> str:
+    """A keyed hash of a user's id, by which who has the database finds him again."""
+    key = hashlib.sha256(b"end-user:" + settings.SECRET_KEY.encode()).digest()
+    return hmac.new(key, user_id.encode(), hashlib.sha256).hexdigest()[:HASH_DIGITS]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Prefetch, QuerySet
 from django.db.models.functions import Left
 
-from copilot_admin.copilots.fields.directions import first_turning_sign, without_turning_signs
+from copilot_admin.copilots.fields.text_checks import first_turning_sign, without_turning_signs
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.evaluation.differences import TextPart, differences, shortened
 from copilot_admin.evaluation.question_fares import Sources, sources_of, that_differ

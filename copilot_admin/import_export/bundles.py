@@ -13,8 +13,8 @@ import zlib
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from copilot_admin.import_export.changes import ImportedChange
 from copilot_admin.import_export.faults import MOST_TOLD, BadCopilotFile, FileFault
-from copilot_admin.import_export.import_changes import ImportedChange
 from copilot_admin.import_export.import_rights import ImportWish
 from copilot_admin.import_export.importing import begun, carry_out
 from copilot_admin.import_export.loading import MOST_BYTES, load

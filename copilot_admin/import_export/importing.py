@@ -14,15 +14,18 @@ from copilot_admin.copilots.fields.values import IMAGE_DATA_START
 from copilot_admin.copilots.publishing import NotPublishable, apply_document, publish
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.import_export import images
+from copilot_admin.import_export.changes import ImportedChange, compared
 from copilot_admin.import_export.faults import BadCopilotFile, FileFault
-from copilot_admin.import_export.import_changes import ImportedChange, compared
-from copilot_admin.import_export.import_known import KnownToImport, known_to
-from copilot_admin.import_export.import_providers import fault_of_stranger, take_provider
-from copilot_admin.import_export.import_rights import ImportWish, faults_of_rights
+from copilot_admin.import_export.import_known import (
+    KnownToImport,
+    fault_of_stranger,
+    known_to,
+    take_provider,
+)
+from copilot_admin.import_export.import_rights import ImportWish, faults_of_rights, turned_texts
 from copilot_admin.import_export.loading import load
 from copilot_admin.import_export.questions import keep_questions
 from copilot_admin.import_export.schema import CopilotEntry, CopilotFile
-from copilot_admin.import_export.turned_texts import turned_texts
 from copilot_admin.import_export.validation import validate
 from copilot_admin.models import Access, Copilot
 from protocol.json import Json

@@ -1,20 +1,49 @@
-"""Reads the text of a copilot file, YAML or JSON, into plain values that can be stored."""
+"""The text of a copilot file, YAML or JSON, as plain values that can be stored."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 import json
 import math
 import re
 from typing import Any
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from copilot_admin.import_export.faults import BadCopilotFile, FileFault, path_of
-from copilot_admin.import_export.json_faults import json_fault
 from copilot_admin.import_export.yaml_reading import read_yaml
 from protocol.storable import storable
 from protocol.strict_json import MalformedJson, loads
+
+_SENTENCES: Mapping[str, Promise] = {
+    "not-utf8": gettext_lazy("It is not encoded as UTF-8. Save it as UTF-8."),
+    "number-too-large": gettext_lazy(
+        "A number is too large for a computer (above 1.8e308). Write it as text, in quotes."
+    ),
+    "not-a-number": gettext_lazy("NaN and Infinity are no numbers of JSON. Write null instead."),
+    "too-many-tokens": gettext_lazy("It holds too many values. Leave some out."),
+    "duplicate-key": gettext_lazy("A name stands twice in one object. Keep one of them."),
+    "too-deep": gettext_lazy("It is nested too deeply. Write it flatter."),
+}
+
+
+def json_fault(error: ValueError) -> str:
+    """A sentence or two about what cannot be read, with its place and what to do.
+
+    Args:
+        error: A `MalformedJson`, or of a text that cannot be written as UTF-8.
+    """
+    if not isinstance(error, MalformedJson):
+        return _("It holds half a character. Write it anew.")
+    if error.place is None:
+        return str(_SENTENCES.get(error.code, error.public))
+    line, column = error.place
+    return _(
+        "It cannot be read at line %(line)d, column %(column)d. Names and texts stand in double "
+        "quotes, with a comma between two entries and none behind the last."
+    ) % {"line": line, "column": column}
+
 
 MOST_BYTES = 10 * 1024 * 1024  # a few dozen copilots with an image of 200 kB each
 # What is longer is refused before each of it is looked at: it is no copilot, and takes seconds.

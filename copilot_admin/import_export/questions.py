@@ -7,15 +7,15 @@ from django.db.models import Count, Max
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
-from copilot_admin.copilots.questions.digest import digest_of_question
 from copilot_admin.copilots.questions.entry import MOST_QUESTIONS, QuestionEntry
 from copilot_admin.copilots.questions.expectation import (
     Expectation,
     ExpectationEntry,
     expectation_in,
 )
+from copilot_admin.copilots.questions.order import digest_of_question
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.import_export.fault_places import BadQuestion
+from copilot_admin.import_export.faults import BadQuestion
 from copilot_admin.import_export.validation import faults_of
 from copilot_admin.models import Copilot, SavedQuestion
 

@@ -15,12 +15,11 @@ from pydantic_core import ErrorDetails
 from copilot_admin.copilots.fields.shape import Shape
 from copilot_admin.import_export.faults import (
     MISSING,
-    MOST_TOLD,
     BadCopilotFile,
     FileFault,
     path_of,
 )
-from copilot_admin.import_export.schema import FORMAT, CopilotEntry, CopilotFile, ProviderEntry
+from copilot_admin.import_export.schema import FORMAT, CopilotFile
 from copilot_admin.redaction.checked import trials_within
 
 KEY_WORDS = frozenset({"api_key", "key", "secret", "token", "password"})
@@ -48,10 +47,6 @@ _BOUNDS: Mapping[str, Promise] = {
 TRIAL_SECONDS = 3.0  # of all expressions for redaction that do not end at once
 _SHOWN = 60  # characters of a wrong value
 _NEAR = 0.7  # from here on a key is like another; `temperature` and `features` are at 0.63
-_ROWS: Mapping[str, type[Shape]] = {"providers": ProviderEntry, "copilots": CopilotEntry}
-# Keys and values of one provider or copilot, which is read in a single step: if each of so many is
-# wrong, that takes 100 ms. A copilot has about two hundred, and some for each saved question.
-MOST_VALUES_OF_ROW = 40_000
 
 
 def validate(value: Any) -> CopilotFile:
@@ -62,53 +57,9 @@ def validate(value: Any) -> CopilotFile:
     """
     try:
         with trials_within(TRIAL_SECONDS):
-            return CopilotFile.model_validate(_in_steps(value))
+            return CopilotFile.model_validate(value)
     except ValidationError as error:
         raise BadCopilotFile(faults_of(error, CopilotFile)) from error
-
-
-def _in_steps(value: Any) -> Any:
-    """The values of a file with its rows already read, each by itself.
-
-    Pydantic reads a value, and tells what is wrong with it, without a turn for other threads.
-
-    Raises:
-        BadCopilotFile: A row is too large to be looked at.
-    """
-    if not isinstance(value, dict):
-        return value
-    return {
-        key: _read_rows(key, item, _ROWS[key]) if key in _ROWS and isinstance(item, list) else item
-        for key, item in value.items()
-    }
-
-
-def _read_rows(key: str, rows: Sequence[Any], shape: type[Shape]) -> list[Any]:
-    """The rows as records; one with faults as it was, and none behind more faults than are told."""
-    read: list[Any] = []
-    faults = 0
-    for index, row in enumerate(rows):
-        if not _has_at_most(row, MOST_VALUES_OF_ROW):
-            sentence = _("has more than %(most)d keys and values.") % {"most": MOST_VALUES_OF_ROW}
-            raise BadCopilotFile([FileFault(path_of((key, index)), sentence)])
-        try:
-            read.append(shape.model_validate(row))
-        except ValidationError as error:
-            read.append(row)
-            faults += error.error_count()
-        if faults > MOST_TOLD:
-            break
-    return read
-
-
-def _has_at_most(value: Any, most: int) -> bool:
-    waiting, count = [value], 0
-    while waiting and count <= most:
-        one = waiting.pop()
-        inner = one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
-        count += 2 * len(one) if isinstance(one, dict) else len(inner)
-        waiting += inner
-    return count <= most
 
 
 def faults_of(error: ValidationError, whole: type[Shape]) -> Iterator[FileFault]:

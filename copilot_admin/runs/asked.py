@@ -14,7 +14,7 @@ from copilot_admin.agent.llm.options import option_notes
 from copilot_admin.agent.values.engine_input import EngineInput, Recollection
 from copilot_admin.agent.values.witness import Witness
 from copilot_admin.copilots.live import Answerer
-from copilot_admin.copilots.user_words import named
+from copilot_admin.copilots.users import named
 from copilot_admin.runs.admitted_query import AdmittedQuery
 from copilot_admin.transcripts.store import Opening
 from protocol.query import Query

@@ -16,7 +16,7 @@ from django.conf import settings
 
 from copilot_admin.copilots.callers import switched_off, valid_keys
 from copilot_admin.copilots.live import being_deleted
-from copilot_admin.copilots.user_words import named
+from copilot_admin.copilots.users import named
 from copilot_admin.errors import RequestError, Unavailable
 from copilot_admin.limits.admission import Admission, LimitExceeded, admit_request
 from copilot_admin.runs.admitted_query import AdmittedQuery

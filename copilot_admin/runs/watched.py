@@ -3,7 +3,7 @@
 from django.conf import settings
 
 from copilot_admin.copilots.live import Answerer
-from copilot_admin.copilots.user_words import named
+from copilot_admin.copilots.users import named
 from copilot_admin.models import Logging, Outcome
 from copilot_admin.runs.admitted_query import AdmittedQuery
 from copilot_admin.telemetry.finished_runs import FinishedRun, RunObserver, RunTimes

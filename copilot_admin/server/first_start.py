@@ -12,7 +12,7 @@ from django.db import transaction
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.import_export.import_trail import record_import
+from copilot_admin.import_export.changes import record_import
 from copilot_admin.import_export.importing import import_values
 from copilot_admin.import_export.yaml_reading import read_yaml
 from copilot_admin.models import Access, Action

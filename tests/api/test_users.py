@@ -11,7 +11,7 @@ from pytest_django import DjangoDbBlocker
 from copilot_admin.asgi import application
 from copilot_admin.config.networks import parse_networks
 from copilot_admin.config.sso import SsoProxy
-from copilot_admin.copilots.door import forget_keys
+from copilot_admin.copilots import door
 from copilot_admin.copilots.token_rules import ProxyRules, UserIdDisclosure
 from copilot_admin.http.proxy_identity import ProxyIdentity
 from copilot_admin.limits.rules import LimitSubject
@@ -262,19 +262,19 @@ def test_an_issuer_that_is_away_and_comes_back(service_url, settings):
     with KeySetServer().running() as server:
         server.status = 503
         settings.USER_TOKENS = rules(keys=None, jwks_url=server.address)
-        forget_keys()
+        door._fetched_keys.cache_clear()
         status, said = ask(service_url, Authorization=bearer())
         assert (status, "keys of their issuer cannot be fetched" in said) == (503, True)
         assert ask(service_url)[0] == 200  # who names nobody is not held up
         server.status = 200
-        forget_keys()  # its patience of some seconds is over
+        door._fetched_keys.cache_clear()  # its patience of some seconds is over
         assert ask(service_url, Authorization=bearer())[0] == 200
         server.body = key_set(jwk("two"))
         assert ask(service_url, Authorization=bearer(kid="two"))[0] == 401  # asked just now
-        forget_keys()
+        door._fetched_keys.cache_clear()
         assert ask(service_url, Authorization=bearer(kid="two"))[0] == 200
     assert ask(service_url, Authorization=bearer(kid="two"))[0] == 200  # away, and still known
-    forget_keys()
+    door._fetched_keys.cache_clear()
 
 
 def test_feedback_and_calls_of_components_are_the_users(service_url):

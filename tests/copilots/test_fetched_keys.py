@@ -10,7 +10,7 @@ import pytest
 
 from copilot_admin.agent.fetching.egress import FetchFailed
 from copilot_admin.copilots import door
-from copilot_admin.copilots.door import Credentials, forget_keys, user_of
+from copilot_admin.copilots.door import Credentials, user_of
 from copilot_admin.copilots.fetched_keys import FetchedKeys
 from copilot_admin.copilots.key_sets import KeySet
 from copilot_admin.copilots.users import AskingUser
@@ -181,7 +181,7 @@ def test_without_any_key_nobody_is_taken_for_a_forger():
 def test_a_key_set_is_fetched_from_its_own_address_though_that_is_private(settings):
     with KeySetServer().running() as server:
         settings.USER_TOKENS = rules(keys=None, jwks_url=server.address)
-        forget_keys()
+        door._fetched_keys.cache_clear()
         assert asyncio.run(user_of(Credentials(token=token_of()))) == AskingUser(id="ada")
         with pytest.raises(UnknownUser, match="key that is not known"):
             asyncio.run(user_of(Credentials(token=token_of(kid="two"))))
@@ -195,4 +195,4 @@ def test_a_key_set_is_fetched_from_its_own_address_though_that_is_private(settin
         with pytest.raises(UnknownUser):
             asyncio.run(user_of(Credentials(token=token_of())))
         assert server.asked == 2
-    forget_keys()
+    door._fetched_keys.cache_clear()

@@ -8,9 +8,8 @@ from django.test import AsyncClient
 import pytest
 
 from copilot_admin.component_calls.access import identify_with_key
-from copilot_admin.copilots import trial_passes
-from copilot_admin.copilots.callers import Caller, identify
-from copilot_admin.copilots.trial_passes import new_trial_pass
+from copilot_admin.copilots import callers
+from copilot_admin.copilots.callers import Caller, identify, new_trial_pass
 from copilot_admin.errors import InvalidKey, Unauthorized
 from copilot_admin.models import Access, Conversation, Copilot, DailyUsage, Logging, Run
 from tests.factories import make_published, make_user
@@ -57,7 +56,7 @@ def test_a_forged_pass_is_refused(key: str):
 
 def test_a_pass_ends_after_a_minute(monkeypatch: pytest.MonkeyPatch):
     key = pass_for(make_published())
-    monkeypatch.setattr(trial_passes, "SECONDS", -1)
+    monkeypatch.setattr(callers, "TRIAL_PASS_SECONDS", -1)
     with pytest.raises(InvalidKey, match="has expired"):
         identify(key)
 

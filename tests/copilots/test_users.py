@@ -5,11 +5,12 @@ import pytest
 
 from copilot_admin.copilots.callers import Caller, check_user
 from copilot_admin.copilots.token_rules import UserIdDisclosure
-from copilot_admin.copilots.user_words import hashed, named
 from copilot_admin.copilots.users import (
     AskingUser,
     ProxyWords,
     UserSource,
+    hashed,
+    named,
     user_of_admin,
     user_of_headers,
 )

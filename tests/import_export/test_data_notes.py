@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from copilot_admin.import_export.changes import Effect
 from copilot_admin.import_export.exporting import export_file
-from copilot_admin.import_export.import_changes import Effect
 from copilot_admin.import_export.importing import import_values
 from copilot_admin.models import Copilot, CopilotVersion
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from copilot_admin.import_export.fault_places import BadQuestion, in_words
-from copilot_admin.import_export.faults import FileFault
+from copilot_admin.import_export.faults import BadQuestion, FileFault, in_words
 
 TYPE = "must be a list."
 

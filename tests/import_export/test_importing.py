@@ -11,9 +11,9 @@ import pytest
 from copilot_admin.agent.values.spec import ToolCalling
 from copilot_admin.copilots.providers import provider_spec, set_api_key
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.import_export.changes import Difference, Effect, ImportedChange
 from copilot_admin.import_export.exporting import export_file
 from copilot_admin.import_export.faults import BadCopilotFile
-from copilot_admin.import_export.import_changes import Difference, Effect, ImportedChange
 from copilot_admin.import_export.import_rights import ImportWish
 from copilot_admin.import_export.importing import begun, carry_out, import_file
 from copilot_admin.import_export.loading import as_json

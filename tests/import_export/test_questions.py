@@ -6,9 +6,9 @@ import pytest
 
 from copilot_admin.copilots.publishing import document_of
 from copilot_admin.copilots.questions.expectation import ExpectationEntry, ExpectationKind
+from copilot_admin.import_export.changes import Difference, Effect
 from copilot_admin.import_export.exporting import export_file
 from copilot_admin.import_export.faults import BadCopilotFile
-from copilot_admin.import_export.import_changes import Difference, Effect
 from copilot_admin.import_export.importing import import_file
 from copilot_admin.import_export.loading import as_json
 from copilot_admin.import_export.yaml_writing import write_yaml

@@ -3,7 +3,7 @@
 from django import forms
 from django.utils.text import capfirst
 
-from copilot_admin.copilots.fields.directions import turning_sign_fault
+from copilot_admin.copilots.fields.text_checks import turning_sign_fault
 
 
 def unturned(text: str) -> str:

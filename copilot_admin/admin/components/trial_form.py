@@ -25,7 +25,7 @@ from copilot_admin.agent.providers.registry import make_provider
 from copilot_admin.component_calls.files import read_upload
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.errors import ConfigurationError, RunError
-from copilot_admin.import_export.json_faults import json_fault
+from copilot_admin.import_export.loading import json_fault
 from copilot_admin.models import Copilot
 from protocol.data import layout
 from protocol.json import JsonObject

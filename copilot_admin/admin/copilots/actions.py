@@ -16,8 +16,8 @@ from copilot_admin.admin.copilots.copies import duplicate
 from copilot_admin.admin.copilots.exports import ExportViews
 from copilot_admin.admin.copilots.tags import TagViews
 from copilot_admin.admin.copilots.views import CopilotViews
+from copilot_admin.copilots.archive import lock
 from copilot_admin.copilots.at_once import consequences, switched
-from copilot_admin.copilots.locking import lock
 from copilot_admin.models import Action, Copilot
 
 

@@ -23,9 +23,9 @@ from copilot_admin.admin.copilots.draft_inputs import (
     labels,
 )
 from copilot_admin.admin.copilots.views import CopilotViews
+from copilot_admin.copilots.archive import lock
 from copilot_admin.copilots.at_once import SwitchStates, consequences, is_opened, keys_of, switched
 from copilot_admin.copilots.drafts import standing_of
-from copilot_admin.copilots.locking import lock
 from copilot_admin.copilots.tags import known_tags
 from copilot_admin.models import Action, Copilot, Logging
 from copilot_admin.privacy.retention import describe_retention

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.rows import RowForm
 from copilot_admin.copilots.data_fit import FitNotTold, fit_faults
-from copilot_admin.import_export.json_faults import json_fault
+from copilot_admin.import_export.loading import json_fault
 from protocol.data import KIND, MISSING, Missing, layout
 from protocol.json import Json
 from protocol.json_schema import schema_fault, schema_from

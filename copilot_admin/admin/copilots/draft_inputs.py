@@ -26,10 +26,10 @@ from copilot_admin.admin.copilots.rows import (
 )
 from copilot_admin.copilots.fields import controls, draft_field, records
 from copilot_admin.copilots.fields.draft_field import DraftField, Input, Line, Option
-from copilot_admin.copilots.fields.lengths import LONGEST_DESCRIPTION
 from copilot_admin.copilots.fields.sections import ACCESS_AND_LOGGING, SECTIONS
 from copilot_admin.copilots.fields.shape import StoredRecord
 from copilot_admin.copilots.fields.table import IN_FORM, in_section
+from copilot_admin.copilots.fields.text_checks import LONGEST_DESCRIPTION
 
 ROW_FORMS: Mapping[type[StoredRecord], type[RowForm]] = {
     records.ModelEntry: ModelChoiceRow,

@@ -33,7 +33,7 @@ from copilot_admin.admin.copilots.version_image import VersionImage
 from copilot_admin.agent.files.pictures import MOST_PIXELS_OF_AN_ICON
 from copilot_admin.agent.llm.parameters import RESERVED_PARAMETERS
 from copilot_admin.agent.tools.registry import find_tools, tool_names
-from copilot_admin.copilots.fields.lengths import (
+from copilot_admin.copilots.fields.text_checks import (
     description_length_fault,
     prompt_length_fault,
 )

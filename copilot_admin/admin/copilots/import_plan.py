@@ -14,7 +14,7 @@ from copilot_admin.copilots.drafts import FieldChange, label_of, value_in_words
 from copilot_admin.copilots.fields.table import AT_ONCE
 from copilot_admin.evaluation.changes import MarkedChange, marked
 from copilot_admin.import_export.bundles import FileChange
-from copilot_admin.import_export.import_changes import Difference, Effect
+from copilot_admin.import_export.changes import Difference, Effect
 
 MOST_COMPARED = 50  # rows whose fields are shown: comparing texts word by word takes its time
 LABELS: Mapping[str, str | Promise] = {

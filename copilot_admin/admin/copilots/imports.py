@@ -27,11 +27,9 @@ from copilot_admin.import_export.bundles import (
     import_files,
     read_files,
 )
-from copilot_admin.import_export.fault_places import in_words
-from copilot_admin.import_export.faults import BadCopilotFile, FileFault
-from copilot_admin.import_export.import_changes import Effect
+from copilot_admin.import_export.changes import Effect, record_import
+from copilot_admin.import_export.faults import BadCopilotFile, FileFault, in_words
 from copilot_admin.import_export.import_rights import ImportWish
-from copilot_admin.import_export.import_trail import record_import
 from copilot_admin.import_export.importing import usual_access
 from copilot_admin.models import Copilot, PendingImport
 from copilot_admin.models.copilots import new_token

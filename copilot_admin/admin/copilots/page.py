@@ -12,7 +12,7 @@ from copilot_admin.admin.copilots.preview import preview_of, preview_of_form
 from copilot_admin.admin.copilots.prompt import PromptWidget, option_placeholders
 from copilot_admin.admin.copilots.tabs import tabs_of
 from copilot_admin.copilots.drafts import by_input, changes_between
-from copilot_admin.copilots.fields.lengths import LONGEST_PROMPT
+from copilot_admin.copilots.fields.text_checks import LONGEST_PROMPT
 from copilot_admin.copilots.publishing import checklist, document_of
 from copilot_admin.models import Copilot
 

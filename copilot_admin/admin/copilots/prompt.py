@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.widgets import PageWidget
-from copilot_admin.copilots.fields.lengths import LONGEST_PROMPT
+from copilot_admin.copilots.fields.text_checks import LONGEST_PROMPT
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from django.utils.translation import ngettext
 from copilot_admin.accounts.members import reachable
 from copilot_admin.admin.copilots.at_once import panel_of
 from copilot_admin.admin.copilots.views import CopilotViews, page_of
-from copilot_admin.copilots.locking import lock
+from copilot_admin.copilots.archive import lock
 from copilot_admin.copilots.tags import give_tags, known_tags, tags_in, with_tags
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Action, Copilot

@@ -24,8 +24,8 @@ from copilot_admin.admin.common.audited import stored
 from copilot_admin.admin.common.published import tell_published
 from copilot_admin.admin.copilots.copies import duplicate
 from copilot_admin.admin.copilots.views import CopilotViews, number_in, person_of, with_next
+from copilot_admin.copilots.archive import lock
 from copilot_admin.copilots.drafts import digest_of
-from copilot_admin.copilots.locking import lock
 from copilot_admin.copilots.publishing import (
     check_known,
     document_of,

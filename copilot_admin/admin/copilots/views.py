@@ -32,10 +32,10 @@ from copilot_admin.admin.common.published import tell_published
 from copilot_admin.admin.copilots.checklist import Checklist, checklist_of
 from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.admin.copilots.preview import preview_of_form
+from copilot_admin.copilots.archive import lock
 from copilot_admin.copilots.drafts import Draft, drafts_of
 from copilot_admin.copilots.fields.codecs import image_of
-from copilot_admin.copilots.fields.directions import without_turning_signs
-from copilot_admin.copilots.locking import lock
+from copilot_admin.copilots.fields.text_checks import without_turning_signs
 from copilot_admin.copilots.publishing import NotPublishable, publish
 from copilot_admin.copilots.remote_images import fetch_copies, stored_image
 from copilot_admin.evaluation.changes import MarkedChange, marked, proposed_note

@@ -26,7 +26,7 @@ from copilot_admin.admin.transcripts.views import FOLDER, VIEW, number_in
 from copilot_admin.admin.transcripts.way import LIST, way_in
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.copilots.fields.directions import without_turning_signs
+from copilot_admin.copilots.fields.text_checks import without_turning_signs
 from copilot_admin.evaluation.learning import MOST_AT_ONCE, Fate, Learned, learn, turns_of
 from copilot_admin.models import Action, Conversation, Copilot
 from copilot_admin.models.evaluation import MAX_LABEL_LENGTH

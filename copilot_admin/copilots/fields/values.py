@@ -17,13 +17,13 @@ from copilot_admin.agent.values.spec import (
     DataMessagePolicy,
 )
 from copilot_admin.copilots.fields.controls import CustomFeatureEntry
-from copilot_admin.copilots.fields.directions import turning_sign_fault
-from copilot_admin.copilots.fields.lengths import (
-    description_length_fault,
-    prompt_length_fault,
-)
 from copilot_admin.copilots.fields.records import CallLimitEntry, ComponentEntry, ModelEntry
 from copilot_admin.copilots.fields.shape import StoredRecord, fault, refuse_repeated
+from copilot_admin.copilots.fields.text_checks import (
+    description_length_fault,
+    prompt_length_fault,
+    turning_sign_fault,
+)
 from copilot_admin.models.copilots import MAX_RETENTION_DAYS
 from copilot_admin.models.limits import MAX_LIMIT, MAX_LIMIT_DOLLARS
 from copilot_admin.redaction.checked import expression_fault

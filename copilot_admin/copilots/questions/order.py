@@ -1,8 +1,20 @@
-"""The saved questions of a copilot put in order, and copied to another one; writes."""
+"""Saved questions of a copilot: their digest, their order, and copies of them."""
+
+from collections.abc import Mapping
+import hashlib
+import json
+from typing import Any
 
 from django.db import transaction
 
 from copilot_admin.models import Copilot, SavedQuestion
+
+
+def digest_of_question(question: str, body: Mapping[str, Any]) -> str:
+    """A digest of the words and of all that they bring, but not of what is expected."""
+    whole = json.dumps([question, body], sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()
+
 
 COPIED_AT_ONCE = 8  # questions of 4 MB each
 

@@ -17,9 +17,8 @@ from copilot_admin.copilots.providers import unset_keys
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.evaluation.question_check import check_questions, line_of, told
 from copilot_admin.evaluation.question_queue import outcome_of
+from copilot_admin.import_export.changes import ImportedChange, record_import
 from copilot_admin.import_export.exporting import export_file
-from copilot_admin.import_export.import_changes import ImportedChange
-from copilot_admin.import_export.import_trail import record_import
 from copilot_admin.import_export.importing import import_file, usual_access
 from copilot_admin.import_export.loading import MOST_BYTES, as_json
 from copilot_admin.import_export.templates import Switched, make_copilot, template_named, templates

@@ -11,7 +11,7 @@ from django.utils.text import capfirst
 from copilot_admin.audit.changes import snapshot
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.copilots.fields.directions import turning_sign_fault
+from copilot_admin.copilots.fields.text_checks import turning_sign_fault
 from copilot_admin.management.base import SanitizedCommand, parse_date
 from copilot_admin.models import Action, Copilot, EndpointKey
 

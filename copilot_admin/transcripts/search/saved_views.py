@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.http import QueryDict
 
-from copilot_admin.copilots.fields.directions import without_turning_signs
+from copilot_admin.copilots.fields.text_checks import without_turning_signs
 from copilot_admin.models import Conversation, SavedView
 from copilot_admin.models.review import MAX_VIEW_NAME_LENGTH
 from copilot_admin.transcripts.filters.registry import BY_NAME

@@ -6,8 +6,7 @@ from typing import TypeVar
 
 from django.db import IntegrityError, connection, transaction
 
-from copilot_admin.copilots.user_words import hashed
-from copilot_admin.copilots.users import AskingUser
+from copilot_admin.copilots.users import AskingUser, hashed
 from copilot_admin.models import EndUser
 
 _MOST_KNOWN = 10_000

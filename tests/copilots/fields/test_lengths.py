@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 import pytest
 
-from copilot_admin.copilots.fields.lengths import (
+from copilot_admin.copilots.fields.text_checks import (
     LONGEST_DESCRIPTION,
     LONGEST_PROMPT,
     description_length_fault,

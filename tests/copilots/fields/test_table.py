@@ -16,8 +16,8 @@ from copilot_admin.copilots.drafts import changes_between
 from copilot_admin.copilots.fields.draft_field import DraftField
 from copilot_admin.copilots.fields.table import AT_ONCE, DRAFT_FIELDS, IN_FORM, VERSIONED
 from copilot_admin.copilots.publishing import document_of
+from copilot_admin.import_export.changes import Effect
 from copilot_admin.import_export.exporting import copilot_entry
-from copilot_admin.import_export.import_changes import Effect
 from copilot_admin.import_export.importing import import_values
 from copilot_admin.import_export.schema import CopilotEntry
 from copilot_admin.import_export.validation import validate

@@ -10,8 +10,7 @@ from django.db.models import ProtectedError
 from django.test.utils import CaptureQueriesContext
 import pytest
 
-from copilot_admin.copilots.user_words import hashed
-from copilot_admin.copilots.users import AskingUser, UserSource
+from copilot_admin.copilots.users import AskingUser, UserSource, hashed
 from copilot_admin.models import CallerDay, Conversation, EndUser, Logging, Run
 from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.storage.spool import SPOOL
