@@ -205,17 +205,17 @@ BEHAVIOUR = {
         "admin/copilots/page.py",  # the palette of placeholders
         "admin/copilots/preview.py",
         "admin/copilots/prompt.py",
-        "copilot_file/exporting.py",  # the providers that controls name
-        "copilot_file/fault_places.py",  # what one of them is called
-        "copilot_file/importing.py",
-        "copilot_file/template_needs.py",  # what a template asks of who uses it
-        "copilot_file/templates.py",
+        "import_export/exporting.py",  # the providers that controls name
+        "import_export/faults.py",  # what one of them is called
+        "import_export/importing.py",
+        "import_export/template_needs.py",  # what a template asks of who uses it
+        "import_export/templates.py",
         "copilots/cards.py",
         "copilots/publishing.py",
         "copilots/switched_providers.py",
-        "prices/in_use.py",  # the models that have no price
-        "studio/playground.py",  # as above
-        "studio/question_runs.py",
+        "pricing/prices.py",  # the models that have no price
+        "evaluation/playground.py",  # as above
+        "evaluation/question_runs.py",
     },
     "data_messages": {"admin/copilots/preview.py"},
     "data_notes": {"admin/copilots/preview.py"},
@@ -224,9 +224,9 @@ BEHAVIOUR = {
         "admin/copilots/preview.py",
         "copilots/cards.py",  # of the card, not of the draft
         "copilots/fields/codecs.py",
-        "upkeep/images.py",  # which files are in use
+        "jobs/blob_sweep.py",  # which files are in use
     },
-    "model_choices": {"admin/copilots/preview.py", "prices/in_use.py"},
+    "model_choices": {"admin/copilots/preview.py", "pricing/prices.py"},
     # Who keeps data says so on pages of his own; they act at once.
     "redacted_expressions": {"admin/privacy/forms.py", "copilots/live.py", "redaction/rules.py"},
     "retention_days": {
@@ -237,16 +237,16 @@ BEHAVIOUR = {
     "show_steps": {"admin/components/trial.py"},  # of the engine's events, not of a draft
     "starters": {
         "admin/copilots/preview.py",
-        "copilot_file/fault_places.py",
-        "copilot_file/templates.py",
+        "import_export/faults.py",
+        "import_export/templates.py",
     },
     "stream_all_text": {"admin/components/trial.py"},  # as above
     "system_prompt": {
         "admin/copilots/form.py",
         "admin/copilots/page.py",
-        "review/exports/conversations.py",
+        "transcripts/exports/conversations.py",
     },
-    "widget_data": {"copilot_file/template_needs.py"},
+    "widget_data": {"import_export/template_needs.py"},
 }
 PRODUCT = BASE_DIR / "copilot_admin"
 # The table, the columns, the engine that does what a field says, and the checks, which name what
@@ -256,7 +256,7 @@ PLACES = (
     "copilots/checklist/",
     "models/",
     "migrations/",
-    "engine/",
+    "agent/",
 )
 
 
