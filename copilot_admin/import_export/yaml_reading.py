@@ -82,7 +82,7 @@ def _read_value(event: Event, events: Iterator[Event], *, depth: int) -> Any:
     """Return the value that begins with this event, and consume its other events."""
     if isinstance(event, AliasEvent):
         raise _refusal(_("aliases are not accepted, write the value out"), event)
-    if event.tag:
+    if getattr(event, "tag", None):
         raise _refusal(_("tags are not accepted, put text in quotes"), event)
     if depth > MAX_DEPTH:
         raise _refusal(_("there are more than %(most)d levels") % {"most": MAX_DEPTH}, event)
