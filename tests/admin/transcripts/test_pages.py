@@ -396,16 +396,11 @@ def widget_of(rows: int) -> Conversation:
     return client.ask("Prices?", echo(asked_for), received).answer(*answer).conversation
 
 
-def test_of_big_data_the_page_reads_the_head(reviewer: Browser):
+def test_of_big_data_the_page_shows_the_first_rows_and_the_chart(reviewer: Browser):
     page = text_of(reviewer.get(address(widget_of(6_000))))
-    captions = re.findall(r"more than ([\d,]+) rows, the first 15 shown", page)
-    assert len(captions) == 3
-    assert all(15 < int(number.replace(",", "")) < 5_000 for number in captions)
+    assert page.count("6,000 rows, the first 15 shown") == 3
     assert page.count("<tr>") < 60
-    (drawing,) = re.findall(r'data-chart href="([^"]*)"', page)
-    drawn = text_of(reviewer.get(drawing))
-    assert '<svg class="ca-chart"' in drawn
-    assert drawn.count("<figure") == 1
+    assert page.count('<svg class="ca-chart"') == 1
 
 
 def test_a_big_table_is_read_in_pieces(reviewer: Browser):
