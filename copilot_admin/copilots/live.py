@@ -5,8 +5,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 
-from django.db import OperationalError
-
 from copilot_admin.agent.llm.choosing import switched_provider
 from copilot_admin.agent.providers.registry import make_provider
 from copilot_admin.agent.values.document import spec_from_document
@@ -219,9 +217,7 @@ def _ready(
 @lru_cache(maxsize=256)
 def _answerer(version_id: int, slug: str, changed_at: tuple[datetime | None, ...]) -> Answerer:
     """Versions never change; providers do, so their last changes are part of the cache's key."""
-    version = CopilotVersion.objects.select_related("provider").filter(pk=version_id).first()
-    if version is None:  # its row was there a moment ago, and refers to it
-        raise OperationalError("the version of a copilot is not found")
+    version = CopilotVersion.objects.select_related("provider").get(pk=version_id)
     return answerer_of(slug, version.document, version.provider, others=of_version(version_id))
 
 

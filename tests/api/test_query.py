@@ -10,7 +10,6 @@ from django.test import AsyncClient
 import pytest
 
 from copilot_admin.agent.values.model_call import Finish, ToolCall
-from copilot_admin.copilots import live
 from copilot_admin.copilots.publishing import publish
 from copilot_admin.errors import ProviderRefused
 from copilot_admin.http.body_limit import MAX_INLINE_BYTES
@@ -385,14 +384,3 @@ def is_in_loop() -> bool:
     except RuntimeError:
         return False
     return True
-
-
-def test_a_version_that_is_not_found_is_an_outage(monkeypatch):
-    """It was a fault of the server's: what was published names it, and nobody can delete it alone."""
-    copilot = make_published(slug="news")
-    row = live._READ_LIVE(slug="news", enabled=True)
-    assert row is not None
-    garbled = (*row[:5], copilot.live_id + 1, *row[6:])
-    monkeypatch.setattr(live, "_READ_LIVE", lambda **_: garbled)
-    status, said = post(HELLO)
-    assert (status, said["code"]) == (503, "database-unavailable")
