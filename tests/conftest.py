@@ -26,7 +26,7 @@ from copilot_admin.limits.redis_client import LIMIT_REDIS
 from copilot_admin.limits.rejections import REJECTIONS
 from copilot_admin.limits.usage import USAGE_CACHE
 from copilot_admin.pricing.prices import clear_price_cache
-from copilot_admin.redaction import own
+from copilot_admin.redaction import custom_expressions as own
 from copilot_admin.runs.refused import REFUSED
 from copilot_admin.storage import writer
 from copilot_admin.storage.writer import READER, WRITER

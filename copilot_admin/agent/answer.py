@@ -13,11 +13,10 @@ from copilot_admin.agent.client_functions.assign_tasks_to_agents import agents_a
 from copilot_admin.agent.component_runs.inputs import system_inputs
 from copilot_admin.agent.files.reading import with_files_read
 from copilot_admin.agent.files.rules import file_rules
-from copilot_admin.agent.llm.choosing import choose_model
-from copilot_admin.agent.llm.endings import truncation
+from copilot_admin.agent.llm.model_choice import are_wanted, choose_model, suggestions
 from copilot_admin.agent.llm.model_stream import stream_model
 from copilot_admin.agent.llm.retries import Pace
-from copilot_admin.agent.llm.suggestions import are_wanted, suggestions
+from copilot_admin.agent.llm.token_usage import truncation
 from copilot_admin.agent.one_leg import Leg
 from copilot_admin.agent.server_tools import ServerTools
 from copilot_admin.agent.steps import steps_before_call

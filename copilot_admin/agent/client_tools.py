@@ -12,8 +12,8 @@ from copilot_admin.agent.client.data_wishes import (
     read_wishes,
     tool_in,
 )
-from copilot_admin.agent.client.named_widgets import NamedWidgets
 from copilot_admin.agent.client.widget_data import DataPlan
+from copilot_admin.agent.client.widget_offer import NamedWidgets
 from copilot_admin.agent.client_functions.registry import (
     Offer,
     Situation,

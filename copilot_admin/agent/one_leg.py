@@ -10,17 +10,16 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from copilot_admin.agent.artifact_names import ArtifactNames, names_in
 from copilot_admin.agent.beside import beside_if, is_large, is_long
 from copilot_admin.agent.citations import cited_widgets, collected
-from copilot_admin.agent.client.after_data import data_was_read
 from copilot_admin.agent.client.call_size import told_to_user
-from copilot_admin.agent.client.widget_data import DataPlan
+from copilot_admin.agent.client.widget_data import DataPlan, data_was_read
 from copilot_admin.agent.client_functions.registry import function_named
 from copilot_admin.agent.client_tools import ClientTools
 from copilot_admin.agent.leg_words import LegWords
-from copilot_admin.agent.llm.endings import EMPTY_ANSWER, TOO_LONG, truncation
+from copilot_admin.agent.llm.token_usage import EMPTY_ANSWER, TOO_LONG, truncation
 from copilot_admin.agent.prompt.conversation import model_messages
 from copilot_admin.agent.server_tools import Cited, ServerTools, ToolOutput
 from copilot_admin.agent.steps import steps_at_end
-from copilot_admin.agent.toolkits.told_names import listed, quoted
+from copilot_admin.agent.toolkits.texts import listed, quoted
 from copilot_admin.agent.tools.mistakes import Mistakes
 from copilot_admin.agent.tools.registry import ToolResult
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, repeatable

@@ -14,7 +14,7 @@ from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
 
 from copilot_admin.api import components, discovery, feedback, images, query
-from copilot_admin.api.component_documentation import SECURITY_SCHEMES
+from copilot_admin.api.documentation import SECURITY_SCHEMES
 from copilot_admin.errors import (
     MethodNotAllowed,
     RequestError,

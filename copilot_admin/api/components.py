@@ -8,13 +8,13 @@ from ninja import Router
 
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.components.registry import LATEST
-from copilot_admin.api.component_documentation import (
+from copilot_admin.api.component_requests import MANIFEST, TOOL_EVAL, carry_out, document
+from copilot_admin.api.credentials import key_and_user
+from copilot_admin.api.documentation import (
     CALL_DOCUMENTATION,
     CATALOGUE_DOCUMENTATION,
     MANIFEST_DOCUMENTATION,
 )
-from copilot_admin.api.component_requests import MANIFEST, TOOL_EVAL, carry_out, document
-from copilot_admin.api.credentials import key_and_user
 from copilot_admin.component_calls.access import catalogue, grant, identify_with_key
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.errors import NotFound

@@ -27,10 +27,10 @@ from copilot_admin.http.body_limit import parse_body
 from copilot_admin.http.scope import IDS_KEY, get_client_network
 from copilot_admin.http.streams import EventStreamResponse
 from copilot_admin.ids import Ids, new_ids
-from copilot_admin.runs.admitted_query import AdmittedQuery
 from copilot_admin.runs.open_run import frames, open_run
+from copilot_admin.runs.query_context import AdmittedQuery
 from copilot_admin.runs.run import ActiveRun
-from copilot_admin.runs.stops import Stop
+from copilot_admin.runs.tasks import Stop
 from copilot_admin.storage.writer import READER, Deadline
 from copilot_admin.telemetry.finished_runs import report_rejected_run
 from protocol.generations import Generation

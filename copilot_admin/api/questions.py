@@ -29,7 +29,7 @@ from copilot_admin.http.scope import (
 )
 from copilot_admin.http.streams import STREAM_HEADERS
 from copilot_admin.runs.run import ActiveRun
-from copilot_admin.runs.stops import Stop
+from copilot_admin.runs.tasks import Stop
 
 _PARTS = 5  # of "/v1/copilots/<slug>/query", split at its slashes
 

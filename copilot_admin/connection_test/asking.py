@@ -21,10 +21,9 @@ from aiohttp import (
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from copilot_admin.agent.fetching.connecting import BoundedConnector
+from copilot_admin.agent.fetching.connecting import BoundedConnector, TlsFault, tls_fault
 from copilot_admin.agent.fetching.names import OF_RECEIVERS
 from copilot_admin.agent.fetching.pieces import next_piece, told_when_it_breaks
-from copilot_admin.agent.fetching.tls_faults import TlsFault, tls_fault
 from copilot_admin.connection_test.values import Answer, Unreached
 
 MOST_BYTES = 4 * 1024 * 1024  # an answer to one question, or a document of some hundred copilots

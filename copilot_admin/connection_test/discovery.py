@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from copilot_admin.connection_test import workspace_words
+from copilot_admin.connection_test import values as workspace_words
 from copilot_admin.connection_test.documents import (
     DocumentPlace,
     RefusedDocument,

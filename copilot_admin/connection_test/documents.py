@@ -8,7 +8,7 @@ from urllib.parse import urljoin, urlsplit
 
 from django.utils.translation import gettext as _
 
-from copilot_admin.connection_test import workspace_words
+from copilot_admin.connection_test import values as workspace_words
 from copilot_admin.connection_test.values import (
     Answer,
     Ask,

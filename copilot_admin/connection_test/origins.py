@@ -6,7 +6,7 @@ from http import HTTPStatus
 
 from django.utils.translation import gettext as _
 
-from copilot_admin.connection_test import workspace_words
+from copilot_admin.connection_test import values as workspace_words
 from copilot_admin.connection_test.documents import DocumentPlace
 from copilot_admin.connection_test.values import (
     Answer,

@@ -6,7 +6,8 @@ from enum import StrEnum
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.connection_test import discovery, image, origins, standing
+from copilot_admin.connection_test import discovery, image, origins
+from copilot_admin.connection_test import values as standing
 from copilot_admin.connection_test.questions import question
 from copilot_admin.connection_test.values import Ask, ConnectionStep, Setup, StepResult
 from protocol.generations import Generation

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 
-from copilot_admin.agent.llm.choosing import switched_provider
+from copilot_admin.agent.llm.model_choice import switched_provider
 from copilot_admin.agent.providers.registry import make_provider
 from copilot_admin.agent.values.document import spec_from_document
 from copilot_admin.agent.values.model_call import ModelProvider

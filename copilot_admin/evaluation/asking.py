@@ -25,8 +25,8 @@ from copilot_admin.evaluation.simulated_workspace import first_messages, request
 from copilot_admin.ids import new_ids
 from copilot_admin.models import CostConfidence, Event, EventType, Logging, Outcome, Run
 from copilot_admin.pricing.cost import ZERO_COST, Cost, sum_costs
-from copilot_admin.runs.admitted_query import AdmittedQuery
 from copilot_admin.runs.open_run import frames, open_run
+from copilot_admin.runs.query_context import AdmittedQuery
 from copilot_admin.storage.blobs import load
 from copilot_admin.storage.writer import READER
 from protocol.json import JsonObject

@@ -1,15 +1,17 @@
-"""Two texts as one, in parts: what both have, what went and what came.
-
-Lines are compared first, then the words of the lines that differ. The comparison is E. W. Myers'
-greedy one ("An O(ND) Difference Algorithm and Its Variations", Algorithmica 1, 1986), whose cost
-grows with the length times the number of differences; an effort that all of a comparison shares
-bounds it, so that texts which have little in common cost no more: they are told apart as a whole.
-"""
+"""Differences between answers, and requests as curl commands."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+import json
 import re
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from copilot_admin.copilots.drafts import FieldChange, changes_between
+from copilot_admin.models.copilots import MAX_VERSION_NOTE_LENGTH
+from protocol.json import Json
 
 EFFORT = 200_000  # steps, about 0.1 s; two prompts of 20,000 words with 200 edits need half
 CONTEXT = 240  # characters that stay on either side of a difference
@@ -225,3 +227,60 @@ def _parts(hunks: Iterable[_Hunk]) -> Iterator[TextPart]:
 def _part(kind: PartKind, text: str) -> Iterator[TextPart]:
     if text:
         yield TextPart(kind, text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedChange:
+    """A field that differs, as one text with what went and what came."""
+
+    label: str
+    parts: tuple[TextPart, ...]
+
+
+def marked_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[MarkedChange, ...]:
+    """The fields in which two documents differ, in the order of the form."""
+    return marked(changes_between(before, after))
+
+
+def marked(changes: Iterable[FieldChange]) -> tuple[MarkedChange, ...]:
+    """Marks within each field what went and what came; what is far from it is left out."""
+    return tuple(
+        MarkedChange(label=change.label, parts=shortened(differences(change.before, change.after)))
+        for change in changes
+    )
+
+
+def proposed_note(changes: Sequence[FieldChange], *, is_first: bool) -> str:
+    """What a version may say of itself when nobody says more."""
+    return _("First version") if is_first else in_a_line(changes)
+
+
+def in_a_line(changes: Sequence[FieldChange]) -> str:
+    """The names of what changed; as many as a note has room for."""
+    line = ", ".join(change.label for change in changes)
+    return (
+        line if len(line) <= MAX_VERSION_NOTE_LENGTH else f"{line[: MAX_VERSION_NOTE_LENGTH - 1]}…"
+    )
+
+
+KEY = "$COPILOT_KEY"  # the shell puts it in, from where it is kept
+
+
+def curl_of(address: str, body: Json) -> str:
+    """The command that asks the same again.
+
+    Args:
+        address: Where copilots are asked.
+        body: The request as it is kept: without secrets. It is one line, so that nothing in it can
+            end the text that the shell hands over as it is.
+    """
+    text = json.dumps(body, ensure_ascii=False)
+    return (
+        f"curl -N {_quoted(address)} \\\n"
+        f"  -H 'Content-Type: application/json' -H \"X-API-Key: {KEY}\" \\\n"
+        f"  --data-binary @- <<'REQUEST'\n{text}\nREQUEST\n"
+    )
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"

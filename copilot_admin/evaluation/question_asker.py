@@ -31,8 +31,7 @@ from copilot_admin.jobs.tasks import (
 )
 from copilot_admin.runs.open_run import is_draining
 from copilot_admin.runs.run import RUNNING
-from copilot_admin.runs.stops import CRASHED
-from copilot_admin.runs.tasks import spawn
+from copilot_admin.runs.tasks import CRASHED, spawn
 from copilot_admin.storage.errors import OUTAGES
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.transcripts.store import beat

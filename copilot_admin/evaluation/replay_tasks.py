@@ -22,7 +22,7 @@ from copilot_admin.evaluation.replay_queue import (
 from copilot_admin.evaluation.replay_targets import target_of_replay
 from copilot_admin.jobs.tasks import enqueue_stalled, run_coroutine
 from copilot_admin.models import Replay, SavedQuestion
-from copilot_admin.runs.stops import CRASHED
+from copilot_admin.runs.tasks import CRASHED
 from copilot_admin.storage.writer import READER, WRITER
 
 

@@ -8,7 +8,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 
 from copilot_admin.copilots.drafts import changes_between
 from copilot_admin.copilots.publishing import document_today
-from copilot_admin.evaluation.changes import in_a_line
+from copilot_admin.evaluation.differences import in_a_line
 from copilot_admin.models import Copilot, CopilotVersion, DailyTotal, Feedback, FeedbackSource, Run
 from copilot_admin.models.conversations import PLAYGROUND
 

@@ -20,7 +20,7 @@ from copilot_admin.import_export.importing import begun, carry_out
 from copilot_admin.import_export.loading import MOST_BYTES, load
 from copilot_admin.import_export.validation import TRIAL_SECONDS, validate
 from copilot_admin.import_export.yaml_reading import MAX_CHARACTERS
-from copilot_admin.redaction.checked import trials_within
+from copilot_admin.redaction.custom_expressions import trials_within
 
 SUFFIXES = (".yaml", ".yml", ".json")
 MOST_FILES = 1000

@@ -20,7 +20,7 @@ from copilot_admin.import_export.faults import (
     path_of,
 )
 from copilot_admin.import_export.schema import FORMAT, CopilotFile
-from copilot_admin.redaction.checked import trials_within
+from copilot_admin.redaction.custom_expressions import trials_within
 
 KEY_WORDS = frozenset({"api_key", "key", "secret", "token", "password"})
 _TYPES: Mapping[str, str | Promise] = {

@@ -7,6 +7,7 @@ from itertools import accumulate
 import re
 from typing import Any, TypeVar, cast
 
+from copilot_admin.redaction.custom_expressions import SearchNotEnded, spans_of
 from copilot_admin.redaction.kinds import (
     LONGEST,
     WORDS,
@@ -16,7 +17,6 @@ from copilot_admin.redaction.kinds import (
     is_account_number,
     names_account,
 )
-from copilot_admin.redaction.own import SearchNotEnded, spans_of
 from copilot_admin.redaction.rules import Rules
 from copilot_admin.redaction.spellings import folded
 from protocol.json import Json

@@ -1,17 +1,23 @@
-"""What a run puts out: said to its client, recorded for the journal, and timed."""
+"""Recording and observation of a run."""
 
 import asyncio
 from functools import partial
+
+from django.conf import settings
 
 from copilot_admin.agent.beside import beside_if
 from copilot_admin.agent.values.engine_input import Output
 from copilot_admin.agent.values.model_call import Finish
 from copilot_admin.agent.warning_events import warning_events
+from copilot_admin.copilots.live import Answerer
+from copilot_admin.copilots.users import named
 from copilot_admin.errors import ClientTooSlow
-from copilot_admin.models import Outcome
-from copilot_admin.runs.outbox import Outbox
-from copilot_admin.runs.speaker import Speaker, frames_of
-from copilot_admin.telemetry.finished_runs import RunObserver
+from copilot_admin.models import Logging, Outcome
+from copilot_admin.runs.query_context import AdmittedQuery
+from copilot_admin.runs.sse_writer import Outbox, Speaker, frames_of
+from copilot_admin.telemetry.finished_runs import FinishedRun, RunObserver, RunTimes
+from copilot_admin.telemetry.tracing import wants_content
+from copilot_admin.transcripts.store import Opening
 from copilot_admin.transcripts.store.record import Ending, Record
 from copilot_admin.transcripts.store.recorder import Recorder
 from protocol.events import Event, FunctionCall, MessageChunk
@@ -126,3 +132,32 @@ class Account:
 
     def _elapsed_ms(self) -> int:
         return int((self._loop.time() - self._started) * 1000)
+
+
+def observe_run(
+    question: AdmittedQuery, opening: Opening, *, answerer: Answerer | None
+) -> RunObserver:
+    """Start observing a run; without an answerer the copilot isn't ready."""
+    ids, live = question.ids, question.live
+    run = FinishedRun(
+        run_id=ids.run_id,
+        trace_id=ids.trace_id,
+        chat_id=ids.chat_id,
+        copilot=live.slug,
+        version=live.version_number,
+        caller=question.caller.principal,
+        user=named(question.user, settings.USER_IN_LOGS),
+        is_trial=question.caller.is_trying,
+        generation=question.query.generation,
+        outcome=Outcome.RUNNING,
+        started_at=opening.started_at,
+        provider=opening.provider,
+        provider_kind=answerer.spec.provider.kind if answerer else "",
+        provider_url=answerer.spec.provider.base_url if answerer else "",
+        model=opening.model,
+        times=RunTimes(received=question.came),
+        # Redaction doesn't cover what a collector of traces gets.
+        keeps_content=live.logging is Logging.EVERYTHING and not live.redaction,
+        traceparent=ids.traceparent,
+    )
+    return RunObserver(run, wants_content=wants_content())

@@ -19,10 +19,10 @@ from copilot_admin.copilots.live import being_deleted
 from copilot_admin.copilots.users import named
 from copilot_admin.errors import RequestError, Unavailable
 from copilot_admin.limits.admission import Admission, LimitExceeded, admit_request
-from copilot_admin.runs.admitted_query import AdmittedQuery
+from copilot_admin.runs.query_context import AdmittedQuery
 from copilot_admin.runs.refused import REFUSED
 from copilot_admin.runs.run import RUNNING, ActiveRun
-from copilot_admin.runs.stops import Stop
+from copilot_admin.runs.tasks import Stop
 from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.storage.writer import READER, WRITER, Deadline
 from copilot_admin.telemetry.finished_runs import report_rejected_run

@@ -10,23 +10,27 @@ import logging
 import weakref
 
 from copilot_admin.agent.answer import answer
-from copilot_admin.agent.llm.endings import truncation
-from copilot_admin.agent.llm.ticker import Ticker
+from copilot_admin.agent.llm.retries import Ticker
+from copilot_admin.agent.llm.token_usage import truncation
 from copilot_admin.agent.values.engine_input import Recollection
 from copilot_admin.agent.values.model_call import Usage
 from copilot_admin.errors import ClientTooSlow, NotReady, RunError, Unavailable, strip_traceback
 from copilot_admin.limits.admission import Admission
 from copilot_admin.models import Logging, Outcome
 from copilot_admin.pricing.cost import Cost, calculate_run_cost
-from copilot_admin.runs.account import Account
-from copilot_admin.runs.admitted_query import AdmittedQuery
-from copilot_admin.runs.announce import TurnChange, announce, may_be_watched
-from copilot_admin.runs.asked import engine_input_of, opening_of
-from copilot_admin.runs.outbox import Outbox
-from copilot_admin.runs.settling import settle
-from copilot_admin.runs.stops import CRASHED, STOPPED, UNHEARD, Stop
-from copilot_admin.runs.tasks import forgive_cancellation, spawn
-from copilot_admin.runs.watched import observe_run
+from copilot_admin.runs.account import Account, observe_run
+from copilot_admin.runs.live_updates import TurnChange, announce, may_be_watched
+from copilot_admin.runs.query_context import AdmittedQuery, engine_input_of, opening_of
+from copilot_admin.runs.sse_writer import Outbox
+from copilot_admin.runs.tasks import (
+    CRASHED,
+    STOPPED,
+    UNHEARD,
+    Stop,
+    forgive_cancellation,
+    settle,
+    spawn,
+)
 from copilot_admin.transcripts.store import JOURNAL, Accepted
 from copilot_admin.transcripts.store.record import Ending
 from copilot_admin.transcripts.store.token_sums import sum_of

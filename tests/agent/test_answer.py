@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.agent.answer import answer
-from copilot_admin.agent.llm.endings import EMPTY_ANSWER, truncation
+from copilot_admin.agent.llm.token_usage import EMPTY_ANSWER, truncation
 from copilot_admin.agent.one_leg import MAX_ROUNDS, Leg
 from copilot_admin.agent.values.engine_input import Memory, Recollection, ServerTool, Thought
 from copilot_admin.agent.values.model_call import (

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from copilot_admin.agent.client_functions.samples import FULL_QUERY, WIDGET_UUID
-from copilot_admin.agent.toolkits.told_names import LONGEST, MOST, listed, quoted
+from copilot_admin.agent.toolkits.texts import LONGEST, MOST, listed, quoted
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from copilot_admin.agent.values.spec import ComponentUse
 from protocol.widgets import Widgets

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.agent.client.extra_state import unseal
-from copilot_admin.agent.client.holders import holders
-from copilot_admin.agent.client.memory import MOST_CARRIED, NOT_CARRIED
+from copilot_admin.agent.client.memory import MOST_CARRIED, NOT_CARRIED, holders
 from copilot_admin.agent.values.engine_input import EngineInput, Exchange, Output
 from copilot_admin.agent.values.model_call import Finish, ModelMessage, ModelRole, ToolCall
 from copilot_admin.agent.values.spec import ComponentUse, WidgetDataMode

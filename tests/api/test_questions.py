@@ -15,9 +15,9 @@ from copilot_admin.copilots.door import Credentials
 from copilot_admin.http.middleware import HttpMiddleware
 from copilot_admin.http.scope import App
 from copilot_admin.models import Outcome, Run
-from copilot_admin.runs.outbox import Outbox
 from copilot_admin.runs.run import RUNNING
-from copilot_admin.runs.stops import Stop
+from copilot_admin.runs.sse_writer import Outbox
+from copilot_admin.runs.tasks import Stop
 from tests.agent.scripted import ScriptedProvider, Step, stalled, text
 from tests.factories import make_key, make_published
 from tests.http.asgi_client import scope

@@ -13,7 +13,7 @@ from copilot_admin.asgi import application
 from copilot_admin.config.roles import Role
 from copilot_admin.http.scope import Receive, Scope, Send
 from copilot_admin.models import Conversation
-from copilot_admin.runs.announce import TurnChange, announce
+from copilot_admin.runs.live_updates import TurnChange, announce
 from copilot_admin.transcripts.store.checkpoints import store
 from copilot_admin.transcripts.store.recorder import Recorder
 from protocol.events import MessageChunk, StatusUpdate

@@ -8,7 +8,9 @@ from typing import Any
 from asgiref.sync import async_to_sync
 import pytest
 
-from copilot_admin.connection_test import discovery, image, origins, standing, workspace_words
+from copilot_admin.connection_test import discovery, image, origins
+from copilot_admin.connection_test import values as standing
+from copilot_admin.connection_test import values as workspace_words
 from copilot_admin.connection_test.questions import QUESTION, body_of, question
 from copilot_admin.connection_test.steps import TITLES, StepName, run_step
 from copilot_admin.connection_test.values import Answer, KeptQuestion, StepVerdict, Unreached

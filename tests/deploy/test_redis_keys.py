@@ -39,7 +39,7 @@ import json
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
-from copilot_admin.admin.logins.counted import within
+from copilot_admin.admin.logins.sign_in_limits import within
 from copilot_admin.models import LimitScope, SubjectLimits
 call_command("copilots", "import", 'FILE', publish=True)
 for scope in (LimitScope.SERVER, LimitScope.ADDRESS):

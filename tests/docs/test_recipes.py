@@ -27,7 +27,7 @@ from copilot_admin.config.roles import Role
 from copilot_admin.copilots.checklist import check
 from copilot_admin.import_export.validation import validate
 from copilot_admin.models import Copilot, Event, EventType
-from copilot_admin.runs.speaker import frames_of
+from copilot_admin.runs.sse_writer import frames_of
 from copilot_admin.transcripts.filters.registry import BY_NAME, FILTERS
 from copilot_admin.transcripts.store.contents import content_of
 from protocol.events import FunctionCall

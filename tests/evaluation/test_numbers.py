@@ -2,7 +2,7 @@
 
 import pytest
 
-from copilot_admin.evaluation.numbers import is_near, numbers_in
+from copilot_admin.evaluation.expectations import is_near, numbers_in
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from copilot_admin.models import (
     Side,
 )
 from copilot_admin.runs.open_run import start_draining, stop_draining
-from copilot_admin.runs.stops import CRASHED
+from copilot_admin.runs.tasks import CRASHED
 from copilot_admin.storage.writer import WRITER, DatabaseThread, Writer
 from tests.agent.scripted import stalled, text
 from tests.evaluation.questions import script

@@ -7,8 +7,13 @@ import pytest
 
 from copilot_admin.copilots.publishing import publish
 from copilot_admin.evaluation import versions
-from copilot_admin.evaluation.changes import in_a_line, marked_changes, proposed_note
-from copilot_admin.evaluation.differences import PartKind, TextPart
+from copilot_admin.evaluation.differences import (
+    PartKind,
+    TextPart,
+    in_a_line,
+    marked_changes,
+    proposed_note,
+)
 from copilot_admin.evaluation.versions import VersionFigures, version_of, version_page
 from copilot_admin.models import (
     Conversation,

@@ -17,8 +17,8 @@ from copilot_admin.import_export.faults import MOST_TOLD, BadCopilotFile
 from copilot_admin.import_export.import_rights import ImportWish
 from copilot_admin.import_export.loading import MOST_BYTES, as_json
 from copilot_admin.models import Copilot, Provider
-from copilot_admin.redaction import checked
-from copilot_admin.redaction.own import SearchNotEnded
+from copilot_admin.redaction import custom_expressions as checked
+from copilot_admin.redaction.custom_expressions import SearchNotEnded
 from tests.factories import make_provider
 
 

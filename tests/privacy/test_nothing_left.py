@@ -12,7 +12,7 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin import models
-from copilot_admin.admin.copilots.copies import duplicate
+from copilot_admin.admin.copilots.archive import duplicate
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.evaluation.replay_queue import begin
 from copilot_admin.jobs import tasks as background_tasks

@@ -4,8 +4,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.redaction import own
-from copilot_admin.redaction.checked import expression_fault
+from copilot_admin.redaction import custom_expressions as own
+from copilot_admin.redaction.custom_expressions import expression_fault
 from copilot_admin.redaction.kinds import LONGEST, DataKind
 from copilot_admin.redaction.redactor import NOT_STORED, RedactedText, redacted, told
 from copilot_admin.redaction.rules import (

@@ -14,8 +14,8 @@ from copilot_admin.ids import Ids
 from copilot_admin.models import Logging, Outcome
 from copilot_admin.pricing.cost import Cost
 from copilot_admin.runs import run as run_task
-from copilot_admin.runs.admitted_query import AdmittedQuery
 from copilot_admin.runs.open_run import frames, open_run
+from copilot_admin.runs.query_context import AdmittedQuery
 from copilot_admin.runs.run import ActiveRun
 from copilot_admin.storage.writer import Deadline
 from copilot_admin.transcripts.store import Accepted, Kept, Opening, Refusal

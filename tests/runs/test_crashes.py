@@ -12,8 +12,8 @@ from copilot_admin.agent.values.model_call import Finish
 from copilot_admin.models import Event, Node, Outcome, Run, Turn
 from copilot_admin.runs import run as run_task
 from copilot_admin.runs.run import RUNNING
-from copilot_admin.runs.speaker import Speaker
-from copilot_admin.runs.stops import CRASHED
+from copilot_admin.runs.sse_writer import Speaker
+from copilot_admin.runs.tasks import CRASHED
 from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.transcripts.store import JOURNAL, finishing
 from copilot_admin.transcripts.store import journal as journal_module

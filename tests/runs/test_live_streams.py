@@ -23,9 +23,10 @@ from copilot_admin.models import (
     SavedAnswer,
     Side,
 )
-from copilot_admin.runs import account, open_run, outbox
+from copilot_admin.runs import account, open_run
 from copilot_admin.runs import run as run_task
-from copilot_admin.runs.admitted_query import AdmittedQuery
+from copilot_admin.runs import sse_writer as outbox
+from copilot_admin.runs.query_context import AdmittedQuery
 from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.transcripts.store import JOURNAL
 from protocol.requests import read

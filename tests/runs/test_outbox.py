@@ -2,7 +2,7 @@
 
 import asyncio
 
-from copilot_admin.runs.outbox import FULL_BYTES, Outbox
+from copilot_admin.runs.sse_writer import FULL_BYTES, Outbox
 from tests.agent.virtual_time import run_at_once
 
 

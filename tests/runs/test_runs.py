@@ -15,11 +15,12 @@ from copilot_admin.copilots.token_rules import UserIdDisclosure
 from copilot_admin.errors import ProviderBroke
 from copilot_admin.models import EventType, Logging, Outcome
 from copilot_admin.redaction.rules import NO_RULES
-from copilot_admin.runs import account, run, speaker
-from copilot_admin.runs.asked import older_signing_keys, signing_key
+from copilot_admin.runs import account, run
+from copilot_admin.runs import sse_writer as speaker
+from copilot_admin.runs.query_context import older_signing_keys, signing_key
 from copilot_admin.runs.run import RUNNING, TICK_SECONDS
-from copilot_admin.runs.speaker import FIRST_EVENT_SECONDS, PING_SECONDS, frames_of
-from copilot_admin.runs.stops import CRASHED
+from copilot_admin.runs.sse_writer import FIRST_EVENT_SECONDS, PING_SECONDS, frames_of
+from copilot_admin.runs.tasks import CRASHED
 from copilot_admin.transcripts.store import Accepted, Kept
 from copilot_admin.transcripts.store.record import Entry, Piece
 from copilot_admin.transcripts.store.recorder import LARGE

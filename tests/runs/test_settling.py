@@ -15,7 +15,7 @@ from copilot_admin.limits.usage import Usage as LimitUsage
 from copilot_admin.limits.usage import get_budgets
 from copilot_admin.models import CostConfidence, LimitScope
 from copilot_admin.pricing.cost import UNKNOWN_COST, ZERO_COST, Cost, RunCost
-from copilot_admin.runs.settling import settle
+from copilot_admin.runs.tasks import settle
 from copilot_admin.storage.errors import DatabaseUnavailable
 
 pytestmark = pytest.mark.django_db

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from copilot_admin.runs.outbox import Outbox
-from copilot_admin.runs.speaker import FIRST_EVENT_SECONDS, PING_SECONDS, Speaker
+from copilot_admin.runs.sse_writer import FIRST_EVENT_SECONDS, PING_SECONDS, Outbox, Speaker
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
 from protocol.generations import Generation
 from protocol.sse import PING, encode_chunk

@@ -18,8 +18,8 @@ from copilot_admin.runs.open_run import (
     end_revoked,
     interrupt_all,
 )
-from copilot_admin.runs.speaker import Speaker
-from copilot_admin.runs.stops import CRASHED, DELETED, RESTARTING, REVOKED, Stop
+from copilot_admin.runs.sse_writer import Speaker
+from copilot_admin.runs.tasks import CRASHED, DELETED, RESTARTING, REVOKED, Stop
 from copilot_admin.transcripts.store import Kept
 from protocol.events import MessageChunk
 from protocol.sse import encode_chunk

@@ -8,7 +8,7 @@ import pytest
 
 from copilot_admin.agent.values.model_call import Finish
 from copilot_admin.runs import run as run_task
-from copilot_admin.runs.announce import TurnChange
+from copilot_admin.runs.live_updates import TurnChange
 from copilot_admin.runs.run import RUNNING, ActiveRun
 from copilot_admin.transcripts.store import JOURNAL
 from copilot_admin.transcripts.store.record import Piece

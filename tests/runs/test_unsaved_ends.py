@@ -13,7 +13,7 @@ from copilot_admin.asgi import application
 from copilot_admin.errors import ProviderBroke
 from copilot_admin.models import Outcome, Run, TurnState
 from copilot_admin.runs.run import RUNNING
-from copilot_admin.runs.stops import CRASHED
+from copilot_admin.runs.tasks import CRASHED
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.transcripts.store import JOURNAL, finishing
 from copilot_admin.transcripts.store.recorder import Recorder

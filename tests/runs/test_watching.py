@@ -19,10 +19,15 @@ from redis.exceptions import RedisError
 
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation
-from copilot_admin.runs import announce as announcing
-from copilot_admin.runs import watching
-from copilot_admin.runs.announce import TurnChange, announce, group_of, may_be_watched
-from copilot_admin.runs.watching import websocket_urlpatterns
+from copilot_admin.runs import live_updates as announcing
+from copilot_admin.runs import live_updates as watching
+from copilot_admin.runs.live_updates import (
+    TurnChange,
+    announce,
+    group_of,
+    may_be_watched,
+    websocket_urlpatterns,
+)
 from copilot_admin.storage.writer import READER
 from tests.agent.virtual_time import run_at_once
 from tests.factories import make_user

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.runs import open_run
-from copilot_admin.runs.stops import Stop
+from copilot_admin.runs.tasks import Stop
 from copilot_admin.server import shutdown
 from copilot_admin.server.shutdown import drain, install_signal_handlers
 from tests.polling import HANGS_SECONDS

@@ -28,7 +28,7 @@ from copilot_admin.admin.access.powers import (
 from copilot_admin.admin.access.rights import RightsField
 from copilot_admin.admin.common.audited import AuditedAdmin
 from copilot_admin.admin.common.generics import PersonModelAdmin
-from copilot_admin.admin.common.no_popups import NoPopups
+from copilot_admin.admin.common.read_only import NoPopups
 from copilot_admin.admin.common.widgets import SwitchesWidget, Text
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.logins.log_in_rows import carried_out, rows_of

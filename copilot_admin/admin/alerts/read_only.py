@@ -7,7 +7,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-from copilot_admin.admin.common.written_by_server import WrittenByServer
+from copilot_admin.admin.common.read_only import WrittenByServer
 
 _OFFERED = ("", "exact", "id__exact", "isnull")  # behind a field
 

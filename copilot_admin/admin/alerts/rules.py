@@ -18,10 +18,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from copilot_admin.admin.alerts.rule_form import RuleForm
-from copilot_admin.admin.alerts.told_form import WHICH, WHO
+from copilot_admin.admin.alerts.forms import WHICH, WHO, RuleForm
 from copilot_admin.admin.common.generics import AlertRuleModelAdmin
-from copilot_admin.admin.common.no_popups import NoPopups
+from copilot_admin.admin.common.read_only import NoPopups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.alerts.deliveries import create_deliveries
 from copilot_admin.alerts.messages import build_test_message, describe_condition

@@ -18,12 +18,11 @@ from django.views.decorators.http import require_safe
 
 from copilot_admin.admin.audit.download import MEDIA_TYPES, pieces, pieces_in_loop
 from copilot_admin.admin.audit.entry import address_of, compared, is_right, names
-from copilot_admin.admin.audit.filters import found, read_audit_filters
-from copilot_admin.admin.audit.pages import page_of
+from copilot_admin.admin.audit.filters import found, page_of, read_audit_filters
 from copilot_admin.admin.audit.words import kind_words, kinds
 from copilot_admin.admin.common.bodies import gives_body
 from copilot_admin.admin.common.generics import AuditModelAdmin
-from copilot_admin.admin.common.written_by_server import WrittenByServer
+from copilot_admin.admin.common.read_only import WrittenByServer
 from copilot_admin.admin.frame.site import site
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record

@@ -15,9 +15,9 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from copilot_admin.admin.common.chosen_rows import ChosenRows
+from copilot_admin.admin.common.form_fields import check_unturned
 from copilot_admin.admin.common.gone import GoneRows
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
-from copilot_admin.admin.common.unturned import check_unturned
 from copilot_admin.audit.changes import Snapshot, snapshot
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record

@@ -1,6 +1,7 @@
-"""What the pages of components say of them: parameters, types and samples in words."""
+"""Descriptions of components and their use."""
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import Parameter as Taken
 
@@ -9,6 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from copilot_admin.accounts.members import Person, reachable
 from copilot_admin.agent.component_runs.samples import sample_arguments
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.components.registry import registry
@@ -130,3 +132,23 @@ def _shown(default: object) -> str | None:
     if isinstance(default, tuple | frozenset):
         default = list(default)
     return pretty_json(default)  # type: ignore[arg-type]  # defaults are JSON, as the schema is
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftWithComponent:
+    """A copilot whose draft has a component switched on."""
+
+    copilot_id: int
+    copilot: str
+    version: str
+
+
+def uses(user: Person) -> Mapping[str, Sequence[DraftWithComponent]]:
+    """The copilots of somebody that use a component, by its name, without the archive; one query."""
+    found: dict[str, list[DraftWithComponent]] = defaultdict(list)
+    rows = reachable(user).in_use().by_name().values_list("pk", "name", "components")
+    for pk, name, components in rows.exclude(components=[]):
+        for row in components:
+            use = DraftWithComponent(copilot_id=pk, copilot=name, version=row["version"])
+            found[row["name"]].append(use)
+    return found

@@ -21,7 +21,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.common.unturned import refuse_turned
+from copilot_admin.admin.common.form_fields import refuse_turned
 from copilot_admin.admin.common.widgets import PageWidget, draw
 
 MOST_ROWS = 100  # of one list; a copilot with more has been made by a script, and edited by one

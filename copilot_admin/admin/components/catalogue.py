@@ -11,12 +11,12 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from copilot_admin.admin.common.component_uses import uses
 from copilot_admin.admin.common.component_words import (
     about,
     component_or_404,
     parameters,
     sample_call,
+    uses,
 )
 from copilot_admin.admin.components.trial_views import FOLDER, TRY, ComponentTrialViews
 from copilot_admin.agent.components.registry import registry

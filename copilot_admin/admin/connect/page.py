@@ -14,9 +14,8 @@ from django.utils.translation import gettext_lazy
 from copilot_admin.accounts.members import reachable
 from copilot_admin.admin.frame.site import site
 from copilot_admin.config.origins import check_origin
-from copilot_admin.connection_test.setup import problem_of
 from copilot_admin.connection_test.steps import TITLES, StepName
-from copilot_admin.connection_test.values import StepResult, StepVerdict
+from copilot_admin.connection_test.values import StepResult, StepVerdict, problem_of
 from copilot_admin.copilots.at_once import keys_of
 from copilot_admin.http.origins import ALLOWED_ORIGINS, get_base_url
 from copilot_admin.models import Access, Copilot

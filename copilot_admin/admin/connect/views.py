@@ -29,9 +29,8 @@ from copilot_admin.admin.connect.page import (
 )
 from copilot_admin.admin.frame.site import site
 from copilot_admin.connection_test.asking import asking, may_be_asked
-from copilot_admin.connection_test.setup import setup_of
 from copilot_admin.connection_test.steps import StepName, run_step
-from copilot_admin.connection_test.values import Setup, StepResult
+from copilot_admin.connection_test.values import Setup, StepResult, setup_of
 from copilot_admin.http.origins import get_base_url
 from copilot_admin.models import EndpointKey
 

@@ -11,8 +11,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from copilot_admin.admin.copilots.archive import ArchiveViews
-from copilot_admin.admin.copilots.copies import duplicate
+from copilot_admin.admin.copilots.archive import ArchiveViews, duplicate
 from copilot_admin.admin.copilots.exports import ExportViews
 from copilot_admin.admin.copilots.tags import TagViews
 from copilot_admin.admin.copilots.views import CopilotViews

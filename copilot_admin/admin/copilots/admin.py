@@ -17,22 +17,19 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from copilot_admin.accounts.members import may_publish, reachable
-from copilot_admin.admin.common.fieldsets import without
-from copilot_admin.admin.common.no_popups import NoPopups
 from copilot_admin.admin.common.reach import behind_the_wall
+from copilot_admin.admin.common.read_only import NoPopups, without
 from copilot_admin.admin.copilots import actions
-from copilot_admin.admin.copilots.archive import ArchiveViews
+from copilot_admin.admin.copilots.archive import ArchiveViews, deletion_of, revoke_keys_of
 from copilot_admin.admin.copilots.at_once import AtOnceViews
-from copilot_admin.admin.copilots.deletion import deletion_of, revoke_keys_of
 from copilot_admin.admin.copilots.draft_inputs import AT_ONCE, sections
 from copilot_admin.admin.copilots.exports import ExportViews
-from copilot_admin.admin.copilots.filters import StateFilter, TagFilter
 from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.admin.copilots.imports import CopilotImportViews
 from copilot_admin.admin.copilots.kept_copy import forget_copy
 from copilot_admin.admin.copilots.members import MemberViews
 from copilot_admin.admin.copilots.model_views import ModelViews
-from copilot_admin.admin.copilots.page import page_context
+from copilot_admin.admin.copilots.page import StateFilter, TagFilter, page_context
 from copilot_admin.admin.copilots.replays import ReplayViews
 from copilot_admin.admin.copilots.tags import TagViews
 from copilot_admin.admin.copilots.templates import TemplateViews

@@ -1,11 +1,15 @@
-"""Putting copilots away and bringing them back: the page that asks, and what is said afterwards."""
+"""Archive, copies and deletion of copilots."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
+from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, PermissionsMixin
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
+from django.db.models import Count, F, Q
 from django.http import (
     HttpRequest,
     HttpResponse,
@@ -15,6 +19,7 @@ from django.http import (
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -22,7 +27,17 @@ from django.utils.translation import ngettext
 from copilot_admin.admin.common.use import WeekUse, use_of_the_week
 from copilot_admin.admin.copilots.views import CopilotViews, page_of
 from copilot_admin.copilots.archive import bring_back, put_away
-from copilot_admin.models import Action, Copilot
+from copilot_admin.copilots.questions.order import copy_questions
+from copilot_admin.copilots.slugs import LONGEST, free_slug
+from copilot_admin.models import (
+    Action,
+    Conversation,
+    Copilot,
+    CopilotVersion,
+    EndpointKey,
+    LegalHold,
+)
+from copilot_admin.privacy.holds import holds_on_copilot
 
 FOLDER = "admin/copilot_admin/copilot"
 
@@ -123,3 +138,97 @@ class ArchiveViews(CopilotViews):
             len(back),
         )
         messages.success(request, text % {"count": len(back), "name": back[0].name})
+
+
+SUFFIX = " (copy)"
+LONGEST_ORIGINAL = LONGEST - len("-copy")
+
+
+def duplicate(copilot: Copilot) -> Copilot:
+    """A draft with the same content and questions, a name and slug of its own, never published."""
+    copy = Copilot.objects.get(pk=copilot.pk)
+    copy.pk = None
+    copy._state.adding = True
+    copy.live = None
+    copy.archived_at = copy.deletion_requested_at = copy.deletion_moved_at = None
+    copy.name = _free_name(copilot.name)
+    copy.slug = free_slug(copilot.slug[:LONGEST_ORIGINAL].rstrip("-") + "-copy")
+    with transaction.atomic():
+        copy.save()
+        copy_questions(copilot, to=copy)
+    return copy
+
+
+def _free_name(name: str) -> str:
+    longest = Copilot._meta.get_field("name").max_length or 0
+    suffixes = (SUFFIX if number == 1 else f" (copy {number})" for number in count(1))
+    names = (name[: longest - len(suffix)] + suffix for suffix in suffixes)
+    return next(name for name in names if not Copilot.objects.filter(name__iexact=name).exists())
+
+
+User = AbstractBaseUser | AnonymousUser
+
+
+def deletion_of(
+    copilots: Iterable[Copilot], *, user: User
+) -> tuple[list[Any], dict[str, int], set[str], list[str]]:
+    """What Django's confirmation page shows: things, counts, missing permissions, obstacles.
+
+    Conversations are evidence: with them a copilot is deleted only by somebody who may delete
+    conversations. Anybody else is told to leave it in the archive.
+    """
+    things: list[Any] = []
+    obstacles: list[str] = []
+    conversations, versions = 0, 0
+    may_delete = isinstance(user, PermissionsMixin) and user.has_perm(
+        "copilot_admin.delete_conversation"
+    )
+    for copilot in copilots:
+        had = Conversation.objects.filter(copilot=copilot).count()
+        conversations += had
+        versions += CopilotVersion.objects.filter(copilot=copilot).count()
+        things.append(str(copilot))
+        obstacles += [_held(copilot, hold) for hold in holds_on_copilot(copilot.pk)[:1]]
+        if had and not may_delete:
+            obstacles.append(_kept_for_review(copilot, had))
+    counts = {
+        str(Copilot._meta.verbose_name_plural): len(things),
+        str(CopilotVersion._meta.verbose_name_plural): versions,
+        str(Conversation._meta.verbose_name_plural): conversations,
+    }
+    return things, {name: number for name, number in counts.items() if number}, set(), obstacles
+
+
+def revoke_keys_of(copilot_ids: Sequence[int]) -> None:
+    """Revokes the keys that are for these copilots alone.
+
+    They would open nothing more; revoked, they say so.
+    """
+    lost = (
+        EndpointKey.objects.annotate(
+            scope=Count("copilots", distinct=True),
+            going=Count("copilots", filter=Q(copilots__in=copilot_ids), distinct=True),
+        )
+        .filter(going__gt=0, going=F("scope"), revoked_at=None)
+        .values_list("pk", flat=True)
+    )
+    EndpointKey.objects.filter(pk__in=list(lost)).update(revoked_at=timezone.now())
+
+
+def _held(copilot: Copilot, hold: LegalHold) -> str:
+    sentence = _(
+        "A legal hold keeps “%(name)s” or transcripts of it (%(reason)s, placed by %(by)s). It can "
+        "be deleted when that is released."
+    )
+    return sentence % {"name": copilot, "reason": hold.reason, "by": hold.placed_by_name}
+
+
+def _kept_for_review(copilot: Copilot, conversations: int) -> str:
+    sentence = ngettext(
+        "“%(name)s” has one conversation that reviewers may need. Leave it in the archive, or ask "
+        "an administrator.",
+        "“%(name)s” has %(count)d conversations that reviewers may need. Leave it in the archive, "
+        "or ask an administrator.",
+        conversations,
+    )
+    return sentence % {"name": copilot, "count": conversations}

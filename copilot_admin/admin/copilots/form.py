@@ -11,10 +11,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.component_words import first_sentence
+from copilot_admin.admin.common.form_fields import unturned, with_plain_newlines
 from copilot_admin.admin.common.generics import CopilotModelForm
-from copilot_admin.admin.common.newlines import with_plain_newlines
 from copilot_admin.admin.common.rows import RowsField
-from copilot_admin.admin.common.unturned import unturned
 from copilot_admin.admin.common.widgets import DatalistInput, SwitchesWidget
 from copilot_admin.admin.copilots.components_field import ComponentsField
 from copilot_admin.admin.copilots.data_rows import SCHEMA_BUTTON, with_schema
@@ -31,7 +30,7 @@ from copilot_admin.admin.copilots.edit_lock import EditLock
 from copilot_admin.admin.copilots.rows import ParameterRow
 from copilot_admin.admin.copilots.version_image import VersionImage
 from copilot_admin.agent.files.pictures import MOST_PIXELS_OF_AN_ICON
-from copilot_admin.agent.llm.parameters import RESERVED_PARAMETERS
+from copilot_admin.agent.llm.model_choice import RESERVED_PARAMETERS
 from copilot_admin.agent.tools.registry import find_tools, tool_names
 from copilot_admin.copilots.fields.text_checks import (
     description_length_fault,

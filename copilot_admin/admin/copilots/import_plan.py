@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 
 from copilot_admin.copilots.drafts import FieldChange, label_of, value_in_words
 from copilot_admin.copilots.fields.table import AT_ONCE
-from copilot_admin.evaluation.changes import MarkedChange, marked
+from copilot_admin.evaluation.differences import MarkedChange, marked
 from copilot_admin.import_export.bundles import FileChange
 from copilot_admin.import_export.changes import Difference, Effect
 

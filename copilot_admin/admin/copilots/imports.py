@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.accounts.members import is_reachable, may_publish
-from copilot_admin.admin.common.uploads import SeveralFiles, UploadsField
+from copilot_admin.admin.common.form_fields import SeveralFiles, UploadsField
 from copilot_admin.admin.copilots.import_plan import digest_of, planned, unchanged
 from copilot_admin.admin.copilots.views import NO_ID, CopilotViews, person_of
 from copilot_admin.audit.parties import Actor

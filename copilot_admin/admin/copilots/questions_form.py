@@ -11,14 +11,13 @@ from django.utils.functional import Promise, cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from copilot_admin.admin.common.newlines import with_plain_newlines
-from copilot_admin.admin.common.unturned import check_unturned
+from copilot_admin.admin.common.form_fields import check_unturned, with_plain_newlines
 from copilot_admin.admin.common.widgets import BoundedText
 from copilot_admin.agent.client_functions.registry import labels
 from copilot_admin.copilots.questions.entry import LONGEST_QUESTION, QuestionEntry
 from copilot_admin.copilots.questions.expectation import LONGEST_EXPECTED, ExpectationKind
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.evaluation.numbers import numbers_in
+from copilot_admin.evaluation.expectations import numbers_in
 from copilot_admin.import_export.questions import fill, read_question, row_of
 from copilot_admin.models import SavedQuestion
 from copilot_admin.models.evaluation import MAX_LABEL_LENGTH

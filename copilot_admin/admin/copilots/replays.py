@@ -1,29 +1,113 @@
-"""The pages of a copilot's replays: begun, watched, paused, stopped, each pair side by side."""
+"""Replays of saved questions."""
 
+from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
+from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import URLPattern, path, reverse
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
 from copilot_admin.admin.copilots.questions import FOLDER, QuestionViews
-from copilot_admin.admin.copilots.replay_form import ReplayForm
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.evaluation.replay_decisions import ReplayWish, cost_sentence
 from copilot_admin.evaluation.replay_reading import Which, pair_differences, pairs_of, replay_views
-from copilot_admin.evaluation.replay_targets import replay_of
+from copilot_admin.evaluation.replay_targets import WantedTarget, replay_of
 from copilot_admin.evaluation.replay_tasks import replay_in_background, wish
-from copilot_admin.models import Action, Copilot, Replay, ReplayAnswer, ReplayState
+from copilot_admin.models import (
+    Action,
+    Copilot,
+    Provider,
+    Replay,
+    ReplayAnswer,
+    ReplayState,
+    ReplayTarget,
+    SavedQuestion,
+)
+from copilot_admin.models.pricing import COST
+
+ALL = "all"
+LABEL = "label:"
+MOST_VERSIONS = 50  # that can be chosen, the newest
+_CENTS = 6
+
+
+class ReplayForm(forms.Form):
+    """What a replay is begun with: which questions, who is asked, what it may cost."""
+
+    questions = forms.ChoiceField(label=gettext_lazy("Questions"))
+    target = forms.ChoiceField(
+        label=gettext_lazy("Ask"),
+        choices=ReplayTarget.choices,
+        initial=ReplayTarget.DRAFT,
+        widget=forms.RadioSelect,
+    )
+    version = forms.ChoiceField(label=gettext_lazy("Version"), required=False)
+    provider = forms.ModelChoiceField(
+        label=gettext_lazy("Provider of the other model"),
+        queryset=Provider.objects.all(),
+        required=False,
+        empty_label=gettext_lazy("That of the draft"),
+    )
+    model = forms.CharField(
+        label=gettext_lazy("Other model"), max_length=200, required=False, strip=True
+    )
+    most_cost = forms.DecimalField(
+        label=gettext_lazy("Most that it may cost, in US dollars"),
+        min_value=Decimal(0),
+        max_digits=COST["max_digits"],
+        decimal_places=_CENTS,
+        required=False,
+        help_text=gettext_lazy(
+            "It stops before a question that would go beyond. Answers of unknown cost count nothing."
+        ),
+    )
+
+    def __init__(self, copilot: Copilot, *args: object) -> None:
+        super().__init__(*args)  # type: ignore[arg-type]  # as the stubs of forms have it
+        self.copilot = copilot
+        rows = SavedQuestion.objects.filter(copilot=copilot).exclude(label="")
+        labels = rows.order_by("label").values_list("label", flat=True).distinct()
+        numbers = copilot.versions.order_by("-number").values_list("number", flat=True)
+        fields: Any = self.fields
+        fields["questions"].choices = [(ALL, _("All")), *((LABEL + one, one) for one in labels)]
+        newest = [(str(one), str(one)) for one in numbers[:MOST_VERSIONS]]
+        fields["version"].choices = [("", "–"), *newest]  # noqa: RUF001  # a dash
+
+    def wanted(self) -> WantedTarget:
+        """What the form asks a replay to do."""
+        given = self.cleaned_data
+        return WantedTarget(
+            target=ReplayTarget(given["target"]),
+            version_number=int(given["version"] or 0),
+            provider=given["provider"],
+            model=given["model"],
+            most_cost=given["most_cost"],
+        )
+
+    @property
+    def label(self) -> str:
+        """The label of the questions that were chosen; empty: all."""
+        which: str = self.cleaned_data["questions"]
+        return which.removeprefix(LABEL) if which.startswith(LABEL) else ""
+
+    def chosen(self) -> QuerySet[SavedQuestion]:
+        """The questions that are asked."""
+        rows = SavedQuestion.objects.filter(copilot=self.copilot)
+        return rows.filter(label=self.label) if self.label else rows
+
 
 REPLAYS_OF_A_PAGE = 20
 PAIRS_OF_A_PAGE = 50

@@ -22,7 +22,7 @@ from django.utils.translation import gettext_lazy
 from copilot_admin.accounts.members import may_publish
 from copilot_admin.admin.common.audited import stored
 from copilot_admin.admin.common.published import tell_published
-from copilot_admin.admin.copilots.copies import duplicate
+from copilot_admin.admin.copilots.archive import duplicate
 from copilot_admin.admin.copilots.views import CopilotViews, number_in, person_of, with_next
 from copilot_admin.copilots.archive import lock
 from copilot_admin.copilots.drafts import digest_of
@@ -35,7 +35,7 @@ from copilot_admin.copilots.publishing import (
     restore,
 )
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.evaluation.changes import marked_changes
+from copilot_admin.evaluation.differences import marked_changes
 from copilot_admin.evaluation.versions import version_of, version_page
 from copilot_admin.models import Action, Copilot, CopilotVersion
 from protocol.json import Json

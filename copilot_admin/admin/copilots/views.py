@@ -38,7 +38,7 @@ from copilot_admin.copilots.fields.codecs import image_of
 from copilot_admin.copilots.fields.text_checks import without_turning_signs
 from copilot_admin.copilots.publishing import NotPublishable, publish
 from copilot_admin.copilots.remote_images import fetch_copies, stored_image
-from copilot_admin.evaluation.changes import MarkedChange, marked, proposed_note
+from copilot_admin.evaluation.differences import MarkedChange, marked, proposed_note
 from copilot_admin.evaluation.question_fares import Fares, fares_of
 from copilot_admin.models import Action, Copilot, CopilotVersion
 

@@ -1,18 +1,47 @@
-"""Says in the audit trail who logged in and out, who failed to, and who changed his password."""
+"""Sign-in page and its audit entries."""
 
+from http import HTTPStatus
 import logging
 from typing import Any
 
+from axes.signals import user_locked_out
+from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, User
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 
-from copilot_admin.admin.frame.login import client_address, counted_name
+from copilot_admin.admin.logins.sign_in_limits import client_address, counted_address, counted_name
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record, record_read
+from copilot_admin.http.errors import skip_request_log
 from copilot_admin.models import Action
 
 logger = logging.getLogger(__name__)
+
+
+__all__ = ["client_address", "counted_address", "counted_name", "locked_out"]
+
+
+def locked_out(
+    request: HttpRequest, response: HttpResponse | None, credentials: dict[str, Any] | None
+) -> HttpResponse:
+    """The answer to an attempt that is not looked at, which has a line of ours in the log."""
+    answer = render(request, "locked_out.html", status=HTTPStatus.TOO_MANY_REQUESTS)
+    answer["Retry-After"] = str(int(settings.AXES_COOLOFF_TIME.total_seconds()))
+    return skip_request_log(answer)
+
+
+def log_lockout(
+    request: HttpRequest, username: str | None, ip_address: str | None, **_: object
+) -> None:
+    """Leaves one line for each attempt that is refused."""
+    logger.warning(
+        "Log-in refused after too many failures: account %s from %s.", username, ip_address
+    )
+
+
+user_locked_out.connect(log_lockout, dispatch_uid="copilot_admin.log_lockout")
 
 
 def logged_in(request: HttpRequest | None, user: AbstractBaseUser, **_: object) -> None:

@@ -8,8 +8,7 @@ from django.urls import NoReverseMatch, reverse
 
 from copilot_admin.accounts.members import reachable
 from copilot_admin.admin.frame.attention import attention
-from copilot_admin.admin.frame.cards import Overview, overview_of
-from copilot_admin.admin.frame.looked_after import looked_after
+from copilot_admin.admin.frame.cards import Overview, looked_after, overview_of
 from copilot_admin.admin.frame.next_steps import next_steps
 from copilot_admin.copilots.tags import known_tags, tagged
 from copilot_admin.models import Conversation

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
-from copilot_admin.admin.logins.asking import json_of
+from copilot_admin.admin.logins.oidc_http import json_of
 from copilot_admin.admin.logins.unreached import SILENT, why_unreached
 from copilot_admin.config.sso import OidcProvider
 from copilot_admin.errors import Unavailable

@@ -16,8 +16,8 @@ from copilot_admin.accounts.external_accounts import (
     parse_groups,
     sanitize_name,
 )
-from copilot_admin.admin.logins.asking import json_of
 from copilot_admin.admin.logins.discovery import Endpoints
+from copilot_admin.admin.logins.oidc_http import json_of
 from copilot_admin.admin.logins.unreached import SILENT, why_unreached
 from copilot_admin.config.sso import OidcProvider
 from copilot_admin.errors import Unauthorized, Unavailable

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
 from copilot_admin.accounts.external_accounts import is_external
-from copilot_admin.admin.logins.attempts import attempt_words
+from copilot_admin.admin.logins.sign_in_limits import attempt_words
 from copilot_admin.errors import Unavailable
 
 

@@ -24,9 +24,8 @@ from mozilla_django_oidc.utils import (
 from mozilla_django_oidc.views import get_next_url
 
 from copilot_admin.accounts.external_accounts import get_or_create_account
-from copilot_admin.admin.logins.addresses import client_address
-from copilot_admin.admin.logins.counted import within
 from copilot_admin.admin.logins.sessions import LoginSource, let_in
+from copilot_admin.admin.logins.sign_in_limits import client_address, within
 from copilot_admin.config.sso import OidcProvider
 from copilot_admin.errors import Forbidden, RequestError, Unauthorized
 from copilot_admin.http.errors import build_retry_headers

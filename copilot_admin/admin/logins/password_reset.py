@@ -19,8 +19,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django_tasks import task
 
-from copilot_admin.admin.logins.addresses import client_address
-from copilot_admin.admin.logins.counted import within
+from copilot_admin.admin.logins.sign_in_limits import client_address, within
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.http.origins import get_base_url

@@ -5,9 +5,7 @@ from django.urls import path
 from copilot_admin.admin.common.reach import within_reach
 from copilot_admin.admin.playground.choices import choices
 from copilot_admin.admin.playground.html_frame import html_frame
-from copilot_admin.admin.playground.judging import judge
-from copilot_admin.admin.playground.saving import save
-from copilot_admin.admin.playground.views import answer, ask
+from copilot_admin.admin.playground.views import answer, ask, judge, save
 
 app_name = "playground"
 urlpatterns = [

@@ -1,8 +1,4 @@
-"""The views of the playground: a question to the unsaved draft, and its answer as blocks.
-
-Asking is a query like any other, with a session instead of a key: it is on the query path, and so
-it is asynchronous, as nothing else in the admin is.
-"""
+"""Views of the playground: ask, rate, save as a test case."""
 
 from collections import deque
 from collections.abc import AsyncGenerator
@@ -11,8 +7,10 @@ from datetime import datetime
 from functools import partial
 
 from asgiref.sync import sync_to_async
-from django.contrib.auth.models import AbstractUser
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser, AbstractUser
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
@@ -22,21 +20,85 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from copilot_admin.admin.playground.asked import query_of_form, sent_query
+from copilot_admin.accounts.members import is_reachable
+from copilot_admin.admin.playground.answers import figures_of, told_event
 from copilot_admin.admin.playground.builders import CHANGE, may_build
-from copilot_admin.admin.playground.figures import figures_of
-from copilot_admin.admin.playground.told import told_event
+from copilot_admin.admin.playground.sent import sent_json
+from copilot_admin.admin.playground.sides import QUERY, origin_of, side_of
 from copilot_admin.admin.transcripts.facts import facts_of, latest_turn
 from copilot_admin.admin.transcripts.page import parts_of
 from copilot_admin.agent.values.model_call import ModelCall
-from copilot_admin.errors import Forbidden, RequestError, Unauthorized
-from copilot_admin.evaluation.playground import builder
+from copilot_admin.audit.parties import Actor, Subject
+from copilot_admin.audit.recording import record
+from copilot_admin.errors import (
+    ConfigurationError,
+    Forbidden,
+    MalformedBody,
+    NotFound,
+    RequestError,
+    Unauthorized,
+    UnusableRequest,
+)
+from copilot_admin.evaluation.playground import Witness, builder
 from copilot_admin.http.errors import build_error_body, build_retry_headers
 from copilot_admin.http.streams import EventStreamResponse
-from copilot_admin.models import Conversation, Feedback, FeedbackSource
+from copilot_admin.ids import new_ids
+from copilot_admin.import_export.questions import add_question, read_question
+from copilot_admin.models import Action, Conversation, Copilot, Feedback, FeedbackSource, Turn
 from copilot_admin.runs.open_run import frames, open_run
-from copilot_admin.runs.stops import Stop
+from copilot_admin.runs.query_context import AdmittedQuery
+from copilot_admin.runs.tasks import Stop
+from copilot_admin.transcripts.feedback import GivenFeedback, keep
 from copilot_admin.transcripts.queries import read_outline, read_tree, read_turns
+from protocol.query import Query
+from protocol.requests import UnusableQuery, read
+from protocol.strict_json import MalformedJson, parse
+
+
+def sent_query(request: HttpRequest) -> bytes:
+    """The query that the simulated Workspace sends."""
+    return sent_json(request, QUERY)
+
+
+def query_of_form(
+    request: HttpRequest, pk: int, body: bytes, *, user: AbstractBaseUser, tell: Witness
+) -> AdmittedQuery:
+    """Reads a question to a draft or a version; reads the database, and saves nothing.
+
+    Args:
+        request: With the copilot's form or the version that is asked.
+        pk: Of the copilot.
+        body: The query.
+        user: Who tries it.
+        tell: Told of each request to the model.
+
+    Raises:
+        NotFound: There is no such copilot, version or provider.
+        MalformedBody: The query is no JSON.
+        UnusableRequest: The query asks nothing, or the form cannot be understood.
+    """
+    if not is_reachable(user, pk):
+        raise NotFound(_("This copilot is gone."))
+    caller = builder(user)
+    return AdmittedQuery(
+        live=side_of(pk, request.POST, tell=tell),
+        caller=caller,
+        user=caller.user,
+        query=_query(body),
+        ids=new_ids(request.headers.get("X-Trace-Id", "").encode()),
+        size=len(body),
+        origin=origin_of(request.POST),
+    )
+
+
+def _query(body: bytes) -> Query:
+    reading = partial(read, max_messages=settings.MAX_MESSAGES)
+    try:
+        return reading(body)
+    except MalformedJson as error:
+        raise MalformedBody(error.public, code=error.code) from error
+    except UnusableQuery as error:
+        raise UnusableRequest(error.public, code=error.code) from error
 
 
 @require_POST
@@ -120,3 +182,61 @@ async def _with_calls(
             yield piece
     while told:
         yield told_event(told.popleft())
+
+
+VOTES = ("thumbs_up", "thumbs_down")
+
+
+@require_POST
+def judge(request: HttpRequest, pk: int) -> JsonResponse:
+    """Keeps a judgement of an answer in a chat of one's own; says what came of it."""
+    if not may_build(request.user):
+        return _said(_("You may not change copilots. Log in again, then judge."), status=403)
+    vote, turn = request.POST.get("vote", ""), _turn(request, pk)
+    if vote not in VOTES:
+        return _said(_("Choose thumbs up or thumbs down."), status=422)
+    if turn is None:
+        return _said(_("This answer is not kept any more."), status=404)
+    keep(GivenFeedback.model_validate({"vote": vote}), turn=turn)
+    return _said(_("Thumbs up is kept.") if vote == VOTES[0] else _("Thumbs down is kept."))
+
+
+def _turn(request: HttpRequest, pk: int) -> Turn | None:
+    wanted = request.POST.get("turn", "")
+    if not (wanted.isascii() and wanted.isdecimal() and len(wanted) < 16):
+        return None
+    principal = builder(request.user).principal
+    rows = Turn.objects.filter(conversation__copilot_id=pk, conversation__principal=principal)
+    return rows.filter(pk=int(wanted)).first()
+
+
+def _said(sentence: str, *, status: int = 200) -> JsonResponse:
+    return JsonResponse({"detail": sentence}, status=status)
+
+
+FIELD = "question"  # of the form; it holds the question as a copilot file has it
+
+
+@require_POST
+def save(request: HttpRequest, pk: int) -> JsonResponse:
+    """Keeps a question with what it brings; says where it is, or why it is not kept."""
+    if not may_build(request.user):
+        return _refusal(_("You may not change copilots. Log in again, then save."), status=403)
+    copilot = Copilot.objects.in_use().filter(pk=pk, deletion_requested_at=None).first()
+    if copilot is None:
+        return _refusal(_("This copilot is gone."), status=404)
+    try:
+        entry = read_question(parse(sent_json(request, FIELD)).value)
+        with transaction.atomic():
+            saved = add_question(copilot, entry, origin=origin_of(request.POST))
+            on, facts = Subject.of(saved), {"copilot": copilot.slug}
+            record(Action.ADDED, by=Actor.of(request), on=on, after=facts)
+    except (ConfigurationError, MalformedJson) as error:
+        return _refusal(_("The question is not saved. %s") % error.public, status=422)
+    address = reverse("admin:copilot_admin_copilot_question", args=[pk, saved.pk])
+    sentence = _("The question is saved. Say what its answer shall be.")
+    return JsonResponse({"sentence": sentence, "url": address})
+
+
+def _refusal(sentence: str, *, status: int) -> JsonResponse:
+    return JsonResponse({"detail": sentence}, status=status)

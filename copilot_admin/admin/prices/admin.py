@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from copilot_admin.admin.common.no_popups import NoPopups
+from copilot_admin.admin.common.read_only import NoPopups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.prices.form import PRICES, PriceForm, today
 from copilot_admin.admin.prices.import_views import FOLDER, PriceImportViews

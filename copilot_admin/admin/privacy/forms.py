@@ -14,7 +14,7 @@ from copilot_admin.models.access import MAX_END_USER_LENGTH
 from copilot_admin.models.copilots import MAX_RETENTION_DAYS
 from copilot_admin.models.privacy import MAX_PRINCIPAL_LENGTH, MAX_REASON_LENGTH
 from copilot_admin.privacy.scopes import LAST_DAY, PrivacyScope
-from copilot_admin.redaction.checked import expression_fault
+from copilot_admin.redaction.custom_expressions import expression_fault
 from copilot_admin.redaction.kinds import LABELS, DataKind
 from copilot_admin.redaction.redactor import redacted
 from copilot_admin.redaction.rules import (

@@ -29,7 +29,7 @@ from copilot_admin.admin.common.bodies import gives_body
 from copilot_admin.admin.common.generics import ExportModelAdmin
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.review.export_form import PROMPTS, ExportForm
-from copilot_admin.admin.transcripts.foreign_filters import refused_page
+from copilot_admin.admin.transcripts.filter_form import refused_page
 from copilot_admin.admin.transcripts.way import LIST, filters_in
 from copilot_admin.audit.recording import hide_personal_filters
 from copilot_admin.jobs.export_tasks import export_in_background

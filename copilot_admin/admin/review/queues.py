@@ -21,7 +21,7 @@ from copilot_admin.admin.common.generics import ConversationModelAdmin, QueueMod
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.review.queue_form import QueueForm
 from copilot_admin.admin.transcripts.beside import newest_ids, rows_of_list
-from copilot_admin.admin.transcripts.foreign_filters import refused_page
+from copilot_admin.admin.transcripts.filter_form import refused_page
 from copilot_admin.admin.transcripts.onward import next_in_queue
 from copilot_admin.admin.transcripts.way import LIST, filters_in
 from copilot_admin.models import Action, Conversation, ReviewQueue

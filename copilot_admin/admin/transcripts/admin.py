@@ -9,9 +9,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.common.written_by_server import WrittenByServer
+from copilot_admin.admin.common.read_only import WrittenByServer
 from copilot_admin.admin.frame.site import site
-from copilot_admin.admin.transcripts.again import AskingAgainViews
 from copilot_admin.admin.transcripts.cells import (
     box_cell,
     judged_cell,
@@ -22,6 +21,7 @@ from copilot_admin.admin.transcripts.cells import (
 )
 from copilot_admin.admin.transcripts.learning import LearningViews, may_learn
 from copilot_admin.admin.transcripts.list import TranscriptList
+from copilot_admin.admin.transcripts.run_views import AskingAgainViews
 from copilot_admin.admin.transcripts.saving import SavedViews
 from copilot_admin.admin.transcripts.views import VIEW
 from copilot_admin.models import Conversation, EndUser

@@ -1,13 +1,17 @@
-"""The filters of the transcript list as a form, and what is chosen as words."""
+"""Form of the list's filters."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from django.contrib.admin.views.main import ERROR_FLAG, IGNORED_PARAMS, PAGE_VAR
+from django.http import HttpRequest, QueryDict
+from django.template.response import TemplateResponse
 from django.utils.html import escape
 from django.utils.safestring import SafeString
 
+from copilot_admin.admin.transcripts.way import NEWER, OLDER
 from copilot_admin.transcripts.filters.filter import FilterControl, Label, TranscriptFilter
-from copilot_admin.transcripts.filters.registry import FILTERS
+from copilot_admin.transcripts.filters.registry import BY_NAME, FILTERS
 from copilot_admin.transcripts.search.chosen import Chosen
 
 
@@ -59,3 +63,21 @@ def chips_of(fields: Sequence[Field]) -> Mapping[str, Field]:
 
 
 _LISTED = frozenset({FilterControl.CHOICE, FilterControl.TYPED})
+
+
+# What a list's address says beside its filters.
+BESIDE = frozenset({*IGNORED_PARAMS, PAGE_VAR, ERROR_FLAG, OLDER, NEWER})
+
+
+def foreign_in(names: Iterable[str]) -> list[str]:
+    """Those names of an address that the list does not know."""
+    return sorted(name for name in names if name not in BY_NAME and name not in BESIDE)
+
+
+def refused_page(request: HttpRequest, query: str) -> TemplateResponse | None:
+    """The page that refuses the query of a list; None where all of its names are known."""
+    foreign = foreign_in(QueryDict(query))
+    if not foreign:
+        return None
+    template = "admin/copilot_admin/conversation/foreign_filter.html"
+    return TemplateResponse(request, template, {"name": foreign[0]}, status=400)

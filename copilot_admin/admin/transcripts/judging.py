@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from copilot_admin.admin.transcripts.beside import conversation_beside
 from copilot_admin.admin.transcripts.gone import gone_page, told_if_deleted
 from copilot_admin.admin.transcripts.onward import next_in_queue
-from copilot_admin.admin.transcripts.verdict_form import VerdictForm
+from copilot_admin.admin.transcripts.review_forms import VerdictForm
 from copilot_admin.admin.transcripts.views import JUDGE, TranscriptViews, number_in, read_only
 from copilot_admin.admin.transcripts.way import NEWER, OLDER, Way, way_in
 from copilot_admin.models import (

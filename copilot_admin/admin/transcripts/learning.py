@@ -21,7 +21,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from copilot_admin.accounts.members import is_reachable, reachable
 from copilot_admin.admin.common.generics import ConversationModelAdmin
 from copilot_admin.admin.transcripts.beside import newest_ids, rows_of_list
-from copilot_admin.admin.transcripts.foreign_filters import refused_page
+from copilot_admin.admin.transcripts.filter_form import refused_page
 from copilot_admin.admin.transcripts.views import FOLDER, VIEW, number_in
 from copilot_admin.admin.transcripts.way import LIST, way_in
 from copilot_admin.audit.parties import Actor, Subject

@@ -11,8 +11,7 @@ from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 
-from copilot_admin.admin.transcripts.filter_form import Field, chips_of, fields_of
-from copilot_admin.admin.transcripts.foreign_filters import foreign_in
+from copilot_admin.admin.transcripts.filter_form import Field, chips_of, fields_of, foreign_in
 from copilot_admin.admin.transcripts.way import NEWER, OLDER
 from copilot_admin.models import Conversation
 from copilot_admin.transcripts.filters.registry import BY_NAME

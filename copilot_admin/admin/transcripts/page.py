@@ -12,8 +12,7 @@ from copilot_admin.admin.transcripts.paths import (
     children_of,
     siblings_of,
 )
-from copilot_admin.admin.transcripts.plan import PagePlan
-from copilot_admin.admin.transcripts.said_once import without_sentence
+from copilot_admin.admin.transcripts.turn_window import PagePlan, without_sentence
 from copilot_admin.models import Outcome, TurnState
 from copilot_admin.review.reviews import TurnReview
 from copilot_admin.transcripts.queries import (

@@ -1,25 +1,136 @@
-"""The pages of one run as it was: what it was asked, and what it put out."""
+"""Views of a single run."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import URLPattern, path
 
+from copilot_admin.admin.transcripts.judging import JudgingViews
 from copilot_admin.admin.transcripts.keys import turn_of_key
-from copilot_admin.admin.transcripts.raw import MOST_SHOWN, raw_events, raw_messages
-from copilot_admin.admin.transcripts.views import FOLDER, TranscriptViews, read_only
+from copilot_admin.admin.transcripts.views import FOLDER, TranscriptViews, number_in, read_only
+from copilot_admin.evaluation.differences import curl_of
 from copilot_admin.evaluation.learning import path_to
-from copilot_admin.models import Conversation
+from copilot_admin.evaluation.replay import question_of
+from copilot_admin.http.origins import get_base_url
+from copilot_admin.models import OTHER_EVENT, Conversation, EventType
 from copilot_admin.rendering.text import pretty_json
 from copilot_admin.transcripts.queries import (
     ConversationView,
+    EventView,
     Extent,
+    MessageView,
     RunView,
+    TurnView,
+    attempts_of,
     read_request,
     read_tree,
     read_turns,
 )
+from protocol.events import (
+    CitationCollection,
+    FunctionCall,
+    MessageArtifact,
+    MessageChunk,
+    PromptSuggestions,
+    StatusUpdate,
+)
+from protocol.json import Json, JsonObject
+from protocol.shapes import object_of
+
+MOST_SHOWN = 200_000  # characters of one JSON text on a page; all of it can be downloaded
+
+WIRE_NAMES = {
+    EventType.STATUS.value: StatusUpdate.name,
+    EventType.COMPONENT.value: StatusUpdate.name,
+    EventType.ARTIFACT.value: MessageArtifact.name,
+    EventType.CITATION.value: CitationCollection.name,
+    EventType.FUNCTION_CALL.value: FunctionCall.name,
+    EventType.SUGGESTIONS.value: PromptSuggestions.name,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawEvent:
+    """An event; `name` is empty for what happened on the server only.
+
+    Attributes:
+        at_ms: Since the run started; None for text, whose pieces are kept as one.
+    """
+
+    name: str
+    type: str
+    data: Json
+    at_ms: int | None
+
+    @property
+    def text(self) -> str:
+        """The stored JSON, indented for reading."""
+        return pretty_json(self.data)[:MOST_SHOWN]
+
+
+def raw_events(run: RunView) -> Iterator[RawEvent]:
+    """The events of a run in the words of generation 3, text between them as one chunk each."""
+    said = 0
+    for event in sorted(run.events, key=lambda event: (event.text_offset, event.ord)):
+        yield from _chunk(run.answer[said : event.text_offset])
+        said = max(said, event.text_offset)
+        yield _raw(event)
+    yield from _chunk(run.answer[said:])
+
+
+def raw_messages(view: ConversationView, run: RunView) -> list[JsonObject]:
+    """The messages that came with a run, as they are kept: the way to it, then its results."""
+    turns = {turn.id: turn for turn in view.turns}
+    turn = next((one for one in view.turns if run in one.runs), None)
+    path: list[TurnView] = []
+    while turn is not None:
+        path.insert(0, turn)
+        turn = turns.get(turn.parent_id) if turn.parent_id is not None else None
+    messages: list[JsonObject] = []
+    for one in path:
+        messages += [_message(message) for message in one.history]
+        messages += [_message(one.question)] if one.question else []
+        messages += _answer(one, until=run)
+    return messages
+
+
+def _answer(turn: TurnView, *, until: RunView) -> Iterator[JsonObject]:
+    attempts = attempts_of(turn.runs)
+    chosen = next((one for one in attempts if until in one), attempts[-1] if attempts else ())
+    told: set[int] = set()
+    for run in chosen:
+        new = [message for message in run.received if message.node_id not in told]
+        told |= {message.node_id for message in new}
+        yield from map(_message, new)
+        if run is until:
+            return
+        if run.answer:
+            yield {"role": "ai", "content": run.answer}
+        if run.call is not None:
+            call = {"function": run.call.function, "input_arguments": run.call.arguments}
+            yield {"role": "ai", "content": call}
+
+
+def _message(message: MessageView) -> JsonObject:
+    if message.data is None:
+        return {"role": message.role, "content": message.text}
+    return {"role": message.role, **message.data}
+
+
+def _raw(event: EventView) -> RawEvent:
+    name, data = WIRE_NAMES.get(event.type, ""), event.payload
+    if event.type == OTHER_EVENT and data is not None and "event" in data:
+        name, data = str(data["event"]), object_of(data.get("data"))
+    return RawEvent(name=name, type=event.type, data=data, at_ms=event.at_ms)
+
+
+def _chunk(text: str) -> Iterator[RawEvent]:
+    if text:
+        yield RawEvent(name=MessageChunk.name, type="text", data={"delta": text}, at_ms=None)
+
 
 # A page of so many events is drawn in a second; an export has more of them.
 RAW_EXTENT = Extent(events=1_000)
@@ -87,3 +198,44 @@ def request_of(view: ConversationView, run: RunView) -> Any:
     env = read_request(run.id) if run.has_request else None
     rest = env if isinstance(env, dict) else {}
     return {"messages": raw_messages(view, run), **rest}
+
+
+class AskingAgainViews(JudgingViews, RunViews):
+    """What a reviewer takes along to ask the same once more."""
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap = self.admin_site.admin_view
+        name = "copilot_admin_conversation_{}".format
+        own = [
+            path("<str:pk>/runs/<str:run>/curl/", wrap(self.curl_view), name=name("curl")),
+            path(
+                "<str:pk>/turns/<str:turn>/question/",
+                wrap(self.question_view),
+                name=name("question"),
+            ),
+        ]
+        return own + super().get_urls()
+
+    @read_only
+    def curl_view(self, request: HttpRequest, pk: str, run: str) -> HttpResponse:
+        """The request of a run as a command, without a key."""
+        conversation = self.conversation(request, pk, view="request", of=run)
+        view, asked = self.run_of(conversation, run)
+        address = f"{get_base_url(request)}/v1/copilots/{conversation.copilot.slug}/query"
+        text = curl_of(address, request_of(view, asked))
+        return HttpResponse(text, content_type="text/plain; charset=utf-8")
+
+    @read_only
+    def question_view(self, request: HttpRequest, pk: str, turn: str) -> HttpResponse:
+        """A question with its data and options, for the playground."""
+        conversation = self.conversation(request, pk)
+        tree = read_tree(conversation)
+        number = number_in(turn)
+        above = path_to(tree, number) if number is not None else []
+        turns = read_turns(conversation, tree, above)
+        if not turns:
+            raise Http404
+        kept = [run.id for run in turns[above[-1]].runs if run.has_request]
+        found = read_request(kept[0]) if kept else None
+        asked = question_of([turns[one] for one in above], found)
+        return JsonResponse({**asked, "origin": conversation.origin or conversation.pk})

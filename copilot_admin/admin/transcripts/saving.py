@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.common.bodies import gives_body
 from copilot_admin.admin.common.generics import ConversationModelAdmin
-from copilot_admin.admin.transcripts.foreign_filters import refused_page
+from copilot_admin.admin.transcripts.filter_form import refused_page
 from copilot_admin.admin.transcripts.views import VIEW, number_in
 from copilot_admin.audit.parties import Actor
 from copilot_admin.audit.recording import record_search

@@ -17,10 +17,13 @@ from copilot_admin.admin.common.generics import ConversationModelAdmin
 from copilot_admin.admin.transcripts.facts import facts_of, latest_turn, live_turns
 from copilot_admin.admin.transcripts.keys import turn_of_key
 from copilot_admin.admin.transcripts.page import EXTENT, MOST_HISTORY, page_of, parts_of
-from copilot_admin.admin.transcripts.pieces import content_by_key
-from copilot_admin.admin.transcripts.plan import TURNS_AT_ONCE, plan_of, shown_at_once
-from copilot_admin.admin.transcripts.review_panel import panel_of
-from copilot_admin.admin.transcripts.verdict_form import VerdictForm
+from copilot_admin.admin.transcripts.review_forms import VerdictForm, panel_of
+from copilot_admin.admin.transcripts.turn_window import (
+    TURNS_AT_ONCE,
+    content_by_key,
+    plan_of,
+    shown_at_once,
+)
 from copilot_admin.admin.transcripts.way import Way, way_in
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record_read

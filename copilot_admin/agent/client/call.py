@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from copilot_admin.agent.client.extra_state import SIGNED_MEMORY, seal
-from copilot_admin.agent.client.holders import holders
-from copilot_admin.agent.client.memory import memory_of
+from copilot_admin.agent.client.memory import holders, memory_of
 from copilot_admin.agent.client.widget_data import DataCall
 from copilot_admin.agent.values.engine_input import EngineInput, Exchange
 from copilot_admin.agent.values.model_call import ToolCall

@@ -7,7 +7,7 @@ be named five hundred times.
 
 from collections.abc import Iterable
 
-from copilot_admin.agent.toolkits.told_names import quoted
+from copilot_admin.agent.toolkits.texts import quoted
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from protocol.functions import GET_WIDGET_DATA, DataSource
 from protocol.json import JsonObject

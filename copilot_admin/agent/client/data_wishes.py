@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from copilot_admin.agent.client.call_size import MOST_SOURCES, at_once, check_arguments
-from copilot_admin.agent.client.named_widgets import NamedWidgets
 from copilot_admin.agent.client.widget_data import (
     GET_EXTRA_WIDGET_DATA,
     DataCall,
@@ -17,7 +16,8 @@ from copilot_admin.agent.client.widget_data import (
     identity,
     source_for,
 )
-from copilot_admin.agent.toolkits.told_names import listed, quoted
+from copilot_admin.agent.client.widget_offer import NamedWidgets
+from copilot_admin.agent.toolkits.texts import listed, quoted
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments, schema_of
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from protocol.functions import GET_WIDGET_DATA, DataSource

@@ -1,19 +1,39 @@
-"""Fills in what a client does not repeat in the second leg of a turn."""
+"""Signed client state and who may hold it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from hashlib import blake2b
 import json
 
-from copilot_admin.agent.client.extra_state import unseal
-from copilot_admin.agent.client.holders import holders
-from copilot_admin.agent.toolkits.told_names import cut
+from copilot_admin.agent.client.extra_state import Holder, unseal
+from copilot_admin.agent.toolkits.texts import cut
 from copilot_admin.agent.values.engine_input import EngineInput, Exchange, Memory, Recollection
 from copilot_admin.agent.values.model_call import ToolCall
 from copilot_admin.agent.values.turn import messages_of_turn
+from protocol.canonical import canonical
 from protocol.json import Json, JsonObject
 from protocol.messages import ResultMessage
 from protocol.query import Query
 from protocol.time_zones import LONGEST_NAME
+
+
+def holders(engine_input: EngineInput) -> tuple[Holder, ...]:
+    """Whose tokens a request may bring back; what it is given is sealed for the first.
+
+    The chat is the trace id that the client gave. One that gave none has another with every request,
+    so there it is the question, which stays the same until the turn is answered. A client that
+    takes over the trace id of the first answer brings back a token that was sealed for the question.
+    """
+    question = engine_input.query.question
+    words = canonical(question) if question is not None else b""
+    chats = [f"question {blake2b(words, digest_size=16).hexdigest()}"]
+    if engine_input.chat_id is not None:
+        chats.insert(0, f"trace {engine_input.chat_id}")
+    slug, principal = engine_input.spec.slug, engine_input.principal
+    if engine_input.user_id:
+        principal += f"\n{engine_input.user_id}"  # one key may have many users
+    return tuple(Holder(slug=slug, principal=principal, chat=chat) for chat in chats)
+
 
 # Characters; the client sends them back with every later request of the turn.
 MOST_WAITING = 64 * 1024

@@ -1,20 +1,21 @@
-"""Decides which widgets the client is asked for, and says it as a client function call."""
+"""Widget data that was asked for, and how a turn continues with it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 import json
 from typing import TypeAlias
 
 from copilot_admin.agent.client.call_budget import WIDGET_DATA_WORDS, CallBudget, call_budget
 from copilot_admin.agent.client.call_size import at_once
-from copilot_admin.agent.values.engine_input import Recollection
+from copilot_admin.agent.client.memory import memory_in
+from copilot_admin.agent.values.engine_input import EngineInput, Exchange, Recollection
+from copilot_admin.agent.values.records import FEATURE, is_uploaded
 from copilot_admin.agent.values.spec import CopilotSpec, WidgetDataMode
-from copilot_admin.agent.values.turn import fetched_in_turn
-from copilot_admin.agent.values.uploads import FEATURE, is_uploaded
+from copilot_admin.agent.values.turn import data_results, fetched_in_turn, messages_of_turn
 from protocol.functions import GET_WIDGET_DATA, DataSource
 from protocol.generations import Generation
 from protocol.json import Json
-from protocol.messages import HumanMessage
+from protocol.messages import AiMessage, HumanMessage, ResultMessage
 from protocol.query import Query
 from protocol.widgets import Widget
 
@@ -165,3 +166,38 @@ def identity(source: DataSource, *, widget: Widget | None) -> Identity:
     """What sets the data of a source apart: the widget, and what it was asked with."""
     where = widget.ref if widget else f"{source.origin}/{source.id}"
     return where, json.dumps(source.input_args, sort_keys=True)
+
+
+def data_was_read(
+    engine_input: EngineInput,
+    query: Query,
+    *,
+    exchanges: Iterable[Exchange],
+    components: Collection[str],
+    taken_up: bool,
+) -> bool:
+    """Whether data came in this turn before the model wrote its call.
+
+    Data is what the client returned of widgets and of tools that it ran, what components gave, what
+    other agents answered, and what came with the question: files and the data of widgets.
+
+    Args:
+        engine_input: As the request came.
+        query: With its files read.
+        exchanges: What server tools gave in this leg.
+        components: Names of those that give data.
+        taken_up: The call was written in the leg before, with the one whose result has just come.
+    """
+    if query.context or (not taken_up and _others_answered(query, slug=engine_input.spec.slug)):
+        return True
+    last = query.messages[-1]
+    if taken_up and isinstance(last, ResultMessage):
+        memory = memory_in(last, engine_input=engine_input)
+        exchanges = memory.exchanges if memory else ()
+    earlier = data_results(query, before_last=taken_up)
+    return earlier > 0 or any(one.name in components for one in exchanges)
+
+
+def _others_answered(query: Query, *, slug: str) -> bool:
+    said = (one for one in messages_of_turn(query) if isinstance(one, AiMessage))
+    return any(one.agent_id not in (None, slug) for one in said)

@@ -1,16 +1,12 @@
-"""Lists the widgets that a model may ask for: all of the dashboard, the fitting ones of the rest.
+"""Widgets that are offered to the model, by name."""
 
-"All widgets" of Workspace are hundreds. A list of them helps no model, so of the widgets that are
-not on the dashboard only those are listed that fit the question best; the others are found with
-the tool `find_widgets`. What fits is ranked by the words of name, description, category and
-parameters (see `engine/toolkits/ranking.py`).
-"""
-
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 import json
 
-from copilot_admin.agent.client.widget_data import name_of
+from copilot_admin.agent.client.widget_data import may_be_asked, name_of
 from copilot_admin.agent.toolkits.ranking import ranked
+from copilot_admin.agent.toolkits.texts import listed, quoted
+from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from protocol.functions import GET_WIDGET_DATA
 from protocol.json import Json, JsonObject
 from protocol.query import Query
@@ -144,3 +140,41 @@ def _counted(name: str, values: Sequence[Json], *, most: int) -> dict[str, Json]
 
 def _shortened(text: str) -> str:
     return text if len(text) <= _MAX_DESCRIPTION else f"{text[:_MAX_DESCRIPTION]}…"
+
+
+_IDS_IN_A_SENTENCE = 20
+
+
+class NamedWidgets:
+    """The widgets of a request that may be asked for: by their ids, else by a name that only one has."""
+
+    def __init__(self, query: Query) -> None:
+        self._by_ref: dict[str, Widget] = {}
+        self._by_name: dict[str, Widget | None] = {}  # None: of several
+        for widget in filter(may_be_asked, query.widgets.all()):
+            self._by_ref.setdefault(widget.ref, widget)
+            names = {widget.widget_id, widget.name, f"{widget.origin}/{widget.widget_id}"}
+            for name in names:
+                self._by_name[name] = None if name in self._by_name else widget
+
+    def find(self, wanted: str, *, params: Mapping[str, Json]) -> Widget:
+        """The widget that is meant, if it has these parameters.
+
+        Raises:
+            ToolMistake: No such widget may be asked for, or it has no such parameter.
+        """
+        widget = self._by_ref.get(wanted) or self._by_name.get(wanted)
+        if widget is None:
+            ids = listed([*self._by_ref][:_IDS_IN_A_SENTENCE])
+            raise ToolMistake(
+                f"There is no widget with the id {quoted(wanted)}. Offered ids: {ids}."
+            )
+        has = {param.name for param in widget.params}
+        unknown = sorted(set(params) - has)
+        if unknown:
+            names = listed(sorted(has)) or "none"
+            raise ToolMistake(
+                f"The widget {quoted(wanted)} has no parameter {quoted(unknown[0])}. "
+                f"Its parameters: {names}."
+            )
+        return widget

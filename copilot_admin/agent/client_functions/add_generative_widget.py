@@ -11,7 +11,7 @@ from copilot_admin.agent.client.dashboard import may_be_changed
 from copilot_admin.agent.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.agent.client_functions.samples import Sample
 from copilot_admin.agent.toolkits.markdown_images import without_remote_images
-from copilot_admin.agent.toolkits.texts_within import changed_object
+from copilot_admin.agent.toolkits.texts import changed_object
 from copilot_admin.agent.tools.artifacts import check_columns
 from copilot_admin.agent.tools.chart import MAX_SERIES, has_text, text_on_x
 from copilot_admin.agent.tools.clean_html import LONGEST, html_to_show

@@ -7,9 +7,8 @@ from typing import ClassVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from copilot_admin.agent.client.call_budget import CallWords
-from copilot_admin.agent.client.dashboard import may_be_changed
-from copilot_admin.agent.client.dashboard_sources import WantedSources, resolved
-from copilot_admin.agent.client.named_widgets import NamedWidgets
+from copilot_admin.agent.client.dashboard import WantedSources, may_be_changed, resolved
+from copilot_admin.agent.client.widget_offer import NamedWidgets
 from copilot_admin.agent.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.agent.client_functions.samples import WIDGET_UUID, Sample
 from copilot_admin.agent.tools.tool_arguments import read_arguments

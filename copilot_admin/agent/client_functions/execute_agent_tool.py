@@ -14,7 +14,7 @@ from copilot_admin.agent.client_functions.registry import (
     Situation,
 )
 from copilot_admin.agent.client_functions.samples import Sample
-from copilot_admin.agent.toolkits.told_names import listed, quoted
+from copilot_admin.agent.toolkits.texts import listed, quoted
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, tool_name
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from protocol.json import JsonObject

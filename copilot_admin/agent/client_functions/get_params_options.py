@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from copilot_admin.agent.client.call_budget import CallWords
 from copilot_admin.agent.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.agent.client_functions.samples import WIDGET_UUID, Sample
-from copilot_admin.agent.toolkits.told_names import listed, quoted
+from copilot_admin.agent.toolkits.texts import listed, quoted
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.json import Json, JsonObject

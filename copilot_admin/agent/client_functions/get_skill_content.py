@@ -12,7 +12,7 @@ from copilot_admin.agent.client.skills import MOST_SKILLS, offered_skills
 from copilot_admin.agent.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.agent.client_functions.samples import SKILL, Sample
 from copilot_admin.agent.toolkits.markdown_images import without_remote_images
-from copilot_admin.agent.toolkits.told_names import listed, quoted
+from copilot_admin.agent.toolkits.texts import listed, quoted
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.functions import GET_SKILL_CONTENT

@@ -7,12 +7,16 @@ from typing import ClassVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from copilot_admin.agent.client.call_budget import CallWords
-from copilot_admin.agent.client.dashboard import may_be_changed
-from copilot_admin.agent.client.dashboard_sources import WantedSource, WantedSources, resolved
-from copilot_admin.agent.client.named_widgets import NamedWidgets
+from copilot_admin.agent.client.dashboard import (
+    WantedSource,
+    WantedSources,
+    may_be_changed,
+    resolved,
+)
+from copilot_admin.agent.client.widget_offer import NamedWidgets
 from copilot_admin.agent.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.agent.client_functions.samples import WIDGET_UUID, Sample
-from copilot_admin.agent.toolkits.told_names import quoted
+from copilot_admin.agent.toolkits.texts import quoted
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.functions import DataSource, get_widget_data_call

@@ -23,7 +23,7 @@ from copilot_admin.agent.component_runs.text import (
     rows,
     short,
 )
-from copilot_admin.agent.toolkits.told_names import cut
+from copilot_admin.agent.toolkits.texts import cut
 from copilot_admin.agent.tools.chart import ROUND, ChartType, chart_params
 from copilot_admin.agent.tools.clean_html import cleaned
 from protocol.components import (

@@ -17,7 +17,7 @@ from time import monotonic
 from typing import Any
 
 from copilot_admin.agent.components.base import Component
-from copilot_admin.agent.toolkits.told_names import quoted
+from copilot_admin.agent.toolkits.texts import quoted
 from copilot_admin.errors import BadArguments, ComponentFailed, ManifestMismatch, RunError
 from protocol.components import (
     ComponentOutput,

@@ -5,11 +5,12 @@ from typing import Any
 
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.toolkits.table_operations import analysed
-from copilot_admin.agent.toolkits.table_operations.arguments import (
+from copilot_admin.agent.toolkits.table_operations.steps import (
+    SHOWN_ROWS,
     OperationsArgument,
     RowsArgument,
+    told,
 )
-from copilot_admin.agent.toolkits.table_operations.telling import SHOWN_ROWS, told
 from protocol.components import ComponentOutput, ContentType
 
 _SALES = [

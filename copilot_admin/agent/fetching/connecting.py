@@ -1,25 +1,21 @@
-"""The connections of every HTTP client here: a head is heard for itself, and no more than a few in one answer.
-
-aiohttp reads past interim answers (`100 Continue`) without a turn for anybody else, and queues as
-many heads as a server sends: a flood of them would hold the loop for seconds.
-Source: https://www.rfc-editor.org/rfc/rfc9110#section-15.2
-
-Where the framing of a body breaks, it drops what came in the same read, the head too: whoever asked is
-told that there was no answer. So the read with the head is taken apart.
-"""
+"""Connections of the egress client and the errors of TLS."""
 
 import asyncio
 from collections.abc import Callable
+from enum import Enum
 from functools import partial
 import socket
+from ssl import SSLCertVerificationError
+from types import MappingProxyType
 from typing import Any
 
-from aiohttp import AddrInfoType, ClientConnectionError, TCPConnector
+from aiohttp import AddrInfoType, ClientConnectionError, ClientConnectorSSLError, TCPConnector
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.http import RawResponseMessage
 from aiohttp.streams import StreamReader
 
 from copilot_admin.agent.fetching.names import Names
+from copilot_admin.errors import iter_causes
 
 HEAD_ENDS = b"\r\n\r\n"
 INTERIM_BELOW = 200  # the status of heads that are not that of the answer
@@ -95,3 +91,68 @@ class BoundedConnector(TCPConnector):
         # There is no argument for it; a test sees whether it still makes the connections.
         protocol: type[ResponseHandler] = BoundedResponses
         self._factory = partial(protocol, loop=asyncio.get_running_loop())
+
+
+ISSUERS = "SSL_CERT_FILE"  # the variable that names further issuers to OpenSSL
+
+
+class TlsFault(Enum):
+    """What is wrong, and what whoever runs one of the two machines has to do."""
+
+    EXPIRED = ("The certificate of {} has expired.", "have it renewed")
+    TOO_EARLY = (
+        "The certificate of {} is not valid yet.",
+        "have the clocks of both machines set",
+    )
+    OTHER_HOST = (
+        "The certificate of {} is for another host.",
+        "name the server as its certificate does, or have one issued for this name",
+    )
+    UNKNOWN_ISSUER = (
+        "The certificate of {} is signed by nobody whom this server trusts.",
+        "have it sent with its whole chain, or name its issuer to this server ({})",
+    )
+    OTHER = (
+        "The certificate of {} is not accepted.",
+        "have another one issued: `openssl s_client` says what is wrong with this one",
+    )
+    NO_TLS = (
+        "No encrypted connection could be made with {}.",
+        "check the address: whether it is one of https://, and the port",
+    )
+
+    def said(self, server: str) -> str:
+        """The sentence that says it of a server."""
+        return str(self.value[0]).format(server)
+
+    def mend(self, issuers: str = ISSUERS) -> str:
+        """What to do, as it stands behind "should".
+
+        Args:
+            issuers: The variable that names further issuers to the client.
+        """
+        return str(self.value[1]).format(issuers)
+
+    def advice(self, issuers: str = ISSUERS) -> str:
+        """The same as a sentence."""
+        text = self.mend(issuers)
+        return f"{text[0].upper()}{text[1:]}."
+
+
+_BY_VERDICT = MappingProxyType(
+    {9: TlsFault.TOO_EARLY, 10: TlsFault.EXPIRED}
+    | dict.fromkeys((2, 18, 19, 20, 21, 27), TlsFault.UNKNOWN_ISSUER)
+    | dict.fromkeys((62, 64), TlsFault.OTHER_HOST)
+)
+
+
+def tls_fault(error: BaseException) -> TlsFault | None:
+    """What is wrong with the encryption where a connection failed; None: something else is."""
+    found = None
+    for cause in iter_causes(error):
+        if isinstance(cause, SSLCertVerificationError):
+            # Only OpenSSL's own has a number; it leads to that of the HTTP client, which is one as well.
+            found = _BY_VERDICT.get(getattr(cause, "verify_code", 0), TlsFault.OTHER)
+        elif isinstance(cause, ClientConnectorSSLError):
+            found = TlsFault.NO_TLS
+    return found

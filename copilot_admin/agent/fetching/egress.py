@@ -31,13 +31,11 @@ from copilot_admin.agent.fetching.addresses import (
     led_to,
     parts_of,
 )
-from copilot_admin.agent.fetching.connecting import BoundedConnector
+from copilot_admin.agent.fetching.connecting import BoundedConnector, tls_fault
 from copilot_admin.agent.fetching.names import OF_LINKS
-from copilot_admin.agent.fetching.packing import is_strange, layers_of, unpacked
+from copilot_admin.agent.fetching.packing import MOST_BYTES, is_strange, layers_of, unpacked
 from copilot_admin.agent.fetching.pieces import chunks_of
 from copilot_admin.agent.fetching.room import FetchRoom, Held, NoRoom
-from copilot_admin.agent.fetching.sizes import MOST_BYTES
-from copilot_admin.agent.fetching.tls_faults import tls_fault
 from copilot_admin.errors import CopilotError, iter_causes
 
 SECONDS = 30.0

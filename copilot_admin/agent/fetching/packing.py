@@ -1,4 +1,4 @@
-"""Unpacks bodies that come packed although nobody asked for it, as far as they can be."""
+"""Decompression of responses, within limits."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -124,3 +124,6 @@ def _until_the_fault(unpacking: "zlib._Decompress", data: bytes) -> Iterator[byt
                 found.clear()
     if found:
         yield bytes(found)
+
+
+MOST_BYTES = 50 * 1024 * 1024

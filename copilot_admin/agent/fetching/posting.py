@@ -7,11 +7,10 @@ from urllib.parse import urlsplit
 
 from aiohttp import ClientError, ClientResponse, ClientSession, DummyCookieJar
 
-from copilot_admin.agent.fetching.connecting import BoundedConnector
+from copilot_admin.agent.fetching.connecting import BoundedConnector, tls_fault
 from copilot_admin.agent.fetching.egress import Egress, is_private
 from copilot_admin.agent.fetching.names import OF_RECEIVERS
 from copilot_admin.agent.fetching.pieces import next_piece, told_when_it_breaks
-from copilot_admin.agent.fetching.tls_faults import tls_fault
 from copilot_admin.errors import CopilotError
 
 SECONDS = 10.0  # for all of it; a receiver puts what takes longer off until it has answered

@@ -12,7 +12,7 @@ from io import BytesIO
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from copilot_admin.agent.documents.registry import UnreadableFile
-from copilot_admin.agent.files.bare_pictures import without_notes
+from copilot_admin.agent.files.encoded import without_notes
 
 IMAGE_TYPES = frozenset({"png", "jpg", "jpeg", "gif", "webp"})  # `data_type`s of Workspace
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP")

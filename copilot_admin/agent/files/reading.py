@@ -21,10 +21,7 @@ from copilot_admin.agent.files.contents import (
     unreadable,
     unwanted,
 )
-from copilot_admin.agent.files.links import with_links
-from copilot_admin.agent.files.pictures import Picture
-from copilot_admin.agent.files.rules import EVERYTHING, FileRules, Origin, origin_of, origins_in
-from copilot_admin.agent.files.wanted import (
+from copilot_admin.agent.files.links import (
     LONGEST_NAME,
     Item,
     Key,
@@ -33,9 +30,12 @@ from copilot_admin.agent.files.wanted import (
     is_text_already,
     wanted_in,
     wanted_of,
+    with_links,
 )
+from copilot_admin.agent.files.pictures import Picture
+from copilot_admin.agent.files.rules import EVERYTHING, FileRules, Origin, origin_of, origins_in
 from copilot_admin.agent.values.engine_input import FileRead
-from copilot_admin.agent.values.uploads import is_uploaded
+from copilot_admin.agent.values.records import is_uploaded
 from protocol.messages import DataItem, FileReference, Message, ResultMessage, SourceData
 from protocol.query import ContextItem, Query
 

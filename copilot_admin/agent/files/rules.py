@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import zip_longest
 
+from copilot_admin.agent.values.records import FEATURE
 from copilot_admin.agent.values.spec import CitationMode, CopilotSpec, WidgetDataMode
-from copilot_admin.agent.values.uploads import FEATURE
 from protocol.functions import (
     WIDGET_DATA_FUNCTIONS,
     DataSource,

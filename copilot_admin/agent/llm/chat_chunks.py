@@ -7,11 +7,10 @@ from collections.abc import Iterable, Sequence
 import json
 
 from copilot_admin.agent.llm.data_lines import DONE, ErrorData
-from copilot_admin.agent.llm.endings import is_cut
-from copilot_admin.agent.llm.foreign_answers import broke_off, not_understood, nothing_came
-from copilot_admin.agent.llm.fragments import ToolFragments
 from copilot_admin.agent.llm.lenient_json import leniently_parsed
-from copilot_admin.agent.llm.token_counts import usage_in
+from copilot_admin.agent.llm.provider_errors import broke_off, not_understood, nothing_came
+from copilot_admin.agent.llm.token_usage import is_cut, usage_in
+from copilot_admin.agent.llm.tool_call_fragments import ToolFragments
 from copilot_admin.agent.values.model_call import (
     Delta,
     Finish,

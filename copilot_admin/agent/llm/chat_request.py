@@ -1,10 +1,10 @@
-"""Writes a model call as the body of a chat completion request."""
+"""Request of a chat completion, written while it is sent."""
 
 import json
 
 import orjson
 
-from copilot_admin.agent.llm.parameters import RESERVED_PARAMETERS
+from copilot_admin.agent.llm.model_choice import RESERVED_PARAMETERS
 from copilot_admin.agent.values.model_call import ModelCall, ModelMessage, ModelRole
 from protocol.json import Json, JsonObject
 

@@ -3,8 +3,8 @@
 import re
 from typing import ClassVar
 
-from copilot_admin.agent.llm.foreign_answers import BOM, is_web_page, web_page
 from copilot_admin.agent.llm.lenient_json import leniently_parsed
+from copilot_admin.agent.llm.provider_errors import BOM, is_web_page, web_page
 from copilot_admin.errors import ProviderBroke
 
 DONE = b"[DONE]"

@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from copilot_admin.agent.llm.deadlines import Watch
-from copilot_admin.agent.llm.retries import Pace, pause_before_retry
+from copilot_admin.agent.llm.retries import Pace, Watch, pause_before_retry
 from copilot_admin.agent.values.model_call import Alive, Delta, ModelCall, ModelProvider
 from copilot_admin.agent.values.spec import Timeouts
 from copilot_admin.agent.values.witness import NOBODY, ModelCallNotes, Witness

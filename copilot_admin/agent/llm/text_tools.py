@@ -14,7 +14,7 @@ from contextlib import aclosing
 from dataclasses import replace
 import json
 
-from copilot_admin.agent.llm.call_limits import LONGEST_NAME, CallLimits, check_values
+from copilot_admin.agent.llm.tool_call_fragments import LONGEST_NAME, CallLimits, check_values
 from copilot_admin.agent.values.model_call import (
     ALIVE,
     Alive,

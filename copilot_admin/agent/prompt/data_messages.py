@@ -16,8 +16,7 @@ from copilot_admin.agent.client.widget_offer import (
     facts_of_param,
     listed_widgets,
 )
-from copilot_admin.agent.prompt.data_limits import within
-from copilot_admin.agent.prompt.data_text import item_text
+from copilot_admin.agent.prompt.data_text import item_text, within
 from copilot_admin.agent.prompt.item_forms import form_note
 from copilot_admin.agent.values.spec import CopilotSpec, DataMessagePolicy
 from copilot_admin.agent.values.turn import Fetched, fetched_by, fetched_in_turn

@@ -9,7 +9,7 @@ from datetime import datetime
 import sys
 from zoneinfo import ZoneInfo
 
-from copilot_admin.agent.llm.options import option
+from copilot_admin.agent.llm.model_choice import option
 from copilot_admin.agent.prompt.code_spans import code_spans
 from copilot_admin.agent.values.spec import CopilotSpec
 from protocol.features import CustomFeature, CustomFeatureType

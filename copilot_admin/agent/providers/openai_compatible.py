@@ -19,11 +19,16 @@ from copilot_admin.agent.llm import listed_models
 from copilot_admin.agent.llm.chat_chunks import ChunkReader, StreamError
 from copilot_admin.agent.llm.chat_request import request_body
 from copilot_admin.agent.llm.data_lines import EitherForm
-from copilot_admin.agent.llm.foreign_answers import names_web_page, strangely_packed, web_page
 from copilot_admin.agent.llm.provider_bodies import blocks_of_answer, first_bytes
-from copilot_admin.agent.llm.provider_faults import CONNECTION_ERRORS, ProviderFaults
+from copilot_admin.agent.llm.provider_errors import (
+    CONNECTION_ERRORS,
+    ProviderFaults,
+    names_web_page,
+    strangely_packed,
+    web_page,
+)
 from copilot_admin.agent.llm.provider_sessions import Connection, aclose_sessions, connection_for
-from copilot_admin.agent.llm.ticker import LoopTurns, SharedSleep
+from copilot_admin.agent.llm.retries import LoopTurns, SharedSleep
 from copilot_admin.agent.values.model_call import ALIVE, Alive, Delta, ModelCall, ServerReply
 from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.errors import NotReady, RunError

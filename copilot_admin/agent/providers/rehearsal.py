@@ -7,7 +7,7 @@ import re
 from typing import ClassVar
 
 from copilot_admin.agent.beside import HEAVY_BYTES, beside_if
-from copilot_admin.agent.llm.rehearsal_script import next_move
+from copilot_admin.agent.llm.demo_script import next_move
 from copilot_admin.agent.values.model_call import (
     Delta,
     Finish,

@@ -5,7 +5,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field, StringConstraints
 
-from copilot_admin.agent.toolkits.told_names import listed, quoted
+from copilot_admin.agent.toolkits.texts import listed, quoted
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
 
 Cell: TypeAlias = str | int | float | bool | None

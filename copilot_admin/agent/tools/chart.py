@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from copilot_admin.agent.toolkits.told_names import quoted
+from copilot_admin.agent.toolkits.texts import quoted
 from copilot_admin.agent.tools.artifacts import (
     ArtifactName,
     Description,

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from copilot_admin.agent.toolkits.told_names import cut, quoted
+from copilot_admin.agent.toolkits.texts import cut, quoted
 from copilot_admin.agent.values.model_call import ToolCall
 from copilot_admin.errors import CopilotError
 from protocol.json import Json, JsonObject

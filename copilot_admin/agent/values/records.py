@@ -1,4 +1,4 @@
-"""Reads plain values into frozen dataclasses, each field as its type says."""
+"""Small immutable records that several parts of the agent share."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields
@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from protocol.json import Json
 from protocol.shapes import objects_of, text_of
+from protocol.widgets import Widget, is_upload
 
 # How values of a type are read that is neither plain nor an enum; none of them has a default.
 Readers: TypeAlias = Mapping[Any, Callable[[Json], Any]]
@@ -53,3 +54,10 @@ def _read(value: Json, field: "Field[Any]", *, readers: Readers) -> Any:
     if hint is str:
         return text_of(value)
     return value if isinstance(value, hint) else field.default
+
+
+FEATURE = "file-upload"
+
+
+def is_uploaded(widget: Widget) -> bool:
+    return is_upload(origin=widget.origin, id=widget.widget_id)

@@ -9,7 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints, create_model
 
-from copilot_admin.agent.llm.parameters import RESERVED_PARAMETERS
+from copilot_admin.agent.llm.model_choice import RESERVED_PARAMETERS
 from copilot_admin.agent.tools.registry import tool_names
 from copilot_admin.agent.values.spec import (
     HIGHEST_CALL_LIMIT,
@@ -26,7 +26,7 @@ from copilot_admin.copilots.fields.text_checks import (
 )
 from copilot_admin.models.copilots import MAX_RETENTION_DAYS
 from copilot_admin.models.limits import MAX_LIMIT, MAX_LIMIT_DOLLARS
-from copilot_admin.redaction.checked import expression_fault
+from copilot_admin.redaction.custom_expressions import expression_fault
 from copilot_admin.redaction.kinds import DataKind
 from copilot_admin.redaction.rules import MOST_EXPRESSIONS
 from protocol.features import FEATURES

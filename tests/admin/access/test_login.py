@@ -11,7 +11,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 import pytest
 
-from copilot_admin.admin.frame.login import client_address
+from copilot_admin.admin.frame.sign_ins import client_address
 from copilot_admin.config import passwords
 from copilot_admin.config.passwords import SingleThreadedArgon2
 from tests.factories import make_user

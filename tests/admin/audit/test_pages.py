@@ -13,7 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 import pytest
 
-from copilot_admin.admin.audit import pages
+from copilot_admin.admin.audit import filters as pages
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.config.roles import Role

@@ -25,7 +25,7 @@ from copilot_admin.admin.blocks.kinds import (
     ToolBlock,
 )
 from copilot_admin.admin.transcripts.paths import Siblings, children_of, chosen_path, siblings_of
-from copilot_admin.admin.transcripts.raw import raw_events
+from copilot_admin.admin.transcripts.run_views import raw_events
 from copilot_admin.admin.transcripts.words import outcome_words
 from copilot_admin.models import EventType, Outcome, TurnState
 from copilot_admin.transcripts.queries import (

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 import pytest
 
-from copilot_admin.admin.copilots.copies import duplicate
+from copilot_admin.admin.copilots.archive import duplicate
 from copilot_admin.config.roles import Role
 from copilot_admin.evaluation.question_runs import digest_of_draft
 from copilot_admin.import_export.questions import rows_of

@@ -8,7 +8,8 @@ from django.urls import reverse
 import pytest
 import requests
 
-from copilot_admin.admin.logins import asking, discovery
+from copilot_admin.admin.logins import discovery
+from copilot_admin.admin.logins import oidc_http as asking
 from copilot_admin.config.sso import SsoSettings
 from copilot_admin.errors import Unavailable
 from tests import tls

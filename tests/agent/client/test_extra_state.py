@@ -16,7 +16,6 @@ from copilot_admin.agent.client.extra_state import (
     seal,
     unseal,
 )
-from copilot_admin.agent.client.holders import holders
 from copilot_admin.agent.client.memory import (
     MOST_ADDRESSES,
     MOST_CARRIED,
@@ -25,6 +24,7 @@ from copilot_admin.agent.client.memory import (
     MOST_WAITING,
     SKILL_NOT_CARRIED,
     completed,
+    holders,
     memory_of,
 )
 from copilot_admin.agent.values.engine_input import Exchange, Memory, Recollection

@@ -3,8 +3,8 @@
 import pytest
 
 from copilot_admin.agent.client.data_wishes import TOOL, data_call, read_wishes
-from copilot_admin.agent.client.named_widgets import NamedWidgets
 from copilot_admin.agent.client.widget_data import plan_data
+from copilot_admin.agent.client.widget_offer import NamedWidgets
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from copilot_admin.agent.values.engine_input import Recollection
 from copilot_admin.agent.values.model_call import ToolCall

@@ -7,7 +7,7 @@ from ipaddress import ip_address
 import pytest
 
 from copilot_admin.agent.fetching.addresses import check_base_url, is_forbidden, is_public
-from copilot_admin.agent.llm.http_refusals import refusal, seconds_to_wait
+from copilot_admin.agent.llm.provider_errors import refusal, seconds_to_wait
 from copilot_admin.errors import (
     NotReady,
     ProviderBusy,

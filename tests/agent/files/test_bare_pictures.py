@@ -8,7 +8,7 @@ from PIL import Image, ImageCms
 from PIL.PngImagePlugin import PngInfo
 import pytest
 
-from copilot_admin.agent.files.bare_pictures import without_notes
+from copilot_admin.agent.files.encoded import without_notes
 from tests.agent.files.sample_images import image, speckled
 
 SECRET = b"48.137, 11.575 by Ada"

@@ -7,9 +7,8 @@ from contextlib import aclosing
 import pytest
 import uvloop
 
-from copilot_admin.agent.llm.deadlines import Watch
 from copilot_admin.agent.llm.model_stream import stream_model
-from copilot_admin.agent.llm.retries import Pace, pause_before_retry
+from copilot_admin.agent.llm.retries import Pace, Watch, pause_before_retry
 from copilot_admin.agent.values.model_call import ALIVE, Alive, Delta, Finish, ModelCall, TextDelta
 from copilot_admin.agent.values.spec import Timeouts
 from copilot_admin.errors import (

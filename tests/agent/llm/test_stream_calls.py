@@ -4,8 +4,11 @@ import json
 
 import pytest
 
-from copilot_admin.agent.llm.call_limits import MOST_ARGUMENT_VALUES, MOST_CALLS
-from copilot_admin.agent.llm.fragments import ToolFragments
+from copilot_admin.agent.llm.tool_call_fragments import (
+    MOST_ARGUMENT_VALUES,
+    MOST_CALLS,
+    ToolFragments,
+)
 from copilot_admin.agent.values.model_call import Finish, ToolCall, Usage
 from copilot_admin.errors import LimitReached, ProviderBroke
 from tests.agent.llm.stream_chunks import chunk, ended, finish, part

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from copilot_admin.agent.llm.endings import truncation
+from copilot_admin.agent.llm.token_usage import truncation
 from copilot_admin.agent.values.model_call import Finish, Usage, UsageSource
 from copilot_admin.errors import ProviderBroke
 from tests.agent.llm.stream_chunks import chunk, ended, finish

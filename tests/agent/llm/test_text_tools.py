@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.agent.llm.call_limits import MOST_ARGUMENT_BYTES, MOST_CALLS
 from copilot_admin.agent.llm.text_tools import UNREADABLE, TextTools, ToolBlocks, in_plain_text
+from copilot_admin.agent.llm.tool_call_fragments import MOST_ARGUMENT_BYTES, MOST_CALLS
 from copilot_admin.agent.providers.registry import make_provider
 from copilot_admin.agent.values.model_call import (
     ALIVE,

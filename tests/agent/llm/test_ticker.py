@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from copilot_admin.agent.llm.ticker import LoopTurns, SharedSleep, Ticker
+from copilot_admin.agent.llm.retries import LoopTurns, SharedSleep, Ticker
 from tests.agent.virtual_time import run_at_once
 
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from copilot_admin.agent.llm.choosing import choose_model
+from copilot_admin.agent.llm.model_choice import choose_model
 from copilot_admin.agent.providers import registry
 from copilot_admin.agent.providers.registry import (
     aclose_all,

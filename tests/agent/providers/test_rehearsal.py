@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from copilot_admin.agent.llm import rehearsal_script
-from copilot_admin.agent.llm.rehearsal_script import next_move
+from copilot_admin.agent.llm import demo_script as rehearsal_script
+from copilot_admin.agent.llm.demo_script import next_move
 from copilot_admin.agent.providers.rehearsal import Rehearsal
 from copilot_admin.agent.values.model_call import (
     Finish,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from copilot_admin.agent.toolkits import json_text
-from copilot_admin.agent.toolkits.json_text import json_in
+from copilot_admin.agent.toolkits import texts as json_text
+from copilot_admin.agent.toolkits.texts import json_in
 
 
 @pytest.fixture(autouse=True)

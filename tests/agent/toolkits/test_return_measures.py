@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import pytest
 
 from copilot_admin.agent.toolkits.returns import Options, formulas, measured
-from copilot_admin.agent.toolkits.returns.date_texts import iso_moment as moment
+from copilot_admin.agent.toolkits.returns.dates import iso_moment as moment
 from copilot_admin.agent.toolkits.returns.dates import periods_in_a_year, said
 from copilot_admin.agent.toolkits.returns.formulas import Drawdown, max_drawdown
 from copilot_admin.agent.toolkits.returns.options import SeriesKind, unwrapped

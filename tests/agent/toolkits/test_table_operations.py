@@ -23,14 +23,14 @@ from copilot_admin.agent.toolkits.table_operations import (
 )
 from copilot_admin.agent.toolkits.table_operations.aggregates import Aggregate, aggregated
 from copilot_admin.agent.toolkits.table_operations.cells import LARGEST, flat, parsed
-from copilot_admin.agent.toolkits.table_operations.table import MAX_COLUMNS, MAX_TEXT
-from copilot_admin.agent.toolkits.table_operations.telling import (
+from copilot_admin.agent.toolkits.table_operations.steps import (
     SHOWN_ROWS,
     TOLD_CHARACTERS,
     TOLD_OF_A_CELL,
     TOLD_ROWS,
     told,
 )
+from copilot_admin.agent.toolkits.table_operations.table import MAX_COLUMNS, MAX_TEXT
 
 SALES: list[dict[str, Any]] = [
     {"region": "EU", "product": "A", "sales": 120},

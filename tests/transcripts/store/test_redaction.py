@@ -12,7 +12,7 @@ from copilot_admin import models
 from copilot_admin.config.encryption import SecretLocation, decrypt
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import Conversation, Event, Logging, Node, Run, TurnText
-from copilot_admin.redaction import own
+from copilot_admin.redaction import custom_expressions as own
 from copilot_admin.redaction.kinds import DataKind
 from copilot_admin.redaction.redactor import NOT_STORED
 from copilot_admin.redaction.rules import Rules

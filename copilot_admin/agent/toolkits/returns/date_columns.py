@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from math import isfinite
 
-from copilot_admin.agent.toolkits.returns.date_texts import (
+from copilot_admin.agent.toolkits.returns.dates import (
     Parts,
     epoch_moment,
     epoch_unit,

@@ -4,9 +4,9 @@ Every function takes the path, the options, and the notes to which it adds what 
 """
 
 from copilot_admin.agent.toolkits.returns import formulas, risk
+from copilot_admin.agent.toolkits.returns.comparisons import warn_of_short, year_noted
 from copilot_admin.agent.toolkits.returns.options import Options
 from copilot_admin.agent.toolkits.returns.paths import Path
-from copilot_admin.agent.toolkits.returns.single import warn_of_short, year_noted
 from copilot_admin.agent.toolkits.returns.telling import Row, percent
 
 

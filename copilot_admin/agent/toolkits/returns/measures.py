@@ -5,14 +5,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias, TypeVar
 
-from copilot_admin.agent.toolkits.returns import (
-    between,
-    formulas,
-    losses,
-    payments,
-    pointwise,
-    single,
-)
+from copilot_admin.agent.toolkits.returns import cash_flows as payments
+from copilot_admin.agent.toolkits.returns import comparisons as between
+from copilot_admin.agent.toolkits.returns import comparisons as pointwise
+from copilot_admin.agent.toolkits.returns import comparisons as single
+from copilot_admin.agent.toolkits.returns import formulas, losses
 from copilot_admin.agent.toolkits.returns.options import Options, ReturnUnit, SeriesKind
 from copilot_admin.agent.toolkits.returns.paths import Path, aligned, path_of, questions_of
 from copilot_admin.agent.toolkits.returns.points import Series, SeriesSet

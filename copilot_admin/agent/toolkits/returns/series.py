@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from copilot_admin.agent.toolkits.json_text import json_in
 from copilot_admin.agent.toolkits.returns.date_columns import date_column, is_count
 from copilot_admin.agent.toolkits.returns.points import (
     Cells,
@@ -19,6 +18,7 @@ from copilot_admin.agent.toolkits.table_operations.cells import (
     number_of,
 )
 from copilot_admin.agent.toolkits.table_operations.table import Table, read_table
+from copilot_admin.agent.toolkits.texts import json_in
 
 MAX_SERIES = 50
 MAX_POINTS = 100_000

@@ -14,7 +14,7 @@ from copilot_admin.agent.toolkits.table_operations.cells import (
     order,
     words,
 )
-from copilot_admin.agent.toolkits.table_operations.step import TableStep
+from copilot_admin.agent.toolkits.table_operations.steps import TableStep
 from copilot_admin.agent.toolkits.table_operations.table import Table
 
 MAX_VALUES = 1000

@@ -18,7 +18,7 @@ from copilot_admin.agent.toolkits.table_operations.cells import (
     tidy,
 )
 from copilot_admin.agent.toolkits.table_operations.filtering import MAX_VALUES, Filter
-from copilot_admin.agent.toolkits.table_operations.step import TableStep
+from copilot_admin.agent.toolkits.table_operations.steps import TableStep
 from copilot_admin.agent.toolkits.table_operations.table import MAX_COLUMNS, MAX_ROWS, Table
 
 MAX_OPERATIONS = 12

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from io import StringIO
 from itertools import islice
 
-from copilot_admin.agent.toolkits.json_text import json_in
 from copilot_admin.agent.toolkits.table_operations.cells import Cell, Row, flat, parsed
-from copilot_admin.agent.toolkits.told_names import listed, quoted
+from copilot_admin.agent.toolkits.texts import json_in, listed, quoted
 
 MAX_ROWS = 20_000  # a second or two of work, in a thread
 MAX_COLUMNS = 200

@@ -6,7 +6,7 @@ from math import inf, isfinite
 
 from django.utils.translation import gettext as _
 
-from copilot_admin.agent.llm.parameters import RESERVED_PARAMETERS
+from copilot_admin.agent.llm.model_choice import RESERVED_PARAMETERS
 from copilot_admin.agent.values.spec import HIGHEST_CALL_LIMIT, LEAST_DATA_TOKENS
 from copilot_admin.copilots.checklist.check import Check
 from copilot_admin.copilots.checklist.finding import Finding, error, warning

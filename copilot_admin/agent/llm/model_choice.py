@@ -1,0 +1,176 @@
+"""Choice of the model that answers, its parameters and suggested questions."""
+
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
+import json
+
+from copilot_admin.agent.llm.model_stream import stream_model
+from copilot_admin.agent.llm.retries import Pace
+from copilot_admin.agent.values.engine_input import EngineInput, Output
+from copilot_admin.agent.values.model_call import (
+    ModelCall,
+    ModelMessage,
+    ModelRole,
+    TextDelta,
+    Usage,
+    estimated_usage,
+)
+from copilot_admin.agent.values.spec import CopilotSpec, Timeouts
+from copilot_admin.errors import RunError
+from protocol.events import PromptSuggestions
+from protocol.features import CustomFeature, CustomFeatureType
+from protocol.generations import Generation
+from protocol.query import Query
+from protocol.storable import clean_text
+
+_LONGEST = 100  # characters of a value in a note
+
+
+def option(feature: CustomFeature, *, query: Query) -> bool | str:
+    """The value of a custom feature in a query.
+
+    A client that sends its options leaves out the toggles that are off, so there an absent toggle
+    is off; a client that sends none at all leaves every feature at its default, and so does a
+    value that the control cannot have.
+    """
+    sent = query.workspace_options.get(feature.key)
+    if sent is not None:
+        return sent if _fits(sent, feature) else feature.default
+    if feature.type is CustomFeatureType.TOGGLE and query.env.get("workspace_options") is not None:
+        return False
+    return feature.default
+
+
+def option_notes(spec: CopilotSpec, query: Query) -> Iterator[str]:
+    """A sentence for each value that its control cannot have, for the run."""
+    for feature in spec.custom_features:
+        sent = query.workspace_options.get(feature.key)
+        if sent is not None and not _fits(sent, feature):
+            yield (
+                f"The client sent {str(sent)[:_LONGEST]!r} for the option {feature.key!r}, which is "
+                f"no value of this {feature.type.value}; its default {feature.default!r} is used."
+            )
+
+
+def _fits(value: bool | str, feature: CustomFeature) -> bool:
+    if feature.type is CustomFeatureType.TOGGLE:
+        return isinstance(value, bool)
+    if feature.type is CustomFeatureType.SELECT:
+        return value in [option for _, option in feature.options]
+    return isinstance(value, str)
+
+
+def switched_provider(spec: CopilotSpec, query: Query) -> str:
+    """The name of the provider that a control lets answer; empty: the copilot's own."""
+    for feature in spec.custom_features:
+        if feature.model and option(feature, query=query) is True:
+            return feature.provider
+    return ""
+
+
+def choose_model(spec: CopilotSpec, query: Query) -> tuple[str, str]:
+    """Returns the id of the model to ask, and a note for the run (empty when there is none).
+
+    A client may pick only from what the copilot offers: a request never decides freely what is
+    called with the provider's key. A control that the user has switched on and that has a model of
+    its own, such as one that searches the web, decides before the client's pick.
+    """
+    for feature in spec.custom_features:
+        if feature.model and option(feature, query=query) is True:
+            return feature.model, ""
+    wanted = query.model
+    if not wanted or wanted == spec.model or any(wanted == key for key, _ in spec.models):
+        return wanted or spec.model, ""
+    return spec.model, f"The client asked for the unknown model {wanted!r}; {spec.model!r} answers."
+
+
+# A builder's parameters tune the model; what makes the request what it is stays ours.
+RESERVED_PARAMETERS = frozenset({"model", "messages", "tools", "stream", "stream_options", "n"})
+
+
+FEATURE = "prompt-suggestions"
+MOST = 3
+LONGEST = 200  # characters of a question
+# The user reads the answer meanwhile; what comes later than this comes too late.
+_PATIENCE = Timeouts(connect=5.0, first_token=8.0, between_tokens=4.0, total=12.0)
+_MOST_CHARACTERS = 16 * 1024  # a few questions; what is longer is something else
+_WISH = (
+    f"Suggest {MOST} short questions that I might ask you next. Answer with nothing but a JSON "
+    "list of texts, in the language of this conversation."
+)
+
+
+async def suggestions(
+    engine_input: EngineInput, said: Sequence[ModelMessage], *, model: str, pace: Pace
+) -> AsyncGenerator[Output, None]:
+    """Yields at most one `PromptSuggestions`; it is for those who want them, see `are_wanted`.
+
+    A model that fails harms no answer.
+
+    Args:
+        engine_input: Whose provider is asked.
+        said: The conversation with the answer, which ends with it.
+        model: That gave the answer.
+        pace: Of retries.
+    """
+    call = _wish(engine_input, said, model=model)
+    texts: list[str] = []
+    left = _MOST_CHARACTERS
+    try:
+        stream = stream_model(
+            engine_input.provider,
+            call,
+            timeouts=_PATIENCE,
+            pace=pace,
+            witness=engine_input.witness,
+        )
+        async with aclosing(stream) as deltas:
+            async for delta in deltas:
+                if isinstance(delta, TextDelta):
+                    texts.append(delta.text)
+                    left -= len(delta.text)
+                elif isinstance(delta, Usage):
+                    yield delta
+                if left < 0:
+                    break
+    except RunError:
+        left = -1
+    if left < 0:
+        if texts:  # they cost something, and nobody tells what
+            yield estimated_usage(call, written=sum(map(len, texts)))
+        return
+    questions = _questions("".join(texts))
+    if questions:
+        yield PromptSuggestions(questions)
+
+
+def _wish(engine_input: EngineInput, said: Sequence[ModelMessage], *, model: str) -> ModelCall:
+    return ModelCall(
+        model=model,
+        messages=(*said, ModelMessage(role=ModelRole.USER, text=_WISH)),
+        parameters=engine_input.spec.parameters,
+        user=engine_input.told_user,
+    )
+
+
+def are_wanted(engine_input: EngineInput) -> bool:
+    """Whether they are offered and switched on.
+
+    Source: Workspace sends an option while it is on, and nothing while it is off.
+    """
+    is_on = engine_input.query.workspace_options.get(FEATURE) is True
+    return (
+        is_on
+        and engine_input.spec.has(FEATURE)
+        and engine_input.query.generation is Generation.THREE
+    )
+
+
+def _questions(text: str) -> tuple[str, ...]:
+    start, end = text.find("["), text.rfind("]")
+    try:
+        listed = json.loads(text[start : end + 1]) if 0 <= start < end else []
+    except (ValueError, RecursionError):
+        return ()
+    questions = (" ".join(clean_text(one).split()) for one in listed if isinstance(one, str))
+    return tuple(one for one in dict.fromkeys(questions) if 0 < len(one) <= LONGEST)[:MOST]
