@@ -20,7 +20,6 @@ class CopilotAdminConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Connect everything that needs the models."""
         from django.contrib.auth.models import User
 
         from copilot_admin.accounts.command_audit import record_account_change

@@ -52,7 +52,6 @@ def read_citation(raw: JsonObject, *, id: UUID) -> Citation | None:
 
 
 def _source(info: Fields) -> JsonObject:
-    """What is cited; empty where it cannot be."""
     if info.text("type") not in _TYPES or not info.flag("citable", default=True):
         return {}
     about = {"uuid": _uuid(info.raw.get("uuid")), **{name: info.text(name) for name in _TEXTS}}
@@ -66,7 +65,6 @@ def _source(info: Fields) -> JsonObject:
 
 
 def _quotes(fields: Fields) -> Iterator[tuple[JsonObject, ...]]:
-    """The boxes of each quote that has any."""
     for quote in fields.list("quote_bounding_boxes"):
         boxes = Fields({"boxes": quote}, path="", notes=fields.notes).objects("boxes")
         places = tuple(box for one in boxes if (box := _box(one)))

@@ -123,12 +123,10 @@ def _wire(event: Event, data: Mapping[str, Json]) -> WireEvent:
 
 
 def _chunk(text: str) -> tuple[WireEvent, ...]:
-    """A paragraph of its own in the running text."""
     return ((MessageChunk.name, {"delta": f"\n\n{text}\n\n"}),) if text else ()
 
 
 def _call_one(call: FunctionCall) -> dict[str, Json]:
-    """Generation 1 asks for one widget at a time, by its uuid."""
     sources = _sources(call)
     if not sources or not sources[0].widget_uuid:
         return payload(call)
@@ -236,7 +234,6 @@ def _citations_two(collection: CitationCollection) -> dict[str, Json]:
 
 
 def _generic(value: object) -> dict[str, Json]:
-    """The fields of a dataclass under their wire names, without nulls and empty defaults."""
     data: dict[str, Json] = {}
     for one in fields(value):  # type: ignore[arg-type]  # only ever called with dataclasses
         member = getattr(value, one.name)

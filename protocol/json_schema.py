@@ -164,7 +164,6 @@ def _named(error: ValidationError) -> str:
 
 
 def _objects(schema: Any) -> Iterator[Mapping[str, Any]]:
-    """Every object in a schema, itself first."""
     pending = [schema]
     while pending:
         one = pending.pop()
@@ -180,7 +179,6 @@ def _is_text(one: Mapping[str, Any], name: str) -> bool:
 
 
 def _check(schema: Any) -> None:
-    """Raises `SchemaError` where it is none."""
     checked = cast("JsonObject", with_few_types(schema))
     Draft202012Validator.check_schema(checked, format_checker=FORMATS)
 
@@ -211,7 +209,6 @@ def _reference_fault(references: Sequence[str], schema: Any) -> str:
 
 
 def _target(reference: str, schema: Any) -> Any:
-    """What stands at a JSON pointer; true, a schema, where nothing does: data tells that."""
     target = schema
     for step in unquote(reference[1:]).split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")

@@ -94,7 +94,6 @@ def read(
 
 
 def _read_messages(raw: Sequence[Json], request: JsonObject, notes: Notes) -> tuple[Message, ...]:
-    """The messages that can be read, where neither they nor the context have too many pieces."""
     if has_more_pieces(raw, request.get("context")):
         raise _too_many_pieces()
     check_encoded_calls(raw)

@@ -37,7 +37,6 @@ def clean_text(text: str) -> str:
 
 
 def _is_clean(text: str) -> bool:
-    """Whether there is nothing to replace, which is so of nearly every text and seen at once."""
     if "\x00" in text:
         return False
     if text.isascii():
@@ -72,7 +71,6 @@ def _clean_scalar(value: Scalar) -> Scalar:
 
 
 def _texts(value: Json) -> Iterator[str]:
-    """Every key and text of a value, level by level."""
     level: list[Json] = [value]
     while level:
         deeper: list[Json] = []

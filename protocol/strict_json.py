@@ -175,7 +175,6 @@ def _check_tokens(body: bytes, most: int) -> None:
 
 
 def _check_levels(value: Json) -> None:
-    """Walk the protocol's objects level by level, then what lies below the opaque keys."""
     opaque: list[Json] = []
     level = _containers([value])
     for _ in range(MAX_DEPTH):

@@ -108,7 +108,6 @@ def is_external(user: object) -> bool:
 
 
 def _is_subject(text: str) -> bool:
-    """Return whether a subject can be stored: no NUL and no lone surrogate."""
     is_text = all(unicodedata.category(one) not in ("Cc", "Cs") for one in text)
     return 0 < len(text) <= MAX_EXTERNAL_SUBJECT_LENGTH and is_text
 
@@ -140,7 +139,6 @@ def _update(user: User, identity: Identity, allowed: RoleMap) -> None:
 
 
 def _free_username(wanted: str) -> str:
-    """Return an unused user name."""
     max_length = MAX_NAME_LENGTH - len("-999999")
     name = (
         _INVALID_IN_USERNAME.sub("-", sanitize_name(wanted, max_length=max_length)).strip("-")

@@ -137,7 +137,6 @@ def _begun(engine_input: EngineInput, recollection: Recollection) -> _Begun:
 def _fetching(
     engine_input: EngineInput, query: Query, *, plan: DataPlan, wanted: DataCall
 ) -> tuple[Event, ...]:
-    """A leg that asks for data before the model is asked: what people see of it, and the call."""
     call = data_call_event(wanted, engine_input=engine_input, query=query)
     begins = plan.budget.in_all == 0
     steps = steps_before_call(call, engine_input.spec, query=query, begins=begins)
@@ -177,7 +176,6 @@ async def _leg(
     files: Sequence[FileRead],
     pace: Pace,
 ) -> Leg:
-    """The leg with its messages laid out, in a thread where others would wait for it."""
     problems = tuple(dict.fromkeys(filter(None, map(_lacks, files))))
     model, _ = choose_model(engine_input.spec, query)
     heavy = is_large(engine_input) or is_heavy(query)
@@ -207,7 +205,6 @@ def _lacks(file: FileRead) -> str:
 
 
 async def _recollected(engine_input: EngineInput) -> Recollection:
-    """Asks the journal only when the answer depends on it: a plain question does not wait."""
     query = engine_input.query
     if not may_call_client(query) and not isinstance(query.messages[-1], ResultMessage):
         return Recollection()
@@ -217,7 +214,6 @@ async def _recollected(engine_input: EngineInput) -> Recollection:
 async def _after_round(
     engine_input: EngineInput, leg: Leg, *, pace: Pace
 ) -> AsyncGenerator[Output, None]:
-    """Gives what follows what the model said: its tools are carried out, or the leg ends."""
     heavy = is_large(engine_input) or any(map(is_long, leg.calls))
     function_call = await beside_if(heavy, leg.client_call)
     if function_call is None and leg.calls:
@@ -237,7 +233,6 @@ async def _calling(leg: Leg, call: FunctionCall) -> AsyncGenerator[Output, None]
 
 
 async def _carried_out(engine_input: EngineInput, leg: Leg) -> AsyncGenerator[Output, None]:
-    """Carries out the tools that the model called, of which it is told in the next round."""
     results: list[ToolResult] = []
     for call in leg.calls:
         with ToolNotes(call, engine_input.witness) as notes:

@@ -155,7 +155,6 @@ class ClientTools:
         )
 
     def _wishes(self, calls: Sequence[ToolCall]) -> Sequence[DataWish]:
-        """The widgets of all calls; none while one of them is wrong, and the model is told."""
         wishes: list[DataWish] = []
         widgets = NamedWidgets(self._query)
         wrong: dict[str, str] = {}
@@ -203,7 +202,6 @@ class ClientTools:
         return self._plan.budget.refusal(offer.function, words)
 
     def _refuse(self, calls: Sequence[ToolCall], refusal: str) -> bool:
-        """Tells model and user of calls that the client cannot be asked for again, if there are."""
         if refusal:
             answer = f"{refusal} Answer with what you have."
             self._answers |= dict.fromkeys(_ids(calls), answer)

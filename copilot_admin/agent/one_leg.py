@@ -130,7 +130,6 @@ class Leg:
 
     @cached_property
     def _id(self) -> UUID:
-        """Makes the uuids of artifacts and citations; another leg has others."""
         asked = self._engine_input
         return uuid5(NAMESPACE_URL, f"{asked.trace_id} {asked.now.isoformat()}")
 

@@ -198,7 +198,6 @@ def _lines(contents: Iterable[Content]) -> Iterator[str]:
 
 
 def _cut(content: Content) -> Content:
-    """The content; of many rows as many as a model is told, so that no row is cut in the middle."""
     if content.type is not ContentType.JSON:
         return content
     data = shortened(content.text.model_dump()["data"], limit=MOST_FOR_THE_MODEL * 3 // 4)
@@ -221,7 +220,6 @@ def _called(run: ComponentRun, result: str) -> ComponentCalled:
 
 
 def _usage(usage: Mapping[str, Any]) -> Usage:
-    """The tokens of a model that a component asked; of cached ones components say nothing."""
     return Usage(
         input_tokens=usage["prompt_tokens"],
         output_tokens=usage["completion_tokens"],

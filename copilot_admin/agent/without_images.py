@@ -62,7 +62,6 @@ class WithoutImages:
 
 
 def _changed(output: Output, change: _Change) -> Output:
-    """Changes the texts of an output beside the answer: of steps, artifacts, citations and suggestions."""
     match output:
         case StatusUpdate():
             return _step(output, change)
@@ -85,7 +84,6 @@ def _step(step: StatusUpdate, change: _Change) -> StatusUpdate:
 
 
 def _artifact(artifact: MessageArtifact, change: _Change) -> MessageArtifact:
-    """The artifact; rows and how they are drawn name the same columns."""
     content, drawn = artifact.content, artifact.chart_params
     if not isinstance(content, str):
         content = [changed_object(row, change) for row in content]
@@ -100,7 +98,6 @@ def _artifact(artifact: MessageArtifact, change: _Change) -> MessageArtifact:
 
 
 def _citation(citation: Citation, change: _Change) -> Citation:
-    """The citation; its text is that of a widget, a tool or a document."""
     about = citation.source_info
     if "description" in about:
         about = {**about, "description": _value(about["description"], change)}

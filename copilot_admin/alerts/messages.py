@@ -153,5 +153,4 @@ def _format_time(at: datetime | None) -> str:
 
 
 def _public_url(path: str) -> str:
-    """Without `PUBLIC_URL` only the path is known."""
     return f"{settings.PUBLIC_URL.rstrip('/')}{path}"

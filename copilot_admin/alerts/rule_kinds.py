@@ -116,7 +116,6 @@ def measure_failing_provider(scope: AlertScope, span: Span) -> Measurement:
 
 
 def _most_failing_copilots(scope: AlertScope, span: Span) -> list[int]:
-    """Return copilots with the most errors first, then the busiest; none if nothing failed."""
     rows = HourlyUsage.objects.filter(_is_within(span), scope.condition).order_by()
     sums = rows.values_list("copilot").annotate(errors_=Sum("errors"), runs_=Sum("runs"))
     found = list(sums.order_by("-errors_", "-runs_", "copilot")[:MAX_FAILING_COPILOTS])

@@ -83,7 +83,6 @@ def _by(rows: "QuerySet[Any]", *names: str) -> Iterable[tuple[tuple[Any, ...], C
 
 
 def _total(span: Span, of: Q) -> Counts:
-    """The sums of a span that begins with a day and may end within one."""
     rows = _days(DailyTotal.objects, span, of).aggregate(**_SUMS)  # type: ignore[arg-type]
     cut = Span(span.end.replace(hour=0), span.end)
     hours = _hours(HourlyUsage.objects, cut, of).aggregate(**_SUMS)  # type: ignore[arg-type]
@@ -101,7 +100,6 @@ def _series(period: FiguresPeriod, of: Q) -> list[tuple[Span, Counts]]:
 
 
 def _begun(rows: "QuerySet[Any]", period: FiguresPeriod) -> "QuerySet[Any]":
-    """Rows of days with the day on which their day or week begins."""
     begun = _WeekOf("day") if period.resolution is Resolution.WEEK else F("day")
     found: QuerySet[Any] = rows.annotate(begun=begun)
     return found
@@ -123,7 +121,6 @@ class _WeekOf(Func):
 
 
 def _start(period: FiguresPeriod, day: date) -> datetime:
-    """The beginning of a step that begins with a day, or has begun with it before the period."""
     return period.step_of(datetime.combine(day, time.min, period.now.first.tzinfo))
 
 

@@ -135,7 +135,6 @@ class _Asked:
                 yield _key(row), Counts({row[rating]: row["number"]})
 
     def _judged(self, span: Span) -> Iterable[tuple[QuerySet[Run], str]]:
-        """The first requests of questions and conversations, and the way to their verdicts."""
         runs = self._runs(span)
         told = Verdict.objects.exclude(conversation__in=sealed()).order_by()
         yield runs.filter(_BEGINS_TURN, turn__verdicts__in=told), "turn__verdicts"
@@ -188,7 +187,6 @@ def _measures() -> Mapping[str, Any]:
 
 
 def _steps() -> Mapping[str, Q]:
-    """Times to the first token by the steps in which they are counted."""
     ends = zip(TTFT_COLUMNS, (-1, *TTFT_LIMITS), (*TTFT_LIMITS, None), strict=True)
     return {
         name: Q(ttft_ms__gt=low) & (Q() if high is None else Q(ttft_ms__lte=high))

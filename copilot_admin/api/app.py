@@ -41,7 +41,6 @@ class _Api(NinjaAPI):
         return schema
 
     def _get_urls(self) -> list[URLResolver | URLPattern]:
-        """The addresses; another method than theirs is refused as everything else is."""
         urls = super()._get_urls()
         for url in urls:
             if isinstance(url, URLPattern) and iscoroutinefunction(url.callback):
@@ -50,8 +49,6 @@ class _Api(NinjaAPI):
 
 
 def _refusing_others(view: Callable[..., Awaitable[HttpResponseBase]]) -> Callable[..., Any]:
-    """The view, which refuses methods with what an error of this API looks like."""
-
     @wraps(view)
     async def refusing(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         response = await view(request, *args, **kwargs)

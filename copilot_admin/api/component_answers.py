@@ -108,7 +108,6 @@ class Envelope:
         }
 
     def _usage(self, content: Content, shown: Any) -> Any:
-        """The tokens as one object, which the SDK's models ask for; of several models beside it."""
         if not isinstance(shown, list):
             return shown
         if len(shown) < 2:

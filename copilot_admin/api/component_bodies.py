@@ -162,7 +162,6 @@ def for_run(body: Body, *, parameters: Collection[str]) -> Body:
 
 
 def _without_nulls(body: JsonObject) -> JsonObject:
-    """The body without what is null, save for arguments: whether they may be, the manifest says."""
     given = {key: value for key, value in body.items() if value is not None}
     parameters = given.get("parameters")
     if not isinstance(parameters, Mapping):

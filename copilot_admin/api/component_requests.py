@@ -88,7 +88,6 @@ def _get_identity(address: str, caller: Caller, granted: Grant) -> RequestIdenti
 
 
 async def _streamed(call: Call) -> EventStreamResponse:
-    """The answer as a stream; nothing is sent before the component has given something."""
     envelope = _envelope(call)
     objects = answers(call, envelope)
     first = await anext(objects)

@@ -91,7 +91,6 @@ async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
 
 
 async def _made_ready(body: bytes, rules: Rules) -> tuple[GivenFeedback, Words]:
-    """Return a judgement and its words; a long text is redacted in a thread."""
     if rules:
         return await asyncio.to_thread(_make_ready, body, rules)
     return await parse_body(partial(_make_ready, body, rules), size=len(body))

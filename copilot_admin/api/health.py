@@ -52,7 +52,6 @@ async def _find_problem() -> str:
 
 
 def _check_server() -> tuple[str, str]:
-    """Return the problem and its details; the details may name folders, the answer may not."""
     disk_fault = find_disk_problem()
     if disk_fault:
         return DISK_FULL, disk_fault

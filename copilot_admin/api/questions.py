@@ -105,7 +105,6 @@ def _until_client_leaves(receive: Receive) -> Iterator[None]:
 
 
 def _slug_in(scope: Scope) -> str | None:
-    """The slug of the copilot that is asked; None: it is no plain question, so Django looks at it."""
     if scope["type"] != "http" or scope["method"] != "POST" or not is_query(scope["path"]):
         return None
     if scope.get("root_path") or scope.get("query_string") or IDS_KEY not in scope:

@@ -43,6 +43,5 @@ class SharedReading(Generic[T]):
         return read()
 
     def _forget(self, wanted: Hashable, reading: asyncio.Task[T]) -> None:
-        """Forgets a reading that was refused, or that its asker left before it began."""
         if self._waiting.get(wanted) is reading:
             del self._waiting[wanted]

@@ -144,7 +144,6 @@ def _show_pair(name: str, old: object, new: object) -> tuple[Json, Json]:
 
 
 def _redact(value: Json) -> Json:
-    """Remove secrets that this process knows, and signatures in URLs."""
     match value:
         case str():
             return without_secrets(redact_text(value))

@@ -141,7 +141,6 @@ def read_anchors(file: Path) -> Iterator[Anchor]:
 
 
 def _acquire_cursor(name: AuditCursorName) -> int | None:
-    """Lease a cursor; return its position, or None while another process holds it."""
     AuditCursor.objects.get_or_create(name=name)
     now = timezone.now()
     free = Q(taken_until=None) | Q(taken_until__lt=now)

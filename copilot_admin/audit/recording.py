@@ -51,7 +51,6 @@ def record(
 
 
 def _append(entry: AuditEntry) -> None:
-    """Make it the newest entry; the locked head serialises writers until the commit."""
     head = AuditHead.objects.select_for_update().filter(pk=AuditHead.THE_ONE).first()
     if head is None:
         AuditHead.objects.get_or_create(pk=AuditHead.THE_ONE)

@@ -133,7 +133,6 @@ def _lends(loan: _Loan, component: type[Component]) -> bool:
 def _lent(
     component: type[Component], loans: Sequence[_Loan], *, version: str, caller: Caller
 ) -> Grant | None:
-    """The component as the first copilot lends it that has it; a pinned version is its "latest"."""
     for loan in loans:
         pinned = registry().find(component.name, loan.use.version)
         lent = pinned if version in ("", LATEST) and pinned is not None else component

@@ -54,7 +54,6 @@ async def read_files(parameters: Mapping[str, Any], *, fetch: Fetch) -> tuple[So
 
 
 def _wanted(parameters: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Reads name and address of each file out of the call's arguments."""
     urls = parameters.get(FILE_URLS) or {}
     if not isinstance(urls, Mapping):
         raise _misnamed(FILE_URLS, '{"report.pdf": "https://..."}')

@@ -82,7 +82,6 @@ class VariableSource(PydanticBaseSettingsSource):
     """Reads the process environment: empty variables count as unset, logs never show a secret."""
 
     def __call__(self) -> dict[str, Any]:
-        """Return the text of each variable that is set, nested by group."""
         self._problems: list[str] = []
         values = self._read_model(self.settings_cls)
         if self._problems:

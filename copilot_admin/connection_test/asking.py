@@ -159,7 +159,6 @@ async def _answer(response: ClientResponse, began: float) -> Answer:
 
 
 def _headers(response: ClientResponse) -> dict[str, str]:
-    """The headers as browsers read them: what came several times is one, and seldom what was meant."""
     names = {name.lower() for name in response.headers}
     return {name: ", ".join(response.headers.getall(name)) for name in names}
 

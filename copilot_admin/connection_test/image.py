@@ -50,7 +50,6 @@ def _not_loaded(why: str, address: str) -> StepResult:
 
 
 async def _loaded(address: str, setup: Setup, ask: Ask) -> bytes:
-    """The image's bytes; one that is elsewhere is fetched as everything of strangers is."""
     if not is_within(address, setup.base):
         egress = Egress(settings.FETCH_ALLOW, seconds=SECONDS, most_bytes=MOST_BYTES)
         async with egress.fetch(address) as data:

@@ -58,7 +58,6 @@ def _mend(setup: Setup) -> str:
 
 
 async def _faults_of(origin: str, setup: Setup, ask: Ask) -> str:
-    """The first thing that a page of an origin may not do; "" when there is none."""
     agents = f"{setup.base}{DocumentPlace.AGENTS}"
     query = f"{setup.base}/v1/copilots/{setup.slug}/query"
     try:

@@ -98,7 +98,6 @@ class FetchedKeys:
         return task
 
     async def _get(self) -> None:
-        """Fetches them; what goes wrong is a line of the log, and the old ones stay."""
         try:
             async with self._fetch(self._address) as body:
                 self._keys = read_key_set(body, self._algorithms)
@@ -113,6 +112,5 @@ class FetchedKeys:
 
 
 def _egress(address: str) -> Fetch:
-    """The host is the operator's own choice, so it may be in a private network."""
     host = urlsplit(address).hostname or ""
     return Egress((host,), seconds=SECONDS, most_bytes=MOST_BYTES, keeps_https=True).fetch

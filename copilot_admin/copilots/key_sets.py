@@ -84,7 +84,6 @@ def read_key(text: str, algorithms: Iterable[str]) -> KeySet:
 
 
 def _read_jwk(jwk: Mapping[str, Any], algorithm: str) -> Any | None:
-    """Return the public key for an algorithm; None if the JWK is for something else."""
     curve = jwk.get("crv")
     if jwk.get("use", "sig") != "sig" or jwk.get("alg", algorithm) != algorithm:
         return None

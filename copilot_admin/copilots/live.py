@@ -146,7 +146,6 @@ def _live(
     version_number: int,
     changed_at: datetime | None,
 ) -> LiveCopilot:
-    """A published copilot; `changed_at` says when its provider last changed."""
     changed = (changed_at, *map(_changed_at, _other_ids(version_id)))
     answerer, problem = _ready(version_id, slug, providers=changed)
     return LiveCopilot(
@@ -196,7 +195,6 @@ def _find(slug: str) -> _Published | None:
 
 
 def _changed_at(provider_id: int) -> datetime | None:
-    """When another provider of a version last changed."""
     return Provider.objects.filter(pk=provider_id).values_list("updated_at", flat=True).first()
 
 
@@ -216,7 +214,6 @@ def _ready(
 
 @lru_cache(maxsize=256)
 def _answerer(version_id: int, slug: str, changed_at: tuple[datetime | None, ...]) -> Answerer:
-    """Versions never change; providers do, so their last changes are part of the cache's key."""
     version = CopilotVersion.objects.select_related("provider").get(pk=version_id)
     return answerer_of(slug, version.document, version.provider, others=of_version(version_id))
 

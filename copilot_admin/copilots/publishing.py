@@ -179,7 +179,6 @@ def restore(version: CopilotVersion) -> None:
 
 
 def _locked(copilot_id: int) -> Copilot:
-    """A copilot that nobody else changes until the transaction ends."""
     copilot = Copilot.objects.select_for_update(of=("self",), no_key=True).get(pk=copilot_id)
     if copilot.is_being_deleted:
         raise NotPublishable(copilot, (error("name", _("This copilot is being deleted.")),))
@@ -192,7 +191,6 @@ def _locked(copilot_id: int) -> Copilot:
 def _release(
     copilot: Copilot, content: Copilot, *, user: AbstractBaseUser | None, note: str
 ) -> CopilotVersion:
-    """Makes a version of what a draft would be, and the live one of the copilot."""
     found = tuple(one for one in problems(content) if user is not None or not one.only_for_people)
     if found:
         raise NotPublishable(copilot, found)

@@ -117,14 +117,12 @@ def user_of_admin(user: AbstractBaseUser | AnonymousUser) -> AskingUser | None:
 
 
 def _first_text(claims: Mapping[str, Any], names: Sequence[str]) -> str:
-    """The first of some claims that is there; numbers are ids of some issuers."""
     values = (claims.get(name) for name in names)
     texts = (str(one) for one in values if isinstance(one, str) or type(one) is int)
     return next(filter(None, map(str.strip, texts)), "")
 
 
 def _only(values: Sequence[bytes]) -> str:
-    """The one value of a header; what a client sent beside the proxy's cannot be told from it."""
     if len(values) > 1:
         raise UnknownUser("A header that names the user came more than once. Ask an operator.")
     if not values:
@@ -148,7 +146,6 @@ def _is_id(text: str) -> bool:
 
 
 def _shown(text: str) -> str:
-    """A text that people read, without what could turn the text around it, and bounded."""
     bounded = text[: 4 * LONGEST]
     if not (bounded.isascii() and bounded.isprintable()):
         bounded = "".join(" " if _is_invisible(one) else one for one in bounded)

@@ -128,7 +128,6 @@ async def ask(
 
 
 async def _all_legs(chat: _Chat) -> str:
-    """Asks and carries out, until no function is called any more; says what failed, if anything."""
     messages = first_messages(chat.entry)
     for _leg_number in range(MOST_LEGS):
         call = await _leg(chat, messages)

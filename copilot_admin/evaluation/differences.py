@@ -128,7 +128,6 @@ def _without_middle(part: TextPart, *, head: int, tail: int, room: int) -> Itera
 
 
 def _hunks(before: Sequence[str], after: Sequence[str], effort: _Effort) -> Iterator[_Hunk]:
-    """The differences of two sequences of pieces; the first hunk is what both begin with."""
     numbers: dict[str, int] = {}
     old = [numbers.setdefault(piece, len(numbers)) for piece in before]
     new = [numbers.setdefault(piece, len(numbers)) for piece in after]
@@ -153,7 +152,6 @@ def _common(old: Sequence[int], new: Sequence[int]) -> int:
 def _runs(
     old: Sequence[int], new: Sequence[int], effort: _Effort
 ) -> Iterable[tuple[int, int, int]]:
-    """Runs that both have: where each begins in either, and its length; none without effort."""
     furthest, trace = {1: 0}, []  # on each diagonal, how far so many edits lead
     for edits in range(len(old) + len(new) + 1):
         trace.append(furthest.copy())
@@ -199,7 +197,6 @@ def _walked_back(
 
 
 def _without_islands(hunks: Iterable[_Hunk]) -> list[_Hunk]:
-    """Takes a blank or a comma between two changed words for changed: so it is read at once."""
     found: list[_Hunk] = []
     for hunk in hunks:
         last = found[-1] if found else None
@@ -212,7 +209,6 @@ def _without_islands(hunks: Iterable[_Hunk]) -> list[_Hunk]:
 
 
 def _parts(hunks: Iterable[_Hunk]) -> Iterator[TextPart]:
-    """The hunks as parts; neighbours that are the same in both texts are one."""
     same: list[str] = []
     for hunk in hunks:
         if hunk.gone or hunk.new:

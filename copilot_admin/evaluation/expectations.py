@@ -58,7 +58,6 @@ def is_near(value: float, expected: float, tolerance: float) -> bool:
 
 
 def _signs(text: str, start: int, end: int) -> tuple[float, ...]:
-    """The signs that a number may have: minus behind one that joins no words, either within brackets."""
     before = text[max(0, start - 1) : start]
     if before and before in "$€£¥":
         start -= 1
@@ -83,7 +82,6 @@ def _meanings(written: str) -> Iterator[set[float]]:
 
 
 def _readings(groups: list[str], marks: list[str]) -> Iterator[str]:
-    """The ways to read groups of digits with these marks between them, as Python writes them."""
     if not marks:
         yield groups[0]
         return
@@ -215,7 +213,6 @@ def _number(expected: Expectation, text: str) -> AnswerVerdict:
 
 
 def _named(names: Iterable[str]) -> str:
-    """Some names in a line; what there is too much of is left out."""
     found = list(names)
     if not found:
         return _("none")

@@ -164,7 +164,6 @@ class Asker(Generic[Job]):
         return True
 
     async def _claim(self) -> Job | None:
-        """Takes the next answer; those that failed wait again from then on."""
         failed, self._failed = (
             frozenset(self._failed),
             set(),
@@ -176,7 +175,6 @@ class Asker(Generic[Job]):
             raise
 
     async def _settle(self, claimed: Job, asked: asyncio.Task[None]) -> None:
-        """Says of a question that broke that it did; one that met with a hiccup is asked again."""
         error = None if asked.cancelled() else asked.exception()
         if isinstance(error, HICCUPS):
             self._failed.add(claimed.answer_id)
@@ -185,14 +183,12 @@ class Asker(Generic[Job]):
             await self.desk.broke(claimed)
 
     async def _leave_it(self, error: Exception) -> None:
-        """Lets others ask what could not be asked; what cannot be given back, they find as well."""
         logger.warning("saved questions wait for now: %s", type(error).__name__)
         failed, self._failed = frozenset(self._failed), set()
         with suppress(*HICCUPS):
             await WRITER.run(partial(self.desk.give_back, failed))
 
     async def _look_after(self) -> None:
-        """Says again and again that questions are asked, and ends those that nobody wants."""
         while True:
             await asyncio.sleep(LOOK_SECONDS)
             try:
@@ -211,7 +207,6 @@ class Asker(Generic[Job]):
 
 
 def _place() -> asyncio.Semaphore:
-    """One of the places of this process; who waits longest is next."""
     loop = asyncio.get_running_loop()
     return _places.setdefault(loop, asyncio.Semaphore(PLACES))
 

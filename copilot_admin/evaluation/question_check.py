@@ -105,7 +105,6 @@ async def _results(
 
 
 async def _beat() -> None:
-    """Gives the sign of life of the runs of this process, so that no server takes them for dead."""
     while True:
         await asyncio.sleep(HEARTBEAT_SECONDS)
         with suppress(db.Error, Unavailable):

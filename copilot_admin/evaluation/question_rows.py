@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from django.db.models import Prefetch, QuerySet
 from django.db.models.functions import Left
 
-from copilot_admin.copilots.fields.text_checks import first_turning_sign, without_turning_signs
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.evaluation.differences import TextPart, differences, shortened
 from copilot_admin.evaluation.question_fares import Sources, sources_of, that_differ
@@ -53,16 +52,6 @@ class QuestionRow:
     draft: AnswerCell | None
     live: AnswerCell | None
     differs: bool
-
-    @property
-    def shown(self) -> str:
-        """The question in the order in which it is asked."""
-        return without_turning_signs(self.question.question)
-
-    @property
-    def turning_sign(self) -> str:
-        """The sign that would show it in another one: what was asked is asked again as it was."""
-        return first_turning_sign(self.question.question)
 
 
 def questions_in_order(copilot: Copilot) -> QuerySet[SavedQuestion]:

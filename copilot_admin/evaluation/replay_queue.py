@@ -254,7 +254,6 @@ def claim_stalled() -> list[int]:
 
 
 def _lost(row: ReplayAnswer) -> None:
-    """Says of a question that was deleted since that it cannot be asked."""
     ReplayAnswer.objects.filter(pk=row.pk, state=AnswerState.WAITING).update(
         state=AnswerState.DONE,
         judgement=Judgement.UNDECIDED,
@@ -265,7 +264,6 @@ def _lost(row: ReplayAnswer) -> None:
 
 
 def _finish(replay_id: int) -> None:
-    """Says of a replay whose last answer is there that it is done."""
     if ReplayAnswer.objects.filter(replay=replay_id, state__in=UNFINISHED).exists():
         return
     states = (*GOING_ON, ReplayState.PAUSED, ReplayState.COST_BOUND)

@@ -63,7 +63,6 @@ class BodyLimit:
             await self.app(scope, replay(whole, receive), sending)
 
     async def _read(self, scope: Scope, receive: Receive, slot: AsyncExitStack) -> bytes:
-        """Return the whole body; a large one holds a slot of the semaphore."""
         declared = int(get_header(scope, b"content-length") or 0)
         if declared > self.max_bytes:
             raise self._too_large()
@@ -112,8 +111,6 @@ def _has_body(scope: Scope) -> bool:
 
 
 def _release_on_send(slot: AsyncExitStack, send: Send) -> Send:
-    """Return a `send` that releases the slot: when the response starts, the body was parsed."""
-
     async def send_and_release(message: Message) -> None:
         await slot.aclose()
         await send(message)

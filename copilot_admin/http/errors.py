@@ -100,7 +100,6 @@ async def send_response(
 def _render(
     error: RequestError, path: str, accept: str, request_id: str | None
 ) -> tuple[str, bytes]:
-    """Return content type and body of an error: a page for browsers outside the API, else JSON."""
     if is_api(path) or "text/html" not in accept:
         return "application/json", json.dumps(build_error_body(error, request_id)).encode()
     text = _(error.template) % error.params if error.params else _(error.template)
@@ -189,7 +188,6 @@ class ErrorPages(MiddlewareMixin):
     """Pages for foreseen errors of views: outages, conflicts, and methods without a page."""
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """Answer outages with 503, and conflicts with 404 or 409, without a traceback in the log."""
         if _is_outage(error):
             return build_unavailable_response(request, error)
         conflict = None if is_api(request.path_info) else conflict_of(error)
@@ -207,7 +205,6 @@ class ErrorPages(MiddlewareMixin):
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase
     ) -> HttpResponseBase:
-        """Explain an empty 405: after a new sign-in the browser opens the URL of a button."""
         if response.status_code == 405 and isinstance(response, HttpResponse):
             response.content = response.content or render_to_string("405.html").encode()
         return response
@@ -217,7 +214,6 @@ class HostCheckMiddleware(CommonMiddleware):
     """Django's `CommonMiddleware`; load balancers send health checks to an IP address."""
 
     def process_request(self, request: HttpRequest) -> HttpResponsePermanentRedirect | None:
-        """Check the host, except for health checks."""
         return None if request.path_info in HEALTH_PATHS else super().process_request(request)
 
 

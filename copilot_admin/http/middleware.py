@@ -109,7 +109,6 @@ class HttpMiddleware:
                 counter.count_request(method, route, status)
 
     def _add_ids(self, scope: Scope) -> Headers:
-        """Store new ids in the scope; return them as headers, with those of CORS."""
         ids = new_ids(get_header(scope, b"x-trace-id"), get_header(scope, b"traceparent"))
         scope[IDS_KEY] = ids
         headers = [
@@ -156,7 +155,6 @@ def _is_preflight(scope: Scope) -> bool:
 
 
 def _merge_headers(given: Iterable[tuple[bytes, bytes]], added: Headers) -> Headers:
-    """Return the headers of a response with ours; several `Vary` become one."""
     headers = [*given, *added]
     names = {name.lower() for name, _ in headers}
     headers += [row for row in SECURITY_HEADERS if row[0] not in names]

@@ -81,12 +81,10 @@ def get_end_user(scope: Scope) -> ProxyWords | None:
 
 
 def _get_values(header: str, rows: Headers) -> tuple[bytes, ...]:
-    """Return the values of a header by its exact name: proxies write that, clients look-alikes."""
     return tuple(value for name, value in rows if header and name.lower() == header.encode())
 
 
 def _normalize(name: bytes) -> bytes:
-    """Return a header name as Django compares it: `X_User` counts as `X-User`."""
     return name.lower().replace(b"_", b"-")
 
 

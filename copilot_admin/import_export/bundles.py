@@ -205,7 +205,6 @@ def _is_wanted(info: ZipInfo, outer: str) -> bool:
 
 
 def _repeated(files: Iterable[ReadFile]) -> list[FileFault]:
-    """Copilots that stand in more than one file: which of them is meant, nobody knows."""
     slugs = [(str(entry["slug"]), file.name) for file in files for entry in _copilots(file.values)]
     counts = Counter(slug for slug, _ in slugs)
     return [

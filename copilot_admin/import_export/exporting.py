@@ -121,5 +121,4 @@ def _without_defaults(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _default_of(field: DraftField) -> Any:
-    """The default of a key; of a group, of which a draft keeps the differences, none of them."""
     return {} if isinstance(field.default, Shape) else field.default

@@ -2,13 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.utils.translation import gettext as _
 
 from copilot_admin.copilots.fields.table import DRAFT_FIELDS
-from copilot_admin.copilots.fields.text_checks import turning_sign_fault
 from copilot_admin.import_export.faults import FileFault
 from copilot_admin.import_export.schema import CopilotEntry
 from copilot_admin.models import Access, Copilot
@@ -73,28 +71,3 @@ def _is_closed(here: Copilot) -> bool:
 
 def _switches_on(entry: CopilotEntry, here: Copilot) -> bool:
     return bool(here.live_id and not here.enabled and entry.switches()["enabled"])
-
-
-def turned_texts(entry: Any, *, path: str) -> list[FileFault]:
-    """A fault for each text of an entry in which a sign turns the direction."""
-    read = {
-        key: value for key, value in entry.document().items() if key != "data"
-    }  # notes may quote others
-    texts = list(_texts(read, path))
-    texts += [
-        (f"{path}.questions[{number}].label", question.label)
-        for number, question in enumerate(entry.questions or ())
-    ]
-    faults = ((where, turning_sign_fault(text)) for where, text in texts)
-    return [FileFault(where, wrong) for where, wrong in faults if wrong]
-
-
-def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _texts(inner, f"{path}.{key}")
-    elif isinstance(value, list):
-        for number, inner in enumerate(value):
-            yield from _texts(inner, f"{path}[{number}]")

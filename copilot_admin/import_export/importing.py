@@ -22,7 +22,7 @@ from copilot_admin.import_export.import_known import (
     known_to,
     take_provider,
 )
-from copilot_admin.import_export.import_rights import ImportWish, faults_of_rights, turned_texts
+from copilot_admin.import_export.import_rights import ImportWish, faults_of_rights
 from copilot_admin.import_export.loading import load
 from copilot_admin.import_export.questions import keep_questions
 from copilot_admin.import_export.schema import CopilotEntry, CopilotFile
@@ -156,7 +156,6 @@ def _faults(entry: CopilotEntry, work: Import, *, index: int) -> list[FileFault]
         if feature.provider and work.known.provider(feature.provider) is None:
             where = f"{path}.custom_features[{number}].provider"
             faults.append(FileFault(where, _no_provider(feature.provider)))
-    faults += turned_texts(entry, path=path)
     here = work.known.copilots.get(entry.slug)
     slug = {"slug": entry.slug}
     if here is not None and here.is_being_deleted:
@@ -208,7 +207,6 @@ def _with_questions(
     after: dict[str, Any],
     work: Import,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Keeps the questions of an entry that has any; what they were and are stands in the states."""
     if entry.questions is None:
         return before, after
     was = work.known.questions.get(row.pk, [])
@@ -238,7 +236,6 @@ def _unsaid_access(entry: CopilotEntry, work: Import) -> str:
 
 
 def _state(row: Copilot) -> dict[str, Any]:
-    """All that an entry decides; an image stands in it by the name of its file."""
     return {one.key: one.value_of(row) for one in DRAFT_FIELDS}
 
 

@@ -85,7 +85,6 @@ class _Entry(Shape):
 
 
 def _entry() -> Any:
-    """The record with a key for every row of the table of draft fields."""
     described: dict[str, Any] = {
         field.key: (field.file, ... if field.is_required else field.default)
         for field in DRAFT_FIELDS

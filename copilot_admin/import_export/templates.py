@@ -202,7 +202,6 @@ def usual_provider() -> Provider:
 
 
 def _rehearsal(*, taken: set[str]) -> Provider:
-    """A new provider that rehearses; nothing about it can be broken."""
     wanted = "Rehearsal"
     name = wanted if wanted not in taken else _numbered(f"{wanted} ", set(map(str.lower, taken)))
     return Provider.objects.create(name=name, kind=REHEARSAL)

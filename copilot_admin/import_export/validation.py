@@ -143,7 +143,6 @@ def _unknown_key(path: tuple[int | str, ...], whole: type[Shape]) -> str:
 
 
 def _like(key: str, known: Sequence[str]) -> str:
-    """The key that was meant: one that is like it, or that has a word like it; empty: none is near."""
     words = {word: name for name in reversed(known) for word in name.split("_")}
     found = get_close_matches(key, known, n=1, cutoff=_NEAR)
     part = get_close_matches(key, words, n=1, cutoff=_NEAR)
@@ -163,7 +162,6 @@ def _fields(shape: type[Shape]) -> Mapping[str, FieldInfo]:
 
 
 def _shape_in(annotation: Any) -> type[Shape] | None:
-    """The record inside `list[Record]`, `Record | None` and the like."""
     if isinstance(annotation, type) and issubclass(annotation, Shape):
         return annotation
     found = (_shape_in(argument) for argument in get_args(annotation))

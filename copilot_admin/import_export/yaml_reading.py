@@ -79,7 +79,6 @@ def _read_document(events: Iterator[Event]) -> Any:
 
 
 def _read_value(event: Event, events: Iterator[Event], *, depth: int) -> Any:
-    """Return the value that begins with this event, and consume its other events."""
     if isinstance(event, AliasEvent):
         raise _refusal(_("aliases are not accepted, write the value out"), event)
     if getattr(event, "tag", None):

@@ -198,7 +198,6 @@ def _dump_database(path: Path) -> None:
 
 
 def _extract(path: Path, stage: Path) -> Mapping[str, Any]:
-    """Unpack a backup and compare its files with the checksums of its manifest."""
     try:
         with tarfile.open(path) as archive:
             archive.extractall(stage, filter="data")
@@ -254,7 +253,6 @@ def _move_files(source: Path, target: Path) -> None:
 
 
 def _move_file(source: Path, target: Path) -> None:
-    """Replace a file as a whole, also on another file system."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = target.with_name(f".{target.name}.restored")
     shutil.move(source, draft)

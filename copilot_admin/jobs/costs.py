@@ -114,7 +114,6 @@ def _calculate(run: Run) -> RunCost:
 
 
 def _get_usages(run: Run) -> Sequence[Usage] | None:
-    """Return the tokens of a run by model; None if their division among models isn't known."""
     if not run.usage_source:
         return ()
     others: list[Usage] = []

@@ -123,7 +123,6 @@ def delete_batch(copilot_id: int) -> BatchResult:
 
 
 def _delete_rows(in_order: Iterable[QuerySet[Any]], user_ids: Collection[int]) -> bool:
-    """Delete some rows and users without any others; return False if there were none."""
     deleted = rows.delete_first_rows(in_order).total
     if deleted:
         rows.delete_unused_users(user_ids)
@@ -131,7 +130,6 @@ def _delete_rows(in_order: Iterable[QuerySet[Any]], user_ids: Collection[int]) -
 
 
 def _get_other_rows(copilot_id: int) -> Iterable[QuerySet[Any]]:
-    """Yield rows outside of conversations, in an order in which foreign keys let them be deleted."""
     ended = Run.objects.filter(copilot_id=copilot_id).exclude(outcome=Outcome.RUNNING)
     yield from rows.get_run_rows(ended)
     yield ComponentCall.objects.filter(copilot_id=copilot_id).order_by()

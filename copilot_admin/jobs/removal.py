@@ -178,7 +178,6 @@ def _needs_clearing(removal_id: int) -> bool:
 
 
 def _clear_identity(removal_id: int) -> bool:
-    """Delete user and caller from a removal's row; return whether it is an erasure."""
     row = get_unfinished().filter(pk=removal_id, state=RemovalState.SCRUB)
     row.update(principal="", user=None, moved_at=timezone.now())
     return row.filter(cause=Cause.ERASURE).exists()
@@ -233,7 +232,6 @@ def _remove_rows(removal: Removal) -> BatchResult:
 
 
 def _take_conversations(removal: Removal) -> list[int]:
-    """Return conversations that are being deleted, or make the next ones unreachable."""
     principal = f"{ERASED}{removal.pk}"
     taken = Conversation.objects.filter(principal=principal).order_by("pk")
     ids = list(taken.values_list("pk", flat=True)[:BATCH_CONVERSATIONS])
@@ -247,7 +245,6 @@ def _take_conversations(removal: Removal) -> list[int]:
 
 
 def _lock_next_conversations(removal: Removal) -> list[int]:
-    """Lock some conversations without an open run; trials first, found through their originals."""
     scope = scope_of(removal)
     found = Conversation.objects.filter(counting.removable_conversations(scope))
     if removal.cause == Cause.ERASURE:
@@ -260,7 +257,6 @@ def _lock_next_conversations(removal: Removal) -> list[int]:
 
 
 def _is_asking(scope: PrivacyScope) -> bool:
-    """Return whether a user has open runs without a conversation, so that they can't be deleted."""
     runs = Run.objects.filter(user_id=scope.user, conversation=None, outcome=Outcome.RUNNING)
     return scope.is_of_user and runs.exists()
 
@@ -274,7 +270,6 @@ def _delete_conversations(ids: list[int]) -> rows.DeletedRows:
 
 
 def _delete_others(scope: PrivacyScope) -> rows.DeletedRows:
-    """Delete some rows outside of conversations, and users without any others."""
     users = set()
     if scope.user is None:  # or the user is deleted last
         users = rows.get_user_ids(counting.removable_runs(scope)) | rows.get_user_ids(
@@ -317,7 +312,6 @@ def _delete_questions(ids: list[int]) -> rows.DeletedRows:
 
 
 def _withdraw_exports(ids: list[int]) -> None:
-    """Fail the exports that may contain one of some conversations; their parts are deleted later."""
     for pk in ids:
         TranscriptExport.objects.filter(bottom__lte=pk, top__gte=pk).update(
             state=ExportState.FAILED,

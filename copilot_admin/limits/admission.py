@@ -93,7 +93,6 @@ async def admit_request(identity: RequestIdentity, *, id: str, deadline: Deadlin
 async def _check_limits(
     admission: Admission, rules: Collection[LimitRule], now: datetime, deadline: Deadline
 ) -> None:
-    """Check budgets, take slots and count the request for its rates, in this order."""
     for budget in admission.budgets:
         used = await USAGE_CACHE.get(budget, deadline)
         if used.get(budget.rule) >= budget.rule.maximum:

@@ -34,7 +34,6 @@ def get_retry_seconds(retry_at: datetime, now: datetime) -> int:
 
 
 def _describe_limit(rule: LimitRule) -> str:
-    """Name the limit; amounts of tokens and money aren't for strangers."""
     subject, kind = _SUBJECTS[rule.subject.scope], rule.kind
     plural = "" if rule.maximum == 1 else "s"
     if kind.period is None:

@@ -48,7 +48,6 @@ class RateLimits:
         return previous_seconds - (rule.maximum - current) * _SECONDS / previous
 
     async def _get_window(self, rule: LimitRule) -> tuple[int, float, int, float]:
-        """Return the counts of the previous and current minute, each with its seconds to live."""
         key = rule.subject.name
         try:
             async with self._redis.connect() as client:

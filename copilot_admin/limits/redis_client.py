@@ -39,7 +39,6 @@ class LimitRedis:
 
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[Redis]:
-        """Provide a client for one operation, or raise `RedisUnavailable`."""
         if not self.url or self._is_away:
             raise RedisUnavailable
         try:

@@ -62,7 +62,6 @@ class Usage:
         )
 
     def get(self, rule: LimitRule) -> int:
-        """Return the amount that a rule counts."""
         if rule.kind.measure is LimitMeasure.TOKENS:
             return self.tokens
         return self.nano_usd if rule.counts_money else self.requests
@@ -76,7 +75,6 @@ class UsageCache:
         self._found: dict[tuple[LimitSubject, LimitWindow], tuple[float, Usage]] = {}
 
     async def get(self, budget: Budget, deadline: Deadline) -> Usage:
-        """Return what the subject of a budget has used; reads it if nothing recent is cached."""
         key = (budget.rule.subject, budget.window)
         expires_at, usage = self._found.pop(key, (0.0, Usage()))
         began = self._clock()

@@ -47,7 +47,6 @@ class SanitizedCommand(BaseCommand):
         self.stderr.style_func = self.style.ERROR
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        """Execute with the given streams, if there are any, as Django does."""
         for name in ("stdout", "stderr"):
             if options.get(name):
                 setattr(self, name, SanitizedOutput(options.pop(name)))

@@ -63,7 +63,6 @@ def store_whole(apps: Any, schema_editor: Any) -> None:
 
 
 def _by_key(rows: Any) -> Iterable[tuple[Any, ...]]:
-    """Yield rows whose first column is the key, a batch at a time, while they are changed."""
     last = ""
     while batch := list(rows.filter(pk__gt=last).order_by("pk")[:BATCH]):
         yield from batch
@@ -75,7 +74,6 @@ def _is_big(value: Any) -> bool:
 
 
 def _join(value: Any, read: Any) -> Any:
-    """Return a value with the parts it refers to; its own keys that begin with a dollar had one more."""
     if isinstance(value, list):
         return [_join(one, read) for one in value]
     if not isinstance(value, dict):

@@ -116,7 +116,6 @@ class AuditEntry(models.Model):
         return f"{self.sequence}"
 
     def save(self, *args: object, **kwargs: object) -> None:
-        """Add the entry; refuse to change one."""
         if not self._state.adding:
             refuse()
         super().save(force_insert=True)

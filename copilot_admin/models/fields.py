@@ -22,7 +22,6 @@ class OrderedJsonField(_TextField):
         return None if value is None else json.dumps(value, default=_to_json)
 
     def to_python(self, value: Any) -> Any:
-        """Return the value of a form, which is JSON already."""
         return value
 
     def from_db_value(self, value: str | None, *_: object) -> Any:

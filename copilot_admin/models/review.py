@@ -92,7 +92,6 @@ class Criterion(models.Model):
         return self.name
 
     def clean(self) -> None:
-        """Reject a score range that is reversed or too wide."""
         if not -100 <= self.lowest < self.highest <= 100:
             raise ValidationError(
                 {"highest": _("Scores go from a lower to a higher number, within -100 and 100.")}

@@ -82,7 +82,6 @@ def select_prices(
 def _find_name(
     entry: PriceEntry, *, listed: Collection[str] | None, vendor: str
 ) -> tuple[str, str]:
-    """Return the provider's name of the model, or the reason to skip it."""
     if vendor and entry.vendor != vendor:
         return "", _("Its vendor is not %(vendor)s.") % {"vendor": vendor}
     if listed is None:

@@ -126,7 +126,6 @@ def _build_entry(key: str, entry: Any) -> PriceEntry:
 
 
 def _get_lowest_tier(tiers: Any) -> Mapping[str, Any]:
-    """Return the first of prices in tiers by the length of the input, with the key of its end."""
     match tiers:
         case [{"range": [_, Decimal() as end]} as lowest, _, *_] if end < _MAX_TIER:
             return {**lowest, f"input_cost_per_token_above_{int(end)}_tokens": "0"}
@@ -136,7 +135,6 @@ def _get_lowest_tier(tiers: Any) -> Mapping[str, Any]:
 
 
 def _parse_price(key: str, value: object) -> Decimal | None:
-    """Return dollars for a million tokens; None if there is no price."""
     if value is None:
         return None
     try:
@@ -152,7 +150,6 @@ def _parse_price(key: str, value: object) -> Decimal | None:
 
 
 def _get_tier_limits(entry: Mapping[str, Any]) -> Iterator[int]:
-    """Yield the numbers of input tokens above which other prices apply."""
     if any(entry.get(key) for key in _OTHER_PRICING):
         yield 0
     for key, price in entry.items():

@@ -49,7 +49,6 @@ def get_price(provider: str, model: str, at: datetime) -> Price | None:
 
 @lru_cache(maxsize=1)
 def _get_version(period: float) -> _Version:
-    """Return what changes with any price or provider; the period is part of the cache's key only."""
     prices = ModelPrice.objects.aggregate(Count("pk"), Max("pk"), Max("updated_at"))
     providers = Provider.objects.aggregate(Count("pk"), Max("updated_at"))
     return (*prices.values(), *providers.values())
@@ -57,7 +56,6 @@ def _get_version(period: float) -> _Version:
 
 @lru_cache(maxsize=4096)
 def _get_history(provider: str, model: str, version: _Version) -> tuple[tuple[date, Price], ...]:
-    """Return the prices of a model, newest first; the version is part of the cache's key only."""
     rows = ModelPrice.objects.filter(provider__name=provider, model=model)
     return tuple((row.valid_from, build_price(row)) for row in rows.order_by("-valid_from"))
 
@@ -113,7 +111,6 @@ def find_unpriced_models() -> tuple[UnpricedModel, ...]:
 
 
 def _get_documents() -> Iterator[tuple[str, int, Mapping[str, Any]]]:
-    """Yield the copilot, its provider and its models, of drafts and of live versions."""
     columns = ("name", "provider_id", "model", "model_choices", "custom_features")
     copilots = Copilot.objects.filter(deletion_requested_at=None).order_by()
     for name, provider_id, model, choices, features in copilots.values_list(*columns):
@@ -124,7 +121,6 @@ def _get_documents() -> Iterator[tuple[str, int, Mapping[str, Any]]]:
 
 
 def _get_models(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the models with the names of their providers; "" is the provider of the copilot."""
     if document.get("model"):
         yield "", document["model"]
     yield from (("", row["id"]) for row in document.get("models") or () if row.get("id"))

@@ -112,7 +112,6 @@ def removable_caller_days(scope: PrivacyScope) -> QuerySet[CallerDay]:
 
 
 def _filter_not_held(rows: QuerySet[_Row], selected: Q | None, held: Q | None) -> QuerySet[_Row]:
-    """Return rows that are selected and not held; None stands for no row."""
     if selected is None:
         return rows.none()
     return rows.filter(selected) if held is None else rows.filter(selected).exclude(held)

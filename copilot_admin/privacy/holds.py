@@ -73,7 +73,6 @@ def place(scope: PrivacyScope, *, reason: str, by: str, by_id: int | None = None
 
 
 def _lock_conversation(conversation_id: int) -> None:
-    """Keep removals from a conversation until its hold is stored."""
     row = Conversation.objects.select_for_update().filter(pk=conversation_id)
     principal = row.values_list("principal", flat=True).first()
     if principal is None:

@@ -90,7 +90,6 @@ def rewrite_files() -> bool:
 
 
 def _wait_for_transactions(cursor: CursorWrapper) -> bool:
-    """Wait until all transactions have ended that may have begun before the last deletion."""
     cursor.execute("SELECT clock_timestamp()")
     [now] = cursor.fetchone()
     for _ in range(MAX_WAIT_SECONDS):

@@ -128,7 +128,6 @@ def is_account_number(text: str) -> bool:
 
 
 def _end_of_iban(text: str, match: re.Match[str], end: int) -> int | None:
-    """Behind the last sign of an IBAN that begins here; None: it is none."""
     left = _LENGTHS.get(match[1].upper())
     if left is None:
         return None
@@ -161,7 +160,6 @@ def _cards(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _card(text: str, span: Span, end: int) -> Iterator[Span]:
-    """The longest beginning of some digits that is the number of a card, if one is."""
     digits = [(place, int(text[place])) for place in range(*span) if text[place].isdigit()]
     for length in range(len(digits), 12, -1):
         last = digits[length - 1][0] + 1

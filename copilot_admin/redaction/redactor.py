@@ -189,7 +189,6 @@ class _Ways(dict[str, Callable[[Scalar], Scalar]]):
 
 
 def _mapped(value: Any, of_text: Callable[[str], str], *, accounts: bool = False) -> Any:
-    """The value with all its texts changed, in JSON of any depth and in frozen values."""
     if is_dataclass(value) and not isinstance(value, type):
         changes = {
             one.name: _mapped(getattr(value, one.name), of_text, accounts=accounts)
@@ -218,7 +217,6 @@ def _mapped(value: Any, of_text: Callable[[str], str], *, accounts: bool = False
 
 
 def _digits(number: float) -> str:
-    """The digits of a number that may be that of a card, also where it is a float; else none."""
     if abs(number) >= _MOST:
         return ""
     if not isinstance(number, int) and (abs(number) < _LEAST_FLOAT or number % 1):

@@ -76,7 +76,6 @@ def _heading(
 def _cell(
     self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: object
 ) -> str:
-    """A style attribute would break the content security policy; a class says the same."""
     token = tokens[at]
     alignment = ALIGNMENTS.get(str(token.attrGet("style")))
     return f'<{token.tag} class="{alignment}">' if alignment else f"<{token.tag}>"
@@ -85,7 +84,6 @@ def _cell(
 def _link(
     self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: object
 ) -> str:
-    """The title is always the address, so that a text cannot lie about where it leads."""
     address = escape(str(tokens[at].attrGet("href")))
     return f'<a href="{address}" title="{address}">'
 

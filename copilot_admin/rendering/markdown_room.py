@@ -39,7 +39,6 @@ def as_written(text: str, *, words: str) -> str:
 
 
 def _rest(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Takes all lines from here where there are too many elements already."""
     if not state.env.get(_FULL) and len(state.tokens) <= _MOST_TOKENS:
         return False
     token = state.push("rest", "", 0)
@@ -49,7 +48,6 @@ def _rest(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """As many rows of a table as there is room for; missing cells are cells too."""
     head = state.src[state.bMarks[start] : state.eMarks[start]]
     columns = head.strip(" \t|").count("|") + 1
     if silent or columns > MOST_CELLS:
@@ -63,7 +61,6 @@ def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _inline(state: StateCore) -> None:
-    """Reads the marks within lines until there are too many; most lines of tables have none."""
     room = MOST_MARKS
     for token in state.tokens:
         if token.type != "inline":

@@ -41,7 +41,6 @@ def marked(safe: SafeString, phrases: Sequence[str]) -> SafeString:
 
 
 def _signs(tokens: Sequence[str]) -> tuple[str, list[Place | None]]:
-    """The text that a reader sees, and of each of its signs where it stands in the tokens."""
     shown: list[str] = []
     places: list[Place | None] = []
     length = 0

@@ -46,7 +46,6 @@ class DrawnTable:
 
     @property
     def is_cut(self) -> bool:
-        """Whether there are rows that are not shown."""
         return len(self.rows) < self.total_rows
 
     @property

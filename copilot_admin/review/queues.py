@@ -193,7 +193,6 @@ def progress_of(queue: ReviewQueue, *, now: datetime) -> QueueProgress:
 
 
 def _hand_on(conversation: int, now: datetime) -> None:
-    """Passes on to another reader that the conversation was new; without one it is new again."""
     others = Seat.objects.filter(conversation=conversation, done_at=None).exclude(_left(now))
     other = others.order_by("id").first()
     if other is None:
@@ -203,7 +202,6 @@ def _hand_on(conversation: int, now: datetime) -> None:
 
 
 def _begin(seat: Seat) -> None:
-    """Marks the conversation of a seat as being read; the seat remembers if it was new."""
     with transaction.atomic():
         lock(seat.conversation_id)
         if begin(seat.conversation_id):
@@ -211,19 +209,16 @@ def _begin(seat: Seat) -> None:
 
 
 def _free(queue: ReviewQueue, reviewer: Person, now: datetime) -> "QuerySet[Seat]":
-    """Seats that nobody has, or that somebody left, of conversations that are new to him."""
     seats = Seat.objects.filter(queue=queue, queue__is_closed=False)
     own = seats.filter(reviewer_id=reviewer.pk).values("conversation")
     return seats.filter(_left(now), done_at=None).exclude(conversation__in=own).order_by("id")
 
 
 def _left(now: datetime) -> Q:
-    """Seats that nobody has, or that were claimed for longer than a claim lasts."""
     return Q(reviewer=None) | Q(claimed_at__lt=now - CLAIM_FOR)
 
 
 def _take(seat: Seat, reviewer: Person, now: datetime) -> bool:
-    """Takes a seat that is still as it was found; False when somebody else was quicker."""
     unchanged = Seat.objects.filter(
         pk=seat.pk, reviewer_id=seat.reviewer_id, claimed_at=seat.claimed_at, done_at=None
     )

@@ -126,7 +126,6 @@ class Account:
         self.speaker.event(event, frame)
 
     def _words_of(self, sentence: str) -> tuple[Event, ...]:
-        """A failure in words, in a paragraph of its own behind the text there is."""
         gap = (MessageChunk("\n\n"),) if self.recorder.text_bytes else ()
         return (*gap, *warning_events(sentence))
 

@@ -148,7 +148,6 @@ class TranscriptConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # c
         await self.send_json({"turn": event["turn"], "kind": event["kind"]})
 
     async def _leave_in_time(self) -> None:
-        """Ends the socket soon after its session, or the right of its reader, has ended."""
         while True:
             await asyncio.sleep(LOOK_SECONDS)
             session = self.scope["session"]
@@ -193,7 +192,6 @@ def _may_watch(session: SessionBase, conversation_id: int) -> bool:
 
 
 async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
-    """Refuses a WebSocket to any other address, which channels would take for a fault of ours."""
     await send({"type": "websocket.close"})
 
 

@@ -169,7 +169,6 @@ async def _admitted(question: AdmittedQuery, deadline: Deadline) -> Admission:
 
 
 def _tell(question: AdmittedQuery, error: RequestError, *, has_row: bool = False) -> None:
-    """Tells those who watch the server that a question was refused."""
     report_rejected_run(
         error,
         ids=question.ids,
@@ -187,7 +186,6 @@ def _tell(question: AdmittedQuery, error: RequestError, *, has_row: bool = False
 def _tell_unless_accepted(
     question: AdmittedQuery, error: RequestError, acceptance: asyncio.Future[Accepted]
 ) -> None:
-    """Tells of a refusal; the journal may have the run later, which then tells of itself."""
     if acceptance.cancelled() or acceptance.exception() is not None:
         _tell(question, error)
 

@@ -133,7 +133,6 @@ def engine_input_of(
 
 
 def _without_request(query: Query) -> Query:
-    """A query without what only the journal reads of its request, and soon."""
     options = {key: one for key, one in query.env.items() if key == "workspace_options"}
     return replace(query, env=options)
 

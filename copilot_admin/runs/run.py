@@ -119,7 +119,6 @@ class ActiveRun:
         return (await asyncio.shield(self.acceptance)).recollection
 
     async def _conduct(self) -> None:
-        """Answers, records, says goodbye: the whole life of the run task."""
         RUNNING.add(self)
         _TICKING.join(weakref.ref(self), self._loop)
         try:
@@ -135,7 +134,6 @@ class ActiveRun:
                 spawn(self._admission.end(), name=f"leave {self.id}")
 
     async def _conclude(self, ending: Ending) -> None:
-        """Keeps the run; the last frame leaves when that is done, and not at all if it is not."""
         self._done = True
         if not await self._was_accepted():
             return
@@ -159,7 +157,6 @@ class ActiveRun:
         self._tell_ended(ending, sum_of(record.usages) if record.usages else None, cost)
 
     async def _give_up(self) -> None:
-        """Keeps how a broken run ended and tells its client, with nothing that may be broken."""
         self._done = True
         if not await self._was_accepted():
             return
@@ -191,7 +188,6 @@ class ActiveRun:
         return not self.acceptance.cancelled() and self.acceptance.exception() is None
 
     async def _answer(self) -> Ending:
-        """Streams the answer; every way in which it can end becomes an ending."""
         try:
             return await self._streamed()
         except Exception as error:  # a run's boundary (ADR 1): what answers it broke
@@ -200,7 +196,6 @@ class ActiveRun:
             return self._stopped(Stop.CRASH)
 
     async def _streamed(self) -> Ending:
-        """Streams the answer; the ways in which it is known to end become endings."""
         account = self._account
         try:
             await self._stream()
@@ -245,7 +240,6 @@ class ActiveRun:
                     await account.wait_for_client()
 
     def _stopped(self, reason: Stop) -> Ending:
-        """Tells the client why its answer ends here, where it still hears."""
         if told := STOPPED[reason].told:
             self._account.tell(told)
         return self._end_of(reason)

@@ -77,7 +77,6 @@ def read_samples() -> Json:
 
 
 def _store(login: FirstLogin) -> None:
-    """Write a new file that only its owner can read; an old one would keep its mode."""
     try:
         login.file.unlink(missing_ok=True)
         descriptor = os.open(login.file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -69,7 +69,6 @@ def _gauge(help: str, value: float, *, is_shared: bool = False) -> GaugeReading:
 
 
 def _read_pool() -> dict[str, GaugeReading]:
-    """PostgreSQL's connection pool; SQLite has none."""
     pool = getattr(connections["default"], "pool", None)
     if pool is None:
         return {}

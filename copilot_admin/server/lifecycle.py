@@ -93,7 +93,6 @@ async def stop() -> None:
 
 
 async def _recover() -> None:
-    """Store what the spool holds, and end the runs of processes that died."""
     await WRITER.run(known_migrations)
     SPOOL.remove_leftovers()
     while await WRITER.run(replay_spool):

@@ -72,7 +72,6 @@ def start_periodic_tasks(tasks: Sequence[PeriodicTask]) -> list[asyncio.Task[Non
 
 
 async def _run_periodically(task: PeriodicTask, delay_seconds: float) -> None:
-    """Call a task until it is cancelled; errors are logged."""
     while True:
         await asyncio.sleep(delay_seconds)
         delay_seconds = task.interval_seconds
@@ -89,8 +88,6 @@ def _on_writer(job: Callable[[], object]) -> Callable[[], Awaitable[object]]:
 
 
 def _in_batches(job: Callable[[], int], *, batch_size: int = 1) -> Callable[[], Awaitable[None]]:
-    """For jobs that return how much they did; requests reach the writer between the batches."""
-
     async def run() -> None:
         while await WRITER.run(job) >= batch_size:
             pass
@@ -99,8 +96,6 @@ def _in_batches(job: Callable[[], int], *, batch_size: int = 1) -> Callable[[], 
 
 
 def _in_thread(function: Callable[[], T]) -> Callable[[], Awaitable[T]]:
-    """For functions that read much; the connection of the thread is closed afterwards."""
-
     def run() -> T:
         try:
             return function()

@@ -67,7 +67,6 @@ class GracefulShutdown:
         stop_server(number, None)
 
     async def _stop_worker(self, stop_server: Handler, number: int) -> None:
-        """Uvicorn waits for the streams; this only interrupts those that take too long."""
         server = getattr(stop_server, "__self__", None)  # the handler is a method of the server
         for listener in getattr(server, "servers", ()):
             listener.close()
@@ -94,7 +93,6 @@ async def drain(timeout_seconds: float, interrupt_now: asyncio.Event) -> None:
 
 
 def _terminate_with_supervisor() -> None:
-    """End this worker when its supervisor was killed; nobody else would, and it holds the port."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

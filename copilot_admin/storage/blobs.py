@@ -75,7 +75,6 @@ def save(blobs: Iterable[BlobValue]) -> None:
 
 
 def _hold_stored(shas: list[str]) -> set[str]:
-    """Return the stored ones of some hashes, locked against deletion; others may lock them, too."""
     stored: set[str] = set()
     lock = "FOR KEY SHARE" if connection.vendor == "postgresql" else ""
     for some in in_batches(shas, BATCH):

@@ -48,7 +48,6 @@ def _fold(text: str) -> str:
 
 
 def _fold_with_places(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """Return a folded text, and for each of its characters the start and end of what it stands for."""
     folded: list[str] = []
     places: list[tuple[int, int]] = []
     for start, end in _clusters(text):
@@ -62,7 +61,6 @@ def _fold_with_places(text: str) -> tuple[str, list[tuple[int, int]]]:
 
 
 def _clusters(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where each character is together with the accents that follow it."""
     start = 0
     for end in range(1, len(text)):
         if text[start].isspace() or not unicodedata.combining(text[end]):

@@ -153,7 +153,6 @@ class DatabaseThread:
         self._is_draining = True
 
     def _drain(self) -> None:
-        """Run queued jobs until none is left."""
         while batch := self._next_batch():
             try:
                 self._run_batch(batch)
@@ -224,7 +223,6 @@ class Writer(DatabaseThread):
             batch[0].future.set_exception(failure)
 
     def _run_one_by_one(self, batch: Sequence[_Queued[Any]]) -> None:
-        """Give each job a transaction of its own; in a long outage the last ones fail untried."""
         give_up_at = time.monotonic() + GIVE_UP_SECONDS
         failure: BaseException | None = None
         for queued in batch:
@@ -234,7 +232,6 @@ class Writer(DatabaseThread):
                 queued.future.set_exception(failure)
 
     def _commit_or_retry(self, batch: Sequence[_Queued[Any]]) -> BaseException | None:
-        """Commit jobs and deliver their results; return the error if it failed."""
         for pause in (*RETRY_PAUSES_SECONDS, None):
             started = time.monotonic()
             try:
@@ -260,7 +257,6 @@ class Writer(DatabaseThread):
 
 
 def _commit(jobs: Sequence[Callable[[], Any]]) -> list[Any]:
-    """Run jobs in one transaction, as many as fit in its time; return the results of those."""
     results: list[Any] = []
     started = time.monotonic()
     with transaction.atomic():

@@ -99,7 +99,6 @@ class RunObserver:
     """Collects facts about a run; it does nothing per chunk."""
 
     def __init__(self, run: FinishedRun, *, wants_content: bool) -> None:
-        """Observe a run with the facts that are known; outcome and end are replaced later."""
         self._run = run
         self._admitted = monotonic_ns()
         self._stored: int | None = None

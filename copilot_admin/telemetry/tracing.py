@@ -105,7 +105,6 @@ def _phase_spans(run: FinishedRun) -> Iterator[Span]:
 
 
 def _work_spans(run: FinishedRun, *, with_content: bool) -> Iterator[Span]:
-    """Yield spans of models, tools and client calls; a model that a tool asked is its child."""
     models = [fact for fact in run.facts if isinstance(fact, ModelAsked)]
     tools = [fact for fact in run.facts if isinstance(fact, ToolRan)]
     nested: set[int] = set()
@@ -221,7 +220,6 @@ def _usage_attributes(usage: Usage | None) -> Attributes:
 
 
 def _message_attributes(fact: ModelAsked) -> Attributes:
-    """Return the messages to and from a model as JSON; images are left out."""
     system = [
         part for one in fact.call.messages if _is_system(one) for part in _text_parts(one.text)
     ]
@@ -307,7 +305,6 @@ class Tracer:
             ending.join(timeout)
 
     def _is_sampled(self, run: FinishedRun) -> bool:
-        """Sample by run id; failed runs always, requests without a known copilot never."""
         part = (run.run_id.int >> 80) / (1 << 48)  # the first 48 bits of a UUID4 are random
         return bool(run.copilot) and (run.outcome in ERROR_OUTCOMES or part < self._share)
 

@@ -148,7 +148,6 @@ def keep(judgement: GivenFeedback, *, turn: Turn, with_comment: bool = True) -> 
 
 
 def _run_of(judgement: GivenFeedback, judged: JudgedAnswer, words: Words) -> Run | None:
-    """The run that gave the answer: of the chat if it is known, and the newest if several did."""
     runs = Run.objects.filter(
         copilot_id=judged.copilot_id, principal=judged.principal, turn__isnull=False
     )
@@ -170,7 +169,6 @@ def _run_of(judgement: GivenFeedback, judged: JudgedAnswer, words: Words) -> Run
 
 
 def _saying(wanted: str, runs: QuerySet[Run], text: Combinable) -> Run | None:
-    """The newest run with these words; it is the writer who reads, so not many long texts."""
     if not wanted:
         return None
     sizes = runs.annotate(size=Length(text)).values_list("pk", "size")[:LOOKED_THROUGH]

@@ -177,7 +177,6 @@ def _schema_faults(parameters: object) -> Iterator[str]:
 
 
 def _says(schema: object, key: str) -> bool:
-    """Whether a property says its type or description; several types may stand in `anyOf`."""
     if not isinstance(schema, Mapping):
         return False
     choices = schema.get("anyOf")
@@ -209,7 +208,6 @@ def _properties(component: ComponentClass) -> Mapping[str, Any]:
 
 
 def _is_as_in_the_example(init: Callable[..., object]) -> bool:
-    """Whether a component can be made without arguments, and takes those of `SimilarQuestion`."""
     parameters = dict(inspect.signature(init).parameters)
     parameters.pop("self", None)
     can_be_left_out = all(one.default is not one.empty for one in parameters.values())

@@ -122,7 +122,6 @@ def _merged(group: Sequence[Content]) -> Sequence[Content]:
 
 
 def _merged_metrics(group: Iterable[Content]) -> dict[str, Any]:
-    """Later values win, but the whole begins with the first piece and ends with the last."""
     merged: dict[str, Any] = {}
     for metrics in (one.metrics for one in group):
         known = dict(merged)

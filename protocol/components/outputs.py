@@ -104,7 +104,6 @@ class ComponentOutput(BaseModel):
     def _as_list(
         self, content: tuple[Content, ...], serialize: SerializerFunctionWrapHandler
     ) -> list[Any]:
-        """A list in every form, as the contract has it."""
         return list(serialize(content))
 
     def to_json(self) -> JsonObject:
@@ -223,7 +222,6 @@ def _json_text(kind: ContentType, data: object) -> str:
 
 
 def _first_fault(error: ValidationError) -> str:
-    """Where the first fault is, and which."""
     first = error.errors()[0]
     said = first["msg"].removeprefix("Value error, ")
     return ": ".join(filter(None, (".".join(map(str, first["loc"])), said)))

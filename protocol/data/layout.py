@@ -84,7 +84,6 @@ def fitting(values: Sequence[Json], *, limit: int) -> int:
 
 
 def _growth(values: Sequence[Json]) -> int:
-    """What elements add to the text of a list, each with a line end, its indentation, a comma."""
     return sum(map(len, laid_out(values))) - len("[]")
 
 
@@ -155,7 +154,6 @@ def _lay_list(
 
 
 def _are_rows(values: Sequence[Json]) -> bool:
-    """Whether all are objects of plain values, and none is empty."""
     rows = [value for value in values if isinstance(value, dict) and value]
     if len(rows) < len(values):
         return False
@@ -204,7 +202,6 @@ def _as_json(value: object) -> Scalar:
 
 
 def _duration(value: timedelta) -> str:
-    """A duration in ISO 8601, to the second or the microsecond."""
     length = abs(value)
     minutes, seconds = divmod(length.seconds, 60)
     hours, minutes = divmod(minutes, 60)

@@ -110,7 +110,6 @@ def _among(raw: Sequence[Json]) -> Iterator[tuple[str, JsonObject]]:
 
 
 def _wanted(raw: JsonObject, schemas: SchemaChecks) -> str:
-    """What a Data message would have to be; empty when it is one."""
     body = _body(raw)
     words = [body.get("kind"), body.get("description")]
     if not all(isinstance(one, str | None) for one in words):
@@ -128,13 +127,11 @@ def _wanted(raw: JsonObject, schemas: SchemaChecks) -> str:
 
 
 def _body(raw: JsonObject) -> JsonObject:
-    """The message itself, without the envelope that it may come in."""
     content = raw.get("content")
     return content if isinstance(content, Mapping) else raw
 
 
 def _is_words(raw: JsonObject) -> bool:
-    """Whether somebody says something in words, as in nearly every message there is."""
     return isinstance(raw.get("content"), str) and "role" in raw
 
 
@@ -143,7 +140,6 @@ def _is_result(raw: JsonObject) -> bool:
 
 
 def _size(value: Json, *, most: int) -> int:
-    """How many values are in it, itself included, long texts as several; ends beyond `most`."""
     count, pending = 0, [value]
     while pending and count <= most:
         one = pending.pop()

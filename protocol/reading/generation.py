@@ -68,7 +68,6 @@ def _speaks_two(
 
 
 def _lists_widgets(body: JsonObject) -> bool:
-    """Whether widgets are offered without groups; an empty list may be anybody's."""
     widgets = body.get("widgets")
     return isinstance(widgets, list | tuple) and bool(widgets)
 

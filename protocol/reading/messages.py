@@ -81,7 +81,6 @@ def decoded_call(content: Json) -> JsonObject | None:
 
 
 def _may_be_call(text: str) -> bool:
-    """Whether a text begins as a call does that is encoded, once or several times."""
     return text.lstrip().startswith(("{", '"'))
 
 
@@ -209,7 +208,6 @@ def _results(fields: Fields) -> tuple[SourceResult, ...]:
 
 
 def _is_parts(content: Json) -> bool:
-    """Whether a list is parts of a text, as opposed to rows of data that have a text in them."""
     parts = content if isinstance(content, list | tuple) else ()
     return any(isinstance(one, Mapping) and one.get("type") == "text" for one in parts)
 

@@ -44,7 +44,6 @@ def _named(arguments: JsonObject) -> int:
 
 
 def _lists(messages: Sequence[Json], context: Json) -> Iterator[Sequence[Json]]:
-    """The lists of which each element is a piece, each before what lies in it."""
     yield from _within(list_of(context) or [context])
     for message in map(object_of, messages):
         for told in (message.get("data"), message.get("content")):
@@ -56,7 +55,6 @@ def _lists(messages: Sequence[Json], context: Json) -> Iterator[Sequence[Json]]:
 
 
 def _within(sources: Sequence[Json]) -> Iterator[Sequence[Json]]:
-    """What sources returned, and the items of each: of a result, or of the data of a context."""
     yield sources
     for source in objects_of(sources):
         for told in (source, object_of(source.get("data")), object_of(source.get("content"))):

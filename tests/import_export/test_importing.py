@@ -193,24 +193,11 @@ def test_what_goes_back_to_its_default_because_the_file_does_not_say_it_is_told(
     assert all(one.is_said for change in made for one in change.differences)
 
 
-@pytest.mark.parametrize(
-    ("changes", "path"),
-    [
-        ({"system_prompt": "gnp\u202e.exe"}, "system_prompt"),
-        ({"starters": ["One?", "gnp\u2066.exe"]}, "starters[1]"),
-        (
-            {"custom_features": [{"key": "a", "label": "gnp\u202e.exe"}]},
-            "custom_features[0].label",
-        ),
-        ({"questions": [{"question": "One?", "label": "gnp\u202e"}]}, "questions[0].label"),
-    ],
-)
-def test_texts_that_hide_their_own_order_are_refused_by_path(changes, path):
+def test_a_name_that_hides_its_own_order_is_refused():
     with pytest.raises(BadCopilotFile) as caught:
-        _import(_one(**changes))
+        _import(_one(name="gnp\u202e.exe"))
     (fault,) = caught.value.faults
-    assert fault.path == f"copilots[0].{path}"
-    assert "turns the direction of the text" in fault.sentence
+    assert fault.path == "copilots[0].name"
     assert not Copilot.objects.exists()
 
 

@@ -84,7 +84,6 @@ def blocks_of(
 
 
 def _shown(run: Said) -> list[EventView]:
-    """Events with content; the call is shown from the conversation, where its result is known."""
     return sorted(
         (
             event
@@ -110,7 +109,6 @@ def _text(text: str, formatted: bool) -> Iterator[TextBlock]:
 
 
 def _events(run: Said, events: list[EventView], room: ShownRoom) -> Iterator[Block]:
-    """Steps, files and Data messages that follow each other are one block."""
     for kind, group in groupby(events, key=lambda event: event.type):
         if kind == EventType.STATUS:
             yield StepsBlock(tuple(_step(event, _key(run, event), room) for event in group))
@@ -202,7 +200,6 @@ def _step(event: EventView, key: str, room: ShownRoom) -> StepLine:
 
 
 def _joined_rows(details: Sequence[Json]) -> Sequence[Json]:
-    """Details that are all objects are one table; other details stand by themselves."""
     return [details] if are_rows(details) else details
 
 

@@ -82,7 +82,6 @@ def content_of(value: Json, *, key: str, room: ShownRoom = ON_THE_PAGE) -> DataE
 
 
 def _unpacked(value: Json) -> Json:
-    """The JSON within a text; rows also out of an object that holds nothing else."""
     if isinstance(value, str) and len(value) <= MOST_PARSED and value.lstrip()[:1] in ("[", "{"):
         try:
             value, _ = storable(json.loads(value))  # an escape may be half a character

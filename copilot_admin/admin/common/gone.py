@@ -107,7 +107,6 @@ class GoneRows(_Admin):
         return super()._get_obj_does_not_exist_redirect(request, opts, object_id)  # type: ignore[misc,no-any-return]  # there is no public way
 
     def _gone_page(self, request: HttpRequest, status: HTTPStatus) -> TemplateResponse:
-        """Asks the row nothing; whoever may not change such rows is shown nothing of his form."""
         context = {
             **self.admin_site.each_context(request),
             "title": _("This is not there any more"),
@@ -147,7 +146,6 @@ def _value(value: object) -> object:
 
 
 def _to_be_written(row: Model, form: Any, read: dict[str, object]) -> Iterator[str]:
-    """The names of the fields that a form saves: all others stay as they are, whoever changed them meanwhile."""
     now = _columns(row)
     typed = {name for name, one in form.fields.items() if not one.disabled}
     for field in row._meta.concrete_fields:

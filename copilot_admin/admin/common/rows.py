@@ -138,7 +138,6 @@ class RowsWidget(PageWidget, forms.Widget):
 
 
 def _row(formset: RowFormSet, index: int, pattern: SafeString) -> SafeString:
-    """A row as the page shows it; of a blank one, the pattern with its number."""
     if formset.is_bound or index < formset.initial_form_count():
         return _drawn(formset.forms[index], number=str(index + 1))
     number = f"<span data-ca-number>{index + 1}</span>"

@@ -112,7 +112,6 @@ async def _refused(sentence: str) -> AsyncGenerator[bytes, None]:
 
 
 async def _frames(trial: ComponentTrial, *, language: str | None) -> AsyncGenerator[bytes, None]:
-    """Sends the first outputs; a page that holds more helps nobody."""
     count = 0
     async with aclosing(trial.outputs()) as outputs:
         async for output in outputs:

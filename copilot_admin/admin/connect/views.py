@@ -86,7 +86,6 @@ def test(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _told(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Lets the test of what was just published begin by itself, once there is a key if it needs one."""
     has_its_key = not context["needs_key"] or context["keys"] or not context["may_make_key"]
     is_due = is_just_published(request, context["copilot"].pk) and context["may_test"]
     if is_due and has_its_key and not context["problem"]:
@@ -107,7 +106,6 @@ def _row(wanted: str, setup: Setup, *, is_own: bool) -> ConnectionStepRow:
 async def _run(
     names: Iterable[StepName], setup: Setup, *, is_own: bool
 ) -> dict[StepName, StepResult]:
-    """Does steps side by side, so that together they take no longer than the longest."""
     wanted = tuple(names)
     async with asking(setup.base, is_own=is_own) as ask:
         results = await asyncio.gather(*(run_step(name, setup, ask) for name in wanted))

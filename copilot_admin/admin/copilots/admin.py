@@ -244,7 +244,6 @@ class CopilotAdmin(
         self._delete(request, list(queryset.values_list("pk", flat=True)))
 
     def _delete(self, request: HttpRequest, ids: list[int]) -> None:
-        """Begins to delete copilots, and revokes the keys that were for these alone."""
         with transaction.atomic():
             revoke_keys_of(ids)
             delete_in_background(ids)

@@ -143,7 +143,6 @@ def panel_of(copilot: Copilot, user: Person) -> dict[str, Any]:
 
 
 def _kept_sentences(copilot: Copilot) -> tuple[str, ...]:
-    """For how long transcripts are kept and what of them is not stored; who sets that sets it elsewhere."""
     if copilot.logging != Logging.EVERYTHING:
         return ()
     taken = [str(LABELS[kind]) for kind in server_rules().kinds]

@@ -190,7 +190,6 @@ class CopilotImportViews(CopilotViews):
 
 
 def _kept(user_id: int, files: list[ReadFile]) -> str:
-    """Keeps files that were read until somebody says yes to them; gives their token."""
     PendingImport.objects.filter(sent_at__lt=timezone.now() - KEPT_FOR).delete()
     rows = [{"name": file.name, "values": file.values} for file in files]
     values = {"token": new_token(), "files": rows}

@@ -150,7 +150,6 @@ class QuestionViews(CopilotViews):
     def _audit_question(
         self, request: HttpRequest, action: Action, copilot: Copilot, number: int
     ) -> None:
-        """Says which question was edited; its words may be those of somebody in a transcript."""
         on = Subject("savedquestion", str(number))
         record(action, by=Actor.of(request), on=on, after={"copilot": copilot.slug})
 
@@ -171,7 +170,6 @@ class QuestionViews(CopilotViews):
     def _done(
         self, request: HttpRequest, copilot: Copilot, text: str, *, anchor: str = ""
     ) -> HttpResponseBase:
-        """Says what was done, and leads back; to a script it says so and gives what is new."""
         if "part" in request.GET:
             of_list = request.GET["part"] == "rows"
             view = self.question_rows_view if of_list else self.question_fares_view

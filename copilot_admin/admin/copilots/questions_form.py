@@ -136,7 +136,6 @@ class QuestionForm(forms.Form):
 
 
 def _number(text: str) -> float:
-    """The number that somebody wrote, also as answers have them; one that can mean two is asked back."""
     with suppress(ValueError):
         if isfinite(number := float(text)):
             return number

@@ -231,7 +231,6 @@ class ReplayViews(QuestionViews):
         return HttpResponseRedirect(reverse(LIST, args=[pk]))
 
     def _raised(self, request: HttpRequest, replay: Replay, wanted: ReplayWish) -> bool:
-        """Takes another bound where one is needed; False: it is none, or not higher."""
         if wanted is not ReplayWish.RESUME or replay.state != ReplayState.COST_BOUND:
             return True
         form = ReplayForm(replay.copilot, request.POST)

@@ -144,7 +144,6 @@ class CustomFeatureRow(RecordRow):
         return values
 
     def _key_by_place(self) -> str:
-        """The key of a control whose label has no Latin letters: its place, which no two share."""
         place = (self.prefix or "").rpartition("-")[2]
         return f"option-{int(place) + 1}" if place.isdecimal() else "option"
 
@@ -262,7 +261,6 @@ def _detail_text(value: object) -> str:
 
 
 def _detail(text: str) -> object:
-    """Numbers, true and false, lists and groups as JSON has them; anything else is text."""
     try:
         return _plain_json(text)
     except ValueError:

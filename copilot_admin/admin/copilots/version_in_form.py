@@ -60,7 +60,6 @@ class VersionInForm(CopilotViews):
         return found
 
     def _with_version(self, request: HttpRequest, object_id: str) -> HttpRequest:
-        """The request as one that only shows: the version, or what was typed if there is none."""
         copilot = self.get_object(request, object_id)
         if copilot is None:
             return request  # which is told that it is gone

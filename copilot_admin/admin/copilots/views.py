@@ -233,7 +233,6 @@ class CopilotViews(CopilotModelAdmin):
     def _audit_publishing(
         self, request: HttpRequest, copilot: Copilot, version: CopilotVersion
     ) -> None:
-        """Says which version is live, and what it says otherwise than the one before."""
         earlier = copilot.versions.filter(number__lt=version.number).order_by("-number").first()
         before = {"live": earlier.number, **earlier.document} if earlier else {}
         after = {"live": version.number, **version.document, "note": version.note}
@@ -241,7 +240,6 @@ class CopilotViews(CopilotModelAdmin):
 
 
 def _published(request: HttpRequest, copilot: Copilot) -> CopilotVersion | None:
-    """Publishes a draft; None, and said why, where there is nothing to publish (any more)."""
     try:
         note = _note_of(request, copilot)
         version = publish(copilot, user=person_of(request), note=note)

@@ -109,7 +109,6 @@ def read_scope(given: "MultiValueDict[str, str]", *, at: datetime) -> FiguresSco
 
 @lru_cache(maxsize=256)
 def _rest(**filters: str) -> str:
-    """The end of an address that has these filters, without those that are empty."""
     query = urlencode({name: value for name, value in filters.items() if value})
     return f"&{query}" if query else ""
 

@@ -53,7 +53,6 @@ def sections_of(
 def _counted(
     label: str, name: str, figures: Figures, scope: FiguresScope, *, behind: str = ""
 ) -> FigureTile:
-    """A number that was counted, beside that of the period before."""
     now, before = figures.now[name], figures.before[name]
     what = behind or name
     return FigureTile(

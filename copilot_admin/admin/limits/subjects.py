@@ -58,7 +58,6 @@ def get_names(subjects: Collection[LimitSubject]) -> Mapping[LimitSubject, str]:
 
 
 def _name_without_row(subject: LimitSubject) -> str:
-    """Return the name of a subject that has no row; "" for copilots and keys."""
     match subject.scope:
         case LimitScope.SERVER:
             return _("This server")

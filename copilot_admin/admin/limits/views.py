@@ -127,7 +127,6 @@ def _can_view(request: HttpRequest) -> bool:
 
 
 def _get_subject(request: HttpRequest) -> LimitSubject | None:
-    """Parse the subject: kind and id from a form with two fields, or one text."""
     kind, typed = request.GET.get("kind", ""), request.GET.get("id", "").strip()
     if kind and not typed:
         return None
@@ -166,13 +165,11 @@ def _build_rows(
 
 
 def _add_defaults(subject: LimitSubject, limits: Limits) -> Limits:
-    """Add the limits that the settings give to anonymous addresses."""
     is_every_address = subject == LimitSubject(LimitScope.ADDRESS)
     return {**get_anonymous_limits(), **limits} if is_every_address else limits
 
 
 def _build_bars(limits: Mapping[LimitSubject, Limits]) -> Mapping[LimitSubject, tuple[Bar, ...]]:
-    """Build a bar for each limit of each subject; usage is read once for all of them."""
     rules = {subject: build_rules(subject, of) for subject, of in limits.items()}
     counted = {one: of for one, of in rules.items() if one not in _EVERY[1:]}
     usage = measure_usage([rule for of in counted.values() for rule in of])
@@ -201,7 +198,6 @@ def _save(request: HttpRequest, subject: LimitSubject, limits: Mapping[str, int 
 
 
 def _audited(subject: LimitSubject) -> Audited:
-    """Return the subject of the audit entry: the copilot, or the limits of somebody else."""
     if subject.scope is LimitScope.COPILOT:
         return Audited("copilot", subject.id, get_name(subject) or "")
     return Audited("subjectlimits", "", subject.name)

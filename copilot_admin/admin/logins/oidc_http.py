@@ -56,7 +56,6 @@ class EndingAdapter(HTTPAdapter):
 
 
 def _shut(sock: socket.socket | None) -> None:
-    """Ends a connection under its reader, below TLS, which would wait for the other side."""
     if sock is not None:
         with suppress(OSError):
             socket.socket.shutdown(sock, socket.SHUT_RDWR)
@@ -112,7 +111,6 @@ def _said(method: str, address: str, sent: dict[str, Any], *, until: float) -> b
 
 @contextmanager
 def _session() -> Iterator[requests.Session]:
-    """A session whose connections end when the time is over, whatever is being read of them."""
     adapter = EndingAdapter()
     with requests.Session() as session, adapter.ending_after(MOST_SECONDS):
         for scheme in ("https://", "http://"):
@@ -122,7 +120,6 @@ def _session() -> Iterator[requests.Session]:
 
 
 def _as_it_is(request: requests.PreparedRequest) -> requests.PreparedRequest:
-    """Without it `.netrc` of who started the server is looked at, and a name of it sent instead of ours."""
     return request
 
 

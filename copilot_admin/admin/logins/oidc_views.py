@@ -197,7 +197,6 @@ def _may_begin(request: HttpRequest) -> bool:
 
 
 def _with(address: str, said: Mapping[str, str]) -> str:
-    """An address of the provider, which may have parameters of its own."""
     return f"{address}{'&' if '?' in address else '?'}{urlencode(said)}"
 
 

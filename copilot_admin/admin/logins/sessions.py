@@ -51,8 +51,6 @@ def vouching_of(request: HttpRequest) -> Vouching | None:
 
 
 def _with_new_rights(request: HttpRequest, user: User) -> None:
-    """Lets this very request have the rights that were just given or taken."""
-
     async def same() -> User:
         return user
 

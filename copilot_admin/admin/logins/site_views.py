@@ -132,7 +132,6 @@ class LogInViews(AdminSite):
 
 
 def _to_log_in(following: str) -> HttpResponse:
-    """To the log-in and back; where a long search would make too long an address of it, without that."""
     try:
         return redirect_to_login(following, reverse("admin:login"))
     except DisallowedRedirect:
@@ -140,7 +139,6 @@ def _to_log_in(following: str) -> HttpResponse:
 
 
 def _page_of(request: HttpRequest) -> str:
-    """The page from which something was sent: many an address that takes it has no page itself."""
     page = request.headers.get("Referer", "")
     is_ours = url_has_allowed_host_and_scheme(page, allowed_hosts={request.get_host()})
     if not (page and is_ours):

@@ -26,7 +26,6 @@ def told_event(call: ModelCall) -> bytes:
 
 
 def _message(message: ModelMessage) -> JsonObject:
-    """A message; what it has not is left out, and of an image only its name is told."""
     return {
         "role": message.role.value,
         "text": message.text,

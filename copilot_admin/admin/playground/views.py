@@ -174,7 +174,6 @@ async def _builder(request: HttpRequest) -> AbstractUser:
 async def _with_calls(
     stream: AsyncGenerator[bytes, None], told: deque[ModelCall]
 ) -> AsyncGenerator[bytes, None]:
-    """The frames, and before them what the model was asked since the last."""
     async with aclosing(stream) as pieces:
         async for piece in pieces:
             while told:

@@ -169,7 +169,6 @@ def _counted(scope: PrivacyScope) -> RemovalPreview | None:
 
 
 def _with_users(removals: Iterable[Removal]) -> list[Removal]:
-    """Removals with the users that they are about, as far as these are still there."""
     rows = list(removals)
     users = EndUser.objects.in_bulk([row.user for row in rows if row.user is not None])
     for row in rows:
@@ -178,7 +177,6 @@ def _with_users(removals: Iterable[Removal]) -> list[Removal]:
 
 
 def _kept(copilots: QuerySet[Copilot]) -> list[Copilot]:
-    """Copilots with what of their transcripts is not stored, in words."""
     rows = list(copilots.only("name", *KeepingForm.Meta.fields))
     for row in rows[:MOST_COPILOTS]:
         row.not_stored = not_stored(row)  # type: ignore[attr-defined]  # for the template
@@ -186,7 +184,6 @@ def _kept(copilots: QuerySet[Copilot]) -> list[Copilot]:
 
 
 def _named(rows: Iterable[ScopeColumns]) -> list[ScopeColumns]:
-    """Rows with the name of the copilot that each is about, if it is still there."""
     found = list(rows)
     names = dict(
         Copilot.objects.filter(pk__in={one.copilot for one in found}).values_list("pk", "name")

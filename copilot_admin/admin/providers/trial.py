@@ -225,7 +225,6 @@ class TrialViews(ProviderModelAdmin):
         return provider
 
     def _audit_trial(self, request: HttpRequest, provider: Provider, *, is_good: bool) -> None:
-        """Says that a provider was asked; where it is may be what somebody has only typed."""
         facts = {"base_url": provider.base_url, "kind": provider.kind, "worked": is_good}
         self.audit(request, Action.TESTED, provider, after=facts)
 

@@ -140,7 +140,6 @@ class ExportAdmin(ExportModelAdmin):
     def _begun(
         self, request: HttpRequest, form: ExportForm, given: dict[str, str]
     ) -> TranscriptExport | ExportRefusal:
-        """The export that a form asks for, which is noted where it is made; or why there is none."""
         with transaction.atomic():
             export = export_in_background(
                 _id_of(request),
@@ -216,7 +215,6 @@ class ExportAdmin(ExportModelAdmin):
     def _log_export(
         self, request: HttpRequest, export: TranscriptExport, given: dict[str, str]
     ) -> None:
-        """Says what is taken along; of words that were searched for, how many characters."""
         LogEntry.objects.log_actions(_id_of(request), [export], ADDITION, file_name(export))
         facts = {
             "format": export.format,

@@ -160,7 +160,6 @@ class QueueAdmin(QueueModelAdmin):
     def _make(
         self, request: HttpRequest, queue: ReviewQueue, ids: list[int], wanted: dict[str, Any]
     ) -> None:
-        """Draws what is wanted, and says in the trail how to draw it again."""
         share, seed = wanted["share"], wanted["seed"] or new_seed()
         queue.judges = wanted["judges"]
         facts = {"judges": queue.judges, "conversations": queue.n_matching}

@@ -103,7 +103,6 @@ def _from(
 
 
 def _first(rows: QuerySet[Conversation], scope: SearchScope, shown: _OnlyRows) -> int | None:
-    """The nearest that passes the filters and has the words, as far as the scope goes."""
     typed = read_typed(shown.query)
     if not typed:
         return scope.rows.values_list("pk", flat=True).first()

@@ -112,7 +112,6 @@ class JudgingViews(TranscriptViews):
         return next_in_queue(request, queue, after=after)
 
     def _on_from_deleted(self, request: HttpRequest, way: Way) -> HttpResponse:
-        """On in the queue, or to the list, from a conversation that was deleted while somebody read it."""
         said = _("The conversation was deleted while you read it.")
         if way.queue is not None:
             queue = get_object_or_404(ReviewQueue, pk=way.queue)

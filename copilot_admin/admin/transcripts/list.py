@@ -147,7 +147,6 @@ class TranscriptList(ChangeList):
     def _found(
         self, rows: QuerySet[Conversation], typed: Typed, named: Mapping[int, int | None]
     ) -> list[Conversation]:
-        """The rows on one side of a place, those alone in which the words were found."""
         size = self.list_per_page
         if is_only_named(typed, named):
             return []
@@ -183,7 +182,6 @@ class TranscriptList(ChangeList):
     def _count(
         self, rows: Sequence[Conversation], named: Mapping[int, int | None], *, is_searched: bool
     ) -> None:
-        """Counts as far as it is cheap: to count what a search finds would be to find all of it."""
         if is_searched:
             counted = len({*named, *(row.pk for row in rows)})
             self.is_bounded = bool(self.older_query or self.newer_query)
@@ -200,7 +198,6 @@ class TranscriptList(ChangeList):
         self.result_count = self.full_result_count = min(counted, COUNTED)
 
     def _point_at_hits(self, typed: Typed, named: Mapping[int, int | None]) -> None:
-        """Says of each row in which turn the words are, and shows them."""
         if not typed:
             return
         hits = hits_in([row.pk for row in self.result_list], typed.phrases)

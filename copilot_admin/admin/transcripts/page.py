@@ -246,7 +246,6 @@ def _answer(attempt: Attempt, *, number: int, formatted: bool) -> AttemptFacts:
 
 
 def _within_budget(turns: Iterable[TurnView]) -> set[int]:
-    """The turns whose text is formatted: the first ones, as far as the budget goes."""
     left, chosen = MOST_FORMATTED_PER_PAGE, set()
     for turn in turns:
         left -= sum(len(run.answer) for run in turn.runs)

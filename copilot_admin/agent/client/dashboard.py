@@ -49,7 +49,6 @@ def workspace_text(query: Query) -> str:
 
 
 def _page_text(query: Query) -> str:
-    """The page that is open, and the user's latest actions, oldest first."""
     row: dict[str, Json] = {}
     if page := text_of(query.workspace_state.get("current_page_context")):
         row["page"] = page[:_LONGEST]
@@ -61,7 +60,6 @@ def _page_text(query: Query) -> str:
 
 
 def _dashboard_text(query: Query) -> str:
-    """The dashboard's name, tabs and widgets; empty if none is open."""
     info = query.workspace_state.get("current_dashboard_info")
     if not isinstance(info, Mapping):
         return ""

@@ -52,7 +52,6 @@ class GetWidgetData(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _as_workspace_names_them(cls, given: Any) -> Any:
-        """Models that have read of Workspace name widgets as its own function does."""
         match given:
             case {"widgets": _}:
                 return given

@@ -114,7 +114,6 @@ def waiting_calls(engine_input: EngineInput) -> tuple[ToolCall, ...]:
 
 
 def _fitting_skills(skills: Sequence[JsonObject]) -> Iterator[JsonObject]:
-    """The skills that fit; of the first that does not, the model is told only that it was chosen."""
     left = MOST_SKILLS
     for skill in skills:
         left -= len(json.dumps(skill, ensure_ascii=False))
@@ -125,7 +124,6 @@ def _fitting_skills(skills: Sequence[JsonObject]) -> Iterator[JsonObject]:
 
 
 def _fitting_state(state: JsonObject) -> JsonObject:
-    """The state, or as many of its members as fit; the dashboard goes first."""
     left = MOST_STATE
     kept: dict[str, Json] = {}
     for name in sorted(state, key=lambda name: name != _DASHBOARD):

@@ -143,7 +143,6 @@ def _left_over(
 def _each_once(
     widgets: Iterable[Widget], *, without: frozenset[Identity] = frozenset()
 ) -> list[Widget]:
-    """The widgets whose data is not there, without those that would give the same again."""
     found: dict[Identity, Widget] = {}
     for widget in widgets:
         found.setdefault(identity(source_for(widget), widget=widget), widget)

@@ -112,7 +112,6 @@ def _arguments(agents: Sequence[JsonObject], call: ToolCall) -> JsonObject:
 
 
 def _agent(agents: Sequence[JsonObject], task: Task) -> JsonObject:
-    """The agent that is meant; the address decides between two with the same id."""
     named = [one for one in agents if one["id"] == task.assigned_agent_id]
     if not named:
         names = listed(str(one["id"]) for one in agents)

@@ -66,7 +66,6 @@ class ExecuteAgentTool(ClientFunction):
 
 
 def _distinct(tools: Iterable[JsonObject]) -> list[JsonObject]:
-    """The tools that have a name, each once, as the client tells them apart."""
     found: dict[Identity, JsonObject] = {}
     for tool in tools:
         if text_of(tool.get("name")).strip():
@@ -79,7 +78,6 @@ def _identity(tool: JsonObject) -> Identity:
 
 
 def _arguments(tool: JsonObject, call: ToolCall) -> JsonObject:
-    """The call as Workspace wants it: all three members, the name exactly as it was given."""
     parameters = _parsed(call)
     required = _schema(tool).get("required")
     wanted = required if isinstance(required, list) else []
@@ -96,7 +94,6 @@ def _arguments(tool: JsonObject, call: ToolCall) -> JsonObject:
 
 
 def _wrapped(tools: Sequence[JsonObject], call: ToolCall) -> JsonObject:
-    """The call of a tool that the model named in the arguments, as Workspace itself wants it."""
     given = _parsed(call)
     name, server = given.get("tool_name"), given.get("server_id")
     exact = [tool for tool in tools if name == tool["name"]]

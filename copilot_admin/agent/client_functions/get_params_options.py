@@ -94,7 +94,6 @@ def _param(widget: Widget, name: str) -> WidgetParam:
 
 
 def _inherited(param: WidgetParam, widget: Widget) -> Iterator[tuple[str, Json]]:
-    """Arguments that the endpoint takes from other parameters of the widget."""
     values = widget.input_args()
     for row in param.options_params:
         name, source = row.get("name"), row.get("inherit_value_from")

@@ -61,7 +61,6 @@ class SkillContent(ClientFunction):
 
 
 def _with_slugs(offer: Offer, skills: Sequence[JsonObject]) -> Offer:
-    """The offer with the slugs behind its description; the catalog is in the system prompt."""
     slugs = ", ".join(str(skill["slug"]) for skill in skills[:MOST_SKILLS])
     text = f"{offer.schema.description} The skills: {slugs}."
     return replace(offer, schema=replace(offer.schema, description=text))

@@ -78,5 +78,4 @@ def _arguments(call: ToolCall) -> JsonObject:
 
 
 def _shown(name: str) -> str:
-    """A name that a tab gets, without an image: a client may draw it as Markdown."""
     return without_remote_images(name, sources=())

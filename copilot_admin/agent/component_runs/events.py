@@ -140,7 +140,6 @@ class ComponentEvents:
                 yield from self._told(content.type, payload)
 
     def _told(self, type: ContentType, payload: Mapping[str, Any]) -> Iterator[Event]:
-        """The steps of a component that says what it does; words to be heard are left out."""
         match type:
             case ContentType.PROGRESS:
                 yield from self._progress(payload)
@@ -176,7 +175,6 @@ class ComponentEvents:
         return self._artifact(ArtifactType.TEXT, content, fenced(pretty, "json"))
 
     def _chart(self, content: Content, payload: Mapping[str, Any]) -> Event:
-        """A chart, as far as its data says what to draw; a table of its rows otherwise."""
         value = parsed(payload["data"])
         about = value if isinstance(value, Mapping) else {"rows": value}
         table = rows(about.get("rows"))
@@ -222,7 +220,6 @@ class ComponentEvents:
         )
 
     def _cite(self, payload: Mapping[str, Any]) -> None:
-        """Keeps a reference for the end of the answer; the same one is cited once."""
         key = reference_key(payload)
         is_empty = not any((*key, payload["source"], payload["content"]))
         if key not in self.citations and not is_empty:

@@ -95,7 +95,6 @@ def _shared(engine_input: EngineInput, query: Query) -> Mapping[str, Any]:
 
 
 def _links(query: Query) -> Iterator[tuple[str, str]]:
-    """Names and addresses of the files that came as links, as the client sent them."""
     results = (one for one in query.messages if isinstance(one, ResultMessage))
     sources = [item.data for item in query.context]
     sources += [data for one in results for data in one.data if isinstance(data, SourceData)]

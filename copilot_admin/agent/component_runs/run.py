@@ -109,7 +109,6 @@ class ComponentRun:
             self.seconds = monotonic() - started
 
     async def _check_arguments(self) -> None:
-        """Compares them with the manifest; many of them beside the event loop."""
         check = partial(check_arguments, self.component, self.arguments)
         if weighs_more(self.arguments.values(), than=CHECKED_INLINE, text=MOST_CHARACTERS):
             await asyncio.to_thread(check)

@@ -38,7 +38,6 @@ def _not_written(self: object, *args: Any, **kwargs: Any) -> Any:
 
 
 def _content(output: ComponentOutput) -> Any:
-    """The text of an output that is nothing but text, else its content items."""
     if all(content.type is ContentType.TEXT for content in output.content):
         return "".join(content.text.model_dump()["info"] for content in output.content)
     return output.to_json()["content"]
@@ -149,7 +148,6 @@ class Component:
     async def _pieces(
         self, inputs: Mapping[str, Any], answer: Message
     ) -> AsyncGenerator[Any, None]:
-        """The content of each output; what was spent is put into the answer at the end."""
         outputs: list[ComponentOutput] = []
         async with aclosing(self.stream(**inputs)) as stream:
             async for output in stream:

@@ -175,7 +175,6 @@ def _is_in_loop() -> bool:
 
 
 def _text(message: Message) -> str:
-    """The words of a message: of one value the value, of several each with its name."""
     content = message.content
     if not isinstance(content, Mapping):
         return str(content)

@@ -83,7 +83,6 @@ def _check(query: str, top_k: int) -> None:
 
 
 def _distinctly_named(documents: Sequence[SourceDocument]) -> list[SourceDocument]:
-    """The documents, each name on one line and a number after one that others had before."""
     named: list[SourceDocument] = []
     taken: set[str] = set()
     for document in documents:

@@ -88,14 +88,12 @@ def search(
 
 
 def _essence(question: str) -> str:
-    """The words that say what a question is about; all of them where there is no such word."""
     words = _WORD.findall(question)
     telling = [word for word in words if word.lower() not in _FUNCTION_WORDS]
     return " ".join(telling or words)
 
 
 def _cut(text: str) -> Iterator[str]:
-    """The text in pieces that keep the limits and, where they can, end with a sentence or row."""
     taken, count = "", 0
     for unit in _units(text):
         words = len(words_of(unit))
@@ -114,7 +112,6 @@ def _filled(piece: str) -> Iterator[str]:
 
 
 def _units(text: str) -> Iterator[str]:
-    """Lines and sentences; where one is as long as a passage, its words."""
     for found in _LINE_OR_SENTENCE.finditer(text):
         unit = found[0]
         if len(unit) <= MOST_CHARACTERS and len(words_of(unit)) <= FEWEST_WORDS:

@@ -86,7 +86,6 @@ def _sampling(inputs: Mapping[str, Any]) -> dict[str, float | None]:
 
 
 def _spent(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """The tokens of one question; a model that says nothing of tokens gives nothing."""
     return {
         key: value - before.get(key, 0) if isinstance(value, int) else value
         for key, value in after.items()

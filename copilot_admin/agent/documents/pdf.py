@@ -54,7 +54,6 @@ def _page(page: Any, number: int) -> DocumentPage:
 
 
 def _raise_if_out_of_memory(error: BaseException) -> None:
-    """Says what the library makes something else of: a page that is too large is not damaged."""
     if any(isinstance(one, MemoryError) for one in (error.__context__, *error.args)):
         raise MemoryError from error
 

@@ -105,7 +105,6 @@ def _rank(match: CharsetMatch) -> tuple[float, float, bool]:
 
 
 def _note_of_guess(sample: bytes, encoding: str) -> str:
-    """A note that the encoding is a guess; empty where the likely ones read the same."""
     readings = {sample.decode(one, "replace") for one in (encoding, *_WINDOWS)}
     return GUESSED.format(encoding=encoding) if len(readings) > 1 else ""
 

@@ -57,7 +57,6 @@ def _sheet(book: CalamineWorkbook, number: int, name: str) -> DocumentPage:
 
 
 def _rows(sheet: CalamineSheet) -> tuple[Sequence[Sequence[Any]], str]:
-    """The rows of a sheet, and what is to be said of those that are missing."""
     whole = _unless_a_cell_breaks(partial(sheet.to_python, nrows=MOST_ROWS))
     if whole is not None:
         return whole, _note(sheet, lost=0)
@@ -76,7 +75,6 @@ def _note(sheet: CalamineSheet, *, lost: int) -> str:
 
 
 def _one_by_one(sheet: CalamineSheet) -> Iterator[Sequence[Any] | None]:
-    """Each row, or None in its place; behind one that breaks the next is read all the same."""
     rows = sheet.iter_rows()
     with suppress(StopIteration):
         for _ in range(MOST_ROWS):
@@ -105,7 +103,6 @@ def _text(rows: Sequence[Sequence[Any]]) -> str:
 
 
 def _plain(cell: Any) -> Any:
-    """A whole number without the point that every number of a workbook has."""
     return int(cell) if isinstance(cell, float) and cell.is_integer() else cell
 
 

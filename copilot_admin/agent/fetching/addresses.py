@@ -66,7 +66,6 @@ def led_to(url: str, to: str) -> str:
 
 
 def _check_length(url: str) -> None:
-    """Raises a `ValueError` for what is too long, or has a host that is."""
     if len(url) <= LONGEST_ADDRESS:
         host = _AUTHORITY.match(url.translate(_NOT_READ))
         if host is None or len(host[1]) <= _LONGEST_HOST:

@@ -140,7 +140,6 @@ class Egress:
         return to
 
     async def _hop(self, url: str, held: Held) -> bytes | str:
-        """The bytes, or where they are to be had: each hop is trusted, or not, by its own host."""
         if len(url) > LONGEST_ADDRESS:
             raise FetchFailed(f"The link has more than {LONGEST_ADDRESS:,} characters.")
         host = _host_of(url)

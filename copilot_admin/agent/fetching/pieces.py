@@ -70,7 +70,6 @@ def _closed(response: ClientResponse) -> asyncio.Future[None] | None:
 
 
 def _take_note(closed: asyncio.Future[None]) -> None:
-    """Looks at why it closed: asyncio reports what nobody looks at."""
     closed.exception()
 
 

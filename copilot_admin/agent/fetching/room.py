@@ -73,7 +73,6 @@ class FetchRoom:
             self._hand_out()
 
     def _queued(self, size: int, *, holds: int) -> _Waiting | None:
-        """The entry of who has to wait; None for who has room at once."""
         with self._lock:
             if size > self._size:
                 raise NoRoom

@@ -130,7 +130,6 @@ def _told() -> Iterator[None]:
 
 
 def _sent(picture: Image.Image, data: bytes, *, side: int) -> tuple[str, bytes]:
-    """Media type and bytes: those that came without their notes, where every model takes them."""
     if _is_sendable(picture, data, side=side):
         with suppress(ValueError):  # Pillow forgives more
             return _WITH_ITS_PIXELS[picture.format or ""], without_notes(data)
@@ -149,7 +148,6 @@ def _is_sendable(picture: Image.Image, data: bytes, *, side: int) -> bool:
 
 
 def _rewritten(picture: Image.Image) -> tuple[str, bytes]:
-    """Media type and bytes: a photograph stays one, everything else is a PNG if that is small."""
     is_photograph = picture.format in _PHOTOGRAPHS
     shown = _of_eight_bits(picture)
     mode = "RGBA" if shown.has_transparency_data else "RGB"

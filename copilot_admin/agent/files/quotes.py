@@ -72,7 +72,6 @@ def _runs(
 
 
 def _boxes(run: Sequence[_Placed]) -> Iterator[JsonObject]:
-    """One box for each line; words of a line have the same middle, whatever their heights."""
     for (page, _), line in groupby(run, key=_line_of):
         words = [one.word for one in line]
         yield {

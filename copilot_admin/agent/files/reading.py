@@ -187,7 +187,6 @@ def pictures_in(results: Iterable[object]) -> list[Picture]:
 
 
 def _not_asked_for(query: Query, rules: FileRules) -> Iterator[FileRead]:
-    """Files that are attached and that nobody is asked for, as the copilot takes none."""
     if Origin.UPLOAD in rules.origins:
         return
     for widget in query.widgets.primary:

@@ -168,7 +168,6 @@ class ChunkReader:
             self._reason = reason[:_LONGEST_REASON]
 
     def _read_rest(self, delta: JsonObject) -> None:
-        """Everything in a delta but plain text, which is nearly all there ever is."""
         content = delta.get("content")
         for part in content if isinstance(content, list) else (content,):
             if isinstance(part, dict):
@@ -191,7 +190,6 @@ class ChunkReader:
             self._tools.add({"index": 0, "function": function})
 
     def _read_part(self, part: JsonObject) -> None:
-        """One part of a content that is a list; those that are thought hold a list themselves."""
         if isinstance(part.get("text"), str):
             self._say(str(part["text"]))
         thoughts = part.get("thinking")
@@ -234,7 +232,6 @@ def _is_error(chunk: JsonObject) -> bool:
 
 
 def _error_in(payload: bytes) -> Json:
-    """The error of an event that is called one, whatever its data is."""
     try:
         said = leniently_parsed(payload)
     except ValueError:
@@ -266,7 +263,6 @@ def _parsed(payload: bytes) -> JsonObject:
 
 
 def _whole_characters(text: str) -> tuple[str, str]:
-    """Joins surrogate pairs that came in two pieces; a half at the end waits for the other one."""
     half = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
     return _mended(text[: len(text) - len(half)]), half
 

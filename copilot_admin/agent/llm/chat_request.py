@@ -62,7 +62,6 @@ def _message(message: ModelMessage) -> JsonObject:
 
 
 def _content(message: ModelMessage) -> Json:
-    """The text; with images a list of parts, each image between the marks of data."""
     if not message.images:
         return message.text
     parts: list[Json] = [_text(message.text)] if message.text else []

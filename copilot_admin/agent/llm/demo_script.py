@@ -173,7 +173,6 @@ def _next_arguments(scene: Scene) -> tuple[str, JsonObject] | None:
 
 
 def _named(names: Collection[str], question: str) -> Set[str]:
-    """Those that may be named in a question: for these alone an expression is made, which costs more."""
     text = _joined(question)
     return {name for name in names if _joined(name) in text}
 
@@ -238,7 +237,6 @@ _BY_OWN_RULES = frozenset({*_DRAWN, GET_WIDGET_DATA, GET_SKILL_CONTENT})
 
 
 def _wanted_skill(scene: Scene) -> str:
-    """The skill that the question names, by its slug or its words; the first where it says "skill"."""
     slugs = [str(one["slug"]) for one in scene.skills[:_MOST_NAMES]]
     said = _named(slugs, scene.question)
     named = (
@@ -249,7 +247,6 @@ def _wanted_skill(scene: Scene) -> str:
 
 
 def _wanted_ids(scene: Scene) -> list[Json]:
-    """The widgets the question names, else the selected ones, else the first of the dashboard."""
     question = scene.question.lower()
     named = [one for one in scene.widgets if str(one.get("name", "")).lower() in question]
     selected = [one for one in scene.widgets if one.get("selected")]
@@ -270,7 +267,6 @@ def _words_for(tool: str, question: str) -> str | None:
 
 
 def _plausible(schema: Mapping[str, Json], question: str) -> JsonObject:
-    """Arguments of the right shape for a tool whose meaning is not known here."""
     properties = schema.get("properties")
     required = schema.get("required")
     if not isinstance(properties, Mapping) or not isinstance(required, list):

@@ -27,5 +27,4 @@ def leniently_parsed(payload: bytes) -> Json:
 
 
 def _number(digits: str) -> int | float:
-    """An integer; Python reads none that is longer, and nobody counts so far."""
     return int(digits) if len(digits) <= _MOST_DIGITS else math.inf

@@ -61,7 +61,6 @@ async def blocks_of(
 
 
 async def _piece_within(seconds: float | None, response: ClientResponse) -> bytes | None:
-    """The next piece; None: it has not come within so many seconds, and may still come."""
     if seconds is None:
         return await next_piece(response)
     with suppress(TimeoutError):

@@ -274,7 +274,6 @@ def _in_words(error: Json) -> str:
 
 
 def _status(error: Json) -> int | None:
-    """The HTTP status that an error object names, in a number or in words."""
     if not isinstance(error, dict):
         return None
     for key in ("code", "status", "status_code"):

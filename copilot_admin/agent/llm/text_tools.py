@@ -154,7 +154,6 @@ class ToolBlocks:
 
 
 def _read_block(block: str) -> tuple[str, str]:
-    """The name of the tool and the JSON text of its arguments, as far as the block has them."""
     try:
         parsed = json.loads(block)
         if isinstance(parsed, dict) and isinstance(parsed.get("name"), str):

@@ -150,7 +150,6 @@ def _is_whole(arguments: Sequence[str]) -> bool:
 
 
 def _distinct(ids: Collection[str]) -> list[str]:
-    """The ids, with one made for each that is missing or was there before."""
     distinct: list[str] = []
     for number, id in enumerate(ids):
         made = f"made{number:05}"
@@ -161,12 +160,10 @@ def _distinct(ids: Collection[str]) -> list[str]:
 
 
 def _unless_null(arguments: str) -> str:
-    """The arguments; nothing where a model wrote that there are none."""
     return "" if arguments.strip() == "null" else arguments
 
 
 def _arguments(value: Json) -> str:
-    """The JSON text of arguments; some servers send the object itself."""
     if value is None or isinstance(value, str):
         return value or ""
     try:

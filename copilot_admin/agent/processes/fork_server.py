@@ -93,7 +93,6 @@ class _ForkServer:
         return True
 
     def _given(self, job: _Job) -> int | None:
-        """The process that has taken an order; None if there is none, or it has ended."""
         self._make_spare()
         spare, self._spare = self._spare, None
         if spare is None:
@@ -118,7 +117,6 @@ class _ForkServer:
             yield from (job.order, job.loss)
 
     def _bury(self) -> None:
-        """Says what the processes that have ended died of, and closes their sockets."""
         with suppress(ChildProcessError):
             while (found := os.waitpid(-1, os.WNOHANG))[0]:
                 process, status = found

@@ -36,6 +36,5 @@ def end_this_first() -> None:
 
 
 def _limit(what: int, most: int, *, at_most: int | None = None) -> None:
-    """Sets a limit, unless a lower one holds already; macOS knows none for the memory."""
     with suppress(ValueError, OSError):
         resource.setrlimit(what, (most, most if at_most is None else at_most))

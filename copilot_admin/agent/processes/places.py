@@ -45,7 +45,6 @@ class Places:
             self._give_back()
 
     def _queued(self) -> Waiter | None:
-        """Take a free place, or queue a waiter."""
         with self._lock:
             if self._free:
                 self._free -= 1

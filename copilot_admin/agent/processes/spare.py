@@ -65,7 +65,6 @@ class Spare:
 def _serve_once(
     line: socket.socket, perform: Perform, *, limits: Limits, closing: Iterable[socket.socket]
 ) -> NoReturn:
-    """Does the work, as the new process. Whatever is raised ends it without a last reply."""
     status = _BROKEN
     try:
         signal.set_wakeup_fd(-1)

@@ -157,7 +157,6 @@ class ModuleWorkers:
 async def _carried_out(
     line: _Line, order: Mapping[str, Json], body: bytes | str, *, take: Callable[[Json], None]
 ) -> None:
-    """Has an order carried out by the process at the other end of a line."""
     try:
         await send_order(line.order, order, body)
         async with aclosing(replies_from(line.order, most_bytes=MOST_REPLIED)) as replies:

@@ -78,7 +78,6 @@ def done_before(
 def _made(
     message: ResultMessage, fetched: Sequence[Fetched], *, query: Query, names: Names
 ) -> tuple[str, JsonObject]:
-    """The call as the model made it: the name of the tool, and its arguments."""
     if message.function in WIDGET_DATA_FUNCTIONS:
         return GET_WIDGET_DATA, {"widgets": [_wanted(one) for one in fetched]}
     function = function_named(message.function)

@@ -44,7 +44,6 @@ def _runs(text: str) -> Iterator[_Ticks]:
 
 
 def _closing(runs: list[_Ticks]) -> list[int | None]:
-    """For each run the place of the next one of its kind: looked up from behind, once for all."""
     found: list[int | None] = []
     following: dict[tuple[int, int], int] = {}
     for place in reversed(range(len(runs))):

@@ -146,7 +146,6 @@ def _history(
     *,
     room: DataRoom,
 ) -> Iterator[ModelMessage]:
-    """The messages, oldest first; the room for data is given out from the newest on."""
     question = query.question
     noted = blocks.several if engine_input.spec.data_messages.results else None
     parts: list[tuple[ModelMessage, ...]] = []
@@ -193,7 +192,6 @@ def _said(message: AiMessage | CallMessage) -> tuple[ModelMessage, ...]:
 def _asked(
     question: HumanMessage, *, query: Query, room: DataRoom, images: tuple[ModelImage, ...]
 ) -> ModelMessage:
-    """The latest question, with what the client sent along with it."""
     skills = (_skill_text(skill) for skill in query.selected_skills)
     context = [_context_block(item, room=room) for item in query.context]
     text = "\n\n".join(filter(None, (question.text, *skills, *context)))
@@ -212,7 +210,6 @@ def _skill_text(skill: JsonObject) -> str:
 
 
 def _sendable(message: ModelMessage) -> ModelMessage:
-    """The message without lone surrogates, which no UTF-8 can carry."""
     text = _utf8(message.text)
     return message if text is message.text else replace(message, text=text)
 

@@ -212,14 +212,12 @@ def _content(data: SourceData) -> Json:
 
 
 def _told_before(query: Query, *, several: frozenset[str]) -> frozenset[str]:
-    """The data of widgets for earlier questions: what of it does not fit was told with those."""
     of_this_turn = {instance_of(one, several=several) for one in fetched_in_turn(query)}
     everything = {instance_of(one, several=several) for one in _fetched(query)}
     return frozenset(everything - of_this_turn)
 
 
 def _described(description: str, data: SourceData) -> str:
-    """The description, with what the items are besides their content."""
     notes = (form_note(item) for item in data.items if isinstance(item, DataItem))
     return " ".join(filter(None, (description, *notes)))
 

@@ -152,7 +152,6 @@ class _Rows:
 
 
 def _fitted(message: DataMessage, limit: int) -> Fitted:
-    """The message; with its first rows if all are too many, without data if there are none."""
     found = _longest_list(message)
     if found is None:
         text = render(message)

@@ -159,7 +159,6 @@ class OpenAICompatible:
         await aclose_sessions()
 
     async def _open(self, call: ModelCall) -> ClientResponse:
-        """Sends the request; a server that does not know usage is asked again without it."""
         address = self._spec.base_url
         soon = min(_LAST_WORDS_SECONDS, self._spec.timeouts.first_token / 2)
         with_usage = address not in self._without_usage
@@ -195,7 +194,6 @@ class OpenAICompatible:
         *,
         content: bytes | None = None,
     ) -> ClientResponse:
-        """Asks with a connection of the session; the body is left to read."""
         headers = dict(connection.headers)
         return await connection.session.request(
             method,
@@ -244,7 +242,6 @@ async def _why_refused(response: ClientResponse, *, soon: float) -> str | None:
 
 
 async def _turn(size: int, loop: asyncio.AbstractEventLoop) -> None:
-    """Waits until so many bytes may be read; where they are few, at once."""
     if size > _LONG:
         await _LONG_READING.wait(loop)
 

@@ -255,5 +255,4 @@ def without_remote_images(text: str, *, sources: Collection[str]) -> str:
 
 
 def _unfinished(text: str, start: int) -> str:
-    """The end of a text which may be the beginning of what would go."""
     return text[-1] if text.endswith(("!", "<"), start) else ""

@@ -91,7 +91,6 @@ def _call_limit(row: Mapping[str, Json]) -> CallLimit:
 
 
 def _call_limits(value: Json) -> tuple[CallLimit, ...]:
-    """Reads the limits of calls; a document that has no list of them means the usual ones."""
     return rows(value, _call_limit) if isinstance(value, list | tuple) else CALL_LIMITS
 
 

@@ -33,7 +33,6 @@ def facts_of(copilots: Sequence[Copilot]) -> list[DraftFacts]:
 
 
 def _asked_of(copilot: Copilot, others: Mapping[str, Provider]) -> tuple[str, ...]:
-    """The providers that there are of those that a draft names, each once."""
     named = (name for name in named_in(copilot.custom_features) if name in others)
     return tuple(dict.fromkeys([copilot.provider.name, *named]))
 

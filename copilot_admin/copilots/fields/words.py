@@ -49,7 +49,6 @@ def _label_of(value: object, labels: Iterable[tuple[str, object]]) -> str:
 
 
 def _switched_on(options: Iterable[Option], stored: Mapping[str, Any]) -> str:
-    """The names of those that are on, a line each; a draft stores what differs from the default."""
     on = (one.label for one in options if stored.get(one.value, one.default) is True)
     return "\n".join(map(str, on))
 
@@ -71,7 +70,6 @@ def _key_in_words(info: FieldInfo | None, key: str, value: object) -> str:
 
 
 def _shown_for(info: FieldInfo | None, value: object) -> Shown | None:
-    """The input for a value; a key with several has a switch for what is on or off."""
     found = list(shown_in(info)) if info else []
     fitting = [one for one in found if one.is_switch is isinstance(value, bool)]
     return next(iter([*fitting, *found]), None)
@@ -84,7 +82,6 @@ def _record_in(info: FieldInfo | None) -> type[StoredRecord] | None:
 
 
 def _plain(value: object) -> str:
-    """A value of a row; choices stand as they are typed: "Short = brief"."""
     if isinstance(value, list) and value and all(map(_is_choice, value)):
         return "; ".join(_choice(one) for one in value)
     return in_words(value)

@@ -46,7 +46,6 @@ def _without_secrets(tools: list[JsonRow]) -> list[JsonRow]:
 
 
 def _with_slugs(skills: list[JsonRow]) -> list[JsonRow]:
-    """Skills as a client sends them: one without a slug would be left out of the request unseen."""
     if any(not isinstance(skill.get("slug"), str) or not skill["slug"] for skill in skills):
         raise fault(_("has a skill without a slug. Give each a slug, by which it is loaded."))
     return skills

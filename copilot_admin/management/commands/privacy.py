@@ -233,7 +233,6 @@ def _max_length(limit: int) -> Callable[[str], str]:
 
 
 def _day(text: str) -> datetime:
-    """Parse a date as its first moment in the server's time zone."""
     day = parse_date(text)
     if day > LAST_DAY:
         raise ArgumentTypeError(f"{text} is after {LAST_DAY}")

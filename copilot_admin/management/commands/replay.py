@@ -48,7 +48,6 @@ class Command(SanitizedCommand):
     help = "Ask saved questions of a draft, a version or another model, and show what changed."
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """Allow a `--version` of the copilot instead of Django's own option."""
         return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -65,7 +65,6 @@ def _describe_signing_keys() -> list[str]:
 
 
 def _has_entries_of_fallbacks() -> bool:
-    """Return whether entries of the audit trail can't be verified without the fallbacks."""
     fallbacks = {derive_key(str(one)).id for one in settings.SECRET_KEY_FALLBACKS}
     kept = {derive_key(one).id for one in (*settings.AUDIT_KEYS, settings.SECRET_KEY)}
     return AuditEntry.objects.filter(key_id__in=fallbacks - kept).exists()

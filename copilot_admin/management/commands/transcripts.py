@@ -97,7 +97,6 @@ class Command(SanitizedCommand):
 
 
 def _write(file: BinaryIO, walk: ExportWalk, about: About) -> tuple[int, int]:
-    """Write an export; return the numbers of conversations and questions."""
     conversations = turns = 0
     for piece in whole(walk, about, borders()[1] + 1):
         match piece:
@@ -110,7 +109,6 @@ def _write(file: BinaryIO, walk: ExportWalk, about: About) -> tuple[int, int]:
 
 @contextmanager
 def _create_file(output: Path) -> Iterator[BinaryIO]:
-    """Open a new private file, deleted if the export fails; `-` is standard output."""
     if str(output) == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()

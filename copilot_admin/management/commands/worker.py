@@ -22,12 +22,10 @@ class Command(db_worker.Command):
     help = "Run the background tasks in the database until a signal stops it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Skip the options of `db_worker` if its checks would fail before `handle` explains why."""
         if settings.BACKGROUND == DATABASE_TASKS:
             super().add_arguments(parser)
 
     def handle(self, **options: Any) -> None:
-        """Run tasks; wait while the database is unavailable."""
         if settings.BACKGROUND != DATABASE_TASKS:
             raise CommandError(
                 "Each server does its own background tasks. Set COPILOT_TASKS=database here and for "

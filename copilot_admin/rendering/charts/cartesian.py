@@ -79,7 +79,6 @@ def _bars(plot: Plot, places: Sequence[float], *, width: float) -> Iterator[Draw
 
 
 def _along_numbers(plot: Plot) -> tuple[list[float], tuple[Tick, ...]] | None:
-    """Places and ticks of a number line; None when an x is no number."""
     numbers = [number for label in plot.labels if (number := number_of(label)) is not None]
     if len(numbers) < len(plot.labels):
         return None

@@ -57,7 +57,6 @@ def whole(walk: ExportWalk, about: About, below: int) -> Iterator[str | Passed]:
 def _read(
     ids: Sequence[int], options: ExportOptions
 ) -> Iterator[tuple[ExportedConversation, bool]]:
-    """The conversations, and of each whether it is the last that is read so far."""
     for start in range(0, len(ids), READ_AT_ONCE):
         some = ids[start : start + READ_AT_ONCE]
         rows = Conversation.objects.select_related("copilot", "user").filter(stays(), pk__in=some)

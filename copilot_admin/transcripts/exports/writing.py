@@ -174,7 +174,6 @@ class Writing:
 
 
 def _known_to(export: TranscriptExport) -> frozenset[int] | None:
-    """The copilots whose prompts its owner may see: of others he reads the transcripts alone."""
     if not export.with_prompts or reaches_all(export.owner):
         return None
     return frozenset(reachable(export.owner).values_list("pk", flat=True))

@@ -24,7 +24,6 @@ from copilot_admin.transcripts.filters.filter import (
 
 
 def _copilot(text: str) -> Q:
-    """Conversations with a copilot: by slug or name, several by slugs with commas between, or by number."""
     found = _called(text)
     if not found and "," in text:
         slugs = text.split(",")[:MOST_CHOICES]
@@ -37,7 +36,6 @@ def _copilot(text: str) -> Q:
 
 
 def _called(text: str) -> list[int]:
-    """Ids of copilots with this slug, or this name in any case: SQLite folds that of ASCII alone."""
     name = text.casefold()
     rows = Copilot.objects.order_by("pk").values_list("pk", "slug", "name")
     return [pk for pk, slug, known in rows if slug == text or known.casefold() == name]

@@ -28,7 +28,6 @@ def _reason(text: str) -> Q:
 
 
 def _label(text: str) -> Q:
-    """Conversations with a label of a reviewer; verdicts are few, so the search begins with them."""
     labelled = Mark.objects.filter(criterion=whole_number(text)).order_by()
     told = labelled.exclude(verdict__conversation__in=sealed())
     return Q(pk__in=told.values("verdict__conversation"))

@@ -146,7 +146,6 @@ def attach_request(request: PreparedMessages) -> AttachedRequest:
 
 
 def _open_conversation(request: PreparedMessages) -> tuple[Match, int, bool]:
-    """Return the matched conversation or a new one; of two requests at once, the second finds it."""
     match = request.match()
     if match.conversation_id is None:
         row = fetch_row(
@@ -170,7 +169,6 @@ def _open_conversation(request: PreparedMessages) -> tuple[Match, int, bool]:
 
 
 def _set_trace_id(conversation_id: int, match: Match, request: PreparedMessages) -> Match:
-    """Give a conversation that was matched by its messages the trace id of the request."""
     try:
         with transaction.atomic():
             Conversation.objects.filter(pk=conversation_id).update(trace_id=request.trace_id)
@@ -182,7 +180,6 @@ def _set_trace_id(conversation_id: int, match: Match, request: PreparedMessages)
 def _insert_messages(
     conversation_id: int, match: Match, request: PreparedMessages
 ) -> list[StoredMessage]:
-    """Store new messages, each under the one before; all but the newest are the client's history."""
     chain, above, new = request.chain, match.leaf, list[StoredMessage]()
     contents = {i: request.content(i) for i in range(match.used, len(request.messages))}
     blobs.save(content.blob for content in contents.values() if content.blob)
@@ -215,7 +212,6 @@ def _open_turn(
     new: Sequence[StoredMessage],
     request: PreparedMessages,
 ) -> tuple[int, bool]:
-    """Return the turn of the nearest question above the leaf; results without one share a turn."""
     question_id = _find_question(conversation_id, path, request.messages)
     turns = Turn.objects.filter(conversation_id=conversation_id, human_node_id=question_id)
     ids = turns.order_by("-id").values_list("pk", flat=True)

@@ -98,7 +98,6 @@ def _lock_conversation(sql: str, chain: HashChain, **values: object) -> Row | No
 
 
 def _index_of_first_answer(messages: Sequence[HashedMessage]) -> int | None:
-    """Return the index of the first answer; a text before any question is a greeting and isn't one."""
     is_asked = False
     for index, message in enumerate(messages):
         is_asked = is_asked or message.role is CanonicalRole.HUMAN
@@ -133,7 +132,6 @@ def _find_by_chain(
 
 
 def _find_by_client(nodes: QuerySet[Node], messages: Sequence[HashedMessage]) -> int | None:
-    """Return the id of the only conversation that answered all questions and results so far."""
     last = messages[-2] if len(messages) > 1 else messages[-1]
     answers = nodes.filter(
         client_hash=last.client_hash, role="ai", kind=last.kind.value, from_history=False
@@ -145,7 +143,6 @@ def _find_by_client(nodes: QuerySet[Node], messages: Sequence[HashedMessage]) ->
 def _find_place(
     conversation_id: int, chain: HashChain, messages: Sequence[HashedMessage]
 ) -> tuple[StoredMessage | None, int, MessageTree, bool]:
-    """Find the place in a conversation: by the exact chain, or by the client's if that goes on."""
     indexes = {message.chain_hash: index for index, message in enumerate(messages)}
     nodes = Node.objects.filter(conversation_id=conversation_id)
     nearby = _load(nodes.filter(chain_hash__in=_newest(indexes)).order_by("-depth")[:MAX_NEARBY])
@@ -164,7 +161,6 @@ def _find_place(
 
 
 def _find_by_client_hash(message: HashedMessage, tree: MessageTree) -> list[StoredMessage]:
-    """Return the answers to the same questions and results, or the question if it has none yet."""
     kind = Kind.CALL if message.kind is Kind.CALL else Kind.TEXT
     same = [one for one in tree.messages.values() if one.client_hash == message.client_hash]
     answers = [one for one in same if one.role is CanonicalRole.AI and one.kind is kind]
@@ -184,7 +180,6 @@ def _has_digest(
 
 
 def _is_conclusive(leaf: StoredMessage | None, remaining: Sequence[HashedMessage]) -> bool:
-    """Return True unless the client's copy of an answer or call differs from the stored one."""
     if not remaining:
         return True
     if remaining[0].role is CanonicalRole.HUMAN:

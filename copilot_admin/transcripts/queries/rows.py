@@ -152,7 +152,6 @@ def _nodes(conversations: Collection[int], wanted: Collection[int] | None) -> di
 
 
 def _nodes_of(turns: Collection[int], tree: Tree, runs: Iterable[Run]) -> Iterator[int]:
-    """The messages of some turns: what leads to the question, and all down to the next ones."""
     children: dict[int, list[int]] = defaultdict(list)
     for node, parent in tree.parents.items():
         if parent is not None:

@@ -63,7 +63,6 @@ def run_view(run: Run, rows: StoredRows) -> RunView:
 
 
 def _replies(run: Run, rows: StoredRows) -> tuple[Node | None, Node | None]:
-    """The answer and the call that a run wrote; text may stand before a call."""
     last = rows.nodes.get(run.output_node_id) if run.output_node_id is not None else None
     if last is None or last.kind == NodeKind.TEXT:
         return last, None

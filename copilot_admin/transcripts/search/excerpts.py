@@ -54,7 +54,6 @@ def excerpt(text: str, phrases: Sequence[str]) -> tuple[ExcerptPiece, ...]:
 
 
 def _looked_at(text: str, phrases: Sequence[str]) -> tuple[int, int]:
-    """The part of a text that has to be folded sign by sign, which takes a microsecond for each."""
     alike = text.casefold()
     if len(alike) != len(text):
         return 0, len(text)

@@ -126,7 +126,6 @@ def _of_highest(
     *,
     size: int,
 ) -> list[Conversation] | None:
-    """A page, and one more, of the highest ids, and of the lower ones that went on later than these."""
     known = ordered.filter(chosen.besides(indexed.condition), pk__in=ids)
     found = list(known[: size + 1])
     if len(found) <= size:
@@ -141,7 +140,6 @@ def _of_highest(
 def _behind_newest(
     ordered: QuerySet[Conversation], chosen: Chosen, newest: int, *, size: int
 ) -> list[Conversation] | None:
-    """A page, and one more, looked for behind the highest id: other filters leave few of them."""
     last = Conversation.objects.filter(pk=newest).first()
     if last is None:
         return None
@@ -156,7 +154,6 @@ def _behind_newest(
 def _gone_on(
     ordered: QuerySet[Conversation], *, below: int, after: Conversation
 ) -> list[int] | None:
-    """Those with lower ids that went on after one; None where they are many."""
     ids = list(gone_on(ordered, below=below, after=after)[: FIRST_WINDOW + 1])
     return ids if len(ids) <= FIRST_WINDOW else None
 
@@ -182,14 +179,12 @@ def rows_anywhere(ordered: QuerySet[Conversation], chosen: Chosen) -> QuerySet[C
 def _ends(
     ordered: QuerySet[Conversation], chosen: Chosen, window: int
 ) -> list[Conversation | None]:
-    """The last of a window, in each index that has the order; None where it has no more than that."""
     leads = [one.condition for one in chosen.indexed if one.is_in_order] or [Q()]
     rows = ordered.filter(chosen.span).select_related(None)
     return [rows.filter(lead)[window - 1 : window].first() for lead in leads]
 
 
 def _nearest(ends: Sequence[Conversation], ordered: QuerySet[Conversation]) -> Conversation:
-    """The one that comes first: as far as it, no index has more than a window."""
     pick = max if _is_newest_first(ordered) else min
     return pick(ends, key=_place)
 
@@ -199,7 +194,6 @@ def _place(one: Conversation) -> tuple[datetime, int]:
 
 
 def _until(end: Conversation, ordered: QuerySet[Conversation]) -> Q:
-    """The part of the list as far as a conversation; an index begins or ends with the time."""
     at, pk = end.last_at, end.pk
     if _is_newest_first(ordered):
         return Q(last_at__gte=at) & (Q(last_at__gt=at) | Q(pk__gte=pk))

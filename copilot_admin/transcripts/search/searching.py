@@ -180,7 +180,6 @@ class _Walk:
 
 
 def _rows(ordered: QuerySet[Conversation], ids: Iterable[int], *, size: int) -> list[Conversation]:
-    """The first of the conversations with these ids, and one more than a page has."""
     return list(ordered.filter(pk__in=list(ids))[: size + 1])
 
 

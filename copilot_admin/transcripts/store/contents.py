@@ -54,7 +54,6 @@ def content_of(output: object) -> tuple[str, JsonObject]:
 
 
 def _facts(called: ComponentCalled) -> JsonObject:
-    """A component's call with the facts that there are, as they are: a copy would take long."""
     facts = {one.name: getattr(called, one.name) for one in fields(called)}
     return {name: value for name, value in facts.items() if value not in ("", (), [])}
 
@@ -72,7 +71,6 @@ def _file(file: FileRead) -> JsonObject:
 
 
 def _plain(value: object) -> Json:
-    """Any value as JSON: members under their names, what JSON cannot say in words."""
     match value:
         case Enum():
             return _plain(value.value)

@@ -95,7 +95,6 @@ class Journal:
             raise
 
     async def _written_of_user(self, job: Callable[[], T]) -> T:
-        """Does a job; once more where a user was erased whose row this process knew."""
         try:
             return await self._written(job)
         except DatabaseUnavailable as error:
@@ -188,13 +187,11 @@ class Journal:
             self._unkept.lose(sealed.run_id)
 
     def _note(self, error: BaseException) -> None:
-        """Remembers that a write failed, until one succeeds; a bad row says nothing of the others."""
         if is_outage(error) or not isinstance(error, REFUSALS):
             self._is_failing = True
         self._doubt.note(error)
 
     async def _try_waiting(self) -> None:
-        """Stores what waits in memory, the oldest first; a database that fails is asked once."""
         in_database = True
         for sealed in self._unkept:
             in_database = in_database and await self._store_end(sealed) is not None
@@ -222,7 +219,6 @@ class Journal:
         return True
 
     def _store(self, pieces: list[tuple[UUID, Piece]]) -> None:
-        """Stores what all runs have handed over by now, in one job; on the writer's thread."""
         self._take(pieces)
         checkpoints.store(pieces)
 
@@ -232,7 +228,6 @@ class Journal:
                 self._pieces = []
 
     async def _written(self, job: Callable[[], T]) -> T:
-        """Does a job on the writer's thread, and remembers whether it could be committed."""
         try:
             result = await self._writer.run(job)
         except (db.Error, DatabaseUnavailable) as error:

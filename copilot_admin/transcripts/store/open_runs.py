@@ -76,7 +76,6 @@ def lock_open(sealed: Sealed) -> OpenRun | None:
 
 
 def _is_open(outcome: Outcome, sealed: Sealed) -> bool:
-    """Whether a run may still get an end; a guess that it was interrupted gives way to the real one."""
     if outcome is Outcome.INTERRUPTED:
         return sealed.outcome is not Outcome.INTERRUPTED
     return outcome is Outcome.RUNNING

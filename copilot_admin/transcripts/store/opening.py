@@ -118,7 +118,6 @@ def prepare(opening: Opening) -> Prepared:
 def _redacted(
     opening: Opening, hashed: Sequence[HashedMessage], env: JsonObject
 ) -> tuple[Opening, tuple[HashedMessage, ...], JsonObject]:
-    """What is stored of a request, with what the rules name taken out; its hashes stay."""
     messages = [one.message for one in hashed]
     given: list[Any] = [env, opening.query.notes, *messages]
     env, notes, *kept = redacted(given, opening.redaction)
@@ -129,7 +128,6 @@ def _redacted(
 
 
 def _kept(env: JsonObject) -> JsonObject:
-    """What a reviewer may see of a request beside its messages; images are not kept."""
     return {**env, "context": replace_images(env["context"])} if "context" in env else env
 
 
@@ -186,7 +184,6 @@ def _user(user: AskingUser | None, logging: Logging) -> AskingUser | None:
 
 
 def _user_id(user: AskingUser | None, logging: Logging, *, at: datetime) -> int | None:
-    """The id of the row of the user who asks; None where none is kept."""
     found = _user(user, logging)
     return None if found is None else row_of(found, at=at)
 
@@ -249,7 +246,6 @@ def _create_run(prepared: Prepared, attached: AttachedRequest | None, user_id: i
 
 
 def _count(attached: AttachedRequest, opening: Opening) -> None:
-    """Counts a request of a conversation; a new one was stored with its first."""
     if not attached.is_new:
         execute(
             _COUNT_RUN,

@@ -106,7 +106,6 @@ def _looped(
 
 
 def _env(run: _Earlier) -> JsonObject | None:
-    """The request of a run; None where no requests are kept."""
     return load_request(*run.request)
 
 

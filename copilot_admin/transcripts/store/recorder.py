@@ -157,8 +157,6 @@ def _entries(items: Iterable[_Item]) -> Iterable[Entry]:
 
 
 def _merged(entries: Iterable[Entry]) -> Iterable[Entry]:
-    """Thoughts come word by word; those between two other things are one entry."""
-
     def place(entry: Entry) -> tuple[bool, int]:
         return entry.type == EventType.REASONING, entry.text_offset
 

@@ -46,7 +46,6 @@ def _reply_node(
     chain: HashChain,
     at: datetime,
 ) -> tuple[Leaf, str]:
-    """Stores a reply, or finds it where it was given before; with the text that is stored."""
     chain_hash = chain.extend(parent.chain_hash, bytes.fromhex(reply.digest))
     node_id, text = insert_message(
         conversation_id=conversation_id,

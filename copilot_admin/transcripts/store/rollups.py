@@ -175,7 +175,6 @@ def _add_run(changes: Changes, run: Any, *, sign: int) -> None:
 
 
 def _is_use(run: Any) -> bool:
-    """Return False for trials of a builder, which would be taken for use."""
     return not run.principal.startswith(PLAYGROUND)
 
 
@@ -184,7 +183,6 @@ def _slot_of(run: Any) -> Slot:
 
 
 def _numbers_of(run: Any) -> dict[str, int | Decimal]:
-    """Return what a run adds to each column; a question or a conversation begins with its first run."""
     is_asked = run.outcome != Outcome.REFUSED
     is_question = run.turn__started_at is None or run.turn__started_at == run.started_at
     numbers: dict[str, int | Decimal] = {

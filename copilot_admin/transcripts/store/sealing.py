@@ -139,7 +139,6 @@ def without_personal_data(record: Record, rules: Rules) -> Record:
 
 
 def _digests(record: Record, *, in_clear: bool) -> tuple[str, str]:
-    """Hashes answer and call as the client will repeat them; "" for what there is not."""
     key = hash_key(keep_content=in_clear)
     answer = digest_of(AiMessage(record.heard), key=key).hex() if record.heard.strip() else ""
     return answer, digest_of(record.call, key=key).hex() if record.call is not None else ""

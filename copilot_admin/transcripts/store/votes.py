@@ -69,7 +69,6 @@ def _add_verdicts(verdicts: "QuerySet[Verdict]", *, sign: int) -> None:
 
 
 def _slots_by(column: str, ids: list[int]) -> Mapping[int, Slot]:
-    """Return where the first runs of turns or conversations count; trials of builders have no place."""
     began = "turn__started_at" if column == "turn_id" else "conversation__first_at"
     runs = Run.objects.filter(**{f"{column}__in": ids}, started_at=F(began))
     runs = runs.exclude(principal__startswith=PLAYGROUND).select_related("copilot_version")

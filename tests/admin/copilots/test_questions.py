@@ -88,15 +88,6 @@ def failed(saved: SavedQuestion, side: Side, **source: object) -> SavedAnswer:
     )
 
 
-def test_a_question_stands_in_the_order_in_which_it_is_asked(builder):
-    saved = make_saved(make_copilot(), "Send \u202eGPJ.exe")
-    page = text_of(builder, url("s", saved.copilot_id))
-    assert f'<h2 id="question-{saved.pk}" dir="auto">Send GPJ.exe</h2>' in page
-    assert "The question has the invisible sign U+202E" in page
-    SavedQuestion.objects.update(question="מה המחיר?")
-    assert "invisible sign" not in text_of(builder, url("s", saved.copilot_id))
-
-
 def test_what_got_no_whole_answer_is_no_different_answer_and_is_said_in_words(builder):
     copilot = make_published()
     draft, live = {"digest": digest_of_draft(copilot)}, {"version_number": 1}

@@ -183,7 +183,7 @@ class TestRefusals:
         log_in(browser, provider, "ann")
         User.objects.filter(username="ann").update(is_active=False)
         answer = log_in(Client(), provider, "ann")
-        assert (answer.status_code, "switched off" in words(answer)) == (403, True)
+        assert (answer.status_code, "disabled" in words(answer)) == (403, True)
 
     def test_a_provider_that_does_not_answer_is_said_and_passwords_go_on(
         self, running, browser, settings

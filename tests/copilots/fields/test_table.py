@@ -1,7 +1,5 @@
 """Every row of the table of draft fields keeps what the table promises; a new one from its day on."""
 
-import ast
-from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
@@ -22,7 +20,6 @@ from copilot_admin.import_export.importing import import_values
 from copilot_admin.import_export.schema import CopilotEntry
 from copilot_admin.import_export.validation import validate
 from copilot_admin.models import Copilot, Provider
-from copilot_admin.settings import BASE_DIR
 from protocol.features import FEATURES
 from tests.factories import make_provider
 
@@ -189,94 +186,3 @@ def test_the_form_asks_in_the_words_of_the_row(field: DraftField) -> None:
         return
     asked = CopilotForm.base_fields[field.column]
     assert (str(asked.label), str(asked.help_text)) == (str(field.label), str(field.help))
-
-
-# Columns and keys whose names mean other things as well.
-COMMON_WORDS = {
-    *("access", "citations", "components", "data", "description", "enabled", "features", "image"),
-    *("images", "limits", "logging", "model", "models", "name", "parameters", "provider", "slug"),
-    *("redaction", "steps", "tags", "tools"),
-}
-# Where code does something with a field that no row can say. A new field belongs here only if
-# it brings such behaviour.
-BEHAVIOUR = {
-    "custom_features": {
-        "admin/copilots/form.py",  # looks whether the providers exist
-        "admin/copilots/page.py",  # the palette of placeholders
-        "admin/copilots/preview.py",
-        "admin/copilots/prompt.py",
-        "import_export/exporting.py",  # the providers that controls name
-        "import_export/faults.py",  # what one of them is called
-        "import_export/importing.py",
-        "import_export/template_needs.py",  # what a template asks of who uses it
-        "import_export/templates.py",
-        "copilots/cards.py",
-        "copilots/publishing.py",
-        "copilots/switched_providers.py",
-        "pricing/prices.py",  # the models that have no price
-        "evaluation/playground.py",  # as above
-        "evaluation/question_runs.py",
-    },
-    "data_messages": {"admin/copilots/preview.py"},
-    "data_notes": {"admin/copilots/preview.py"},
-    "image_url": {
-        "admin/copilots/form.py",
-        "admin/copilots/preview.py",
-        "copilots/cards.py",  # of the card, not of the draft
-        "copilots/fields/codecs.py",
-        "jobs/blob_sweep.py",  # which files are in use
-    },
-    "model_choices": {"admin/copilots/preview.py", "pricing/prices.py"},
-    # Who keeps data says so on pages of his own; they act at once.
-    "redacted_expressions": {"admin/privacy/forms.py", "copilots/live.py", "redaction/rules.py"},
-    "retention_days": {
-        "admin/privacy/forms.py",
-        "management/commands/privacy.py",
-        "privacy/retention.py",
-    },
-    "show_steps": {"admin/components/trial.py"},  # of the engine's events, not of a draft
-    "starters": {
-        "admin/copilots/preview.py",
-        "import_export/faults.py",
-        "import_export/templates.py",
-    },
-    "stream_all_text": {"admin/components/trial.py"},  # as above
-    "system_prompt": {
-        "admin/copilots/form.py",
-        "admin/copilots/page.py",
-        "transcripts/exports/conversations.py",
-    },
-    "widget_data": {"import_export/template_needs.py"},
-}
-PRODUCT = BASE_DIR / "copilot_admin"
-# The table, the columns, the engine that does what a field says, and the checks, which name what
-# they look at and where it is mended.
-PLACES = (
-    "copilots/fields/table.py",
-    "copilots/checklist/",
-    "models/",
-    "migrations/",
-    "agent/",
-)
-
-
-def names_in(text: str) -> Iterator[str]:
-    """Everything that can name a field: attributes, arguments, variables and short texts."""
-    for node in ast.walk(ast.parse(text)):
-        match node:
-            case ast.Attribute(attr=name) | ast.Name(id=name) | ast.keyword(arg=str(name)):
-                yield name
-            case ast.Constant(value=str(name)):
-                yield name
-
-
-def test_no_draft_field_is_named_in_a_second_place() -> None:
-    wanted = {name for field in DRAFT_FIELDS for name in (field.key, field.column)} - COMMON_WORDS
-    found: dict[str, set[str]] = {}
-    for path in sorted(PRODUCT.rglob("*.py")):
-        place, text = path.relative_to(PRODUCT).as_posix(), path.read_text()
-        # Most files have none of the words; to take them all apart takes two seconds.
-        if not place.startswith(PLACES) and any(name in text for name in wanted):
-            for name in wanted.intersection(names_in(text)):
-                found.setdefault(name, set()).add(place)
-    assert found == BEHAVIOUR, "A key that is an ordinary word belongs to COMMON_WORDS."

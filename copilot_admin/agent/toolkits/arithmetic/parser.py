@@ -94,7 +94,6 @@ class Parser:
         return value
 
     def _quantity(self) -> Quantity:
-        """A number, a name or parentheses, with what stands behind it."""
         value = self._behind(self._atom())
         while self._next.text in ("%", "‰") and not self._is_remainder():
             value = self._shared(value, self._taken().text)
@@ -152,7 +151,6 @@ class Parser:
         return unit ** Quantity(-power if sign == "-" else power)
 
     def _behind(self, value: Quantity) -> Quantity:
-        """The scale, and the unit or the share, that stand behind a number or parentheses."""
         value = self._with_scale(value, glued=False)
         token = self._next
         if sign := self._takes(*CURRENCY_SIGNS):

@@ -161,7 +161,6 @@ def shown(number: Decimal) -> str:
 
 
 def _joined(left: Quantity, right: Quantity, *, sign: int) -> tuple[Decimal, Powers]:
-    """The units of a product (1) or quotient (-1), and the factor that makes them those."""
     factor = Decimal(1)
     powers = {unit.dimension: (unit, power) for unit, power in left.units}
     for unit, power in right.units:

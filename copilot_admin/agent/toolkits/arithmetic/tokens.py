@@ -82,7 +82,6 @@ def _note_parenthesis(sign: str, found: list[Token], calls: list[str]) -> None:
 
 
 def _whole_number(text: str, place: int, piece: str, *, calls: list[str]) -> str:
-    """The piece of text that is one number: between arguments a comma ends it."""
     function = next(filter(None, reversed(calls)), None)
     if function and "," in piece:
         grouped = _GROUPED.match(text, place)

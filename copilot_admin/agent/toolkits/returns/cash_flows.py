@@ -100,7 +100,6 @@ def _comes_near(values: Sequence[float]) -> bool:
 
 
 def _touched(value: Callable[[float], float], low: float, high: float) -> Iterator[float]:
-    """The roots about a place where the value comes near to zero: none, one or two."""
     side = 1 if value(low) > 0 else -1
     left, right = low, high
     for _ in range(60):  # (2/3)^60 of the gap is less than a float tells apart

@@ -205,7 +205,6 @@ def epoch_moment(number: float, by: int) -> datetime | None:
 
 
 def _with_clock(text: str) -> tuple[str, timedelta | None]:
-    """The date in a text, and the time of day behind it; None: what stands there is no time."""
     text = " ".join(text.split()) if len(text) <= _LONGEST else ""
     if ":" not in text:
         return text, timedelta()
@@ -233,6 +232,5 @@ def _month(name: str) -> int:
 
 
 def _year(digits: str) -> int:
-    """A year of two digits is one from 1969 to 2068, as in C's `strptime`."""
     year = int(digits)
     return year if len(digits) == 4 else year + (1900 if year >= 69 else 2000)

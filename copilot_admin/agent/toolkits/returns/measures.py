@@ -138,7 +138,6 @@ def _check_kind(measure: ReturnMeasure, options: Options) -> None:
 
 
 def _deviation(series: Series, notes: list[str]) -> Row:
-    """The standard deviation of values that are neither prices nor returns."""
     found = formulas.deviation(series.values)
     if found is None:
         notes.append(f"No standard deviation of {series.name!r}: it needs two values.")

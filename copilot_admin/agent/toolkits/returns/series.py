@@ -164,7 +164,6 @@ def _numeric(table: Table, columns: Sequence[str]) -> Sequence[str]:
 def _in_time(
     table: Table, date: str | None, reading: SeriesReading
 ) -> Sequence[tuple[Row, tuple[object, datetime | None]]]:
-    """The rows, each with its date as it is written, and what it says."""
     if date is None:
         return [(row, (None, None)) for row in table.rows]
     written = ["" if row[date] is None else row[date] for row in table.rows]

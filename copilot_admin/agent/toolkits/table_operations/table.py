@@ -134,7 +134,6 @@ def _lines_of(text: str) -> tuple[list[str], list[list[str]]]:
 
 
 def _unique(header: Sequence[str]) -> list[str]:
-    """Column names, made up or numbered where the header lacks or repeats them."""
     names: dict[str, None] = {}
     for place, text in enumerate(header, start=1):
         name = base = text.strip() or f"column {place}"

@@ -73,7 +73,6 @@ def results_of_nothing(content: DraftContent, facts: DraftFacts) -> Iterator[Fin
 
 
 def _first_with_tools(spec: CopilotSpec) -> str:
-    """The first field that needs a model which calls tools; empty when none does."""
     if spec.widget_data is WidgetDataMode.ASK and reads_widgets(spec):
         return "widget_data"
     if spec.tools:

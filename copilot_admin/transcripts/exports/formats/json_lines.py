@@ -59,7 +59,6 @@ class JsonLines(ExportFormat):
 def _said(
     conversation: ExportedConversation, way: Sequence[int], facts: list[Message]
 ) -> Iterator[Message]:
-    """The messages of all turns of a way; notes the facts of each turn that was said."""
     for turn in conversation.turns(way):
         yield from _messages(conversation, turn, is_first=not facts)
         facts.append(_facts(conversation, turn))
