@@ -50,8 +50,7 @@ def rows_of(dates, numbers, name="A"):
     [
         ("", 3),
         (".options", 2),
-        (".dates", 2),
-        (".date_texts", 3),
+        (".dates", 5),
         (".date_columns", 2),
         (".cash_flows", 3),
         (".risk", 2),

@@ -50,7 +50,7 @@ def filtered(column, how, *value):
     return sales(operation | ({"value": value[0]} if value else {}))
 
 
-@pytest.mark.parametrize("module", ["", ".cells", ".table", ".telling"])
+@pytest.mark.parametrize("module", ["", ".cells", ".steps", ".table"])
 def test_the_examples_of_the_docstrings_are_true(module):
     name = f"copilot_admin.agent.toolkits.table_operations{module}"
     outcome = doctest.testmod(importlib.import_module(name))
