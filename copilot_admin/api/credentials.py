@@ -1,4 +1,4 @@
-"""What a request of the API brings with it, and which user asks, before a view does anything."""
+"""Credentials and end user of an API request."""
 
 from django.http import HttpRequest
 
@@ -8,15 +8,15 @@ from copilot_admin.http.proxy_identity import get_end_user
 
 
 def credentials_of(request: HttpRequest) -> Credentials:
-    """What a request brings, unchecked; Django's test client comes without an edge."""
+    """Return the unchecked credentials; Django's test client has no ASGI scope."""
     return credentials_in(request.headers, get_end_user(getattr(request, "scope", {})))
 
 
 async def key_and_user(request: HttpRequest) -> tuple[str | None, AskingUser | None]:
-    """The endpoint key as it came, and the user who asks.
+    """Return the unchecked endpoint key and the end user.
 
     Raises:
-        UnknownUser: What says who asks is not to be believed.
+        UnknownUser: The token or header that names the user is not valid.
         Unavailable: It cannot be checked at the moment.
     """
     credentials = credentials_of(request)

@@ -134,7 +134,7 @@ async def _read_query(asked: UnreadQuery, size: int) -> Query:
 
 
 def ids_of(request: HttpRequest) -> Ids:
-    """The ids that the edge gave the request; Django's test client comes without an edge."""
+    """Return the ids that the middleware assigned; Django's test client has none."""
     ids = getattr(request, "scope", {}).get(IDS_KEY)
     if isinstance(ids, Ids):
         return ids

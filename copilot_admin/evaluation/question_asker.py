@@ -183,7 +183,9 @@ class Asker(Generic[Job]):
             await self.desk.broke(claimed)
 
     async def _leave_it(self, error: Exception) -> None:
-        logger.warning("saved questions wait for now: %s", type(error).__name__)
+        logger.warning(
+            "Saved questions are paused and will be asked again: %s", type(error).__name__
+        )
         failed, self._failed = frozenset(self._failed), set()
         with suppress(*HICCUPS):
             await WRITER.run(partial(self.desk.give_back, failed))

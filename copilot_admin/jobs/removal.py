@@ -132,7 +132,9 @@ def run_removal(
     try:
         return _clear_files(removal_id, write)
     except (db.Error, Unavailable) as error:
-        logger.warning("Removal %d stops for now: %s.", removal_id, type(error).__name__)
+        logger.warning(
+            "Removal %d was interrupted and will be resumed: %s.", removal_id, type(error).__name__
+        )
         close_lost_connections()
         return BatchResult.WAITING
 

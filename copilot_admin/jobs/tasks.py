@@ -183,7 +183,9 @@ def run_batches(
         try:
             result = run_batch()
         except (db.Error, Unavailable) as error:
-            logger.warning("A background job stops for now: %s.", type(error).__name__)
+            logger.warning(
+                "A background job was interrupted and will be resumed: %s.", type(error).__name__
+            )
             close_lost_connections()
             return None
         now = time.monotonic()

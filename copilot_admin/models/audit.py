@@ -39,7 +39,7 @@ class Action(models.TextChoices):
     SENT = "sent", _("Sent")
     BACKED_UP = "backed_up", _("Backed up")
     PUT_BACK = "put_back", _("Backup restored")
-    ROTATED = "rotated", _("Secrets sealed anew")
+    ROTATED = "rotated", _("Secrets encrypted again")
     LOGGED_IN = "logged_in", _("Logged in")
     LOGIN_FAILED = "login_failed", _("Log-in failed")
     LOGGED_OUT = "logged_out", _("Logged out")

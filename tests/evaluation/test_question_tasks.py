@@ -229,7 +229,7 @@ def test_what_fails_for_long_is_left_to_others(monkeypatch, caplog):
     idle()
     assert SavedAnswer.objects.get().state == AnswerState.WAITING
     assert 3 <= len(tries) <= 3 * question_asker.AT_ONCE
-    assert "saved questions wait for now" in caplog.text
+    assert "will be asked again" in caplog.text
 
 
 def test_what_cannot_even_be_given_back_is_given_back_later(monkeypatch):

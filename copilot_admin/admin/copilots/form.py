@@ -188,7 +188,7 @@ class CopilotForm(TableInputs, EditLock, VersionImage, CopilotModelForm):
         upload: File[bytes] | None = self.cleaned_data["upload"]
         if upload is not None:
             try:
-                self.png = harmless_png(upload.read())  # the edge lets no gigabytes in
+                self.png = harmless_png(upload.read())  # the body limit bounds its size
             except ConfigurationError as error:
                 raise forms.ValidationError(error.public) from error
         return upload

@@ -25,7 +25,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from copilot_admin.admin.common.bodies import gives_body
 from copilot_admin.admin.common.generics import ExportModelAdmin
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.review.export_form import PROMPTS, ExportForm
@@ -173,9 +172,8 @@ class ExportAdmin(ExportModelAdmin):
             raise Http404
         if export.with_prompts and not request.user.has_perm(PROMPTS):
             raise PermissionDenied  # he could see them when he began it
-        if gives_body(request):
-            facts = {"conversations": export.n_conversations, "bytes": export.size}
-            self.audit(request, Action.DOWNLOADED, export, after=facts)
+        facts = {"conversations": export.n_conversations, "bytes": export.size}
+        self.audit(request, Action.DOWNLOADED, export, after=facts)
         in_loop = isinstance(request, ASGIRequest)
         response = StreamingHttpResponse(
             pieces_in_loop(export) if in_loop else pieces(export), content_type=media_type(export)

@@ -15,7 +15,6 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from copilot_admin.admin.common.bodies import gives_body
 from copilot_admin.admin.common.generics import CallModelAdmin
 from copilot_admin.admin.common.read_only import WrittenByServer
 from copilot_admin.admin.frame.site import site
@@ -133,7 +132,7 @@ class ComponentCallAdmin(WrittenByServer, CallModelAdmin):
     def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> Any:
         response = super().change_view(request, object_id, *args, **kwargs)
         on = Subject("componentcall", object_id[:MAX_ID_LENGTH])
-        if response.status_code == HTTPStatus.OK and gives_body(request):
+        if response.status_code == HTTPStatus.OK:
             record_read(Action.READ, by=Actor.of(request), on=on)
         return response
 

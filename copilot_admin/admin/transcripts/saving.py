@@ -11,7 +11,6 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from copilot_admin.admin.common.bodies import gives_body
 from copilot_admin.admin.common.generics import ConversationModelAdmin
 from copilot_admin.admin.transcripts.filter_form import refused_page
 from copilot_admin.admin.transcripts.views import VIEW, number_in
@@ -59,7 +58,7 @@ class SavedViews(ConversationModelAdmin):
             "may_share": request.user.has_perm(SHARE),
         }
         response = super().changelist_view(request, {**context, **(extra_context or {})})
-        if response.status_code == HTTPStatus.OK and gives_body(request):
+        if response.status_code == HTTPStatus.OK:
             given = request.GET.dict()
             record_search(Actor.of(request), "conversation", given, words=given.pop(SEARCHED, ""))
         return response

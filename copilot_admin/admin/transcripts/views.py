@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from copilot_admin.admin.common.bodies import gives_body
 from copilot_admin.admin.common.generics import ConversationModelAdmin
 from copilot_admin.admin.transcripts.facts import facts_of, latest_turn, live_turns
 from copilot_admin.admin.transcripts.keys import turn_of_key
@@ -184,7 +183,7 @@ class TranscriptViews(ConversationModelAdmin):
             raise PermissionDenied
         rows = Conversation.objects.select_related("copilot")
         found = get_object_or_404(rows, pk=number_in(pk))
-        if view and gives_body(request):
+        if view:
             facts = {"view": view, "copilot": found.copilot.slug} | ({"of": of} if of else {})
             by, on = Actor.of(request), Subject.of(found)
             record_read(Action.READ, by=by, on=on, after=facts)
