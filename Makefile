@@ -48,6 +48,7 @@ bench: $(VENV)/dev.stamp  ## measure the server next to others on this machine
 lock: $(VENV)/dev.stamp  ## lock the dependencies after a change of pyproject.toml
 	@$(LOCK) pyproject.toml -o requirements/run.txt >/dev/null
 	@$(LOCK) pyproject.toml --extra traces -o requirements/traces.txt >/dev/null
+	@$(LOCK) pyproject.toml --extra clouds -o requirements/clouds.txt >/dev/null
 	@$(LOCK) pyproject.toml --extra dev -o requirements/dev.txt >/dev/null
 	@$(LOCK) requirements/sdk.in --no-emit-package ffmpeg -o requirements/sdk.txt >/dev/null
 
