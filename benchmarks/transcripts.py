@@ -33,9 +33,7 @@ from copilot_admin.transcripts.store.sealing import seal
 from copilot_admin.transcripts.verdicts import GivenVerdict as Thought
 from copilot_admin.transcripts.verdicts import save_verdict
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
-from protocol.generations import Generation
-from protocol.messages import AiMessage, HumanMessage, Message
-from protocol.query import Query
+from protocol.models import AiMessage, Generation, HumanMessage, Message, Query
 
 COMMON, MIDDLE, RARE = "market", "dividend", "zyxwvutu"
 END = datetime(2026, 11, 20, tzinfo=UTC)

@@ -12,7 +12,7 @@ import unicodedata
 
 from protocol.json import Json
 from protocol.markers import strip_markers
-from protocol.messages import (
+from protocol.models import (
     AiMessage,
     CallMessage,
     CommandResult,

@@ -12,10 +12,9 @@ from typing import cast
 from uuid import UUID
 
 from protocol.events import Citation
-from protocol.json import Json, JsonObject
+from protocol.json import Json, JsonObject, is_number, whole_number_of
 from protocol.reading.fields import Fields
 from protocol.reading.notes import Notes
-from protocol.shapes import is_number, whole_number_of
 from protocol.walk import Scalar, rebuild
 
 _TYPES = frozenset({"widget", "direct retrieval", "web", "artifact"})

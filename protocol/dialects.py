@@ -21,9 +21,8 @@ from protocol.events import (
     WireEvent,
 )
 from protocol.functions import WIDGET_DATA_FUNCTIONS, DataSource, data_sources
-from protocol.generations import Generation
 from protocol.json import Json, JsonObject
-from protocol.messages import CallMessage
+from protocol.models import CallMessage, Generation
 from protocol.plain_text import html_text, inert, markdown_table, sources_line
 from protocol.walk import rebuild
 

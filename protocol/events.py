@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar, TypeAlias
 
-from protocol.generations import Generation
 from protocol.json import Json, JsonObject
+from protocol.models import Generation
 
 
 class Event:

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from protocol.json import Json, JsonObject
-from protocol.messages import CallMessage, ResultMessage
-from protocol.shapes import text_of
+from protocol.json import Json, JsonObject, text_of
+from protocol.models import CallMessage, ResultMessage
 
 GET_WIDGET_DATA = "get_widget_data"
 GET_SKILL_CONTENT = "get_skill_content"

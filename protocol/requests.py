@@ -6,10 +6,8 @@ out with a note; only a body without one usable message is refused.
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from protocol.generations import Generation
 from protocol.json import Json, JsonObject
-from protocol.messages import Message
-from protocol.query import Query
+from protocol.models import Generation, Message, Query
 from protocol.reading.context import read_context
 from protocol.reading.data_messages import (
     SchemaChecks,

@@ -34,8 +34,7 @@ from copilot_admin.agent.values.witness import ToolNotes
 from copilot_admin.agent.without_images import WithoutImages
 from copilot_admin.errors import RunError
 from protocol.events import Event, FunctionCall
-from protocol.messages import ResultMessage
-from protocol.query import Query
+from protocol.models import Query, ResultMessage
 
 _PACE = Pace()
 

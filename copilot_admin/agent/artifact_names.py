@@ -15,8 +15,7 @@ from copilot_admin.agent.toolkits.markdown_images import without_remote_images
 from protocol.events import Event, FunctionCall, MessageArtifact, StatusUpdate
 from protocol.json import Json
 from protocol.markers import LONGEST_ID
-from protocol.messages import AiMessage, ResultMessage
-from protocol.query import Query
+from protocol.models import AiMessage, Query, ResultMessage
 
 # In `extra_state`: a client brings it back with the result of a call, and asks no more of it.
 CARRIED = "artifact_names"

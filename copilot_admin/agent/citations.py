@@ -14,15 +14,15 @@ from copilot_admin.agent.values.turn import Fetched, fetched_in_turn, messages_o
 from protocol.citations import read_citation
 from protocol.events import Citation, CitationCollection, Event, StatusLevel, StatusUpdate
 from protocol.json import Json, JsonObject
-from protocol.messages import (
+from protocol.models import (
     DataItem,
     FileReference,
     Message,
+    Query,
     ResultMessage,
     SourceData,
     SourceResult,
 )
-from protocol.query import Query
 from protocol.walk import room_left
 from protocol.weights import values_of
 

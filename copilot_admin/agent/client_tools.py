@@ -26,7 +26,7 @@ from copilot_admin.agent.tools.tool_arguments import ToolMistake, check_for_clie
 from copilot_admin.agent.values.engine_input import EngineInput, Exchange
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from protocol.events import FunctionCall
-from protocol.query import Query
+from protocol.models import Query
 
 BESIDE_A_WRONG_CALL = "Not asked for, since another call was wrong. Ask for all of them again."
 

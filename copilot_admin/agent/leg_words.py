@@ -8,8 +8,7 @@ from copilot_admin.agent.steps import steps_before_call, steps_before_words
 from copilot_admin.agent.values.spec import CopilotSpec
 from copilot_admin.agent.warning_events import warning_events
 from protocol.events import Event, FunctionCall, MessageChunk, StatusLevel, StatusUpdate
-from protocol.generations import Generation
-from protocol.query import Query
+from protocol.models import Generation, Query
 
 THINKING = "Thinking about the question"
 

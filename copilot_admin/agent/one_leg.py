@@ -51,7 +51,7 @@ from protocol.events import (
     FunctionCall,
     MessageChunk,
 )
-from protocol.query import Query
+from protocol.models import Query
 
 MAX_ROUNDS = 8  # a table, a chart, a few mistakes; a model that needs more goes in circles
 

@@ -8,8 +8,7 @@ from copilot_admin.agent.values.turn import fetched_in_turn, widgets_of
 from protocol.events import FunctionCall, StatusUpdate
 from protocol.functions import WIDGET_DATA_FUNCTIONS, data_sources
 from protocol.json import JsonObject
-from protocol.messages import SourceData
-from protocol.query import Query
+from protocol.models import Query, SourceData
 
 MOST_NAMES = 5  # of widgets in one step, which is a line
 

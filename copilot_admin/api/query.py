@@ -33,8 +33,7 @@ from copilot_admin.runs.run import ActiveRun
 from copilot_admin.runs.tasks import Stop
 from copilot_admin.storage.writer import READER, Deadline
 from copilot_admin.telemetry.finished_runs import report_rejected_run
-from protocol.generations import Generation
-from protocol.query import Query
+from protocol.models import Generation, Query
 from protocol.requests import UnusableQuery, read
 from protocol.strict_json import MalformedJson
 

@@ -25,8 +25,8 @@ from copilot_admin.connection_test.values import (
     Unreached,
     good,
 )
-from protocol.generations import Generation
 from protocol.json import Json
+from protocol.models import Generation
 from protocol.sse import EventTooLarge, decode
 from protocol.strict_json import MalformedJson, loads
 

@@ -10,7 +10,7 @@ from copilot_admin.connection_test import discovery, image, origins
 from copilot_admin.connection_test import values as standing
 from copilot_admin.connection_test.questions import question
 from copilot_admin.connection_test.values import Ask, ConnectionStep, Setup, StepResult
-from protocol.generations import Generation
+from protocol.models import Generation
 
 
 class StepName(StrEnum):

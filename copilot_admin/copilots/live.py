@@ -19,7 +19,7 @@ from copilot_admin.models import Copilot, CopilotVersion, Logging, Provider
 from copilot_admin.redaction.rules import NO_RULES, Rules, rules_for
 from copilot_admin.storage.sql import fetch_row, read_json, read_time
 from protocol.json import Json
-from protocol.query import Query
+from protocol.models import Query
 
 _COLUMNS = (  # of what `_live` makes
     "logging",

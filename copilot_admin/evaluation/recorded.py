@@ -10,8 +10,7 @@ from copilot_admin.models import CostConfidence, Outcome, RecordedAnswer
 from copilot_admin.pricing.cost import Cost, sum_costs
 from copilot_admin.transcripts.queries import Attempt, RunView, TurnView, attempts_of
 from protocol.functions import WIDGET_DATA_FUNCTIONS
-from protocol.json import Json, JsonObject
-from protocol.shapes import object_of, objects_of
+from protocol.json import Json, JsonObject, object_of, objects_of
 
 ANSWERED = (Outcome.COMPLETED, Outcome.TRUNCATED)
 ROLES = ("human", "ai")

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from copilot_admin.transcripts.queries import MessageView, TurnView
-from protocol.json import Json, JsonObject
-from protocol.shapes import list_of, objects_of
+from protocol.json import Json, JsonObject, list_of, objects_of
 
 PLACES = ("primary", "secondary", "extra")
 

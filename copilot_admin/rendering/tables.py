@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import TypeGuard
 
 from copilot_admin.rendering.text import cell_text, shortened
-from protocol.json import Json, JsonObject
-from protocol.shapes import is_number
+from protocol.json import Json, JsonObject, is_number
 
 MOST_ROWS = 15  # of a table on the page of a conversation; a link leads to all of them
 ROWS_OF_A_PIECE = 500  # of a table that is read on

@@ -21,7 +21,7 @@ from copilot_admin.transcripts.store import Opening
 from copilot_admin.transcripts.store.record import Ending, Record
 from copilot_admin.transcripts.store.recorder import Recorder
 from protocol.events import Event, FunctionCall, MessageChunk
-from protocol.generations import Generation
+from protocol.models import Generation
 
 SLOW_CLIENT_SECONDS = 30.0
 

@@ -20,7 +20,7 @@ from copilot_admin.ids import Ids
 from copilot_admin.limits.rules import RequestIdentity
 from copilot_admin.models import Logging
 from copilot_admin.transcripts.store import Opening
-from protocol.query import Query
+from protocol.models import Query
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)

@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator, Sequence
 from copilot_admin.agent.llm.retries import Ticker
 from protocol.dialects import say
 from protocol.events import Event
-from protocol.generations import Generation
 from protocol.json import JsonObject
+from protocol.models import Generation
 from protocol.sse import PING, encode, encode_chunk
 from protocol.walk import finite, rebuild
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 import re
 
-from protocol.json import Json
-from protocol.shapes import text_of
+from protocol.json import Json, text_of
 
 KIND = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 NO_KIND = "data"  # all messages without a kind are one identity

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from protocol.json import Json
-from protocol.query import ContextItem
+from protocol.models import ContextItem
 from protocol.reading.data import read_source_data
 from protocol.reading.data_messages import SchemaChecks, read_data_item, says_data
 from protocol.reading.fields import Fields

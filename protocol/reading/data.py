@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from protocol.json import Json, JsonObject
-from protocol.messages import (
+from protocol.models import (
     CommandResult,
     DataItem,
     FileReference,

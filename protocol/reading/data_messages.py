@@ -10,7 +10,7 @@ from dataclasses import replace
 from protocol.data.message import MISSING, TYPES, kind_from, read_data_message
 from protocol.json import Json, JsonObject
 from protocol.json_schema import schema_fault
-from protocol.query import ContextItem
+from protocol.models import ContextItem
 from protocol.reading.notes import Notes
 
 # Values in all schemas of a request that are checked. One schema takes a millisecond or two, and a

@@ -7,10 +7,9 @@ asks now.
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from protocol.generations import Generation
 from protocol.json import Json, JsonObject
+from protocol.models import Generation, is_upload
 from protocol.reading.messages import decoded_call, raw_role
-from protocol.widgets import is_upload
 
 _ONLY_THREE = (
     "timezone",

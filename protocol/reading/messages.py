@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from protocol.functions import GET_WIDGET_DATA
-from protocol.json import Json, JsonObject
+from protocol.json import Json, JsonObject, objects_of
 from protocol.markers import artifact_names, strip_markers
-from protocol.messages import (
+from protocol.models import (
     ORCHESTRATOR,
     AiMessage,
     CallMessage,
@@ -18,7 +18,6 @@ from protocol.reading.data import read_results
 from protocol.reading.data_messages import is_data_message, says_data
 from protocol.reading.fields import Fields
 from protocol.reading.notes import Notes
-from protocol.shapes import objects_of
 from protocol.strict_json import MalformedJson, loads
 
 _ROLES = {"human": "human", "user": "human", "ai": "ai", "assistant": "ai", "tool": "tool"}

@@ -6,10 +6,9 @@ object with items of its own, a block of the prompt with its name, and a line of
 
 from collections.abc import Iterator, Sequence
 
-from protocol.json import Json, JsonObject
-from protocol.messages import CallMessage, Message, ResultMessage
+from protocol.json import Json, JsonObject, list_of, object_of, objects_of
+from protocol.models import CallMessage, Message, ResultMessage
 from protocol.reading.data import are_rows
-from protocol.shapes import list_of, object_of, objects_of
 
 MOST_PIECES = 10_000  # which take 30 MB and half a second; a chat of a day has some hundreds
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 
 from protocol.json import Json
+from protocol.models import UNDEFINED, Undefined, Widget, WidgetParam, Widgets
 from protocol.reading.fields import Fields
 from protocol.reading.notes import Notes
-from protocol.widgets import UNDEFINED, Undefined, Widget, WidgetParam, Widgets
 
 # Source: the definition of a column in the settings of a widget, and what others call the same.
 _COLUMN_NAMES = ("field", "name", "headerName")

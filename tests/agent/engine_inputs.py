@@ -10,19 +10,21 @@ from copilot_admin.agent.llm.retries import Pace
 from copilot_admin.agent.values.engine_input import EngineInput, Output, Recollection
 from copilot_admin.agent.values.model_call import ModelProvider
 from copilot_admin.agent.values.spec import CopilotSpec, ProviderSpec
-from protocol.generations import Generation
 from protocol.json import Json, JsonObject
-from protocol.messages import (
+from protocol.models import (
     CallMessage,
     DataItem,
+    Generation,
     HumanMessage,
     Message,
+    Query,
     ResultMessage,
     SourceData,
     SourceResult,
+    Widget,
+    WidgetParam,
+    Widgets,
 )
-from protocol.query import Query
-from protocol.widgets import Widget, WidgetParam, Widgets
 
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 KEY = b"a signing key of thirty-two byte"

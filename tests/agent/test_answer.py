@@ -34,10 +34,7 @@ from protocol.events import (
     StatusLevel,
     StatusUpdate,
 )
-from protocol.generations import Generation
-from protocol.messages import HumanMessage
-from protocol.query import Query
-from protocol.widgets import Widgets
+from protocol.models import Generation, HumanMessage, Query, Widgets
 from tests.agent.engine_inputs import (
     GENERATIONS,
     asked_arguments,

@@ -11,8 +11,7 @@ from protocol.events import (
     StatusUpdate,
 )
 from protocol.json import Json
-from protocol.messages import AiMessage, HumanMessage, ResultMessage
-from protocol.query import ContextItem
+from protocol.models import AiMessage, ContextItem, HumanMessage, ResultMessage
 from tests.agent.engine_inputs import make_query
 
 

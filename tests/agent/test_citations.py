@@ -17,7 +17,7 @@ from copilot_admin.agent.files.contents import FileItem
 from copilot_admin.agent.values.turn import client_calls, fetched_in_turn, messages_of_turn
 from protocol.events import StatusLevel, StatusUpdate
 from protocol.json import JsonObject
-from protocol.messages import (
+from protocol.models import (
     AiMessage,
     CallMessage,
     CommandResult,
@@ -26,8 +26,9 @@ from protocol.messages import (
     ResultMessage,
     SourceData,
     SourceError,
+    WidgetParam,
+    Widgets,
 )
-from protocol.widgets import WidgetParam, Widgets
 from tests.agent.engine_inputs import data, fetched_pair, make_query, make_widget, second_leg
 
 ANSWER = UUID(int=7)

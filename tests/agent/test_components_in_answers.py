@@ -25,8 +25,14 @@ from protocol.events import (
     StatusLevel,
     StatusUpdate,
 )
-from protocol.messages import AiMessage, DataItem, FileReference, HumanMessage, SourceData
-from protocol.query import ContextItem
+from protocol.models import (
+    AiMessage,
+    ContextItem,
+    DataItem,
+    FileReference,
+    HumanMessage,
+    SourceData,
+)
 from tests.agent.components.sample_components import sample_components
 from tests.agent.engine_inputs import NOW, make_engine_input, make_query, make_spec, outputs_of
 from tests.agent.scripted import ScriptedProvider, Step, broken, call, text

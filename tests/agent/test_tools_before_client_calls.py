@@ -10,8 +10,7 @@ from copilot_admin.agent.values.engine_input import EngineInput, Exchange, Outpu
 from copilot_admin.agent.values.model_call import Finish, ModelMessage, ModelRole, ToolCall
 from copilot_admin.agent.values.spec import ComponentUse, WidgetDataMode
 from protocol.events import FunctionCall, StatusUpdate
-from protocol.messages import HumanMessage
-from protocol.widgets import Widgets
+from protocol.models import HumanMessage, Widgets
 from tests.agent.components.sample_components import sample_components
 from tests.agent.engine_inputs import (
     KEY,

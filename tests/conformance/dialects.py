@@ -4,7 +4,7 @@ from collections.abc import Mapping
 import json
 from typing import Any
 
-from protocol.generations import Generation
+from protocol.models import Generation
 from tests.conformance.strangers import NEWS
 from tests.wire import Line
 from tests.workspace.client import Event, named, text_of

@@ -8,7 +8,7 @@ from openbb_ai import reasoning_step
 import pytest
 
 from copilot_admin.models import Feedback, Run, Turn
-from protocol.generations import Generation
+from protocol.models import Generation
 from tests.conformance.dialects import QUESTION, asks, offered
 from tests.conformance.strangers import (
     NEWS,

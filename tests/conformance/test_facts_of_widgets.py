@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from protocol.generations import Generation
+from protocol.models import Generation
 from tests.conformance.dialects import QUESTION, asks, offered
 from tests.conformance.strangers import NEWS, import_template
 from tests.workspace.model_server import ModelServer, says

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.models import Run
-from protocol.generations import Generation
+from protocol.models import Generation
 from tests.conformance.strangers import NEWS, PRICE, import_template
 from tests.wire import Line
 from tests.workspace.client import Event, text_of

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from protocol.generations import Generation
+from protocol.models import Generation
 from tests.conformance.strangers import (
     NEWS,
     NEWS_SOURCE,

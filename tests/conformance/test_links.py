@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.models import Copilot, Event, EventType
-from protocol.generations import Generation
+from protocol.models import Generation
 from tests.agent.files.sample_files import SENTENCE, pdf
 from tests.conformance.dialects import QUESTION, asks, brought, offered, told
 from tests.conformance.strangers import NEWS, Stranger, content, import_template, widgets

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.models import Node
-from protocol.generations import Generation
+from protocol.models import Generation
 from tests.conformance.dialects import QUESTION, asks, offered
 from tests.conformance.strangers import NEWS, PRICE, Stranger, import_template, widgets
 from tests.conformance.test_widgets import on_dashboard

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from protocol.generations import Generation
+from protocol.models import Generation
 from tests.agent.files.sample_files import base64
 from tests.conformance.dialects import QUESTION, asks, brought, offered, told
 from tests.conformance.strangers import NEWS, PRICE, Stranger, import_template, widgets

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.models import Run
-from protocol.generations import Generation
+from protocol.models import Generation
 from tests.conformance.dialects import QUESTION, asks, offered
 from tests.conformance.strangers import NEWS, Stranger, import_template
 from tests.conformance.test_client import TOOL

@@ -7,7 +7,7 @@ import pytest
 
 from copilot_admin.agent.client import memory
 from copilot_admin.models import Copilot, Logging
-from protocol.generations import Generation
+from protocol.models import Generation
 from tests.conformance.strangers import NEWS, PRICE, Stranger, content, import_template
 from tests.wire import Line
 from tests.workspace.client import Event, named, text_of

@@ -14,7 +14,7 @@ from copilot_admin.connection_test import values as workspace_words
 from copilot_admin.connection_test.questions import QUESTION, body_of, question
 from copilot_admin.connection_test.steps import TITLES, StepName, run_step
 from copilot_admin.connection_test.values import Answer, KeptQuestion, StepVerdict, Unreached
-from protocol.generations import Generation
+from protocol.models import Generation
 from protocol.requests import read
 from tests.connection_test.asked import (
     ANSWER,

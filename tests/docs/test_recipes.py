@@ -32,7 +32,7 @@ from copilot_admin.transcripts.filters.registry import BY_NAME, FILTERS
 from copilot_admin.transcripts.store.contents import content_of
 from protocol.events import FunctionCall
 from protocol.features import FEATURES
-from protocol.generations import Generation
+from protocol.models import Generation
 from tests.agent.engine_inputs import make_engine_input, make_query, make_spec, outputs_of
 from tests.agent.scripted import ScriptedProvider, call, text
 from tests.alerts.alerting import NOON, count, make_rule

@@ -26,7 +26,7 @@ from copilot_admin.models import (
     Turn,
 )
 from protocol.events import FunctionCall
-from protocol.messages import DataItem, ResultMessage, SourceData
+from protocol.models import DataItem, ResultMessage, SourceData
 from tests.admin.transcripts.test_again import ENV, asked_with_data
 from tests.admin.transcripts.transcript_rows import PRICES, echo
 from tests.factories import make_saved

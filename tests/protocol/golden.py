@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from protocol.dialects import say
-from protocol.generations import Generation
+from protocol.models import Generation
 from protocol.sse import encode
 from tests.protocol.examples import EXAMPLES
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import json
 from typing import Any
 
-from protocol.generations import Generation
+from protocol.models import Generation
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from protocol.canonical import CanonicalRole, Kind, canonical, kind_of, role_of
-from protocol.messages import (
+from protocol.models import (
     AiMessage,
     CallMessage,
     CommandResult,

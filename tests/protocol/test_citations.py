@@ -10,7 +10,7 @@ import pytest
 from protocol.citations import read_citation
 from protocol.dialects import say
 from protocol.events import Citation, CitationCollection
-from protocol.generations import Generation
+from protocol.models import Generation
 
 OURS = UUID(int=7)
 THEIRS = "6a097e6b-1d8c-4647-9863-57b23b1e8ad4"

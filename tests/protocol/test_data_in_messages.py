@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from protocol.data.message import MISSING, DataMessage
-from protocol.messages import CallMessage, HumanMessage, ResultMessage
-from protocol.query import Query
+from protocol.models import CallMessage, HumanMessage, Query, ResultMessage
 from protocol.reading import data_messages
 from protocol.requests import UnusableQuery, read
 

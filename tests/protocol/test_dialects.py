@@ -16,8 +16,7 @@ from protocol.events import (
     MessageChunk,
     StatusUpdate,
 )
-from protocol.generations import Generation
-from protocol.messages import CallMessage
+from protocol.models import CallMessage, Generation
 from protocol.requests import read
 from tests.protocol.examples import EVENT_CLASSES, EXAMPLES, WIDGET_UUID
 from tests.protocol.golden import EVENTS as GOLDEN

@@ -9,7 +9,7 @@ import pytest
 
 from protocol.dialects import payload, say
 from protocol.events import Event, MessageChunk
-from protocol.generations import Generation
+from protocol.models import Generation
 from protocol.sse import encode
 from tests.protocol.examples import EVENT_CLASSES, example_of
 from tests.protocol.workspace import as_workspace_reads

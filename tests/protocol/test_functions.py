@@ -10,7 +10,7 @@ from protocol.functions import (
     get_widget_data_call,
     sources_of,
 )
-from protocol.messages import CallMessage, ResultMessage
+from protocol.models import CallMessage, ResultMessage
 
 
 def test_call_names_every_source_in_order():

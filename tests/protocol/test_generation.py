@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from protocol.generations import Generation
+from protocol.models import Generation
 from protocol.requests import read
 
 HUMAN = {"role": "human", "content": "q"}

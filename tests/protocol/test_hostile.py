@@ -11,9 +11,7 @@ import pytest
 
 from protocol.canonical import canonical
 from protocol.functions import sources_of
-from protocol.generations import Generation
-from protocol.messages import CallMessage, ResultMessage
-from protocol.query import Query
+from protocol.models import CallMessage, Generation, Query, ResultMessage
 from protocol.requests import MalformedJson, UnusableQuery, read
 from tests.protocol.seeds import SEEDS, SPACED_OUT_ONE
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from protocol.messages import (
+from protocol.models import (
     AiMessage,
     CallMessage,
     CommandResult,

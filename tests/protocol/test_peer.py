@@ -37,14 +37,14 @@ import pytest
 
 from protocol.dialects import say
 from protocol.events import Event, FunctionCall, MessageChunk, StatusUpdate
-from protocol.generations import Generation
 from protocol.manifest import agents_json
-from protocol.messages import (
+from protocol.models import (
     AiMessage,
     CallMessage,
     CommandResult,
     DataItem,
     FileReference,
+    Generation,
     HumanMessage,
     ResultMessage,
     SourceData,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from protocol.messages import ResultMessage
+from protocol.models import ResultMessage
 from protocol.reading.pieces import MOST_PIECES
 from protocol.requests import MalformedJson, UnusableQuery, read
 

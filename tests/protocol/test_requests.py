@@ -6,11 +6,19 @@ from typing import Any
 import pytest
 
 from protocol.data import DataMessage
-from protocol.messages import DataItem, FileReference, HumanMessage, SourceData
-from protocol.query import ContextItem, Query
+from protocol.models import (
+    UNDEFINED,
+    ContextItem,
+    DataItem,
+    FileReference,
+    HumanMessage,
+    Query,
+    SourceData,
+    Widget,
+    WidgetParam,
+)
 from protocol.reading.notes import Notes
 from protocol.requests import MalformedJson, UnusableQuery, read
-from protocol.widgets import UNDEFINED, Widget, WidgetParam
 
 HUMAN = {"role": "human", "content": "q"}
 

@@ -8,12 +8,12 @@ import pytest
 from protocol.dialects import say
 from protocol.events import FunctionCall, MessageChunk
 from protocol.functions import DataSource, get_widget_data_call, sources_of
-from protocol.generations import Generation
 from protocol.manifest import CopilotCard, copilots_json
-from protocol.messages import (
+from protocol.models import (
     AiMessage,
     CallMessage,
     DataItem,
+    Generation,
     HumanMessage,
     ResultMessage,
     SourceData,

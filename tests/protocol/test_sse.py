@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import pytest
 
 from protocol.dialects import say
-from protocol.generations import Generation
+from protocol.models import Generation
 from protocol.sse import (
     MAX_EVENT_BYTES,
     PING,

@@ -4,7 +4,7 @@ import pytest
 
 from protocol.dialects import payload, say
 from protocol.events import StatusLevel, StatusUpdate
-from protocol.generations import Generation
+from protocol.models import Generation
 
 ONE, TWO, THREE = Generation.ONE, Generation.TWO, Generation.THREE
 PLAIN = {"eventType": "INFO", "message": "Busy", "group": "reasoning"}

@@ -15,7 +15,7 @@ from copilot_admin.redaction.rules import (
     server_rules,
 )
 from copilot_admin.redaction.spellings import folded
-from protocol.messages import DataItem, HumanMessage, ResultMessage, SourceData
+from protocol.models import DataItem, HumanMessage, ResultMessage, SourceData
 from protocol.pieces import PIECE
 
 ALL = Rules(tuple(DataKind))

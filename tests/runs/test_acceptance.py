@@ -15,7 +15,7 @@ from copilot_admin.runs.run import RUNNING
 from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.transcripts.store.journal import PREPARE_INLINE_BYTES
 from protocol.events import MessageChunk
-from protocol.generations import Generation
+from protocol.models import Generation
 from tests.agent.virtual_time import run_at_once
 from tests.runs.running import RUN, ending, now, play, question, said
 

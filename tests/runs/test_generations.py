@@ -8,7 +8,7 @@ from openbb_ai.models import FunctionCallSSEData, MessageChunkSSEData
 import pytest
 
 from copilot_admin.models import Node, Outcome, Run, Turn
-from protocol.generations import Generation
+from protocol.models import Generation
 from tests.agent.scripted import ScriptedProvider, text
 from tests.factories import make_published
 from tests.protocol.seeds import SEEDS, Seed

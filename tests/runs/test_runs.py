@@ -33,7 +33,7 @@ from protocol.events import (
     MessageChunk,
     StatusUpdate,
 )
-from protocol.generations import Generation
+from protocol.models import Generation
 from protocol.sse import PING, decode, encode_chunk
 from protocol.weights import HEAVY
 from tests.jwt_issuer import ADA

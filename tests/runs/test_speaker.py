@@ -8,7 +8,7 @@ import pytest
 
 from copilot_admin.runs.sse_writer import FIRST_EVENT_SECONDS, PING_SECONDS, Outbox, Speaker
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
-from protocol.generations import Generation
+from protocol.models import Generation
 from protocol.sse import PING, encode_chunk
 from tests.agent.virtual_time import run_at_once
 

@@ -15,7 +15,7 @@ from copilot_admin.agent.tools.registry import ToolContext, ToolResult, tool
 from copilot_admin.agent.values.model_call import Finish, ToolCall
 from copilot_admin.models import Conversation, Event, Outcome, Run
 from protocol.events import MessageChunk
-from protocol.generations import Generation
+from protocol.models import Generation
 from tests.agent.scripted import ScriptedProvider, Step, text
 from tests.docs.recipes import execute
 from tests.factories import make_published

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import json
 from typing import Any
 
-from protocol.generations import Generation
+from protocol.models import Generation
 from tests.wire import Line
 from tests.workspace.client import Event, named, text_of
 from tests.workspace.stream import events_of

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from protocol.json import Json, JsonObject
-from protocol.shapes import list_of, object_of, objects_of, text_of
+from protocol.json import Json, JsonObject, list_of, object_of, objects_of, text_of
 
 
 def text_in(data: JsonObject, key: str) -> str:

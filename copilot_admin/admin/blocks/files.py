@@ -10,8 +10,7 @@ from django.utils.translation import ngettext
 from copilot_admin.admin.blocks.fields import list_in, text_in
 from copilot_admin.admin.blocks.kinds import FileLine
 from copilot_admin.agent.documents.registry import PageWord, format_of
-from protocol.json import JsonObject
-from protocol.shapes import whole_number_of
+from protocol.json import JsonObject, whole_number_of
 
 
 def file_line(payload: JsonObject) -> FileLine:

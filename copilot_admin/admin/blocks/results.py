@@ -12,8 +12,7 @@ from copilot_admin.admin.blocks.fields import (
     text_in,
 )
 from copilot_admin.transcripts.queries import MessageView
-from protocol.json import Json, JsonObject
-from protocol.shapes import object_of
+from protocol.json import Json, JsonObject, object_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

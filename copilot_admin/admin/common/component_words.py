@@ -16,8 +16,7 @@ from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.components.registry import registry
 from copilot_admin.rendering.text import cell_text, pretty_json
 from protocol.components.manifests import parameters_of
-from protocol.json import JsonObject
-from protocol.shapes import object_of
+from protocol.json import JsonObject, object_of
 
 _TYPES: Mapping[str, Promise] = {
     "string": gettext_lazy("text"),

@@ -50,7 +50,7 @@ from copilot_admin.runs.query_context import AdmittedQuery
 from copilot_admin.runs.tasks import Stop
 from copilot_admin.transcripts.feedback import GivenFeedback, keep
 from copilot_admin.transcripts.queries import read_outline, read_tree, read_turns
-from protocol.query import Query
+from protocol.models import Query
 from protocol.requests import UnusableQuery, read
 from protocol.strict_json import MalformedJson, parse
 

@@ -37,8 +37,7 @@ from protocol.events import (
     PromptSuggestions,
     StatusUpdate,
 )
-from protocol.json import Json, JsonObject
-from protocol.shapes import object_of
+from protocol.json import Json, JsonObject, object_of
 
 MOST_SHOWN = 200_000  # characters of one JSON text on a page; all of it can be downloaded
 

@@ -10,7 +10,7 @@ from copilot_admin.agent.values.model_call import ToolCall
 from protocol.events import FunctionCall
 from protocol.functions import get_widget_data_call
 from protocol.json import Json, JsonObject
-from protocol.query import Query
+from protocol.models import Query
 
 NO_STATE: JsonObject = {}
 

@@ -12,7 +12,7 @@ from copilot_admin.agent.values.engine_input import Recollection
 from copilot_admin.agent.values.spec import CopilotSpec
 from copilot_admin.agent.values.turn import client_calls
 from protocol.functions import GET_WIDGET_DATA, WIDGET_DATA_FUNCTIONS
-from protocol.query import Query
+from protocol.models import Query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

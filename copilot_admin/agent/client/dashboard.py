@@ -14,10 +14,8 @@ from copilot_admin.agent.toolkits.markdown_images import without_remote_images
 from copilot_admin.agent.toolkits.texts import changed_value
 from copilot_admin.agent.values.spec import CopilotSpec
 from protocol.functions import DataSource
-from protocol.json import Json, JsonObject
-from protocol.query import Query
-from protocol.shapes import objects_of, text_of
-from protocol.widgets import Widget
+from protocol.json import Json, JsonObject, objects_of, text_of
+from protocol.models import Query, Widget
 
 GENERATIVE_UI = "generative-ui"
 _MOST_TABS = 50

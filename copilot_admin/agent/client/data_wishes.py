@@ -21,10 +21,8 @@ from copilot_admin.agent.toolkits.texts import listed, quoted
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments, schema_of
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from protocol.functions import GET_WIDGET_DATA, DataSource
-from protocol.generations import Generation
 from protocol.json import Json
-from protocol.query import Query
-from protocol.widgets import Widget
+from protocol.models import Generation, Query, Widget
 
 
 class WantedWidget(BaseModel):

@@ -12,8 +12,7 @@ from copilot_admin.agent.values.model_call import ToolCall
 from copilot_admin.agent.values.turn import messages_of_turn
 from protocol.canonical import canonical
 from protocol.json import Json, JsonObject
-from protocol.messages import ResultMessage
-from protocol.query import Query
+from protocol.models import Query, ResultMessage
 from protocol.time_zones import LONGEST_NAME
 
 

@@ -5,8 +5,7 @@ import json
 from copilot_admin.agent.values.turn import messages_of_turn
 from protocol.functions import GET_SKILL_CONTENT
 from protocol.json import Json, JsonObject
-from protocol.messages import ResultMessage
-from protocol.query import Query
+from protocol.models import Query, ResultMessage
 
 MOST_SKILLS = 200  # of the catalog that a model is shown
 _LONGEST = 500  # characters of a description

@@ -13,11 +13,8 @@ from copilot_admin.agent.values.records import FEATURE, is_uploaded
 from copilot_admin.agent.values.spec import CopilotSpec, WidgetDataMode
 from copilot_admin.agent.values.turn import data_results, fetched_in_turn, messages_of_turn
 from protocol.functions import GET_WIDGET_DATA, DataSource
-from protocol.generations import Generation
 from protocol.json import Json
-from protocol.messages import AiMessage, HumanMessage, ResultMessage
-from protocol.query import Query
-from protocol.widgets import Widget
+from protocol.models import AiMessage, Generation, HumanMessage, Query, ResultMessage, Widget
 
 GET_EXTRA_WIDGET_DATA = "get_extra_widget_data"
 _NEVER_ASKED = "tab_"  # ids of dashboard tabs: the client answers `not_found` to them

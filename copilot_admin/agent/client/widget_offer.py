@@ -9,8 +9,7 @@ from copilot_admin.agent.toolkits.texts import listed, quoted
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from protocol.functions import GET_WIDGET_DATA
 from protocol.json import Json, JsonObject
-from protocol.query import Query
-from protocol.widgets import Undefined, Widget, WidgetParam
+from protocol.models import Query, Undefined, Widget, WidgetParam
 
 MOST_EXTRA = 20  # widgets that are not on the dashboard
 _MAX_LISTED = 200

@@ -16,8 +16,7 @@ from copilot_admin.agent.toolkits.texts import listed, quoted
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.json import JsonObject
-from protocol.messages import ResultMessage
-from protocol.query import Query
+from protocol.models import Query, ResultMessage
 
 _DIRECT = "expect_direct_response"
 MOST_TASKS = 50  # each is a question to another agent

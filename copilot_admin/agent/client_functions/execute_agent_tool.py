@@ -17,9 +17,8 @@ from copilot_admin.agent.client_functions.samples import Sample
 from copilot_admin.agent.toolkits.texts import listed, quoted
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, tool_name
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
-from protocol.json import JsonObject
-from protocol.query import Query
-from protocol.shapes import text_of
+from protocol.json import JsonObject, text_of
+from protocol.models import Query
 
 _ANY: JsonObject = {"type": "object", "properties": {}}
 

@@ -31,8 +31,7 @@ from copilot_admin.agent.tools.tool_arguments import read_arguments
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.functions import GET_WIDGET_DATA
 from protocol.json import JsonObject
-from protocol.query import Query
-from protocol.widgets import Widget, Widgets
+from protocol.models import Query, Widget, Widgets
 
 MOST_FOUND = 10
 _MANY = tuple(replace(NEWS, widget_id=f"news_{number}") for number in range(MOST_EXTRA + 1))

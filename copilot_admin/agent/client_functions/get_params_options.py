@@ -13,8 +13,7 @@ from copilot_admin.agent.toolkits.texts import listed, quoted
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.json import Json, JsonObject
-from protocol.query import Query
-from protocol.widgets import Widget, WidgetParam
+from protocol.models import Query, Widget, WidgetParam
 
 
 class GetParamsOptions(BaseModel):

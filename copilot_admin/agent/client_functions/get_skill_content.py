@@ -17,8 +17,7 @@ from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.functions import GET_SKILL_CONTENT
 from protocol.json import JsonObject
-from protocol.messages import CommandResult, SourceResult
-from protocol.query import Query
+from protocol.models import CommandResult, Query, SourceResult
 
 
 class GetSkillContent(BaseModel):

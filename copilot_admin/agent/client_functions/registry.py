@@ -24,11 +24,8 @@ from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from copilot_admin.agent.values.spec import CopilotSpec
 from copilot_admin.agent.values.turn import may_call_client
 from protocol.functions import GET_WIDGET_DATA, WIDGET_DATA_FUNCTIONS
-from protocol.generations import Generation
 from protocol.json import JsonObject
-from protocol.messages import ResultMessage, SourceResult
-from protocol.query import Query
-from protocol.widgets import Widget
+from protocol.models import Generation, Query, ResultMessage, SourceResult, Widget
 
 WIDGET_DATA_LABEL = "Data of widgets"
 Identity: TypeAlias = tuple[str, ...]

@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 
 from protocol.json import JsonObject
-from protocol.messages import HumanMessage
-from protocol.query import Query
-from protocol.widgets import Widget, WidgetParam, Widgets
+from protocol.models import HumanMessage, Query, Widget, WidgetParam, Widgets
 
 WIDGET_UUID = "91ae0c1e-6f54-4f7c-9b3a-0d4c7d3f1a01"
 AGENT = "macro"

@@ -19,15 +19,15 @@ from copilot_admin.agent.prompt.data_text import item_text
 from copilot_admin.agent.values.engine_input import EngineInput
 from copilot_admin.agent.values.turn import fetched_by
 from protocol.json import JsonObject
-from protocol.messages import (
+from protocol.models import (
     AiMessage,
     DataItem,
     FileReference,
     HumanMessage,
+    Query,
     ResultMessage,
     SourceData,
 )
-from protocol.query import Query
 
 
 def system_inputs(

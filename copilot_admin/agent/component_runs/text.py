@@ -6,8 +6,7 @@ from math import isfinite
 import re
 from typing import Any
 
-from protocol.json import Json, JsonObject
-from protocol.shapes import is_number
+from protocol.json import Json, JsonObject, is_number
 
 LONGEST_DETAIL = 2_000  # characters; a step is to be glanced at
 _SHOWN_NAMES = {"url": "Link", "source": "From", "id": "Number", "category": "Kind"}

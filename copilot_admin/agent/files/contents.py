@@ -13,7 +13,7 @@ from copilot_admin.agent.files.pictures import IMAGE_TYPES, Picture
 from copilot_admin.agent.files.rules import LINK, FileRules, Origin
 from copilot_admin.agent.values.engine_input import FileRead
 from protocol.json import JsonObject
-from protocol.messages import DataItem, FileReference
+from protocol.models import DataItem, FileReference
 
 TEXT_FORM: JsonObject = {"data_type": "object", "parse_as": "text"}
 NOT_SHOWN = "the copilot does not look at images"

@@ -12,8 +12,7 @@ from copilot_admin.agent.files.pictures import IMAGE_TYPES
 from copilot_admin.agent.files.rules import LINK, Origin, origin_of, origins_in
 from copilot_admin.agent.values.engine_input import FileRead
 from copilot_admin.agent.values.turn import HEAVY_CHARACTERS, messages_of_turn
-from protocol.messages import DataItem, FileReference, ResultMessage, SourceData
-from protocol.query import ContextItem, Query
+from protocol.models import ContextItem, DataItem, FileReference, Query, ResultMessage, SourceData
 from protocol.redaction import redact_url
 
 # `data_type`s that say nothing of the bytes: none at all, and an object, which may be any data.

@@ -36,8 +36,15 @@ from copilot_admin.agent.files.pictures import Picture
 from copilot_admin.agent.files.rules import EVERYTHING, FileRules, Origin, origin_of, origins_in
 from copilot_admin.agent.values.engine_input import FileRead
 from copilot_admin.agent.values.records import is_uploaded
-from protocol.messages import DataItem, FileReference, Message, ResultMessage, SourceData
-from protocol.query import ContextItem, Query
+from protocol.models import (
+    ContextItem,
+    DataItem,
+    FileReference,
+    Message,
+    Query,
+    ResultMessage,
+    SourceData,
+)
 
 MOST_FILES = 20  # of one query
 MOST_TOLD = 50  # of one query are told one by one; others that were not read are counted

@@ -12,10 +12,7 @@ from protocol.functions import (
     DataSource,
     sources_of,
 )
-from protocol.generations import Generation
-from protocol.messages import ResultMessage, SourceResult
-from protocol.query import ContextItem, Query
-from protocol.widgets import is_upload
+from protocol.models import ContextItem, Generation, Query, ResultMessage, SourceResult, is_upload
 
 LINK = "link"  # the `data_type` of an address in a question; no client has such a one
 _EXECUTE_TOOL = "execute_agent_tool"

@@ -14,8 +14,7 @@ from copilot_admin.agent.values.model_call import (
     ToolSchema,
 )
 from protocol.functions import GET_SKILL_CONTENT, GET_WIDGET_DATA
-from protocol.json import Json, JsonObject
-from protocol.shapes import is_number
+from protocol.json import Json, JsonObject, is_number
 
 # Possessive, and only where a line begins: no character of a text is looked at twice.
 _BLOCK_START = re.compile(r'<data source=("(?:[^"\\\n]|\\.)*+")[^\n]*+(?<=>)\n')

@@ -19,8 +19,7 @@ from copilot_admin.agent.values.spec import CopilotSpec, Timeouts
 from copilot_admin.errors import RunError
 from protocol.events import PromptSuggestions
 from protocol.features import CustomFeature, CustomFeatureType
-from protocol.generations import Generation
-from protocol.query import Query
+from protocol.models import Generation, Query
 from protocol.storable import clean_text
 
 _LONGEST = 100  # characters of a value in a note

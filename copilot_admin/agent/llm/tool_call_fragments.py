@@ -7,9 +7,8 @@ import json
 from copilot_admin.agent.llm.provider_errors import not_understood
 from copilot_admin.agent.values.model_call import ToolCall
 from copilot_admin.errors import LimitReached
-from protocol.json import Json
+from protocol.json import Json, text_of
 from protocol.json_tokens import has_more_tokens
-from protocol.shapes import text_of
 
 MOST_CALLS = 128  # the most tools that OpenAI lets a request offer
 MOST_ARGUMENT_BYTES = 1024 * 1024

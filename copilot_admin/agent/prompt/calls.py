@@ -20,8 +20,7 @@ from copilot_admin.agent.values.model_call import ModelMessage, ModelRole, ToolC
 from copilot_admin.agent.values.turn import Fetched, fetched_by
 from protocol.functions import GET_WIDGET_DATA, WIDGET_DATA_FUNCTIONS
 from protocol.json import Json, JsonObject
-from protocol.messages import ResultMessage
-from protocol.query import Query
+from protocol.models import Query, ResultMessage
 
 Names: TypeAlias = Mapping[tuple[str, Identity], str]
 

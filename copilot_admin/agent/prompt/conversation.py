@@ -22,14 +22,15 @@ from copilot_admin.agent.values.engine_input import EngineInput
 from copilot_admin.agent.values.model_call import ModelImage, ModelMessage, ModelRole
 from copilot_admin.agent.values.spec import CopilotSpec, DataMessagePolicy
 from protocol.json import JsonObject
-from protocol.messages import (
+from protocol.models import (
     AiMessage,
     CallMessage,
+    ContextItem,
     HumanMessage,
+    Query,
     ResultMessage,
+    Widget,
 )
-from protocol.query import ContextItem, Query
-from protocol.widgets import Widget
 
 # About 100,000 tokens: what the models people use take in besides prompt and answer.
 MAX_DATA_CHARACTERS = 400_000

@@ -24,10 +24,8 @@ from protocol.data import DataMessage, folded, render
 from protocol.functions import WIDGET_DATA_FUNCTIONS
 from protocol.json import Json
 from protocol.json_tokens import has_more_tokens
-from protocol.messages import DataItem, ResultMessage, SourceData
-from protocol.query import ContextItem, Query
+from protocol.models import ContextItem, DataItem, Query, ResultMessage, SourceData, Widget
 from protocol.walk import is_deeper
-from protocol.widgets import Widget
 
 _WIDGET_DATA = "widget_data"
 # Of data that is laid out; what is deeper or has more values stays the text it came as.

@@ -12,7 +12,7 @@ from copilot_admin.agent.prompt.item_forms import form_note, plain_content
 from copilot_admin.agent.prompt.rows import first_rows
 from protocol.data import MISSING, DataMessage, fitting, render
 from protocol.json import Json
-from protocol.messages import (
+from protocol.models import (
     CommandResult,
     DataItem,
     FileReference,

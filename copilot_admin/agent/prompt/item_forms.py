@@ -7,7 +7,7 @@ of a text as a JSON string; a chart has `chart_params`, a Snowflake query its `q
 import json
 
 from protocol.json import Json
-from protocol.messages import DataItem
+from protocol.models import DataItem
 
 _TEXTS = ("text", "html", "snowflake_query", "snowflake_python")
 

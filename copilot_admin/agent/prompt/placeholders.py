@@ -13,9 +13,8 @@ from copilot_admin.agent.llm.model_choice import option
 from copilot_admin.agent.prompt.code_spans import code_spans
 from copilot_admin.agent.values.spec import CopilotSpec
 from protocol.features import CustomFeature, CustomFeatureType
-from protocol.query import Query
+from protocol.models import Query, Widget
 from protocol.time_zones import time_zone
-from protocol.widgets import Widget
 
 _OPENING, _CLOSING = "{{", "}}"
 _FIXED = frozenset(

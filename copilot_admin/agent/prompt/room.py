@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from copilot_admin.agent.prompt.data_text import ToldData, told_of
-from protocol.messages import SourceResult
+from protocol.models import SourceResult
 
 
 @dataclass(slots=True)

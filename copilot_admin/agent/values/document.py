@@ -21,8 +21,7 @@ from copilot_admin.agent.values.spec import (
 from copilot_admin.errors import ConfigurationError
 from protocol.data import MISSING, DataMessage
 from protocol.features import CustomFeature
-from protocol.json import Json, JsonObject
-from protocol.shapes import list_of, object_of, objects_of, text_of, whole_number_of
+from protocol.json import Json, JsonObject, list_of, object_of, objects_of, text_of, whole_number_of
 
 
 def spec_from_document(

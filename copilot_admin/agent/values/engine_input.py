@@ -12,7 +12,7 @@ from copilot_admin.agent.values.spec import CopilotSpec
 from copilot_admin.agent.values.witness import NOBODY, Witness
 from protocol.events import Event
 from protocol.json import JsonObject
-from protocol.query import Query
+from protocol.models import Query
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,8 @@ from dataclasses import MISSING, Field, fields
 from enum import StrEnum
 from typing import Any, TypeAlias, TypeVar
 
-from protocol.json import Json
-from protocol.shapes import objects_of, text_of
-from protocol.widgets import Widget, is_upload
+from protocol.json import Json, objects_of, text_of
+from protocol.models import Widget, is_upload
 
 # How values of a type are read that is neither plain nor an enum; none of them has a default.
 Readers: TypeAlias = Mapping[Any, Callable[[Json], Any]]

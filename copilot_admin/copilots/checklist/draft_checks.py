@@ -11,8 +11,7 @@ from copilot_admin.copilots.checklist.subject import DraftContent, DraftFacts
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.errors import ConfigurationError, KeyVariableUnset, RunError
 from copilot_admin.models import Copilot
-from protocol.json import Json
-from protocol.shapes import list_of, text_of
+from protocol.json import Json, list_of, text_of
 
 
 def checked(

@@ -6,8 +6,7 @@ from functools import partial
 from copilot_admin.rendering.charts.cartesian import bars, lines, scatter
 from copilot_admin.rendering.charts.circular import ring
 from copilot_admin.rendering.charts.scene import DrawnChart
-from protocol.json import Json, JsonObject
-from protocol.shapes import text_of
+from protocol.json import Json, JsonObject, text_of
 
 KINDS = {"line": lines, "bar": bars, "scatter": scatter}
 

@@ -27,7 +27,7 @@ from copilot_admin.transcripts.matching.message_store import (
 )
 from copilot_admin.transcripts.matching.tree import StoredMessage, has_sibling_question
 from protocol.canonical import CanonicalRole
-from protocol.messages import HumanMessage
+from protocol.models import HumanMessage
 
 MAX_TITLE_CHARACTERS = 300
 MAX_TITLE_SOURCE_CHARACTERS = 20 * MAX_TITLE_CHARACTERS  # a question may have megabytes

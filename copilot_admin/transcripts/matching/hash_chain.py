@@ -11,7 +11,7 @@ from hashlib import blake2b
 from itertools import groupby
 
 from protocol.canonical import CanonicalRole, Kind, canonical, kind_of, role_of
-from protocol.messages import (
+from protocol.models import (
     AiMessage,
     DataItem,
     FileReference,

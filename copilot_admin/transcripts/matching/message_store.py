@@ -9,7 +9,7 @@ from copilot_admin.agent.files.pictures import IMAGE_TYPES
 from copilot_admin.storage.blobs import MIN_BLOB_BYTES, BlobValue, to_blob
 from copilot_admin.storage.sql import fetch_row
 from protocol.json import Json, JsonObject
-from protocol.messages import (
+from protocol.models import (
     AiMessage,
     CallMessage,
     CommandResult,

@@ -14,8 +14,7 @@ from copilot_admin.transcripts.store.opening import accept, prepare
 from copilot_admin.transcripts.store.record import Ending, Entry, Record
 from copilot_admin.transcripts.store.sealing import seal
 from copilot_admin.transcripts.store.values import Opening
-from protocol.messages import HumanMessage
-from protocol.query import Query
+from protocol.models import HumanMessage, Query
 
 _NAME = "probe"  # no hash: no blob has it
 SIZE = 64 * 1024  # bytes; as much as a long answer takes

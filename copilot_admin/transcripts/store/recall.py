@@ -14,10 +14,8 @@ from copilot_admin.transcripts.matching.attaching import AttachedRequest
 from copilot_admin.transcripts.matching.message_store import parse_content
 from copilot_admin.transcripts.store.requests import COLUMNS, load_request
 from copilot_admin.transcripts.store.selection import selection_of
-from protocol.json import Json, JsonObject
-from protocol.messages import ResultMessage
-from protocol.query import Query
-from protocol.shapes import list_of
+from protocol.json import Json, JsonObject, list_of
+from protocol.models import Query, ResultMessage
 
 # The client runs a call at once; who asks the same again so soon did not get or keep the result.
 LOOP_WINDOW = timedelta(seconds=60)

@@ -7,7 +7,7 @@ from typing import cast
 from copilot_admin.agent.values.model_call import Usage
 from copilot_admin.models import Outcome
 from protocol.json import Json, JsonObject
-from protocol.messages import CallMessage
+from protocol.models import CallMessage
 from protocol.storable import clean_text, storable
 from protocol.walk import finite, rebuild
 

@@ -20,8 +20,8 @@ from copilot_admin.transcripts.store.record import (
 from copilot_admin.transcripts.store.token_sums import sums_by_model
 from protocol.dialects import echo_of, say
 from protocol.events import Event, FunctionCall, MessageChunk
-from protocol.generations import Generation
 from protocol.json import Json, JsonObject
+from protocol.models import Generation
 from protocol.storable import clean_text
 from protocol.walk import weighs_more
 from protocol.weights import values_of

@@ -20,7 +20,7 @@ from copilot_admin.transcripts.store.record import Entry, Record
 from copilot_admin.transcripts.store.token_sums import sum_of
 from protocol.canonical import Kind, kind_of
 from protocol.json import Json, JsonObject
-from protocol.messages import AiMessage, CallMessage, Message
+from protocol.models import AiMessage, CallMessage, Message
 from protocol.redaction import redact, redact_text
 from protocol.storable import clean_text
 

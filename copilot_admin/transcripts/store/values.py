@@ -11,9 +11,8 @@ from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import Logging
 from copilot_admin.pricing.cost import Cost
 from copilot_admin.redaction.rules import NO_RULES, Rules
-from protocol.generations import Generation
 from protocol.json import Json
-from protocol.query import Query
+from protocol.models import Generation, Query
 
 BOOT_ID = uuid.uuid4().hex  # of this process; a run of another one may have lost its process
 

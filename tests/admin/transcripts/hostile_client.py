@@ -3,10 +3,11 @@
 import json
 from typing import Any
 
-from protocol.messages import (
+from protocol.models import (
     AiMessage,
     CallMessage,
     CommandResult,
+    ContextItem,
     DataItem,
     FileReference,
     HumanMessage,
@@ -14,9 +15,10 @@ from protocol.messages import (
     ResultMessage,
     SourceData,
     SourceError,
+    Widget,
+    WidgetParam,
+    Widgets,
 )
-from protocol.query import ContextItem
-from protocol.widgets import Widget, WidgetParam, Widgets
 
 CALLED = ("get_widget_data", "add_widget_to_dashboard", "execute_agent_tool")
 

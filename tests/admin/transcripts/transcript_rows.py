@@ -18,9 +18,15 @@ from protocol.events import (
     StatusLevel,
     StatusUpdate,
 )
-from protocol.generations import Generation
 from protocol.json import Json, JsonObject
-from protocol.messages import CallMessage, DataItem, ResultMessage, SourceData, SourceError
+from protocol.models import (
+    CallMessage,
+    DataItem,
+    Generation,
+    ResultMessage,
+    SourceData,
+    SourceError,
+)
 from tests.transcripts.store.journaling import Asked, Client, ai, ending, human
 
 PRICES = [

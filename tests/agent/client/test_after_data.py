@@ -10,17 +10,17 @@ from copilot_admin.agent.values.engine_input import CalledAfterData
 from copilot_admin.agent.values.model_call import Finish, ToolCall
 from copilot_admin.agent.values.spec import ComponentUse, WidgetDataMode
 from protocol.events import FunctionCall
-from protocol.messages import (
+from protocol.models import (
     AiMessage,
     CallMessage,
     CommandResult,
+    ContextItem,
     DataItem,
     HumanMessage,
     ResultMessage,
     SourceData,
     SourceError,
 )
-from protocol.query import ContextItem
 from tests.agent.components.sample_components import sample_components
 from tests.agent.engine_inputs import make_engine_input, make_spec, outputs_of
 from tests.agent.scripted import ScriptedProvider, Step, call

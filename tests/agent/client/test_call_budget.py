@@ -7,7 +7,7 @@ from copilot_admin.agent.client_functions.registry import function_named, labels
 from copilot_admin.agent.values.engine_input import Recollection
 from copilot_admin.agent.values.spec import CallLimit
 from protocol.functions import WIDGET_DATA_FUNCTIONS
-from protocol.messages import CallMessage, HumanMessage, ResultMessage
+from protocol.models import CallMessage, HumanMessage, ResultMessage
 from tests.agent.engine_inputs import make_query, make_spec
 
 TOOL = "execute_agent_tool"

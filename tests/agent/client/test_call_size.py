@@ -9,9 +9,7 @@ from copilot_admin.agent.values.engine_input import Recollection
 from copilot_admin.agent.values.model_call import Finish, ToolCall
 from copilot_admin.agent.values.spec import WidgetDataMode
 from protocol.events import FunctionCall, MessageChunk, StatusLevel, StatusUpdate
-from protocol.generations import Generation
-from protocol.messages import HumanMessage
-from protocol.widgets import WidgetParam, Widgets
+from protocol.models import Generation, HumanMessage, WidgetParam, Widgets
 from tests.agent.engine_inputs import (
     data,
     events_of,

@@ -29,8 +29,7 @@ from copilot_admin.agent.client.memory import (
 )
 from copilot_admin.agent.values.engine_input import Exchange, Memory, Recollection
 from copilot_admin.agent.values.model_call import ToolCall
-from protocol.messages import HumanMessage
-from protocol.widgets import Widgets
+from protocol.models import HumanMessage, Widgets
 from tests.agent.engine_inputs import (
     KEY,
     NOW,

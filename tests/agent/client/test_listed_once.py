@@ -1,7 +1,7 @@
 """A widget that stands in several groups of a request is listed once."""
 
 from copilot_admin.agent.client.widget_offer import each_once, listed_widgets
-from protocol.widgets import WidgetParam, Widgets
+from protocol.models import WidgetParam, Widgets
 from tests.agent.engine_inputs import make_query, make_widget
 
 ONE, TWO, THREE = (make_widget(number) for number in (1, 2, 3))

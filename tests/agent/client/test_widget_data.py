@@ -11,10 +11,15 @@ from copilot_admin.agent.values.model_call import ToolCall
 from copilot_admin.agent.values.spec import WidgetDataMode
 from copilot_admin.agent.warning_events import warning_events
 from protocol.events import FunctionCall, MessageChunk
-from protocol.generations import Generation
-from protocol.messages import HumanMessage, Message, ResultMessage, SourceError
-from protocol.query import ContextItem
-from protocol.widgets import Widgets
+from protocol.models import (
+    ContextItem,
+    Generation,
+    HumanMessage,
+    Message,
+    ResultMessage,
+    SourceError,
+    Widgets,
+)
 from tests.agent.engine_inputs import (
     asked_arguments,
     data,

@@ -7,7 +7,7 @@ from copilot_admin.agent.client.dashboard import workspace_text
 from copilot_admin.agent.client.widget_offer import offer_text
 from copilot_admin.agent.prompt.data_messages import data_blocks
 from copilot_admin.agent.values.spec import DataMessagePolicy
-from protocol.widgets import Widget, WidgetParam, Widgets
+from protocol.models import Widget, WidgetParam, Widgets
 from tests.agent.engine_inputs import make_query, make_spec, make_widget
 
 FULL = make_widget(

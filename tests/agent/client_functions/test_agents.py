@@ -8,7 +8,7 @@ import pytest
 from copilot_admin.agent.client_functions.samples import FULL_QUERY
 from copilot_admin.agent.values.model_call import Finish, ModelRole
 from protocol.events import MessageChunk
-from protocol.messages import AiMessage, CommandResult, HumanMessage, ResultMessage
+from protocol.models import AiMessage, CommandResult, HumanMessage, ResultMessage
 from tests.agent.client_functions.offered_calls import asked, mistake, offers
 from tests.agent.engine_inputs import make_engine_input, make_query, outputs_of
 from tests.agent.scripted import ScriptedProvider, call, text

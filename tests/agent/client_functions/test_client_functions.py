@@ -14,7 +14,7 @@ from copilot_admin.agent.values.spec import WidgetDataMode
 from protocol.dialects import say
 from protocol.events import FunctionCall, MessageChunk
 from protocol.features import FEATURE_KEYS
-from protocol.generations import Generation
+from protocol.models import Generation
 from tests.agent.client_functions.offered_calls import offers, written
 from tests.agent.engine_inputs import make_engine_input, make_query, make_spec, outputs_of
 from tests.agent.scripted import ScriptedProvider, Step, call, text

@@ -9,8 +9,7 @@ from copilot_admin.agent.client_functions.registry import function_named
 from copilot_admin.agent.client_functions.samples import FULL_QUERY, NEWS, PRICES, WIDGET_UUID
 from copilot_admin.agent.toolkits.ranking import ranked, scores, words_of
 from copilot_admin.agent.values.model_call import ModelRole, TextDelta
-from protocol.messages import HumanMessage
-from protocol.widgets import WidgetParam, Widgets
+from protocol.models import HumanMessage, WidgetParam, Widgets
 from tests.agent.client_functions.offered_calls import asked, mistake
 from tests.agent.engine_inputs import make_engine_input, make_query, make_widget, outputs_of
 from tests.agent.scripted import ScriptedProvider, call, text

@@ -10,8 +10,14 @@ from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.dialects import say
 from protocol.events import MessageChunk
-from protocol.generations import Generation
-from protocol.messages import CallMessage, DataItem, HumanMessage, ResultMessage, SourceData
+from protocol.models import (
+    CallMessage,
+    DataItem,
+    Generation,
+    HumanMessage,
+    ResultMessage,
+    SourceData,
+)
 from protocol.strict_json import parse
 from tests.agent.client_functions.offered_calls import asked, mistake, offers
 from tests.agent.engine_inputs import make_engine_input, make_query, outputs_of

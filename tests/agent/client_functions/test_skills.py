@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from copilot_admin.agent.client.skills import catalog_text
 from copilot_admin.agent.client_functions.samples import FULL_QUERY
-from protocol.messages import CallMessage, CommandResult, HumanMessage, ResultMessage
+from protocol.models import CallMessage, CommandResult, HumanMessage, ResultMessage
 from tests.agent.client_functions.offered_calls import asked, mistake, offers
 from tests.agent.engine_inputs import make_engine_input, outputs_of
 from tests.agent.scripted import ScriptedProvider, text

@@ -26,7 +26,7 @@ from copilot_admin.agent.processes.places import Busy
 from copilot_admin.agent.processes.workers import OrderFailed
 from copilot_admin.agent.values.engine_input import FileRead
 from protocol.events import StatusLevel, StatusUpdate
-from protocol.messages import DataItem, HumanMessage, ResultMessage, SourceData
+from protocol.models import DataItem, HumanMessage, ResultMessage, SourceData
 from tests.agent.engine_inputs import make_engine_input, make_query, make_spec, outputs_of
 from tests.agent.files.hostile_files import HOSTILE, READ, REFUSED, paragraphs
 from tests.agent.files.sample_files import SENTENCE, base64, docx, pdf

@@ -15,7 +15,7 @@ from copilot_admin.agent.files.reading import UNKNOWN_KIND, with_files_read
 from copilot_admin.agent.files.rules import EVERYTHING, FileRules, Origin, file_rules
 from copilot_admin.agent.values.engine_input import FileRead
 from protocol.json import JsonObject
-from protocol.messages import DataItem, FileReference, ResultMessage, SourceData
+from protocol.models import DataItem, FileReference, ResultMessage, SourceData
 from tests.agent.engine_inputs import make_query, make_spec
 from tests.agent.files.sample_files import SENTENCE, pdf
 from tests.agent.files.sample_images import image

@@ -23,17 +23,17 @@ from copilot_admin.agent.values.engine_input import FileRead
 from copilot_admin.agent.values.model_call import ModelImage, ModelRole
 from copilot_admin.agent.values.spec import CitationMode, DataMessagePolicy
 from protocol.events import CitationCollection, MessageChunk, StatusLevel, StatusUpdate
-from protocol.messages import (
+from protocol.models import (
     AiMessage,
+    ContextItem,
     DataItem,
     FileReference,
     HumanMessage,
     ResultMessage,
     SourceData,
     SourceError,
+    Widgets,
 )
-from protocol.query import ContextItem
-from protocol.widgets import Widgets
 from tests.agent.engine_inputs import (
     make_engine_input,
     make_query,

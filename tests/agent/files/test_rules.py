@@ -11,10 +11,17 @@ from copilot_admin.agent.files.rules import FileRules, Origin, file_rules
 from copilot_admin.agent.values.engine_input import FileRead
 from copilot_admin.agent.values.spec import WidgetDataMode
 from protocol.events import FunctionCall, StatusLevel, StatusUpdate
-from protocol.generations import Generation
-from protocol.messages import DataItem, FileReference, HumanMessage, ResultMessage, SourceData
-from protocol.query import ContextItem
-from protocol.widgets import Widget, Widgets
+from protocol.models import (
+    ContextItem,
+    DataItem,
+    FileReference,
+    Generation,
+    HumanMessage,
+    ResultMessage,
+    SourceData,
+    Widget,
+    Widgets,
+)
 from tests.agent.engine_inputs import (
     make_engine_input,
     make_query,

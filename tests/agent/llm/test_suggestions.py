@@ -7,7 +7,7 @@ from copilot_admin.agent.values.model_call import Finish, TextDelta, Usage, Usag
 from copilot_admin.agent.values.spec import CitationMode, FixedStep, StepPlace
 from copilot_admin.errors import ProviderRefused
 from protocol.events import MessageChunk, PromptSuggestions, StatusUpdate
-from protocol.generations import Generation
+from protocol.models import Generation
 from tests.agent.engine_inputs import (
     make_engine_input,
     make_query,

@@ -6,16 +6,17 @@ import pytest
 
 from copilot_admin.agent.prompt.conversation import DATA_RULE, MAX_DATA_CHARACTERS, model_messages
 from copilot_admin.agent.values.model_call import ModelMessage, ModelRole, ToolCall
-from protocol.messages import (
+from protocol.models import (
     AiMessage,
     CallMessage,
     CommandResult,
+    ContextItem,
     HumanMessage,
     ResultMessage,
     SourceError,
+    WidgetParam,
+    Widgets,
 )
-from protocol.query import ContextItem
-from protocol.widgets import WidgetParam, Widgets
 from tests.agent.engine_inputs import (
     asked_arguments,
     data,

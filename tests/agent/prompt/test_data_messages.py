@@ -28,18 +28,20 @@ from copilot_admin.agent.values.model_call import ModelMessage, ModelRole
 from copilot_admin.agent.values.spec import CopilotSpec, DataMessagePolicy
 from protocol.data import DataMessage, render
 from protocol.events import MessageChunk
-from protocol.messages import (
+from protocol.models import (
     AiMessage,
+    ContextItem,
     HumanMessage,
+    Query,
     ResultMessage,
     SourceData,
     SourceError,
+    WidgetParam,
+    Widgets,
 )
-from protocol.query import ContextItem, Query
 from protocol.reading.context import read_context
 from protocol.reading.data_messages import SchemaChecks
 from protocol.reading.notes import Notes
-from protocol.widgets import WidgetParam, Widgets
 from tests.agent.engine_inputs import (
     PROVIDER,
     data,

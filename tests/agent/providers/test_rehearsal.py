@@ -27,9 +27,7 @@ from protocol.events import (
     MessageArtifact,
     MessageChunk,
 )
-from protocol.messages import CommandResult, HumanMessage, ResultMessage
-from protocol.query import ContextItem
-from protocol.widgets import Widgets
+from protocol.models import CommandResult, ContextItem, HumanMessage, ResultMessage, Widgets
 from tests.agent.engine_inputs import (
     asked_arguments,
     data,

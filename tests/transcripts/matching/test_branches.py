@@ -3,7 +3,7 @@
 import pytest
 
 from copilot_admin.models import Conversation, Node, Outcome, Turn
-from protocol.messages import CallMessage, Message, ResultMessage, SourceError
+from protocol.models import CallMessage, Message, ResultMessage, SourceError
 from tests.transcripts.store.journaling import (
     Asked,
     Client,

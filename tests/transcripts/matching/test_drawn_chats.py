@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from protocol.messages import Message
+from protocol.models import Message
 from tests.transcripts.store.journaling import Client, ai, human
 
 pytestmark = pytest.mark.django_db

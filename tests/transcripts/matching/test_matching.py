@@ -11,8 +11,7 @@ from copilot_admin.models import Conversation, Logging, Node, Run, Turn
 from copilot_admin.transcripts.matching import matching
 from copilot_admin.transcripts.store.opening import accept, prepare
 from protocol.events import ArtifactType, MessageArtifact, StatusUpdate
-from protocol.generations import Generation
-from protocol.messages import AiMessage, CallMessage, HumanMessage, Message
+from protocol.models import AiMessage, CallMessage, Generation, HumanMessage, Message
 from protocol.requests import read
 from tests.transcripts.store.journaling import (
     Client,

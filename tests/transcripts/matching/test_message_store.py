@@ -15,7 +15,7 @@ from copilot_admin.transcripts.matching.message_store import (
 )
 from protocol.events import FunctionCall, StatusUpdate
 from protocol.json import Json
-from protocol.messages import (
+from protocol.models import (
     AiMessage,
     CallMessage,
     CommandResult,

@@ -20,17 +20,17 @@ from copilot_admin.transcripts.store.rollups import count_finished_runs
 from copilot_admin.transcripts.store.sealing import seal
 from protocol.dialects import echo_of
 from protocol.events import FunctionCall, MessageChunk
-from protocol.generations import Generation
-from protocol.messages import (
+from protocol.models import (
     AiMessage,
     CallMessage,
     DataItem,
+    Generation,
     HumanMessage,
     Message,
+    Query,
     ResultMessage,
     SourceData,
 )
-from protocol.query import Query
 from tests.factories import make_version
 
 START = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)

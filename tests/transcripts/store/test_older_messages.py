@@ -11,7 +11,7 @@ from copilot_admin.redaction.rules import rules_for
 from copilot_admin.transcripts.matching import attaching
 from copilot_admin.transcripts.matching.message_store import StoredContent, serialize_message
 from copilot_admin.transcripts.store import JOURNAL, PREPARE_INLINE_BYTES, Opening, older_messages
-from protocol.messages import Message
+from protocol.models import Message
 from tests.transcripts.store.journaling import Client, ai, call_echo, human, result
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]

@@ -14,7 +14,7 @@ from copilot_admin.transcripts.store import BOOT_ID, Refusal
 from copilot_admin.transcripts.store.keys import hash_key
 from copilot_admin.transcripts.store.opening import accept, prepare, refuse
 from copilot_admin.transcripts.store.rollups import count_finished_runs
-from protocol.generations import Generation
+from protocol.models import Generation
 from tests.factories import make_version
 from tests.transcripts.matching.test_message_store import IMAGE, KEPT
 from tests.transcripts.store.journaling import START, Client, ai

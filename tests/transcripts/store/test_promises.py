@@ -41,8 +41,7 @@ from copilot_admin.transcripts.store.recorder import Recorder
 from copilot_admin.transcripts.store.sealing import seal
 from protocol.dialects import echo_of
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
-from protocol.generations import Generation
-from protocol.messages import DataItem, FileReference, ResultMessage, SourceData
+from protocol.models import DataItem, FileReference, Generation, ResultMessage, SourceData
 from protocol.requests import read
 from tests.polling import HANGS_SECONDS
 from tests.transcripts.store.journaling import (

@@ -23,8 +23,7 @@ from protocol.events import (
     PromptSuggestions,
     StatusUpdate,
 )
-from protocol.generations import Generation
-from protocol.messages import CallMessage
+from protocol.models import CallMessage, Generation
 from tests.protocol.test_events import Tomorrow
 from tests.transcripts.store.journaling import call_echo, call_event, ending, record_of
 

@@ -22,7 +22,7 @@ from copilot_admin.transcripts.store.sealing import (
     to_json,
 )
 from protocol.canonical import Kind
-from protocol.messages import AiMessage, CallMessage
+from protocol.models import AiMessage, CallMessage
 from tests.runs.test_unknown_outputs import WEATHER, WEATHER_DATA
 from tests.transcripts.store.journaling import START, ending
 

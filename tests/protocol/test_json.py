@@ -2,7 +2,7 @@
 
 import pytest
 
-from protocol.shapes import is_number, list_of, object_of, objects_of, text_of, whole_number_of
+from protocol.json import is_number, list_of, object_of, objects_of, text_of, whole_number_of
 
 OBJECT = {"a": 1}
 
