@@ -20,7 +20,7 @@ from copilot_admin.agent.llm.token_usage import truncation
 from copilot_admin.agent.one_leg import Leg
 from copilot_admin.agent.server_tools import ServerTools
 from copilot_admin.agent.steps import steps_before_call
-from copilot_admin.agent.tools.registry import ToolResult
+from copilot_admin.agent.tools.tool import ToolResult
 from copilot_admin.agent.values.engine_input import (
     DataSeen,
     EngineInput,

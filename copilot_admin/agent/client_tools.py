@@ -21,8 +21,7 @@ from copilot_admin.agent.client_functions.registry import (
     names_in_history,
     offers_in,
 )
-from copilot_admin.agent.tools.mistakes import Mistakes
-from copilot_admin.agent.tools.tool_arguments import ToolMistake, check_for_client
+from copilot_admin.agent.tools.tool_arguments import Mistakes, ToolMistake, check_for_client
 from copilot_admin.agent.values.engine_input import EngineInput, Exchange
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from protocol.events import FunctionCall

@@ -20,9 +20,8 @@ from copilot_admin.agent.prompt.conversation import model_messages
 from copilot_admin.agent.server_tools import Cited, ServerTools, ToolOutput
 from copilot_admin.agent.steps import steps_at_end
 from copilot_admin.agent.toolkits.texts import listed, quoted
-from copilot_admin.agent.tools.mistakes import Mistakes
-from copilot_admin.agent.tools.registry import ToolResult
-from copilot_admin.agent.tools.tool_arguments import ToolMistake, repeatable
+from copilot_admin.agent.tools.tool import ToolResult
+from copilot_admin.agent.tools.tool_arguments import Mistakes, ToolMistake, repeatable
 from copilot_admin.agent.values.engine_input import (
     CalledAfterData,
     ComponentCalled,

@@ -15,7 +15,8 @@ from copilot_admin.agent.component_runs.run import ComponentRun
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.components.registry import registry
 from copilot_admin.agent.prompt.data_text import shortened
-from copilot_admin.agent.tools.registry import ToolContext, ToolResult, find_tools
+from copilot_admin.agent.tools.registry import find_tools
+from copilot_admin.agent.tools.tool import ToolContext, ToolResult
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from copilot_admin.agent.values.engine_input import ComponentCalled, ServerTool
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema, Usage

@@ -5,11 +5,10 @@ import threading
 import pytest
 
 from copilot_admin.agent import answer, one_leg
-from copilot_admin.agent.beside import HEAVY_ARGUMENTS, HEAVY_BYTES
+from copilot_admin.agent.beside import HEAVY_BYTES
 from copilot_admin.agent.client_tools import ClientTools
-from copilot_admin.agent.tools import registry
-from tests.agent.engine_inputs import make_engine_input, make_spec, outputs_of
-from tests.agent.scripted import ScriptedProvider, call, text
+from tests.agent.engine_inputs import make_engine_input, outputs_of
+from tests.agent.scripted import ScriptedProvider, text
 
 
 @pytest.fixture
@@ -31,7 +30,6 @@ def places(monkeypatch: pytest.MonkeyPatch) -> dict[str, bool]:
         (answer, "Leg"),
         (one_leg, "collected"),
         (ClientTools, "call_for"),
-        (registry, "read_arguments"),
     ):
         watched(module, name)
     return found
@@ -47,14 +45,3 @@ def test_what_is_made_of_a_large_request_is_made_beside_the_loop(places, size, i
         "call_for": in_loop,
         "collected": in_loop,
     }
-
-
-@pytest.mark.parametrize("more", [0, 1])
-def test_long_calls_of_a_model_are_read_beside_the_loop(places, more):
-    wanted = call("html", name="Card", description="", html="<p>4.5</p>")
-    (tool_call, *_) = wanted.actions
-    length = HEAVY_ARGUMENTS + more - len(getattr(tool_call, "arguments", ""))
-    wanted = call("html", name="Card", description="", html="<p>4.5</p>" + " " * length)
-    provider = ScriptedProvider([wanted, text("Done.")])
-    outputs_of(make_engine_input(provider, spec=make_spec(tools=("html",))))
-    assert places["read_arguments"] is (not more)

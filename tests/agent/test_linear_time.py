@@ -13,7 +13,7 @@ import pytest
 
 from copilot_admin.agent.prompt import code_spans, placeholders
 from copilot_admin.agent.toolkits import markdown_images, ranking
-from copilot_admin.agent.tools import inline_styles
+from copilot_admin.agent.tools import html
 from protocol import markers, plain_text, redaction, sse, strict_json
 from protocol.components import manifests
 
@@ -58,8 +58,8 @@ READERS: dict[str, tuple[Reader, tuple[tuple[str, str, str], ...]]] = {
         (("Args:\n    a", " ", ""), ("Args:\n", "    a: b\n", ""), ("", "\n", "")),
     ),
     "styles": (
-        inline_styles.harmless_style,
-        (("color:", "-", ""), ("", "a:b;", ""), ("a:", "(", ""), ("", "/*", "")),
+        html.filter_style,
+        (("color:", "-", ""), ("", "a:b;", ""), ("color:", "(", ""), ("color:", "/*", "")),
     ),
     "code spans": (
         code_spans.code_spans,

@@ -3,9 +3,11 @@
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from html import unescape
+from importlib import import_module
 from pathlib import Path
 import subprocess
 import sys
+from types import ModuleType
 from typing import Any
 from urllib.parse import urljoin
 
@@ -52,29 +54,29 @@ from tests.transcripts.store.journaling import Client as Caller
 
 SCANS = (
     providers._providers,
-    tools._tools,
     documents._formats,
     components.registry,
     client_functions._functions,
     check.all_checks,
 )
 ADMIN = "/admin/copilot_admin/"
-Install = Callable[[str], None]
+Install = Callable[[str], ModuleType]
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
-    """Add the new file of a recipe to its folder."""
+    """Add the new file of a recipe to its folder and import it."""
     names: list[str] = []
 
-    def add(path: str) -> None:
+    def add(path: str) -> ModuleType:
         package, directory = write(path, tmp_path)
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(directory)])
         names.append(f"{package.__name__}.{Path(path).stem}")
         for scan in SCANS:
             scan.cache_clear()
+        return import_module(names[-1])
 
     yield add
     for name in names:
@@ -144,8 +146,9 @@ def test_a_feature_is_shown_and_advertised(client: Client, monkeypatch: pytest.M
     assert client.get("/agents.json").json()["news"]["features"]["my-feature"] is True
 
 
-def test_a_tool_is_offered_and_runs(install: Install) -> None:
-    install("copilot_admin/agent/tools/current_time.py")
+def test_a_tool_is_offered_and_runs(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = install("copilot_admin/agent/tools/current_time.py")
+    monkeypatch.setattr(tools, "TOOLS", (*tools.TOOLS, module.current_time))
     form = page("copilot/add/", Role.BUILDERS)
     assert 'value="current_time"' in form
     assert "Return the day and time in a time zone." in form

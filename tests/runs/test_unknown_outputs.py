@@ -11,7 +11,7 @@ from django.test import AsyncClient, Client
 import pytest
 
 from copilot_admin.agent.tools import registry
-from copilot_admin.agent.tools.registry import ToolContext, ToolResult, tool
+from copilot_admin.agent.tools.tool import ToolContext, ToolResult, tool
 from copilot_admin.agent.values.model_call import Finish, ToolCall
 from copilot_admin.models import Conversation, Event, Outcome, Run
 from protocol.events import MessageChunk
@@ -79,7 +79,7 @@ async def forecast(context: ToolContext) -> ToolResult:
 @pytest.fixture
 def forecaster(monkeypatch: pytest.MonkeyPatch) -> None:
     """A copilot whose tool puts out the new events between two pieces of text."""
-    monkeypatch.setattr(registry, "_tools", lambda: {"forecast": forecast})
+    monkeypatch.setattr(registry, "TOOLS", (forecast,))
     call = ToolCall(id="c", name="forecast", arguments="{}")
     provider = ScriptedProvider(
         [Step((*text("Look: ").actions[:-1], call, Finish("tool_calls"))), text("wet.")]

@@ -12,9 +12,13 @@ from copilot_admin.agent.client_functions.registry import ClientFunction, Offer,
 from copilot_admin.agent.client_functions.samples import Sample
 from copilot_admin.agent.toolkits.markdown_images import without_remote_images
 from copilot_admin.agent.toolkits.texts import changed_object
-from copilot_admin.agent.tools.artifacts import check_columns
-from copilot_admin.agent.tools.chart import MAX_SERIES, has_text, text_on_x
-from copilot_admin.agent.tools.clean_html import LONGEST, html_to_show
+from copilot_admin.agent.tools.artifacts import (
+    MAX_SERIES,
+    check_columns,
+    describe_text_on_x,
+    has_text,
+)
+from copilot_admin.agent.tools.html import MAX_CHARACTERS, prepare_html
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.json import Json, JsonObject
@@ -112,9 +116,9 @@ def _data(given: GenerativeWidget, *, html_sources: Collection[str]) -> Json:
         return [changed_object(row, clean) for row in given.data]
     if given.widget_type != "html":
         return clean(given.data)
-    if len(given.data) > LONGEST:
-        raise ToolMistake(f"HTML has {LONGEST} characters at most. Write less.")
-    return html_to_show(given.data, sources=html_sources)
+    if len(given.data) > MAX_CHARACTERS:
+        raise ToolMistake(f"HTML has {MAX_CHARACTERS} characters at most. Write less.")
+    return prepare_html(given.data, sources=html_sources)
 
 
 def _chart_params(given: GenerativeWidget) -> JsonObject:
@@ -126,7 +130,7 @@ def _chart_params(given: GenerativeWidget) -> JsonObject:
     rows = [row for row in given.data if isinstance(row, dict)]
     check_columns((params.label, *params.values), rows=rows)
     if params.chartType == "scatter" and has_text(params.label, rows=rows):
-        raise ToolMistake(text_on_x(params.label))
+        raise ToolMistake(describe_text_on_x(params.label))
     drawn: dict[str, Json] = {
         "chartType": params.chartType,
         "xKey": params.label,

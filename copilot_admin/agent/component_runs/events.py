@@ -24,8 +24,8 @@ from copilot_admin.agent.component_runs.text import (
     short,
 )
 from copilot_admin.agent.toolkits.texts import cut
-from copilot_admin.agent.tools.chart import ROUND, ChartType, chart_params
-from copilot_admin.agent.tools.clean_html import cleaned
+from copilot_admin.agent.tools.artifacts import ROUND, ChartType, chart_params
+from copilot_admin.agent.tools.html import clean_html
 from protocol.components import (
     PAYLOADS,
     ComponentOutput,
@@ -196,7 +196,7 @@ class ComponentEvents:
             kind = str(payload["mime_type"] or "jpeg").removeprefix("image/")
             source = f"data:image/{escape(kind)};base64,{escape(data)}"
             html = f'<img src="{source}" alt="{escape(name)}">'
-            yield self._artifact(ArtifactType.HTML, content, cleaned(html))
+            yield self._artifact(ArtifactType.HTML, content, clean_html(html))
         elif data:
             yield from self._chunk(f"{plain(name or 'An image')} is too large to be shown.\n\n")
 

@@ -8,7 +8,7 @@ from pydantic import WithJsonSchema
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.components.chart_rows import chart_rows
 from copilot_admin.agent.toolkits.table_operations.steps import ColumnsArgument, RowsArgument
-from copilot_admin.agent.tools.chart import ChartType
+from copilot_admin.agent.tools.artifacts import ChartType
 from protocol.components import ComponentOutput, ContentType
 
 Type = Annotated[str, WithJsonSchema({"type": "string", "enum": [one.value for one in ChartType]})]

@@ -11,7 +11,7 @@ from copilot_admin.agent.toolkits.table_operations import (
     numbers,
     read_table,
 )
-from copilot_admin.agent.tools.chart import MAX_SERIES, ROUND, ChartType, text_on_x
+from copilot_admin.agent.tools.artifacts import MAX_SERIES, ROUND, ChartType, describe_text_on_x
 
 MAX_POINTS = 5000  # more are no line that anybody could read
 
@@ -105,7 +105,7 @@ def _kind(type: str) -> ChartType:
 def _check_x(rows: Sequence[Row], column: str) -> None:
     cells = [row[column] for row in rows if not is_empty(row[column])]
     if any(number_of(cell) is None for cell in cells):
-        raise ValueError(text_on_x(column))
+        raise ValueError(describe_text_on_x(column))
 
 
 def _check_series(kind: ChartType, columns: Sequence[str]) -> None:

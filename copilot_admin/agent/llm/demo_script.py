@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import json
 import re
 
-from copilot_admin.agent.tools.chart import MAX_SERIES
+from copilot_admin.agent.tools.artifacts import MAX_SERIES
 from copilot_admin.agent.values.model_call import (
     ModelCall,
     ModelMessage,

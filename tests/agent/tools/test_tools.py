@@ -9,14 +9,8 @@ from uuid import UUID
 import pytest
 
 from copilot_admin.agent.client.data_wishes import GetWidgetData
-from copilot_admin.agent.tools.registry import (
-    Tool,
-    ToolContext,
-    ToolResult,
-    find_tools,
-    tool,
-    tool_names,
-)
+from copilot_admin.agent.tools.registry import find_tools, tool_names
+from copilot_admin.agent.tools.tool import Tool, ToolContext, ToolResult, tool
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, repeatable, schema_of
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.events import ArtifactType, MessageArtifact

@@ -1,0 +1,96 @@
+"""Definition of a tool that runs on the server."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from inspect import Parameter, getdoc, signature
+from typing import Any, Concatenate, ParamSpec, TypeAlias, get_type_hints
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, create_model
+
+from copilot_admin.agent.tools.tool_arguments import read_arguments, schema_of
+from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
+from protocol.events import ArtifactType, Event, MessageArtifact
+from protocol.json import JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    """What a tool knows besides its arguments.
+
+    Attributes:
+        id: Id of the artifact that this call makes, unique in the chat.
+        html_sources: Origins from which images in HTML may be loaded.
+    """
+
+    id: UUID
+    html_sources: tuple[str, ...] = ()
+
+    def artifact(
+        self, type: ArtifactType, *, name: str, description: str, content: Any, **more: Any
+    ) -> MessageArtifact:
+        """Return an artifact with the id of this call."""
+        return MessageArtifact(
+            type=type,
+            uuid=str(self.id),
+            artifact_name=name,
+            description=description,
+            content=content,
+            **more,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """Text for the model and events for the user; with `failed`, the text is an error."""
+
+    text: str
+    events: tuple[Event, ...] = ()
+    failed: bool = False
+
+
+_P = ParamSpec("_P")
+ToolFunction: TypeAlias = Callable[..., Awaitable[ToolResult]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool with its schema and sample arguments, which the contract tests run."""
+
+    schema: ToolSchema
+    arguments: type[BaseModel]
+    function: ToolFunction
+    samples: Sequence[JsonObject]
+
+    async def run(self, call: ToolCall, *, context: ToolContext) -> ToolResult:
+        """Run the tool with the arguments that the model wrote.
+
+        Raises:
+            ToolMistake: The arguments are wrong.
+        """
+        given = read_arguments(self.arguments, call)
+        return await self.function(context, **dict(given))
+
+
+def tool(
+    *, samples: Sequence[JsonObject]
+) -> Callable[[Callable[Concatenate[ToolContext, _P], Awaitable[ToolResult]]], Tool]:
+    """Make a tool of a typed async function: name, docstring and annotations are its schema."""
+
+    def make(function: Callable[Concatenate[ToolContext, _P], Awaitable[ToolResult]]) -> Tool:
+        hints = get_type_hints(function, include_extras=True)
+        _, *parameters = signature(function).parameters.values()
+        fields: dict[str, Any] = {
+            one.name: (hints[one.name], ... if one.default is Parameter.empty else one.default)
+            for one in parameters
+        }
+        config = ConfigDict(extra="ignore")
+        arguments = create_model(function.__name__, __config__=config, **fields)
+        schema = ToolSchema(
+            name=function.__name__,
+            description=getdoc(function) or "",
+            parameters=schema_of(arguments),
+        )
+        return Tool(schema=schema, arguments=arguments, function=function, samples=samples)
+
+    return make
