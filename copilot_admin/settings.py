@@ -194,7 +194,6 @@ TEMPLATES = [
         },
     }
 ]
-FORM_RENDERER = "copilot_admin.rendering.inputs.InputsWritten"
 STATIC_URL = "/static/"
 STATIC_ROOT = VAR_DIR / "static"
 STORAGES = {

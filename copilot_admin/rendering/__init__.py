@@ -1,1 +1,1 @@
-"""Untrusted values as HTML and SVG: text, Markdown, tables, charts and inputs of forms."""
+"""Untrusted values as HTML, SVG and CSV."""

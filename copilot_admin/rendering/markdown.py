@@ -1,7 +1,8 @@
-"""Markdown of strangers as HTML that can do nothing; the one place that makes safe strings."""
+"""Markdown written by people, models or tools as harmless HTML."""
 
 from collections.abc import MutableMapping, Sequence
 from html import escape
+import re
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -9,16 +10,15 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 import nh3
 
-from copilot_admin.rendering.markdown_room import as_written, keep_in_room
-
 # Measured: 50,000 characters of prose take 70 ms, of the worst patterns found 400 ms.
-MOST_FORMATTED = 50_000
+MAX_FORMATTED = 50_000
 # Unclosed brackets are the one pattern that costs the square of its length.
-MOST_BRACKETS = 2_000
+MAX_BRACKETS = 2_000
 FIRST_HEADING = 4  # a page, a turn and an answer stand above
 
 TAGS = frozenset(
@@ -27,42 +27,54 @@ TAGS = frozenset(
 )
 ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
 ALIGNMENTS = {f"text-align:{side}": f"ca-align-{side}" for side in ("left", "center", "right")}
-CLASSES = {
-    "td": set(ALIGNMENTS.values()),
-    "th": set(ALIGNMENTS.values()),
-    "span": {"ca-muted", "ca-said-plain", "ca-unloaded"},
-}
+_CLEANER = nh3.Cleaner(
+    tags=set(TAGS),
+    attributes=ATTRIBUTES,
+    allowed_classes={
+        "td": set(ALIGNMENTS.values()),
+        "th": set(ALIGNMENTS.values()),
+        "span": {"ca-muted", "ca-said-plain", "ca-unloaded"},
+    },
+    # Code doesn't wrap; with a tab stop it can be scrolled by keyboard.
+    set_tag_attribute_values={"a": {"target": "_blank"}, "pre": {"tabindex": "0"}},
+    url_schemes={"http", "https", "mailto"},
+    link_rel="noopener noreferrer nofollow",
+)
+# LaTeX between \( \), \[ \], $$ $$ or $ $. A single dollar sign is one only as Pandoc reads it, so that
+# "$5 to $6" stays an amount.
+_FORMULA = re.compile(
+    r"\\\(.{1,2000}?\\\)|\\\[.{1,2000}?\\\]|\$\$.{1,2000}?\$\$|\$(?![\s$])[^$\n]{0,500}(?<!\s)\$(?!\d)",
+    re.DOTALL,
+)
 
 
 def safe_html(text: str) -> SafeString:
-    """Renders Markdown written by people, models or tools.
+    """Render untrusted Markdown.
 
-    No HTML of the text survives, nothing is loaded from anywhere (an image becomes its text and
-    the name of its host), and links leave without saying where they come from.
-
-    Args:
-        text: Markdown. Of very long texts, and of those with too many elements, what is too much
-            keeps only its line breaks, and words say so.
+    No HTML of the text survives, nothing is loaded (an image becomes its text and the name of its
+    host), and links send no referrer. Very long texts keep only their line breaks.
     """
-    if len(text) > MOST_FORMATTED or text.count("[") > MOST_BRACKETS:
+    if len(text) > MAX_FORMATTED or text.count("[") > MAX_BRACKETS:
         words = gettext("Shown as it was written: there is too much to format.")
-        return _clean(as_written(text, words=words))
-    return _clean(_MARKDOWN.render(text))
-
-
-def _clean(html: str) -> SafeString:
-    return SafeString(  # the last step: what nh3 lets through is what is shown
-        nh3.clean(
-            html,
-            tags=set(TAGS),
-            attributes={tag: set(names) for tag, names in ATTRIBUTES.items()},
-            allowed_classes=CLASSES,
-            # Code does not wrap: who has no mouse reads the ends of its lines from within.
-            set_tag_attribute_values={"a": {"target": "_blank"}, "pre": {"tabindex": "0"}},
-            url_schemes={"http", "https", "mailto"},
-            link_rel="noopener noreferrer nofollow",
+        html = (
+            f'<span class="ca-muted">{escape(words)}</span>\n'
+            f'<span class="ca-said-plain">{escape(text)}</span>'
         )
-    )
+    else:
+        html = _MARKDOWN.render(text)
+    return SafeString(_CLEANER.clean(html))  # sanitized as the last step
+
+
+def _keep_formula(state: StateInline, silent: bool) -> bool:
+    if state.src[state.pos] not in "\\$":
+        return False
+    found = _FORMULA.match(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    if not silent:
+        state.push("text", "", 0).content = found[0]
+    state.pos = found.end()
+    return True
 
 
 def _heading(
@@ -84,8 +96,8 @@ def _cell(
 def _link(
     self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: object
 ) -> str:
-    address = escape(str(tokens[at].attrGet("href")))
-    return f'<a href="{address}" title="{address}">'
+    url = escape(str(tokens[at].attrGet("href")))
+    return f'<a href="{url}" title="{url}">'
 
 
 def _image(
@@ -97,23 +109,23 @@ def _image(
 ) -> str:
     token = tokens[at]
     text = self.renderInlineAsText(token.children, options, env)
-    host = host_of(str(token.attrGet("src"))) or gettext("no host")
+    host = get_host(str(token.attrGet("src"))) or gettext("no host")
     words = gettext("Image not loaded: %(text)s (%(host)s)") % {"text": text, "host": host}
     return f'<span class="ca-unloaded">{escape(words)}</span>'
 
 
-def host_of(address: str) -> str:
-    """The host of a web address; nothing where there is none."""
+def get_host(url: str) -> str:
+    """Return the host of a URL, or "" if it has none."""
     try:
-        return urlsplit(address).hostname or ""
+        return urlsplit(url).hostname or ""
     except ValueError:  # such as an unfinished IPv6 address
         return ""
 
 
-def _markdown() -> MarkdownIt:
+def _make_markdown() -> MarkdownIt:
     markdown = MarkdownIt("commonmark", {"html": False, "breaks": True})
     markdown.enable(["table", "strikethrough"])
-    keep_in_room(markdown)
+    markdown.inline.ruler.before("escape", "formula", _keep_formula)
     for name, rule in {
         "heading_open": _heading,
         "heading_close": _heading,
@@ -126,4 +138,4 @@ def _markdown() -> MarkdownIt:
     return markdown
 
 
-_MARKDOWN = _markdown()
+_MARKDOWN = _make_markdown()

@@ -10,7 +10,7 @@ from copilot_admin.admin.transcripts.words import ShownWords, outcome_words, sta
 from copilot_admin.models import Conversation
 from copilot_admin.pricing.money import FormattedCost, format_cost, format_cost_sums, format_exact
 from copilot_admin.rendering import text
-from copilot_admin.rendering.marking import marked
+from copilot_admin.rendering.highlight import highlight
 from copilot_admin.storage.search_text import normalize
 from copilot_admin.transcripts.queries import CostView, TurnView
 
@@ -97,7 +97,7 @@ def with_marks(context: template.Context, value: object) -> SafeString:
     """A text or safe HTML, with the words marked that were searched for on this page."""
     safe = SafeString(conditional_escape(value))  # type: ignore[arg-type]  # it takes anything
     phrases = context.get("phrases")
-    return marked(safe, phrases) if phrases else safe
+    return highlight(safe, phrases) if phrases else safe
 
 
 @register.simple_tag(takes_context=True)

@@ -1,4 +1,4 @@
-"""Charts as geometry: what is drawn where."""
+"""Charts are drawn as geometry."""
 
 from math import isfinite
 import re
@@ -7,12 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.rendering.charts import chart_of
-from copilot_admin.rendering.charts.cartesian import MOST_POINTS
-from copilot_admin.rendering.charts.circular import MOST_SLICES
-from copilot_admin.rendering.charts.plot import MOST_SERIES
-from copilot_admin.rendering.charts.scales import number_of, round_ticks
-from copilot_admin.rendering.charts.scene import (
+from copilot_admin.rendering.chart_plot import MAX_SERIES, parse_number, round_ticks
+from copilot_admin.rendering.charts import MAX_POINTS, MAX_SLICES, chart_of
+from copilot_admin.rendering.svg import (
     WIDTH,
     DrawnChart,
     LegendEntry,
@@ -56,17 +53,17 @@ def test_a_gap_interrupts_a_line():
 
 
 def test_many_points_are_thinned_and_it_is_said():
-    chart = drawn("line", [{"day": n, "close": n} for n in range(MOST_POINTS * 3)])
+    chart = drawn("line", [{"day": n, "close": n} for n in range(MAX_POINTS * 3)])
     assert chart.note == "One row in 3 is drawn; there are 1200."
-    assert chart.shapes[0].path.count("L") == MOST_POINTS - 1
+    assert chart.shapes[0].path.count("L") == MAX_POINTS - 1
     assert len(chart.shapes) == 1
 
 
 def test_many_series_are_cut_and_it_is_said():
-    keys = [f"s{n}" for n in range(MOST_SERIES + 3)]
+    keys = [f"s{n}" for n in range(MAX_SERIES + 3)]
     chart = drawn("line", [dict.fromkeys(keys, 1) | {"day": "a"}], *keys)
-    assert len(chart.legend) == MOST_SERIES
-    assert chart.note == f"{MOST_SERIES} of {len(keys)} series are drawn."
+    assert len(chart.legend) == MAX_SERIES
+    assert chart.note == f"{MAX_SERIES} of {len(keys)} series are drawn."
     assert chart.legend[8].colour == 1
 
 
@@ -120,7 +117,7 @@ def test_a_ring_has_a_hole():
 
 def test_small_slices_become_one():
     chart = ring("pie", [{"day": f"d{n}", "volume": n} for n in range(1, 13)])
-    assert len(chart.shapes) == MOST_SLICES + 1
+    assert len(chart.shapes) == MAX_SLICES + 1
     assert chart.legend[-1] == LegendEntry(label="4 others: 10 (12.8%)", colour=0)
 
 
@@ -239,7 +236,7 @@ def test_beside_counts_there_are_no_fractions(counts, labels):
     ],
 )
 def test_numbers_are_told_from_everything_else(value, number):
-    assert number_of(value) == number
+    assert parse_number(value) == number
 
 
 def test_a_shape_is_one_element_whose_texts_stay_text():

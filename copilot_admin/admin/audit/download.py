@@ -6,7 +6,7 @@ from asgiref.sync import sync_to_async
 
 from copilot_admin.audit.forwarding import entry_values, format_json
 from copilot_admin.models.audit import AuditEntry, AuditEntryQuerySet
-from copilot_admin.rendering.no_formula import csv_lines
+from copilot_admin.rendering.csv_safe import format_csv
 from protocol.json import Json
 
 BATCH = 1000
@@ -56,13 +56,13 @@ def _batch(rows: AuditEntryQuerySet, sequence: int) -> list[AuditEntry]:
 
 
 def _head(form: str) -> str:
-    return MARK + csv_lines([COLUMNS]) if form == "csv" else ""
+    return MARK + format_csv([COLUMNS]) if form == "csv" else ""
 
 
 def _written(entries: list[AuditEntry], form: str) -> str:
     if form == "jsonl":
         return "".join(f"{format_json(one)}\n" for one in entries)
-    return csv_lines(list(map(_cell, map(entry_values(one).get, COLUMNS))) for one in entries)
+    return format_csv(list(map(_cell, map(entry_values(one).get, COLUMNS))) for one in entries)
 
 
 def _cell(value: Json) -> str | int:

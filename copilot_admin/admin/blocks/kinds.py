@@ -8,8 +8,8 @@ from django.utils.safestring import SafeString
 
 from copilot_admin.admin.blocks.contents import DataExcerpt
 from copilot_admin.admin.blocks.results import SourceResult
-from copilot_admin.rendering.charts import DrawnChart
 from copilot_admin.rendering.markdown import safe_html
+from copilot_admin.rendering.svg import DrawnChart
 from copilot_admin.transcripts.queries import CallView, MessageView
 
 FOLDER = "admin/copilot_admin/conversation/blocks"

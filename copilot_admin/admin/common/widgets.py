@@ -12,8 +12,6 @@ from django.template.backends.base import BaseEngine
 from django.utils.functional import Promise, cached_property
 from django.utils.safestring import SafeString
 
-from copilot_admin.rendering.inputs import input_html
-
 Text = str | Promise
 
 
@@ -70,7 +68,6 @@ class DescribedRadio(PageWidget, forms.RadioSelect):
         option["description"] = self.descriptions.get(str(value), "")
         if option["description"]:
             option["attrs"]["aria-describedby"] = f"{option['attrs'].get('id', name)}_help"
-        option["input"] = input_html(option)
         return option
 
 

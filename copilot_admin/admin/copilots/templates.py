@@ -35,8 +35,9 @@ from copilot_admin.import_export.templates import (
     usual_provider,
 )
 from copilot_admin.models import Access, Copilot, Provider
-from copilot_admin.rendering.charts import DrawnChart, chart_of
+from copilot_admin.rendering.charts import chart_of
 from copilot_admin.rendering.markdown import safe_html
+from copilot_admin.rendering.svg import DrawnChart
 
 FOLDER = "admin/copilot_admin/copilot"
 

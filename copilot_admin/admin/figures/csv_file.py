@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.http import HttpResponse
 
 from copilot_admin.admin.figures.cells import FigureCell
-from copilot_admin.rendering.no_formula import csv_lines
+from copilot_admin.rendering.csv_safe import format_csv
 
 _MARK = "\ufeff"  # so that spreadsheets read it as UTF-8
 
@@ -14,7 +14,7 @@ def csv_response(
     name: str, columns: Sequence[str], rows: Sequence[Sequence[FigureCell]]
 ) -> HttpResponse:
     """A table to be saved as a file."""
-    text = csv_lines([columns, *([cell.raw for cell in row] for row in rows)])
+    text = format_csv([columns, *([cell.raw for cell in row] for row in rows)])
     return HttpResponse(
         _MARK + text,
         content_type="text/csv; charset=utf-8",

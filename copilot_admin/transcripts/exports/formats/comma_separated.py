@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.rendering.no_formula import csv_lines
+from copilot_admin.rendering.csv_safe import format_csv
 from copilot_admin.transcripts.exports.conversations import ExportedConversation, ExportedTurn
 from copilot_admin.transcripts.exports.format import About, ExportFormat
 from copilot_admin.transcripts.exports.words import (
@@ -44,7 +44,7 @@ class CommaSeparated(ExportFormat):
 
 
 def _line(cells: Sequence[Cell]) -> str:
-    return csv_lines([cells])
+    return format_csv([cells])
 
 
 def _said(text: str, turn: ExportedTurn) -> str:

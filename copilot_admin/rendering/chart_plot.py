@@ -1,20 +1,13 @@
-"""A plot with two axes: which rows it draws, where values are in it, how it becomes a chart."""
+"""A plot with two axes: scales, ticks, and the rows that are drawn."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import ceil, floor, isfinite, log10
 from unicodedata import east_asian_width
 
 from django.utils.translation import gettext
 
-from copilot_admin.rendering.charts.scales import (
-    Scale,
-    are_whole,
-    extent,
-    number_of,
-    round_ticks,
-    thinned,
-)
-from copilot_admin.rendering.charts.scene import (
+from copilot_admin.rendering.svg import (
     HEIGHT,
     WIDTH,
     DrawnChart,
@@ -29,15 +22,32 @@ from copilot_admin.rendering.charts.scene import (
 from copilot_admin.rendering.text import cell_text, number_text, shortened
 from protocol.json import JsonObject
 
-MOST_SERIES = 12
+MAX_SERIES = 12
 X_LABELS = 8
 X_LABEL_LENGTH = 12
-TOP, BOTTOM, BESIDE = 14.0, HEIGHT - 40, 22.0
+TOP, BOTTOM, MARGIN = 14.0, HEIGHT - 40, 22.0
 CHARACTER = 6.4  # width of a character of an axis label
-WIDE = "WF"  # East Asian widths of characters that take twice as much
 MIDNIGHT = "T00:00:00"
+WANTED_TICKS = 5
+ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """Maps values between `low` and `high` to places between `start` and `end`."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def place(self, value: float) -> float:
+        """Return the pixel at which a value is drawn."""
+        # Halves can't overflow.
+        share = (value / 2 - self.low / 2) / (self.high / 2 - self.low / 2)
+        return self.start + share * (self.end - self.start)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,24 +77,24 @@ class Plot:
 
     @property
     def frame(self) -> Frame:
-        """Where values are drawn; labels need room beside it, of the x axis half of the outer ones."""
+        """The rectangle of the values, inside the labels of both axes."""
         widest = max(len(tick.label) for tick in self.y_ticks)
-        first, last = (_width(self.labels[place]) / 2 for place in (0, -1))
+        first, last = (_label_width(self.labels[index]) / 2 for index in (0, -1))
         return Frame(
             left=max(18 + widest * CHARACTER, first),
             top=TOP,
-            right=WIDTH - max(BESIDE, last),
+            right=WIDTH - max(MARGIN, last),
             bottom=BOTTOM,
         )
 
     def evenly(self) -> list[float]:
-        """A place on the x axis for each row, from edge to edge."""
+        """Return a place on the x axis for each row, from edge to edge."""
         frame, last = self.frame, max(len(self.labels) - 1, 1)
         scale = Scale(low=0, high=last, start=frame.left, end=frame.right)
         return [scale.place(index) for index in range(len(self.labels))]
 
     def points(self, places: Sequence[float], series: PlottedSeries) -> list[Point | None]:
-        """Where the values of a series are; None where there is none."""
+        """Return the points of a series; None where there is no value."""
         return [
             None if value is None else (place, self.y_scale.place(value))
             for place, value in zip(places, series.values, strict=True)
@@ -93,7 +103,7 @@ class Plot:
     def dots(
         self, places: Sequence[float], series: PlottedSeries, *, radius: float
     ) -> Iterator[DrawnShape]:
-        """A disc for each value of a series."""
+        """Yield a disc for each value of a series."""
         points = self.points(places, series)
         for point, label, value in zip(points, self.labels, series.values, strict=True):
             if point is not None and value is not None:
@@ -107,7 +117,7 @@ class Plot:
     def chart(
         self, kind: str, shapes: Sequence[DrawnShape], *, x_ticks: tuple[Tick, ...]
     ) -> DrawnChart:
-        """The chart with its axes, legend and shapes."""
+        """Return the chart with its axes, legend and shapes."""
         scale = self.y_scale
         return DrawnChart(
             kind=kind,
@@ -123,40 +133,42 @@ class Plot:
         )
 
     def named_ticks(self, places: Sequence[float]) -> tuple[Tick, ...]:
-        """As many labels of the rows as there is room for."""
+        """Return as many labels of the rows as fit below the x axis."""
         return tuple(
             Tick(at=places[index], label=shortened(self.labels[index], most=X_LABEL_LENGTH))
-            for index in thinned(len(self.labels), most=X_LABELS)
+            for index in thin_out(len(self.labels), limit=X_LABELS)
         )
 
 
-def plot_of(
+def make_plot(
     rows: Sequence[JsonObject],
     *,
     x_key: str,
     y_keys: Sequence[str],
-    most: int,
+    max_rows: int,
     from_zero: bool = False,
 ) -> Plot | None:
-    """Lays out a plot; None when the rows hold no number under these keys.
+    """Lay out a plot, or return None if the rows hold no number under these keys.
 
     Args:
         rows: The data.
-        x_key: What stands on the x axis.
+        x_key: Key of the x axis.
         y_keys: One for each series.
-        most: How many rows may be drawn; of more, every n-th is taken.
-        from_zero: Whether zero has to be on the y axis.
+        max_rows: Of more rows every n-th is drawn.
+        from_zero: The y axis includes zero.
     """
-    kept = [rows[index] for index in thinned(len(rows), most=most)]
+    kept = [rows[index] for index in thin_out(len(rows), limit=max_rows)]
     series = tuple(
-        PlottedSeries(index=index, name=key, values=tuple(number_of(row.get(key)) for row in kept))
-        for index, key in enumerate(y_keys[:MOST_SERIES])
+        PlottedSeries(
+            index=index, name=key, values=tuple(parse_number(row.get(key)) for row in kept)
+        )
+        for index, key in enumerate(y_keys[:MAX_SERIES])
     )
     numbers = [value for one in series for value in one.values if value is not None]
     if not numbers:
         return None
-    enclosed = extent([*numbers, 0.0] if from_zero else numbers)
-    rounds = round_ticks(*enclosed, whole=are_whole(numbers))
+    enclosed = [*numbers, 0.0] if from_zero else numbers
+    rounds = round_ticks(min(enclosed), max(enclosed), whole=are_whole(numbers))
     scale = Scale(low=rounds[0], high=rounds[-1], start=BOTTOM, end=TOP)
     return Plot(
         x_key=x_key,
@@ -164,24 +176,61 @@ def plot_of(
         series=series,
         y_scale=scale,
         y_ticks=tuple(Tick(at=scale.place(n), label=number_text(n)) for n in rounds),
-        note=" ".join(_left_out(len(rows), len(y_keys), most=most)),
+        note=" ".join(_describe_left_out(len(rows), len(y_keys), max_rows=max_rows)),
     )
 
 
-def _width(label: str) -> float:
-    shown = shortened(label, most=X_LABEL_LENGTH)
-    return CHARACTER * sum(2 if east_asian_width(sign) in WIDE else 1 for sign in shown)
+def parse_number(value: object) -> float | None:
+    """Return a value as a finite number; texts such as `12.5` count, everything else is None."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if isfinite(number) and abs(number) < 1e300 else None
+
+
+def round_ticks(
+    low: float, high: float, *, wanted: int = WANTED_TICKS, whole: bool = False
+) -> list[float]:
+    """Return about `wanted` round numbers that enclose a range, only whole ones for counts."""
+    if low == high:
+        margin = abs(low) / 10 or 1.0
+        low = low if whole and not low else low - margin  # no count is below zero
+        high += margin
+    rough = (high - low) / wanted
+    power = 10.0 ** floor(log10(rough))
+    step = next(power * step for step in ROUND_STEPS if power * step >= rough * 0.999)
+    if whole and not step.is_integer():
+        step = float(ceil(step))
+    first, last = floor(low / step), ceil(high / step)
+    return [number * step for number in range(first, last + 1)]
+
+
+def are_whole(values: Iterable[float]) -> bool:
+    return all(float(value).is_integer() for value in values)
+
+
+def thin_out(count: int, *, limit: int) -> list[int]:
+    """Return at most `limit` indexes of `count` things, evenly from the first on."""
+    return list(range(0, count, max(1, ceil(count / limit))))
 
 
 def point_text(label: str, name: str, value: float) -> str:
-    """What pointing at a value says."""
+    """Return the tooltip of a value."""
     return f"{label}, {name}: {number_text(value)}"
 
 
-def _left_out(rows: int, keys: int, *, most: int) -> Iterator[str]:
-    if rows > most:
+def _label_width(label: str) -> float:
+    shown = shortened(label, most=X_LABEL_LENGTH)
+    return CHARACTER * sum(2 if east_asian_width(sign) in "WF" else 1 for sign in shown)
+
+
+def _describe_left_out(rows: int, keys: int, *, max_rows: int) -> Iterator[str]:
+    if rows > max_rows:
         words = gettext("One row in %(step)d is drawn; there are %(count)d.")
-        yield words % {"step": thinned(rows, most=most)[1], "count": rows}
-    if keys > MOST_SERIES:
+        yield words % {"step": thin_out(rows, limit=max_rows)[1], "count": rows}
+    if keys > MAX_SERIES:
         words = gettext("%(shown)d of %(count)d series are drawn.")
-        yield words % {"shown": MOST_SERIES, "count": keys}
+        yield words % {"shown": MAX_SERIES, "count": keys}

@@ -1,4 +1,4 @@
-"""The parts of a drawn chart, each of them one SVG element; a template writes what is around the shapes."""
+"""Parts of a drawn chart, each one SVG element; a template writes what is around the shapes."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,7 +13,7 @@ COLOURS = 8  # series beyond take the first colour again
 
 
 class ShapeKind(StrEnum):
-    """How a shape of a chart is painted."""
+    """CSS class of a shape."""
 
     LINE = "line"
     BAR = "bar"
@@ -23,7 +23,7 @@ class ShapeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnShape:
-    """A path; `label` is what pointing at it says."""
+    """A path; `label` is its tooltip."""
 
     kind: ShapeKind
     path: str
@@ -41,7 +41,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """The rectangle in which values are drawn, in the units of the picture."""
+    """The rectangle in which values are drawn, in SVG units."""
 
     left: float
     top: float
@@ -51,7 +51,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LegendEntry:
-    """What a colour stands for."""
+    """A colour with its meaning."""
 
     label: str
     colour: int
@@ -63,9 +63,9 @@ class DrawnChart:
 
     Attributes:
         frame: None for round charts, which have no axes.
-        baseline: Where zero is, on the y axis.
-        note: What the picture leaves out, in words.
-        drawn_columns: The keys of the rows that it shows.
+        baseline: Place of zero on the y axis.
+        note: Text about rows or series that are left out.
+        drawn_columns: Keys of the rows that the chart shows.
     """
 
     kind: str
@@ -86,22 +86,22 @@ class DrawnChart:
 
     @property
     def drawn(self) -> SafeString:
-        """The shapes as SVG: a page of figures has five hundred, and a template takes long for each."""
-        return SafeString("\n".join(map(_drawn, self.shapes)))
+        """The shapes as SVG; a page of figures has five hundred, too many for a template."""
+        return SafeString("\n".join(map(_draw, self.shapes)))
 
 
-def _drawn(shape: DrawnShape) -> str:
+def _draw(shape: DrawnShape) -> str:
     painted = f'class="ca-{shape.kind} ca-colour-{shape.colour}"'
     return f'<path {painted} d="{escape(shape.path)}"><title>{escape(shape.label)}</title></path>'
 
 
 def colour_of(index: int) -> int:
-    """The colour of the n-th series, from 1."""
+    """Return the number of the colour of a series, from 1."""
     return index % COLOURS + 1
 
 
 def line_path(points: list[tuple[float, float] | None]) -> str:
-    """A line through points; None interrupts it."""
+    """Return the path of a line through points; None interrupts it."""
     parts = []
     pen_is_down = False
     for point in points:
@@ -114,12 +114,12 @@ def line_path(points: list[tuple[float, float] | None]) -> str:
 
 
 def bar_path(*, left: float, width: float, start: float, end: float) -> str:
-    """An upright rectangle from one height to another."""
+    """Return the path of an upright rectangle from one height to another."""
     return f"M{left:.1f} {start:.1f}h{width:.1f}V{end:.1f}h{-width:.1f}z"
 
 
 def dot_path(*, x: float, y: float, radius: float) -> str:
-    """The path of a disc around a point."""
+    """Return the path of a disc around a point."""
     across = 2 * radius
     return (
         f"M{x - radius:.1f} {y:.1f}"
@@ -130,13 +130,13 @@ def dot_path(*, x: float, y: float, radius: float) -> str:
 def slice_path(
     *, start: float, share: float, centre: tuple[float, float], radii: tuple[float, float]
 ) -> str:
-    """A piece of a ring, clockwise from twelve.
+    """Return the path of a piece of a ring, clockwise from twelve.
 
     Args:
-        start: Where it begins, as a share of the whole circle.
-        share: How much of the circle it takes.
+        start: Beginning, as a share of the whole circle.
+        share: Share of the circle that it takes.
         centre: x and y.
-        radii: Inner and outer; an inner of 0 makes a piece of a pie.
+        radii: Inner and outer; an inner radius of 0 makes a piece of a pie.
     """
     share = min(share, 0.99999)  # an arc that ends where it began would not be drawn
     inner, outer = radii

@@ -1,4 +1,4 @@
-"""Marks words in HTML that is safe already: its texts stay texts, its elements stay where they are."""
+"""Highlighting of search words in HTML that is already safe."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -9,8 +9,8 @@ from django.utils.safestring import SafeString
 
 from copilot_admin.storage.search_text import find_spans, normalize
 
-# Characters of one piece of HTML; a search looks at less. Beyond it nothing is marked.
-MOST_MARKED = 60_000
+# Characters of one piece of HTML. Beyond them nothing is highlighted.
+MAX_HIGHLIGHTED = 60_000
 _TOKEN = re.compile(r"""<(?:[^<>"']|"[^"]*"|'[^']*')*>|[^<]+|<""")
 _SIGN = re.compile(r"&(?:#\d+|#x[\da-fA-F]+|\w+);|.", re.DOTALL)
 # Elements inside of a line: a phrase may begin in one and end in another.
@@ -19,13 +19,8 @@ _INLINE = re.compile(r"</?(?:a|b|code|del|em|i|s|span|strong)\b", re.IGNORECASE)
 Place = tuple[int, int]  # a token and a sign of it
 
 
-def marked(safe: SafeString, phrases: Sequence[str]) -> SafeString:
-    """Puts every phrase into `mark` elements, one for each text that it goes through.
-
-    Args:
-        safe: HTML that may be shown as it is.
-        phrases: Folded.
-    """
+def highlight(safe: SafeString, phrases: Sequence[str]) -> SafeString:
+    """Wrap every occurrence of the normalized phrases in `mark` elements."""
     tokens: list[str] = _TOKEN.findall(safe)
     shown, places = _signs(tokens)
     folded = normalize(shown)
@@ -37,7 +32,7 @@ def marked(safe: SafeString, phrases: Sequence[str]) -> SafeString:
             hits[place[0]].add(place[1])
     for number, signs in hits.items():
         tokens[number] = "".join(_with_marks(_SIGN.findall(tokens[number]), signs))
-    return SafeString("".join(tokens))  # what came was safe, and only marks were put between
+    return SafeString("".join(tokens))  # safe input, and only `mark` was added
 
 
 def _signs(tokens: Sequence[str]) -> tuple[str, list[Place | None]]:
@@ -46,10 +41,10 @@ def _signs(tokens: Sequence[str]) -> tuple[str, list[Place | None]]:
     length = 0
     for number, token in enumerate(tokens):
         length += len(token)
-        if length > MOST_MARKED:
+        if length > MAX_HIGHLIGHTED:
             break
         if token.startswith("<"):
-            if not _INLINE.match(token):  # a line ends
+            if not _INLINE.match(token):  # the line ends
                 shown.append(" ")
                 places.append(None)
             continue

@@ -1,4 +1,4 @@
-"""Words are marked in HTML, and nothing else of it changes."""
+"""Search words are highlighted in HTML, and nothing else of it changes."""
 
 import html
 import re
@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
+from copilot_admin.rendering.highlight import MAX_HIGHLIGHTED, highlight
 from copilot_admin.rendering.markdown import safe_html
-from copilot_admin.rendering.marking import MOST_MARKED, marked
 
 OPEN, CLOSE = '<mark class="ca-hit">', "</mark>"
 
@@ -34,20 +34,20 @@ OPEN, CLOSE = '<mark class="ca-hit">', "</mark>"
         ("<p>x</p>", ["y"], "<p>x</p>"),
     ],
 )
-def test_words_are_marked_within_the_texts(safe: str, phrases: list[str], expected: str):
+def test_words_are_highlighted_within_the_texts(safe: str, phrases: list[str], expected: str):
     wanted = expected.replace("[", OPEN).replace("]", CLOSE)
-    assert marked(SafeString(safe), phrases) == wanted
+    assert highlight(SafeString(safe), phrases) == wanted
 
 
-def test_very_long_pieces_are_marked_at_their_beginning():
-    long = SafeString("<p>word</p><p>" + "x" * MOST_MARKED + " word</p>")
-    assert marked(long, ["word"]).count(OPEN) == 1
+def test_long_pieces_are_highlighted_at_their_beginning():
+    long = SafeString("<p>word</p><p>" + "x" * MAX_HIGHLIGHTED + " word</p>")
+    assert highlight(long, ["word"]).count(OPEN) == 1
 
 
 @given(st.text(max_size=60), st.lists(st.text(min_size=1, max_size=3), max_size=3))
 def test_nothing_but_marks_is_added(text: str, phrases: list[str]):
     for safe in (safe_html(text), SafeString(html.escape(text))):
-        found = marked(safe, phrases)
+        found = highlight(safe, phrases)
         assert found.replace(OPEN, "").replace(CLOSE, "") == safe
         for piece in re.findall(f"{OPEN}(.*?){CLOSE}", found, re.DOTALL):
             assert "<" not in piece or "<" not in safe.replace("<p>", "")
