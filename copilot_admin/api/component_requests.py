@@ -12,7 +12,7 @@ from copilot_admin.api.component_bodies import for_run, read_body
 from copilot_admin.api.credentials import key_and_user
 from copilot_admin.api.query import ids_of
 from copilot_admin.component_calls.access import Grant, find, grant, identify_with_key
-from copilot_admin.component_calls.call import AdmittedCall, Call, open_call
+from copilot_admin.component_calls.call import Call, CallRequest, open_call
 from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.errors import CallFailed, ComponentError, InvalidCall
@@ -62,7 +62,7 @@ async def carry_out(
     ids = ids_of(request)
     identity = _get_identity(address, caller, granted)
     await admit_request(identity, id=str(ids.run_id), deadline=deadline)
-    asked = AdmittedCall(
+    asked = CallRequest(
         granted=granted,
         parameters=body.parameters,
         as_program=action == RUN,
@@ -79,7 +79,7 @@ async def carry_out(
 
 def _get_identity(address: str, caller: Caller, granted: Grant) -> RequestIdentity:
     return RequestIdentity(
-        copilot_id=granted.lender.id if granted.lender else None,
+        copilot_id=granted.copilot.id if granted.copilot else None,
         key_id=caller.key_id,
         user=caller.user_id,
         address=get_client_network(address),
@@ -107,7 +107,7 @@ async def _whole(call: Call) -> HttpResponse:
 
 
 def _envelope(call: Call) -> Envelope:
-    asked = call.asked
+    asked = call.request
     end_user = asked.parameters.get("_sys_end_user_id")
     return Envelope(
         component=asked.granted.component.name,

@@ -1,5 +1,1 @@
-"""Components called over HTTP: who may call what, with which files, and what is kept of it.
-
-In come a caller, a name and arguments; out come outputs, and a record of the call. Doors: `access`,
-`call`, `files`.
-"""
+"""Components called over HTTP: access, execution and records."""

@@ -1,10 +1,10 @@
-"""Which component a key may call, and which copilot lends it model and settings.
+"""Access of endpoint keys to components.
 
-A key for every copilot may call every component. A key for some may call what is switched on in
-their published versions.
+A key for every copilot may call every component. A key for some copilots may call what is switched on
+in their published versions. A call has the model and settings of one of these copilots.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,28 +22,21 @@ class Grant:
     """A component that may be called.
 
     Attributes:
-        lender: The copilot whose model it may ask; None: it has no model.
-        config: What the lender's builder set.
+        copilot: Provides the model; None: there is no model.
+        config: The settings of the component in this copilot.
     """
 
     component: type[Component]
     caller: Caller
-    lender: LiveCopilot | None = None
+    copilot: LiveCopilot | None = None
     config: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Loan:
-    copilot: LiveCopilot
-    use: ComponentUse
-
-
 def identify_with_key(key: str | None, user: AskingUser | None = None) -> Caller:
-    """Finds out who calls; there are no anonymous callers of components.
+    """Identify the caller; components have no anonymous callers.
 
     Raises:
-        Unauthorized: There is no key, or it is unknown, expired or revoked; or nobody knows who
-            calls, where the server wants to know it.
+        Unauthorized: The key is missing, unknown, expired or revoked, or the server requires a user.
     """
     caller = identify(key, user)
     check_user(caller)
@@ -56,10 +49,10 @@ def identify_with_key(key: str | None, user: AskingUser | None = None) -> Caller
 
 
 def find(name: str, version: str = LATEST) -> type[Component]:
-    """A component of this server.
+    """Return a component of this server.
 
     Raises:
-        NotFound: There is none of this name, or not in this version.
+        NotFound: No component has this name and version.
     """
     component = registry().find(name, version)
     if component is not None:
@@ -77,85 +70,74 @@ def find(name: str, version: str = LATEST) -> type[Component]:
 
 
 def grant(name: str, version: str, *, key: str | None, caller: Caller, copilot: str = "") -> Grant:
-    """Opens a component to a caller; reads the database.
+    """Grant a caller the use of a component; reads the database.
 
     Args:
         name: Of the component.
-        version: As it stands in the address; "latest" where none does.
+        version: From the URL; "latest" if it names none.
         key: The endpoint key of the request.
-        caller: To whom it belongs.
-        copilot: The slug of the copilot that is to lend its model and settings, if one is named.
+        caller: The owner of the key.
+        copilot: Slug of the copilot whose model and settings are wanted; "" for any.
 
     Raises:
         NotFound: There is no such component, version or copilot.
         Forbidden: The key may not call it, or not through this copilot.
     """
     component = find(name, version)
-    lender = admit(copilot, key=key, user=caller.user)[0] if copilot else None
+    wanted = admit(copilot, key=key, user=caller.user)[0] if copilot else None
     if caller.copilot_ids is None:
-        loans = _loans((lender,), name) if lender else ()
-        whole = Grant(component=component, caller=caller, lender=lender)
-        return _lent(component, loans, version=version, caller=caller) or whole
-    ids = caller.copilot_ids if lender is None else caller.copilot_ids & {lender.id}
-    copilots = live_copilots(ids)
-    loans = _loans(copilots, name)
-    lent = _lent(component, loans, version=version, caller=caller)
-    if lent is None:
-        raise _not_lent(name, version, loans=loans, copilots=copilots)
-    return lent
+        copilots: Sequence[LiveCopilot] = [wanted] if wanted else []
+    else:
+        ids = caller.copilot_ids if wanted is None else caller.copilot_ids & {wanted.id}
+        copilots = live_copilots(ids)
+    uses = list(_uses(copilots, name))
+    for one, use in uses:
+        pinned = registry().find(name, use.version)
+        called = pinned if version in ("", LATEST) and pinned is not None else component
+        if _allows(use, called):
+            return Grant(component=called, caller=caller, copilot=one, config=use.config)
+    if caller.copilot_ids is None:
+        return Grant(component=component, caller=caller, copilot=wanted)
+    raise Forbidden(_explain_refusal(name, version, copilots, is_used=bool(uses)))
 
 
 def catalogue(caller: Caller) -> Sequence[type[Component]]:
-    """Every version of every component that a caller may call; reads the database."""
+    """Return every version of every component that a caller may call; reads the database."""
     if caller.copilot_ids is None:
         return registry().all()
     copilots = live_copilots(caller.copilot_ids)
-    loans = [loan for name in registry().names() for loan in _loans(copilots, name)]
-    return [one for one in registry().all() if any(_lends(loan, one) for loan in loans)]
+    uses = [use for name in registry().names() for _, use in _uses(copilots, name)]
+    return [one for one in registry().all() if any(_allows(use, one) for use in uses)]
 
 
-def _loans(copilots: Sequence[LiveCopilot], name: str) -> tuple[_Loan, ...]:
-    return tuple(
-        _Loan(copilot, use)
-        for copilot in copilots
-        for use in (copilot.answerer.spec.components if copilot.answerer else ())
-        if use.name == name
-    )
+def _uses(copilots: Sequence[LiveCopilot], name: str) -> Iterator[tuple[LiveCopilot, ComponentUse]]:
+    for copilot in copilots:
+        for use in copilot.answerer.spec.components if copilot.answerer else ():
+            if use.name == name:
+                yield copilot, use
 
 
-def _lends(loan: _Loan, component: type[Component]) -> bool:
-    pinned = loan.use.version
-    if loan.use.name != component.name:
+def _allows(use: ComponentUse, component: type[Component]) -> bool:
+    if use.name != component.name:
         return False
-    return pinned in ("", LATEST) or registry().find(component.name, pinned) is component
+    return use.version in ("", LATEST) or registry().find(use.name, use.version) is component
 
 
-def _lent(
-    component: type[Component], loans: Sequence[_Loan], *, version: str, caller: Caller
-) -> Grant | None:
-    for loan in loans:
-        pinned = registry().find(component.name, loan.use.version)
-        lent = pinned if version in ("", LATEST) and pinned is not None else component
-        if _lends(loan, lent):
-            return Grant(component=lent, caller=caller, lender=loan.copilot, config=loan.use.config)
-    return None
-
-
-def _not_lent(
-    name: str, version: str, *, loans: Sequence[_Loan], copilots: Sequence[LiveCopilot]
-) -> Forbidden:
-    if loans:
-        return Forbidden(
+def _explain_refusal(
+    name: str, version: str, copilots: Sequence[LiveCopilot], *, is_used: bool
+) -> str:
+    if is_used:
+        return (
             f"This key may not call version '{version}' of '{name}': its copilots use another. "
             "Leave the version out."
         )
     unready = next((one for one in copilots if one.problem), None)
     if unready is not None:
-        return Forbidden(
+        return (
             f"This key may not call '{name}' now: its copilot '{unready.slug}' is not ready. "
             f"{unready.problem}"
         )
-    return Forbidden(
+    return (
         f"This key may not call '{name}': no copilot that it is for has the component switched on "
         "in its published version. Use another key, or ask a builder to switch it on."
     )

@@ -1,7 +1,7 @@
-"""Carries out a call of a component over HTTP, in a task of its own, and keeps what came of it.
+"""A call of a component over HTTP: a task that runs it, and the record of it.
 
-The answer is only a pump over what the task yields, so that a caller who leaves stops the component
-at once, and the record never waits for a caller.
+The response only pumps what the task yields. A client that leaves stops the component at once, and
+the record never depends on the client.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from copilot_admin.agent.fetching.egress import Egress
 from copilot_admin.agent.llm.retries import Pace
 from copilot_admin.component_calls.access import Grant
 from copilot_admin.component_calls.files import read_files
-from copilot_admin.component_calls.records import keep, owner_of
+from copilot_admin.component_calls.records import record_call
 from copilot_admin.copilots.live import LiveCopilot
 from copilot_admin.copilots.users import named
 from copilot_admin.errors import (
@@ -38,21 +38,21 @@ from copilot_admin.runs.tasks import spawn
 from protocol.components import ComponentOutput, from_caller
 from protocol.json import JsonObject
 
-MOST_CALLS = 128  # of this process at once
-MOST_CALLS_OF_A_KEY = 64
+MAX_CALLS = 128  # of this process at once
+MAX_CALLS_OF_A_KEY = 64
 RESTARTING = "The server is restarting. Call again in a few seconds."
 REFUSED = "The arguments were refused."
 BROKE = "Something went wrong on the server. It has been recorded."
+CALLS: set["Call"] = set()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AdmittedCall:
-    """A call that was let in: who calls which component, with what.
+class CallRequest:
+    """An admitted request to call a component.
 
     Attributes:
-        parameters: As the caller sent them: arguments and system inputs.
-        as_program: Asks for `run` instead of `tool_eval`.
-        streamed: The answer is to come in pieces.
+        parameters: Arguments and system inputs as the caller sent them.
+        as_program: Calls `run` instead of `tool_eval`.
     """
 
     granted: Grant
@@ -62,48 +62,42 @@ class AdmittedCall:
     ids: Ids
     request_id: str
 
-    @property
-    def arguments(self) -> JsonObject:
-        """The arguments among the parameters."""
-        question = self.parameters.get("_sys_origin_query") or ""
-        return arguments_in(self.granted.component, self.parameters, question=str(question))
-
 
 class Call:
-    """One call being carried out; lives in the event loop that opened it."""
+    """A call in progress; belongs to the event loop that opened it."""
 
-    def __init__(self, asked: AdmittedCall) -> None:
-        self.asked = asked
+    def __init__(self, request: CallRequest) -> None:
+        self.request = request
         self.started_at = datetime.now(UTC)
+        component = request.granted.component
+        question = str(request.parameters.get("_sys_origin_query") or "")
         self.run = ComponentRun(
-            asked.granted.component,
-            asked.arguments,
-            config=asked.granted.config,
-            as_program=asked.as_program,
-            streamed=asked.streamed,
+            component,
+            arguments_in(component, request.parameters, question=question),
+            config=request.granted.config,
+            as_program=request.as_program,
+            streamed=request.streamed,
         )
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time()
-        self._waiting: asyncio.Queue[ComponentOutput | None] = asyncio.Queue()
-        keeps = self._logging is not Logging.NOTHING
-        self._owner = owner_of(asked.granted.caller.user if keeps else None, at=self.started_at)
+        self._outputs: asyncio.Queue[ComponentOutput | None] = asyncio.Queue()
         CALLS.add(self)
-        self.task = spawn(self._conduct(), name=f"call of {asked.granted.component.name}")
-        self.task.add_done_callback(self._ended)
+        self.task = spawn(self._run(), name=f"call of {component.name}")
+        self.task.add_done_callback(self._end)
 
     @property
     def seconds(self) -> float:
-        """How long it has been running."""
+        """Seconds since the start."""
         return self._loop.time() - self._started
 
     async def outputs(self) -> AsyncGenerator[ComponentOutput, None]:
-        """What the component yields; closing this early stops it.
+        """Yield the outputs of the component; closing this generator stops it.
 
         Raises:
-            CopilotError: It gave no whole result; the text says why.
+            CopilotError: The component gave no whole result.
         """
         try:
-            while (output := await self._waiting.get()) is not None:
+            while (output := await self._outputs.get()) is not None:
                 yield output
         finally:
             self.stop()
@@ -114,78 +108,64 @@ class Call:
             raise error if isinstance(error, CopilotError) else ComponentFailed(BROKE) from error
 
     def stop(self) -> None:
-        """Ends it; nothing happens when it has ended."""
+        """Cancel the call unless it has ended."""
         self.task.cancel()
 
     def stop_from_any_thread(self) -> None:
-        """Like `stop`, for callers outside the event loop."""
+        """Cancel the call from outside the event loop."""
         if not self.task.done() and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.stop)
 
-    async def _conduct(self) -> None:
+    async def _run(self) -> None:
         self.run.system = await self._system_inputs()
         async with aclosing(self.run.stream()) as outputs:
             async for output in outputs:
-                self._waiting.put_nowait(output)
+                self._outputs.put_nowait(output)
 
     async def _system_inputs(self) -> dict[str, Any]:
-        asked = self.asked
-        return {
-            **from_caller(asked.parameters),
+        request, granted = self.request, self.request.granted
+        inputs = {
+            **from_caller(request.parameters),
             **from_server(
-                asked.granted.component.name,
+                granted.component.name,
                 at=self.started_at,
-                uid=asked.granted.caller.principal,
-                trace_id=asked.ids.trace_id,
+                uid=granted.caller.principal,
+                trace_id=request.ids.trace_id,
             ),
-            **(await self._costly_inputs()),
         }
-
-    async def _costly_inputs(self) -> dict[str, Any]:
-        """The lender's model, and the files of the call for a component that reads them.
-
-        Raises:
-            InvalidCall: A file cannot be had, or there is no model for a component that needs one.
-        """
-        uses = self.asked.granted.component.uses
-        inputs: dict[str, Any] = {}
-        granted = self.asked.granted
-        told = named(granted.caller.user, settings.USER_UPSTREAM)
-        door = _door(granted.lender, is_needed=MODEL in uses, told_user=told)
-        if door is not None:
-            inputs[MODEL] = door
+        uses = granted.component.uses
+        user = named(granted.caller.user, settings.USER_UPSTREAM)
+        model = _model_client(granted.copilot, is_needed=MODEL in uses, user=user)
+        if model is not None:
+            inputs[MODEL] = model
         if DOCUMENTS in uses:
             fetch = Egress(settings.FETCH_ALLOW).fetch
-            inputs[DOCUMENTS] = await read_files(self.asked.parameters, fetch=fetch)
+            inputs[DOCUMENTS] = await read_files(request.parameters, fetch=fetch)
         return inputs
 
-    def _ended(self, task: "asyncio.Task[None]") -> None:
+    def _end(self, task: "asyncio.Task[None]") -> None:
         CALLS.discard(self)
-        self._waiting.put_nowait(None)
-        if self._logging is not Logging.NOTHING:
-            lender = self.asked.granted.lender
-            rules = lender.redaction if lender else server_rules()
-            keep(self._row(task), rules, owner=self._owner)
+        self._outputs.put_nowait(None)
+        granted = self.request.granted
+        level = granted.copilot.logging if granted.copilot else Logging.EVERYTHING
+        if level is not Logging.NOTHING:
+            rules = granted.copilot.redaction if granted.copilot else server_rules()
+            record_call(self._row(task, level), rules, user=granted.caller.user)
 
-    @property
-    def _logging(self) -> Logging:
-        lender = self.asked.granted.lender
-        return lender.logging if lender else Logging.EVERYTHING
-
-    def _row(self, task: "asyncio.Task[None]") -> ComponentCall:
-        asked, granted = self.asked, self.asked.granted
+    def _row(self, task: "asyncio.Task[None]", level: Logging) -> ComponentCall:
+        request, granted = self.request, self.request.granted
         status, error = _outcome(task)
-        if status is CallStatus.REFUSED and self._logging is not Logging.EVERYTHING:
+        if status is CallStatus.REFUSED and level is not Logging.EVERYTHING:
             error = REFUSED  # the component's own sentence quotes the arguments
         return ComponentCall(
             key_id=granted.caller.key_id,
-            copilot_id=granted.lender.id if granted.lender else None,
+            copilot_id=granted.copilot.id if granted.copilot else None,
             component=granted.component.name,
             version=granted.component.version,
-            action="run" if asked.as_program else "tool_eval",
-            trace_id=asked.ids.trace_id,
-            request_id=asked.request_id,
-            arguments=self.run.arguments if self._logging is Logging.EVERYTHING else None,
+            action="run" if request.as_program else "tool_eval",
+            trace_id=request.ids.trace_id,
+            request_id=request.request_id,
+            arguments=self.run.arguments if level is Logging.EVERYTHING else None,
             status=status,
             events=len(self.run.outputs),
             usage=[dict(usage) for usage in self.run.usage],
@@ -195,32 +175,29 @@ class Call:
         )
 
 
-CALLS: set[Call] = set()
-
-
-def open_call(asked: AdmittedCall) -> Call:
-    """Starts a call.
+def open_call(request: CallRequest) -> Call:
+    """Start a call.
 
     Raises:
         Unavailable: The server is draining.
-        TooManyCalls: As many are running as this process, or the key, may have.
+        TooManyCalls: This process, or the key, has as many calls running as it may.
     """
     if is_draining():
         raise Unavailable(RESTARTING, code="draining")
-    key_id = asked.granted.caller.key_id
-    of_key = sum(call.asked.granted.caller.key_id == key_id for call in CALLS)
-    if len(CALLS) >= MOST_CALLS or of_key >= MOST_CALLS_OF_A_KEY:
-        whose = "this key" if of_key >= MOST_CALLS_OF_A_KEY else "this server"
+    key_id = request.granted.caller.key_id
+    of_key = sum(call.request.granted.caller.key_id == key_id for call in CALLS)
+    if len(CALLS) >= MAX_CALLS or of_key >= MAX_CALLS_OF_A_KEY:
+        owner = "This key" if of_key >= MAX_CALLS_OF_A_KEY else "This server"
         raise TooManyCalls(
-            f"{whose.capitalize()} has as many calls running as are carried out at once. "
+            f"{owner} has as many calls running as are carried out at once. "
             "Call again when one has ended.",
             retry_after=1,
         )
-    return Call(asked)
+    return Call(request)
 
 
 async def stop_all() -> None:
-    """Ends every call, and waits until it has."""
+    """Cancel every call and wait for their ends."""
     calls = tuple(CALLS)
     for call in calls:
         call.stop()
@@ -228,21 +205,21 @@ async def stop_all() -> None:
         await asyncio.wait([call.task for call in calls])
 
 
-def _door(lender: LiveCopilot | None, *, is_needed: bool, told_user: str) -> ModelDoor | None:
-    if lender is None:
+def _model_client(copilot: LiveCopilot | None, *, is_needed: bool, user: str) -> ModelDoor | None:
+    if copilot is None:
         return None
-    if lender.answerer is None:
+    if copilot.answerer is None:
         if is_needed:
-            raise InvalidCall(f"There is no model to ask. {lender.problem}", code="not-ready")
+            raise InvalidCall(f"There is no model to ask. {copilot.problem}", code="not-ready")
         return None
-    spec = lender.answerer.spec
+    spec = copilot.answerer.spec
     return ModelDoor(
-        lender.answerer.provider,
+        copilot.answerer.provider,
         model=spec.model,
         timeouts=spec.provider.timeouts,
         parameters=spec.parameters,
         pace=Pace(),
-        user=told_user,
+        user=user,
     )
 
 

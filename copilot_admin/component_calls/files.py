@@ -1,113 +1,98 @@
-"""Reads the files that come with a call of a component, so that it finds them as text."""
+"""Files that come with a call of a component, as text."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from copilot_admin.agent.components.inputs import SourceDocument, source_document
-from copilot_admin.agent.documents.registry import (
-    UnreadableFile,
-    data_types,
-)
-from copilot_admin.agent.fetching.addresses import parts_of
+from copilot_admin.agent.documents.registry import UnreadableFile, data_types
 from copilot_admin.agent.fetching.egress import Fetch, FetchFailed
 from copilot_admin.agent.files.file_processes import read_document
 from copilot_admin.agent.files.reading import MOST_FILES
 from copilot_admin.errors import InvalidCall
 
-NAMES = "Its name must end in one of: {}."
-MOST_SECONDS = 90.0  # for all files of a call
+MAX_SECONDS = 90.0  # for all files of a call
 FILE_URLS = "_sys_file_urls"
 UPLOADED = ("_sys_uploaded_files", "uploaded_files")
 
 
 async def read_files(parameters: Mapping[str, Any], *, fetch: Fetch) -> tuple[SourceDocument, ...]:
-    """The files that the parameters of a call name by address, as text.
-
-    One is read after the other, so that only one is in memory as bytes.
-
-    Args:
-        parameters: As the caller sent them.
-        fetch: Gets the bytes behind an address.
+    """Read the files that the parameters of a call name, one after the other.
 
     Raises:
-        InvalidCall: A file is not named as it should be, or cannot be had or read.
+        InvalidCall: The parameters have another form, or a file can't be fetched or read.
     """
-    wanted = tuple(_wanted(parameters))
-    if len(wanted) > MOST_FILES:
+    files = tuple(_named_files(parameters))
+    if len(files) > MOST_FILES:
         raise InvalidCall(
             f"At most {MOST_FILES} files are read in one call.", code="too-many-files"
         )
-    documents = []
     try:
-        async with asyncio.timeout(MOST_SECONDS):
-            for name, url in wanted:
-                documents.append(await _read(name, url, fetch))
+        async with asyncio.timeout(MAX_SECONDS):
+            return tuple([await _read_file(name, url, fetch) for name, url in files])
     except TimeoutError:
         raise InvalidCall(
-            f"The files were not read within {MOST_SECONDS:g} seconds. Send fewer of them.",
+            f"The files were not read within {MAX_SECONDS:g} seconds. Send fewer of them.",
             code="unreadable-file",
         ) from None
-    return tuple(documents)
 
 
-def _wanted(parameters: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def read_upload(data: bytes, *, name: str) -> SourceDocument:
+    """Read an uploaded file; blocks, so call it outside an event loop.
+
+    Raises:
+        UnreadableFile: It can't be read; the text says why.
+    """
+    return asyncio.run(_read(data, name=name, data_type=_data_type(name)))
+
+
+def _named_files(parameters: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     urls = parameters.get(FILE_URLS) or {}
-    if not isinstance(urls, Mapping):
-        raise _misnamed(FILE_URLS, '{"report.pdf": "https://..."}')
-    for name, url in urls.items():
+    for name, url in urls.items() if isinstance(urls, Mapping) else ((FILE_URLS, None),):
         if not isinstance(url, str):
-            raise _misnamed(FILE_URLS, '{"report.pdf": "https://..."}')
+            raise _malformed(FILE_URLS, '{"report.pdf": "https://..."}')
         yield name, url
     for parameter in UPLOADED:
-        files = parameters.get(parameter) or ()
-        for file in files if isinstance(files, list) else (files,) if files else ():
+        files = parameters.get(parameter) or []
+        for file in files if isinstance(files, list) else [files]:
             url = file.get("url") if isinstance(file, Mapping) else None
             if not isinstance(url, str):
-                raise _misnamed(parameter, '[{"filename": "report.pdf", "url": "https://..."}]')
+                raise _malformed(parameter, '[{"filename": "report.pdf", "url": "https://..."}]')
             yield str(file.get("filename") or _last_part(url)), url
 
 
-async def _read(name: str, url: str, fetch: Fetch) -> SourceDocument:
-    kind = _kind(name) or _kind(_last_part(url))
+def _malformed(parameter: str, example: str) -> InvalidCall:
+    return InvalidCall(f"{parameter} must look like {example}.", code="bad-parameters")
+
+
+async def _read_file(name: str, url: str, fetch: Fetch) -> SourceDocument:
     try:
-        if kind is None:
-            raise UnreadableFile(NAMES.format(", ".join(sorted(data_types()))))
+        data_type = _data_type(name, _last_part(url))
         async with fetch(url) as data:
-            document, _ = await read_document(data, data_type=kind, name=name)
+            return await _read(data, name=name, data_type=data_type)
     except (UnreadableFile, FetchFailed) as error:
         raise InvalidCall(
             f"The file {name!r} could not be read. {error.public}", code="unreadable-file"
         ) from error
+
+
+async def _read(data: bytes, *, name: str, data_type: str) -> SourceDocument:
+    document, _ = await read_document(data, data_type=data_type, name=name)
     return source_document(document)
 
 
-def read_upload(data: bytes, *, name: str) -> SourceDocument:
-    """A file that was uploaded, as text; blocks, so call it where no event loop runs.
-
-    Raises:
-        UnreadableFile: It cannot be read; the text says why.
-    """
-    kind = _kind(name)
-    if kind is None:
-        raise UnreadableFile(NAMES.format(", ".join(sorted(data_types()))))
-    document, _ = asyncio.run(read_document(data, data_type=kind, name=name))
-    return source_document(document)
+def _data_type(*names: str) -> str:
+    for name in names:
+        suffix = PurePosixPath(name).suffix.removeprefix(".").lower()
+        if suffix in data_types():
+            return suffix
+    raise UnreadableFile(f"Its name must end in one of: {', '.join(sorted(data_types()))}.")
 
 
 def _last_part(url: str) -> str:
     try:
-        return PurePosixPath(unquote(parts_of(url).path)).name
+        return PurePosixPath(unquote(urlsplit(url).path)).name
     except ValueError:
         return ""
-
-
-def _kind(name: str) -> str | None:
-    kind = PurePosixPath(name).suffix.removeprefix(".").lower()
-    return kind if kind in data_types() else None
-
-
-def _misnamed(parameter: str, example: str) -> InvalidCall:
-    return InvalidCall(f"{parameter} must look like {example}.", code="bad-parameters")

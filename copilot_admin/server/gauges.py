@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from django.db import connections
 
-from copilot_admin.component_calls.call import CALLS, MOST_CALLS
+from copilot_admin.component_calls.call import CALLS, MAX_CALLS
 from copilot_admin.runs.run import RUNNING
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
@@ -17,7 +17,7 @@ Limit: TypeAlias = Callable[[], tuple[float, float]]  # used, maximum
 
 # A limit that `/metrics` shows is a row here.
 LIMITS: Mapping[str, Limit] = {
-    "component_calls": lambda: (len(CALLS), MOST_CALLS),
+    "component_calls": lambda: (len(CALLS), MAX_CALLS),
     "journal_jobs": lambda: (WRITER.waiting, WRITER.capacity),
     "reading_jobs": lambda: (READER.waiting, READER.capacity),
     "spool_bytes": lambda: (SPOOL.size()[1], SPOOL.max_bytes),

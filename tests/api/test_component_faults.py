@@ -172,7 +172,7 @@ class TestFailures:
 
 class TestLimits:
     @pytest.mark.parametrize(
-        ("limit", "whose"), [("MOST_CALLS", "This server"), ("MOST_CALLS_OF_A_KEY", "This key")]
+        ("limit", "whose"), [("MAX_CALLS", "This server"), ("MAX_CALLS_OF_A_KEY", "This key")]
     )
     def test_too_many_calls_at_once_are_asked_to_wait(self, key, monkeypatch, limit, whose):
         monkeypatch.setattr(component_calls, limit, 0)
@@ -182,7 +182,7 @@ class TestLimits:
         assert reply.headers["retry-after"] == "1"
 
     def test_the_place_of_a_call_is_free_when_it_has_ended(self, key, monkeypatch):
-        monkeypatch.setattr(component_calls, "MOST_CALLS", 1)
+        monkeypatch.setattr(component_calls, "MAX_CALLS", 1)
         assert [ask("/echo", HI, key=key).status for _ in range(3)] == [200, 200, 200]
         assert not component_calls.CALLS
 

@@ -41,7 +41,7 @@ class TestRecords:
             (Logging.NOTHING, []),
         ],
     )
-    def test_the_lender_decides_what_is_kept(self, logging, kept):
+    def test_the_copilot_decides_what_is_kept(self, logging, kept):
         copilot = make_published(components=uses("echo@v1"), logging=logging)
         _, key = make_key(copilots=(copilot,))
         assert ask("/echo", HI, key=key).status == 200

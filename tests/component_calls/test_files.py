@@ -144,7 +144,7 @@ def test_files_that_take_too_long_are_given_up(monkeypatch):
         await asyncio.Future()
         yield b""
 
-    monkeypatch.setattr(files, "MOST_SECONDS", 0.01)
+    monkeypatch.setattr(files, "MAX_SECONDS", 0.01)
     parameters = {"_sys_file_urls": {"a.csv": "https://x.test/1"}}
     code, sentence = refusal(lambda: asyncio.run(read_files(parameters, fetch=fetch)))
     assert code == "unreadable-file"

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import connection
 import pytest
 
-from copilot_admin.component_calls.call import MOST_CALLS
+from copilot_admin.component_calls.call import MAX_CALLS
 from copilot_admin.config.observability import MetricsAccess
 from copilot_admin.server import gauges
 from copilot_admin.server.gauges import LIMITS, read_gauges, refresh_gauges
@@ -43,7 +43,7 @@ def test_an_idle_server_waits_for_nothing():
     assert set(found["copilot_limit_used"].values.values()) == {0}
     limits = found["copilot_limit"].values
     assert limits.keys() == LIMITS.keys()
-    assert (limits["component_calls"], limits["spool_bytes"]) == (MOST_CALLS, SPOOL.max_bytes)
+    assert (limits["component_calls"], limits["spool_bytes"]) == (MAX_CALLS, SPOOL.max_bytes)
 
 
 @pytest.mark.usefixtures("spool")
