@@ -7,9 +7,9 @@ from typing import Any
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
+from copilot_admin.copilots.other_providers import link_providers
 from copilot_admin.copilots.publishing import document_of, publish
 from copilot_admin.copilots.questions.order import digest_of_question
-from copilot_admin.copilots.switched_providers import keep
 from copilot_admin.models import (
     Access,
     AnswerState,
@@ -63,7 +63,7 @@ def _first_version(copilot: Copilot) -> CopilotVersion:
     version = CopilotVersion.objects.create(
         copilot=copilot, number=1, document=document_of(copilot), provider=copilot.provider
     )
-    keep(version, copilot.custom_features)
+    link_providers(version)
     copilot.live = version
     copilot.save(update_fields=["live"])
     return version

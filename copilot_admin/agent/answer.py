@@ -11,10 +11,10 @@ from copilot_admin.agent.client.memory import completed, waiting_calls, with_wha
 from copilot_admin.agent.client.widget_data import DataCall, DataPlan, plan_data
 from copilot_admin.agent.client_functions.assign_tasks_to_agents import agents_answered
 from copilot_admin.agent.component_runs.inputs import system_inputs
+from copilot_admin.agent.fallback import ModelTargets
 from copilot_admin.agent.files.reading import with_files_read
 from copilot_admin.agent.files.rules import file_rules
 from copilot_admin.agent.llm.model_choice import are_wanted, choose_model, suggestions
-from copilot_admin.agent.llm.model_stream import stream_model
 from copilot_admin.agent.llm.retries import Pace
 from copilot_admin.agent.llm.token_usage import truncation
 from copilot_admin.agent.one_leg import Leg
@@ -24,6 +24,7 @@ from copilot_admin.agent.tools.tool import ToolResult
 from copilot_admin.agent.values.engine_input import (
     DataSeen,
     EngineInput,
+    FallbackUsed,
     FileRead,
     Output,
     Recollection,
@@ -90,13 +91,16 @@ async def _answer(engine_input: EngineInput, *, pace: Pace) -> AsyncGenerator[Ou
     for one in given:
         yield one
     leg.take_up(begun.waiting)
+    targets = ModelTargets(engine_input, model=leg.model, pace=pace)
     is_asked = not begun.waiting  # else the model has said already what it wants
     while not leg.done:
         if is_asked:
-            async with aclosing(_asked(engine_input, leg, pace=pace)) as outputs:
+            async with aclosing(_asked(leg, targets)) as outputs:
                 async for output in outputs:
                     yield output
-        async with aclosing(await _after_round(engine_input, leg, pace=pace)) as outputs:
+        async with aclosing(
+            await _after_round(targets.apply(engine_input), leg, pace=pace)
+        ) as outputs:
             async for output in outputs:
                 yield output
         is_asked = True
@@ -142,20 +146,15 @@ def _fetching(
     return (*steps, call)
 
 
-async def _asked(
-    engine_input: EngineInput, leg: Leg, *, pace: Pace
-) -> AsyncGenerator[Output, None]:
+async def _asked(leg: Leg, targets: ModelTargets) -> AsyncGenerator[Output, None]:
     call = leg.next_call()
-    stream = stream_model(
-        engine_input.provider,
-        call,
-        timeouts=engine_input.spec.provider.timeouts,
-        pace=pace,
-        witness=engine_input.witness,
-    )
     try:
-        async with aclosing(stream) as deltas:
+        async with aclosing(targets.stream(call)) as deltas:
             async for delta in deltas:
+                if isinstance(delta, FallbackUsed):
+                    yield delta
+                    leg.model = delta.model
+                    continue
                 for output in leg.outputs(delta):
                     yield output
                 if leg.reply.full:  # so its tokens are never told

@@ -8,11 +8,11 @@ from functools import lru_cache
 from copilot_admin.agent.llm.model_choice import switched_provider
 from copilot_admin.agent.providers.registry import make_provider
 from copilot_admin.agent.values.document import spec_from_document
-from copilot_admin.agent.values.model_call import ModelProvider
+from copilot_admin.agent.values.model_call import ModelProvider, ModelTarget
 from copilot_admin.agent.values.spec import CopilotSpec
 from copilot_admin.copilots.callers import Caller, check_user, identify
+from copilot_admin.copilots.other_providers import providers_of_version
 from copilot_admin.copilots.providers import provider_spec
-from copilot_admin.copilots.switched_providers import of_version
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.errors import ConfigurationError, NotFound, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Logging, Provider
@@ -45,11 +45,13 @@ class Answerer:
 
     Attributes:
         others: Those that speak while the user has a control on that says so, by name.
+        fallbacks: Models to try when the chosen one fails before its first word.
     """
 
     spec: CopilotSpec
     provider: ModelProvider
     others: "Mapping[str, Answerer]" = field(default_factory=dict)
+    fallbacks: tuple[ModelTarget, ...] = ()
 
     def for_query(self, query: Query) -> "Answerer":
         """Who answers a query: usually this one."""
@@ -200,7 +202,7 @@ def _changed_at(provider_id: int) -> datetime | None:
 
 @lru_cache(maxsize=1024)
 def _other_ids(version_id: int) -> tuple[int, ...]:
-    return tuple(provider.pk for provider in of_version(version_id).values())
+    return tuple(provider.pk for provider in providers_of_version(version_id).values())
 
 
 def _ready(
@@ -215,7 +217,9 @@ def _ready(
 @lru_cache(maxsize=256)
 def _answerer(version_id: int, slug: str, changed_at: tuple[datetime | None, ...]) -> Answerer:
     version = CopilotVersion.objects.select_related("provider").get(pk=version_id)
-    return answerer_of(slug, version.document, version.provider, others=of_version(version_id))
+    return answerer_of(
+        slug, version.document, version.provider, others=providers_of_version(version_id)
+    )
 
 
 def answerer_of(
@@ -234,12 +238,20 @@ def answerer_of(
         RunError: Its provider cannot.
     """
     spec = spec_from_document(slug, document, provider_spec(provider))
-    speaking = {
-        name: _speaking(replace(spec, provider=provider_spec(other)))
-        for name, other in others.items()
+    own = make_provider(spec.provider)
+    specs = {name: provider_spec(other) for name, other in others.items()}
+    providers = {name: make_provider(one) for name, one in specs.items()}
+    fallbacks = tuple(
+        ModelTarget(
+            model=one.model,
+            spec=specs.get(one.provider, spec.provider),
+            provider=providers.get(one.provider, own),
+        )
+        for one in spec.fallbacks
+        if not one.provider or one.provider in providers
+    )
+    answerers = {
+        name: Answerer(spec=replace(spec, provider=specs[name]), provider=one, fallbacks=fallbacks)
+        for name, one in providers.items()
     }
-    return replace(_speaking(spec), others=speaking)
-
-
-def _speaking(spec: CopilotSpec) -> Answerer:
-    return Answerer(spec=spec, provider=make_provider(spec.provider))
+    return Answerer(spec=spec, provider=own, others=answerers, fallbacks=fallbacks)

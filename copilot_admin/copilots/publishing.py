@@ -15,8 +15,8 @@ from copilot_admin.copilots.checklist.facts import facts_of
 from copilot_admin.copilots.checklist.finding import Finding, error
 from copilot_admin.copilots.checklist.subject import DraftFacts
 from copilot_admin.copilots.fields.table import VERSIONED
+from copilot_admin.copilots.other_providers import current_rows, link_providers
 from copilot_admin.copilots.providers import provider_spec
-from copilot_admin.copilots.switched_providers import keep, up_to_date
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, CopilotVersion, Provider
 from copilot_admin.models.copilots import MAX_VERSION_NOTE_LENGTH
@@ -74,7 +74,7 @@ def document_today(version: CopilotVersion) -> dict[str, Json]:
         **version.document,
         "features": features,
         "provider": version.provider.name,
-        "custom_features": cast("Json", list(up_to_date(version))),
+        **cast("dict[str, Json]", current_rows(version)),
     }
 
 
@@ -203,7 +203,7 @@ def _release(
         note=note[:MAX_VERSION_NOTE_LENGTH],
         published_by_id=user.pk if user else None,
     )
-    keep(version, content.custom_features)
+    link_providers(version)
     copilot.live = version
     copilot.save(update_fields=["live"])
     return version

@@ -15,8 +15,12 @@ from copilot_admin.agent.values.model_call import (
 )
 from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.live import Answerer, LiveCopilot, answerer_of
+from copilot_admin.copilots.other_providers import (
+    find_providers,
+    names_in_draft,
+    providers_of_version,
+)
 from copilot_admin.copilots.publishing import document_of
-from copilot_admin.copilots.switched_providers import found_by, named_in, of_version
 from copilot_admin.copilots.users import user_of_admin
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Logging
@@ -60,7 +64,7 @@ def draft_in_trial(copilot: Copilot, *, tell: Witness, is_model_fixed: bool = Fa
     """
 
     def ready() -> Answerer:
-        others = found_by(named_in(copilot.custom_features))
+        others = find_providers(names_in_draft(copilot))
         made = answerer_of(copilot.slug, document_of(copilot), copilot.provider, others=others)
         return _with_one_model(made) if is_model_fixed else made
 
@@ -77,7 +81,7 @@ def version_in_trial(version: CopilotVersion, *, tell: Witness) -> LiveCopilot:
     slug = version.copilot.slug
 
     def ready() -> Answerer:
-        others = of_version(version.pk)
+        others = providers_of_version(version.pk)
         return answerer_of(slug, version.document, version.provider, others=others)
 
     return _in_trial(version.copilot, version, ready, tell)
@@ -107,8 +111,8 @@ def _with_one_model(answerer: Answerer) -> Answerer:
     controls = tuple(
         replace(control, model="", provider="") for control in answerer.spec.custom_features
     )
-    spec = replace(answerer.spec, models=(), custom_features=controls)
-    return replace(answerer, spec=spec, others={})
+    spec = replace(answerer.spec, models=(), custom_features=controls, fallbacks=())
+    return replace(answerer, spec=spec, others={}, fallbacks=())
 
 
 def _told(answerer: Answerer, tell: Witness) -> Answerer:
@@ -117,4 +121,8 @@ def _told(answerer: Answerer, tell: Witness) -> Answerer:
         # Of a kind's class it needs only the methods.
         provider=cast("ModelProvider", Witnessed(answerer.provider, tell)),
         others={name: _told(other, tell) for name, other in answerer.others.items()},
+        fallbacks=tuple(
+            replace(target, provider=cast("ModelProvider", Witnessed(target.provider, tell)))
+            for target in answerer.fallbacks
+        ),
     )

@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.live import LiveCopilot, live_copilots
+from copilot_admin.copilots.other_providers import find_missing, names_in_draft
 from copilot_admin.copilots.publishing import document_of
-from copilot_admin.copilots.switched_providers import missing, named_in
 from copilot_admin.copilots.users import user_of_admin
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.evaluation.asking import AskingResult, ask
@@ -72,8 +72,8 @@ def target_of(copilot: Copilot, side: Side) -> Target:
 
 def problem_of_draft(copilot: Copilot) -> str:
     """Why a draft cannot be asked as its controls are; empty when it can."""
-    for name in missing(named_in(copilot.custom_features)):
-        problem = _("There is no provider named '%(name)s', which a control lets answer.")
+    for name in find_missing(names_in_draft(copilot)):
+        problem = _("There is no provider named '%(name)s'. Choose another.")
         return problem % {"name": name}
     return ""
 

@@ -7,8 +7,8 @@ from copilot_admin.agent.values.spec import ToolCalling
 from copilot_admin.copilots.fields.draft_field import DraftField
 from copilot_admin.copilots.fields.shape import Shape
 from copilot_admin.copilots.fields.table import AT_ONCE, BY_KEY, DRAFT_FIELDS
+from copilot_admin.copilots.other_providers import current_rows, find_providers, names_in_document
 from copilot_admin.copilots.publishing import document_of
-from copilot_admin.copilots.switched_providers import found_by, named_in, up_to_date
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.import_export.images import data_uri_of
 from copilot_admin.import_export.questions import rows_of
@@ -97,12 +97,12 @@ def _provider(copilot: Copilot, *, live: bool) -> Provider:
 
 def _providers(copilot: Copilot, *, live: bool) -> Iterator[Provider]:
     yield _provider(copilot, live=live)
-    yield from found_by(named_in(_document(copilot, live=live)["custom_features"])).values()
+    yield from find_providers(names_in_document(_document(copilot, live=live))).values()
 
 
 def _document(copilot: Copilot, *, live: bool) -> Mapping[str, Any]:
     if live and copilot.live:
-        return {**copilot.live.document, "custom_features": [*up_to_date(copilot.live)]}
+        return {**copilot.live.document, **current_rows(copilot.live)}
     return document_of(copilot)
 
 

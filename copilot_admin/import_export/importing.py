@@ -1,6 +1,6 @@
 """Reads a copilot file into the database: all of it or nothing."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +28,7 @@ from copilot_admin.import_export.questions import keep_questions
 from copilot_admin.import_export.schema import CopilotEntry, CopilotFile
 from copilot_admin.import_export.validation import validate
 from copilot_admin.models import Access, Copilot
+from copilot_admin.models.copilots import PROVIDER_ROW_FIELDS
 from protocol.json import Json
 
 
@@ -147,15 +148,20 @@ def _carried_out(file: CopilotFile, work: Import) -> tuple[ImportedChange, ...]:
     return tuple(changes)
 
 
+def _provider_faults(entry: CopilotEntry, work: Import, *, path: str) -> Iterator[FileFault]:
+    for key in PROVIDER_ROW_FIELDS:
+        for number, row in enumerate(getattr(entry, key)):
+            if row.provider and work.known.provider(row.provider) is None:
+                where = f"{path}.{key}[{number}].provider"
+                yield FileFault(where, _no_provider(row.provider))
+
+
 def _faults(entry: CopilotEntry, work: Import, *, index: int) -> list[FileFault]:
     path = f"copilots[{index}]"
     faults = []
     if work.known.provider(entry.provider) is None:
         faults.append(FileFault(f"{path}.provider", _no_provider(entry.provider)))
-    for number, feature in enumerate(entry.custom_features):
-        if feature.provider and work.known.provider(feature.provider) is None:
-            where = f"{path}.custom_features[{number}].provider"
-            faults.append(FileFault(where, _no_provider(feature.provider)))
+    faults += _provider_faults(entry, work, path=path)
     here = work.known.copilots.get(entry.slug)
     slug = {"slug": entry.slug}
     if here is not None and here.is_being_deleted:

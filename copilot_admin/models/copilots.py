@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from protocol.json import Json
 
 MAX_VERSION_NOTE_LENGTH = 300  # characters of what a version says of itself
+PROVIDER_ROW_FIELDS = ("custom_features", "fallbacks")  # lists of rows that may name a provider
 MAX_RETENTION_DAYS = 36_500  # days: a hundred years
 
 SLUG = RegexValidator(
@@ -117,6 +118,7 @@ class Copilot(models.Model):
     )
     model = models.CharField(_("model"), max_length=200)
     model_choices = models.JSONField(_("model picker"), default=list, blank=True)
+    fallbacks = models.JSONField(_("fallback models"), default=list, blank=True)
     parameters = models.JSONField(_("parameters"), default=dict, blank=True)
     widget_data = models.CharField(
         _("widget data"),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import lru_cache
+from itertools import chain
 import time
 from typing import Any, TypeAlias
 
@@ -18,6 +19,7 @@ from django.db.models import Count, Max
 
 from copilot_admin.agent.providers.rehearsal import MODEL, Rehearsal
 from copilot_admin.models import Copilot, ModelPrice, Provider
+from copilot_admin.models.copilots import PROVIDER_ROW_FIELDS
 
 CACHE_SECONDS = 5.0
 PRICE_FIELDS = ("input", "cached", "output", "reasoning", "exact_up_to")
@@ -111,10 +113,14 @@ def find_unpriced_models() -> tuple[UnpricedModel, ...]:
 
 
 def _get_documents() -> Iterator[tuple[str, int, Mapping[str, Any]]]:
-    columns = ("name", "provider_id", "model", "model_choices", "custom_features")
+    columns = ("name", "provider_id", "model", "model_choices", *PROVIDER_ROW_FIELDS)
     copilots = Copilot.objects.filter(deletion_requested_at=None).order_by()
-    for name, provider_id, model, choices, features in copilots.values_list(*columns):
-        keys = {"model": model, "models": choices, "custom_features": features}
+    for name, provider_id, model, choices, *rows in copilots.values_list(*columns):
+        keys = {
+            "model": model,
+            "models": choices,
+            **dict(zip(PROVIDER_ROW_FIELDS, rows, strict=True)),
+        }
         yield name, provider_id, keys
     live = copilots.filter(live__isnull=False)
     yield from live.values_list("name", "live__provider_id", "live__document")
@@ -124,6 +130,6 @@ def _get_models(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if document.get("model"):
         yield "", document["model"]
     yield from (("", row["id"]) for row in document.get("models") or () if row.get("id"))
-    for row in document.get("custom_features") or ():
+    for row in chain.from_iterable(document.get(field) or () for field in PROVIDER_ROW_FIELDS):
         if row.get("model"):
             yield row.get("provider") or "", row["model"]

@@ -116,6 +116,7 @@ def engine_input_of(
         spec=answerer.spec,
         query=_without_request(question.query) if question.size > SHORT else question.query,
         provider=answerer.provider,
+        fallbacks=answerer.fallbacks,
         now=now,
         trace_id=question.ids.trace_id,
         chat_id=question.ids.chat_id,

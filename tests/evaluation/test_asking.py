@@ -94,7 +94,7 @@ def test_a_draft_whose_other_provider_is_gone_says_so():
     feature = {"key": "deep", "label": "Deep", "type": "toggle", "provider": "Gone", "model": "m"}
     copilot = make_copilot(custom_features=[feature])
     assert asked(make_saved(copilot)).verdict == AnswerVerdict(
-        Judgement.UNDECIDED, "There is no provider named 'Gone', which a control lets answer."
+        Judgement.UNDECIDED, "There is no provider named 'Gone'. Choose another."
     )
 
 

@@ -21,6 +21,7 @@ from copilot_admin.admin.copilots.prompt import PromptWidget
 from copilot_admin.admin.copilots.rows import (
     CallLimitRow,
     CustomFeatureRow,
+    FallbackRow,
     ModelChoiceRow,
     StepRow,
 )
@@ -33,6 +34,7 @@ from copilot_admin.copilots.fields.text_checks import LONGEST_DESCRIPTION
 
 ROW_FORMS: Mapping[type[StoredRecord], type[RowForm]] = {
     records.ModelEntry: ModelChoiceRow,
+    records.FallbackEntry: FallbackRow,
     controls.CustomFeatureEntry: CustomFeatureRow,
     records.CallLimitEntry: CallLimitRow,
     records.StepEntry: StepRow,

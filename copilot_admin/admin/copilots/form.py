@@ -37,8 +37,8 @@ from copilot_admin.copilots.fields.text_checks import (
     prompt_length_fault,
 )
 from copilot_admin.copilots.model_lists import known_models
+from copilot_admin.copilots.other_providers import find_missing, names_in_rows
 from copilot_admin.copilots.slugs import free_slug, slug_of
-from copilot_admin.copilots.switched_providers import missing, named_in
 from copilot_admin.copilots.uploaded_images import MOST_BYTES, harmless_png
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot
@@ -194,11 +194,16 @@ class CopilotForm(TableInputs, EditLock, VersionImage, CopilotModelForm):
         return upload
 
     def clean_custom_features(self) -> list[dict[str, Any]]:
-        """Refuses a provider that there is not; the names are asked for once."""
-        rows: list[dict[str, Any]] = self.cleaned_data["custom_features"]
-        for name in missing(named_in(rows)):
+        return self._with_known_providers("custom_features")
+
+    def clean_fallbacks(self) -> list[dict[str, Any]]:
+        return self._with_known_providers("fallbacks")
+
+    def _with_known_providers(self, name: str) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = self.cleaned_data[name]
+        for missing in find_missing(names_in_rows(rows)):
             raise forms.ValidationError(
-                _("There is no provider named “%(name)s”."), params={"name": name}
+                _("There is no provider named “%(name)s”."), params={"name": missing}
             )
         return rows
 

@@ -15,7 +15,7 @@ from copilot_admin.admin.copilots.form import NO_SUCH_PROVIDER
 from copilot_admin.admin.copilots.views import CopilotViews, number_in
 from copilot_admin.copilots.drafts import drafts_of
 from copilot_admin.copilots.model_lists import ask_all, fetch_models, known_models
-from copilot_admin.copilots.switched_providers import found_by
+from copilot_admin.copilots.other_providers import find_providers
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Provider
 
@@ -64,7 +64,7 @@ class ModelViews(CopilotViews):
             raise PermissionDenied
         copilot = self.one_in_use(request, pk)
         [before] = drafts_of([copilot])
-        silent = ask_all(found_by(before.unasked))
+        silent = ask_all(find_providers(before.unasked))
         if "part" not in request.GET:
             for name, why in silent.items():
                 messages.warning(request, _silence(name, why))

@@ -13,7 +13,12 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.admin.common.record_rows import RecordRow
 from copilot_admin.admin.common.rows import RowForm
 from copilot_admin.copilots.fields.controls import TAKEN_KEYS, CustomFeatureEntry, OptionEntry
-from copilot_admin.copilots.fields.records import CallLimitEntry, ModelEntry, StepEntry
+from copilot_admin.copilots.fields.records import (
+    CallLimitEntry,
+    FallbackEntry,
+    ModelEntry,
+    StepEntry,
+)
 from copilot_admin.copilots.slugs import romanized
 from protocol.features import CustomFeatureType
 
@@ -28,6 +33,13 @@ class ModelChoiceRow(RecordRow):
 
     noun = _("model")
     record = ModelEntry
+
+
+class FallbackRow(RecordRow):
+    """A model that is tried when those before it failed."""
+
+    noun = _("fallback")
+    record = FallbackEntry
 
 
 class ParameterRow(RowForm):

@@ -16,8 +16,8 @@ from copilot_admin.admin.providers.form import ProviderForm
 from copilot_admin.admin.providers.trial import TrialViews
 from copilot_admin.agent.providers.registry import provider_kinds
 from copilot_admin.copilots.model_lists import known_models
+from copilot_admin.copilots.other_providers import rename_in_drafts
 from copilot_admin.copilots.providers import set_api_key
-from copilot_admin.copilots.switched_providers import rename_in_drafts
 from copilot_admin.models import Provider
 
 FIELDSETS: Fieldsets = [

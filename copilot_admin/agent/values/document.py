@@ -14,6 +14,7 @@ from copilot_admin.agent.values.spec import (
     ComponentUse,
     CopilotSpec,
     DataMessagePolicy,
+    Fallback,
     FixedStep,
     ProviderSpec,
     StepPlace,
@@ -85,6 +86,10 @@ def data_note(row: Mapping[str, Json]) -> DataMessage:
     )
 
 
+def _fallback(row: Mapping[str, Json]) -> Fallback:
+    return Fallback(**values_in(row, Fallback, readers=_READERS))
+
+
 def _call_limit(row: Mapping[str, Json]) -> CallLimit:
     return CallLimit(**values_in(row, CallLimit, readers=_READERS))
 
@@ -120,6 +125,7 @@ _READERS: Readers = {
     tuple[tuple[str, str], ...]: lambda value: rows(
         value, lambda row: (text_of(row.get("id")), text_of(row.get("name")))
     ),
+    tuple[Fallback, ...]: lambda value: rows(value, _fallback),
     tuple[CustomFeature, ...]: lambda value: rows(value, custom_feature),
     tuple[ComponentUse, ...]: lambda value: rows(value, component_use),
     tuple[CallLimit, ...]: _call_limits,

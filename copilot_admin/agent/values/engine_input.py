@@ -7,7 +7,13 @@ from datetime import datetime
 from typing import TypeAlias
 
 from copilot_admin.agent.fetching.egress import Fetch, FetchFailed
-from copilot_admin.agent.values.model_call import Finish, ModelProvider, ToolCall, Usage
+from copilot_admin.agent.values.model_call import (
+    Finish,
+    ModelProvider,
+    ModelTarget,
+    ToolCall,
+    Usage,
+)
 from copilot_admin.agent.values.spec import CopilotSpec
 from copilot_admin.agent.values.witness import NOBODY, Witness
 from protocol.events import Event
@@ -116,9 +122,21 @@ class EngineInput:
     told_user: str = ""
     principal: str = ""
     chat_id: str | None = None
+    fallbacks: tuple[ModelTarget, ...] = ()
     max_answer_bytes: int = 2 * 1024 * 1024
     size: int = 0
     witness: Witness = NOBODY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FallbackUsed:
+    """A model failed before its first word and another one is asked: for the transcript."""
+
+    failed_provider: str
+    failed_model: str
+    error: str
+    provider: str
+    model: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +229,7 @@ Output: TypeAlias = (
     Event
     | Usage
     | Finish
+    | FallbackUsed
     | Thought
     | ServerTool
     | ComponentCalled

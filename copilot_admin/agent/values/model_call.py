@@ -170,3 +170,12 @@ class ModelProvider(Protocol):
     async def models(self) -> tuple[str, ...]:
         """The ids of the models that the provider offers."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelTarget:
+    """A model of a provider that may be asked."""
+
+    model: str
+    spec: ProviderSpec
+    provider: ModelProvider

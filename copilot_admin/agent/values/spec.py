@@ -118,6 +118,14 @@ HIGHEST_CALL_LIMIT = 100  # a question with more is a loop, whoever set it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Fallback:
+    """A model to try when those before it failed; `provider` "" is the copilot's own."""
+
+    model: str
+    provider: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CopilotSpec:
     """Everything about a copilot version that decides how it answers.
 
@@ -131,6 +139,7 @@ class CopilotSpec:
     description: str = ""
     system_prompt: str = ""
     models: tuple[tuple[str, str], ...] = ()  # (id, name) of the client's model picker
+    fallbacks: tuple[Fallback, ...] = ()
     parameters: Mapping[str, Json] = field(default_factory=dict)
     widget_data: WidgetDataMode = WidgetDataMode.ASK
     features: frozenset[str] = DEFAULT_FEATURES  # keys that are on

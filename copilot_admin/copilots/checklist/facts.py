@@ -6,15 +6,15 @@ from copilot_admin.copilots.at_once import keys_of_each
 from copilot_admin.copilots.checklist.subject import DraftFacts
 from copilot_admin.copilots.fields.codecs import image_of
 from copilot_admin.copilots.model_lists import known_models_of
+from copilot_admin.copilots.other_providers import find_providers, names_in_draft
 from copilot_admin.copilots.remote_images import is_kept
-from copilot_admin.copilots.switched_providers import found_by, named_in
 from copilot_admin.models import Access, Copilot, Provider
 
 
 def facts_of(copilots: Sequence[Copilot]) -> list[DraftFacts]:
     """What is known about each; their providers should be loaded with them. Asks no network."""
-    names = {name for one in copilots for name in named_in(one.custom_features)}
-    others = found_by(names)
+    names = {name for one in copilots for name in names_in_draft(one)}
+    others = find_providers(names)
     own = {one.provider.name: one.provider for one in copilots}
     models = _models_of({**others, **own})
     keys = keys_of_each(one.pk for one in copilots if one.access == Access.KEY)
@@ -25,7 +25,7 @@ def facts_of(copilots: Sequence[Copilot]) -> list[DraftFacts]:
             keys=keys.get(copilot.pk, 0),
             models=models,
             unasked=tuple(name for name in _asked_of(copilot, others) if name not in models),
-            missing_providers=frozenset(named_in(copilot.custom_features)) - others.keys(),
+            missing_providers=frozenset(names_in_draft(copilot)) - others.keys(),
             has_image=is_kept(image_of(copilot)),
         )
         for copilot in copilots
@@ -33,7 +33,7 @@ def facts_of(copilots: Sequence[Copilot]) -> list[DraftFacts]:
 
 
 def _asked_of(copilot: Copilot, others: Mapping[str, Provider]) -> tuple[str, ...]:
-    named = (name for name in named_in(copilot.custom_features) if name in others)
+    named = (name for name in names_in_draft(copilot) if name in others)
     return tuple(dict.fromkeys([copilot.provider.name, *named]))
 
 

@@ -31,6 +31,17 @@ class ModelEntry(StoredRecord):
         return {"id": self.id, "name": self.name or self.id}
 
 
+class FallbackEntry(StoredRecord):
+    """A model that is tried when those before it fail before their first word."""
+
+    model: Annotated[str, StringConstraints(min_length=1, max_length=200), Shown(label=_("Model"))]
+    provider: Annotated[
+        str,
+        StringConstraints(max_length=100),
+        Shown(label=_("Provider"), help=_("Its name. Empty: the copilot's own provider.")),
+    ] = ""
+
+
 def _usable_schema(schema: JsonValue) -> JsonValue:
     found = schema_fault(schema)
     if found:

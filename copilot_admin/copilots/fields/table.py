@@ -30,6 +30,7 @@ from copilot_admin.copilots.fields.draft_field import (
 from copilot_admin.copilots.fields.records import (
     CallLimitEntry,
     DataNoteEntry,
+    FallbackEntry,
     Line,
     ModelEntry,
     StepEntry,
@@ -134,6 +135,18 @@ DRAFT_FIELDS: tuple[DraftField, ...] = (
         place=1,
         file=values.Models,
         editor=Rows(record=ModelEntry, add_label=_("Add a model"), unique="id"),
+    ),
+    DraftField(
+        key="fallbacks",
+        label=_("Fallback models"),
+        help=_(
+            "Tried in this order when a model fails before its first word. The transcript says "
+            "which one answered."
+        ),
+        section=PARAMETERS,
+        place=1,
+        file=values.Fallbacks,
+        editor=Rows(record=FallbackEntry, add_label=_("Add a fallback")),
     ),
     DraftField(
         key="parameters",

@@ -17,7 +17,12 @@ from copilot_admin.agent.values.spec import (
     DataMessagePolicy,
 )
 from copilot_admin.copilots.fields.controls import CustomFeatureEntry
-from copilot_admin.copilots.fields.records import CallLimitEntry, ComponentEntry, ModelEntry
+from copilot_admin.copilots.fields.records import (
+    CallLimitEntry,
+    ComponentEntry,
+    FallbackEntry,
+    ModelEntry,
+)
 from copilot_admin.copilots.fields.shape import StoredRecord, fault, refuse_repeated
 from copilot_admin.copilots.fields.text_checks import (
     description_length_fault,
@@ -33,6 +38,7 @@ from protocol.features import FEATURES
 
 IMAGE_DATA_START = "data:image/"
 MOST_TAGS = 20
+MAX_FALLBACKS = 5
 LONGEST_TAG = 40  # characters: what a column of the list shows whole
 
 
@@ -195,6 +201,7 @@ Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max
 Image = Annotated[str, AfterValidator(_image)]
 ModelId = Annotated[str, StringConstraints(max_length=200, pattern=r"\S")]
 Models = Annotated[list[ModelEntry], _each_once(_("model"), "id")]
+Fallbacks = Annotated[list[FallbackEntry], Field(max_length=MAX_FALLBACKS)]
 ParameterName = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=60),

@@ -209,7 +209,7 @@ def test_keys_that_are_taken_and_providers_that_are_gone_stop_publishing():
         (
             "error",
             "custom_features",
-            "There is no provider named 'Gone', which a control lets answer.",
+            "There is no provider named 'Gone'. Choose another.",
         ),
         ("error", "custom_features", "The key 'feedback' is taken. Give the control another."),
         ("error", "custom_features", "The key 'b' is taken. Give the control another."),

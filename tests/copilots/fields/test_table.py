@@ -30,6 +30,7 @@ EXAMPLES: dict[str, Any] = {
     "image": "https://example.com/news.png",
     "provider": "Q",
     "models": [{"id": "a", "name": "A"}],
+    "fallbacks": [{"model": "small", "provider": "Q"}],
     "parameters": {"temperature": 0.5},
     "custom_features": [{"key": "tone", "label": "Tone", "type": "toggle", "default": True}],
     "features": {feature.key: feature.key == "feedback" for feature in FEATURES},

@@ -1,24 +1,30 @@
 """What can be wrong with the controls of a builder's own."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from django.utils.translation import gettext as _
 
 from copilot_admin.agent.prompt.placeholders import used_placeholders
+from copilot_admin.agent.values.spec import Fallback
 from copilot_admin.copilots.checklist.check import Check
 from copilot_admin.copilots.checklist.finding import Finding, error, warning
 from copilot_admin.copilots.checklist.subject import DraftContent, DraftFacts
-from protocol.features import FEATURES, CustomFeatureType
+from protocol.features import FEATURES, CustomFeature, CustomFeatureType
 
 
 @Check
 def missing_provider(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """A control lets a provider answer that there is not."""
-    names = (one.provider for one in content.spec.custom_features)
-    for name in dict.fromkeys(one for one in names if one in facts.missing_providers):
-        sentence = _("There is no provider named '%(name)s', which a control lets answer.")
-        yield error("custom_features", sentence % {"name": name})
+    fields: dict[str, Sequence[CustomFeature | Fallback]] = {
+        "custom_features": content.spec.custom_features,
+        "fallbacks": content.spec.fallbacks,
+    }
+    for field, rows in fields.items():
+        for name in dict.fromkeys(row.provider for row in rows):
+            if name in facts.missing_providers:
+                sentence = _("There is no provider named '%(name)s'. Choose another.")
+                yield error(field, sentence % {"name": name})
 
 
 @Check

@@ -42,6 +42,7 @@ def not_listed(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
             ("custom_features", one.provider or own, one.model)
             for one in content.spec.custom_features
         ),
+        *(("fallbacks", one.provider or own, one.model) for one in content.spec.fallbacks),
     ]
     for field, provider, model in dict.fromkeys(named):
         listed = facts.models.get(provider)

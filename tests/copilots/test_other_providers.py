@@ -11,12 +11,13 @@ from copilot_admin.agent.values.model_call import Finish, TextDelta, Usage
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.checklist.finding import error
 from copilot_admin.copilots.publishing import has_changes, problems
+from copilot_admin.errors import ProviderRefused
 from copilot_admin.import_export.exporting import export_file
 from copilot_admin.import_export.faults import BadCopilotFile
 from copilot_admin.import_export.importing import import_values
 from copilot_admin.models import Access, Copilot, Provider, Run
 from tests.admin.pages import submit
-from tests.agent.scripted import ScriptedProvider, Step, text
+from tests.agent.scripted import ScriptedProvider, Step, broken, text
 from tests.factories import make_copilot, make_provider, make_published, make_user
 from tests.pricing.pricing import make_price
 from tests.streams import read
@@ -133,7 +134,7 @@ def test_a_provider_that_a_version_needs_cannot_be_deleted(web, client: Client):
 
 def test_a_provider_that_is_not_there_keeps_a_draft_from_being_published():
     found = problems(make_copilot(custom_features=[CONTROL]))
-    sentence = "There is no provider named 'Web', which a control lets answer."
+    sentence = "There is no provider named 'Web'. Choose another."
     assert found == (error("custom_features", sentence),)
 
 
@@ -202,3 +203,18 @@ def test_the_gallery_and_the_command_ask_what_answers_while_it_is_on(web, client
 def test_the_command_refuses_a_model_for_a_template_without_such_a_control():
     with pytest.raises(CommandError, match="No control of the template 'charts' lets a model"):
         call_command("copilots", "new", "charts", slug="mine", switched_model="x")
+
+
+def test_a_fallback_of_another_provider_answers_and_stays_linked_when_it_is_renamed(
+    speaking: dict[str, ScriptedProvider], web: Provider
+) -> None:
+    fallbacks = [{"model": "small", "provider": "Web"}]
+    copilot = published(custom_features=[], fallbacks=fallbacks)
+    speaking["Desk"] = ScriptedProvider([broken(ProviderRefused("No."))])
+    web.name = "Net"
+    web.save()
+    assert asked(on=False) == "By Web."
+    assert [call.model for call in speaking["Web"].calls] == ["small"]
+    assert export_file([copilot.slug], live=True)["copilots"][0]["fallbacks"] == [
+        {"model": "small", "provider": "Net"}
+    ]
