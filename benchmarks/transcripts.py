@@ -23,7 +23,6 @@ from copilot_admin.models import (
     ReviewState,
 )
 from copilot_admin.transcripts.feedback import GivenFeedback, JudgedAnswer, record
-from copilot_admin.transcripts.states import set_state
 from copilot_admin.transcripts.store import Opening
 from copilot_admin.transcripts.store.finishing import finish
 from copilot_admin.transcripts.store.opening import accept, prepare
@@ -31,7 +30,7 @@ from copilot_admin.transcripts.store.record import Ending, Record
 from copilot_admin.transcripts.store.recorder import Recorder
 from copilot_admin.transcripts.store.sealing import seal
 from copilot_admin.transcripts.verdicts import GivenVerdict as Thought
-from copilot_admin.transcripts.verdicts import save_verdict
+from copilot_admin.transcripts.verdicts import save_verdict, set_review_state
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
 from protocol.models import AiMessage, Generation, HumanMessage, Message, Query
 
@@ -185,7 +184,7 @@ class Filler:
         rating = self.chance.choice((Rating.GOOD, Rating.BAD))
         thought = Thought(rating=rating, comment="", marks={self.label.pk: 1})
         save_verdict(Conversation.objects.get(pk=conversation_id), self.reviewer, thought)
-        set_state(conversation_id, ReviewState.DONE)
+        set_review_state(conversation_id, ReviewState.DONE)
 
     def _version(self, share: float) -> CopilotVersion:
         """Draw a copilot and return its version at a share of the time."""

@@ -28,7 +28,6 @@ from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.models.usage import TTFT_COLUMNS, TTFT_LIMITS
 from copilot_admin.transcripts.search.periods import FiguresPeriod, Span
 from copilot_admin.transcripts.store.rollups import ERRORS
-from copilot_admin.transcripts.store.second_judges import sealed
 
 Key: TypeAlias = tuple[datetime, int, int, str]  # an hour, a copilot, a version, a model
 Rows: TypeAlias = Iterable[tuple[Key, Counts]]
@@ -136,9 +135,8 @@ class _Asked:
 
     def _judged(self, span: Span) -> Iterable[tuple[QuerySet[Run], str]]:
         runs = self._runs(span)
-        told = Verdict.objects.exclude(conversation__in=sealed()).order_by()
-        yield runs.filter(_BEGINS_TURN, turn__verdicts__in=told), "turn__verdicts"
-        of_talks = told.filter(turn=None)
+        yield runs.filter(_BEGINS_TURN, turn__verdicts__isnull=False), "turn__verdicts"
+        of_talks = Verdict.objects.filter(turn=None).order_by()
         judged = runs.filter(_BEGINS_TALK, conversation__verdicts__in=of_talks)
         yield judged, "conversation__verdicts"
 

@@ -5,7 +5,6 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from copilot_admin.models import Criterion, CriterionKind, ReviewQueue, Verdict
-from copilot_admin.transcripts.store.second_judges import sealed
 
 RATING = 0  # stands for the rating among the ids of criteria
 
@@ -66,7 +65,7 @@ def agreement_in(queue: ReviewQueue) -> list[NamedAgreement]:
         turn=None,
         conversation__in=queue.seats.exclude(done_at=None).values("conversation"),
         author__in=queue.seats.exclude(done_at=None).values("reviewer"),
-    ).exclude(conversation__in=sealed())  # also for another queue
+    )
     said = [
         (
             row.conversation_id,

@@ -13,11 +13,15 @@ import random
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 
-from copilot_admin.models import Conversation, ReviewQueue, ReviewState, Seat, Verdict
-from copilot_admin.transcripts.states import begin, lock, set_state, state_after_verdict, take_back
-from copilot_admin.transcripts.store.second_judges import lock_queues
-from copilot_admin.transcripts.store.votes import recount_verdicts
-from copilot_admin.transcripts.verdicts import Person
+from copilot_admin.models import Conversation, ReviewQueue, ReviewState, Seat
+from copilot_admin.transcripts.verdicts import (
+    Person,
+    begin_review,
+    lock_conversation,
+    reset_review,
+    set_review_state,
+    state_after_verdict,
+)
 
 CLAIM_FOR = timedelta(minutes=30)  # without a verdict; then somebody else may read it
 MOST_QUEUED = 2_000  # conversations of one queue
@@ -70,21 +74,12 @@ def make_queue(queue: ReviewQueue, conversations: Sequence[int]) -> None:
             for conversation in conversations
             for place in range(1, queue.judges + 1)
         )
-        _recount(queue)
 
 
 def set_closed(queue: ReviewQueue, *, is_closed: bool) -> None:
-    """Closes a queue, or opens it again; what was judged stays, and is told when it is closed."""
-    with transaction.atomic():
-        queue.is_closed = is_closed
-        queue.save(update_fields=["is_closed"])
-        _recount(queue)
-
-
-def _recount(queue: ReviewQueue) -> None:
-    if queue.judges > 1:
-        judged = queue.seats.values("conversation")
-        recount_verdicts(Verdict.objects.filter(conversation__in=judged))
+    """Close a queue, or open it again; what was judged stays."""
+    queue.is_closed = is_closed
+    queue.save(update_fields=["is_closed"])
 
 
 def claim(queue: ReviewQueue, reviewer: Person, *, now: datetime, after: int = 0) -> Seat | None:
@@ -124,7 +119,7 @@ def skip(queue: ReviewQueue, conversation: int, reviewer: Person, *, now: dateti
     """
     seats = Seat.objects.filter(conversation=conversation, done_at=None)
     with transaction.atomic():
-        lock(conversation)
+        lock_conversation(conversation)
         seat = seats.filter(queue=queue, reviewer_id=reviewer.pk).first()
         if seat is None:
             return 0
@@ -150,35 +145,26 @@ def take_back_left(*, now: datetime) -> None:
 def set_by_hand(conversation: int, state: ReviewState) -> None:
     """Somebody says how far the review has come: no seat that is given back changes that."""
     with transaction.atomic():
-        lock(conversation)
+        lock_conversation(conversation)
         Seat.objects.filter(conversation=conversation, was_new=True).update(was_new=False)
-        set_state(conversation, state)
+        set_review_state(conversation, state)
 
 
 def finish(conversation: int, reviewer: Person, *, now: datetime) -> None:
     """Notes that somebody judged a conversation, in each queue in which he had a seat for it."""
     seats = Seat.objects.filter(conversation=conversation)
     with transaction.atomic():
-        lock(conversation)
-        lock_queues(conversation)
+        lock_conversation(conversation)
         seats.filter(reviewer_id=reviewer.pk, done_at=None).update(done_at=now)
         seats.filter(was_new=True).update(was_new=False)
         open_seats = seats.filter(queue__is_closed=False).values_list("done_at", flat=True)
-        set_state(conversation, state_after_verdict(done is not None for done in open_seats))
-        recount_verdicts(Verdict.objects.filter(conversation=conversation))
+        set_review_state(conversation, state_after_verdict(done is not None for done in open_seats))
 
 
 def holds(queue: ReviewQueue, conversation: int, reviewer: Person) -> bool:
     """Whether somebody has a seat that he has not left since."""
     seats = Seat.objects.filter(queue=queue, conversation=conversation, reviewer_id=reviewer.pk)
     return seats.exists()
-
-
-def judges_of(conversation: int) -> set[int]:
-    """Those who have a seat for a conversation in a queue in which two people judge each."""
-    seats = Seat.objects.filter(conversation=conversation, reviewer__isnull=False)
-    both = seats.filter(queue__is_closed=False, queue__judges__gt=1)
-    return set(both.values_list("reviewer", flat=True))
 
 
 def progress_of(queue: ReviewQueue, *, now: datetime) -> QueueProgress:
@@ -196,15 +182,15 @@ def _hand_on(conversation: int, now: datetime) -> None:
     others = Seat.objects.filter(conversation=conversation, done_at=None).exclude(_left(now))
     other = others.order_by("id").first()
     if other is None:
-        take_back(conversation)
+        reset_review(conversation)
     else:
         Seat.objects.filter(pk=other.pk, done_at=None).update(was_new=True)
 
 
 def _begin(seat: Seat) -> None:
     with transaction.atomic():
-        lock(seat.conversation_id)
-        if begin(seat.conversation_id):
+        lock_conversation(seat.conversation_id)
+        if begin_review(seat.conversation_id):
             Seat.objects.filter(pk=seat.pk).update(was_new=True)
 
 

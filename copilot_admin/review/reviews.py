@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from copilot_admin.models import Conversation, TurnNote, Verdict
-from copilot_admin.review.queues import judges_of
-from copilot_admin.transcripts.store.second_judges import awaits_judges
 from copilot_admin.transcripts.verdicts import Person
 
 
@@ -39,9 +37,8 @@ class VerdictView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnReview:
-    """What reviewers said of a turn; `hides_notes`: some are left out, as verdicts are."""
+    """What reviewers said of a turn."""
 
-    hides_notes: bool = False
     notes: tuple[NoteView, ...] = ()
     verdicts: tuple[VerdictView, ...] = ()
 
@@ -51,42 +48,11 @@ class TurnReview:
         return len(self.notes) + len(self.verdicts)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdicts:
-    """What a reader may see of all verdicts.
-
-    Attributes:
-        by_turn: Those on the whole conversation under None.
-        hides_others: Those of others are left out: he may be the second who judges.
-        is_open: He may judge it, and has not.
-    """
-
-    by_turn: Mapping[int | None, tuple[VerdictView, ...]]
-    hides_others: bool = False
-    is_open: bool = False
+Verdicts = Mapping[int | None, tuple[VerdictView, ...]]  # by turn; of the whole under None
 
 
-def verdicts_on(conversation: Conversation, reader: Person, *, is_judge: bool) -> Verdicts:
-    """Verdicts by turn; of two judges neither sees the other's, nor his notes, before he has given his own.
-
-    Args:
-        conversation: Which.
-        reader: Who looks, on whatever way he came.
-        is_judge: He may judge it.
-    """
-    found = _all_verdicts(conversation, reader)
-    has_judged = any(one.is_own for one in found.get(None, ()))
-    is_open = is_judge and not has_judged
-    has_others = any(not one.is_own for some in found.values() for one in some)
-    if not (is_open and has_others and awaits_judges(conversation.pk)):
-        return Verdicts(by_turn=found, is_open=is_open)
-    own = {turn: tuple(one for one in some if one.is_own) for turn, some in found.items()}
-    return Verdicts(by_turn=own, hides_others=True, is_open=is_open)
-
-
-def _all_verdicts(
-    conversation: Conversation, reader: Person
-) -> Mapping[int | None, tuple[VerdictView, ...]]:
+def verdicts_on(conversation: Conversation, reader: Person) -> Verdicts:
+    """Return all verdicts on a conversation and its turns."""
     rows = Verdict.objects.filter(conversation=conversation).select_related("author")
     by_turn: dict[int | None, list[VerdictView]] = defaultdict(list)
     for row in rows.prefetch_related("marks__criterion").order_by("id"):
@@ -100,36 +66,16 @@ def turn_reviews(
     verdicts: Verdicts,
     reader: Person,
 ) -> Mapping[int, TurnReview]:
-    """What was said of some turns, with a query for their notes."""
+    """Return the notes and verdicts of some turns."""
     wanted = list(turns)
     notes: dict[int, list[NoteView]] = defaultdict(list)
     rows = TurnNote.objects.filter(turn__in=wanted, turn__conversation=conversation)
-    found = list(rows.select_related("author").order_by("id"))
-    others = {row.author_id for row in found} - {reader.pk}
-    unheard = others & _judges(conversation) if others and verdicts.is_open else frozenset()
-    for row in found:
-        if row.author_id not in unheard:
-            notes[row.turn_id].append(_note_view(row, reader))
-    hidden = {row.turn_id for row in found if row.author_id in unheard}
+    for row in rows.select_related("author").order_by("id"):
+        notes[row.turn_id].append(_note_view(row, reader))
     return {
-        turn: TurnReview(
-            notes=tuple(notes[turn]),
-            hides_notes=turn in hidden,
-            verdicts=verdicts.by_turn.get(turn, ()),
-        )
+        turn: TurnReview(notes=tuple(notes[turn]), verdicts=verdicts.get(turn, ()))
         for turn in wanted
     }
-
-
-def _judges(conversation: Conversation) -> frozenset[int | None]:
-    """Who has judged what a second person is still to judge, or has a seat to do so.
-
-    What they write in the margin may tell what they think. Somebody who is gone is None.
-    """
-    if not awaits_judges(conversation.pk):
-        return frozenset()
-    verdicts = Verdict.objects.filter(conversation=conversation).values_list("author", flat=True)
-    return frozenset({*verdicts, *judges_of(conversation.pk)})
 
 
 def _note_view(note: TurnNote, reader: Person) -> NoteView:

@@ -1,14 +1,19 @@
-"""What a reviewer thinks of a conversation or a turn, kept once for each person; writes."""
+"""Verdicts of reviewers, one for each person and conversation or turn, and the state of reviews."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
 
-from copilot_admin.models import Conversation, Criterion, CriterionKind, Mark, Verdict
-from copilot_admin.transcripts.states import lock
-from copilot_admin.transcripts.store.second_judges import lock_queues
+from copilot_admin.models import (
+    Conversation,
+    Criterion,
+    CriterionKind,
+    Mark,
+    ReviewState,
+    Verdict,
+)
 from copilot_admin.transcripts.store.votes import count_verdicts, uncount_verdicts
 
 Person = AbstractBaseUser | AnonymousUser
@@ -51,8 +56,7 @@ def save_verdict(
     """
     given = {"conversation": conversation, "author_id": author.pk, "turn_id": turn}
     with transaction.atomic():
-        lock(conversation.pk)
-        lock_queues(conversation.pk)
+        lock_conversation(conversation.pk)
         uncount_verdicts(Verdict.objects.filter(**given))
         verdict, _ = Verdict.objects.update_or_create(
             conversation=conversation,
@@ -74,3 +78,34 @@ def save_verdict(
 def labels() -> list[Criterion]:
     """All labels, also retired ones, by which verdicts are found."""
     return list(Criterion.objects.filter(kind=CriterionKind.LABEL))
+
+
+def state_after_verdict(readings: Iterable[bool]) -> ReviewState:
+    """Return the state of a conversation that has just been judged.
+
+    Args:
+        readings: For each reading that queues want, if it is done; none if it is in no queue.
+    """
+    return ReviewState.DONE if all(readings) else ReviewState.IN_REVIEW
+
+
+def lock_conversation(conversation_id: int) -> None:
+    """Make others who claim, skip or judge a conversation wait until the transaction ends."""
+    rows = Conversation.objects.select_for_update().filter(pk=conversation_id)
+    rows.values_list("pk", flat=True).first()
+
+
+def set_review_state(conversation_id: int, state: ReviewState) -> None:
+    Conversation.objects.filter(pk=conversation_id).update(review_state=state)
+
+
+def begin_review(conversation_id: int) -> bool:
+    """Set a new conversation to "in review"; return False if its state was another one."""
+    new = Conversation.objects.filter(pk=conversation_id, review_state=ReviewState.NEW)
+    return bool(new.update(review_state=ReviewState.IN_REVIEW))
+
+
+def reset_review(conversation_id: int) -> None:
+    """Set a conversation that is in review to "new" again."""
+    read = Conversation.objects.filter(pk=conversation_id, review_state=ReviewState.IN_REVIEW)
+    read.update(review_state=ReviewState.NEW)

@@ -25,8 +25,7 @@ from copilot_admin.review.queues import (
     skip,
     take_back_left,
 )
-from copilot_admin.transcripts.states import state_after_verdict
-from copilot_admin.transcripts.verdicts import GivenVerdict, save_verdict
+from copilot_admin.transcripts.verdicts import GivenVerdict, save_verdict, state_after_verdict
 from tests.factories import make_copilot, make_user
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)

@@ -8,7 +8,6 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.admin.common.generics import CriterionModelAdmin
 from copilot_admin.admin.frame.site import site
 from copilot_admin.models import Criterion
-from copilot_admin.transcripts.store.second_judges import sealed
 
 
 @admin.register(Criterion, site=site)
@@ -28,12 +27,8 @@ class CriterionAdmin(CriterionModelAdmin):
     def get_readonly_fields(
         self, request: HttpRequest, obj: Criterion | None = None
     ) -> tuple[str, ...]:
-        """Once it is judged with, its kind and its ends would make earlier marks mean something else.
-
-        While two people judge each of some conversations they stay too: one who is still to judge
-        would see here that the other used it.
-        """
-        is_used = obj is not None and (sealed().exists() or obj.marks.exists())
+        """Once it is judged with, its kind and its ends would make earlier marks mean something else."""
+        is_used = obj is not None and obj.marks.exists()
         return ("kind", "lowest", "highest") if is_used else ()
 
     def has_delete_permission(self, request: HttpRequest, obj: Criterion | None = None) -> bool:

@@ -34,7 +34,7 @@ class QueueForm(QueueModelForm):
     judges = forms.TypedChoiceField(
         label=_("Each is judged by"),
         coerce=int,
-        choices=[(1, _("one person")), (2, _("two people, each without seeing the other verdict"))],
+        choices=[(1, _("one person")), (2, _("two people"))],
     )
 
     class Meta:

@@ -128,7 +128,6 @@ class Panel:
     Attributes:
         states: Value, name and key of each state.
         verdicts: What reviewers said of the whole, as far as the reader may see it.
-        hides_others: Some are not shown: he may be the second who judges.
         queue: The one that is read, with its progress; None along a list.
         way: On which he came, with the place from which he goes on.
         left: He reads a queue without a seat for this conversation (any more).
@@ -137,7 +136,6 @@ class Panel:
     form: VerdictForm
     states: Sequence[tuple[str, str, str]]
     verdicts: Sequence[VerdictView]
-    hides_others: bool
     way: Way
     queue: ReviewQueue | None
     progress: QueueProgress | None
@@ -166,8 +164,7 @@ def panel_of(
     return Panel(
         form=form or VerdictForm(criteria=active_criteria(), verdict=own),
         states=[(state.value, str(state.label), STATE_KEYS[state]) for state in ReviewState],
-        verdicts=verdicts.by_turn.get(None, ()),
-        hides_others=verdicts.hides_others,
+        verdicts=verdicts.get(None, ()),
         way=replace(way, place=place_of(conversation, way.place)),
         queue=queue,
         progress=progress_of(queue, now=timezone.now()) if queue else None,

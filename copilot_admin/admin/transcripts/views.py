@@ -190,7 +190,7 @@ class TranscriptViews(ConversationModelAdmin):
         return found
 
     def _verdicts(self, request: HttpRequest, conversation: Conversation) -> Verdicts:
-        return verdicts_on(conversation, request.user, is_judge=request.user.has_perm(JUDGE))
+        return verdicts_on(conversation, request.user)
 
     def about(self, request: HttpRequest, conversation: Conversation) -> dict[str, object]:
         """What a turn of an open page shows of its conversation."""

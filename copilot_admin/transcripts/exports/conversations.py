@@ -17,7 +17,6 @@ from copilot_admin.transcripts.queries import (
     read_tree,
     read_turns,
 )
-from copilot_admin.transcripts.store.second_judges import sealed
 
 TURNS_AT_ONCE, TURNS_WITH_DATA = 20, 4  # in memory
 MOST_EVENTS = 10_000  # of one request
@@ -202,7 +201,6 @@ def _staying(conversations: Collection[int]) -> frozenset[int]:
 def _verdicts_of(conversations: Collection[int]) -> Mapping[int, list[Verdict]]:
     found: dict[int, list[Verdict]] = defaultdict(list)
     rows = Verdict.objects.filter(conversation__in=conversations).order_by("id")
-    rows = rows.exclude(conversation__in=sealed())
     for verdict in rows.prefetch_related("marks__criterion"):
         found[verdict.conversation_id].append(verdict)
     return found

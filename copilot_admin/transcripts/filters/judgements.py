@@ -8,7 +8,6 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.models import Feedback, Mark, ReviewState, SeenKind
 from copilot_admin.transcripts.filters.choices import one_of, seen, whole_number
 from copilot_admin.transcripts.filters.filter import FilterControl, Index, TranscriptFilter
-from copilot_admin.transcripts.store.second_judges import sealed
 from copilot_admin.transcripts.verdicts import labels
 
 # Said beside the reason, it tells PostgreSQL that there are few: it walked along all conversations.
@@ -29,8 +28,7 @@ def _reason(text: str) -> Q:
 
 def _label(text: str) -> Q:
     labelled = Mark.objects.filter(criterion=whole_number(text)).order_by()
-    told = labelled.exclude(verdict__conversation__in=sealed())
-    return Q(pk__in=told.values("verdict__conversation"))
+    return Q(pk__in=labelled.values("verdict__conversation"))
 
 
 OF_USERS: tuple[TranscriptFilter, ...] = (

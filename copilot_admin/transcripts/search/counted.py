@@ -24,7 +24,6 @@ from copilot_admin.errors import (
 )
 from copilot_admin.models import Feedback, FeedbackSource, Mark, Outcome, Rating, Run, Verdict
 from copilot_admin.transcripts.search.periods import DAY, HOUR, Span
-from copilot_admin.transcripts.store.second_judges import sealed
 
 LARGEST = 2**31 - 1
 PROVIDER_FAULTS = frozenset(
@@ -241,20 +240,16 @@ def _judged(name: str, value: object) -> Q:
 
 
 def _hint(what: str) -> Q:
-    """What the conversation has anyway, where few have it: an index finds them.
-
-    Of what reviewers said it is more: some of it nobody is told yet.
-    """
+    """What the conversation has anyway, where few have it: an index finds them."""
     if what in {"errors", *_ERRORS}:
         return Q(has_error=True)
     if what in _VOTES:
         return Q(**{f"n_{what}__gt": 0})
     if what in Rating.values:
-        rated = Verdict.objects.filter(rating=what).exclude(conversation__in=sealed())
+        rated = Verdict.objects.filter(rating=what)
         return Q(pk__in=rated.order_by().values("conversation"))
     if what == "label":
-        marked = Mark.objects.exclude(verdict__conversation__in=sealed())
-        return Q(pk__in=marked.order_by().values("verdict__conversation"))
+        return Q(pk__in=Mark.objects.order_by().values("verdict__conversation"))
     return Q()
 
 

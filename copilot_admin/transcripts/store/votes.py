@@ -8,7 +8,6 @@ from django.db.models import F, QuerySet
 from copilot_admin.models import CriterionUsage, Feedback, FeedbackSource, Mark, Run, Verdict
 from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.transcripts.store.rollups import Changes, Slot
-from copilot_admin.transcripts.store.second_judges import sealed
 
 
 def count_feedback(feedback: Feedback) -> None:
@@ -27,19 +26,13 @@ def count_feedback(feedback: Feedback) -> None:
 
 
 def uncount_verdicts(verdicts: "QuerySet[Verdict]") -> None:
-    """Take verdicts out of the rollups, before they change or because nobody may see them."""
+    """Take verdicts out of the rollups before they change."""
     _add_verdicts(verdicts.filter(is_counted=True), sign=-1)
 
 
 def count_verdicts(verdicts: "QuerySet[Verdict]") -> None:
-    """Count those of some verdicts that everybody may see and that aren't counted yet."""
-    _add_verdicts(verdicts.filter(is_counted=False).exclude(conversation__in=sealed()), sign=1)
-
-
-def recount_verdicts(verdicts: "QuerySet[Verdict]") -> None:
-    """Count verdicts of conversations whose review queues were made, closed, opened or finished."""
-    uncount_verdicts(verdicts.filter(conversation__in=sealed()))
-    count_verdicts(verdicts)
+    """Count those of some verdicts that aren't counted yet."""
+    _add_verdicts(verdicts.filter(is_counted=False), sign=1)
 
 
 def _add_verdicts(verdicts: "QuerySet[Verdict]", *, sign: int) -> None:

@@ -212,10 +212,10 @@ def test_a_queue_is_read_to_its_end(reviewer: Browser):
     assert gone.status_code == 404
 
 
-def test_what_one_person_judges_is_seen_by_all(reviewer: Browser):
+@pytest.mark.parametrize("judges", [1, 2])
+def test_reviewers_see_the_verdicts_of_each_other(reviewer: Browser, judges: int):
     conversation = long_conversation(1)
-    make_queue(ReviewQueue(name="Week", judges=1), [conversation.pk])
-    make_queue(ReviewQueue(name="Old", judges=2, is_closed=True), [conversation.pk])
+    make_queue(ReviewQueue(name="Week", judges=judges), [conversation.pk])
     other = Browser()
     other.force_login(make_user(Role.REVIEWERS))
     post(other, conversation, "judge/", rating="bad", comment="Their words")

@@ -17,7 +17,6 @@ from copilot_admin.models import (
     Mark,
     Outcome,
     Run,
-    Seat,
     Verdict,
 )
 from copilot_admin.models.usage import TTFT_COLUMNS, TTFT_LIMITS
@@ -57,17 +56,10 @@ def full_count() -> dict[str, Counts]:
     for feedback in Feedback.objects.filter(turn__in=count.turns, source="end_user"):
         name = "up" if feedback.value > 0 else "down"
         count.vote(count.turns[feedback.turn_id], name)
-    untold = {
-        seat.conversation_id
-        for seat in Seat.objects.select_related("queue")
-        if seat.done_at is None and seat.queue.judges > 1 and not seat.queue.is_closed
-    }
     for verdict in Verdict.objects.all():
-        if verdict.conversation_id not in untold:
-            count.vote(count.about(verdict), verdict.rating)
+        count.vote(count.about(verdict), verdict.rating)
     for mark in Mark.objects.select_related("verdict"):
-        if mark.verdict.conversation_id not in untold:
-            count.mark(count.about(mark.verdict), mark)
+        count.mark(count.about(mark.verdict), mark)
     return {
         "DailyTotal": count.totals,
         "DailyUsage": count.days,
