@@ -14,12 +14,11 @@ from copilot_admin.agent.client.data_wishes import (
 )
 from copilot_admin.agent.client.widget_data import DataPlan
 from copilot_admin.agent.client.widget_offer import NamedWidgets
+from copilot_admin.agent.client_functions.base import ToolDefinition, ToolScope
 from copilot_admin.agent.client_functions.registry import (
-    Offer,
-    Situation,
+    define_tools,
     function_named,
     names_in_history,
-    offers_in,
 )
 from copilot_admin.agent.tools.tool_arguments import Mistakes, ToolMistake, check_for_client
 from copilot_admin.agent.values.engine_input import EngineInput, Exchange
@@ -58,10 +57,10 @@ class ClientTools:
         self._plan = plan
         self._mistakes = mistakes
         self._data_offered = bool(plan.offered)
-        situation = Situation(spec=engine_input.spec, query=query, widgets=plan.offered)
+        scope = ToolScope(spec=engine_input.spec, query=query, widgets=plan.offered)
         taken = {TOOL.name, *taken}
-        self._offers = offers_in(situation, taken=taken)
-        self.names_in_history = names_in_history(query, offers=self._offers, taken=taken)
+        self._tools = define_tools(scope, taken=taken)
+        self.names_in_history = names_in_history(query, tools=self._tools, taken=taken)
         self._answers: dict[str, str] = {}  # what the model is told of a call, by its id
         self._refused: list[str] = []  # what the user is told of this round
 
@@ -69,7 +68,7 @@ class ClientTools:
     def schemas(self) -> tuple[ToolSchema, ...]:
         """What the model is offered."""
         data_tool = (tool_in(self._query.generation),) if self._data_offered else ()
-        listed = (offer.schema for offer in self._offers.values() if not offer.unlisted)
+        listed = (tool.schema for tool in self._tools.values() if not tool.unlisted)
         return (*data_tool, *listed)
 
     @property
@@ -80,13 +79,13 @@ class ClientTools:
     @property
     def may_be_called(self) -> bool:
         return (self._data_offered and not self._plan.refusal) or any(
-            offer.arguments is not None and not self._refusal_of(offer)
-            for offer in self._offers.values()
+            tool.arguments is not None and not self._refusal_of(tool)
+            for tool in self._tools.values()
         )
 
     def withdraw(self) -> None:
-        """Takes the offer of client functions back for the rest of the leg."""
-        self._data_offered, self._offers = False, {}
+        """Withdraw all client functions for the rest of the step."""
+        self._data_offered, self._tools = False, {}
 
     def call_for(
         self, calls: Sequence[ToolCall], *, exchanges: Sequence[Exchange]
@@ -103,9 +102,9 @@ class ClientTools:
         data_calls = [call for call in calls if self._data_offered and call.name == TOOL.name]
         event = self._data_call(data_calls, _others(calls, data_calls), exchanges)
         for call in calls:
-            offer = self._offers.get(call.name)
-            if event is None and offer is not None:
-                event = self._function_call(offer, call, _others(calls, [call]), exchanges)
+            tool = self._tools.get(call.name)
+            if event is None and tool is not None:
+                event = self._function_call(tool, call, _others(calls, [call]), exchanges)
         return event
 
     def told(self, call: ToolCall) -> str | None:
@@ -116,8 +115,8 @@ class ClientTools:
         """
         if call.id in self._answers:
             return self._answers[call.id]
-        offer = self._offers.get(call.name)
-        return offer.answer(call) if offer is not None and offer.answer is not None else None
+        tool = self._tools.get(call.name)
+        return tool.answer(call) if tool is not None and tool.answer is not None else None
 
     def end_round(self) -> Sequence[str]:
         """What the user is told when the client was to be asked once too often; else nothing.
@@ -127,8 +126,8 @@ class ClientTools:
         refused, self._refused, self._answers = self._refused, [], {}
         if refused:
             self._data_offered = self._data_offered and not self._plan.refusal
-            self._offers = {
-                name: offer for name, offer in self._offers.items() if not self._refusal_of(offer)
+            self._tools = {
+                name: tool for name, tool in self._tools.items() if not self._refusal_of(tool)
             }
         return refused
 
@@ -170,35 +169,35 @@ class ClientTools:
 
     def _function_call(
         self,
-        offer: Offer,
+        tool: ToolDefinition,
         call: ToolCall,
         waiting: Sequence[ToolCall],
         exchanges: Sequence[Exchange],
     ) -> FunctionCall | None:
-        if offer.arguments is None or self._refuse([call], self._refusal_of(offer)):
+        if tool.arguments is None or self._refuse([call], self._refusal_of(tool)):
             return None  # the first is answered here
         try:
             check_for_client(call)
-            arguments = offer.arguments(call)
+            arguments = tool.arguments(call)
             check_arguments(call.name, arguments)
         except ToolMistake as mistake:
             self._answers[call.id] = self._mistakes.learn(mistake)
             return None
         return client_call_event(
-            offer.function,
+            tool.function,
             arguments,
             remembered=arguments,
             engine_input=self._engine_input,
             query=self._query,
             exchanges=exchanges,
             waiting=waiting,
-            state=offer.state(call),
+            state=tool.state(call),
         )
 
-    def _refusal_of(self, offer: Offer) -> str:
-        function = function_named(offer.function)
+    def _refusal_of(self, tool: ToolDefinition) -> str:
+        function = function_named(tool.function)
         words = function.words if function else CallWords()
-        return self._plan.budget.refusal(offer.function, words)
+        return self._plan.budget.refusal(tool.function, words)
 
     def _refuse(self, calls: Sequence[ToolCall], refusal: str) -> bool:
         if refusal:

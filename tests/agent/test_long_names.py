@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from copilot_admin.agent.client_functions.samples import FULL_QUERY, WIDGET_UUID
 from copilot_admin.agent.toolkits.texts import LONGEST, MOST, listed, quoted
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from copilot_admin.agent.values.spec import ComponentUse
 from protocol.models import Widgets
+from tests.agent.client_functions.samples import FULL_QUERY, WIDGET_UUID
 from tests.agent.engine_inputs import (
     make_engine_input,
     make_query,

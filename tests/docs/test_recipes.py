@@ -16,7 +16,6 @@ import pytest
 
 from copilot_admin.admin.transcripts.admin import ConversationAdmin
 from copilot_admin.agent.client_functions import registry as client_functions
-from copilot_admin.agent.client_functions.samples import FULL_QUERY
 from copilot_admin.agent.components import registry as components
 from copilot_admin.agent.documents import registry as documents
 from copilot_admin.agent.files import file_processes
@@ -35,6 +34,7 @@ from copilot_admin.transcripts.store.contents import content_of
 from protocol.events import FunctionCall
 from protocol.features import FEATURES
 from protocol.models import Generation
+from tests.agent.client_functions.samples import FULL_QUERY
 from tests.agent.engine_inputs import make_engine_input, make_query, make_spec, outputs_of
 from tests.agent.scripted import ScriptedProvider, call, text
 from tests.alerts.alerting import NOON, count, make_rule
@@ -56,7 +56,6 @@ SCANS = (
     providers._providers,
     documents._formats,
     components.registry,
-    client_functions._functions,
     check.all_checks,
 )
 ADMIN = "/admin/copilot_admin/"
@@ -169,8 +168,12 @@ def test_a_component_is_in_the_catalogue_and_answers(install: Install) -> None:
     assert (reply.status, reply.words) == (200, "3 words")
 
 
-def test_a_client_function_is_offered_and_ends_the_step(install: Install) -> None:
-    install("copilot_admin/agent/client_functions/open_link.py")
+def test_a_client_function_is_offered_and_ends_the_step(
+    install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = install("copilot_admin/agent/client_functions/open_link.py")
+    functions = (*client_functions.CLIENT_FUNCTIONS, module.OpenLink())
+    monkeypatch.setattr(client_functions, "CLIENT_FUNCTIONS", functions)
     with ScriptedProvider([text("Hello.")]) as provider:
         outputs_of(make_engine_input(provider, query=make_query()))
     assert provider.calls[0].tools == ()

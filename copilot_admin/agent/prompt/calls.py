@@ -6,11 +6,8 @@ from typing import TypeAlias
 
 from copilot_admin.agent.client.memory import memory_in
 from copilot_admin.agent.client.widget_data import name_of
-from copilot_admin.agent.client_functions.registry import (
-    ClientFunction,
-    Identity,
-    function_named,
-)
+from copilot_admin.agent.client_functions.base import ClientFunction, Identity
+from copilot_admin.agent.client_functions.registry import function_named
 from copilot_admin.agent.prompt.blocks import OLD_DATA, block
 from copilot_admin.agent.prompt.data_messages import instance_of, is_widget_data
 from copilot_admin.agent.prompt.room import DataRoom
@@ -82,7 +79,7 @@ def _made(
     function = function_named(message.function)
     if function is None:
         return tool_name(message.function), message.input_arguments
-    name, arguments = function.recalled(message.input_arguments, query)
+    name, arguments = function.to_tool_call(message.input_arguments, query)
     return names.get((function.name, function.identity(message.input_arguments)), name), arguments
 
 

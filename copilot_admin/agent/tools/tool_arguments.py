@@ -16,6 +16,7 @@ from protocol.walk import is_deeper
 
 _Model = TypeVar("_Model", bound=BaseModel)
 MAX_MISTAKES = 2  # a model that repeats a mistake after it was explained will repeat it again
+MAX_NAME = 64  # characters of a tool's name that every vendor accepts
 MAX_LEVELS = 40  # a client brings a call back in a request, which may nest 64 levels in all
 _MAX_MESSAGE = 10_000  # characters
 
@@ -118,4 +119,4 @@ def repeatable(call: ToolCall) -> ToolCall:
 
 def tool_name(name: str) -> str:
     """Return the name with only the characters that every server accepts."""
-    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64] or "unknown"
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:MAX_NAME] or "unknown"

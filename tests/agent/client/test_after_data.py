@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from copilot_admin.agent.client_functions.registry import function_named, names
-from copilot_admin.agent.client_functions.samples import FULL_QUERY
 from copilot_admin.agent.values.engine_input import CalledAfterData
 from copilot_admin.agent.values.model_call import Finish, ToolCall
 from copilot_admin.agent.values.spec import ComponentUse, WidgetDataMode
@@ -21,6 +20,7 @@ from protocol.models import (
     SourceData,
     SourceError,
 )
+from tests.agent.client_functions.samples import FULL_QUERY
 from tests.agent.components.sample_components import sample_components
 from tests.agent.engine_inputs import make_engine_input, make_spec, outputs_of
 from tests.agent.scripted import ScriptedProvider, Step, call

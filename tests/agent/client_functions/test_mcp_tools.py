@@ -1,151 +1,134 @@
-"""Tools of the user's MCP servers are called with arguments that every client reads alike."""
+"""MCP tools of the user: their names, and arguments that every client can read."""
 
 from dataclasses import replace
 import json
 
 import pytest
 
-from copilot_admin.agent.client_functions.samples import FULL_QUERY, MCP_TOOL, WIDGET_UUID
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from copilot_admin.agent.values.model_call import ToolCall
-from protocol.dialects import say
 from protocol.events import MessageChunk
-from protocol.models import (
-    CallMessage,
-    DataItem,
-    Generation,
-    HumanMessage,
-    ResultMessage,
-    SourceData,
+from protocol.models import CallMessage, DataItem, HumanMessage, ResultMessage, SourceData
+from tests.agent.client_functions.samples import (
+    FULL_QUERY,
+    MCP_TOOL,
+    WIDGET_UUID,
+    mistake,
+    sent,
+    tools_of,
 )
-from protocol.strict_json import parse
-from tests.agent.client_functions.offered_calls import asked, mistake, offers
 from tests.agent.engine_inputs import make_engine_input, make_query, outputs_of
 from tests.agent.scripted import ScriptedProvider, Step, call, text
 
+NOT_FINITE = "have a number that isn't finite, such as NaN. Write another, or a text."
+HALF = "have half a character, such as \\ud83d alone. Write whole ones."
+DEEP = "are nested deeper than 40 levels. Write flatter ones."
 
-def test_mcp_tools_leave_with_all_three_members_and_their_own_name():
-    assert asked("execute_agent_tool", q="rates") == {
-        "server_id": "srv-1",
-        "tool_name": "kb.search/docs",
-        "parameters": {"q": "rates"},
-    }
+
+def test_a_tool_without_a_server_or_a_schema_takes_any_object():
     bare = replace(make_query(), tools=({"name": "ping", "input_schema": {"type": "array"}},))
-    assert asked("execute_agent_tool", bare) == {
+    assert sent("execute_agent_tool", bare) == {
         "server_id": "",
         "tool_name": "ping",
         "parameters": {},
     }
-    assert offers(bare)["ping"].schema.parameters == {"type": "object", "properties": {}}
+    assert tools_of(bare)["ping"].schema.parameters == {"type": "object", "properties": {}}
 
 
-def test_mcp_tools_with_the_same_name_get_numbers_and_take_no_other_tools_name():
-    tools = ({"name": "a b"}, {"name": "a?b"}, {"name": "save_skill"}, {"name": "x" * 80},
-             {"name": "x" * 90}, {"name": "chart"}, {"name": " "}, {"name": 3}, {})  # fmt: skip
-    found = offers(replace(make_query(), tools=tools), taken={"chart"})
-    listed = [name for name, offer in found.items() if not offer.unlisted]
-    assert listed == ["a_b", "a_b_2", "save_skill_2", "x" * 64, "x" * 62 + "_2", "chart_2"]
+def test_equal_names_get_numbers_and_no_tool_takes_the_name_of_another():
+    names = ("a b", "a?b", "save_skill", "x" * 80, "x" * 90, "chart", " ", 3)
+    tools = (*({"name": name} for name in names), {})
+    found = tools_of(replace(make_query(), tools=tools), taken={"chart"})
+    assert [name for name, tool in found.items() if not tool.unlisted] == [
+        "a_b",
+        "a_b_2",
+        "save_skill_2",
+        "x" * 64,
+        "x" * 62 + "_2",
+        "chart_2",
+    ]
 
 
-NO_NUMBER = "a number that isn't finite, such as NaN. Write another, or a text."
-HALF_A_CHARACTER = "half a character, such as \\ud83d alone. Write whole ones."
-
-
-def test_wrong_arguments_of_an_mcp_tool_are_told():
-    assert mistake("execute_agent_tool") == (
-        "Wrong arguments for the tool 'execute_agent_tool': q must be given."
-    )
-    offer = offers()["kb_search_docs"]
+def test_arguments_that_are_not_an_object_are_a_mistake():
+    tool = tools_of()["kb_search_docs"]
     for arguments in ("[]", "{", "[" * 5000):
         with pytest.raises(ToolMistake, match="write a JSON object"):
-            offer.arguments(ToolCall(id="c", name="kb", arguments=arguments))
+            tool.arguments(ToolCall(id="c", name="kb", arguments=arguments))
 
 
+def test_a_model_may_call_the_function_of_workspace_itself():
+    twins = tuple({**MCP_TOOL, "server_id": server} for server in ("srv-1", "srv-2"))
+    query = replace(make_query(), tools=twins)
+    unwrap = tools_of(query)["execute_agent_tool"].arguments
+
+    def made(**arguments):
+        call = ToolCall(id="c", name="execute_agent_tool", arguments=json.dumps(arguments))
+        return unwrap(call)
+
+    wanted = {"tool_name": "kb_search_docs", "parameters": {"q": "x"}}
+    assert made(**wanted, server_id="srv-2")["server_id"] == "srv-2"
+    with pytest.raises(ToolMistake, match="Several servers have a tool called 'kb_search_docs'"):
+        made(**wanted)
+    with pytest.raises(ToolMistake, match="There is no tool called 'gone'"):
+        made(tool_name="gone")
+
+
+def answer(arguments, name="kb_search_docs"):
+    """The outputs of a step with one call, and the calls of the model."""
+    made = ToolCall(id="1", name=name, arguments=arguments)
+    script = [Step((made, *text("").actions[-1:])), text("Another.")]
+    provider = ScriptedProvider(script)
+    return outputs_of(make_engine_input(provider, query=FULL_QUERY)), provider.calls
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        *((value, NOT_FINITE) for value in ("NaN", "-Infinity", "1e999", "-1e400")),
+        *((value, HALF) for value in ('"\\ud83d"', '{"\\udc00": 1}', '"\ud83d"')),
+        *(("[" * levels + "]" * levels, DEEP) for levels in (60, 5000)),
+    ],
+)
 @pytest.mark.parametrize(
     ("tool", "around"),
     [
-        ("kb_search_docs", '{"q": DEEP}'),
+        ("kb_search_docs", '{"q": VALUE}'),
         (
             "get_widget_data",
-            f'{{"widgets": [{{"id": "{WIDGET_UUID}", "params": {{"symbol": DEEP}}}}]}}',
-        ),
-        (
-            "update_widget_in_dashboard",
-            f'{{"data_sources": [{{"widget_uuid": "{WIDGET_UUID}", "input_args": {{"symbol": DEEP}}}}]}}',
+            f'{{"widgets": [{{"id": "{WIDGET_UUID}", "params": {{"symbol": VALUE}}}}]}}',
         ),
     ],
 )
-def test_arguments_that_a_client_could_not_bring_back_are_not_sent_to_it(tool, around):
-    def called(levels, *more):
-        deep = around.replace("DEEP", "[" * levels + "]" * levels)
-        step = Step((ToolCall(id="1", name=tool, arguments=deep), *text("").actions[-1:]))
-        with ScriptedProvider([step, *more]) as provider:
-            return outputs_of(make_engine_input(provider, query=FULL_QUERY)), provider.calls
-
-    [event], _ = called(35)
-    [(_, said)] = say(event, Generation.THREE)
-    result = {"role": "tool", "data": [], **said}
-    assert parse(json.dumps({"messages": [{"role": "human"}, result]}).encode())
-    for levels in (60, 150, 5000):
-        outputs, asked = called(levels, text("Flatter."))
-        assert MessageChunk("Flatter.") in outputs
-        told = asked[1].messages[-1].text
-        assert told == (
-            f"The arguments of the tool '{tool}' are nested deeper than 40 levels. Write flatter ones."
-        )
+def test_arguments_that_a_client_could_not_send_back_are_a_mistake(value, problem, tool, around):
+    outputs, calls = answer(around.replace("VALUE", value), tool)
+    assert MessageChunk("Another.") in outputs
+    assert calls[1].messages[-1].text == f"The arguments of the tool '{tool}' {problem}"
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
-    [
-        *((value, NO_NUMBER) for value in ("NaN", "-Infinity", "1e999", "-1e400")),
-        ('"\\ud83d"', HALF_A_CHARACTER),
-        ('{"\\udc00": 1}', HALF_A_CHARACTER),
-        ('"\ud83d"', HALF_A_CHARACTER),
-    ],
+    "value",
+    ["1.5e308", "9" * 308, '"\\ud83d\\ude00 \\u0000"', '"NaN 1e999"', "[" * 35 + "]" * 35],
 )
-def test_arguments_that_clients_read_differently_are_not_sent_to_them(value, told):
+def test_any_other_arguments_are_sent(value):
     arguments = f'{{"q": {value}}}'
-    step = Step(
-        (ToolCall(id="1", name="kb_search_docs", arguments=arguments), *text("").actions[-1:])
-    )
-    with ScriptedProvider([step, text("Another.")]) as provider:
-        outputs = outputs_of(make_engine_input(provider, query=FULL_QUERY))
-        asked = provider.calls
-    assert MessageChunk("Another.") in outputs
-    assert asked[1].messages[-1].text == f"The arguments of the tool 'kb_search_docs' have {told}"
-
-
-@pytest.mark.parametrize("value", ["1.5e308", "9" * 308, '"\\ud83d\\ude00 \\u0000"', '"NaN 1e999"'])
-def test_any_other_arguments_are(value):
-    arguments = f'{{"q": {value}}}'
-    step = Step(
-        (ToolCall(id="1", name="kb_search_docs", arguments=arguments), *text("").actions[-1:])
-    )
-    with ScriptedProvider([step]) as provider:
-        [event] = outputs_of(make_engine_input(provider, query=FULL_QUERY))
+    [event], _ = answer(arguments)
     assert event.input_arguments["parameters"] == json.loads(arguments)
 
 
-def test_the_result_of_an_mcp_tool_stands_under_its_name_and_the_tools_stay():
-    query = replace(
-        FULL_QUERY,
-        messages=(
-            HumanMessage("Search."),
-            CallMessage("execute_agent_tool", asked("execute_agent_tool", q="rates")),
-            ResultMessage(
-                "execute_agent_tool",
-                asked("execute_agent_tool", q="rates"),
-                (SourceData((DataItem(content='{"error_type": "e", "content": "down"}'),)),),
-            ),
-        ),
+def test_a_result_has_the_name_of_its_tool():
+    arguments = sent("execute_agent_tool", q="rates")
+    data = SourceData((DataItem(content='{"error_type": "e", "content": "down"}'),))
+    messages = (
+        HumanMessage("Search."),
+        CallMessage("execute_agent_tool", arguments),
+        ResultMessage("execute_agent_tool", arguments, (data,)),
     )
     with ScriptedProvider([text("It is down.")]) as provider:
-        outputs_of(make_engine_input(provider, query=query))
+        outputs_of(make_engine_input(provider, query=replace(FULL_QUERY, messages=messages)))
     [made] = provider.calls
     assert "kb_search_docs" in {tool.name for tool in made.tools}
-    *_, said, result = made.messages
-    assert (said.tool_calls[0].name, said.tool_calls[0].arguments) == (
+    *_, called, result = made.messages
+    assert (called.tool_calls[0].name, called.tool_calls[0].arguments) == (
         "kb_search_docs",
         '{"q": "rates"}',
     )
@@ -154,11 +137,11 @@ def test_the_result_of_an_mcp_tool_stands_under_its_name_and_the_tools_stay():
     )
 
 
-def test_an_mcp_tool_that_vanished_is_told_and_the_answer_goes_on():
+def test_a_call_of_a_tool_that_vanished_is_explained_and_the_answer_goes_on():
+    query = replace(make_query(), tools=(MCP_TOOL,))
     with ScriptedProvider([call("gone", q=1), text("Sorry.")]) as provider:
-        outputs = outputs_of(
-            make_engine_input(provider, query=replace(make_query(), tools=(MCP_TOOL,)))
-        )
+        outputs = outputs_of(make_engine_input(provider, query=query))
     assert MessageChunk("Sorry.") in outputs
     told = provider.calls[1].messages[-1].text
     assert told == "There is no tool called 'gone'. Tools: kb_search_docs."
+    assert mistake("execute_agent_tool").endswith("q must be given.")

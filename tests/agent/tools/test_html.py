@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from copilot_admin.agent.client_functions.add_generative_widget import AddGenerativeWidget
-from copilot_admin.agent.client_functions.registry import Situation
-from copilot_admin.agent.client_functions.samples import FULL_QUERY
+from copilot_admin.agent.client_functions.base import ToolScope
+from copilot_admin.agent.client_functions.generative_widget import AddGenerativeWidget
 from copilot_admin.agent.tools.html import MAX_CHARACTERS, clean_html, filter_style
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.events import ArtifactType, MessageArtifact
+from tests.agent.client_functions.samples import FULL_QUERY
 from tests.agent.engine_inputs import make_engine_input, make_spec, outputs_of
 from tests.agent.scripted import ScriptedProvider, call, text
 
@@ -285,8 +285,8 @@ def test_classes_of_the_page_around_it_mean_nothing_here():
 
 def widget(html, **spec):
     """What a new widget of HTML holds, or what the model is told instead."""
-    situation = Situation(spec=make_spec(**spec), query=FULL_QUERY)
-    [offer] = AddGenerativeWidget().offers(situation)
+    situation = ToolScope(spec=make_spec(**spec), query=FULL_QUERY)
+    [offer] = AddGenerativeWidget().define_tools(situation)
     arguments = {"widget_type": "html", "name": "H", "data": html}
     try:
         return offer.arguments(

@@ -1,15 +1,14 @@
-"""Makes a new widget of what the model writes: a note, a table, a chart or HTML."""
+"""New widgets of what the model writes: a note, a table, a chart or HTML."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from functools import partial
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, Field, JsonValue
 
 from copilot_admin.agent.client.call_budget import CallWords
 from copilot_admin.agent.client.dashboard import may_be_changed
-from copilot_admin.agent.client_functions.registry import ClientFunction, Offer, Situation
-from copilot_admin.agent.client_functions.samples import Sample
+from copilot_admin.agent.client_functions.base import ClientFunction, ToolDefinition, ToolScope
 from copilot_admin.agent.toolkits.markdown_images import without_remote_images
 from copilot_admin.agent.toolkits.texts import changed_object
 from copilot_admin.agent.tools.artifacts import (
@@ -23,13 +22,9 @@ from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.json import Json, JsonObject
 
-_ROUND = ("pie", "donut")
-
 
 class ChartParams(BaseModel):
     """How rows are drawn."""
-
-    model_config = ConfigDict(extra="ignore")
 
     chartType: Literal["line", "bar", "scatter", "pie", "donut"]
     xKey: str = Field(default="", description="The key of the x axis.")
@@ -39,24 +34,12 @@ class ChartParams(BaseModel):
     angleKey: str = Field(default="", description="Of pie and donut: the key with numbers.")
     calloutLabelKey: str = Field(default="", description="Of pie and donut: the key of labels.")
 
-    @property
-    def label(self) -> str:
-        """The key of what the numbers belong to."""
-        return self.xKey or self.calloutLabelKey
-
-    @property
-    def values(self) -> list[str]:
-        """The keys with numbers."""
-        return self.yKey or [self.angleKey]
-
 
 class GenerativeWidget(BaseModel):
     """Adds a new widget of your own to the user's dashboard: a note (Markdown), HTML, a table or a chart.
 
     Use it only when the user wants something on the dashboard.
     """
-
-    model_config = ConfigDict(extra="ignore")
 
     widget_type: Literal["chart", "table", "note", "html"]
     name: Annotated[str, Field(min_length=1, max_length=200)]
@@ -71,42 +54,36 @@ class GenerativeWidget(BaseModel):
 
 
 class AddGenerativeWidget(ClientFunction):
-    """Offered while the user lets the copilot change the dashboard."""
+    """Available if the copilot may change the dashboard."""
 
-    name: ClassVar[str] = "add_generative_widget"
-    label: ClassVar[str] = "New widgets of the copilot's own"
-    words: ClassVar[CallWords] = CallWords(
-        done="Widgets were already made", no_more="no more widgets are made"
-    )
-    samples: ClassVar[Sequence[Sample]] = (
-        Sample(arguments={"widget_type": "note", "name": "Note", "data": "Hello"}),
-    )
+    name = "add_generative_widget"
+    label = "New widgets of the copilot's own"
+    words = CallWords(done="Widgets were already made", no_more="no more widgets are made")
 
-    def offers(self, situation: Situation) -> Iterable[Offer]:
-        """One tool for all kinds of widget."""
-        if may_be_changed(situation.spec, situation.query):
-            sources = situation.spec.html_sources
-            yield self.offer(GenerativeWidget, partial(_arguments, sources))
+    def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
+        """Yield one tool for all kinds of widget."""
+        if may_be_changed(scope.spec, scope.query):
+            yield self.define_tool(GenerativeWidget, partial(_read, scope.spec.html_sources))
 
 
-def _arguments(html_sources: Collection[str], call: ToolCall) -> JsonObject:
+def _read(html_sources: Collection[str], call: ToolCall) -> JsonObject:
     given = read_arguments(GenerativeWidget, call)
+    clean = partial(without_remote_images, sources=html_sources)
     arguments: dict[str, Json] = {
         "widget_type": given.widget_type,
-        "data": _data(given, html_sources=html_sources),
+        "data": _read_data(given, html_sources=html_sources),
         "name": without_remote_images(given.name, sources=()),
     }
     if given.description:
-        arguments["description"] = without_remote_images(given.description, sources=html_sources)
+        arguments["description"] = clean(given.description)
     if given.widget_type == "chart":
-        clean = partial(without_remote_images, sources=html_sources)
-        arguments["chart_params"] = changed_object(_chart_params(given), clean)
+        arguments["chart_params"] = changed_object(_read_chart_params(given), clean)
     if given.inner_tab:
         arguments["inner_tab"] = without_remote_images(given.inner_tab, sources=())
     return arguments
 
 
-def _data(given: GenerativeWidget, *, html_sources: Collection[str]) -> Json:
+def _read_data(given: GenerativeWidget, *, html_sources: Collection[str]) -> Json:
     is_text = given.widget_type in ("note", "html")
     if not given.data or isinstance(given.data, str) is not is_text:
         what = "a text" if is_text else "a list of rows"
@@ -114,29 +91,31 @@ def _data(given: GenerativeWidget, *, html_sources: Collection[str]) -> Json:
     clean = partial(without_remote_images, sources=html_sources)
     if not isinstance(given.data, str):
         return [changed_object(row, clean) for row in given.data]
-    if given.widget_type != "html":
+    if given.widget_type == "note":
         return clean(given.data)
     if len(given.data) > MAX_CHARACTERS:
         raise ToolMistake(f"HTML has {MAX_CHARACTERS} characters at most. Write less.")
     return prepare_html(given.data, sources=html_sources)
 
 
-def _chart_params(given: GenerativeWidget) -> JsonObject:
+def _read_chart_params(given: GenerativeWidget) -> JsonObject:
     params = given.chart_params
-    if params is None or not params.label or not all(params.values):
+    label = params and (params.xKey or params.calloutLabelKey)
+    values = params and (params.yKey or [params.angleKey])
+    if not params or not label or not values or not all(values):
         raise ToolMistake(
             "A chart needs 'chart_params' with 'chartType', 'xKey' and at least one key in 'yKey'."
         )
     rows = [row for row in given.data if isinstance(row, dict)]
-    check_columns((params.label, *params.values), rows=rows)
-    if params.chartType == "scatter" and has_text(params.label, rows=rows):
-        raise ToolMistake(describe_text_on_x(params.label))
+    check_columns((label, *values), rows=rows)
+    if params.chartType == "scatter" and has_text(label, rows=rows):
+        raise ToolMistake(describe_text_on_x(label))
     drawn: dict[str, Json] = {
         "chartType": params.chartType,
-        "xKey": params.label,
-        "yKey": list(params.values),
+        "xKey": label,
+        "yKey": list(values),
     }
-    if params.chartType in _ROUND:
-        angle = params.angleKey or params.values[0]
-        drawn |= {"angleKey": angle, "calloutLabelKey": params.calloutLabelKey or params.label}
+    if params.chartType in ("pie", "donut"):
+        drawn["angleKey"] = params.angleKey or values[0]
+        drawn["calloutLabelKey"] = params.calloutLabelKey or label
     return drawn

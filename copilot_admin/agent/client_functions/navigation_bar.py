@@ -1,14 +1,13 @@
-"""Makes, renames and removes the tabs of the user's dashboard."""
+"""Tabs of the user's dashboard."""
 
-from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from copilot_admin.agent.client.call_budget import CallWords
 from copilot_admin.agent.client.dashboard import may_be_changed
-from copilot_admin.agent.client_functions.registry import ClientFunction, Offer, Situation
-from copilot_admin.agent.client_functions.samples import Sample
+from copilot_admin.agent.client_functions.base import ClientFunction, ToolDefinition, ToolScope
 from copilot_admin.agent.toolkits.markdown_images import without_remote_images
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.agent.values.model_call import ToolCall
@@ -22,8 +21,6 @@ def _as_tab(value: Any) -> Any:
 class Tab(BaseModel):
     """One tab."""
 
-    model_config = ConfigDict(extra="ignore")
-
     name: Annotated[str, Field(min_length=1)]
 
 
@@ -32,8 +29,6 @@ class ManageTabs(BaseModel):
 
     Use it only when the user wants that.
     """
-
-    model_config = ConfigDict(extra="ignore")
 
     operation: Literal["create", "add_tabs", "remove_tabs", "rename_tabs"]
     tabs: list[Annotated[Tab, BeforeValidator(_as_tab)]] = Field(
@@ -45,37 +40,31 @@ class ManageTabs(BaseModel):
 
 
 class ManageNavigationBar(ClientFunction):
-    """Offered while the user lets the copilot change the dashboard."""
+    """Available if the copilot may change the dashboard."""
 
-    name: ClassVar[str] = "manage_navigation_bar"
-    label: ClassVar[str] = "Tabs of the dashboard"
-    words: ClassVar[CallWords] = CallWords(
-        done="The tabs were already changed", no_more="the tabs stay as they are"
-    )
-    samples: ClassVar[Sequence[Sample]] = (
-        Sample(arguments={"operation": "add_tabs", "tabs": [{"name": "Rates"}]}),
-        Sample(arguments={"operation": "rename_tabs", "rename_map": {"Rates": "Yields"}}),
-    )
+    name = "manage_navigation_bar"
+    label = "Tabs of the dashboard"
+    words = CallWords(done="The tabs were already changed", no_more="the tabs stay as they are")
 
-    def offers(self, situation: Situation) -> Iterable[Offer]:
-        """One tool for all operations."""
-        if may_be_changed(situation.spec, situation.query):
-            yield self.offer(ManageTabs, _arguments)
+    def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
+        """Yield one tool for all operations."""
+        if may_be_changed(scope.spec, scope.query):
+            yield self.define_tool(ManageTabs, _read_tabs)
 
 
-def _arguments(call: ToolCall) -> JsonObject:
+def _read_tabs(call: ToolCall) -> JsonObject:
     given = read_arguments(ManageTabs, call)
     if given.operation == "rename_tabs":
         if not given.rename_map:
             raise ToolMistake("rename_tabs needs 'rename_map': an object of old to new names.")
-        renamed: JsonObject = {old: _shown(new) for old, new in given.rename_map.items()}
+        renamed: JsonObject = {old: _clean(new) for old, new in given.rename_map.items()}
         return {"operation": given.operation, "rename_map": renamed}
     if not given.tabs:
         raise ToolMistake(f"{given.operation} needs 'tabs': a list of objects with a 'name'.")
     is_new = given.operation != "remove_tabs"
-    names = (_shown(tab.name) if is_new else tab.name for tab in given.tabs)
+    names = (_clean(tab.name) if is_new else tab.name for tab in given.tabs)
     return {"operation": given.operation, "tabs": [{"name": name} for name in names]}
 
 
-def _shown(name: str) -> str:
+def _clean(name: str) -> str:
     return without_remote_images(name, sources=())

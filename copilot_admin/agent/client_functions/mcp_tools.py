@@ -1,19 +1,17 @@
-"""The user's MCP tools: each is offered by its own name and schema, Workspace calls it."""
+"""The user's MCP tools: each has its own name and schema, and Workspace calls it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 import json
-from typing import ClassVar
 
 from copilot_admin.agent.client.call_budget import CallWords
-from copilot_admin.agent.client_functions.registry import (
+from copilot_admin.agent.client_functions.base import (
     ClientFunction,
     Identity,
-    Offer,
-    Situation,
+    ToolDefinition,
+    ToolScope,
 )
-from copilot_admin.agent.client_functions.samples import Sample
 from copilot_admin.agent.toolkits.texts import listed, quoted
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, tool_name
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
@@ -24,60 +22,58 @@ _ANY: JsonObject = {"type": "object", "properties": {}}
 
 
 class ExecuteAgentTool(ClientFunction):
-    """Offers what the request lists in `tools`; a tool without a name cannot be called."""
+    """Available for each named tool of the request."""
 
-    name: ClassVar[str] = "execute_agent_tool"
-    label: ClassVar[str] = "Tools of the user (MCP)"
-    words: ClassVar[CallWords] = CallWords(
-        done="Tools were already called", no_more="no more tools are called"
-    )
-    samples: ClassVar[Sequence[Sample]] = (Sample(tool="kb_search_docs", arguments={"q": "rates"}),)
+    name = "execute_agent_tool"
+    label = "Tools of the user (MCP)"
+    words = CallWords(done="Tools were already called", no_more="no more tools are called")
 
-    def offers(self, situation: Situation) -> Iterable[Offer]:
-        """One tool for each of the client's, and the client's own function, which is not listed."""
-        tools = _distinct(situation.query.tools)
-        for tool in tools:
-            yield Offer(
-                schema=ToolSchema(
-                    name=tool_name(text_of(tool.get("name"))),
-                    description=text_of(tool.get("description")),
-                    parameters=_schema(tool),
-                ),
-                function=self.name,
-                arguments=partial(_arguments, tool),
-                identity=_identity(tool),
+    def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
+        """Yield each tool, and Workspace's own function, which isn't listed."""
+        tools: dict[Identity, JsonObject] = {}
+        for tool in scope.query.tools:
+            if text_of(tool.get("name")).strip():
+                tools.setdefault(_identity(tool), tool)
+        for identity, tool in tools.items():
+            schema = ToolSchema(
+                name=tool_name(text_of(tool.get("name"))),
+                description=text_of(tool.get("description")),
+                parameters=_schema(tool),
+            )
+            arguments = partial(_make_arguments, tool)
+            yield ToolDefinition(
+                schema=schema, function=self.name, arguments=arguments, identity=identity
             )
         if tools:
-            # Models that have read of Workspace call its function by its own name.
+            # Models that know Workspace call its function by its own name.
             schema = ToolSchema(name=self.name, description="", parameters=_ANY)
-            arguments = partial(_wrapped, tools)
-            yield Offer(schema=schema, function=self.name, arguments=arguments, unlisted=True)
+            unwrap = partial(_unwrap, [*tools.values()])
+            yield ToolDefinition(schema=schema, function=self.name, arguments=unwrap, unlisted=True)
 
-    def recalled(self, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
-        """The tool under its own name; where it has vanished, what the client says of it."""
+    def to_tool_call(self, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
+        """Return the call under the tool's own name."""
         parameters = arguments.get("parameters")
         name = tool_name(text_of(arguments.get("tool_name")))
         return name, parameters if isinstance(parameters, Mapping) else {}
 
     def identity(self, arguments: JsonObject) -> Identity:
-        """The server and the name that it has there: two servers may have tools of one name."""
+        """Return server and name: two servers may have tools of one name."""
         return text_of(arguments.get("server_id")), text_of(arguments.get("tool_name"))
-
-
-def _distinct(tools: Iterable[JsonObject]) -> list[JsonObject]:
-    found: dict[Identity, JsonObject] = {}
-    for tool in tools:
-        if text_of(tool.get("name")).strip():
-            found.setdefault(_identity(tool), tool)
-    return [*found.values()]
 
 
 def _identity(tool: JsonObject) -> Identity:
     return text_of(tool.get("server_id")), text_of(tool.get("name"))
 
 
-def _arguments(tool: JsonObject, call: ToolCall) -> JsonObject:
-    parameters = _parsed(call)
+def _schema(tool: JsonObject) -> JsonObject:
+    schema = tool.get("input_schema")
+    if not isinstance(schema, Mapping) or schema.get("type", "object") != "object":
+        return _ANY
+    return {**_ANY, **schema}
+
+
+def _make_arguments(tool: JsonObject, call: ToolCall) -> JsonObject:
+    parameters = _parse(call)
     required = _schema(tool).get("required")
     wanted = required if isinstance(required, list) else []
     missing = [name for name in wanted if isinstance(name, str) and name not in parameters]
@@ -92,8 +88,8 @@ def _arguments(tool: JsonObject, call: ToolCall) -> JsonObject:
     }
 
 
-def _wrapped(tools: Sequence[JsonObject], call: ToolCall) -> JsonObject:
-    given = _parsed(call)
+def _unwrap(tools: Sequence[JsonObject], call: ToolCall) -> JsonObject:
+    given = _parse(call)
     name, server = given.get("tool_name"), given.get("server_id")
     exact = [tool for tool in tools if name == tool["name"]]
     named = exact or [tool for tool in tools if name == tool_name(str(tool["name"]))]
@@ -108,10 +104,10 @@ def _wrapped(tools: Sequence[JsonObject], call: ToolCall) -> JsonObject:
             f"Name one as 'server_id': {listed(map(quoted, servers))}."
         )
     parameters = json.dumps(given.get("parameters") or {})
-    return _arguments(fitting[0], replace(call, name=str(name), arguments=parameters))
+    return _make_arguments(fitting[0], replace(call, name=str(name), arguments=parameters))
 
 
-def _parsed(call: ToolCall) -> JsonObject:
+def _parse(call: ToolCall) -> JsonObject:
     try:
         parsed = json.loads(call.arguments or "{}")
     except (ValueError, RecursionError):
@@ -119,10 +115,3 @@ def _parsed(call: ToolCall) -> JsonObject:
     if not isinstance(parsed, dict):
         raise ToolMistake(f"Wrong arguments for the tool {quoted(call.name)}: write a JSON object.")
     return parsed
-
-
-def _schema(tool: JsonObject) -> JsonObject:
-    schema = tool.get("input_schema")
-    if not isinstance(schema, Mapping) or schema.get("type", "object") != "object":
-        return _ANY
-    return {**_ANY, **schema}

@@ -1,0 +1,117 @@
+"""Tasks for other agents of the user's workspace."""
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from copilot_admin.agent.client.call_budget import CallWords
+from copilot_admin.agent.client.dashboard import agents_of
+from copilot_admin.agent.client_functions.base import (
+    ClientFunction,
+    ToolDefinition,
+    ToolScope,
+    describe,
+)
+from copilot_admin.agent.toolkits.markdown_images import without_remote_images
+from copilot_admin.agent.toolkits.texts import listed, quoted
+from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
+from copilot_admin.agent.values.model_call import ToolCall
+from protocol.json import JsonObject
+from protocol.models import Query, ResultMessage
+
+MAX_TASKS = 50  # each is a question to another agent
+_MAX_DESCRIPTION = 300  # characters
+_DIRECT = "expect_direct_response"
+
+
+class Task(BaseModel):
+    """One task for one agent."""
+
+    id: str = Field(default="", description="Names the task; leave it out to have it numbered.")
+    description: str = Field(
+        min_length=1, description="What the agent shall do, with all it needs to know."
+    )
+    assigned_agent_id: str = Field(description="The id of an agent, exactly as listed.")
+    assigned_holder_url: str = Field(default="", description="Of the agent, as listed.")
+
+
+class AssignTasks(BaseModel):
+    """Gives tasks to other agents, which answer the user themselves.
+
+    Use it when another agent is better at something.
+    """
+
+    task_requests: Annotated[list[Task], Field(min_length=1, max_length=MAX_TASKS)]
+    expect_direct_response: bool = Field(
+        default=False,
+        description="Whether the agents' own answers are all that the user needs: then you say "
+        "nothing more. Else you are asked again when they have answered.",
+    )
+
+
+class AssignTasksToAgents(ClientFunction):
+    """Available in orchestration mode, in which the request lists other agents."""
+
+    name = "assign_tasks_to_agents"
+    label = "Tasks for other agents"
+    words = CallWords(done="Tasks were already given", no_more="no more tasks are given")
+    without_result = "(the agents have answered the user themselves)"
+
+    def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
+        """Yield the tool with the agents in its description."""
+        agents = agents_of(scope.query)
+        if agents:
+            rows = (f"\n- {agent['id']}: {_describe(agent)}" for agent in agents)
+            yield ToolDefinition(
+                schema=describe(self.name, AssignTasks, f" The agents:{''.join(rows)}"),
+                function=self.name,
+                arguments=partial(_read_tasks, agents),
+                state=_read_state,
+            )
+
+
+def agents_answered(query: Query) -> bool:
+    """Tell whether the client came back from agents whose answers are all that was wanted.
+
+    Source: the client then brings no results, unless one of the tasks failed.
+    """
+    last = query.messages[-1]
+    if not isinstance(last, ResultMessage) or last.function != AssignTasksToAgents.name:
+        return False
+    return not last.data and last.extra_state.get(_DIRECT) is True
+
+
+def _describe(agent: JsonObject) -> str:
+    text = f"{agent.get('name') or ''}. {agent.get('description') or ''}"
+    return " ".join(text.split())[:_MAX_DESCRIPTION]
+
+
+def _read_state(call: ToolCall) -> JsonObject:
+    return {_DIRECT: True} if read_arguments(AssignTasks, call).expect_direct_response else {}
+
+
+def _read_tasks(agents: Sequence[JsonObject], call: ToolCall) -> JsonObject:
+    tasks = read_arguments(AssignTasks, call).task_requests
+    requests: list[JsonObject] = [
+        {
+            "id": task.id or str(number),
+            "description": without_remote_images(task.description, sources=()),
+            "assigned_holder_url": str(_find_agent(agents, task).get("holder_url") or ""),
+            "assigned_agent_id": task.assigned_agent_id,
+        }
+        for number, task in enumerate(tasks, start=1)
+    ]
+    return {"task_requests": list(requests)}
+
+
+def _find_agent(agents: Sequence[JsonObject], task: Task) -> JsonObject:
+    named = [one for one in agents if one["id"] == task.assigned_agent_id]
+    if not named:
+        names = listed(str(one["id"]) for one in agents)
+        wanted = quoted(task.assigned_agent_id)
+        raise ToolMistake(f"There is no agent {wanted}. The agents: {names}.")
+    url = task.assigned_holder_url.rstrip("/")
+    there = [one for one in named if str(one.get("holder_url") or "").rstrip("/") == url]
+    return (there or named)[0]
