@@ -4,10 +4,12 @@
 import os
 import sys
 
-from django.core.management import execute_from_command_line
-from django.db import DatabaseError, InterfaceError, OperationalError
 
-if __name__ == "__main__":
+def main() -> None:
+    """Run a management command."""
+    from django.core.management import execute_from_command_line
+    from django.db import DatabaseError, InterfaceError, OperationalError
+
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_admin.settings")
     os.umask(0o077)  # databases, exports and backups hold conversations
     try:
@@ -18,3 +20,7 @@ if __name__ == "__main__":
         if "--traceback" in sys.argv:
             raise
         sys.exit(f"CommandError: {describe_database_error(error)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -12,12 +12,10 @@ import prometheus_client  # noqa: F401  # it reads its variable when it is impor
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from copilot_admin.agent.files.file_processes import WORKERS
 from copilot_admin.asgi import application
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots import data_fit, live
 from copilot_admin.http.auth_throttle import FAILURES
-from copilot_admin.import_export import bundles, validation
 from copilot_admin.jobs.tasks import BACKGROUND
 from copilot_admin.limits.cache import LIMIT_CACHE
 from copilot_admin.limits.concurrency import SLOTS
@@ -26,7 +24,7 @@ from copilot_admin.limits.redis_client import LIMIT_REDIS
 from copilot_admin.limits.rejections import REJECTIONS
 from copilot_admin.limits.usage import USAGE_CACHE
 from copilot_admin.pricing.prices import clear_price_cache
-from copilot_admin.redaction import custom_expressions as own
+from copilot_admin.redaction import expressions
 from copilot_admin.runs.refused import REFUSED
 from copilot_admin.storage import writer
 from copilot_admin.storage.writer import READER, WRITER
@@ -123,10 +121,7 @@ def _long_timeouts() -> Iterator[None]:
     """Give other processes time on a busy machine."""
     with pytest.MonkeyPatch.context() as patch:
         for module, name in (
-            (own, "LEAST_SECONDS"),
-            (own, "MOST_SECONDS"),
-            (bundles, "TRIAL_SECONDS"),
-            (validation, "TRIAL_SECONDS"),
+            (expressions, "SEARCH_SECONDS"),
             (data_fit, "SECONDS"),
         ):
             patch.setattr(module, name, HANGS_SECONDS)
@@ -165,13 +160,6 @@ def _restore_signals() -> Iterator[None]:
     for number, handler in before.items():
         if signal.getsignal(number) is not handler:
             signal.signal(number, handler)
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _stop_file_workers() -> Iterator[None]:
-    """End the processes that read files."""
-    yield
-    WORKERS.stop()
 
 
 @pytest.fixture(autouse=True)

@@ -5,12 +5,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 import socket
 import threading
-from unittest.mock import patch
 
 import pytest
 import uvicorn
 
-from copilot_admin.agent.files.file_processes import WORKERS
 from copilot_admin.component_calls.call import CALLS
 from copilot_admin.http.scope import App
 from copilot_admin.jobs import tasks as background_tasks
@@ -33,15 +31,6 @@ class LiveServer:
         return not (self.requests or RUNNING or CALLS) and not background_tasks.has_coroutines()
 
 
-class _FileProcesses:
-    """Those of this process: they outlive a server, since each start of theirs imports for long."""
-
-    start = WORKERS.start
-
-    def stop(self) -> None:
-        """They end with the session (`tests/conftest.py`)."""
-
-
 def shorten_periodic_tasks(patch: pytest.MonkeyPatch) -> None:
     """Let a server that starts later call its periodic tasks without delay."""
     tasks = tuple(replace(task, interval_seconds=0.05) for task in PERIODIC_TASKS)
@@ -52,7 +41,6 @@ def shorten_periodic_tasks(patch: pytest.MonkeyPatch) -> None:
 def live_server(app: App) -> Iterator[LiveServer]:
     """Serves an application on a free port of 127.0.0.1."""
     with (
-        patch.object(lifecycle, "WORKERS", _FileProcesses()),
         socket.create_server(("127.0.0.1", 0)) as listener,
     ):
         config = uvicorn.Config(

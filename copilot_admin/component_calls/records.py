@@ -9,7 +9,7 @@ import logging
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import ComponentCall
-from copilot_admin.redaction.redactor import redacted
+from copilot_admin.redaction.redactor import redact_values
 from copilot_admin.redaction.rules import NO_RULES, Rules
 from copilot_admin.storage.errors import is_outage, is_refusal
 from copilot_admin.storage.writer import WRITER
@@ -38,8 +38,8 @@ def record_call(
 
     def prepare() -> None:
         if rules:
-            (call.error,) = redacted([str(call.error)], rules)
-            (call.arguments,) = redacted([call.arguments], rules)
+            (call.error,) = redact_values([str(call.error)], rules)
+            (call.arguments,) = redact_values([call.arguments], rules)
         call.error = redact_text(call.error)
         if call.arguments is not None:
             call.arguments = _shorten(redact(call.arguments))

@@ -18,9 +18,8 @@ from copilot_admin.import_export.faults import MOST_TOLD, BadCopilotFile, FileFa
 from copilot_admin.import_export.import_rights import ImportWish
 from copilot_admin.import_export.importing import begun, carry_out
 from copilot_admin.import_export.loading import MOST_BYTES, load
-from copilot_admin.import_export.validation import TRIAL_SECONDS, validate
+from copilot_admin.import_export.validation import validate
 from copilot_admin.import_export.yaml_reading import MAX_CHARACTERS
-from copilot_admin.redaction.custom_expressions import trials_within
 
 SUFFIXES = (".yaml", ".yml", ".json")
 MOST_FILES = 1000
@@ -73,21 +72,20 @@ def read_files(sent: Iterable[NamedFile]) -> list[ReadFile]:
     files = list(_unpacked(sent))
     _check_yaml(files)
     left = MOST_COPILOTS
-    with trials_within(TRIAL_SECONDS):
-        for file in files:
-            try:
-                values = _loaded(file)
-                left -= _number_of_copilots(values)
-                if left >= 0:
-                    validate(values)
-            except BadCopilotFile as error:
-                faults += [_within(file.name, fault) for fault in error.faults]
-                if len(faults) > MOST_TOLD:
-                    break
-            else:
-                found.append(ReadFile(file.name, values))
-            if left < 0:
-                raise BadCopilotFile([FileFault("", _too_many_copilots())])
+    for file in files:
+        try:
+            values = _loaded(file)
+            left -= _number_of_copilots(values)
+            if left >= 0:
+                validate(values)
+        except BadCopilotFile as error:
+            faults += [_within(file.name, fault) for fault in error.faults]
+            if len(faults) > MOST_TOLD:
+                break
+        else:
+            found.append(ReadFile(file.name, values))
+        if left < 0:
+            raise BadCopilotFile([FileFault("", _too_many_copilots())])
     faults += _repeated(found)
     if not files:
         faults.append(FileFault("", _("There is no copilot file in what you sent.")))

@@ -1,11 +1,12 @@
-"""Kinds of personal data, and where a text has them; every search takes as long as its text is.
+"""Kinds of personal data, and a search for them in linear time.
 
 Source: ISO 13616 and the IBAN registry (lengths), ISO 7064 (MOD 97-10), ISO/IEC 7812-1 (Luhn).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 import re
+from string import ascii_letters
 from typing import TypeAlias
 
 from django.utils.functional import Promise
@@ -13,11 +14,9 @@ from django.utils.translation import gettext_lazy as _
 
 Span: TypeAlias = tuple[int, int]
 
-LONGEST = 800  # characters of what is found; so far a search looks beyond the end of its piece
-
 
 class DataKind(StrEnum):
-    """A kind of personal data that can be found."""
+    """Kind of personal data."""
 
     ACCOUNT = "account"
     CARD = "card"
@@ -95,31 +94,72 @@ _PHONE = re.compile(
 )
 
 
-def find(kind: DataKind, text: str, start: int, end: int) -> Iterator[Span]:
-    """Where a part of a text has something of a kind: what begins there, in order.
+# Numbers copied from a page have other blanks and hyphens, digits of another width or script, or
+# invisible characters between their digits. A reader sees the same number.
+_HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"
+_BLANKS = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+_WIDE = {chr(ord(one) + 0xFEE0): one for one in f"#()+./:=@_{ascii_letters}"} | {"\u3002": "."}
+_DIGITS_OF_SCRIPTS = {
+    chr(code): str(int(chr(code)))
+    for code in (*range(0x80, 0x10000), *range(0x1D7CE, 0x1D800))
+    if chr(code).isdecimal()
+}
+# Soft hyphens, marks of direction, joiners, variation selectors.
+_INVISIBLE = frozenset(
+    map(
+        chr,
+        (
+            *(0xAD, 0x34F, 0x61C, 0x180E, 0xFEFF),
+            *range(0x200B, 0x2010),
+            *range(0x202A, 0x202F),
+            *range(0x2060, 0x2065),
+            *range(0x2066, 0x206A),
+            *range(0xFE00, 0xFE10),
+        ),
+    )
+)
+_PLAIN = str.maketrans(
+    {
+        **dict.fromkeys(_HYPHENS, "-"),
+        **dict.fromkeys(_BLANKS, " "),
+        **_WIDE,
+        **_DIGITS_OF_SCRIPTS,
+        **dict.fromkeys(_INVISIBLE, ""),
+    }
+)
+# Ranges with all of these characters and few letters: ten times as fast as a set of them.
+_MAY_CHANGE = re.compile(
+    "[\u00a0\u00ad\u034f\u0600-\u33ff\ua000-\uabff\ufe00-\uffff\U0001d7ce-\U0001d7ff]"
+)
 
-    Args:
-        kind: What is looked for.
-        text: All of it: what stands around a place decides what it is.
-        start: Of the part.
-        end: Of the part.
-    """
-    for span in _FINDERS[kind](text, start, min(len(text), end + LONGEST)):
-        if span[0] < end:
-            yield span
+
+def plain_spelling(text: str) -> str:
+    """Return a text with keyboard digits, blanks and hyphens and no invisible characters."""
+    return text.translate(_PLAIN) if _MAY_CHANGE.search(text) else text
 
 
-def _accounts(text: str, start: int, end: int) -> Iterator[Span]:
-    for match in _IBAN.finditer(text, start, end):
-        last = _end_of_iban(text, match, end)
+def find_personal_data(text: str, kinds: Iterable[DataKind]) -> Iterator[tuple[int, int, DataKind]]:
+    """Yield the start, end and kind of each match in a text; matches may overlap."""
+    plain = plain_spelling(text)
+    visible: range | list[int] = range(len(text))
+    if len(plain) != len(text):
+        visible = [place for place, sign in enumerate(text) if sign not in _INVISIBLE]
+    for kind in kinds:
+        for start, end in _FINDERS[kind](plain):
+            yield visible[start], visible[end - 1] + 1, kind
+
+
+def _accounts(text: str) -> Iterator[Span]:
+    for match in _IBAN.finditer(text):
+        last = _end_of_iban(text, match)
         if last is not None:
             yield match.start(), last
-    for match in _NAMED.finditer(text, start, end):
+    for match in _NAMED.finditer(text):
         yield match.span(1)
 
 
 def names_account(name: str) -> bool:
-    """Whether what stands under a name is the number of an account, if it is a number."""
+    """Whether a key such as `accountNumber` names the number of an account."""
     return len(name) <= _LONGEST_KEY and _NAME.search(name) is not None
 
 
@@ -127,13 +167,13 @@ def is_account_number(text: str) -> bool:
     return _WHOLE_NUMBER.fullmatch(text) is not None
 
 
-def _end_of_iban(text: str, match: re.Match[str], end: int) -> int | None:
+def _end_of_iban(text: str, match: re.Match[str]) -> int | None:
     left = _LENGTHS.get(match[1].upper())
     if left is None:
         return None
     signs: list[str] = []
     place, between = match.start(), 0
-    while place < end and len(signs) < left:
+    while place < len(text) and len(signs) < left:
         sign = text[place]
         if sign.isascii() and sign.isalnum():
             signs.append(sign)
@@ -143,7 +183,7 @@ def _end_of_iban(text: str, match: re.Match[str], end: int) -> int | None:
         else:
             between += 1
         place += 1
-    is_cut = place < end and text[place].isascii() and text[place].isalnum()
+    is_cut = place < len(text) and text[place].isascii() and text[place].isalnum()
     return place if len(signs) == left and not is_cut and _is_iban("".join(signs)) else None
 
 
@@ -152,18 +192,18 @@ def _is_iban(signs: str) -> bool:
     return int("".join(str(int(sign, 36)) for sign in turned)) % 97 == 1
 
 
-def _cards(text: str, start: int, end: int) -> Iterator[Span]:
-    for match in _CARD.finditer(text, start, end):
-        yield from _card(text, match.span(), end)
-    for match in _PRINTED.finditer(text, start, end):
-        yield from _card(text, match.span(1), end)
+def _cards(text: str) -> Iterator[Span]:
+    for match in _CARD.finditer(text):
+        yield from _card(text, match.span())
+    for match in _PRINTED.finditer(text):
+        yield from _card(text, match.span(1))
 
 
-def _card(text: str, span: Span, end: int) -> Iterator[Span]:
+def _card(text: str, span: Span) -> Iterator[Span]:
     digits = [(place, int(text[place])) for place in range(*span) if text[place].isdigit()]
     for length in range(len(digits), 12, -1):
         last = digits[length - 1][0] + 1
-        if last < end and text[last].isdigit():
+        if last < len(text) and text[last].isdigit():
             continue
         if _is_card([digit for _, digit in digits[:length]]):
             yield span[0], last
@@ -177,8 +217,8 @@ def _is_card(digits: list[int]) -> bool:
     return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
 
 
-def _mails(text: str, start: int, end: int) -> Iterator[Span]:
-    for match in _MAIL_HOST.finditer(text, start, end):
+def _mails(text: str) -> Iterator[Span]:
+    for match in _MAIL_HOST.finditer(text):
         first = match.start()
         least = max(0, first - _LONGEST_NAME)
         while first > least and (text[first - 1].isalnum() or text[first - 1] in _IN_MAIL_NAME):
@@ -187,12 +227,12 @@ def _mails(text: str, start: int, end: int) -> Iterator[Span]:
             yield first, match.end()
 
 
-def _phones(text: str, start: int, end: int) -> Iterator[Span]:
-    for match in _PHONE.finditer(text, start, end):
+def _phones(text: str) -> Iterator[Span]:
+    for match in _PHONE.finditer(text):
         yield match.span()
 
 
-_FINDERS: Mapping[DataKind, Callable[[str, int, int], Iterator[Span]]] = {
+_FINDERS: Mapping[DataKind, Callable[[str], Iterator[Span]]] = {
     DataKind.ACCOUNT: _accounts,
     DataKind.CARD: _cards,
     DataKind.EMAIL: _mails,

@@ -1,4 +1,4 @@
-"""Takes what rules name out of texts, JSON and messages; whatever goes wrong, nothing unseen is stored."""
+"""Removal of personal data from texts, JSON and messages before they are stored."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -7,30 +7,26 @@ from itertools import accumulate
 import re
 from typing import Any, TypeVar, cast
 
-from copilot_admin.redaction.custom_expressions import SearchNotEnded, spans_of
+from copilot_admin.redaction.expressions import SearchTimedOut, find_matches
 from copilot_admin.redaction.kinds import (
-    LONGEST,
     WORDS,
     DataKind,
     Span,
-    find,
+    find_personal_data,
     is_account_number,
     names_account,
+    plain_spelling,
 )
 from copilot_admin.redaction.rules import Rules
-from copilot_admin.redaction.spellings import folded
-from protocol.json import Json
-from protocol.pieces import PIECE
-from protocol.walk import Scalar, rebuild
 
-OWN_WORDS = "[redacted]"
+EXPRESSION_LABEL = "[redacted]"
 NOT_STORED = "[not stored: what is to be redacted could not be looked for]"
-LEAST_NUMBER = 10**11  # numbers with fewer digits are no numbers of cards
-_LEAST_FLOAT = 10**14  # what companies are worth are floats with fewer
-_MOST = 10**20  # and those with more neither; the digits of very long ones take long
-_ENCODED = re.compile(r"(?:data:[\w.+/;=-]{0,100},)?[A-Za-z0-9+/=_\r\n-]+")
-LEAST_ENCODED = 400  # characters; what is shorter holds no file
-_LONG_LINE = 60  # base64 is broken into lines of 64 or 76
+MIN_CARD_NUMBER = 10**11  # numbers with fewer digits are no numbers of cards
+_MIN_CARD_FLOAT = 10**14  # values of companies are floats with fewer digits
+_MAX_NUMBER = 10**20
+_BASE64 = re.compile(r"(?:data:[\w.+/;=-]{0,100},)?[A-Za-z0-9+/=_\r\n-]+")
+MIN_FILE_LENGTH = 400  # characters in base64
+_MIN_LINE_LENGTH = 60  # base64 is broken into lines of 64 or 76
 
 T = TypeVar("T")
 
@@ -40,8 +36,8 @@ class RedactedText:
     """A text as it may be stored.
 
     Attributes:
-        cuts: Where something was taken out, and what stands there now: start, end, words.
-        shifts: By how many characters is moved what stands behind each cut.
+        cuts: Start and end of each removed part, and the label in its place.
+        shifts: By how many characters the text behind each cut moves.
     """
 
     text: str
@@ -50,11 +46,11 @@ class RedactedText:
     shifts: Sequence[int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        lengths = (len(words) - (end - start) for start, end, words in self.cuts)
+        lengths = (len(label) - (end - start) for start, end, label in self.cuts)
         object.__setattr__(self, "shifts", tuple(accumulate(lengths)))
 
     def moved(self, offset: int) -> int:
-        """Where a place of the text is now; within what was taken out: at its beginning."""
+        """Return the new place of an offset; inside a removed part, that of its start."""
         if not self.is_stored:
             return 0
         place = bisect_right(self.cuts, offset, key=lambda cut: cut[0])
@@ -65,160 +61,140 @@ class RedactedText:
         return start + before if offset < end else offset + self.shifts[place - 1]
 
 
-def told(texts: Iterable[str], rules: Rules) -> Mapping[str, RedactedText]:
-    """Each of some texts as it may be stored; own expressions are looked for in all of them at once."""
-    each = list(dict.fromkeys(texts))
+def redact_texts(texts: Iterable[str], rules: Rules) -> Mapping[str, RedactedText]:
+    """Return each text as it may be stored."""
+    unique = list(dict.fromkeys(texts))
     try:
-        return _all_told(each, rules)
-    except SearchNotEnded:
-        return {text: _unseen(text) for text in each}
+        return _redact_all(unique, rules)
+    except SearchTimedOut:
+        return {text: _unsearched(text) for text in unique}
 
 
-def redacted(values: Sequence[T], rules: Rules) -> list[T]:
-    """JSON, texts and frozen values as they may be stored; with keys, and numbers that are long."""
+def redact_values(values: Sequence[T], rules: Rules) -> list[T]:
+    """Return JSON, texts and frozen dataclasses as they may be stored, keys included."""
     if not rules:
         return list(values)
-    texts: dict[str, None] = {}
-
-    def note(text: str) -> str:
-        texts[text] = None
-        return text
-
-    accounts = DataKind.ACCOUNT in rules.kinds
+    has_accounts = DataKind.ACCOUNT in rules.kinds
+    texts: dict[str, str] = {}
     for value in values:
-        _mapped(value, note, accounts=accounts)
+        _map_texts(value, lambda text: texts.setdefault(text, text), has_accounts=has_accounts)
     try:
-        known = _all_told(list(texts), rules)
-    except SearchNotEnded:
-        return [cast(T, _unstored(value)) for value in values]
+        redacted = _redact_all(list(texts), rules)
+    except SearchTimedOut:
+        return [cast(T, _unsearched_value(value)) for value in values]
+    return [
+        cast(T, _map_texts(value, lambda text: redacted[text].text, has_accounts=has_accounts))
+        for value in values
+    ]
 
-    def stored(text: str) -> str:
-        return known[text].text
 
-    return [cast(T, _mapped(value, stored, accounts=accounts)) for value in values]
-
-
-def _all_told(texts: Sequence[str], rules: Rules) -> Mapping[str, RedactedText]:
-    """Each of some texts, of which none is there twice.
-
-    Raises:
-        NotFound: Nobody knows where the own expressions are.
-    """
-    own: list[list[Span]] = [[] for _ in texts]
+def _redact_all(texts: Sequence[str], rules: Rules) -> Mapping[str, RedactedText]:
+    matches: list[list[Span]] = [[] for _ in texts]
     if rules.expressions and texts:
-        own = spans_of(rules.expressions, texts)
-    return {text: _told(text, rules, spans) for text, spans in zip(texts, own, strict=True)}
+        matches = find_matches(rules.expressions, texts)
+    return {
+        text: _redact_text(text, rules, spans) for text, spans in zip(texts, matches, strict=True)
+    }
 
 
-def _unseen(text: str) -> RedactedText:
+def _unsearched(text: str) -> RedactedText:
     return RedactedText(NOT_STORED, is_stored=False) if text else RedactedText("")
 
 
-def _unstored(value: Any) -> Any:
+def _unsearched_value(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {"not stored": NOT_STORED}
-    return _mapped(value, lambda text: _unseen(text).text)
+    return _map_texts(value, lambda text: _unsearched(text).text)
 
 
-def _told(text: str, rules: Rules, own: Iterable[Span]) -> RedactedText:
+def _redact_text(text: str, rules: Rules, matches: Iterable[Span]) -> RedactedText:
     if _is_file(text):
-        return RedactedText(
-            f"[a file of {len(text):,} characters in base64; it is not kept]", is_stored=False
-        )
-    found = [(start, end, OWN_WORDS) for start, end in own]
-    seen = folded(text if rules.kinds else "")
-    for kind in rules.kinds:
-        # In parts, so that others have their turn between: one search keeps the interpreter's lock.
-        for start in range(0, len(seen.text), PIECE):
-            spans = find(kind, seen.text, start, start + PIECE)
-            found += [(*seen.origin(span), WORDS[kind]) for span in spans]
-    cuts = tuple(_side_by_side(sorted(found)))
-    return RedactedText(_without(text, cuts), cuts) if cuts else RedactedText(text)
+        label = f"[a file of {len(text):,} characters in base64; it is not kept]"
+        return RedactedText(label, is_stored=False)
+    found = [(start, end, EXPRESSION_LABEL) for start, end in matches]
+    found += [
+        (start, end, WORDS[kind]) for start, end, kind in find_personal_data(text, rules.kinds)
+    ]
+    cuts = _merge_overlaps(sorted(found))
+    return RedactedText(_apply(text, cuts), tuple(cuts))
 
 
 def _is_file(text: str) -> bool:
-    if len(text) < LEAST_ENCODED or not _ENCODED.fullmatch(text):
+    if len(text) < MIN_FILE_LENGTH or not _BASE64.fullmatch(text):
         return False
-    return len(text) / (text.count("\n") + 1) >= _LONG_LINE
+    return len(text) / (text.count("\n") + 1) >= _MIN_LINE_LENGTH
 
 
-def _side_by_side(found: Iterable[tuple[int, int, str]]) -> Iterable[tuple[int, int, str]]:
-    last: tuple[int, int, str] | None = None
-    for cut in found:
-        if last is not None and cut[0] < last[1]:
-            last = (last[0], max(last[1], cut[1]), last[2])
-            continue
-        if last is not None:
-            yield last
-        last = cut
-    if last is not None:
-        yield last
+def _merge_overlaps(found: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    merged: list[tuple[int, int, str]] = []
+    for start, end, label in found:
+        if merged and start < merged[-1][1]:
+            first, last, kept = merged[-1]
+            merged[-1] = (first, max(last, end), kept)
+        else:
+            merged.append((start, end, label))
+    return merged
 
 
-def _without(text: str, cuts: Iterable[tuple[int, int, str]]) -> str:
+def _apply(text: str, cuts: Iterable[tuple[int, int, str]]) -> str:
     parts: list[str] = []
     place = 0
-    for start, end, words in cuts:
-        parts += (text[place:start], words)
+    for start, end, label in cuts:
+        parts += (text[place:start], label)
         place = end
     return "".join((*parts, text[place:]))
 
 
-class _Ways(dict[str, Callable[[Scalar], Scalar]]):
-    """What becomes of scalars by the name under which they stand, which alone may tell what they are.
+def _map_texts(
+    value: Any, change: Callable[[str], str], *, has_accounts: bool = False, name: str = ""
+) -> Any:
+    """Rebuild a value with changed texts, keys and long numbers.
 
     Args:
-        usual: What becomes of those whose name tells nothing.
+        value: Anything that is stored.
+        change: Returns the new text.
+        has_accounts: Numbers under a key such as `account` are account numbers.
+        name: Key under which the value stands.
     """
 
-    def __init__(self, usual: Callable[[Scalar], Scalar]) -> None:
-        self._usual = usual
+    def map_member(member: Any, key: str) -> Any:
+        return _map_texts(member, change, has_accounts=has_accounts, name=key)
 
-    def __missing__(self, name: str) -> Callable[[Scalar], Scalar]:
-        self[name] = self._of_account if names_account(name) else self._usual
-        return self[name]
-
-    def _of_account(self, scalar: Scalar) -> Scalar:
-        if isinstance(scalar, str) and len(scalar) < LONGEST:
-            text = folded(scalar).text
-        elif isinstance(scalar, int) and abs(scalar) < _MOST:
-            text = str(scalar)
-        else:
-            return self._usual(scalar)
-        return WORDS[DataKind.ACCOUNT] if is_account_number(text) else self._usual(scalar)
-
-
-def _mapped(value: Any, of_text: Callable[[str], str], *, accounts: bool = False) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
-        changes = {
-            one.name: _mapped(getattr(value, one.name), of_text, accounts=accounts)
-            for one in fields(value)
-        }
-        return replace(value, **changes)
-    if isinstance(value, tuple) and any(is_dataclass(one) for one in value):
-        return tuple(_mapped(one, of_text, accounts=accounts) for one in value)
+        return replace(
+            value, **{one.name: map_member(getattr(value, one.name), "") for one in fields(value)}
+        )
+    if isinstance(value, Mapping):
+        members: dict[str, Any] = {}
+        for key, member in value.items():
+            members.setdefault(change(key), map_member(member, key))
+        return members
+    if isinstance(value, list | tuple):
+        elements = (map_member(one, name) for one in value)
+        return tuple(elements) if isinstance(value, tuple) else list(elements)
+    if has_accounts and names_account(name) and _is_account(value):
+        return WORDS[DataKind.ACCOUNT]
+    return _map_scalar(value, change)
+
+
+def _is_account(value: Any) -> bool:
     if isinstance(value, str):
-        return of_text(value)
-
-    def of_scalar(scalar: Scalar) -> Scalar:
-        if isinstance(scalar, str):
-            return of_text(scalar)
-        if isinstance(scalar, int | float) and abs(scalar) >= LEAST_NUMBER:
-            digits = _digits(scalar)
-            as_text = of_text(digits)
-            return scalar if as_text == digits else as_text
-        return scalar
-
-    named = _Ways(of_scalar) if accounts else None
-    if isinstance(value, tuple):
-        elements = rebuild(list(value), scalar=of_scalar, named=named, key=of_text)
-        return tuple(cast("list[Json]", elements))
-    return rebuild(value, scalar=of_scalar, named=named, key=of_text)
+        return is_account_number(plain_spelling(value))
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return is_number and abs(value) < _MAX_NUMBER and is_account_number(str(value))
 
 
-def _digits(number: float) -> str:
-    if abs(number) >= _MOST:
-        return ""
-    if not isinstance(number, int) and (abs(number) < _LEAST_FLOAT or number % 1):
-        return ""
-    return str(abs(int(number)))
+def _map_scalar(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if _may_be_card(value):
+        digits = str(abs(int(value)))
+        changed = change(digits)
+        return value if changed == digits else changed
+    return value
+
+
+def _may_be_card(value: Any) -> bool:
+    if isinstance(value, float):
+        return _MIN_CARD_FLOAT <= abs(value) < _MAX_NUMBER and value % 1 == 0
+    return isinstance(value, int) and MIN_CARD_NUMBER <= abs(value) < _MAX_NUMBER

@@ -1,4 +1,4 @@
-"""What is to be taken out: kinds and own expressions, of the server and of a copilot together."""
+"""Redaction rules: kinds of personal data and expressions, of the server and of a copilot."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from django.utils.translation import ngettext
 
 from copilot_admin.redaction.kinds import LABELS, DataKind
 
-MOST_EXPRESSIONS = 20
-LONGEST_EXPRESSION = 300  # characters
+MAX_EXPRESSIONS = 20
+MAX_EXPRESSION_LENGTH = 300  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What is to be taken out of whatever is stored; nothing: it is stored as it is."""
+    """Kinds of data and expressions that are removed before anything is stored."""
 
     kinds: tuple[DataKind, ...] = ()
     expressions: tuple[str, ...] = ()
@@ -36,14 +36,14 @@ NO_RULES = Rules()
 
 
 class Redacting(Protocol):
-    """What says what of it is not stored: the row of a copilot."""
+    """Row of a copilot, or a draft, with redaction rules."""
 
     redaction: Any
     redacted_expressions: Any
 
 
-def not_stored(copilot: Redacting) -> list[str]:
-    """What a copilot's own rules take out, in words."""
+def describe_rules(copilot: Redacting) -> list[str]:
+    """Describe what a copilot's own rules remove."""
     own = _joined(((), ()), tuple(copilot.redaction), tuple(copilot.redacted_expressions))
     words = [str(LABELS[kind]) for kind in own.kinds]
     number = len(own.expressions)
@@ -54,17 +54,17 @@ def not_stored(copilot: Redacting) -> list[str]:
 
 
 def rules_of(copilot: Redacting) -> Rules:
-    """The rules of a copilot with those of the server."""
+    """Return the rules of a copilot with those of the server."""
     return rules_for(copilot.redaction, copilot.redacted_expressions)
 
 
 def rules_for(kinds: Iterable[str], expressions: Iterable[str]) -> Rules:
-    """The rules of a copilot with those of the server."""
+    """Combine rules of a copilot with those of the server."""
     return _joined(settings.REDACTION, tuple(kinds), tuple(expressions))
 
 
 def server_rules() -> Rules:
-    """What is taken out whatever a copilot says."""
+    """Return the rules that apply to every copilot."""
     return _joined(settings.REDACTION, (), ())
 
 

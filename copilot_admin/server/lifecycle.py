@@ -9,8 +9,8 @@ from django import db
 from django.conf import settings
 
 from copilot_admin.agent.documents.registry import data_types
-from copilot_admin.agent.files.file_processes import WORKERS
 from copilot_admin.agent.providers.registry import aclose_all, provider_kinds
+from copilot_admin.agent.worker_processes import start_fork_server
 from copilot_admin.component_calls.call import stop_all
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.errors import ConfigurationError
@@ -49,7 +49,7 @@ async def start() -> None:
     _lock.enter_context(instance_lock())
     stop_draining()
     install_signal_handlers()
-    await asyncio.to_thread(WORKERS.start)  # so that the first file does not wait for it
+    await asyncio.to_thread(start_fork_server)  # so that the first file does not wait for it
     # Imports of 0.7 and 0.4 s of CPU: the first requests would time out on a busy machine.
     await asyncio.to_thread(provider_kinds)
     await asyncio.to_thread(data_types)
@@ -85,7 +85,6 @@ async def stop() -> None:
     await LIMIT_REDIS.close()
     await JOURNAL.close()
     await asyncio.to_thread(background_tasks.stop, timeout=STOP_SECONDS)  # it uses the writer
-    await asyncio.to_thread(WORKERS.stop)
     await asyncio.to_thread(partial(stop_tracing, timeout=STOP_SECONDS))
     for thread in (WRITER, READER):
         await asyncio.to_thread(thread.stop, timeout=STOP_SECONDS)

@@ -27,7 +27,7 @@ from copilot_admin.models import (
     SeenKind,
     Turn,
 )
-from copilot_admin.redaction.redactor import redacted
+from copilot_admin.redaction.redactor import redact_values
 from copilot_admin.redaction.rules import Rules
 from copilot_admin.transcripts.store.seen import note_seen
 from copilot_admin.transcripts.store.votes import count_feedback
@@ -100,7 +100,7 @@ class JudgedAnswer:
 
 def without_personal_data(judgement: GivenFeedback, rules: Rules) -> GivenFeedback:
     """A judgement with what rules name taken out of all its texts."""
-    kept = redacted([judgement.model_dump()], rules)
+    kept = redact_values([judgement.model_dump()], rules)
     return GivenFeedback.model_validate({**kept[0], "vote": judgement.vote})
 
 

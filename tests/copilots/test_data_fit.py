@@ -4,9 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from copilot_admin.agent.processes.losses import Loss
-from copilot_admin.agent.processes.places import Busy
-from copilot_admin.agent.processes.workers import OrderFailed
+from copilot_admin.agent.worker_processes import FailureReason, TaskFailed, WorkersBusy
 from copilot_admin.copilots import data_fit
 from copilot_admin.copilots.data_fit import FitNotTold, fit_faults, perform
 
@@ -16,12 +14,12 @@ def orders(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[bytes]]:
     """What is asked of another process, which is this one here."""
     given: list[bytes] = []
 
-    async def carried_out(order, body, *, take):
+    async def carried_out(order, body, *, on_reply):
         given.append(body)
         for reply in perform(order, body):
-            take(reply)
+            on_reply(reply)
 
-    monkeypatch.setattr(data_fit.WORKERS, "carry_out", carried_out)
+    monkeypatch.setattr(data_fit.WORKERS, "run", carried_out)
     yield given
 
 
@@ -55,21 +53,18 @@ def test_what_may_take_long_is_looked_at_in_another_process(orders, data, schema
     assert len(orders) == 1
 
 
-@pytest.mark.parametrize("error", [OrderFailed(Loss.TIME), Busy(), TimeoutError()])
+@pytest.mark.parametrize("error", [TaskFailed(FailureReason.TIME), WorkersBusy(), TimeoutError()])
 def test_what_does_not_come_to_its_end_is_not_told(monkeypatch, error):
-    async def lost(order, body, *, take):
+    async def lost(order, body, *, on_reply):
         raise error
 
-    monkeypatch.setattr(data_fit.WORKERS, "carry_out", lost)
+    monkeypatch.setattr(data_fit.WORKERS, "run", lost)
     with pytest.raises(FitNotTold):
         fit_faults("a", {"pattern": "a"})
 
 
 def test_a_process_ends_an_expression_that_never_does(monkeypatch):
-    try:
-        assert fit_faults("aaa", {"pattern": "^a+$"}) == ()
-        monkeypatch.setattr(data_fit, "SECONDS", 0.2)
-        with pytest.raises(FitNotTold):
-            fit_faults("a" * 50 + "!", {"pattern": "^(a+)+$"})
-    finally:
-        data_fit.WORKERS.stop()
+    assert fit_faults("aaa", {"pattern": "^a+$"}) == ()
+    monkeypatch.setattr(data_fit, "SECONDS", 0.2)
+    with pytest.raises(FitNotTold):
+        fit_faults("a" * 50 + "!", {"pattern": "^(a+)+$"})

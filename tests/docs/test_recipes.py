@@ -18,8 +18,7 @@ from copilot_admin.admin.transcripts.admin import ConversationAdmin
 from copilot_admin.agent.client_functions import registry as client_functions
 from copilot_admin.agent.components import registry as components
 from copilot_admin.agent.documents import registry as documents
-from copilot_admin.agent.files import file_processes
-from copilot_admin.agent.processes.workers import ModuleWorkers
+from copilot_admin.agent.files import file_processes, worker
 from copilot_admin.agent.providers import registry as providers
 from copilot_admin.agent.tools import registry as tools
 from copilot_admin.alerts.rule_kinds import RULE_KINDS
@@ -33,6 +32,7 @@ from copilot_admin.transcripts.filters.registry import BY_NAME, FILTERS
 from copilot_admin.transcripts.store.contents import content_of
 from protocol.events import FunctionCall
 from protocol.features import FEATURES
+from protocol.json import Json, JsonObject
 from protocol.models import Generation
 from tests.agent.client_functions.samples import FULL_QUERY
 from tests.agent.engine_inputs import make_engine_input, make_query, make_spec, outputs_of
@@ -185,26 +185,20 @@ def test_a_client_function_is_offered_and_ends_the_step(
 
 
 @pytest.fixture
-def srt_workers(
-    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[None]:
-    """Child processes that know the new document type."""
-    path = "copilot_admin/agent/documents/srt.py"
-    install(path)
-    (tmp_path / "worker_with_recipe.py").write_text(
-        "from copilot_admin.agent import documents\n"
-        f"documents.__path__.append({str((tmp_path / path).parent)!r})\n"
-        "from copilot_admin.agent.files.worker import main\n"
-        "main()\n"
-    )
-    monkeypatch.syspath_prepend(str(tmp_path))
-    workers = ModuleWorkers("worker_with_recipe")
-    monkeypatch.setattr(file_processes, "WORKERS", workers)
-    yield
-    workers.stop()
+def srt_reader(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read files in this process: a child wouldn't find the new document type."""
+    install("copilot_admin/agent/documents/srt.py")
+
+    async def run(
+        order: JsonObject, body: bytes | str, *, on_reply: Callable[[Json], None]
+    ) -> None:
+        for reply in worker.perform(order, body.encode() if isinstance(body, str) else body):
+            on_reply(reply)
+
+    monkeypatch.setattr(file_processes.WORKERS, "run", run)
 
 
-@pytest.mark.usefixtures("srt_workers")
+@pytest.mark.usefixtures("srt_reader")
 def test_a_document_type_is_read_from_uploads_and_queries() -> None:
     data = b"1\r\n00:00:01,000 --> 00:00:02,500\r\nRates rose.\r\n"
     assert read_upload(data, name="report.SRT").parts == (("", "Rates rose."),)

@@ -3,7 +3,6 @@
 import io
 import json
 from threading import Thread
-from types import SimpleNamespace
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
@@ -17,8 +16,6 @@ from copilot_admin.import_export.faults import MOST_TOLD, BadCopilotFile
 from copilot_admin.import_export.import_rights import ImportWish
 from copilot_admin.import_export.loading import MOST_BYTES, as_json
 from copilot_admin.models import Copilot, Provider
-from copilot_admin.redaction import custom_expressions as checked
-from copilot_admin.redaction.custom_expressions import SearchNotEnded
 from tests.factories import make_provider
 
 
@@ -250,27 +247,6 @@ def test_a_file_of_json_has_so_many_values():
     assert faults_of(NamedFile("a.json", b'{"format": 1, "copilots": ' + rows + b"}")) == [
         "a.json: The file is no JSON that can be read. It holds too many values. Leave some out."
     ]
-
-
-def test_expressions_are_tried_for_so_long_in_all_files_together(monkeypatch: pytest.MonkeyPatch):
-    tried: list[str] = []
-
-    def never(expression: str) -> bool:
-        tried.append(expression)
-        raise SearchNotEnded
-
-    clock = SimpleNamespace(monotonic=lambda: float(len(tried)))
-    monkeypatch.setattr(checked, "finds_nothing_as_well", never)
-    monkeypatch.setattr(checked, "time", clock)
-    monkeypatch.setattr(bundles, "TRIAL_SECONDS", 3)
-    files = [
-        file_of(name, name=name, redacted_expressions=[f"{name}{n}" for n in range(9)])
-        for name in "ab"
-    ]
-    told = faults_of(*files)
-    assert tried == ["a0", "a1", "a2"]
-    untried = [one for one in told if "It was not tried: those before it" in one]
-    assert len(untried) == 15
 
 
 def test_what_has_more_parts_than_anybody_writes_is_refused_before_they_are_looked_at():

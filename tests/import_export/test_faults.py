@@ -179,7 +179,7 @@ def test_a_key_that_is_like_no_other_is_told_all_there_are():
         ({"retention_days": 0.5}, "retention_days: must be a whole number."),
         (
             {"redacted_expressions": ["x*"]},
-            "redacted_expressions[0]: It finds nothing as well: every text would be full of it.",
+            "redacted_expressions[0]: It also matches an empty text, so it would be found everywhere.",
         ),
     ],
 )

@@ -30,14 +30,6 @@ from tests.polling import HANGS_SECONDS
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-class FileProcesses:
-    """Notes when they are started and ended."""
-
-    def __init__(self, calls: list[str]) -> None:
-        self.start = lambda: calls.append("file processes start")
-        self.stop = lambda: calls.append("file processes stop")
-
-
 def test_the_start_recovers_what_another_process_left_and_the_end_writes_the_rest(monkeypatch):
     calls: list[Any] = []
     monkeypatch.setattr(lifecycle, "provider_kinds", lambda: calls.append("providers loaded"))
@@ -60,7 +52,7 @@ def test_the_start_recovers_what_another_process_left_and_the_end_writes_the_res
 
     monkeypatch.setattr(lifecycle, "reap", reap)
     monkeypatch.setattr(lifecycle, "install_signal_handlers", lambda: calls.append("signals"))
-    monkeypatch.setattr(lifecycle, "WORKERS", FileProcesses(calls))
+    monkeypatch.setattr(lifecycle, "start_fork_server", lambda: calls.append("fork server"))
     monkeypatch.setattr(JOURNAL, "close", close)
 
     async def scenario() -> None:
@@ -70,9 +62,9 @@ def test_the_start_recovers_what_another_process_left_and_the_end_writes_the_res
 
     asyncio.run(scenario())
     assert calls == [
-        *("signals", "file processes start", "providers loaded", "spool cleaned"),
+        *("signals", "fork server", "providers loaded", "spool cleaned"),
         *["spool stored"] * 3,
-        *("orphans ended", "orphans ended", "last try", "file processes stop"),
+        *("orphans ended", "orphans ended", "last try"),
     ]
 
 

@@ -30,7 +30,7 @@ from copilot_admin.copilots.tags import known_tags
 from copilot_admin.models import Action, Copilot, Logging
 from copilot_admin.privacy.retention import describe_retention
 from copilot_admin.redaction.kinds import LABELS
-from copilot_admin.redaction.rules import not_stored, server_rules
+from copilot_admin.redaction.rules import describe_rules, server_rules
 
 FOLDER = "admin/copilot_admin/copilot"
 _INPUTS = inputs_of_the_table()
@@ -146,7 +146,7 @@ def _kept_sentences(copilot: Copilot) -> tuple[str, ...]:
     if copilot.logging != Logging.EVERYTHING:
         return ()
     taken = [str(LABELS[kind]) for kind in server_rules().kinds]
-    taken += [one for one in not_stored(copilot) if one not in taken]
+    taken += [one for one in describe_rules(copilot) if one not in taken]
     redacted = _("Never stored: %(what)s.") % {"what": "; ".join(taken)} if taken else ""
     return tuple(filter(None, (describe_retention(copilot), redacted)))
 

@@ -14,12 +14,12 @@ from copilot_admin.models.access import MAX_END_USER_LENGTH
 from copilot_admin.models.copilots import MAX_RETENTION_DAYS
 from copilot_admin.models.privacy import MAX_PRINCIPAL_LENGTH, MAX_REASON_LENGTH
 from copilot_admin.privacy.scopes import LAST_DAY, PrivacyScope
-from copilot_admin.redaction.custom_expressions import expression_fault
+from copilot_admin.redaction.expressions import expression_fault
 from copilot_admin.redaction.kinds import LABELS, DataKind
-from copilot_admin.redaction.redactor import redacted
+from copilot_admin.redaction.redactor import redact_values
 from copilot_admin.redaction.rules import (
-    LONGEST_EXPRESSION,
-    MOST_EXPRESSIONS,
+    MAX_EXPRESSION_LENGTH,
+    MAX_EXPRESSIONS,
     rules_for,
 )
 from copilot_admin.transcripts.search.users import ID_START, user_meant
@@ -157,7 +157,7 @@ class KeepingForm(forms.ModelForm):  # type: ignore[type-arg]  # not generic at 
             "costs the text: a sentence is stored in its place."
         ),
         widget=forms.Textarea(attrs={"rows": 4, "dir": "ltr", "spellcheck": "false"}),
-        max_length=MOST_EXPRESSIONS * (LONGEST_EXPRESSION + 2),
+        max_length=MAX_EXPRESSIONS * (MAX_EXPRESSION_LENGTH + 2),
         required=False,
     )
     trial = forms.CharField(
@@ -192,9 +192,9 @@ class KeepingForm(forms.ModelForm):  # type: ignore[type-arg]  # not generic at 
         """
         lines = [line.strip() for line in self.cleaned_data["redacted_expressions"].splitlines()]
         found = list(dict.fromkeys(filter(None, lines)))
-        if len(found) > MOST_EXPRESSIONS:
+        if len(found) > MAX_EXPRESSIONS:
             raise forms.ValidationError(
-                _("%(most)d expressions at most.") % {"most": MOST_EXPRESSIONS}
+                _("%(most)d expressions at most.") % {"most": MAX_EXPRESSIONS}
             )
         for expression in found:
             wrong = expression_fault(expression)
@@ -209,7 +209,7 @@ class KeepingForm(forms.ModelForm):  # type: ignore[type-arg]  # not generic at 
         """What would be stored of the text that is tried, with what stands in the form."""
         data = self.cleaned_data
         rules = rules_for(data["redaction"], data["redacted_expressions"])
-        return redacted([str(data["trial"])], rules)[0]
+        return redact_values([str(data["trial"])], rules)[0]
 
 
 def _midnight(day: Any) -> datetime | None:

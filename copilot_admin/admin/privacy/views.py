@@ -29,7 +29,7 @@ from copilot_admin.privacy.audit import record_hold, record_release, record_remo
 from copilot_admin.privacy.counting import RemovalPreview, preview_removal
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.redaction.kinds import LABELS
-from copilot_admin.redaction.rules import not_stored, server_rules
+from copilot_admin.redaction.rules import describe_rules, server_rules
 from copilot_admin.storage.errors import is_statement_timeout
 
 HOLD = "copilot_admin.hold_data"
@@ -179,7 +179,7 @@ def _with_users(removals: Iterable[Removal]) -> list[Removal]:
 def _kept(copilots: QuerySet[Copilot]) -> list[Copilot]:
     rows = list(copilots.only("name", *KeepingForm.Meta.fields))
     for row in rows[:MOST_COPILOTS]:
-        row.not_stored = not_stored(row)  # type: ignore[attr-defined]  # for the template
+        row.not_stored = describe_rules(row)  # type: ignore[attr-defined]  # for the template
     return rows[:MOST_COPILOTS]
 
 

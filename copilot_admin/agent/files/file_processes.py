@@ -19,24 +19,28 @@ from copilot_admin.agent.documents.registry import (
 from copilot_admin.agent.files.encoded import check_size
 from copilot_admin.agent.files.orders import FileReply, Job, Order
 from copilot_admin.agent.files.pictures import Picture, TooManyPixels
-from copilot_admin.agent.processes.losses import Loss
-from copilot_admin.agent.processes.places import Busy
-from copilot_admin.agent.processes.workers import ModuleWorkers, OrderFailed
+from copilot_admin.agent.files.worker import LIMITS, perform
+from copilot_admin.agent.worker_processes import (
+    FailureReason,
+    TaskFailed,
+    WorkerPool,
+    WorkersBusy,
+)
 
 BUSY = "The server is reading as many files as it can. Ask again in a minute."
 DAMAGED = "It is damaged. Save it anew with the program that made it, and attach that."
 LOST = "The server could not read it just now. Ask again."
 _TOO_MUCH = {  # behind it stands what to do with a file of the kind
-    Loss.TIME: "It takes longer to read than one file may. ",
-    Loss.MEMORY: "It takes more memory to read than one file may. ",
+    FailureReason.TIME: "It takes longer to read than one file may. ",
+    FailureReason.MEMORY: "It takes more memory to read than one file may. ",
 }
 _BEHIND = {  # pages that were read: why no more were; where nobody knows it, asking again may help
-    Loss.TIME: "takes longer to read than one file may",
-    Loss.MEMORY: "takes more memory to read than one file may",
-    Loss.DAMAGE: "is damaged",
+    FailureReason.TIME: "takes longer to read than one file may",
+    FailureReason.MEMORY: "takes more memory to read than one file may",
+    FailureReason.DAMAGE: "is damaged",
 }
 SMALLER = "Scale it down, or save it anew."
-WORKERS = ModuleWorkers("copilot_admin.agent.files.worker")
+WORKERS = WorkerPool(perform, limits=LIMITS)
 
 FileBody: TypeAlias = bytes | str  # its bytes, or base64 as it came
 
@@ -102,28 +106,28 @@ async def _reply(order: Order, body: FileBody, *, too_much: str) -> FileReply:
     reply = FileReply()
     fields = {**asdict(order), "is_encoded": isinstance(body, str)}
     try:
-        await WORKERS.carry_out(fields, body, take=reply.take)
-    except Busy:
+        await WORKERS.run(fields, body, on_reply=reply.take)
+    except WorkersBusy:
         raise UnreadableFile(BUSY) from None
-    except OrderFailed as error:
-        reply.left_out = _of_what_follows(error.loss, reply)
+    except TaskFailed as error:
+        reply.left_out = _of_what_follows(error.reason, reply)
         if reply.left_out is None:
-            raise UnreadableFile(_sentence(error.loss, too_much)) from error
+            raise UnreadableFile(_sentence(error.reason, too_much)) from error
     return reply
 
 
-def _of_what_follows(loss: Loss, reply: FileReply) -> LeftOut | None:
-    why = _BEHIND.get(loss)
+def _of_what_follows(reason: FailureReason, reply: FileReply) -> LeftOut | None:
+    why = _BEHIND.get(reason)
     has_text = any(page.text.strip() for page in reply.pages)
     return broken_off(len(reply.pages), reply.pages[-1], why) if why and has_text else None
 
 
-def _sentence(loss: Loss, too_much: str) -> str:
-    match loss:
-        case Loss.TIME | Loss.MEMORY:
-            return _TOO_MUCH[loss] + too_much
-        case Loss.DAMAGE:
+def _sentence(reason: FailureReason, too_much: str) -> str:
+    match reason:
+        case FailureReason.TIME | FailureReason.MEMORY:
+            return _TOO_MUCH[reason] + too_much
+        case FailureReason.DAMAGE:
             return DAMAGED
-        case Loss.UNKNOWN:
+        case FailureReason.UNKNOWN:
             return LOST
-    assert_never(loss)
+    assert_never(reason)

@@ -31,9 +31,9 @@ from copilot_admin.copilots.fields.text_checks import (
 )
 from copilot_admin.models.copilots import MAX_RETENTION_DAYS
 from copilot_admin.models.limits import MAX_LIMIT, MAX_LIMIT_DOLLARS
-from copilot_admin.redaction.custom_expressions import expression_fault
+from copilot_admin.redaction.expressions import expression_fault
 from copilot_admin.redaction.kinds import DataKind
-from copilot_admin.redaction.rules import MOST_EXPRESSIONS
+from copilot_admin.redaction.rules import MAX_EXPRESSIONS
 from protocol.features import FEATURES
 
 IMAGE_DATA_START = "data:image/"
@@ -227,6 +227,6 @@ RetentionDays = Annotated[int, Field(ge=1, le=MAX_RETENTION_DAYS)]
 Redaction = Annotated[list[RedactedKind], _each_text_once(_("kind"))]
 RedactedExpressions = Annotated[
     list[Annotated[str, _without(expression_fault)]],
-    Field(max_length=MOST_EXPRESSIONS),
+    Field(max_length=MAX_EXPRESSIONS),
     _each_text_once(_("expression")),
 ]

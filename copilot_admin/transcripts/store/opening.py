@@ -14,7 +14,7 @@ from copilot_admin.models import (
     Outcome,
     Run,
 )
-from copilot_admin.redaction.redactor import redacted
+from copilot_admin.redaction.redactor import redact_values
 from copilot_admin.storage import blobs
 from copilot_admin.storage.blobs import BlobValue
 from copilot_admin.storage.sql import execute
@@ -120,7 +120,7 @@ def _redacted(
 ) -> tuple[Opening, tuple[HashedMessage, ...], JsonObject]:
     messages = [one.message for one in hashed]
     given: list[Any] = [env, opening.query.notes, *messages]
-    env, notes, *kept = redacted(given, opening.redaction)
+    env, notes, *kept = redact_values(given, opening.redaction)
     redacted_messages = tuple(
         replace(one, message=message) for one, message in zip(hashed, kept, strict=True)
     )

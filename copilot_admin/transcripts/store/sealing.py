@@ -12,7 +12,7 @@ from uuid import UUID
 
 from copilot_admin.agent.values.model_call import Usage, UsageSource
 from copilot_admin.models import Outcome
-from copilot_admin.redaction.redactor import redacted, told
+from copilot_admin.redaction.redactor import redact_texts, redact_values
 from copilot_admin.redaction.rules import NO_RULES, Rules
 from copilot_admin.transcripts.matching.hash_chain import digest_of
 from copilot_admin.transcripts.store.keys import hash_key
@@ -120,10 +120,10 @@ def seal(record: Record, *, run_id: UUID, at: datetime, rules: Rules = NO_RULES)
 
 def without_personal_data(record: Record, rules: Rules) -> Record:
     """A record with what rules name taken out of everything that is said in it."""
-    text = told([record.text], rules)[record.text]
+    text = redact_texts([record.text], rules)[record.text]
     payloads = [entry.payload for entry in record.entries]
     said = [record.ending.error, *record.ending.notes]
-    call, *kept = redacted([record.call, *said, *payloads], rules)
+    call, *kept = redact_values([record.call, *said, *payloads], rules)
     error, *notes = cast("list[str]", kept[: len(said)])
     entries = zip(record.entries, cast("list[JsonObject | None]", kept[len(said) :]), strict=True)
     return replace(

@@ -165,7 +165,7 @@ def test_a_text_is_tried_and_not_stored(client, settings):
 @pytest.mark.parametrize(
     ("given", "fault"),
     [
-        ({"redacted_expressions": "("}, "(: It is no regular expression of Python."),
+        ({"redacted_expressions": "("}, "(: This is not a valid regular expression."),
         ({"redacted_expressions": "\n".join(map(str, range(21)))}, "20 expressions at most."),
         ({"retention_days": "0"}, "greater than or equal to 1"),
         ({"redaction": ["colour"]}, "Select a valid choice"),

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from copilot_admin.agent import worker_processes
 from copilot_admin.agent.documents.registry import UnreadableFile
 from copilot_admin.agent.files import file_processes, pictures
 from copilot_admin.agent.files.file_processes import (
@@ -20,11 +21,8 @@ from copilot_admin.agent.files.file_processes import (
 )
 from copilot_admin.agent.files.reading import with_files_read
 from copilot_admin.agent.files.rules import FileRules
-from copilot_admin.agent.processes import workers
-from copilot_admin.agent.processes.losses import Loss
-from copilot_admin.agent.processes.places import Busy
-from copilot_admin.agent.processes.workers import OrderFailed
 from copilot_admin.agent.values.engine_input import FileRead
+from copilot_admin.agent.worker_processes import FailureReason, TaskFailed, WorkersBusy
 from protocol.events import StatusLevel, StatusUpdate
 from protocol.models import DataItem, HumanMessage, ResultMessage, SourceData
 from tests.agent.engine_inputs import make_engine_input, make_query, make_spec, outputs_of
@@ -183,16 +181,16 @@ def test_files_that_take_too_long_together_are_told(monkeypatch):
 
 
 def test_a_server_that_reads_as_many_files_as_it_can_says_so(monkeypatch):
-    async def busy(*order, take):
-        raise Busy
+    async def busy(*order, on_reply):
+        raise WorkersBusy
 
-    monkeypatch.setattr(WORKERS, "carry_out", busy)
+    monkeypatch.setattr(WORKERS, "run", busy)
     [file] = files_of(("pdf", base64(pdf([SENTENCE]))))
     assert file.fault == f"The file 'file.pdf' could not be read. {BUSY}"
 
 
 def test_more_replied_than_a_file_may_hold_is_told(monkeypatch):
-    monkeypatch.setattr(workers, "MOST_REPLIED", 10)
+    monkeypatch.setattr(worker_processes, "MAX_REPLY_BYTES", 10)
     [file] = files_of(("pdf", base64(pdf([SENTENCE]))))
     assert file.fault == f"The file 'file.pdf' could not be read. {LARGE}Attach a part of it."
 
@@ -200,7 +198,7 @@ def test_more_replied_than_a_file_may_hold_is_told(monkeypatch):
 def test_a_question_that_is_given_up_gives_up_its_files(monkeypatch):
     given_up = []
 
-    async def never(*order, take):
+    async def never(*order, on_reply):
         try:
             await asyncio.Future()
         finally:
@@ -216,7 +214,7 @@ def test_a_question_that_is_given_up_gives_up_its_files(monkeypatch):
         with suppress(asyncio.CancelledError):
             await reading
 
-    monkeypatch.setattr(WORKERS, "carry_out", never)
+    monkeypatch.setattr(WORKERS, "run", never)
     asyncio.run(leave())
     assert given_up == ["file.pdf"] * 2
 
@@ -225,21 +223,21 @@ REPORT, OTHER = (base64(pdf([line])) for line in ("one", "two"))
 
 
 def replying(*replies):
-    async def carry_out(order, body, *, take):
+    async def carry_out(order, body, *, on_reply):
         for reply in replies:
             try:
-                take(reply)
+                on_reply(reply)
             except ValueError as error:
-                raise OrderFailed(Loss.DAMAGE) from error
+                raise TaskFailed(FailureReason.DAMAGE) from error
 
     return carry_out
 
 
 def losing(loss, *replies):
-    async def carry_out(order, body, *, take):
+    async def carry_out(order, body, *, on_reply):
         for reply in replies:
-            take(reply)
-        raise OrderFailed(loss)
+            on_reply(reply)
+        raise TaskFailed(loss)
 
     return carry_out
 
@@ -258,7 +256,7 @@ def losing(loss, *replies):
     ],
 )
 def test_a_reply_of_a_process_that_was_taken_over_is_not_believed(reply, monkeypatch):
-    monkeypatch.setattr(WORKERS, "carry_out", replying(reply))
+    monkeypatch.setattr(WORKERS, "run", replying(reply))
     [file] = files_of(("pdf", REPORT))
     assert file.fault == f"The file 'file.pdf' could not be read. {DAMAGED}"
 
@@ -266,23 +264,27 @@ def test_a_reply_of_a_process_that_was_taken_over_is_not_believed(reply, monkeyp
 @pytest.mark.parametrize(
     ("kind", "loss", "why"),
     [
-        ("pdf", Loss.DAMAGE, DAMAGED),
-        ("pdf", Loss.TIME, "It takes longer to read than one file may. Attach a part of it."),
+        ("pdf", FailureReason.DAMAGE, DAMAGED),
         (
             "pdf",
-            Loss.MEMORY,
+            FailureReason.TIME,
+            "It takes longer to read than one file may. Attach a part of it.",
+        ),
+        (
+            "pdf",
+            FailureReason.MEMORY,
             "It takes more memory to read than one file may. Attach a part of it.",
         ),
-        ("xlsx", Loss.MEMORY, WORKBOOK),
-        ("png", Loss.TIME, f"It takes longer to read than one file may. {SMALLER}"),
-        ("png", Loss.UNKNOWN, "The server could not read it just now. Ask again."),
+        ("xlsx", FailureReason.MEMORY, WORKBOOK),
+        ("png", FailureReason.TIME, f"It takes longer to read than one file may. {SMALLER}"),
+        ("png", FailureReason.UNKNOWN, "The server could not read it just now. Ask again."),
     ],
 )
 def test_who_asked_is_told_what_to_do_about_a_file_that_was_lost(kind, loss, why, monkeypatch):
-    async def lost(*order, take):
-        raise OrderFailed(loss)
+    async def lost(*order, on_reply):
+        raise TaskFailed(loss)
 
-    monkeypatch.setattr(WORKERS, "carry_out", lost)
+    monkeypatch.setattr(WORKERS, "run", lost)
     [file] = files_of((kind, REPORT))
     assert file.fault == f"The file 'file.{kind}' could not be read. {why}"
 
@@ -293,15 +295,15 @@ PAGE = {"page": [1, "", "It pays.", [], "[page 1: a note]"]}
 @pytest.mark.parametrize(
     ("loss", "why"),
     [
-        (Loss.DAMAGE, "is damaged"),
-        (Loss.TIME, "takes longer to read than one file may"),
-        (Loss.MEMORY, "takes more memory to read than one file may"),
+        (FailureReason.DAMAGE, "is damaged"),
+        (FailureReason.TIME, "takes longer to read than one file may"),
+        (FailureReason.MEMORY, "takes more memory to read than one file may"),
     ],
 )
 def test_pages_that_were_read_before_a_process_was_lost_are_shown_with_why_no_more_are(
     loss, why, monkeypatch
 ):
-    monkeypatch.setattr(WORKERS, "carry_out", losing(loss, {"size": 9}, PAGE))
+    monkeypatch.setattr(WORKERS, "run", losing(loss, {"size": 9}, PAGE))
     query, [file] = asyncio.run(with_files_read(asked(("pdf", REPORT)), fetch=nowhere))
     note = f"only the first page was read: what follows {why}; page 1: a note"
     assert file == FileRead(name="file.pdf", kind="pdf", size=9, pages=1, note=note)
@@ -310,12 +312,13 @@ def test_pages_that_were_read_before_a_process_was_lost_are_shown_with_why_no_mo
 
 
 @pytest.mark.parametrize(
-    ("loss", "replies"), [(Loss.UNKNOWN, [PAGE]), (Loss.TIME, [{"page": [1, "", " ", [], ""]}])]
+    ("loss", "replies"),
+    [(FailureReason.UNKNOWN, [PAGE]), (FailureReason.TIME, [{"page": [1, "", " ", [], ""]}])],
 )
 def test_pages_are_not_shown_where_asking_again_may_help_or_where_they_are_blank(
     loss, replies, monkeypatch
 ):
-    monkeypatch.setattr(WORKERS, "carry_out", losing(loss, *replies))
+    monkeypatch.setattr(WORKERS, "run", losing(loss, *replies))
     [file] = files_of(("pdf", REPORT))
     assert file.fault.startswith("The file 'file.pdf' could not be read. ")
 
@@ -339,7 +342,7 @@ def wide_second_page():
 
 
 def test_an_image_without_a_picture_is_told(monkeypatch):
-    monkeypatch.setattr(WORKERS, "carry_out", replying({"size": 3}))
+    monkeypatch.setattr(WORKERS, "run", replying({"size": 3}))
     with pytest.raises(UnreadableFile, match="It is damaged"):
         asyncio.run(read_picture(b"abc", name="a"))
 
@@ -358,13 +361,3 @@ def test_where_words_stand_is_told_only_if_it_is_asked():
             SENTENCE.split() if places else []
         )
         assert size == len(pdf([SENTENCE]))
-
-
-def test_what_makes_the_processes_has_loaded_neither_event_loop_nor_client():
-    """Each fork has to account for all that is loaded."""
-    program = (
-        "import sys; from copilot_admin.agent.files import worker; worker.data_types();"
-        "print(*{'aiohttp', 'asyncio', 'django', 'pydantic', 'ssl'} & set(sys.modules))"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert done.stdout.decode().split() == []

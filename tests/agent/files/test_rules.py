@@ -53,10 +53,10 @@ def context(item, **changes):
 def opened(monkeypatch):
     """What is opened or fetched though it should not be."""
 
-    async def carry_out(*order, take):
+    async def carry_out(*order, on_reply):
         raise AssertionError("a file was opened")
 
-    monkeypatch.setattr(WORKERS, "carry_out", carry_out)
+    monkeypatch.setattr(WORKERS, "run", carry_out)
 
 
 def not_fetched(url):

@@ -12,7 +12,7 @@ from copilot_admin import models
 from copilot_admin.config.encryption import SecretLocation, decrypt
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import Conversation, Event, Logging, Node, Run, TurnText
-from copilot_admin.redaction import custom_expressions as own
+from copilot_admin.redaction.expressions import SearchTimedOut
 from copilot_admin.redaction.kinds import DataKind
 from copilot_admin.redaction.redactor import NOT_STORED
 from copilot_admin.redaction.rules import Rules
@@ -154,9 +154,9 @@ def test_a_piece_that_is_damaged_costs_its_text_and_not_the_run(caplog, data):
 
 def test_expressions_that_fail_cost_the_text_and_not_the_run(monkeypatch):
     def fails(*_):
-        raise own.SearchNotEnded
+        raise SearchTimedOut
 
-    monkeypatch.setattr("copilot_admin.redaction.redactor.spans_of", fails)
+    monkeypatch.setattr("copilot_admin.redaction.redactor.find_matches", fails)
     rules = Rules((), ("x",))
     client = Redacting()
     client.rules = rules

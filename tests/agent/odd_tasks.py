@@ -1,39 +1,33 @@
-"""A program that does whatever an order says, also what no reader of files should."""
+"""A task that does whatever its order says."""
 
 import os
+from pathlib import Path
 import resource
 import signal
-
-from copilot_admin.agent.processes.fork_server import serve
-from copilot_admin.agent.processes.limits import Limits
-
-LIMITS = Limits(memory=2**30, cpu_seconds=5)
+import sys
 
 
 def perform(order, body):
     yield {"process": os.getpid()}
     match order["do"]:
-        case "say":
+        case "echo":
             yield body.decode()
         case "wait":
             signal.pause()
-        case "end":
+        case "exit":
             os._exit(0)
-        case "break":
+        case "raise":
             raise IndexError
         case "spin":
             resource.setrlimit(resource.RLIMIT_CPU, (1, 2))
             while True:
                 pass
-        case "grow":
+        case "allocate":
             yield len(bytes(2**31))
         case "signal":
             os.kill(os.getpid(), int(body))
-        case "tell":
-            yield sorted(os.environ)
+        case "describe":
+            yield Path("/proc/self/environ").read_text()
             yield resource.getrlimit(resource.RLIMIT_CPU)[0]
             yield resource.getrlimit(resource.RLIMIT_FSIZE)[0]
-
-
-if __name__ == "__main__":
-    serve(perform, limits=LIMITS)
+            yield sorted({"aiohttp", "django", "pydantic"} & set(sys.modules))
