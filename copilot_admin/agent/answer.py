@@ -14,9 +14,9 @@ from copilot_admin.agent.component_runs.inputs import system_inputs
 from copilot_admin.agent.fallback import ModelTargets
 from copilot_admin.agent.files.reading import with_files_read
 from copilot_admin.agent.files.rules import file_rules
+from copilot_admin.agent.llm.finish_reasons import truncation
 from copilot_admin.agent.llm.model_choice import are_wanted, choose_model, suggestions
 from copilot_admin.agent.llm.retries import Pace
-from copilot_admin.agent.llm.token_usage import truncation
 from copilot_admin.agent.one_leg import Leg
 from copilot_admin.agent.server_tools import ServerTools
 from copilot_admin.agent.steps import steps_before_call
@@ -232,6 +232,8 @@ async def _calling(leg: Leg, call: FunctionCall) -> AsyncGenerator[Output, None]
 
 async def _carried_out(engine_input: EngineInput, leg: Leg) -> AsyncGenerator[Output, None]:
     results: list[ToolResult] = []
+    for event in leg.words.end_thought():
+        yield event
     for call in leg.calls:
         with ToolNotes(call, engine_input.witness) as notes:
             async with aclosing(leg.carry_out(call)) as steps:

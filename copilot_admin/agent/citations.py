@@ -10,6 +10,7 @@ from copilot_admin.agent.client.widget_data import name_of
 from copilot_admin.agent.documents.registry import Document
 from copilot_admin.agent.files.quotes import page_of, quotes
 from copilot_admin.agent.files.reading import files_in
+from copilot_admin.agent.values.model_call import WebSource
 from copilot_admin.agent.values.turn import Fetched, fetched_in_turn, messages_of_turn
 from protocol.citations import read_citation
 from protocol.events import Citation, CitationCollection, Event, StatusLevel, StatusUpdate
@@ -69,6 +70,26 @@ def collected(citations: Iterable[Citation]) -> Iterator[Event]:
         yield CitationCollection(tuple(taken))
     if not is_all:
         yield StatusUpdate(message=NOT_ALL_CITED, level=StatusLevel.WARNING)
+
+
+def web_citations(sources: Iterable[WebSource], *, answer_id: UUID) -> Iterator[Citation]:
+    """Yield a citation for each web page that the model's provider searched.
+
+    Source: a client takes details named url, source or id out of what it shows; hence "Link".
+    """
+    for source in sources:
+        about: dict[str, Json] = {"name": source.title or source.url, "description": source.text}
+        details: dict[str, Json] = {"Title": source.title, "Link": source.url}
+        yield Citation(
+            id=str(uuid5(answer_id, f"web {source.url}")),
+            source_info={
+                "type": "web",
+                **{key: value for key, value in about.items() if value},
+                "metadata": {"url": source.url},
+                "citable": True,
+            },
+            details=({key: value for key, value in details.items() if value},),
+        )
 
 
 def _given(query: Query, *, answer_id: UUID) -> Iterator[Citation]:

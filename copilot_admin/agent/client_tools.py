@@ -150,6 +150,7 @@ class ClientTools:
             query=self._query,
             exchanges=exchanges,
             waiting=(*later, *waiting),
+            origin=next((call for call in calls if call.extras), calls[0]),
         )
 
     def _wishes(self, calls: Sequence[ToolCall]) -> Sequence[DataWish]:
@@ -191,6 +192,7 @@ class ClientTools:
             query=self._query,
             exchanges=exchanges,
             waiting=waiting,
+            origin=call,
             state=tool.state(call),
         )
 

@@ -4,7 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from copilot_admin.agent.client.widget_data import DataPlan
 from copilot_admin.agent.reply import ReplyText
-from copilot_admin.agent.steps import steps_before_call, steps_before_words
+from copilot_admin.agent.steps import (
+    steps_at_start,
+    steps_before_call,
+    steps_before_words,
+)
 from copilot_admin.agent.values.spec import CopilotSpec
 from copilot_admin.agent.warning_events import warning_events
 from protocol.events import Event, FunctionCall, MessageChunk, StatusLevel, StatusUpdate
@@ -67,16 +71,13 @@ class LegWords:
         yield from self.opening()
         if text and self.owed:
             yield from self._pay()
-        if text and self.thoughts:
-            thought = "".join(self.thoughts).strip()
-            self.thoughts = []
-            yield StatusUpdate(message=THINKING, details=({"Thought": thought},))
         if text:
+            yield from self._show_thoughts()
             self.begun = True
             yield MessageChunk(text)
 
     def think(self, text: str) -> str:
-        """Takes thoughts of the model, which are shown before its next words where that is wished.
+        """Takes thoughts of the model, which are shown before what follows where that is wished.
 
         Returns:
             What may be kept of them.
@@ -86,10 +87,18 @@ class LegWords:
             self.thoughts.append(kept)
         return kept
 
+    def end_thought(self) -> Iterator[Event]:
+        """The step of a thought that no words follow: a tool, or the end."""
+        if self.thoughts:
+            yield from self.opening()
+            yield from self._show_thoughts()
+
     def before_call(self, call: FunctionCall) -> Iterator[Event]:
         """What is shown before a call of the client: steps, and never words."""
         begins = self._plan.budget.in_all == 0 and not self._opened
-        yield from steps_before_call(call, self._spec, query=self._query, begins=begins)
+        yield from steps_at_start(self._spec) if begins else ()
+        yield from self._show_thoughts()
+        yield from steps_before_call(call, self._spec, query=self._query, begins=False)
         for sentence in self.owed:
             yield StatusUpdate(message=sentence, level=StatusLevel.WARNING)
 
@@ -122,6 +131,11 @@ class LegWords:
             said = any(not isinstance(event, StatusUpdate) for event in events)
             self.reply.shown = self.reply.shown or said
             yield from events
+
+    def _show_thoughts(self) -> Iterator[Event]:
+        thought, self.thoughts = "".join(self.thoughts).strip(), []
+        if thought:
+            yield StatusUpdate(message=THINKING, details=({"Thought": thought},))
 
     def _told(self, problem: str) -> Iterator[Event]:
         if self._query.generation is Generation.ONE:

@@ -9,13 +9,20 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from copilot_admin.agent.artifact_names import ArtifactNames, names_in
 from copilot_admin.agent.beside import beside_if, is_large, is_long
-from copilot_admin.agent.citations import cited_widgets, collected
+from copilot_admin.agent.citations import cited_widgets, collected, web_citations
 from copilot_admin.agent.client.call_size import told_to_user
 from copilot_admin.agent.client.widget_data import DataPlan, data_was_read
 from copilot_admin.agent.client_functions.registry import function_named
 from copilot_admin.agent.client_tools import ClientTools
 from copilot_admin.agent.leg_words import LegWords
-from copilot_admin.agent.llm.token_usage import EMPTY_ANSWER, TOO_LONG, truncation
+from copilot_admin.agent.llm.finish_reasons import (
+    EMPTY_ANSWER,
+    ONLY_THOUGHTS,
+    OWN_LIMIT,
+    is_out_of_length,
+    truncation,
+)
+from copilot_admin.agent.pictures import NO_PICTURE, picture_artifact
 from copilot_admin.agent.prompt.conversation import model_messages
 from copilot_admin.agent.server_tools import Cited, ServerTools, ToolOutput
 from copilot_admin.agent.steps import steps_at_end
@@ -37,10 +44,12 @@ from copilot_admin.agent.values.model_call import (
     ModelCall,
     ModelMessage,
     ModelRole,
+    PictureDelta,
     ReasoningDelta,
     TextDelta,
     ToolCall,
     Usage,
+    WebSources,
 )
 from copilot_admin.agent.values.spec import CitationMode
 from copilot_admin.agent.values.turn import messages_of_turn
@@ -85,6 +94,7 @@ class Leg:
             engine_input, query=query, plan=plan, taken=tools.names, mistakes=self._mistakes
         )
         self._taken_up = False  # what is called was written in the leg before
+        self._thought = False
         self._round = 0
         self._made = 0
         self.model = model
@@ -147,7 +157,12 @@ class Leg:
                     return (MessageChunk(sendable),)
                 return tuple(words.say(sendable)) if sendable else ()
             case ReasoningDelta(text):
+                self._thought = True
                 return (Thought(self.words.think(text)),)
+            case PictureDelta(url):
+                return self._show_picture(url)
+            case WebSources(sources):
+                self._cited += web_citations(sources, answer_id=self._id)
             case Usage():
                 return (delta,)
             case ToolCall():
@@ -157,6 +172,13 @@ class Leg:
             case _:
                 assert_never(delta)
         return ()
+
+    def _show_picture(self, url: str) -> Sequence[Output]:
+        self._made += 1
+        picture = picture_artifact(url, id=uuid5(self._id, f"artifact {self._made}"))
+        if picture is None:
+            return self.outputs(TextDelta(NO_PICTURE))
+        return tuple(self.words.behind_words([self._names.named(picture)]))
 
     @property
     def said(self) -> Sequence[ModelMessage]:
@@ -260,7 +282,7 @@ class Leg:
         )
         self._messages = (*self._messages, said, *answers)
         self._exchanges += (
-            Exchange(call.name, repeated.arguments, result.text)
+            Exchange(call.name, repeated.arguments, result.text, call.extras, call.message_extras)
             for call, repeated, result in zip(self.calls, calls, results, strict=True)
             if call.name in self._tools.names
         )
@@ -269,8 +291,11 @@ class Leg:
     def closing(self) -> Iterator[Output]:
         """Everything after the last words: warnings, citations, end steps and the finish."""
         yield from self.words.let_out()
-        finish = TOO_LONG if self.reply.full else self._finish
+        yield from self.words.end_thought()
+        finish = OWN_LIMIT if self.reply.full else self._finish
         cut = truncation(finish)
+        if self._thought and not self.reply.shown and is_out_of_length(finish):
+            cut = ONLY_THOUGHTS
         if cut is not None:
             yield from self.words.warn(cut)
         elif not self.reply.shown:

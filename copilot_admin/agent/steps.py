@@ -23,7 +23,7 @@ def steps_before_words(
         query: Of this leg.
         begins: Nothing was shown for the question yet, in this leg or in one before it.
     """
-    start = _steps_at(StepPlace.START, spec=spec) if begins else ()
+    start = steps_at_start(spec) if begins else ()
     has_data = any(isinstance(one.result, SourceData) for one in fetched_in_turn(query))
     return (*start, *(_steps_at(StepPlace.READ, spec=spec) if has_data else ()))
 
@@ -32,7 +32,7 @@ def steps_before_call(
     call: FunctionCall, spec: CopilotSpec, *, query: Query, begins: bool
 ) -> tuple[StatusUpdate, ...]:
     """What stands before a call of the client: the start, and what data is asked for."""
-    start = _steps_at(StepPlace.START, spec=spec) if begins else ()
+    start = steps_at_start(spec) if begins else ()
     if call.function not in WIDGET_DATA_FUNCTIONS:
         return start
     names = _names(call.input_arguments, query=query)
@@ -41,6 +41,11 @@ def steps_before_call(
         for step in _steps_at(StepPlace.FETCH, spec=spec)
     )
     return (*start, *fetching)
+
+
+def steps_at_start(spec: CopilotSpec) -> tuple[StatusUpdate, ...]:
+    """What stands first of all for a question."""
+    return _steps_at(StepPlace.START, spec=spec)
 
 
 def steps_at_end(spec: CopilotSpec) -> tuple[StatusUpdate, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from copilot_admin.agent.client.extra_state import SIGNED_MEMORY, seal
-from copilot_admin.agent.client.memory import holders, memory_of
+from copilot_admin.agent.client.memory import holders, memory_of, model_key
 from copilot_admin.agent.client.widget_data import DataCall
 from copilot_admin.agent.values.engine_input import EngineInput, Exchange
 from copilot_admin.agent.values.model_call import ToolCall
@@ -22,6 +22,7 @@ def data_call_event(
     query: Query,
     exchanges: Sequence[Exchange] = (),
     waiting: Sequence[ToolCall] = (),
+    origin: ToolCall | None = None,
 ) -> FunctionCall:
     """The call that asks for the data of widgets; the rest as for `client_call_event`."""
     named: list[Json] = [{"origin": one.origin, "widget_id": one.id} for one in call.sources]
@@ -34,6 +35,7 @@ def data_call_event(
         query=query,
         exchanges=exchanges,
         waiting=waiting,
+        origin=origin,
     )
 
 
@@ -46,6 +48,7 @@ def client_call_event(
     query: Query,
     exchanges: Sequence[Exchange] = (),
     waiting: Sequence[ToolCall] = (),
+    origin: ToolCall | None = None,
     state: JsonObject = NO_STATE,
 ) -> FunctionCall:
     """A client function call; its `extra_state` is never empty, or the client would loop.
@@ -61,10 +64,17 @@ def client_call_event(
         query: Of this leg.
         exchanges: What server tools gave in this leg, which the model of the next is told.
         waiting: What the model called in the same answer; the next leg begins with it.
+        origin: The model's call; None: it made none.
         state: What else of `extra_state` the client reads.
     """
     memory = seal(
-        memory_of(query, exchanges=exchanges, waiting=waiting),
+        memory_of(
+            query,
+            exchanges=exchanges,
+            waiting=waiting,
+            origin=origin,
+            model=model_key(engine_input),
+        ),
         signing_key=engine_input.signing_key,
         holder=holders(engine_input)[0],
         now=engine_input.now,

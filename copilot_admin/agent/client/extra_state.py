@@ -16,6 +16,7 @@ from itsdangerous import BadData, Serializer
 from copilot_admin.agent.values.engine_input import Exchange, Memory
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.json import Json, JsonObject
+from protocol.shapes import object_of
 
 SIGNED_MEMORY = "copilot_memory"
 # A day: longer than anybody leaves a dashboard waiting for data, short enough for a lost token.
@@ -42,14 +43,30 @@ class Holder:
 
 def seal(memory: Memory, *, signing_key: bytes, holder: Holder, now: datetime) -> str:
     """Returns the memory as a token that this server accepts from its holder alone, for a day."""
+    messages: list[JsonObject] = []  # calls of one answer share what their message carried
+
+    def number_of(extras: JsonObject) -> int | None:
+        if extras and extras not in messages:
+            messages.append(extras)
+        return messages.index(extras) if extras else None
+
     claims = {
         "expires": int((now + LIFETIME).timestamp()),
         "timezone": memory.timezone,
         "urls": memory.urls,
         "selected_skills": memory.selected_skills,
         "workspace_state": memory.workspace_state,
-        "exchanges": [astuple(exchange) for exchange in memory.exchanges],
-        "waiting": [[call.id, call.name, call.arguments] for call in memory.waiting],
+        "exchanges": [
+            [one.name, one.arguments, one.result, one.extras, number_of(one.message_extras)]
+            for one in memory.exchanges
+        ],
+        "waiting": [
+            [one.id, one.name, one.arguments, one.extras, number_of(one.message_extras)]
+            for one in memory.waiting
+        ],
+        "model": memory.model,
+        "call": [memory.extras, number_of(memory.message_extras)],
+        "messages": messages,
     }
     return _serializer(signing_key, holder).dumps(claims)
 
@@ -97,24 +114,47 @@ def _serializer(
 def _memory(claims: Mapping[str, Json]) -> Memory:
     timezone, urls, skills = (claims[key] for key in ("timezone", "urls", "selected_skills"))
     state = claims.get("workspace_state")
+    messages = _rows(claims.get("messages"))
+    extras, number = _padded(claims.get("call"), length=2)
     return Memory(
         timezone=timezone if isinstance(timezone, str) else None,
         urls=tuple(url for url in _rows(urls) if isinstance(url, str)),
         selected_skills=tuple(skill for skill in _rows(skills) if isinstance(skill, Mapping)),
         workspace_state=state if isinstance(state, Mapping) else {},
-        exchanges=tuple(map(_exchange, _rows(claims.get("exchanges")))),
-        waiting=tuple(map(_call, _rows(claims.get("waiting")))),
+        exchanges=tuple(_exchange(row, messages) for row in _rows(claims.get("exchanges"))),
+        waiting=tuple(_call(row, messages) for row in _rows(claims.get("waiting"))),
+        model=str(claims.get("model", "")),
+        extras=object_of(extras),
+        message_extras=_extras_at(number, messages),
     )
 
 
-def _exchange(row: Json) -> Exchange:
-    name, arguments, result = map(str, _rows(row))
-    return Exchange(name, arguments, result)
+def _exchange(row: Json, messages: Sequence[Json]) -> Exchange:
+    *texts, extras, number = _padded(row, length=5)
+    name, arguments, result = map(str, texts)
+    return Exchange(name, arguments, result, object_of(extras), _extras_at(number, messages))
 
 
-def _call(row: Json) -> ToolCall:
-    id, name, arguments = map(str, _rows(row))
-    return ToolCall(id=id, name=name, arguments=arguments)
+def _call(row: Json, messages: Sequence[Json]) -> ToolCall:
+    *texts, extras, number = _padded(row, length=5)
+    id, name, arguments = map(str, texts)
+    return ToolCall(
+        id=id,
+        name=name,
+        arguments=arguments,
+        extras=object_of(extras),
+        message_extras=_extras_at(number, messages),
+    )
+
+
+def _extras_at(number: Json, messages: Sequence[Json]) -> JsonObject:
+    return object_of(messages[number]) if isinstance(number, int) else {}
+
+
+def _padded(row: Json, *, length: int) -> list[Json]:
+    """Return the row; one of an older release is shorter."""
+    values = list(_rows(row))
+    return values + [None] * (length - len(values))
 
 
 def _rows(value: Json) -> tuple[Json, ...]:

@@ -6,6 +6,7 @@ from hashlib import blake2b
 import json
 
 from copilot_admin.agent.client.extra_state import Holder, unseal
+from copilot_admin.agent.llm.model_choice import choose_model
 from copilot_admin.agent.toolkits.texts import cut
 from copilot_admin.agent.values.engine_input import EngineInput, Exchange, Memory, Recollection
 from copilot_admin.agent.values.model_call import ToolCall
@@ -39,6 +40,7 @@ MOST_WAITING = 64 * 1024
 MOST_CARRIED = 48 * 1024
 MOST_STATE = 32 * 1024  # of JSON; a dashboard with 300 widgets has as much
 MOST_SKILLS = 64 * 1024  # of JSON; instructions of 10,000 words fit
+MAX_EXTRAS = 96 * 1024  # of JSON: what a provider attached to its calls
 MOST_ADDRESSES = 16 * 1024  # of the four that there are; a signed one has 2,000
 _DASHBOARD = "current_dashboard_info"
 NOT_CARRIED = "(done, but the result was too long to be kept; call it again if you need it)"
@@ -79,7 +81,12 @@ def completed(engine_input: EngineInput, recollection: Recollection) -> Query:
 
 
 def memory_of(
-    query: Query, *, exchanges: Sequence[Exchange] = (), waiting: Sequence[ToolCall] = ()
+    query: Query,
+    *,
+    exchanges: Sequence[Exchange] = (),
+    waiting: Sequence[ToolCall] = (),
+    origin: ToolCall | None = None,
+    model: str = "",
 ) -> Memory:
     """What the next leg of the turn will need of this one.
 
@@ -89,19 +96,57 @@ def memory_of(
             named, and the model is told so.
         waiting: Calls that this leg does not come to; where they are too much, the model is told
             that it has to ask again.
+        origin: The call that the client carries out; None: the model made none.
+        model: That made the calls, as `model_key` names it.
     """
     fits = sum(len(call.name) + len(call.arguments) for call in waiting) <= MOST_WAITING
     forgotten = () if fits else waiting
     exchanges = (*exchanges, *(Exchange(call.name, "{}", NOT_WAITING) for call in forgotten))
     zone = query.timezone or ""
     addresses_fit = sum(map(len, query.urls)) <= MOST_ADDRESSES
-    return Memory(
+    memory = Memory(
         timezone=query.timezone if len(zone) <= LONGEST_NAME else None,
         urls=query.urls if addresses_fit else (),
         selected_skills=tuple(_fitting_skills(query.selected_skills)),
         workspace_state=_fitting_state(query.workspace_state),
         exchanges=tuple(_fitting(exchanges)),
         waiting=tuple(waiting) if fits else (),
+        model=model,
+        extras=origin.extras if origin else {},
+        message_extras=origin.message_extras if origin else {},
+    )
+    return _without_large_extras(memory)
+
+
+def model_key(engine_input: EngineInput) -> str:
+    """Return a name for the provider and the model that answer."""
+    model, _ = choose_model(engine_input.spec, engine_input.query)
+    return f"{engine_input.spec.provider.name}\n{model}"
+
+
+def _without_large_extras(memory: Memory) -> Memory:
+    """Leave out the extras of earlier calls where they are too large, else all of them."""
+    if _extras_size(memory) > MAX_EXTRAS:
+        plain = tuple(replace(one, extras={}, message_extras={}) for one in memory.exchanges)
+        memory = replace(memory, exchanges=plain)
+    return memory if _extras_size(memory) <= MAX_EXTRAS else _without_extras(memory)
+
+
+def _extras_size(memory: Memory) -> int:
+    carriers: tuple[Memory | ToolCall | Exchange, ...]
+    carriers = (memory, *memory.waiting, *memory.exchanges)
+    messages = {id(one.message_extras): one.message_extras for one in carriers}
+    extras = [*messages.values(), *(one.extras for one in carriers)]
+    return sum(len(json.dumps(one)) for one in extras if one)
+
+
+def _without_extras(memory: Memory) -> Memory:
+    return replace(
+        memory,
+        waiting=tuple(replace(one, extras={}, message_extras={}) for one in memory.waiting),
+        exchanges=tuple(replace(one, extras={}, message_extras={}) for one in memory.exchanges),
+        extras={},
+        message_extras={},
     )
 
 
@@ -163,4 +208,7 @@ def memory_in(message: ResultMessage, *, engine_input: EngineInput) -> Memory | 
         )
         for holder in holders(engine_input)
     )
-    return next((memory for memory in found if memory is not None), None)
+    memory = next((one for one in found if one is not None), None)
+    if memory is not None and memory.model != model_key(engine_input):
+        return _without_extras(memory)  # of another model, which this one would refuse
+    return memory

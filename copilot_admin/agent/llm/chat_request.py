@@ -1,31 +1,71 @@
-"""Request of a chat completion, written while it is sent."""
+"""Body of a chat completion request."""
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import groupby
 import json
+import re
 
 import orjson
 
+from copilot_admin.agent.llm.extras import REASONING_CONTENT
 from copilot_admin.agent.llm.model_choice import RESERVED_PARAMETERS
-from copilot_admin.agent.values.model_call import ModelCall, ModelMessage, ModelRole
+from copilot_admin.agent.llm.text_tool_calls import in_plain_text
+from copilot_admin.agent.values.model_call import ModelCall, ModelMessage, ModelRole, ToolCall
 from protocol.json import Json, JsonObject
+from protocol.shapes import object_of
+
+# Models of OpenAI that think; the others of their line, such as "gpt-5-chat", do not.
+_THINKING_MODEL = re.compile(r"(?:.*/)?(?:o[1-9](?![\w.])|gpt-5(?!\.\d|\d|.*chat))")
+_RENAMES_LIMIT = re.compile(r"(?:.*/)?(?:o[1-9](?![\w.])|gpt-(?:[5-9]|\d\d))")
+_SAMPLING = ("temperature", "top_p", "presence_penalty", "frequency_penalty")
+# For calls that the model didn't make or whose signature is lost; documented by Google.
+_UNSIGNED: JsonObject = {
+    "extra_content": {"google": {"thought_signature": "skip_thought_signature_validator"}}
+}
+_GEMINI = re.compile(r"gemini-(?:[3-9]|\d\d)")
+_NO_REASONING = "(not kept)"
 
 
-def request_body(call: ModelCall, *, with_usage: bool) -> bytes:
-    """The JSON of a streaming request; `with_usage` asks for the tokens at its end."""
-    body = _request(call, with_usage=with_usage)
-    try:
-        return orjson.dumps(body)
-    except TypeError:  # half characters, and numbers beyond 64 bits
-        return json.dumps(body).encode()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestRules:
+    """What a server wants of a request, as its operator set it or as its refusals taught.
+
+    Attributes:
+        streams: Otherwise the answer is one JSON document.
+        with_usage: The tokens are asked for at the end of the stream.
+        merges_messages: Adjacent messages of one role become one.
+        has_system_role: Otherwise the system text opens the first user message.
+        text_tools: Tools are offered by a convention in plain text.
+        renames_limit: `max_tokens` is called `max_completion_tokens`; None: the model's name decides.
+        refused: Parameters that are left out.
+        wants_reasoning: Each message with tool calls must have its reasoning.
+        wants_signatures: Each tool call must have a signature.
+    """
+
+    streams: bool = True
+    with_usage: bool = True
+    merges_messages: bool = False
+    has_system_role: bool = True
+    text_tools: bool = False
+    renames_limit: bool | None = None
+    refused: frozenset[str] = frozenset()
+    wants_reasoning: bool = False
+    wants_signatures: bool = False
 
 
-def _request(call: ModelCall, *, with_usage: bool) -> JsonObject:
-    body: dict[str, Json] = {
-        key: one for key, one in call.parameters.items() if key not in RESERVED_PARAMETERS
-    }
+STANDARD_RULES = RequestRules()
+
+
+def build_request(call: ModelCall, rules: RequestRules = STANDARD_RULES) -> dict[str, Json]:
+    """Return the body of a request."""
+    body = _parameters(call, rules)
     body["model"] = call.model
     if call.user:
         body["user"] = call.user
-    body["messages"] = [_message(message) for message in call.messages]
+    if rules.text_tools:
+        call = in_plain_text(call)
+    body["messages"] = _messages(call, rules)
     if call.tools:
         body["tools"] = [
             {
@@ -38,27 +78,141 @@ def _request(call: ModelCall, *, with_usage: bool) -> JsonObject:
             }
             for tool in call.tools
         ]
-    body["stream"] = True
-    if with_usage:
+    body["stream"] = rules.streams
+    if rules.streams and rules.with_usage:
         body["stream_options"] = {"include_usage": True}
     return body
 
 
-def _message(message: ModelMessage) -> JsonObject:
-    said: dict[str, Json] = {"role": message.role.value, "content": _content(message)}
+def adapt_rules(rules: RequestRules, refusal: str, sent: Mapping[str, Json]) -> RequestRules | None:
+    """Return rules under which a refused request may succeed; None where nothing could help.
+
+    Args:
+        rules: Under which the request was made.
+        refusal: What the server said, as text.
+        sent: The request's body.
+    """
+    if "stream_options" in refusal and "stream_options" in sent:
+        return replace(rules, with_usage=False)
+    if "max_completion_tokens" in refusal and "max_tokens" in sent:
+        return replace(rules, renames_limit=True)
+    if "max_completion_tokens" in refusal and "max_completion_tokens" in sent:
+        return replace(rules, renames_limit=False)
+    if REASONING_CONTENT in refusal and not rules.wants_reasoning:
+        return replace(rules, wants_reasoning=True)
+    if "thought_signature" in refusal and not rules.wants_signatures:
+        return replace(rules, wants_signatures=True)
+    named = re.findall(r"[`'\"]([a-z_]+)[`'\"]", refusal)
+    droppable = sent.keys() - {"model", "messages", "tools", "stream", "stream_options"}
+    if refused := droppable.intersection(named):
+        return replace(rules, refused=rules.refused | refused)
+    return None
+
+
+def _parameters(call: ModelCall, rules: RequestRules) -> dict[str, Json]:
+    left_out = RESERVED_PARAMETERS | rules.refused
+    body = {key: one for key, one in call.parameters.items() if key not in left_out}
+    renames = rules.renames_limit
+    if renames is None:
+        renames = bool(_RENAMES_LIMIT.match(call.model))
+    if renames and "max_tokens" in body:
+        body.setdefault("max_completion_tokens", body.pop("max_tokens"))
+    elif rules.renames_limit is False and "max_completion_tokens" in body:
+        body.setdefault("max_tokens", body.pop("max_completion_tokens"))
+    if _THINKING_MODEL.match(call.model):
+        body = {key: one for key, one in body.items() if key not in _SAMPLING}
+    return body
+
+
+def _messages(call: ModelCall, rules: RequestRules) -> list[Json]:
+    messages: Iterable[ModelMessage] = call.messages
+    if not rules.has_system_role:
+        messages = _without_system(call.messages)
+    calls = [one for message in call.messages for one in message.tool_calls]
+    wants_signatures = (
+        rules.wants_signatures
+        or bool(_GEMINI.search(call.model))
+        or any(_is_signed(one) for one in calls)
+    )
+    wants_reasoning = rules.wants_reasoning or any(
+        one.message_extras.get(REASONING_CONTENT) for one in calls
+    )
+    written: list[dict[str, Json]] = []
+    for message in messages:
+        if message.tool_calls and wants_signatures and not _is_signed(message.tool_calls[0]):
+            first, *others = message.tool_calls
+            first = replace(first, extras={**first.extras, **_UNSIGNED})
+            message = replace(message, tool_calls=(first, *others))
+        body = _message(message)
+        if message.tool_calls and wants_reasoning and not body.get(REASONING_CONTENT):
+            body[REASONING_CONTENT] = _NO_REASONING
+        written.append(body)
+    return [*(_merged(written) if rules.merges_messages else written)]
+
+
+def _is_signed(call: ToolCall) -> bool:
+    google = object_of(object_of(call.extras.get("extra_content")).get("google"))
+    return bool(google.get("thought_signature"))
+
+
+def _without_system(messages: Iterable[ModelMessage]) -> list[ModelMessage]:
+    system = "\n\n".join(one.text for one in messages if one.role is ModelRole.SYSTEM)
+    others = [one for one in messages if one.role is not ModelRole.SYSTEM]
+    if system:
+        place = next((n for n, one in enumerate(others) if one.role is ModelRole.USER), None)
+        if place is None:
+            return [ModelMessage(role=ModelRole.USER, text=system), *others]
+        text = f"{system}\n\n{others[place].text}"
+        others[place] = replace(others[place], text=text)
+    return others
+
+
+def _merged(messages: Iterable[dict[str, Json]]) -> Iterable[dict[str, Json]]:
+    """Join adjacent messages of one role; results and messages with calls stay alone."""
+
+    def key(message: dict[str, Json]) -> object:
+        role = message["role"]
+        is_alone = role == ModelRole.TOOL.value or "tool_calls" in message
+        return id(message) if is_alone else role
+
+    for _, group in groupby(list(messages), key=key):
+        first, *others = group
+        for other in others:
+            first = {**first, "content": _joined(first["content"], other["content"])}
+        yield first
+
+
+def _joined(first: Json, second: Json) -> Json:
+    if isinstance(first, str) and isinstance(second, str):
+        return "\n\n".join(filter(None, (first, second)))
+    parts: list[Json] = []
+    for content in (first, second):
+        if isinstance(content, str):
+            parts += [_text(content)] if content else []
+        elif isinstance(content, list):
+            parts += content
+    return parts
+
+
+def _message(message: ModelMessage) -> dict[str, Json]:
+    body: dict[str, Json] = {"role": message.role.value, "content": _content(message)}
     if message.tool_calls:
-        said["content"] = message.text or None
-        said["tool_calls"] = [
-            {
-                "id": call.id,
-                "type": "function",
-                "function": {"name": call.name, "arguments": call.arguments or "{}"},
-            }
-            for call in message.tool_calls
-        ]
+        extras = message.tool_calls[0].message_extras
+        body = {**extras, **body, "content": message.text or None}
+        body["tool_calls"] = [_tool_call(call) for call in message.tool_calls]
     if message.role is ModelRole.TOOL:
-        said["tool_call_id"] = message.tool_call_id
-    return said
+        body["tool_call_id"] = message.tool_call_id
+    return body
+
+
+def _tool_call(call: ToolCall) -> JsonObject:
+    function = {"name": call.name, "arguments": call.arguments or "{}"}
+    return {
+        **call.extras,
+        "id": call.id,
+        "type": "function",
+        "function": {**object_of(call.extras.get("function")), **function},
+    }
 
 
 def _content(message: ModelMessage) -> Json:
@@ -76,3 +230,11 @@ def _content(message: ModelMessage) -> Json:
 
 def _text(text: str) -> Json:
     return {"type": "text", "text": text}
+
+
+def request_body(call: ModelCall, *, with_usage: bool) -> bytes:
+    body = build_request(call, RequestRules(with_usage=with_usage))
+    try:
+        return orjson.dumps(body)
+    except TypeError:  # half characters, and numbers beyond 64 bits
+        return json.dumps(body).encode()

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 import json
 from typing import TypeAlias
 
-from copilot_admin.agent.client.memory import memory_in
 from copilot_admin.agent.client.widget_data import name_of
 from copilot_admin.agent.client_functions.base import ClientFunction, Identity
 from copilot_admin.agent.client_functions.registry import function_named
@@ -12,7 +11,7 @@ from copilot_admin.agent.prompt.blocks import OLD_DATA, block
 from copilot_admin.agent.prompt.data_messages import instance_of, is_widget_data
 from copilot_admin.agent.prompt.room import DataRoom
 from copilot_admin.agent.tools.tool_arguments import tool_name
-from copilot_admin.agent.values.engine_input import EngineInput
+from copilot_admin.agent.values.engine_input import Memory
 from copilot_admin.agent.values.model_call import ModelMessage, ModelRole, ToolCall
 from copilot_admin.agent.values.turn import Fetched, fetched_by
 from protocol.functions import GET_WIDGET_DATA, WIDGET_DATA_FUNCTIONS
@@ -30,6 +29,7 @@ def call_and_result(
     room: DataRoom,
     noted: frozenset[str] | None,
     names: Names,
+    memory: Memory | None = None,
 ) -> tuple[ModelMessage, ...]:
     """A call and its result, in the shape in which the model makes such calls itself.
 
@@ -42,6 +42,8 @@ def call_and_result(
         id=f"call{number:05}",  # nine letters and digits: some vendors accept nothing else
         name=name,
         arguments=json.dumps(arguments, ensure_ascii=False),
+        extras=memory.extras if memory else {},
+        message_extras=memory.message_extras if memory else {},
     )
     blocks = [
         f"(see ## Data: ¶widget_data, _instance: {instance_of(one, several=noted)})"
@@ -58,14 +60,17 @@ def call_and_result(
     )
 
 
-def done_before(
-    message: ResultMessage, *, number: int, engine_input: EngineInput, room: DataRoom
-) -> Iterator[ModelMessage]:
+def done_before(memory: Memory | None, *, number: int, room: DataRoom) -> Iterator[ModelMessage]:
     """What ran on the server before the client was called; the client carried it here."""
-    memory = memory_in(message, engine_input=engine_input)
     for index, done in enumerate(memory.exchanges if memory else ()):
         id = f"k{number:04}{index:04}"  # nine letters and digits, as above
-        call = ToolCall(id=id, name=done.name, arguments=done.arguments)
+        call = ToolCall(
+            id=id,
+            name=done.name,
+            arguments=done.arguments,
+            extras=done.extras,
+            message_extras=done.message_extras,
+        )
         yield ModelMessage(role=ModelRole.ASSISTANT, text="", tool_calls=(call,))
         result = room.take(done.result) if room.left else OLD_DATA
         yield ModelMessage(role=ModelRole.TOOL, text=result, tool_call_id=id)

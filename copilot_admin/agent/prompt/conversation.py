@@ -6,6 +6,7 @@ from typing import assert_never
 
 from copilot_admin.agent.client.call_size import told_to_model
 from copilot_admin.agent.client.dashboard import workspace_text
+from copilot_admin.agent.client.memory import memory_in
 from copilot_admin.agent.client.skills import catalog_text
 from copilot_admin.agent.client.widget_offer import offer_text
 from copilot_admin.agent.files.pictures import Picture
@@ -165,10 +166,17 @@ def _history(
         elif isinstance(message, ResultMessage):
             album.add(pictures_in(message.data))
             # What is newer takes its room first.
+            memory = memory_in(message, engine_input=engine_input)
             called = call_and_result(
-                message, number=number, query=query, room=room, noted=noted, names=names
+                message,
+                number=number,
+                query=query,
+                room=room,
+                noted=noted,
+                names=names,
+                memory=memory,
             )
-            before = done_before(message, number=number, engine_input=engine_input, room=room)
+            before = done_before(memory, number=number, room=room)
             parts.append((*before, *called))
         else:
             parts.append(_said(message))

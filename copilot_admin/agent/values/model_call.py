@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import StrEnum
 from typing import ClassVar, Protocol, TypeAlias
 
@@ -20,11 +21,19 @@ class ModelRole(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """A tool that the model wants to use; `arguments` is the JSON text it wrote."""
+    """A tool that the model wants to use; `arguments` is the JSON text it wrote.
+
+    Attributes:
+        extras: Other members of the call, such as a signature of the thought behind it. The provider
+            wants them back unchanged, and so it wants `message_extras`.
+        message_extras: Members of the message that made the call, such as its reasoning.
+    """
 
     id: str
     name: str
     arguments: str
+    extras: JsonObject = field(default_factory=dict, hash=False, repr=False)
+    message_extras: JsonObject = field(default_factory=dict, hash=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +90,29 @@ class ReasoningDelta:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class PictureDelta:
+    """A picture that the model made; `url` holds all of it (`data:`), or says where it is."""
+
+    url: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebSource:
+    """A page that the model's provider searched for the answer."""
+
+    url: str
+    title: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WebSources:
+    """The pages that an answer rests on, each once; comes before its `Usage`."""
+
+    sources: tuple[WebSource, ...]
+
+
 def estimated_tokens(characters: int) -> int:
     """How many tokens so many characters are: four to a token, the rule of thumb for English."""
     return -(-characters // 4)
@@ -103,6 +135,7 @@ class Usage:
         output_tokens: All that it wrote.
         reasoning_tokens: Those of them that it thought.
         model: Which a component asked; empty: the model that answers.
+        cost: US dollars that the provider says it charges; None: it doesn't say.
     """
 
     input_tokens: int = 0
@@ -111,6 +144,7 @@ class Usage:
     reasoning_tokens: int = 0
     source: UsageSource = UsageSource.PROVIDER
     model: str = ""
+    cost: Decimal | None = None
 
 
 def estimated_usage(call: ModelCall, *, written: int) -> Usage:
@@ -135,7 +169,9 @@ class Alive:
 
 
 ALIVE = Alive()
-Delta: TypeAlias = TextDelta | ReasoningDelta | ToolCall | Usage | Finish
+Delta: TypeAlias = (
+    TextDelta | ReasoningDelta | PictureDelta | ToolCall | WebSources | Usage | Finish
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

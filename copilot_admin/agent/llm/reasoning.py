@@ -1,0 +1,238 @@
+"""Reasoning that models write into their text, told apart from the answer as it streams."""
+
+from collections.abc import Callable, Collection
+import re
+
+from copilot_admin.agent.llm.tool_calls import CallLimits, read_arguments_text
+from copilot_admin.agent.values.model_call import Delta, ReasoningDelta, TextDelta, ToolCall
+
+# Of Qwen, DeepSeek, Claude and others, Mistral, Kimi, Seed, Gemma.
+_TAGS = {
+    "<think>": "</think>",
+    "<thinking>": "</thinking>",
+    "<thought>": "</thought>",
+    "<reasoning>": "</reasoning>",
+    "<seed:think>": "</seed:think>",
+    "[THINK]": "[/THINK]",
+    "◁think▷": "◁/think▷",
+    "<|channel>thought": "<channel|>",
+}
+_HARMONY = ("<|channel|>", "<|start|>", "<|message|>")  # of gpt-oss
+# The same where a server drops the special tokens: "analysisThe user asks ...assistantfinalYes."
+_STRIPPED_OPENING = "analysis"
+_STRIPPED_CLOSING = "assistantfinal"
+_OPENINGS = (*_TAGS, *_HARMONY)
+# A closing tag without its opening one, which the chat template wrote. In the words of an answer a
+# mention of one is followed by a blank or a sign.
+_CLOSINGS = ("</think>", "</thinking>", "[/THINK]", "◁/think▷")
+_LONE_CLOSING = re.compile(rf"(?:{'|'.join(map(re.escape, _CLOSINGS))})(?=[\w\n#*|\[$-]|\Z)")
+_WATCHED = (*_TAGS, *_CLOSINGS)
+_HARMONY_TOKEN = re.compile(r"<\|(start|channel|message|end|return|call|constrain)\|>")
+_HARMONY_TOKENS = (*_HARMONY, "<|end|>", "<|return|>", "<|call|>", "<|constrain|>")
+_RECIPIENT = re.compile(r"to=(?:functions\.)?([\w.-]+)")
+
+
+class ReasoningReader:
+    """Splits text that comes in pieces into reasoning, answer and, of gpt-oss, tool calls.
+
+    Args:
+        limits: Of tool calls.
+        thinks_first: The model's text begins with reasoning although no tag says so; it is held
+            back until the closing tag comes.
+
+    Attributes:
+        was_unopened: A closing tag came alone, so that all text before it was reasoning.
+    """
+
+    def __init__(self, limits: CallLimits, *, thinks_first: bool = False) -> None:
+        self.was_unopened = False
+        self._limits = limits
+        self._held = ""
+        self._found: list[Delta] = []
+        self._closing = ""
+        self._is_settled = False  # no closing tag will come alone
+        self._ticks = 0  # of code in the answer so far
+        self._sent = False  # some of an answer, which can't be taken back
+        self._mentions_tag = False
+        self._header = ""
+        self._in_body = False
+        self._call_text = ""
+        self._calls = 0
+        self._read: Callable[[bool], bool] = self._read_start
+        if thinks_first:
+            self._read = self._read_unopened
+
+    def feed(self, text: str) -> list[Delta]:
+        """Return what is certain after the next piece of text."""
+        if not self._held and self._read == self._read_plain:
+            return [TextDelta(text)] if text else []
+        self._held += text
+        return self._run(is_end=False)
+
+    def end(self) -> list[Delta]:
+        """Return what was held back."""
+        return self._run(is_end=True)
+
+    def stop_watching(self) -> None:
+        """Expect no closing tag alone: reasoning came in a field of its own."""
+        self._is_settled = True
+        if self._read == self._read_unopened:
+            self._read = self._read_start
+        elif self._read == self._read_watching:
+            self._read = self._read_plain
+
+    def _run(self, *, is_end: bool) -> list[Delta]:
+        while self._held and self._read(is_end):
+            pass
+        found, self._found = self._found, []
+        return found
+
+    def _think(self, text: str) -> None:
+        if text:
+            self._found.append(ReasoningDelta(text))
+
+    def _say(self, text: str) -> None:
+        if text:
+            self._found.append(TextDelta(text))
+
+    def _take(self, length: int) -> str:
+        taken, self._held = self._held[:length], self._held[length:]
+        return taken
+
+    def _read_start(self, is_end: bool) -> bool:
+        text = self._held.lstrip()
+        for opening, closing in _TAGS.items():
+            if text.startswith(opening):
+                self._held, self._closing = text[len(opening) :], closing
+                self._is_settled = True
+                self._read = self._read_tagged
+                return True
+        if text.startswith(_HARMONY):
+            self._held, self._read = text, self._read_harmony
+            return True
+        after = text.removeprefix(_STRIPPED_OPENING)
+        if after != text and after[:1].isupper():
+            self._held, self._closing = after, _STRIPPED_CLOSING
+            self._is_settled = True
+            self._read = self._read_tagged
+            return True
+        may_open = any(one.startswith(text) for one in (*_OPENINGS, _STRIPPED_OPENING))
+        if may_open and not is_end:
+            return False
+        self._read = self._read_plain if self._is_settled else self._read_watching
+        return True
+
+    def _read_tagged(self, is_end: bool) -> bool:
+        before, closing, after = self._held.partition(self._closing)
+        if closing:
+            self._think(before)
+            self._held = after
+            self._read = self._read_after
+            return True
+        self._think(
+            self._take(len(self._held) - (0 if is_end else partial_mark(before, (self._closing,))))
+        )
+        return False
+
+    def _read_after(self, is_end: bool) -> bool:
+        self._held = self._held.lstrip()
+        if self._held:
+            self._read = self._read_start
+        return bool(self._held)
+
+    def _read_unopened(self, is_end: bool) -> bool:
+        if self._held.lstrip().startswith(_OPENINGS):
+            self._read = self._read_start
+            return True
+        found = _LONE_CLOSING.search(self._held)
+        if found and (is_end or found.end() < len(self._held)):
+            self._close_unopened(found)
+            return True
+        if is_end:
+            self._read = self._read_plain
+        return is_end
+
+    def _read_watching(self, is_end: bool) -> bool:
+        """Read the answer, and look for a closing tag that says that it was none."""
+        found = _LONE_CLOSING.search(self._held)
+        if found and not is_end and found.end() == len(self._held):
+            return False  # what follows decides
+        if found and not self._is_mention(found.start()):
+            self._close_unopened(found)
+            return True
+        text = self._take(len(self._held) - (0 if is_end else partial_mark(self._held, _WATCHED)))
+        self._ticks += text.count("`")
+        self._mentions_tag = self._mentions_tag or any(one in text for one in _TAGS)
+        self._sent = self._sent or bool(text.strip())
+        self._say(text)
+        return False
+
+    def _is_mention(self, place: int) -> bool:
+        before = self._held[:place]
+        is_code = (self._ticks + before.count("`")) % 2 == 1
+        return is_code or self._mentions_tag or any(one in before for one in _TAGS)
+
+    def _close_unopened(self, closing: re.Match[str]) -> None:
+        self.was_unopened = True
+        before, self._held = self._held[: closing.start()], self._held[closing.end() :]
+        self._is_settled = True
+        self._think(before)
+        if self._sent:  # it can't be taken back
+            self._say("\n\n")
+        self._read = self._read_after
+
+    def _read_plain(self, is_end: bool) -> bool:
+        self._say(self._take(len(self._held)))
+        return False
+
+    def _read_harmony(self, is_end: bool) -> bool:
+        found = _HARMONY_TOKEN.search(self._held)
+        if found is None:
+            held = 0 if is_end else partial_mark(self._held, _HARMONY_TOKENS)
+            if self._in_body:
+                self._end_part(self._take(len(self._held) - held), mark="")
+            elif is_end:
+                self._held = ""
+            return False
+        part = self._take(found.end())[: found.start()]
+        mark = found[1]
+        if self._in_body:
+            self._end_part(part, mark=mark)
+        else:
+            self._header += part
+        if mark == "message":
+            self._in_body = True
+        elif self._in_body or mark == "start":
+            self._in_body = False
+            self._header = ""
+        return True
+
+    def _end_part(self, text: str, *, mark: str) -> None:
+        if recipient := _RECIPIENT.search(self._header):
+            self._call_text += text
+            self._limits.count_arguments(text)
+            if mark:
+                self._call(recipient[1])
+        elif "analysis" in self._header:
+            self._think(text)
+        else:
+            self._say(text)
+
+    def _call(self, name: str) -> None:
+        self._limits.count_call()
+        self._calls += 1
+        arguments, self._call_text = read_arguments_text(self._call_text), ""
+        id = f"text{self._calls:05}"
+        self._found.append(ToolCall(id=id, name=name, arguments=arguments))
+
+
+def partial_mark(text: str, marks: Collection[str]) -> int:
+    """Return how many characters at the end of a text may begin one of the marks."""
+    firsts = {mark[0] for mark in marks}
+    tail = text[1 - max(map(len, marks)) :]
+    for start, character in enumerate(tail):
+        if character in firsts:
+            rest = tail[start:]
+            if any(mark.startswith(rest) for mark in marks):
+                return len(rest)
+    return 0

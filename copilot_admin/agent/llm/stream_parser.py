@@ -1,0 +1,380 @@
+"""Reads the bytes of a chat completion, streamed or whole, into deltas.
+
+Source: the chat completions API of OpenAI, with what other servers make of it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+import json
+import math
+
+import orjson
+
+from copilot_admin.agent.llm.extras import MessageExtras, details_text
+from copilot_admin.agent.llm.finish_reasons import read_reason, truncation
+from copilot_admin.agent.llm.provider_errors import broke_off, not_understood, nothing_came
+from copilot_admin.agent.llm.reasoning import ReasoningReader
+from copilot_admin.agent.llm.sse import DONE, Payload, PayloadReader
+from copilot_admin.agent.llm.text_tool_calls import TextToolReader
+from copilot_admin.agent.llm.tool_calls import CallLimits, ToolCallAccumulator, read_name
+from copilot_admin.agent.llm.usage import find_usage
+from copilot_admin.agent.llm.web_sources import SourceCollector
+from copilot_admin.agent.values.model_call import (
+    Delta,
+    Finish,
+    ModelCall,
+    PictureDelta,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+    Usage,
+    estimated_usage,
+)
+from copilot_admin.errors import ProviderBroke
+from protocol.json import Json, JsonObject
+from protocol.shapes import object_of, objects_of, text_of
+
+_NO_ERRORS = (None, "", 0, "0", 200, "200")  # as a code
+_MAX_DIGITS = 400  # a number of floating point has 309
+_MAX_PICTURES = 8
+
+
+class StreamError(Exception):
+    """The error object that a provider put into its answer."""
+
+    def __init__(self, error: Json) -> None:
+        super().__init__("error in the stream")
+        self.error = error
+
+
+class AnswerParser:
+    """Folds the bytes of one answer into deltas.
+
+    Args:
+        call: That is answered.
+        thinks_first: The model writes its reasoning as text and only closes it, see `was_unopened`.
+        text_tools: Tools were offered by the convention in plain text.
+
+    Attributes:
+        done: The provider said that nothing more comes.
+        began: Some of the answer came, shown or not.
+    """
+
+    def __init__(
+        self, call: ModelCall, *, thinks_first: bool = False, text_tools: bool = False
+    ) -> None:
+        self.done = False
+        self.began = False
+        limits = CallLimits()
+        self._call = call
+        self._offered = [tool.name for tool in call.tools]
+        self._payloads = PayloadReader()
+        self._reasoning = ReasoningReader(limits, thinks_first=thinks_first)
+        self._text_tools = (
+            TextToolReader(call.tools, limits, is_convention=text_tools) if call.tools else None
+        )
+        self._tools = ToolCallAccumulator(limits)
+        self._extras = MessageExtras()
+        self._sources = SourceCollector()
+        self._usage: Usage | None = None
+        self._characters = 0  # of the answer, to estimate its tokens
+        self._reason: str | None = None
+        self._choice: int | None = None  # the one that is read: the first that came with a number
+        self._ended_by_usage = False
+        self._has_calls = self._wrote_calls = False
+        self._is_in_pieces = False  # what was said came as deltas
+        self._pictures = 0
+        self._text: list[str] = []
+        self._deltas: list[Delta] = []
+        self._half = ""  # a surrogate whose other half is in the next chunk
+
+    @property
+    def has_reason(self) -> bool:
+        """Whether the provider said that the answer is whole, or why it is not."""
+        return self.done or self._reason is not None
+
+    @property
+    def was_unopened(self) -> bool:
+        """Whether text turned out to be reasoning that only a closing tag showed."""
+        return self._reasoning.was_unopened
+
+    def feed(self, block: bytes) -> list[Delta]:
+        """Return the deltas of a block of bytes; text that arrived together is one delta.
+
+        Raises:
+            StreamError: The provider reports an error.
+            RunError: It sends no chat completion, or too much. What came before is left to `rest`.
+        """
+        return self._read(self._payloads.feed(block))
+
+    def rest(self) -> list[Delta]:
+        """Return what was read before an error."""
+        self._flush_text()
+        self._add(self._reasoning.end())
+        found = [*self._deltas, *(self._text_tools.words() if self._text_tools else ())]
+        self._deltas = []
+        return [delta for delta in found if not isinstance(delta, ToolCall)]
+
+    def end(self) -> list[Delta]:
+        """Return what is known only at the end of the body: tool calls, usage, the finish.
+
+        A stream that ended without saying so may have ended anywhere, so its tool calls are not
+        to be trusted.
+
+        Raises:
+            StreamError: The provider reports an error.
+            RunError: It sent nothing, or no chat completion.
+        """
+        try:
+            self._deltas = self._read(self._payloads.end())
+        except ProviderBroke:
+            if not self.began:
+                raise
+        reason = self._reason or ("stop" if self.done or self._ended_by_usage else None)
+        self._end_text(is_whole=reason is not None)
+        calls = self._structured_calls() if reason else []
+        if self._wrote_calls and reason:
+            reason = "tool_calls"
+        elif not (calls or self._reason or self._characters or (self.began and not self.done)):
+            raise nothing_came()
+        deltas, self._deltas = self._deltas, []
+        return [
+            *deltas,
+            *calls,
+            *self._sources.collected(),
+            self._usage or estimated_usage(self._call, written=self._characters),
+            Finish(reason),
+        ]
+
+    def _read(self, payloads: Iterable[Payload]) -> list[Delta]:
+        for payload in payloads:
+            if payload.is_error:
+                raise StreamError(_error_in(payload.data))
+            if not payload.data.startswith(b"{") and payload.data.strip() == DONE:
+                self.done = True
+                break
+            self._read_chunk(_parsed(payload.data))
+        self._flush_text()
+        deltas, self._deltas = self._deltas, []
+        return deltas
+
+    def _structured_calls(self) -> list[ToolCall]:
+        return self._tools.calls(offered=self._offered, message_extras=self._extras.collected())
+
+    def _read_chunk(self, chunk: JsonObject) -> None:
+        if chunk.get("error"):
+            raise StreamError(chunk["error"])
+        choices = chunk.get("choices")
+        if isinstance(choices, list) and choices:
+            for choice in choices:
+                if self._is_ours(choice):
+                    self._read_choice(choice)
+                    break
+        elif _is_error(chunk):
+            raise StreamError(chunk)
+        if len(chunk) > 2 or not choices:
+            self._read_facts(chunk, is_last=not choices)
+
+    def _read_facts(self, chunk: JsonObject, *, is_last: bool) -> None:
+        usage = find_usage(chunk)  # some servers send it with every chunk, growing
+        if usage is not None:
+            self._usage = usage
+            self._ended_by_usage = self._ended_by_usage or is_last
+        self._sources.read_chunk(chunk)
+
+    def _is_ours(self, choice: Json) -> bool:
+        if not isinstance(choice, dict):
+            return False
+        number = choice.get("index")
+        if not isinstance(number, int):
+            return True
+        if self._choice is None:
+            self._choice = number
+        return number == self._choice
+
+    def _read_choice(self, choice: JsonObject) -> None:
+        # A server that was asked to stream and does not sends a whole `message`, and some send the
+        # pieces as that; one that streams may send it at the end once more.
+        piece = choice.get("delta")
+        delta = piece or (None if self._is_in_pieces else choice.get("message"))
+        if isinstance(delta, dict):
+            content = delta.get("content")
+            if len(delta) > 1 or not isinstance(content, str):
+                self._read_members(delta)
+            if isinstance(content, str):
+                self._say(content)
+            self._is_in_pieces = self._is_in_pieces or bool(piece and self.began)
+        elif delta is None and isinstance(choice.get("text"), str) and not self._is_in_pieces:
+            self._say(str(choice["text"]))  # of the older completions
+        reason = read_reason(choice.get("finish_reason"))
+        if reason and truncation(Finish(self._reason or "stop")) is None:
+            self._reason = reason
+
+    def _read_members(self, delta: JsonObject) -> None:
+        self._read_thoughts(delta)
+        for part in objects_of(delta.get("content")) or [object_of(delta.get("content"))]:
+            self._read_part(part)
+        self._say(text_of(delta.get("refusal")))
+        fragments = delta.get("tool_calls")
+        if isinstance(fragments, dict):
+            fragments = [fragments]
+        if isinstance(fragments, list) and fragments:
+            self.began = self._has_calls = True
+            for fragment in fragments:
+                self._tools.add(fragment)
+        function = delta.get("function_call")  # before tool calls there was one function
+        if isinstance(function, dict) and not self._has_calls:  # some servers send both
+            self._tools.add({"index": 0, "function": function})
+        for picture in objects_of(delta.get("images")):
+            self._read_picture(picture)
+        self._sources.read_message(delta)
+
+    def _read_thoughts(self, delta: JsonObject) -> None:
+        thought = delta.get("reasoning_content") or delta.get("reasoning")
+        details = self._extras.add(delta)
+        if not isinstance(thought, str) or not thought:
+            thought = details_text(details)
+        if thought:
+            self._reasoning.stop_watching()
+            self._think(thought)
+
+    def _read_part(self, part: JsonObject) -> None:
+        thoughts = part.get("thinking")
+        for thought in thoughts if isinstance(thoughts, list) else (thoughts,):
+            text = thought.get("text") if isinstance(thought, dict) else thought
+            if isinstance(text, str):
+                self._think(text)
+        self._say(text_of(part.get("text")))
+        if part.get("type") == "image_url":
+            self._read_picture(part)
+
+    def _read_picture(self, picture: JsonObject) -> None:
+        url = object_of(picture.get("image_url")).get("url") or picture.get("url")
+        if isinstance(url, str) and url and self._pictures < _MAX_PICTURES:
+            self.began = True
+            self._pictures += 1
+            self._flush_text()
+            self._deltas.append(PictureDelta(url))
+            self._characters += 1
+
+    def _think(self, text: str) -> None:
+        if text:
+            self._flush_text()
+            self.began = True
+            self._add([ReasoningDelta(_without_halves(text))])
+
+    def _say(self, text: str) -> None:
+        if text:
+            self.began = True
+            self._ended_by_usage = False
+            self._text.append(text)
+
+    def _flush_text(self) -> None:
+        if not self._text:
+            return
+        text = self._half + "".join(self._text)
+        self._text, self._half = [], ""
+        if not text.isascii():
+            if "\ud800" <= text[-1] <= "\udbff":
+                text, self._half = text[:-1], text[-1]
+            text = _without_halves(text)
+        self._add(self._reasoning.feed(text))
+
+    def _end_text(self, *, is_whole: bool) -> None:
+        self._add(self._reasoning.feed(_without_halves(self._half)))
+        self._half = ""
+        self._add(self._reasoning.end())
+        if self._text_tools is not None:
+            for delta in self._text_tools.end(is_whole=is_whole):
+                self._keep(delta)
+
+    def _add(self, deltas: Iterable[Delta]) -> None:
+        for delta in deltas:
+            if isinstance(delta, TextDelta) and self._text_tools is not None:
+                for one in self._text_tools.feed(delta.text):
+                    self._keep(one)
+            else:
+                self._keep(delta)
+
+    def _keep(self, delta: Delta) -> None:
+        last = self._deltas[-1] if self._deltas else None
+        match delta:
+            case TextDelta(text):
+                self._characters += len(text)
+                if isinstance(last, TextDelta):
+                    self._deltas[-1] = TextDelta(last.text + text)
+                    return
+            case ReasoningDelta(text):
+                if isinstance(last, ReasoningDelta):
+                    self._deltas[-1] = ReasoningDelta(last.text + text)
+                    return
+            case ToolCall(name=name):
+                self._wrote_calls = True
+                name = read_name(name, self._offered)
+                delta = replace(delta, name=name, message_extras=self._extras.collected())
+        self._deltas.append(delta)
+
+
+def _is_error(chunk: JsonObject) -> bool:
+    if "error" in (chunk.get("object"), chunk.get("type")):
+        return True
+    is_other = "choices" not in chunk and "usage" not in chunk
+    has_code = isinstance(chunk.get("message"), str) and chunk.get("code") not in _NO_ERRORS
+    return is_other and (has_code or isinstance(chunk.get("detail"), str))
+
+
+def _error_in(payload: bytes) -> Json:
+    try:
+        said = _loads(payload)
+    except ValueError:
+        said = payload.decode("utf-8", "replace")
+    return (said.get("error") or said) if isinstance(said, Mapping) else said
+
+
+def _parsed(payload: bytes) -> JsonObject:
+    try:
+        chunk = _loads(payload)
+    except ValueError:
+        if not payload.strip():
+            return {}  # the sign of life of some servers
+        raise (broke_off() if _is_half(payload) else not_understood(payload)) from None
+    if isinstance(chunk, list) and len(chunk) == 1:
+        chunk = chunk[0]  # Gemini wraps its errors
+    if not isinstance(chunk, dict):
+        raise not_understood(payload)
+    return chunk
+
+
+def _loads(payload: bytes) -> Json:
+    """Read JSON, and what servers send that is none: half characters, broken UTF-8, NaN, long numbers.
+
+    Raises:
+        ValueError: It is no JSON, or nested too deep.
+    """
+    try:
+        parsed: Json = orjson.loads(payload)
+    except orjson.JSONDecodeError:
+        try:
+            parsed = json.loads(payload.decode("utf-8", "replace"), parse_int=_number)
+        except RecursionError:
+            raise ValueError("nested too deep") from None
+    return parsed
+
+
+def _number(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _MAX_DIGITS else math.inf
+
+
+def _is_half(payload: bytes) -> bool:
+    text = payload.decode("utf-8", "replace").lstrip()
+    try:
+        json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return text.startswith("{")
+    return False
+
+
+def _without_halves(text: str) -> str:
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

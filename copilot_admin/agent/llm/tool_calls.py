@@ -1,0 +1,290 @@
+"""Tool calls assembled from the fragments of a stream, and the tolerant reading of them."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+import json
+import re
+
+from copilot_admin.agent.values.model_call import ToolCall
+from copilot_admin.errors import LimitReached
+from protocol.json import Json, JsonObject
+from protocol.json_tokens import has_more_tokens
+from protocol.shapes import object_of, text_of
+
+MAX_CALLS = 128  # the most tools that OpenAI lets a request offer
+MAX_ARGUMENT_BYTES = 1024 * 1024
+# Of one call. A megabyte of wrong rows is 400,000, and to say of each what is wrong holds the
+# interpreter for more than a second; a table of 2,000 rows of ten columns is half of this.
+MAX_ARGUMENT_VALUES = 100_000
+MAX_NAME = 200  # characters of a name or an id; OpenAI allows 64 and 40
+_OWN_MEMBERS = frozenset({"id", "type", "index", "name", "function"})
+_OWN_FUNCTION_MEMBERS = frozenset({"name", "arguments", "parameters"})
+_TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*[}\]])', re.DOTALL)
+
+
+class CallLimits:
+    """Counts the calls of one answer and the bytes of their arguments."""
+
+    def __init__(self) -> None:
+        self._calls = 0
+        self._bytes = 0
+
+    def count_call(self) -> None:
+        """Count one more call.
+
+        Raises:
+            LimitReached: There are too many.
+        """
+        self._calls += 1
+        if self._calls > MAX_CALLS:
+            raise LimitReached(
+                f"The model called more than {MAX_CALLS} tools in one answer, so the answer was "
+                "ended. Ask for less at once."
+            )
+
+    def count_arguments(self, text: str) -> None:
+        """Count more of the arguments.
+
+        Raises:
+            LimitReached: They are too long together.
+        """
+        self._bytes += len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
+        if self._bytes > MAX_ARGUMENT_BYTES:
+            raise LimitReached(
+                "The model wrote more than 1 MB of arguments for the tools it called, so the answer "
+                "was ended. Ask for less at once."
+            )
+
+
+def check_values(arguments: str) -> None:
+    """Count the values of one call's arguments before anything reads them.
+
+    Raises:
+        LimitReached: They are too many.
+    """
+    if has_more_tokens(arguments.encode("utf-8", "surrogatepass"), MAX_ARGUMENT_VALUES):
+        raise LimitReached(
+            f"The model wrote more than {MAX_ARGUMENT_VALUES:,} values as the arguments of one tool, "
+            "so the answer was ended. Ask for less at once."
+        )
+
+
+@dataclass(slots=True)
+class _Call:
+    id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
+    extras: dict[str, Json] = field(default_factory=dict)
+
+
+class ToolCallAccumulator:
+    """Collects fragments of tool calls.
+
+    A fragment belongs to the call with its index. Servers that give no index, or always the same,
+    mark a new call by a new id; servers that give no id at all send each call whole, and so do some
+    that give all the same index.
+    """
+
+    def __init__(self, limits: CallLimits) -> None:
+        self._calls: list[_Call] = []
+        self._latest: dict[int, _Call] = {}  # of each index
+        self._limits = limits
+
+    def add(self, fragment: Json) -> None:
+        """Take one member of a chunk's `tool_calls`.
+
+        Raises:
+            LimitReached: There are too many calls, or too much was written for them.
+        """
+        if not isinstance(fragment, dict):
+            return
+        function = object_of(fragment.get("function"))
+        name = text_of(function.get("name")) or text_of(fragment.get("name"))
+        id = text_of(fragment.get("id"))[:MAX_NAME]
+        arguments = _arguments_text(function.get("arguments", function.get("parameters")))
+        index = fragment.get("index")
+        call = self._find(
+            index if isinstance(index, int) else None,
+            id=id,
+            name=name,
+            is_whole=_is_whole((arguments,)),
+        )
+        call.id = call.id or id
+        if name != call.name and len(call.name) < MAX_NAME:  # some repeat the name each time
+            call.name = (call.name + name[:MAX_NAME])[:MAX_NAME]
+        if arguments:
+            self._limits.count_arguments(arguments)
+            call.arguments.append(arguments)
+        call.extras |= _extras_in(fragment, function)
+
+    def calls(self, *, offered: Collection[str], message_extras: JsonObject) -> list[ToolCall]:
+        """Return the calls so far; one without an id of its own gets one: its result must name it.
+
+        Raises:
+            LimitReached: The arguments of one have too many values.
+        """
+        named = [call for call in self._calls if call.name]
+        calls = []
+        for id, call in zip(_distinct([call.id for call in named]), named, strict=True):
+            arguments = "".join(call.arguments)
+            check_values(arguments)
+            calls.append(
+                ToolCall(
+                    id=id,
+                    name=read_name(call.name, offered),
+                    arguments=read_arguments_text(arguments),
+                    extras=call.extras,
+                    message_extras=message_extras,
+                )
+            )
+        return calls
+
+    def _find(self, index: int | None, *, id: str, name: str, is_whole: bool) -> _Call:
+        newest = self._calls[-1] if self._calls else None
+        latest = newest if index is None else self._latest.get(index)
+        if latest is not None:
+            has_other_id = bool(id and latest.id and id != latest.id)
+            # What is whole doesn't continue what is whole, whatever numbers and ids they have.
+            is_next = (index is None and not id) or (is_whole and _is_whole(latest.arguments))
+            is_placeholder = latest.arguments == ["{}"] and (
+                not name or (index is not None and name == latest.name)
+            )
+            if not has_other_id and (is_placeholder or not (is_next and name and latest.name)):
+                return latest
+        self._limits.count_call()
+        made = _Call()
+        self._calls.append(made)
+        if index is not None:
+            self._latest[index] = made
+        return made
+
+
+def read_name(name: str, offered: Collection[str]) -> str:
+    """Return the offered tool that a name can only mean, else the name as it is.
+
+    Models write "functions.table", "default_api:table", "table<|channel|>commentary", "functions.table:0".
+    """
+    if name in offered:
+        return name
+    plain = name.partition("<|")[0].strip()
+    candidates = {plain, re.split(r"[.:/]", re.sub(r":\d+$", "", plain))[-1]}
+    found = {one for one in offered if {_folded(one)} & {_folded(each) for each in candidates}}
+    return found.pop() if len(found) == 1 else name
+
+
+def _folded(name: str) -> str:
+    return name.lower().replace("-", "_")
+
+
+def read_arguments_text(text: str) -> str:
+    """Return arguments as the JSON text of an object where they can only mean one, else as they are."""
+    text = text.strip()
+    if text in ("", "null"):
+        return ""
+    read = _object_in(text)
+    if read is None and text.startswith("{}"):  # written before the real ones
+        read = _object_in(text[2:])
+    if read is None and len(text) % 2 == 0 and text[: len(text) // 2] == text[len(text) // 2 :]:
+        read = _object_in(text[: len(text) // 2])  # the whole text once more at the end
+    return text if read is None else read
+
+
+def _object_in(text: str) -> str | None:
+    for _ in range(3):  # texts within texts
+        value = _parsed(text)
+        if isinstance(value, dict):
+            return text if _is_strict(text) else json.dumps(value, ensure_ascii=False)
+        if not isinstance(value, str):
+            return None
+        text = value
+    return None
+
+
+def _parsed(text: str) -> object:
+    for one in (text, _TRAILING_COMMA.sub(r"\1", text)):
+        try:
+            return json.loads(one, strict=False)  # with line ends within texts
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+def _is_strict(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def as_whole_calls(
+    value: object, offered: Collection[str], *, strict: bool
+) -> list[ToolCall] | None:
+    """Return the calls that a JSON value describes; None where it describes none, or something else.
+
+    Args:
+        value: An object with a name and arguments, in one of the forms of models, or a list of them.
+        offered: The names of the tools.
+        strict: Names of other tools are no calls.
+    """
+    rows = value if isinstance(value, list) else [value]
+    calls = [_as_call(row, offered, strict=strict) for row in rows]
+    found = [call for call in calls if call is not None]
+    is_known = not strict or all(call.name in offered for call in found)
+    return found if found and len(found) == len(calls) and is_known else None
+
+
+def _as_call(row: object, offered: Collection[str], *, strict: bool) -> ToolCall | None:
+    if not isinstance(row, dict):
+        return None
+    inner = row.get("function")
+    about: dict[str, Json] = inner if isinstance(inner, dict) else row
+    names = (about.get(key) for key in ("name", "function", "tool", "tool_name"))
+    name: str = next((str(one) for one in names if one and isinstance(one, str)), "")
+    found = [about[key] for key in ("arguments", "parameters", "args") if key in about]
+    if not name or (not found and (strict or len(about) > 1)):
+        return None
+    arguments = read_arguments_text(_arguments_text(found[0])) if found else ""
+    return ToolCall(id="", name=read_name(name, offered)[:MAX_NAME], arguments=arguments)
+
+
+def numbered(calls: Iterable[ToolCall], *, start: int) -> list[ToolCall]:
+    """Give calls that were written as text ids of nine letters and digits: some vendors want those."""
+    return [replace(call, id=f"text{start + n:05}") for n, call in enumerate(calls)]
+
+
+def _extras_in(fragment: Mapping[str, Json], function: JsonObject) -> dict[str, Json]:
+    extras: dict[str, Json] = {
+        key: one for key, one in fragment.items() if key not in _OWN_MEMBERS and one is not None
+    }
+    inner: dict[str, Json] = {
+        key: one
+        for key, one in function.items()
+        if key not in _OWN_FUNCTION_MEMBERS and one is not None
+    }
+    return {**extras, "function": inner} if inner else extras
+
+
+def _is_whole(arguments: Sequence[str]) -> bool:
+    return (
+        bool(arguments) and arguments[0].lstrip()[:1] == "{" and arguments[-1].rstrip()[-1:] == "}"
+    )
+
+
+def _distinct(ids: Collection[str]) -> list[str]:
+    distinct: list[str] = []
+    for number, id in enumerate(ids):
+        made = f"made{number:05}"
+        while made in ids or made in distinct:
+            made += "x"
+        distinct.append(id if id and id not in distinct else made)
+    return distinct
+
+
+def _arguments_text(value: Json) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return ""
