@@ -15,8 +15,7 @@ from itsdangerous import BadData, Serializer
 
 from copilot_admin.agent.values.engine_input import Exchange, Memory
 from copilot_admin.agent.values.model_call import ToolCall
-from protocol.json import Json, JsonObject
-from protocol.shapes import object_of
+from protocol.json import Json, JsonObject, object_of
 
 SIGNED_MEMORY = "copilot_memory"
 # A day: longer than anybody leaves a dashboard waiting for data, short enough for a lost token.

@@ -12,8 +12,7 @@ from copilot_admin.agent.llm.extras import REASONING_CONTENT
 from copilot_admin.agent.llm.model_choice import RESERVED_PARAMETERS
 from copilot_admin.agent.llm.text_tool_calls import in_plain_text
 from copilot_admin.agent.values.model_call import ModelCall, ModelMessage, ModelRole, ToolCall
-from protocol.json import Json, JsonObject
-from protocol.shapes import object_of
+from protocol.json import Json, JsonObject, object_of
 
 # Models of OpenAI that think; the others of their line, such as "gpt-5-chat", do not.
 _THINKING_MODEL = re.compile(r"(?:.*/)?(?:o[1-9](?![\w.])|gpt-5(?!\.\d|\d|.*chat))")

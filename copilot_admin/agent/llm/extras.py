@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from protocol.json import Json, JsonObject
-from protocol.shapes import objects_of, text_of
+from protocol.json import Json, JsonObject, objects_of, text_of
 
 # Of Kimi and DeepSeek, of OpenRouter and MiniMax, of Gemini, of LiteLLM in front of Claude, of Copilot.
 # Others that a server may send, such as `reasoning`, some servers refuse in a request.

@@ -31,8 +31,7 @@ from copilot_admin.agent.values.model_call import (
     estimated_usage,
 )
 from copilot_admin.errors import ProviderBroke
-from protocol.json import Json, JsonObject
-from protocol.shapes import object_of, objects_of, text_of
+from protocol.json import Json, JsonObject, object_of, objects_of, text_of
 
 _NO_ERRORS = (None, "", 0, "0", 200, "200")  # as a code
 _MAX_DIGITS = 400  # a number of floating point has 309

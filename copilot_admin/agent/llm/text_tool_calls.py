@@ -33,7 +33,7 @@ from copilot_admin.agent.values.model_call import (
     ToolCall,
     ToolSchema,
 )
-from protocol.shapes import object_of
+from protocol.json import object_of
 
 FENCE = "```tool"
 UNREADABLE = "unreadable-tool-block"  # the name of a call that can't be read

@@ -7,9 +7,8 @@ import re
 
 from copilot_admin.agent.values.model_call import ToolCall
 from copilot_admin.errors import LimitReached
-from protocol.json import Json, JsonObject
+from protocol.json import Json, JsonObject, object_of, text_of
 from protocol.json_tokens import has_more_tokens
-from protocol.shapes import object_of, text_of
 
 MAX_CALLS = 128  # the most tools that OpenAI lets a request offer
 MAX_ARGUMENT_BYTES = 1024 * 1024

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
 from copilot_admin.agent.values.model_call import Usage
-from protocol.json import Json, JsonObject
-from protocol.shapes import is_number
+from protocol.json import Json, JsonObject, is_number
 
 # A billion tokens are more than any model reads; the sum of all rounds fits every database.
 _MAX_TOKENS = 10**9

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from copilot_admin.agent.values.model_call import WebSource, WebSources
-from protocol.json import Json, JsonObject
-from protocol.shapes import list_of, object_of, objects_of, text_of
+from protocol.json import Json, JsonObject, list_of, object_of, objects_of, text_of
 
 _MAX_SOURCES = 100
 _MAX_TITLE = 300  # characters
