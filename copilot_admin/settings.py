@@ -285,6 +285,7 @@ LOGGING = {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
         "django.server": {"handlers": [], "level": "INFO", "propagate": True},
         "uvicorn.access": {"filters": ["access_log"]},
+        "httpx2": {"level": "WARNING"},  # a line for each model call
         "axes": {"level": "ERROR"},  # the sign-in logs lockouts itself
         "psycopg.pool": {"level": "ERROR"},  # warns every second while the database is away
     },

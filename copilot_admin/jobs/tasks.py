@@ -22,7 +22,7 @@ from django_tasks.base import Task, TaskResult, TaskResultStatus
 from django_tasks_db import DatabaseBackend
 from django_tasks_db.models import DBTaskResult
 
-from copilot_admin.agent.providers.registry import aclose_all
+from copilot_admin.agent.providers.http_client import close_clients
 from copilot_admin.errors import Unavailable
 from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.storage.writer import WRITER, DatabaseThread, close_lost_connections
@@ -150,7 +150,7 @@ async def _run_and_close(work: Coroutine[Any, Any, T]) -> T:
     try:
         return await work
     finally:
-        await aclose_all()
+        await close_clients()
 
 
 def run_on_writer(job: Callable[[], T]) -> T:

@@ -10,7 +10,7 @@ import logging
 import weakref
 
 from copilot_admin.agent.answer import answer
-from copilot_admin.agent.llm.retries import Ticker
+from copilot_admin.agent.llm.ticker import Ticker
 from copilot_admin.agent.llm.token_usage import truncation
 from copilot_admin.agent.values.engine_input import Recollection
 from copilot_admin.agent.values.model_call import Usage

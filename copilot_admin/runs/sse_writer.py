@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 
-from copilot_admin.agent.llm.retries import Ticker
+from copilot_admin.agent.llm.ticker import Ticker
 from protocol.dialects import say
 from protocol.events import Event
 from protocol.json import JsonObject

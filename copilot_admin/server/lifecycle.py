@@ -9,7 +9,8 @@ from django import db
 from django.conf import settings
 
 from copilot_admin.agent.documents.registry import data_types
-from copilot_admin.agent.providers.registry import aclose_all, provider_kinds
+from copilot_admin.agent.providers.http_client import close_clients
+from copilot_admin.agent.providers.registry import provider_kinds
 from copilot_admin.agent.worker_processes import start_fork_server
 from copilot_admin.component_calls.call import stop_all
 from copilot_admin.config.databases import SQLITE
@@ -79,7 +80,7 @@ async def stop() -> None:
     await interrupt_all()
     await background_tasks.stop_coroutines()
     await stop_all()
-    await aclose_all()
+    await close_clients()
     await REFUSED.close()
     await REJECTIONS.store()
     await LIMIT_REDIS.close()

@@ -6,8 +6,6 @@ from itertools import groupby
 import json
 import re
 
-import orjson
-
 from copilot_admin.agent.llm.extras import REASONING_CONTENT
 from copilot_admin.agent.llm.model_choice import RESERVED_PARAMETERS
 from copilot_admin.agent.llm.text_tool_calls import in_plain_text
@@ -229,11 +227,3 @@ def _content(message: ModelMessage) -> Json:
 
 def _text(text: str) -> Json:
     return {"type": "text", "text": text}
-
-
-def request_body(call: ModelCall, *, with_usage: bool) -> bytes:
-    body = build_request(call, RequestRules(with_usage=with_usage))
-    try:
-        return orjson.dumps(body)
-    except TypeError:  # half characters, and numbers beyond 64 bits
-        return json.dumps(body).encode()

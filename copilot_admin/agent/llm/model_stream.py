@@ -1,10 +1,10 @@
-"""Streams one model answer: asks again while nothing came, and gives up on silence."""
+"""Streams one model answer: retries before it begins, and ends at its deadlines."""
 
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from copilot_admin.agent.llm.retries import Pace, Watch, pause_before_retry
+from copilot_admin.agent.llm.retries import Pace, pause_before_retry
 from copilot_admin.agent.values.model_call import Alive, Delta, ModelCall, ModelProvider
 from copilot_admin.agent.values.spec import Timeouts
 from copilot_admin.agent.values.witness import NOBODY, ModelCallNotes, Witness
@@ -19,21 +19,21 @@ async def stream_model(
     pace: Pace,
     witness: Witness = NOBODY,
 ) -> AsyncGenerator[Delta, None]:
-    """Streams the deltas of a model's answer.
+    """Stream the deltas of a model's answer.
 
-    Retries share the deadline of the first token; after the first delta there are none, because
-    what was sent cannot be taken back.
+    Retries share the deadline of the first token. After the first delta there are none, because
+    what was sent can't be taken back. Time that the reader takes doesn't count as silence.
 
     Args:
-        provider: That is asked.
-        call: What it is asked.
-        timeouts: How long it may be silent.
+        provider: The provider to ask.
+        call: The request.
+        timeouts: How long the provider may be silent.
         pace: Of retries.
-        witness: Is told of the call when it has ended.
+        witness: Learns of the call when it has ended.
 
     Raises:
         ProviderTimeout: The provider was silent for longer than `timeouts` allow.
-        RunError: What the provider raised, if asking again was of no use.
+        RunError: What the provider raised, if a retry was of no use.
     """
     loop = asyncio.get_running_loop()
     end = loop.time() + timeouts.total
@@ -43,20 +43,17 @@ async def stream_model(
     with ModelCallNotes(call, witness) as notes:
         while True:
             try:
-                async with aclosing(provider.stream(call)) as deltas:
-                    with Watch(shortest=timeouts.between_tokens) as watch:
-                        watch.wait_until(first_due)
+                async with asyncio.timeout_at(first_due) as deadline:
+                    async with aclosing(provider.stream(call)) as deltas:
                         async for delta in deltas:
-                            watch.arrived()
                             started = True
                             if not isinstance(delta, Alive):
                                 notes.take(delta)
+                                deadline.reschedule(None)
                                 yield delta
-                            watch.wait_until(min(loop.time() + timeouts.between_tokens, end))
+                            deadline.reschedule(min(loop.time() + timeouts.between_tokens, end))
                 return
-            except asyncio.CancelledError:
-                if not watch.expired():
-                    raise
+            except TimeoutError:
                 raise _silence(timeouts, started=started, over=loop.time() >= end) from None
             except RunError as error:
                 remaining = first_due - loop.time()

@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 import re
 
-from aiohttp import ClientError, ClientResponse, ClientResponseError, InvalidURL
+from aiohttp import ClientResponseError, InvalidURL
+import openai
 
 from copilot_admin.agent.fetching.addresses import ForbiddenAddress
 from copilot_admin.agent.fetching.connecting import tls_fault
@@ -38,11 +39,6 @@ _BROKE_OFF = (
     "The model's provider broke off before its answer began. Ask again in a moment; if it stays so, "
     "whoever manages this copilot should look whether the model server, or what lies before it, fails."
 )
-_PACKED = (
-    "The model's provider sent its answer packed in a way that nobody asked for and that is not "
-    "understood here. Whoever manages this copilot should see to it that what lies before the model "
-    "server sends answers as they are."
-)
 _NO_HTTP = (
     "The model's provider answered with something that cannot be read as HTTP. Whoever manages this "
     "copilot should check the provider's address and port, and what lies before the model server."
@@ -61,11 +57,6 @@ def names_web_page(content_type: str) -> bool:
 def web_page() -> ProviderBroke:
     """The error of an address behind which there is a web site."""
     return ProviderBroke(_WEB_PAGE)
-
-
-def strangely_packed() -> ProviderBroke:
-    """The error of a body that nobody here can unpack."""
-    return ProviderBroke(_PACKED)
 
 
 def not_understood(data: bytes) -> ProviderBroke:
@@ -184,9 +175,6 @@ def seconds_to_wait(retry_after: str | None, *, now: datetime) -> float | None:
     return max((until - now).total_seconds(), 0.0)
 
 
-# Of a host name that no resolver is asked for, since a part of it is empty or too long.
-_NO_HOST = UnicodeError
-CONNECTION_ERRORS = (ClientError, OSError, _NO_HOST)
 _DETAIL_CHARACTERS = 500
 _STATUS_NUMBERS = frozenset(map(str, range(400, 600)))
 _STATUS_WORDS = {
@@ -209,16 +197,20 @@ class ProviderFaults:
         self._key = spec.api_key.strip()
 
     def before_head(self, error: Exception) -> RunError:
-        """What went wrong before the head."""
+        """Return what went wrong before the head, or the refusal in it."""
+        if isinstance(error, openai.APIStatusError):
+            return self.refused(error)
         for cause in iter_causes(error):
             if isinstance(cause, ForbiddenAddress):
                 return NotReady(str(cause))
-            if isinstance(cause, InvalidURL | _NO_HOST):
-                return NotReady(
-                    f"The address of the provider {self._name!r} is no URL. Correct it."
-                )
+            if isinstance(cause, InvalidURL | UnicodeError):
+                return self.no_url()
             if isinstance(cause, ClientResponseError):  # its parser's: no status is raised as one
                 return no_http(self._causes_of(cause))
+        if isinstance(error, openai.OpenAIError) and not isinstance(error, openai.APIError):
+            return NotReady(
+                f"The provider {self._name!r} can't be asked. {self._detail(str(error))}"
+            )
         if fault := tls_fault(error):
             said = fault.said(f"the provider {self._name!r}")
             return ProviderUnavailable(
@@ -231,14 +223,20 @@ class ProviderFaults:
             detail=self._causes_of(error),
         )
 
-    def refused(self, response: ClientResponse, said: str) -> RunError:
-        """What a status other than success means."""
+    def no_url(self) -> NotReady:
+        """Return the error of a base URL that is none."""
+        return NotReady(f"The address of the provider {self._name!r} is no URL. Correct it.")
+
+    def refused(self, error: openai.APIStatusError) -> RunError:
+        """Return what a status other than success means."""
+        said = error.response.text
+        wait = error.response.headers.get("Retry-After")
         return refusal(
-            response.status,
+            error.response.status_code,
             said,
             provider=self._name,
             detail=self._detail(said),
-            retry_after=seconds_to_wait(response.headers.get("Retry-After"), now=datetime.now(UTC)),
+            retry_after=seconds_to_wait(wait, now=datetime.now(UTC)),
         )
 
     def in_stream(self, error: Json, *, started: bool) -> RunError:

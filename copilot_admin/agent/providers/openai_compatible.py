@@ -1,62 +1,48 @@
 """Any server that speaks the chat completions API of OpenAI.
 
-The stream is read raw: an object for each chunk costs more than everything else that is done with
-the chunk together.
+The body is read raw: an object for each chunk costs more than everything else that is done with it.
 """
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing, suppress
-from io import BytesIO
-from typing import ClassVar
+from contextlib import AsyncExitStack, aclosing, suppress
+import json
+from typing import Any, ClassVar
+from urllib.parse import parse_qsl
 
-from aiohttp import ClientResponse, ClientTimeout
+import httpx2
+import openai
 
 from copilot_admin.agent.fetching.addresses import check_base_url
-from copilot_admin.agent.fetching.packing import is_strange
-from copilot_admin.agent.fetching.pieces import next_piece
-from copilot_admin.agent.llm import listed_models
 from copilot_admin.agent.llm.chat_chunks import ChunkReader, StreamError
-from copilot_admin.agent.llm.chat_request import request_body
+from copilot_admin.agent.llm.chat_request import RequestRules, build_request
 from copilot_admin.agent.llm.data_lines import EitherForm
-from copilot_admin.agent.llm.provider_bodies import blocks_of_answer, first_bytes
 from copilot_admin.agent.llm.provider_errors import (
-    CONNECTION_ERRORS,
     ProviderFaults,
     names_web_page,
-    strangely_packed,
     web_page,
 )
-from copilot_admin.agent.llm.provider_sessions import Connection, aclose_sessions, connection_for
-from copilot_admin.agent.llm.retries import LoopTurns, SharedSleep
+from copilot_admin.agent.llm.ticker import SharedSleep
+from copilot_admin.agent.providers.http_client import get_client
+from copilot_admin.agent.providers.listed_models import parse_models
 from copilot_admin.agent.values.model_call import ALIVE, Alive, Delta, ModelCall, ServerReply
 from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.errors import NotReady, RunError
+from protocol.json import JsonObject
 
 OPENAI = "https://api.openai.com/v1"
 # The end of the body usually lies behind the end of the answer; a connection read to it is used
 # again, and this is how long that is worth waiting for, in seconds.
 _DRAIN_SECONDS = 0.05
-# What stands behind the end of an answer, the tokens that it took, follows at once.
+# Of silence behind the finish reason, which the usage follows at once; some servers never close.
 _LAST_WORDS_SECONDS = 5.0
-# Of silence behind what may be the end of a body, although nothing says that it is: an event without
-# a blank line, a document without a length.
-_SETTLED_SECONDS = 1.0
-_MOST_ERROR_BYTES = 64 * 1024
 # A model says a word every 10 to 20 ms; text that grows 20 times a second grows smoothly. Taking what came
 # meanwhile in one read, of all streams in one turn of the loop, halves what a word costs.
 _READING = SharedSleep(1 / 20)
-# So many bytes at once are more than the beginning of an answer: whoever sends signs of life by the
-# thousand is read no faster than words.
-_MUCH = 400
-# Bytes that take a millisecond to read where they are small events, or one of many values. What comes
-# within one tick is less, however fast a model is.
-_LONG = 4 * 1024
-_LONG_READING = LoopTurns()
 
 
 class OpenAICompatible:
-    """A model behind an address, with a key or without."""
+    """A model behind a URL, with a key or without."""
 
     kind: ClassVar[str] = "openai_compatible"
     label: ClassVar[str] = "OpenAI-compatible server"
@@ -69,155 +55,133 @@ class OpenAICompatible:
             "data: [DONE]\n\n",
         ),
     }
-    # Addresses that refused to be asked for usage, so that each is asked in vain only once.
+    # Base URLs that rejected `stream_options`; it isn't sent to them again.
     _without_usage: ClassVar[set[str]] = set()
 
     def __init__(self, spec: ProviderSpec) -> None:
         self._spec = spec
         self._faults = ProviderFaults(spec)
-        connect = spec.timeouts.connect
-        # Silence after the connection is watched by the engine.
-        self._timeout = ClientTimeout(total=None, connect=connect, sock_connect=connect)
+        named = {name.lower() for name, _ in spec.options.headers}
+        has_authorization = spec.api_key.strip() or "authorization" in named
+        self._headers = {} if has_authorization else {"Authorization": openai.Omit()}
+
+    @classmethod
+    def make_client(cls, spec: ProviderSpec, http_client: httpx2.AsyncClient) -> openai.AsyncOpenAI:
+        """Return the client that asks this provider.
+
+        Raises:
+            NotReady: The URL or the key can't be used; the text says why.
+        """
+        key = usable_key(spec)
+        base_url, _, query = check_base_url(spec.base_url or OPENAI).partition("?")
+        client = openai.AsyncOpenAI(
+            base_url=base_url,
+            api_key=key or "none",
+            http_client=http_client,
+            default_query=dict(parse_qsl(query)),
+            **common_arguments(spec),
+        )
+        # Not as arguments: an empty one is read from the environment.
+        client.organization = spec.options.organization or None
+        client.project = spec.options.project or None
+        return client
 
     async def stream(self, call: ModelCall) -> AsyncGenerator[Delta | Alive, None]:
-        """Streams the answer; text that arrives in one read is one delta.
+        """Stream the answer; text that arrives in one read is one delta.
 
         The first words are read when they come, what follows with the next tick.
 
         Raises:
-            RunError: The provider was not reached, refused, or broke; which class says which.
+            RunError: The provider was not reached, refused, or broke; its class says which.
         """
-        response = await self._open(call)
         reader = ChunkReader()
         body = EitherForm()
         loop = asyncio.get_running_loop()
         started = said = False
-        try:
-            async with aclosing(self._blocks(response, reader, body)) as blocks:
-                async for block in blocks:
-                    await _turn(len(block) + body.held, loop)
-                    found = reader.read(body.feed(block) if block else body.settle())
+        async with AsyncExitStack() as stack:
+            response = await self._open(call, stack)
+            try:
+                blocks = await stack.enter_async_context(aclosing(response.iter_bytes()))
+                while block := await _next_block(blocks, reader):
+                    found = reader.read(body.feed(block))
                     said = said or bool(found)
                     started = said or reader.began
-                    for delta in found or ((ALIVE,) if block and reader.began else ()):
+                    for delta in found or ((ALIVE,) if reader.began else ()):
                         yield delta
-                    if reader.done or body.is_over:
-                        await _drain(response)
+                    if reader.done:
+                        await _drain(blocks)
                         break
                     body.check()
-                    if (said or len(block) > _MUCH) and b"\n" in block:  # else amid an event
+                    if said and b"\n" in block:  # else amid an event
                         await _READING.wait(loop)
-            await _turn(body.held, loop)
-            for delta in reader.read_last(() if reader.done else body.end()):
-                yield delta
-        except (StreamError, RunError, *CONNECTION_ERRORS) as error:
-            # The body keeps its error, and that would keep this frame: all that the model was told.
-            error.__traceback__ = None
-            for delta in reader.rest():
-                yield delta
-            explained = self._explained(error, started=started, reader=reader)
-            if explained is not None:
-                raise explained from None
-        finally:
-            response.close()  # nothing happens where all of it was read
+                for delta in reader.read_last(() if reader.done else body.end()):
+                    yield delta
+            except (StreamError, RunError, httpx2.RequestError) as error:
+                for delta in reader.rest():
+                    yield delta
+                explained = self._explain(error, started=started, reader=reader)
+                if explained is not None:
+                    raise explained from None
         for delta in reader.end(call):
             yield delta
 
-    def _blocks(
-        self, response: ClientResponse, reader: ChunkReader, body: EitherForm
-    ) -> AsyncGenerator[bytes, None]:
-        return blocks_of_answer(
-            response,
-            is_whole=lambda: reader.said_why,
-            soon=min(_LAST_WORDS_SECONDS, self._spec.timeouts.between_tokens / 2),
-            patience=lambda: _SETTLED_SECONDS if body.held else None,
-        )
-
     async def models(self) -> tuple[str, ...]:
-        """The ids of the models that the server lists.
+        """Return the ids of the models that the server lists.
 
         Raises:
             RunError: The provider was not reached, or refused.
         """
-        soon = min(_LAST_WORDS_SECONDS, self._spec.timeouts.first_token / 2)
         try:
             async with asyncio.timeout(self._spec.timeouts.first_token):
-                connection = await self._connection()
-                response = await self._send(connection, "GET", connection.models)
-                said = await _why_refused(response, soon=soon)
-                most = listed_models.MOST_BYTES
-                body = await first_bytes(response, most=most, silence=soon) if said is None else b""
-        except CONNECTION_ERRORS as error:  # a timeout is an OSError
+                client = await self._client()
+                response = await client.models.with_raw_response.list(extra_headers=self._headers)
+        except (openai.OpenAIError, TimeoutError) as error:
             raise self._faults.before_head(error) from error
-        if said is not None:
-            raise self._faults.refused(response, said)
-        return listed_models.model_ids(body)
+        return parse_models(response.content)
 
-    @classmethod
-    async def aclose_shared(cls) -> None:
-        """Closes the connections of the running loop."""
-        await aclose_sessions()
-
-    async def _open(self, call: ModelCall) -> ClientResponse:
-        address = self._spec.base_url
-        soon = min(_LAST_WORDS_SECONDS, self._spec.timeouts.first_token / 2)
-        with_usage = address not in self._without_usage
+    async def _open(self, call: ModelCall, stack: AsyncExitStack) -> Any:
+        """Send the request and return the response, whose body is left to read."""
+        url = self._spec.base_url
+        client = await self._client()
         try:
-            response = await self._post(call, with_usage=with_usage)
-            said = await _why_refused(response, soon=soon)
-            if with_usage and said is not None and "stream_options" in said:
-                self._without_usage.add(address)
-                response = await self._post(call, with_usage=False)
-                said = await _why_refused(response, soon=soon)
-        except CONNECTION_ERRORS as error:
+            try:
+                body = build_request(call, RequestRules(with_usage=url not in self._without_usage))
+                response = await self._send(client, body, stack)
+            except openai.APIStatusError as error:
+                if "stream_options" not in body or "stream_options" not in error.response.text:
+                    raise
+                self._without_usage.add(url)
+                body = build_request(call, RequestRules(with_usage=False))
+                response = await self._send(client, body, stack)
+        except openai.OpenAIError as error:
             raise self._faults.before_head(error) from error
-        if said is not None:
-            raise self._faults.refused(response, said)
         if names_web_page(response.headers.get("Content-Type", "")):
-            response.close()
             raise web_page()
-        if is_strange(response.headers.get("Content-Encoding", "")):
-            response.close()
-            raise strangely_packed()
         return response
 
-    async def _post(self, call: ModelCall, *, with_usage: bool) -> ClientResponse:
-        connection = await self._connection()
-        body = request_body(call, with_usage=with_usage)
-        return await self._send(connection, "POST", connection.completions, content=body)
-
     async def _send(
-        self,
-        connection: Connection,
-        method: str,
-        address: str,
-        *,
-        content: bytes | None = None,
-    ) -> ClientResponse:
-        headers = dict(connection.headers)
-        return await connection.session.request(
-            method,
-            address,
-            data=None if content is None else BytesIO(content),  # which aiohttp sends in pieces
-            headers=headers,
-            allow_redirects=False,
-            timeout=self._timeout,
-        )
+        self, client: openai.AsyncOpenAI, body: JsonObject, stack: AsyncExitStack
+    ) -> Any:
+        create = client.chat.completions.with_streaming_response.create
+        # `extra_body` skips the SDK's walk through the types of all messages, 10 ms a request.
+        arguments = {"messages": (), "extra_headers": self._headers, "stream": True}
+        model = body["model"]
+        try:
+            manager = create(model=model, extra_body=body, **arguments)
+            return await stack.enter_async_context(manager)
+        except UnicodeEncodeError:  # lone surrogates
+            text = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+            manager = create(model=model, extra_body=json.loads(text), **arguments)
+            return await stack.enter_async_context(manager)
 
-    async def _connection(self) -> Connection:
-        key = self._spec.api_key.strip()
-        if not key.isascii() or not key.isprintable() or " " in key:
-            raise NotReady(
-                f"The key of the provider {self._spec.name!r} holds blanks or letters that no key "
-                "has. Enter it again."
-            )
-        address = check_base_url(self._spec.base_url or OPENAI)
-        return await connection_for(base_url=address, api_key=key)
+    async def _client(self) -> openai.AsyncOpenAI:
+        try:
+            return await get_client(self._spec, type(self).make_client)
+        except (httpx2.InvalidURL, UnicodeError) as error:
+            raise self._faults.no_url() from error
 
-    def _explained(
-        self, error: Exception, *, started: bool, reader: ChunkReader
-    ) -> RunError | None:
-        """What went wrong after the head; None when there is an answer all the same, or half.
+    def _explain(self, error: Exception, *, started: bool, reader: ChunkReader) -> RunError | None:
+        """Return what went wrong after the head; None when there is an answer all the same, or half.
 
         Behind an answer whose end was told a server may write what it likes.
         """
@@ -230,26 +194,43 @@ class OpenAICompatible:
         return None if started else self._faults.amid_answer(error)
 
 
-async def _why_refused(response: ClientResponse, *, soon: float) -> str | None:
-    """What a refusal says, as far as it is read; None of a success, whose body is left to read.
+def usable_key(spec: ProviderSpec) -> str:
+    """Return the key of a provider without blanks around it.
 
-    Its status says most of it: what does not come within `soon` seconds is not waited for.
+    Raises:
+        NotReady: It can't stand in a header.
     """
-    if response.status < 300:
-        return None
-    said = await first_bytes(response, most=_MOST_ERROR_BYTES, seconds=soon)
-    return said.decode("utf-8", "replace")
+    key = spec.api_key.strip()
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise NotReady(
+            f"The key of the provider {spec.name!r} holds blanks or letters that no key "
+            "has. Enter it again."
+        )
+    return key
 
 
-async def _turn(size: int, loop: asyncio.AbstractEventLoop) -> None:
-    if size > _LONG:
-        await _LONG_READING.wait(loop)
+def common_arguments(spec: ProviderSpec) -> dict[str, Any]:
+    """Return the arguments that the clients of all kinds share."""
+    headers = {"Accept-Encoding": "identity", "User-Agent": "copilot-admin"}
+    return {
+        "default_headers": headers | dict(spec.options.headers),
+        "max_retries": 0,  # `stream_model` retries, and counts what failed
+        "timeout": httpx2.Timeout(None, connect=spec.timeouts.connect),
+    }
 
 
-async def _drain(response: ClientResponse) -> None:
-    if response.content.is_eof():  # it has come with the last words, as nearly always
-        return
+async def _next_block(blocks: Any, reader: ChunkReader) -> bytes:
+    """Return the next block of the body, empty at its end."""
+    if not reader.said_why:
+        return await anext(blocks, b"")
     with suppress(TimeoutError):
+        async with asyncio.timeout(_LAST_WORDS_SECONDS):
+            return await anext(blocks, b"")
+    return b""
+
+
+async def _drain(blocks: Any) -> None:
+    with suppress(TimeoutError, httpx2.RequestError):
         async with asyncio.timeout(_DRAIN_SECONDS):
-            while await next_piece(response):
+            async for _ in blocks:
                 pass

@@ -66,6 +66,47 @@ class Timeouts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderOptions:
+    """Settings that only some providers and networks need.
+
+    Attributes:
+        api_version: Azure: the version of its API.
+        deployment: Azure: the deployment; empty: it is named like the model.
+        uses_entra_id: Azure: sign in with Entra ID instead of a key.
+        tenant_id: Azure: the tenant of the client credentials.
+        client_id: Azure: the client whose secret is the key, or a managed identity.
+        organization: OpenAI: who is billed.
+        project: OpenAI: the project; Vertex: the Google Cloud project.
+        region: Bedrock: the AWS region; Vertex: the location.
+        headers: Names and values of further request headers; values are secrets.
+        proxy: URL of the proxy; empty: that of the environment.
+        ca_bundle: Path of certificates to trust instead of the system's.
+        client_certificate: Path of a certificate for mutual TLS.
+        client_key: Path of its key; empty: the key is in the same file.
+        streams: Answers are streamed; otherwise they come as one JSON document.
+        merges_messages: Adjacent messages of one role become one.
+        has_system_role: Otherwise the system text opens the first user message.
+    """
+
+    api_version: str = ""
+    deployment: str = ""
+    uses_entra_id: bool = False
+    tenant_id: str = ""
+    client_id: str = ""
+    organization: str = ""
+    project: str = ""
+    region: str = ""
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    proxy: str = ""
+    ca_bundle: str = ""
+    client_certificate: str = ""
+    client_key: str = ""
+    streams: bool = True
+    merges_messages: bool = False
+    has_system_role: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderSpec:
     """Where the model is and how to get in."""
 
@@ -75,6 +116,7 @@ class ProviderSpec:
     api_key: str = field(default="", repr=False)
     timeouts: Timeouts = Timeouts()
     tool_calling: ToolCalling = ToolCalling.NATIVE
+    options: ProviderOptions = ProviderOptions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

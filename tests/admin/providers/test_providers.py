@@ -240,8 +240,7 @@ class Scripted:
 @pytest.fixture
 def scripted(monkeypatch: pytest.MonkeyPatch) -> type[Scripted]:
     """Registers the scripted kind."""
-    known = {**registry._providers(), "scripted": Scripted}
-    monkeypatch.setattr(registry, "_providers", lambda: known)
+    monkeypatch.setattr(registry, "PROVIDERS", (*registry.PROVIDERS, Scripted))
     monkeypatch.setattr(Scripted, "calls", [])
     return Scripted
 

@@ -39,8 +39,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[ProviderSpec]:
             super().__init__(spec)
             specs.append(spec)
 
-    known = {**registry._providers(), "scripted": Heard}
-    monkeypatch.setattr(registry, "_providers", lambda: known)
+    monkeypatch.setattr(registry, "PROVIDERS", (*registry.PROVIDERS, Heard))
     return specs
 
 

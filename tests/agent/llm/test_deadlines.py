@@ -5,10 +5,9 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 import pytest
-import uvloop
 
 from copilot_admin.agent.llm.model_stream import stream_model
-from copilot_admin.agent.llm.retries import Pace, Watch, pause_before_retry
+from copilot_admin.agent.llm.retries import Pace, pause_before_retry
 from copilot_admin.agent.values.model_call import ALIVE, Alive, Delta, Finish, ModelCall, TextDelta
 from copilot_admin.agent.values.spec import Timeouts
 from copilot_admin.errors import (
@@ -19,7 +18,6 @@ from copilot_admin.errors import (
 )
 from tests.agent.scripted import ScriptedProvider, Step, broken, stalled, text
 from tests.agent.virtual_time import run_at_once
-from tests.polling import HANGS_SECONDS
 
 CALL = ModelCall(model="small", messages=())
 TIMEOUTS = Timeouts(first_token=60, between_tokens=20, total=100)
@@ -144,40 +142,6 @@ def test_cancellation_from_outside_wins_over_a_deadline_of_the_same_moment():
     run_at_once(both())
 
 
-class Swallowing:
-    """A provider that mistakes its own cancellation for the end of a wait."""
-
-    kind = label = "swallowing"
-
-    async def stream(self, call) -> AsyncGenerator:
-        try:
-            await asyncio.sleep(1000)
-        except asyncio.CancelledError:
-            yield TextDelta("late")
-
-
-def test_provider_that_swallows_the_deadline_is_ended_all_the_same():
-    deltas, error, seconds = run_at_once(timed(Swallowing()))
-    assert (deltas, error is not None, seconds) == ([], True, 60)
-
-
-def test_watch_needs_a_task():
-    async def without_task():
-        loop = asyncio.get_running_loop()
-        done = loop.create_future()
-
-        def make() -> None:
-            try:
-                Watch(shortest=1)
-            except RuntimeError as error:
-                done.set_result(str(error))
-
-        loop.call_soon(make)
-        return await done
-
-    assert run_at_once(without_task()) == "a stream is read by a task"
-
-
 def test_silence_is_watched_again_after_a_retry():
     script = [broken(ProviderUnavailable("Down.")), stalled()]
     with ScriptedProvider(script) as provider:
@@ -226,20 +190,3 @@ def test_error_after_the_first_delta_is_not_tried_again():
         return len(provider.calls)
 
     assert run_at_once(attempts()) == 1
-
-
-@pytest.mark.parametrize("run", [asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
-def test_a_deadline_that_has_passed_is_one_in_every_event_loop(run):
-    """A server that was busy for long sets a deadline when it is over, and then another one."""
-
-    async def scenario():
-        loop = asyncio.get_running_loop()
-        with Watch(shortest=1.0) as watch:
-            watch.wait_until(loop.time() - 1)
-            watch.wait_until(loop.time() - 2)
-            try:
-                await asyncio.sleep(HANGS_SECONDS)
-            except asyncio.CancelledError:
-                return watch.expired()
-
-    assert run(scenario())

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from copilot_admin.agent.llm.retries import LoopTurns, SharedSleep, Ticker
+from copilot_admin.agent.llm.ticker import SharedSleep, Ticker
 from tests.agent.virtual_time import run_at_once
 
 
@@ -59,39 +59,3 @@ def test_all_tasks_that_wait_go_on_at_one_tick_and_those_that_left_harm_nobody()
 
     asyncio.run(scenario())
     assert went_on == ["one", "two", "later"]
-
-
-def test_what_takes_long_is_done_in_turns_of_the_loop_of_its_own():
-    async def scenario() -> list[int]:
-        turns, turn, went_on = LoopTurns(), 0, []
-        loop = asyncio.get_running_loop()
-
-        def count() -> None:
-            nonlocal turn
-            turn += 1
-            loop.call_soon(count)
-
-        async def work() -> None:
-            await turns.wait(loop)
-            went_on.append(turn)
-
-        count()
-        left, *others = [asyncio.create_task(work()) for _ in range(5)]
-        await asyncio.sleep(0)
-        left.cancel()
-        await asyncio.wait(others)
-        await work()  # nobody holds the others up by leaving
-        return went_on
-
-    went_on = asyncio.run(scenario())
-    assert len(set(went_on)) == len(went_on) == 5
-
-
-def test_each_event_loop_has_turns_of_its_own():
-    turns = LoopTurns()
-
-    async def work() -> None:
-        await asyncio.gather(*(turns.wait(asyncio.get_running_loop()) for _ in range(3)))
-
-    asyncio.run(work())
-    asyncio.run(work())

@@ -15,7 +15,6 @@ from copilot_admin.agent.values.model_call import (
 )
 from copilot_admin.errors import (
     ProviderRefused,
-    RunError,
 )
 from tests.agent.providers.openai_asking import (
     COUNTED,
@@ -84,102 +83,6 @@ def test_words_that_follow_the_first_are_read_at_a_tick(monkeypatch):
 
     deltas = [delta for delta in asyncio.run(run()) if isinstance(delta, TextDelta)]
     assert deltas == [TextDelta("first"), TextDelta(" second third")]
-
-
-class Counted:
-    """Counts who waits, and keeps nobody."""
-
-    def __init__(self):
-        self.waited = 0
-
-    async def wait(self, loop):
-        self.waited += 1
-
-
-@pytest.mark.parametrize(
-    ("sent", "waits"),
-    [
-        (b": alive\n", {0}),
-        (b": alive\n" * 1000, {1, 2}),
-        (b": alive\n" * 20_000, set(range(5, 100))),
-        (b"data: {" + b" " * 300_000 + b"}\n\n", {1, 2}),
-    ],
-    ids=["a sign of life", "a thousand of them", "a flood of them", "a long event"],
-)
-def test_before_the_first_words_much_is_read_at_ticks_and_the_middle_of_an_event_is_not(
-    sent, waits, monkeypatch
-):
-    counted = Counted()
-    monkeypatch.setattr(openai_compatible, "_READING", counted)
-
-    async def handler(request, reply):
-        await reply.start()
-        await reply.send(sent)
-        await reply.end()
-
-    async def run():
-        async with serving(handler) as server:
-            with pytest.raises(RunError):
-                await deltas_of(server.provider())
-
-    asyncio.run(run())
-    assert counted.waited in waits
-
-
-@pytest.mark.parametrize(
-    ("type_", "sent", "takes_turns"),
-    [
-        ("text/event-stream", b"data: {}\n\n" * 100, False),
-        ("text/event-stream", b"data: {}\n\n" * 1000, True),
-        ("text/event-stream", b"data: {" + b" " * 300_000 + b"}\n\n", True),
-        ("application/json", b'{"choices": []}' + b" " * 3_000, False),
-        ("application/json", b'{"choices": []}' + b" " * 300_000, True),
-    ],
-    ids=["few events", "many", "a long one", "a short body", "a long body"],
-)
-def test_what_takes_long_to_read_takes_turns_with_that_of_others(
-    type_, sent, takes_turns, monkeypatch
-):
-    counted = Counted()
-    monkeypatch.setattr(openai_compatible, "_LONG_READING", counted)
-
-    async def handler(request, reply):
-        await reply.start(type=type_)
-        await reply.send(sent)
-        await reply.end()
-
-    async def run():
-        async with serving(handler) as server:
-            with pytest.raises(RunError):
-                await deltas_of(server.provider())
-
-    asyncio.run(run())
-    assert bool(counted.waited) is takes_turns
-
-
-def test_of_a_flood_of_tiny_chunks_some_hundred_are_read_at_once(monkeypatch):
-    blocks = []
-
-    class Noted(openai_compatible.EitherForm):
-        def feed(self, block):
-            blocks.append(len(block))
-            return super().feed(block)
-
-    monkeypatch.setattr(openai_compatible, "EitherForm", Noted)
-
-    async def handler(request, reply):
-        await reply.start()
-        await reply.raw(b"1\r\n\n\r\n" * 20_000)
-        await reply.end()
-
-    async def run():
-        async with serving(handler) as server:
-            with pytest.raises(RunError):
-                await deltas_of(server.provider())
-
-    asyncio.run(run())
-    assert sum(blocks) == 20_000
-    assert max(blocks) < 2100
 
 
 def test_every_byte_in_a_packet_of_its_own():

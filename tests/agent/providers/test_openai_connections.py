@@ -2,18 +2,20 @@
 
 import asyncio
 from contextlib import aclosing
+from dataclasses import replace
 import gzip
 import json
 
 import pytest
 
-from copilot_admin.agent.llm.provider_sessions import connection_for
 from copilot_admin.agent.providers import openai_compatible
+from copilot_admin.agent.providers.http_client import close_clients, get_client
 from copilot_admin.agent.providers.openai_compatible import OpenAICompatible
 from copilot_admin.agent.values.model_call import (
     Finish,
     TextDelta,
 )
+from copilot_admin.agent.values.spec import ProviderSpec
 from tests.agent.providers.openai_asking import (
     CALL,
     deltas_of,
@@ -108,24 +110,18 @@ def test_server_that_keeps_the_connection_open_after_done_does_not_delay_the_end
     assert asyncio.run(run())[-1] == Finish("stop")
 
 
-def test_one_client_for_each_loop_address_and_key():
-    async def run():
-        one = await connection_for(base_url="http://a", api_key="k")
-        same = await connection_for(base_url="http://a", api_key="k")
-        other = await connection_for(base_url="http://a", api_key="l")
-        await OpenAICompatible.aclose_shared()
-        await OpenAICompatible.aclose_shared()
+def test_clients_are_shared_in_a_loop_and_closed_with_it():
+    async def run(*, closes):
+        spec = ProviderSpec(name="p", kind="k", base_url="http://a", api_key="k")
+        one, same, other = [
+            await get_client(one, OpenAICompatible.make_client)
+            for one in (spec, spec, replace(spec, api_key="l"))
+        ]
+        if closes:
+            await close_clients()
+            await close_clients()
         return one is same, one is other, one
 
-    same, other, first = asyncio.run(run())
-    assert (same, other) == (True, False)
-    assert asyncio.run(run())[2] is not first
-
-
-def test_clients_of_a_loop_that_ends_are_closed_with_it():
-    async def run():
-        session = (await connection_for(base_url="http://a", api_key="k")).session
-        assert not session.closed
-        return session
-
-    assert asyncio.run(run()).closed
+    for closes in (True, False):
+        same, other, client = asyncio.run(run(closes=closes))
+        assert (same, other, client.is_closed()) == (True, False, True)

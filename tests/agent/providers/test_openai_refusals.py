@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from copilot_admin.agent.providers.http_client import close_clients
 from copilot_admin.agent.providers.openai_compatible import OpenAICompatible
 from copilot_admin.agent.values.model_call import (
     ALIVE,
@@ -40,7 +41,7 @@ def test_nobody_listening_is_unavailable_and_says_what_to_do():
         )
         with pytest.raises(ProviderUnavailable) as caught:
             await deltas_of(provider)
-        await OpenAICompatible.aclose_shared()
+        await close_clients()
         return caught.value
 
     error = asyncio.run(run())
@@ -87,7 +88,7 @@ def test_addresses_that_cannot_be_asked_are_not(url):
         provider = OpenAICompatible(ProviderSpec(name="local", kind="x", base_url=url))
         with pytest.raises(NotReady):
             await deltas_of(provider)
-        await OpenAICompatible.aclose_shared()
+        await close_clients()
 
     asyncio.run(run())
 
@@ -105,7 +106,7 @@ def test_host_name_that_leads_to_a_metadata_address_is_not_connected_to(monkeypa
             }
         ]
 
-    monkeypatch.setattr("copilot_admin.agent.fetching.names.Names.resolve", resolved)
+    monkeypatch.setattr("aiohttp.resolver.ThreadedResolver.resolve", resolved)
 
     async def run():
         provider = OpenAICompatible(
@@ -113,7 +114,7 @@ def test_host_name_that_leads_to_a_metadata_address_is_not_connected_to(monkeypa
         )
         with pytest.raises(NotReady, match="link-local or metadata"):
             await deltas_of(provider)
-        await OpenAICompatible.aclose_shared()
+        await close_clients()
 
     asyncio.run(run())
 

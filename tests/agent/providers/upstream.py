@@ -8,8 +8,8 @@ import json
 import ssl
 from typing import Any, TypeAlias
 
+from copilot_admin.agent.providers.http_client import close_clients
 from copilot_admin.agent.providers.openai_compatible import OpenAICompatible
-from copilot_admin.agent.providers.registry import aclose_all
 from copilot_admin.agent.values.spec import ProviderSpec, Timeouts
 
 SSE = "text/event-stream"
@@ -129,7 +129,7 @@ async def serving(handler: Handler, *, tls: ssl.SSLContext | None = None) -> Asy
     try:
         yield served
     finally:
-        await aclose_all()
+        await close_clients()
         server.close()
         for task in tasks:
             task.cancel()

@@ -4,25 +4,22 @@ from copilot_admin.agent.llm.lenient_json import leniently_parsed
 from copilot_admin.errors import ProviderBroke
 from protocol.json_tokens import has_more_tokens
 
-MOST_BYTES = 8 * 1024 * 1024  # OpenRouter lists some hundred models in less than 1 MB
+MAX_BYTES = 8 * 1024 * 1024  # OpenRouter lists some hundred models in less than 1 MB
 # Counted as those of a body are: a few for each of what is said of a model. Eight megabytes of nothing but
 # brackets take 300 MB, and hold the interpreter for most of a second.
-_MOST_VALUES = 500_000
-_MOST_MODELS = 10_000  # a page offers them all
-_LONGEST_MODEL = 200  # characters, as many as a copilot has room for
+_MAX_VALUES = 500_000
+_MAX_MODELS = 10_000  # a page offers them all
+_MAX_NAME_CHARACTERS = 200  # characters, as many as a copilot has room for
 _TOO_MANY = "The address lists more models than can be read. Enter the model."
 
 
-def model_ids(body: bytes) -> tuple[str, ...]:
-    """The ids in a list of models, in order.
-
-    Args:
-        body: As many bytes of it as are read at most; so many are too many.
+def parse_models(body: bytes) -> tuple[str, ...]:
+    """Return the ids in a list of models, in order.
 
     Raises:
         ProviderBroke: It is no such list, or one of more than a page can offer.
     """
-    if len(body) == MOST_BYTES or has_more_tokens(body, _MOST_VALUES):
+    if len(body) > MAX_BYTES or has_more_tokens(body, _MAX_VALUES):
         raise ProviderBroke(_TOO_MANY)
     try:
         listed = leniently_parsed(body)
@@ -36,10 +33,10 @@ def model_ids(body: bytes) -> tuple[str, ...]:
         )
     named = (row.get("id") or row.get("name") for row in rows if isinstance(row, dict))
     names = {name for name in named if isinstance(name, str) and _may_be_chosen(name)}
-    if len(names) > _MOST_MODELS:
+    if len(names) > _MAX_MODELS:
         raise ProviderBroke(_TOO_MANY)
     return tuple(sorted(names))
 
 
 def _may_be_chosen(name: str) -> bool:
-    return len(name) <= _LONGEST_MODEL and name.isprintable()
+    return len(name) <= _MAX_NAME_CHARACTERS and name.isprintable()
