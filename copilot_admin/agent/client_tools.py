@@ -150,7 +150,7 @@ class ClientTools:
             query=self._query,
             exchanges=exchanges,
             waiting=(*later, *waiting),
-            origin=next((call for call in calls if call.extras), calls[0]),
+            extras=next((call.extras for call in calls if call.extras), None),
         )
 
     def _wishes(self, calls: Sequence[ToolCall]) -> Sequence[DataWish]:
@@ -192,7 +192,7 @@ class ClientTools:
             query=self._query,
             exchanges=exchanges,
             waiting=waiting,
-            origin=call,
+            extras=call.extras,
             state=tool.state(call),
         )
 

@@ -282,7 +282,7 @@ class Leg:
         )
         self._messages = (*self._messages, said, *answers)
         self._exchanges += (
-            Exchange(call.name, repeated.arguments, result.text, call.extras, call.message_extras)
+            Exchange(call.name, repeated.arguments, result.text, call.extras)
             for call, repeated, result in zip(self.calls, calls, results, strict=True)
             if call.name in self._tools.names
         )

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from copilot_admin.agent.client.extra_state import SIGNED_MEMORY, seal
-from copilot_admin.agent.client.memory import holders, memory_of, model_key
+from copilot_admin.agent.client.memory import holders, memory_of
 from copilot_admin.agent.client.widget_data import DataCall
 from copilot_admin.agent.values.engine_input import EngineInput, Exchange
-from copilot_admin.agent.values.model_call import ToolCall
+from copilot_admin.agent.values.model_call import CallExtras, ToolCall
 from protocol.events import FunctionCall
 from protocol.functions import get_widget_data_call
 from protocol.json import Json, JsonObject
@@ -22,7 +22,7 @@ def data_call_event(
     query: Query,
     exchanges: Sequence[Exchange] = (),
     waiting: Sequence[ToolCall] = (),
-    origin: ToolCall | None = None,
+    extras: CallExtras | None = None,
 ) -> FunctionCall:
     """The call that asks for the data of widgets; the rest as for `client_call_event`."""
     named: list[Json] = [{"origin": one.origin, "widget_id": one.id} for one in call.sources]
@@ -35,7 +35,7 @@ def data_call_event(
         query=query,
         exchanges=exchanges,
         waiting=waiting,
-        origin=origin,
+        extras=extras,
     )
 
 
@@ -48,7 +48,7 @@ def client_call_event(
     query: Query,
     exchanges: Sequence[Exchange] = (),
     waiting: Sequence[ToolCall] = (),
-    origin: ToolCall | None = None,
+    extras: CallExtras | None = None,
     state: JsonObject = NO_STATE,
 ) -> FunctionCall:
     """A client function call; its `extra_state` is never empty, or the client would loop.
@@ -64,17 +64,11 @@ def client_call_event(
         query: Of this leg.
         exchanges: What server tools gave in this leg, which the model of the next is told.
         waiting: What the model called in the same answer; the next leg begins with it.
-        origin: The model's call; None: it made none.
+        extras: Of the model's call.
         state: What else of `extra_state` the client reads.
     """
     memory = seal(
-        memory_of(
-            query,
-            exchanges=exchanges,
-            waiting=waiting,
-            origin=origin,
-            model=model_key(engine_input),
-        ),
+        memory_of(query, exchanges=exchanges, waiting=waiting, extras=extras),
         signing_key=engine_input.signing_key,
         holder=holders(engine_input)[0],
         now=engine_input.now,

@@ -14,7 +14,7 @@ import json
 from itsdangerous import BadData, Serializer
 
 from copilot_admin.agent.values.engine_input import Exchange, Memory
-from copilot_admin.agent.values.model_call import ToolCall
+from copilot_admin.agent.values.model_call import CallExtras, ToolCall
 from protocol.json import Json, JsonObject, object_of
 
 SIGNED_MEMORY = "copilot_memory"
@@ -42,12 +42,14 @@ class Holder:
 
 def seal(memory: Memory, *, signing_key: bytes, holder: Holder, now: datetime) -> str:
     """Returns the memory as a token that this server accepts from its holder alone, for a day."""
-    messages: list[JsonObject] = []  # calls of one answer share what their message carried
+    messages: list[JsonObject] = []  # each once: calls of one answer share it
 
-    def number_of(extras: JsonObject) -> int | None:
-        if extras and extras not in messages:
-            messages.append(extras)
-        return messages.index(extras) if extras else None
+    def row_of(extras: CallExtras | None) -> Json:
+        if extras is None:
+            return None
+        if extras.message not in messages:
+            messages.append(extras.message)
+        return [extras.model, extras.call, messages.index(extras.message)]
 
     claims = {
         "expires": int((now + LIFETIME).timestamp()),
@@ -56,15 +58,12 @@ def seal(memory: Memory, *, signing_key: bytes, holder: Holder, now: datetime) -
         "selected_skills": memory.selected_skills,
         "workspace_state": memory.workspace_state,
         "exchanges": [
-            [one.name, one.arguments, one.result, one.extras, number_of(one.message_extras)]
-            for one in memory.exchanges
+            [one.name, one.arguments, one.result, row_of(one.extras)] for one in memory.exchanges
         ],
         "waiting": [
-            [one.id, one.name, one.arguments, one.extras, number_of(one.message_extras)]
-            for one in memory.waiting
+            [one.id, one.name, one.arguments, row_of(one.extras)] for one in memory.waiting
         ],
-        "model": memory.model,
-        "call": [memory.extras, number_of(memory.message_extras)],
+        "extras": row_of(memory.extras),
         "messages": messages,
     }
     return _serializer(signing_key, holder).dumps(claims)
@@ -114,7 +113,6 @@ def _memory(claims: Mapping[str, Json]) -> Memory:
     timezone, urls, skills = (claims[key] for key in ("timezone", "urls", "selected_skills"))
     state = claims.get("workspace_state")
     messages = _rows(claims.get("messages"))
-    extras, number = _padded(claims.get("call"), length=2)
     return Memory(
         timezone=timezone if isinstance(timezone, str) else None,
         urls=tuple(url for url in _rows(urls) if isinstance(url, str)),
@@ -122,38 +120,33 @@ def _memory(claims: Mapping[str, Json]) -> Memory:
         workspace_state=state if isinstance(state, Mapping) else {},
         exchanges=tuple(_exchange(row, messages) for row in _rows(claims.get("exchanges"))),
         waiting=tuple(_call(row, messages) for row in _rows(claims.get("waiting"))),
-        model=str(claims.get("model", "")),
-        extras=object_of(extras),
-        message_extras=_extras_at(number, messages),
+        extras=_extras(claims.get("extras"), messages),
     )
 
 
 def _exchange(row: Json, messages: Sequence[Json]) -> Exchange:
-    *texts, extras, number = _padded(row, length=5)
-    name, arguments, result = map(str, texts)
-    return Exchange(name, arguments, result, object_of(extras), _extras_at(number, messages))
-
-
-def _call(row: Json, messages: Sequence[Json]) -> ToolCall:
-    *texts, extras, number = _padded(row, length=5)
-    id, name, arguments = map(str, texts)
-    return ToolCall(
-        id=id,
-        name=name,
-        arguments=arguments,
-        extras=object_of(extras),
-        message_extras=_extras_at(number, messages),
+    name, arguments, result, *extras = _rows(row)
+    return Exchange(
+        str(name), str(arguments), str(result), _extras(extras[0] if extras else None, messages)
     )
 
 
-def _extras_at(number: Json, messages: Sequence[Json]) -> JsonObject:
-    return object_of(messages[number]) if isinstance(number, int) else {}
+def _call(row: Json, messages: Sequence[Json]) -> ToolCall:
+    id, name, arguments, *extras = _rows(row)
+    return ToolCall(
+        id=str(id),
+        name=str(name),
+        arguments=str(arguments),
+        extras=_extras(extras[0] if extras else None, messages),
+    )
 
 
-def _padded(row: Json, *, length: int) -> list[Json]:
-    """Return the row; one of an older release is shorter."""
-    values = list(_rows(row))
-    return values + [None] * (length - len(values))
+def _extras(row: Json, messages: Sequence[Json]) -> CallExtras | None:
+    match row:
+        case [str(model), call, int(number)]:
+            message = object_of(messages[number])
+            return CallExtras(model=model, call=object_of(call), message=message)
+    return None
 
 
 def _rows(value: Json) -> tuple[Json, ...]:

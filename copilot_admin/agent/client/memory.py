@@ -6,10 +6,9 @@ from hashlib import blake2b
 import json
 
 from copilot_admin.agent.client.extra_state import Holder, unseal
-from copilot_admin.agent.llm.model_choice import choose_model
 from copilot_admin.agent.toolkits.texts import cut
 from copilot_admin.agent.values.engine_input import EngineInput, Exchange, Memory, Recollection
-from copilot_admin.agent.values.model_call import ToolCall
+from copilot_admin.agent.values.model_call import CallExtras, ToolCall
 from copilot_admin.agent.values.turn import messages_of_turn
 from protocol.canonical import canonical
 from protocol.json import Json, JsonObject
@@ -85,8 +84,7 @@ def memory_of(
     *,
     exchanges: Sequence[Exchange] = (),
     waiting: Sequence[ToolCall] = (),
-    origin: ToolCall | None = None,
-    model: str = "",
+    extras: CallExtras | None = None,
 ) -> Memory:
     """What the next leg of the turn will need of this one.
 
@@ -96,8 +94,7 @@ def memory_of(
             named, and the model is told so.
         waiting: Calls that this leg does not come to; where they are too much, the model is told
             that it has to ask again.
-        origin: The call that the client carries out; None: the model made none.
-        model: That made the calls, as `model_key` names it.
+        extras: Of the call that the client carries out.
     """
     fits = sum(len(call.name) + len(call.arguments) for call in waiting) <= MOST_WAITING
     forgotten = () if fits else waiting
@@ -111,43 +108,30 @@ def memory_of(
         workspace_state=_fitting_state(query.workspace_state),
         exchanges=tuple(_fitting(exchanges)),
         waiting=tuple(waiting) if fits else (),
-        model=model,
-        extras=origin.extras if origin else {},
-        message_extras=origin.message_extras if origin else {},
+        extras=extras,
     )
     return _without_large_extras(memory)
-
-
-def model_key(engine_input: EngineInput) -> str:
-    """Return a name for the provider and the model that answer."""
-    model, _ = choose_model(engine_input.spec, engine_input.query)
-    return f"{engine_input.spec.provider.name}\n{model}"
 
 
 def _without_large_extras(memory: Memory) -> Memory:
     """Leave out the extras of earlier calls where they are too large, else all of them."""
     if _extras_size(memory) > MAX_EXTRAS:
-        plain = tuple(replace(one, extras={}, message_extras={}) for one in memory.exchanges)
+        plain = tuple(replace(one, extras=None) for one in memory.exchanges)
         memory = replace(memory, exchanges=plain)
-    return memory if _extras_size(memory) <= MAX_EXTRAS else _without_extras(memory)
+    if _extras_size(memory) > MAX_EXTRAS:
+        waiting = tuple(replace(one, extras=None) for one in memory.waiting)
+        memory = replace(memory, waiting=waiting, extras=None)
+    return memory
 
 
 def _extras_size(memory: Memory) -> int:
     carriers: tuple[Memory | ToolCall | Exchange, ...]
     carriers = (memory, *memory.waiting, *memory.exchanges)
-    messages = {id(one.message_extras): one.message_extras for one in carriers}
-    extras = [*messages.values(), *(one.extras for one in carriers)]
-    return sum(len(json.dumps(one)) for one in extras if one)
-
-
-def _without_extras(memory: Memory) -> Memory:
-    return replace(
-        memory,
-        waiting=tuple(replace(one, extras={}, message_extras={}) for one in memory.waiting),
-        exchanges=tuple(replace(one, extras={}, message_extras={}) for one in memory.exchanges),
-        extras={},
-        message_extras={},
-    )
+    found = [one.extras for one in carriers if one.extras is not None]
+    messages = {
+        id(extras.message): extras.message for extras in found
+    }  # shared by a message's calls
+    return sum(len(json.dumps(one)) for one in (*messages.values(), *(one.call for one in found)))
 
 
 def waiting_calls(engine_input: EngineInput) -> tuple[ToolCall, ...]:
@@ -208,7 +192,4 @@ def memory_in(message: ResultMessage, *, engine_input: EngineInput) -> Memory | 
         )
         for holder in holders(engine_input)
     )
-    memory = next((one for one in found if one is not None), None)
-    if memory is not None and memory.model != model_key(engine_input):
-        return _without_extras(memory)  # of another model, which this one would refuse
-    return memory
+    return next((memory for memory in found if memory is not None), None)

@@ -9,7 +9,13 @@ import re
 from copilot_admin.agent.llm.extras import REASONING_CONTENT
 from copilot_admin.agent.llm.model_choice import RESERVED_PARAMETERS
 from copilot_admin.agent.llm.text_tool_calls import in_plain_text
-from copilot_admin.agent.values.model_call import ModelCall, ModelMessage, ModelRole, ToolCall
+from copilot_admin.agent.values.model_call import (
+    CallExtras,
+    ModelCall,
+    ModelMessage,
+    ModelRole,
+    ToolCall,
+)
 from protocol.json import Json, JsonObject, object_of
 
 # Models of OpenAI that think; the others of their line, such as "gpt-5-chat", do not.
@@ -122,23 +128,25 @@ def _parameters(call: ModelCall, rules: RequestRules) -> dict[str, Json]:
 
 
 def _messages(call: ModelCall, rules: RequestRules) -> list[Json]:
-    messages: Iterable[ModelMessage] = call.messages
+    messages = [_without_foreign_extras(message, call.model) for message in call.messages]
     if not rules.has_system_role:
-        messages = _without_system(call.messages)
-    calls = [one for message in call.messages for one in message.tool_calls]
+        messages = _without_system(messages)
+    calls = [one for message in messages for one in message.tool_calls]
     wants_signatures = (
         rules.wants_signatures
         or bool(_GEMINI.search(call.model))
         or any(_is_signed(one) for one in calls)
     )
     wants_reasoning = rules.wants_reasoning or any(
-        one.message_extras.get(REASONING_CONTENT) for one in calls
+        one.extras is not None and one.extras.message.get(REASONING_CONTENT) for one in calls
     )
     written: list[dict[str, Json]] = []
     for message in messages:
         if message.tool_calls and wants_signatures and not _is_signed(message.tool_calls[0]):
             first, *others = message.tool_calls
-            first = replace(first, extras={**first.extras, **_UNSIGNED})
+            message_extras = first.extras.message if first.extras else {}
+            extras = CallExtras(model=call.model, call=_UNSIGNED, message=message_extras)
+            first = replace(first, extras=extras)
             message = replace(message, tool_calls=(first, *others))
         body = _message(message)
         if message.tool_calls and wants_reasoning and not body.get(REASONING_CONTENT):
@@ -147,8 +155,17 @@ def _messages(call: ModelCall, rules: RequestRules) -> list[Json]:
     return [*(_merged(written) if rules.merges_messages else written)]
 
 
+def _without_foreign_extras(message: ModelMessage, model: str) -> ModelMessage:
+    """Another model made the calls, and this one's server might refuse what came with them."""
+    if all(one.extras is None or one.extras.model == model for one in message.tool_calls):
+        return message
+    calls = tuple(replace(one, extras=None) for one in message.tool_calls)
+    return replace(message, tool_calls=calls)
+
+
 def _is_signed(call: ToolCall) -> bool:
-    google = object_of(object_of(call.extras.get("extra_content")).get("google"))
+    extras = call.extras.call if call.extras else {}
+    google = object_of(object_of(extras.get("extra_content")).get("google"))
     return bool(google.get("thought_signature"))
 
 
@@ -194,7 +211,7 @@ def _joined(first: Json, second: Json) -> Json:
 def _message(message: ModelMessage) -> dict[str, Json]:
     body: dict[str, Json] = {"role": message.role.value, "content": _content(message)}
     if message.tool_calls:
-        extras = message.tool_calls[0].message_extras
+        extras = next((call.extras.message for call in message.tool_calls if call.extras), {})
         body = {**extras, **body, "content": message.text or None}
         body["tool_calls"] = [_tool_call(call) for call in message.tool_calls]
     if message.role is ModelRole.TOOL:
@@ -203,12 +220,13 @@ def _message(message: ModelMessage) -> dict[str, Json]:
 
 
 def _tool_call(call: ToolCall) -> JsonObject:
+    extras = call.extras.call if call.extras else {}
     function = {"name": call.name, "arguments": call.arguments or "{}"}
     return {
-        **call.extras,
+        **extras,
         "id": call.id,
         "type": "function",
-        "function": {**object_of(call.extras.get("function")), **function},
+        "function": {**object_of(extras.get("function")), **function},
     }
 
 

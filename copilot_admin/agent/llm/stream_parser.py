@@ -16,7 +16,12 @@ from copilot_admin.agent.llm.provider_errors import broke_off, not_understood, n
 from copilot_admin.agent.llm.reasoning import ReasoningReader
 from copilot_admin.agent.llm.sse import DONE, Payload, PayloadReader
 from copilot_admin.agent.llm.text_tool_calls import TextToolReader
-from copilot_admin.agent.llm.tool_calls import CallLimits, ToolCallAccumulator, read_name
+from copilot_admin.agent.llm.tool_calls import (
+    CallLimits,
+    ToolCallAccumulator,
+    call_extras,
+    read_name,
+)
 from copilot_admin.agent.llm.usage import find_usage
 from copilot_admin.agent.llm.web_sources import SourceCollector
 from copilot_admin.agent.values.model_call import (
@@ -158,7 +163,9 @@ class AnswerParser:
         return deltas
 
     def _structured_calls(self) -> list[ToolCall]:
-        return self._tools.calls(offered=self._offered, message_extras=self._extras.collected())
+        return self._tools.calls(
+            offered=self._offered, model=self._call.model, message=self._extras.collected()
+        )
 
     def _read_chunk(self, chunk: JsonObject) -> None:
         if chunk.get("error"):
@@ -310,7 +317,8 @@ class AnswerParser:
             case ToolCall(name=name):
                 self._wrote_calls = True
                 name = read_name(name, self._offered)
-                delta = replace(delta, name=name, message_extras=self._extras.collected())
+                extras = call_extras(self._call.model, call={}, message=self._extras.collected())
+                delta = replace(delta, name=name, extras=extras)
         self._deltas.append(delta)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import json
 import re
 
-from copilot_admin.agent.values.model_call import ToolCall
+from copilot_admin.agent.values.model_call import CallExtras, ToolCall
 from copilot_admin.errors import LimitReached
 from protocol.json import Json, JsonObject, object_of, text_of
 from protocol.json_tokens import has_more_tokens
@@ -116,8 +116,13 @@ class ToolCallAccumulator:
             call.arguments.append(arguments)
         call.extras |= _extras_in(fragment, function)
 
-    def calls(self, *, offered: Collection[str], message_extras: JsonObject) -> list[ToolCall]:
+    def calls(self, *, offered: Collection[str], model: str, message: JsonObject) -> list[ToolCall]:
         """Return the calls so far; one without an id of its own gets one: its result must name it.
+
+        Args:
+            offered: The names of the tools.
+            model: That called.
+            message: What goes back with its message.
 
         Raises:
             LimitReached: The arguments of one have too many values.
@@ -132,8 +137,7 @@ class ToolCallAccumulator:
                     id=id,
                     name=read_name(call.name, offered),
                     arguments=read_arguments_text(arguments),
-                    extras=call.extras,
-                    message_extras=message_extras,
+                    extras=call_extras(model, call=call.extras, message=message),
                 )
             )
         return calls
@@ -156,6 +160,11 @@ class ToolCallAccumulator:
         if index is not None:
             self._latest[index] = made
         return made
+
+
+def call_extras(model: str, *, call: JsonObject, message: JsonObject) -> CallExtras | None:
+    """Return what goes back with a call, if anything does."""
+    return CallExtras(model=model, call=call, message=message) if call or message else None
 
 
 def read_name(name: str, offered: Collection[str]) -> str:

@@ -42,8 +42,7 @@ def call_and_result(
         id=f"call{number:05}",  # nine letters and digits: some vendors accept nothing else
         name=name,
         arguments=json.dumps(arguments, ensure_ascii=False),
-        extras=memory.extras if memory else {},
-        message_extras=memory.message_extras if memory else {},
+        extras=memory.extras if memory else None,
     )
     blocks = [
         f"(see ## Data: ¶widget_data, _instance: {instance_of(one, several=noted)})"
@@ -64,13 +63,7 @@ def done_before(memory: Memory | None, *, number: int, room: DataRoom) -> Iterat
     """What ran on the server before the client was called; the client carried it here."""
     for index, done in enumerate(memory.exchanges if memory else ()):
         id = f"k{number:04}{index:04}"  # nine letters and digits, as above
-        call = ToolCall(
-            id=id,
-            name=done.name,
-            arguments=done.arguments,
-            extras=done.extras,
-            message_extras=done.message_extras,
-        )
+        call = ToolCall(id=id, name=done.name, arguments=done.arguments, extras=done.extras)
         yield ModelMessage(role=ModelRole.ASSISTANT, text="", tool_calls=(call,))
         result = room.take(done.result) if room.left else OLD_DATA
         yield ModelMessage(role=ModelRole.TOOL, text=result, tool_call_id=id)

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from copilot_admin.agent.fetching.egress import Fetch, FetchFailed
 from copilot_admin.agent.values.model_call import (
+    CallExtras,
     Finish,
     ModelProvider,
     ModelTarget,
@@ -25,14 +26,13 @@ from protocol.models import Query
 class Exchange:
     """A tool that ran on the server before the client was called, and what the model was told.
 
-    `arguments` is the JSON text that the model wrote, for the extras see `ToolCall`.
+    `arguments` is the JSON text that the model wrote.
     """
 
     name: str
     arguments: str
     result: str
-    extras: JsonObject = field(default_factory=dict, repr=False)
-    message_extras: JsonObject = field(default_factory=dict, repr=False)
+    extras: CallExtras | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +46,7 @@ class Memory:
         workspace_state: The dashboard with its tabs, the page, and other agents.
         exchanges: What the server's tools gave before the call that the client carries out now.
         waiting: What the model wanted besides the call that the client carries out now.
-        model: The provider and model that called; no other gets the extras.
-        extras: Of the call that the client carries out now, see `ToolCall`.
-        message_extras: Of its message.
+        extras: Of the call that the client carries out now.
     """
 
     timezone: str | None = None
@@ -57,9 +55,7 @@ class Memory:
     workspace_state: JsonObject = field(default_factory=dict)
     exchanges: tuple[Exchange, ...] = ()
     waiting: tuple[ToolCall, ...] = ()
-    model: str = ""
-    extras: JsonObject = field(default_factory=dict, repr=False)
-    message_extras: JsonObject = field(default_factory=dict, repr=False)
+    extras: CallExtras | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,20 +20,28 @@ class ModelRole(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
-    """A tool that the model wants to use; `arguments` is the JSON text it wrote.
+class CallExtras:
+    """What a provider attached to a tool call and wants back unchanged.
 
     Attributes:
-        extras: Other members of the call, such as a signature of the thought behind it. The provider
-            wants them back unchanged, and so it wants `message_extras`.
-        message_extras: Members of the message that made the call, such as its reasoning.
+        model: The model that called; no other one gets them.
+        call: Members of the call, such as a signature of the thought behind it.
+        message: Members of the call's message, such as its reasoning.
     """
+
+    model: str
+    call: JsonObject = field(default_factory=dict, hash=False, repr=False)
+    message: JsonObject = field(default_factory=dict, hash=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A tool that the model wants to use; `arguments` is the JSON text it wrote."""
 
     id: str
     name: str
     arguments: str
-    extras: JsonObject = field(default_factory=dict, hash=False, repr=False)
-    message_extras: JsonObject = field(default_factory=dict, hash=False, repr=False)
+    extras: CallExtras | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
