@@ -54,7 +54,8 @@ from copilot_admin.config.variables import (
 )
 from copilot_admin.copilots.token_rules import ProxyRules, TokenRules, UserIdDisclosure
 from copilot_admin.redaction.kinds import DataKind
-from protocol import requests, time_zones
+from protocol.models import find_time_zone
+from protocol.parsing import MAX_MESSAGES
 
 MIN_SECRET_KEY_LENGTH = 50  # as in Django's own check
 MIN_AUDIT_KEY_LENGTH = 32  # 16 bytes in hexadecimal digits
@@ -74,7 +75,7 @@ def _check_database_url(secret: SecretStr) -> SecretStr:
 
 
 def _check_time_zone(name: str) -> str:
-    if time_zones.time_zone(name) is None:
+    if find_time_zone(name) is None:
         raise ValueError("use the name of a time zone, such as Europe/Berlin")
     return name
 
@@ -126,7 +127,7 @@ class Environment(BaseSettings):
     copilot_cors_headers: HeaderNames = ()
     copilot_fetch_allow: StringList = ()
     copilot_max_body_mb: float = Field(20, ge=0.1, le=1024)
-    copilot_max_messages: int = Field(requests.MAX_MESSAGES, ge=1, le=10_000)
+    copilot_max_messages: int = Field(MAX_MESSAGES, ge=1, le=10_000)
     copilot_anonymous_concurrent: int | None = Field(None, ge=0, le=100_000)
     copilot_anonymous_per_minute: int | None = Field(None, ge=0, le=1_000_000)
     copilot_budget_zone: Annotated[str, AfterValidator(_check_time_zone)] = "UTC"

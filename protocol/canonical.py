@@ -1,4 +1,4 @@
-"""The bytes by which messages are recognised when a client sends the conversation again.
+"""Canonical bytes of messages, by which a repeated conversation is matched.
 
 Source: the threading rules of transcripts: NFC, CRLF to LF, stripped, markers removed; calls as
 sorted JSON; results over their redacted data, so that a renewed signature changes nothing.
@@ -10,7 +10,7 @@ import json
 from typing import assert_never
 import unicodedata
 
-from protocol.json import Json
+from protocol.json import Json, Scalar, clean_text, map_scalars
 from protocol.markers import strip_markers
 from protocol.models import (
     AiMessage,
@@ -26,14 +26,12 @@ from protocol.models import (
     SourceResult,
 )
 from protocol.redaction import redact_text
-from protocol.storable import clean_text
-from protocol.walk import Scalar, rebuild
 
 _SAFE_INTEGER = 2**53  # beyond it a double is no exact integer any more
 
 
 class CanonicalRole(StrEnum):
-    """Who speaks in a canonical message."""
+    """The speaker of a canonical message."""
 
     HUMAN = "human"
     AI = "ai"
@@ -41,52 +39,43 @@ class CanonicalRole(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a canonical message is: words, a call, its result."""
+    """The kind of a canonical message."""
 
     TEXT = "text"
     CALL = "call"
     RESULT = "result"
 
 
-_ROLES: Mapping[type[Message], CanonicalRole] = {
-    HumanMessage: CanonicalRole.HUMAN,  # an orchestrator's task, too
-    AiMessage: CanonicalRole.AI,
-    CallMessage: CanonicalRole.AI,
-    ResultMessage: CanonicalRole.TOOL,
-}
-_KINDS: Mapping[type[Message], Kind] = {
-    HumanMessage: Kind.TEXT,
-    AiMessage: Kind.TEXT,
-    CallMessage: Kind.CALL,
-    ResultMessage: Kind.RESULT,
-}
-# Of each message of every request: made once.
-_HEADS: Mapping[type[Message], bytes] = {
-    one: f"{role}\n{_KINDS[one]}\n".encode() for one, role in _ROLES.items()
+_ROLES_AND_KINDS: Mapping[type[Message], tuple[CanonicalRole, Kind]] = {
+    HumanMessage: (CanonicalRole.HUMAN, Kind.TEXT),
+    AiMessage: (CanonicalRole.AI, Kind.TEXT),
+    CallMessage: (CanonicalRole.AI, Kind.CALL),
+    ResultMessage: (CanonicalRole.TOOL, Kind.RESULT),
 }
 
 
 def role_of(message: Message) -> CanonicalRole:
-    """Who speaks; an orchestrator's task counts as the human."""
-    return _ROLES[type(message)]
+    """Return the speaker; an orchestrator's task counts as the human's."""
+    return _ROLES_AND_KINDS[type(message)][0]
 
 
 def kind_of(message: Message) -> Kind:
-    """Text, a function call, or the result of one."""
-    return _KINDS[type(message)]
+    """Return whether a message is text, a function call or a result."""
+    return _ROLES_AND_KINDS[type(message)][1]
 
 
 def canonical(message: Message) -> bytes:
-    """What a message says, the same for every way in which a client repeats it.
+    """Return the same bytes for every form in which a client repeats a message.
 
     Args:
-        message: Any message; what the client adds around a call or result (extra state, repeated
-            arguments) does not count.
+        message: Any message; members that the client adds to a call or result (extra state,
+            repeated arguments) do not count.
 
     Returns:
         Bytes to hash: the role, a line feed, the kind, a line feed, the content.
     """
-    return _HEADS[type(message)] + _content(message).encode()
+    role, kind = _ROLES_AND_KINDS[type(message)]
+    return f"{role}\n{kind}\n{_content(message)}".encode()
 
 
 def _content(message: Message) -> str:
@@ -120,7 +109,7 @@ def _item(item: DataItem | FileReference) -> Json:
 
 
 def _dumped(value: Json) -> str:
-    value = rebuild(value, scalar=_as_in_javascript)
+    value = map_scalars(value, _as_in_javascript)
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return _normalised(text)
 

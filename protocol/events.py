@@ -1,6 +1,6 @@
 """Everything a client can receive while a copilot answers.
 
-The values are those of generation 3; `protocol.dialects` says them to older clients. A new event
+The values are those of generation 3; `protocol.serializers` says them to older clients. A new event
 is one more subclass of `Event` here, and nothing else.
 Source: the OpenBB copilot protocol, response events of generation 3.
 """

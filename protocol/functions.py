@@ -20,7 +20,7 @@ class DataSource:
     id: str = ""
     input_args: Mapping[str, Json] = field(default_factory=dict)
 
-    def asked(self) -> dict[str, Json]:
+    def to_json(self) -> dict[str, Json]:
         """The member of `data_sources` that asks for it; an unknown uuid is left out."""
         uuid: dict[str, Json] = {"widget_uuid": self.widget_uuid} if self.widget_uuid else {}
         return {**uuid, "origin": self.origin, "id": self.id, "input_args": dict(self.input_args)}
@@ -28,7 +28,7 @@ class DataSource:
 
 def get_widget_data_call(sources: Iterable[DataSource]) -> dict[str, Json]:
     """The `input_arguments` of a `get_widget_data` call for these sources, in their order."""
-    return {"data_sources": [source.asked() for source in sources]}
+    return {"data_sources": [source.to_json() for source in sources]}
 
 
 def sources_of(message: CallMessage | ResultMessage) -> tuple[DataSource, ...]:

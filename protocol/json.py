@@ -1,10 +1,18 @@
-"""JSON values as types, and coercion of untrusted ones: a mismatch counts as missing."""
+"""JSON values: types, coercion of untrusted ones, copies and cleaning.
 
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+Values are as deep as `protocol.strict_json` allows, so they are walked by recursion.
+"""
 
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
+import re
+from typing import TypeAlias, cast
+
+Scalar: TypeAlias = str | int | float | bool | None
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 JsonObject: TypeAlias = Mapping[str, Json]
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def text_of(value: Json) -> str:
@@ -35,3 +43,52 @@ def is_number(value: object) -> bool:
 def whole_number_of(value: Json) -> int | None:
     """Return a whole number, or None; true and false are not numbers."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def map_scalars(value: Json, change: Callable[[Scalar], Scalar]) -> Json:
+    """Return a copy in plain dicts and lists with every text, number, boolean and null changed."""
+    if isinstance(value, Mapping):
+        return {name: map_scalars(member, change) for name, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [map_scalars(member, change) for member in value]
+    return change(cast(Scalar, value))
+
+
+def is_deeper(value: Json, *, than: int) -> bool:
+    """Return whether lists and objects are nested deeper than this."""
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(than):
+        level = [
+            member
+            for one in level
+            for member in (one.values() if isinstance(one, dict) else one)
+            if isinstance(member, dict | list)
+        ]
+        if not level:
+            return False
+    return bool(level)
+
+
+def clean_text(text: str) -> str:
+    """Return the text with U+FFFD for NUL and lone surrogates.
+
+    PostgreSQL refuses U+0000, and a lone surrogate has no UTF-8: one such character would lose the
+    whole record.
+    """
+    if text.isascii() and "\x00" not in text:
+        return text
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+def clean_json(value: Json) -> Json:
+    """Return a copy that any database takes: texts and keys are cleaned, NaN becomes null."""
+    match value:
+        case str():
+            return clean_text(value)
+        case float():
+            return value if isfinite(value) else None
+        case Mapping():
+            return {clean_text(name): clean_json(member) for name, member in value.items()}
+        case list() | tuple():
+            return [clean_json(member) for member in value]
+    return value

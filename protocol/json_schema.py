@@ -1,25 +1,27 @@
-"""Checks schemas and data against schemas, and says of every fault where it is."""
+"""JSON Schema: checks of schemas, of data against schemas, and schemas of examples."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, cast
-from urllib.parse import unquote
 
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import SchemaError, ValidationError
+from referencing import Registry
 from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT202012
 
 from protocol.json import Json, JsonObject
-from protocol.schema_keywords import FORMATS, MOST_FAULTS, Validator, with_few_types
-from protocol.walk import values_in
 
+MAX_FAULTS = 10  # more of them say nothing new
+_MAX_CHARACTERS = 300  # of a path, and of what is wrong there
 _NOISE = frozenset({"title", "default"})  # pydantic's own names; they only cost tokens
 _REFERENCES = ("$ref", "$dynamicRef")
-_LONGEST = 300  # characters of a place, and of what is wrong there
+_PATTERNS = FormatChecker(("regex",))  # other formats say nothing about a schema
 _TYPES = ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"))
 
 
 def schema_fault(schema: Any) -> str:
-    """What is wrong with a schema, with its place in it; empty when it is one.
+    """Return what is wrong with a schema, with its place in it, or an empty text.
 
     References may only lead to places in the schema itself: nothing is ever fetched.
 
@@ -32,21 +34,16 @@ def schema_fault(schema: Any) -> str:
     if schema is None:
         return ""
     try:
-        _check(schema)
+        Draft202012Validator.check_schema(schema, format_checker=_PATTERNS)
+        return _reference_fault(schema)
     except SchemaError as error:
         return _sentence(error)
     except RecursionError:
         return "$: it is nested too deeply."
-    objects = list(_objects(schema))
-    for one in objects:
-        if isinstance(one.get("$id"), str) and one is not schema:
-            return f"$: the name {one['$id'][:_LONGEST]!r} within the schema is not supported."
-    references = {one[name] for one in objects for name in _REFERENCES if _is_text(one, name)}
-    return _reference_fault(sorted(references), schema)
 
 
 def data_faults(data: Any, schema: Any) -> tuple[str, ...]:
-    """Where data does not fit a schema: one sentence a fault, each with the path in the data.
+    """Return where data does not fit a schema: one sentence a fault, each with the path in the data.
 
     Args:
         data: Any JSON value.
@@ -56,11 +53,11 @@ def data_faults(data: Any, schema: Any) -> tuple[str, ...]:
         >>> data_faults({"user": {"age": "thirty"}}, schema_from({"user": {"age": 30}}))
         ("$.user.age: 'thirty' is not of type 'integer'",)
     """
-    return _faults(data, schema, said=_sentence, root="$: ")
+    return _faults(data, schema, describe=_sentence, root="$: ")
 
 
 def named_faults(data: Any, schema: Any) -> tuple[str, ...]:
-    """The same in the words of callers: each begins with the name of what is wrong.
+    """Return the same in the words of callers: each begins with the name of what is wrong.
 
     Examples:
         >>> named_faults({"user": {"ages": [1, "x"]}}, schema_from({"user": {"ages": [30]}}))
@@ -68,27 +65,11 @@ def named_faults(data: Any, schema: Any) -> tuple[str, ...]:
         >>> named_faults([], {"type": "object"})
         ("[] is not of type 'object'",)
     """
-    return _faults(data, schema, said=_named, root="")
-
-
-def _faults(
-    data: Any, schema: Any, *, said: Callable[[ValidationError], str], root: str
-) -> tuple[str, ...]:
-    if schema is None:
-        return ()
-    try:
-        found = sorted(
-            Validator(schema).iter_errors(data), key=lambda one: list(map(str, one.path))
-        )
-    except Unresolvable as error:
-        return (f"{root}the schema's reference {error.ref!r} leads nowhere.",)
-    except RecursionError:
-        return (f"{root}the schema refers to itself without an end.",)
-    return tuple(map(said, found[:MOST_FAULTS]))
+    return _faults(data, schema, describe=_named, root="")
 
 
 def argument_faults(arguments: JsonObject, schema: Any) -> tuple[str, ...]:
-    """Where arguments do not fit the schema of a call: each sentence begins with the argument.
+    """Return where arguments do not fit the schema of a call: each begins with the argument.
 
     Examples:
         >>> schema = {"required": ["x"], "properties": {"n": {"items": {"type": "integer"}}}}
@@ -103,7 +84,7 @@ def argument_faults(arguments: JsonObject, schema: Any) -> tuple[str, ...]:
 
 
 def schema_from(example: Any) -> dict[str, Any]:
-    """The schema that an example is one of, for people to go on from.
+    """Return a schema that an example fits, for people to go on from.
 
     Examples:
         >>> schema_from({"name": "Ada", "tags": ["a"]})["properties"]["tags"]
@@ -120,102 +101,82 @@ def schema_from(example: Any) -> dict[str, Any]:
     for kind, name in _TYPES:
         if isinstance(example, kind):
             return {"type": name}
-    return {}  # null says nothing of what may stand there
+    return {}  # null says nothing about the type
 
 
 def self_contained(schema: JsonObject) -> JsonObject:
-    """A generated schema without references and without noise: what models read best.
+    """Return a generated schema without references and titles, as models read it best.
 
     Args:
         schema: As pydantic makes it, with `$defs`.
     """
     definitions = cast("Mapping[str, Json]", schema.get("$defs", {}))
     return {
-        name: _plain(value, definitions=definitions, key=name)
+        name: _inlined(value, definitions=definitions, key=name)
         for name, value in schema.items()
         if name not in _NOISE and name != "$defs"
     }
 
 
-def _plain(node: Json, *, definitions: Mapping[str, Json], key: str = "") -> Json:
+def _inlined(node: Json, *, definitions: Mapping[str, Json], key: str = "") -> Json:
     match node:
         case {"$ref": str(ref)}:
-            return _plain(definitions[ref.rpartition("/")[2]], definitions=definitions)
+            return _inlined(definitions[ref.rpartition("/")[2]], definitions=definitions)
         case dict():
             named = key == "properties"  # here `title` and `default` are names of parameters
             return {
-                name: _plain(value, definitions=definitions, key="" if named else name)
+                name: _inlined(value, definitions=definitions, key="" if named else name)
                 for name, value in node.items()
                 if named or name not in _NOISE
             }
         case list():
-            return [_plain(value, definitions=definitions) for value in node]
+            return [_inlined(value, definitions=definitions) for value in node]
     return node
 
 
+def _faults(
+    data: Any, schema: Any, *, describe: Callable[[ValidationError], str], root: str
+) -> tuple[str, ...]:
+    if schema is None:
+        return ()
+    validator = Draft202012Validator(schema, registry=Registry())
+    try:
+        errors = list(islice(validator.iter_errors(data), MAX_FAULTS))
+    except Unresolvable as error:
+        return (f"{root}the schema's reference {error.ref!r} leads nowhere.",)
+    except RecursionError:
+        return (f"{root}the schema refers to itself without an end.",)
+    return tuple(map(describe, sorted(errors, key=lambda one: list(map(str, one.path)))))
+
+
+def _reference_fault(schema: Any) -> str:
+    """Return what is wrong with a reference; the library only looks once it checks data."""
+    resolver = Registry().with_resource("", DRAFT202012.create_resource(schema)).resolver()
+    for reference in sorted(set(_references(schema))):
+        if not reference.startswith("#"):
+            return f"$: the reference {reference[:_MAX_CHARACTERS]!r} leads outside the schema."
+        try:
+            Draft202012Validator.check_schema(resolver.lookup(reference).contents)
+        except (Unresolvable, SchemaError, TypeError, ValueError):  # the last two of the library
+            return f"$: the reference {reference[:_MAX_CHARACTERS]!r} leads to no schema."
+    return ""
+
+
+def _references(node: Any) -> Iterator[str]:
+    if isinstance(node, Mapping):
+        yield from (node[name] for name in _REFERENCES if isinstance(node.get(name), str))
+        node = list(node.values())
+    if isinstance(node, list):
+        for member in node:
+            yield from _references(member)
+
+
 def _sentence(error: ValidationError | SchemaError) -> str:
-    return f"{error.json_path[:_LONGEST]}: {error.message[:_LONGEST]}"
+    return f"{error.json_path[:_MAX_CHARACTERS]}: {error.message[:_MAX_CHARACTERS]}"
 
 
 def _named(error: ValidationError) -> str:
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path)
-    name = "".join(steps).removeprefix(".")[:_LONGEST]
-    return f"{name}: {error.message[:_LONGEST]}" if name else error.message[:_LONGEST]
-
-
-def _objects(schema: Any) -> Iterator[Mapping[str, Any]]:
-    pending = [schema]
-    while pending:
-        one = pending.pop()
-        if isinstance(one, Mapping):
-            yield one
-            pending.extend(one.values())
-        elif isinstance(one, list):
-            pending.extend(one)
-
-
-def _is_text(one: Mapping[str, Any], name: str) -> bool:
-    return isinstance(one.get(name), str)
-
-
-def _check(schema: Any) -> None:
-    checked = cast("JsonObject", with_few_types(schema))
-    Draft202012Validator.check_schema(checked, format_checker=FORMATS)
-
-
-def _reference_fault(references: Sequence[str], schema: Any) -> str:
-    """What is wrong with where references lead: whoever checks data follows them without a look.
-
-    Each place is checked once, and places within each other no more than twice: a few hundred
-    references in three kilobytes would hold everybody for seconds.
-    """
-    left = 2 * values_in(schema)
-    checked = {id(schema)}
-    for reference in references:
-        if not reference.startswith("#"):
-            return f"$: the reference {reference[:_LONGEST]!r} leads outside the schema."
-        target = _target(reference, schema)
-        if id(target) in checked:
-            continue
-        checked.add(id(target))
-        left -= values_in(target)
-        if left < 0:
-            return "$: its references lead to places within each other too often."
-        try:
-            _check(target)
-        except SchemaError:
-            return f"$: the reference {reference[:_LONGEST]!r} leads to what is no schema."
-    return ""
-
-
-def _target(reference: str, schema: Any) -> Any:
-    target = schema
-    for step in unquote(reference[1:]).split("/")[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
-        try:
-            target = target[int(name)] if isinstance(target, Sequence) else target[name]
-        except LookupError:
-            return True
-        except (TypeError, ValueError):
-            return None  # within a number, or by name in a list
-    return target
+    name = "".join(steps).removeprefix(".")[:_MAX_CHARACTERS]
+    message = error.message[:_MAX_CHARACTERS]
+    return f"{name}: {message}" if name else message

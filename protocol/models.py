@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from typing import TypeAlias
+from zoneinfo import ZoneInfo
 
-from protocol.data.message import DataMessage
+from protocol.data import DataMessage
 from protocol.json import Json, JsonObject
 
 ORCHESTRATOR = "openbb-copilot"  # an ai message of this agent is a task, hence the user's turn
 _UPLOAD_ORIGIN = "OpenBB Hub"  # the origin of attached files
 _UPLOAD_PREFIX = "file-"
+MAX_ZONE_CHARACTERS = 64  # the longest name that there is has 32
 
 
 class Generation(IntEnum):
@@ -248,4 +250,12 @@ class Query:
         for message in reversed(self.messages):
             if isinstance(message, HumanMessage):
                 return message
+        return None
+
+
+def find_time_zone(name: str) -> ZoneInfo | None:
+    """Return the time zone of this name, or None."""
+    try:
+        return ZoneInfo(name) if len(name) <= MAX_ZONE_CHARACTERS else None
+    except (KeyError, OSError, ValueError):  # unknown, or not a possible name at all
         return None

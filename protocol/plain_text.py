@@ -1,4 +1,4 @@
-"""Say tables, HTML and sources as text, for clients that show nothing else."""
+"""Tables, HTML and sources as text, for clients that show nothing else."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import unescape
@@ -6,11 +6,11 @@ import re
 
 from protocol.json import Json, JsonObject
 
-# Rows of which each has keys of its own make a table that is the square of them. So many cells take
-# about 50 ms, and are more than anybody reads.
-MOST_CELLS = 50_000
+# Rows that each have keys of their own make a table of quadratic size.
+MAX_CELLS = 50_000
 _BLANK = re.compile(r"[\r\n]+")
-_UNSEEN = re.compile(r"<(script|style)\b", re.IGNORECASE)
+# A script or style that is never closed takes the rest of the text with it.
+_UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1[^>]*>|\Z)", re.IGNORECASE | re.DOTALL)
 _BLOCK_END = re.compile(
     r"<(?:br|hr)\b[^<>]*>|</(?:p|div|li|tr|h[1-6]|ul|ol|table|section|article|blockquote|pre)\s*>",
     re.IGNORECASE,
@@ -26,14 +26,14 @@ _EMPTY_LINES = re.compile(r"\n{3,}")
 
 
 def markdown_table(rows: Sequence[JsonObject]) -> str:
-    """A Markdown table of all columns in the order in which the rows first name them.
+    """Return a Markdown table of all columns in the order in which the rows first name them.
 
-    Of a table with too many cells the first rows stay, and a line says how many are left out.
+    A table with too many cells is cut to its first rows, and a line says how many are left out.
     """
     columns = list(dict.fromkeys(name for row in rows for name in row))
     if not columns:
         return ""
-    shown = rows[: max(MOST_CELLS // len(columns), 1)]
+    shown = rows[: max(MAX_CELLS // len(columns), 1)]
     lines = [
         _line(columns),
         _line("---" for _ in columns),
@@ -45,8 +45,8 @@ def markdown_table(rows: Sequence[JsonObject]) -> str:
 
 
 def html_text(html: str) -> str:
-    """The text that a browser would show of a piece of HTML."""
-    text = _BLOCK_END.sub("\n", _without_unseen(html))
+    """Return the text that a browser would show of a piece of HTML."""
+    text = _BLOCK_END.sub("\n", _UNSEEN.sub("", html))
     text = _COMMENT_OR_TAG.sub("", _CELL_END.sub("\t", text))
     text = unescape(_ENDLESS_NUMBER.sub("\ufffd", text))
     lines = (_SPACES.sub(" ", line).strip() for line in text.split("\n"))
@@ -54,15 +54,15 @@ def html_text(html: str) -> str:
 
 
 def sources_line(sources: Iterable[JsonObject]) -> str:
-    """One line that names each cited source once."""
+    """Return one line that names each cited source once."""
     names = dict.fromkeys(_source_name(source) for source in sources)
     return "Sources: " + ", ".join(names)
 
 
 def inert(text: str) -> str:
-    """The text with nothing in it that a client would load by itself, where it is read as Markdown.
+    """Return the text without anything that a reader of Markdown would load by itself.
 
-    What stands in a cell, in the text of HTML or in the name of a source was written for no such reader.
+    Cells, the text of HTML and names of sources were not written as Markdown.
 
     Examples:
         >>> inert("![a](https://a.example) <img src=x> a < b!")
@@ -90,20 +90,6 @@ def _cell(value: Json) -> str:
 
 def _shallow(value: Json) -> str:
     return "…" if isinstance(value, Mapping | list | tuple) else _cell(value)
-
-
-def _without_unseen(html: str) -> str:
-    """Leave out scripts and styles; one that is never closed takes the rest with it."""
-    lower = html.lower() if html.isascii() else None
-    shown, start = [], 0
-    while opening := _UNSEEN.search(html, start):
-        shown.append(html[start : opening.start()])
-        closing = f"</{opening[1].lower()}"
-        end = (lower or html).find(closing, opening.end())
-        start = html.find(">", end) + 1 if end >= 0 else 0
-        if not start:
-            return "".join(shown)
-    return "".join([*shown, html[start:]])
 
 
 def _source_name(source: JsonObject) -> str:

@@ -1,4 +1,4 @@
-"""Server-sent events as bytes: the one encoder of answers, and a decoder for any stream.
+"""Server-sent events as bytes: the encoder of answers, and a decoder for any stream.
 
 Source: the event stream format of the HTML standard, narrowed to what Workspace reads: one `event`
 line, one `data` line with a JSON object, a blank line.
@@ -15,7 +15,7 @@ PING = b": ping\n\n"
 MAX_EVENT_BYTES = 1024 * 1024  # no provider and no client sends more in one event
 
 _BOM = b"\xef\xbb\xbf"
-_LINE_END = re.compile(rb"\r\n|\n|\r")
+_BLANK_LINE = re.compile(rb"(?>\r\n|\n|\r){2}")
 # U+2028 and U+2029 end a line for the client's regular expression; a lone surrogate has no UTF-8.
 _UNSAFE = re.compile("[\u2028\u2029\ud800-\udfff]")
 _CHUNK_HEAD = b'event: copilotMessageChunk\ndata: {"delta":'
@@ -68,75 +68,49 @@ def encode_chunk(delta: str) -> bytes:
 
 
 def decode(stream: bytes) -> list[tuple[str, str]]:
-    """Read a whole stream; see `Decoder`."""
+    """Return the events of a whole stream; see `Decoder`."""
     return Decoder().feed(stream)
 
 
 class Decoder:
-    """Reads a stream piece by piece, wherever the pieces break.
+    """Incremental reader of an event stream, whatever its pieces are.
 
     Comments and unknown fields are skipped; LF, CR and CRLF end a line; several data lines are
     joined with LF; an event without its blank line is never returned.
     """
 
     def __init__(self) -> None:
-        self._line = bytearray()  # the line that has not ended yet
-        self._skip_newline = False  # the last piece ended in \r: a \n would belong to it
+        self._rest = b""
         self._at_start = True
-        self._name = ""
-        self._data: list[bytes] = []
-        self._size = 0
 
     def feed(self, piece: bytes) -> list[tuple[str, str]]:
         """Take the next bytes.
 
-        Args:
-            piece: Any number of bytes.
-
         Returns:
-            The events that are now complete: their names ("message" when unnamed) and data texts.
+            The events that are now complete: their names ("message" when unnamed) and data.
 
         Raises:
             EventTooLarge: An event has more than `MAX_EVENT_BYTES`.
         """
-        start = 1 if self._skip_newline and piece.startswith(b"\n") else 0
-        if piece:
-            self._skip_newline = piece.endswith(b"\r")
-        events = []
-        for end in _LINE_END.finditer(piece, start):
-            self._take(piece[start : end.start()])
-            start = end.end()
-            if event := self._end_line():
-                events.append(event)
-        self._take(piece[start:])
-        return events
-
-    def _take(self, part: bytes) -> None:
-        self._line += part
-        self._size += len(part)
-        if self._size > MAX_EVENT_BYTES:
+        *blocks, self._rest = _BLANK_LINE.split(self._rest + piece)
+        if any(len(block) > MAX_EVENT_BYTES for block in (*blocks, self._rest)):
             raise EventTooLarge(f"One event of the stream has more than {MAX_EVENT_BYTES} bytes.")
-
-    def _end_line(self) -> tuple[str, str] | None:
-        line = bytes(self._line)
-        self._line.clear()
-        if self._at_start:
+        if blocks and self._at_start:
+            blocks[0] = blocks[0].removeprefix(_BOM)
             self._at_start = False
-            line = line.removeprefix(_BOM)
-        if not line:
-            return self._dispatch()
-        field, _, value = line.partition(b":")
-        value = value.removeprefix(b" ")
-        if field == b"data":
-            self._data.append(value)
-        elif field == b"event":
-            self._name = value.decode("utf-8", "replace")
-        return None
+        return [event for block in blocks if (event := _event(block))]
 
-    def _dispatch(self) -> tuple[str, str] | None:
-        name, data = self._name or "message", self._data
-        self._name, self._data, self._size = "", [], 0
-        return (name, b"\n".join(data).decode("utf-8", "replace")) if data else None
+
+def _event(block: bytes) -> tuple[str, str] | None:
+    name, data = "", []
+    for line in block.splitlines():
+        field, _, value = line.partition(b":")
+        text = value.removeprefix(b" ").decode("utf-8", "replace")
+        if field == b"data":
+            data.append(text)
+        elif field == b"event":
+            name = text
+    return (name or "message", "\n".join(data)) if data else None
 
 
 def _utf8(text: str) -> bytes:
@@ -151,7 +125,7 @@ def _plain(value: object) -> object:
             return dict(value)
         case Sequence():
             return list(value)
-    raise TypeError(f"{type(value).__name__} is no JSON value.")
+    raise TypeError(f"{type(value).__name__} is not a JSON value.")
 
 
 _JSON = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain)

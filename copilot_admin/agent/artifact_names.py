@@ -14,7 +14,7 @@ from dataclasses import replace
 from copilot_admin.agent.toolkits.markdown_images import without_remote_images
 from protocol.events import Event, FunctionCall, MessageArtifact, StatusUpdate
 from protocol.json import Json
-from protocol.markers import LONGEST_ID
+from protocol.markers import MAX_ID_CHARACTERS
 from protocol.models import AiMessage, Query, ResultMessage
 
 # In `extra_state`: a client brings it back with the result of a call, and asks no more of it.
@@ -45,7 +45,7 @@ class ArtifactNames:
             step *= 1 if tries <= _COUNTED else 2
             number += step
             suffix = f" {number}"
-            free = f"{name[: LONGEST_ID - len(suffix)]}{suffix}"
+            free = f"{name[: MAX_ID_CHARACTERS - len(suffix)]}{suffix}"
         self._numbers[name] = number
         self._taken.add(free)
         self._given.append(free)
@@ -85,5 +85,5 @@ def names_in(query: Query) -> Iterator[str]:
 
 
 def _readable(name: str) -> str:
-    line = " ".join(name.replace('"', "'").splitlines())[:LONGEST_ID]
-    return without_remote_images(line, sources=())[:LONGEST_ID]
+    line = " ".join(name.replace('"', "'").splitlines())[:MAX_ID_CHARACTERS]
+    return without_remote_images(line, sources=())[:MAX_ID_CHARACTERS]

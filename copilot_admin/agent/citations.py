@@ -210,7 +210,7 @@ def _shows_something(item: DataItem | FileReference) -> bool:
 def _distinct(fetched: Iterable[Fetched]) -> Iterable[Fetched]:
     seen: set[str] = set()
     for one in fetched:
-        key = json.dumps([one.source.widget_uuid, one.source.asked()], sort_keys=True)
+        key = json.dumps([one.source.widget_uuid, one.source.to_json()], sort_keys=True)
         if key not in seen:
             seen.add(key)
             yield one

@@ -20,8 +20,8 @@ from copilot_admin.errors import (
     RequestError,
 )
 from protocol.components import ComponentOutput, Content, ContentType, OutputRole, one_usage
+from protocol.json import clean_json
 from protocol.sse import encode_data
-from protocol.walk import finite, rebuild
 
 # The name that the SDK's models know; any other is an error to them.
 _WIRE_TYPES = {ContentType.THOUGHT: "reasoning_content"}
@@ -177,5 +177,5 @@ def _shown(output: ComponentOutput) -> list[dict[str, Any]]:
         content = output.model_dump(mode="json")["content"]
     except ValueError as error:
         raise ComponentFailed("The component gave what is no JSON.") from error
-    shown: list[dict[str, Any]] = rebuild(content, scalar=finite)  # type: ignore[assignment]
+    shown: list[dict[str, Any]] = clean_json(content)  # type: ignore[assignment]
     return shown

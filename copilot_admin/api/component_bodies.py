@@ -14,7 +14,6 @@ from protocol.strict_json import MalformedJson, loads
 
 # Brackets, braces, commas and colons. A table of 20,000 rows and ten columns has as many; to look
 # at each of a million values against a manifest takes seconds.
-MOST_TOKENS = 750_000
 # Each is looked at by its name in the event loop: 200,000 of them held it for 150 ms. A component has a few.
 MOST_PARAMETERS = 1000
 COPILOT = "_sys_copilot"  # the slug of the copilot that lends its model
@@ -97,7 +96,7 @@ async def read_body(body: bytes) -> Body:
     """Reads a body; a long one in a thread.
 
     Raises:
-        MalformedBody: It is not strict JSON, or has more than `MOST_TOKENS` of its marks.
+        MalformedBody: It is not valid JSON.
         InvalidCall: It is JSON, but no call.
     """
     return await parse_body(partial(_read, body), size=len(body))
@@ -105,7 +104,7 @@ async def read_body(body: bytes) -> Body:
 
 def _read(body: bytes) -> Body:
     try:
-        value = loads(body, most_tokens=MOST_TOKENS)
+        value = loads(body)
     except MalformedJson as error:
         raise MalformedBody(error.public, code=error.code) from error
     if isinstance(value, Mapping):

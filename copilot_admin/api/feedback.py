@@ -28,7 +28,7 @@ from copilot_admin.transcripts.feedback import (
     without_personal_data,
     words_of,
 )
-from protocol.strict_json import MalformedJson, parse
+from protocol.strict_json import MalformedJson, loads
 
 router = Router(tags=["copilots"])
 FEATURE = "feedback"
@@ -105,7 +105,7 @@ def _make_ready(body: bytes, rules: Rules) -> tuple[GivenFeedback, Words]:
 
 def _read(body: bytes) -> GivenFeedback:
     try:
-        return GivenFeedback.model_validate(parse(body).value)
+        return GivenFeedback.model_validate(loads(body))
     except MalformedJson as error:
         raise MalformedBody(error.public, code=error.code) from error
     except ValidationError as error:

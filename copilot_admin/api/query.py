@@ -34,7 +34,7 @@ from copilot_admin.runs.tasks import Stop
 from copilot_admin.storage.writer import READER, Deadline
 from copilot_admin.telemetry.finished_runs import report_rejected_run
 from protocol.models import Generation, Query
-from protocol.requests import UnusableQuery, read
+from protocol.parsing import UnusableQuery, parse_query
 from protocol.strict_json import MalformedJson
 
 router = Router(tags=["copilots"])
@@ -122,7 +122,7 @@ async def opened(asked: UnreadQuery) -> ActiveRun:
 
 
 async def _read_query(asked: UnreadQuery, size: int) -> Query:
-    reading = partial(read, asked.body, hint=asked.hint, max_messages=settings.MAX_MESSAGES)
+    reading = partial(parse_query, asked.body, hint=asked.hint, max_messages=settings.MAX_MESSAGES)
     asked.body = b""
     try:
         return await parse_body(reading, size=size)

@@ -30,7 +30,7 @@ from copilot_admin.runs.query_context import AdmittedQuery
 from copilot_admin.storage.blobs import load
 from copilot_admin.storage.writer import READER
 from protocol.json import JsonObject
-from protocol.requests import UnusableQuery, read
+from protocol.parsing import UnusableQuery, parse_query
 from protocol.sse import Decoder, EventTooLarge, encode_json
 
 MOST_LEGS = 16  # requests of one question, as in the playground
@@ -155,7 +155,7 @@ def _admitted(chat: _Chat, messages: Sequence[JsonObject]) -> AdmittedQuery:
         live=chat.live,
         caller=chat.caller,
         user=chat.caller.user,
-        query=read(request, max_messages=settings.MAX_MESSAGES),
+        query=parse_query(request, max_messages=settings.MAX_MESSAGES),
         ids=new_ids(chat.trace_id.encode()),
         size=len(encode_json(request)),
         origin=chat.origin,

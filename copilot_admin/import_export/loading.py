@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from copilot_admin.import_export.faults import BadCopilotFile, FileFault, path_of
 from copilot_admin.import_export.yaml_reading import read_yaml
-from protocol.storable import storable
+from protocol.json import clean_text
 from protocol.strict_json import MalformedJson, loads
 
 _SENTENCES: Mapping[str, Promise] = {
@@ -22,8 +22,6 @@ _SENTENCES: Mapping[str, Promise] = {
         "A number is too large for a computer (above 1.8e308). Write it as text, in quotes."
     ),
     "not-a-number": gettext_lazy("NaN and Infinity are no numbers of JSON. Write null instead."),
-    "too-many-tokens": gettext_lazy("It holds too many values. Leave some out."),
-    "duplicate-key": gettext_lazy("A name stands twice in one object. Keep one of them."),
     "too-deep": gettext_lazy("It is nested too deeply. Write it flatter."),
 }
 
@@ -49,7 +47,6 @@ MOST_BYTES = 10 * 1024 * 1024  # a few dozen copilots with an image of 200 kB ea
 # What is longer is refused before each of it is looked at: it is no copilot, and takes seconds.
 MOST_KEYS = 1000
 MOST_ENTRIES = 10_000
-MOST_TOKENS = 1_000_000  # of JSON: a copilot has about a thousand
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _JSON_START = re.compile(r'\s*\{\s*(?:["}]|\Z)')
 
@@ -84,7 +81,7 @@ def _undecoded(data: bytes, *, at: int) -> str:
 
 def _read_json(data: bytes) -> Any:
     try:
-        return loads(data, most_tokens=MOST_TOKENS)
+        return loads(data)
     except MalformedJson as error:
         sentence = _("The file is no JSON that can be read. %(fault)s")
         raise BadCopilotFile([FileFault("", sentence % {"fault": json_fault(error)})]) from error
@@ -104,7 +101,7 @@ def _unstorable(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[FileFa
         case list():
             for index, item in enumerate(value):
                 yield from _unstorable(item, (*path, index))
-        case str() if storable(value)[1]:
+        case str() if clean_text(value) != value:
             yield FileFault(path_of(path), _("holds characters that cannot be stored."))
         case float() if not math.isfinite(value):
             yield FileFault(path_of(path), _no_finite_number(value))

@@ -4,12 +4,11 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 
 from copilot_admin.agent.llm.ticker import Ticker
-from protocol.dialects import say
 from protocol.events import Event
-from protocol.json import JsonObject
+from protocol.json import JsonObject, clean_json
 from protocol.models import Generation
+from protocol.serializers import serialize
 from protocol.sse import PING, encode, encode_chunk
-from protocol.walk import finite, rebuild
 
 # A client this far behind waits for nothing but its network: 256 kB are minutes of text.
 FULL_BYTES = 256 * 1024
@@ -195,7 +194,7 @@ def frames_of(event: Event, generation: Generation) -> bytes:
     Models write NaN for what is missing, and numbers without end; JSON has neither, so they become
     null.
     """
-    said = tuple(say(event, generation))
+    said = tuple(serialize(event, generation))
     try:
         return b"".join(encode(name, data) for name, data in said)
     except ValueError:
@@ -203,7 +202,7 @@ def frames_of(event: Event, generation: Generation) -> bytes:
 
 
 def _with_finite_numbers(data: JsonObject) -> JsonObject:
-    return {name: rebuild(value, scalar=finite) for name, value in data.items()}
+    return {name: clean_json(value) for name, value in data.items()}
 
 
 def _send_all(speakers: Sequence[Speaker]) -> None:

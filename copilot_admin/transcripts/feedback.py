@@ -31,9 +31,9 @@ from copilot_admin.redaction.redactor import redact_values
 from copilot_admin.redaction.rules import Rules
 from copilot_admin.transcripts.store.seen import note_seen
 from copilot_admin.transcripts.store.votes import count_feedback
+from protocol.json import clean_text
 from protocol.markers import strip_markers
 from protocol.redaction import redact_text
-from protocol.storable import clean_text
 
 MOST_TAGS = 20
 LONGEST_TAG = 200  # characters

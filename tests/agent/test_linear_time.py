@@ -44,7 +44,7 @@ READERS: dict[str, tuple[Reader, tuple[tuple[str, str, str], ...]]] = {
         (("data: ", "x", ""), ("", "data: x\n", ""), ("", "\r", ""), ("", "data:\n\n", "")),
     ),
     "JSON": (
-        lambda text: strict_json.parse(text.encode()),
+        lambda text: strict_json.loads(text.encode()),
         (
             ("", "[", ""),
             ("", '{"a":', ""),

@@ -16,7 +16,7 @@ from copilot_admin.http.body_limit import MAX_INLINE_BYTES
 from copilot_admin.models import Conversation, Copilot, Node, Outcome, Run, Turn
 from copilot_admin.models.access import EndpointKey
 from copilot_admin.runs.run import RUNNING
-from protocol import requests
+from protocol import parsing
 from tests.agent.scripted import ScriptedProvider, Step, broken, cut, stalled, text
 from tests.factories import make_published
 from tests.streams import read
@@ -372,7 +372,7 @@ def test_a_large_question_is_parsed_in_a_thread(monkeypatch, size, in_loop):
 
         return watching
 
-    monkeypatch.setattr("copilot_admin.api.query.read", watched(requests.read))
+    monkeypatch.setattr("copilot_admin.api.query.parse_query", watched(parsing.parse_query))
     assert read(AsyncClient(), QUERY, {"messages": [{"role": "human", "content": "x" * size}]})
     assert threads == [in_loop]
 

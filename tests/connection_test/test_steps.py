@@ -15,7 +15,7 @@ from copilot_admin.connection_test.questions import QUESTION, body_of, question
 from copilot_admin.connection_test.steps import TITLES, StepName, run_step
 from copilot_admin.connection_test.values import Answer, KeptQuestion, StepVerdict, Unreached
 from protocol.models import Generation
-from protocol.requests import read
+from protocol.parsing import parse_query
 from tests.connection_test.asked import (
     ANSWER,
     BASE,
@@ -353,7 +353,7 @@ def test_a_page_asks_first_with_all_that_it_will_send():
 @pytest.mark.parametrize("generation", Generation)
 def test_a_first_question_is_read_as_one_of_its_generation(generation: Generation):
     hint = None if generation is Generation.THREE else Generation.TWO
-    query = read(body_of(generation), hint=hint)
+    query = parse_query(body_of(generation), hint=hint)
     assert (query.generation, query.notes) == (generation, ())
 
 

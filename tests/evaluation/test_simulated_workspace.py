@@ -9,7 +9,7 @@ from copilot_admin.evaluation.simulated_workspace import (
     result_messages,
     result_of,
 )
-from protocol.requests import read
+from protocol.parsing import parse_query
 
 PRICES = {"id": "prices", "uuid": "6f1c1d5e-5a7b-4f0c-9a55-0b1f3f6f7a01", "rows": [{"close": 1}]}
 NEWS = {"id": "news", "place": "extra", "text": "Acme grows."}
@@ -31,7 +31,7 @@ ENTRY = QuestionEntry.model_validate(
 
 
 def test_the_request_reads_as_one_of_workspace():
-    query = read(dict(request_of(ENTRY, first_messages(ENTRY))))
+    query = parse_query(dict(request_of(ENTRY, first_messages(ENTRY))))
     assert query.notes == ()
     assert [type(one).__name__ for one in query.messages] == [
         "HumanMessage",

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from protocol.dialects import say
 from protocol.models import Generation
+from protocol.serializers import serialize
 from protocol.sse import encode
 from tests.protocol.examples import EXAMPLES
 
@@ -12,7 +12,7 @@ EVENTS = Path(__file__).parent.parent / "golden" / "events"
 
 def said(name: str, generation: Generation) -> bytes:
     """The bytes that a client of a generation receives for an example."""
-    return b"".join(encode(*event) for event in say(EXAMPLES[name], generation))
+    return b"".join(encode(*event) for event in serialize(EXAMPLES[name], generation))
 
 
 def golden(name: str, generation: Generation) -> Path:

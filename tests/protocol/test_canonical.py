@@ -19,7 +19,7 @@ from protocol.models import (
     SourceData,
     SourceError,
 )
-from protocol.requests import read
+from protocol.parsing import parse_query
 
 HUMAN = HumanMessage("Café\r\nnoir")
 CALL = CallMessage("get_widget_data", {"data_sources": [{"id": "i", "input_args": {"a": 1}}]})
@@ -163,7 +163,7 @@ RESULTS_OF_ALL_GENERATIONS: list[dict[str, Any]] = [
 def test_result_is_the_same_in_every_dialect():
     def read_back(shape: dict[str, Any]) -> bytes:
         tool = {"role": "tool", "function": "get_widget_data", **shape}
-        return canonical(read({"messages": [tool]}).messages[0])
+        return canonical(parse_query({"messages": [tool]}).messages[0])
 
     assert len({read_back(shape) for shape in RESULTS_OF_ALL_GENERATIONS}) == 1
 
@@ -177,7 +177,7 @@ def test_call_is_the_same_as_object_text_or_doubly_encoded_text():
         json.dumps(call, indent=2),
     ]
     hashed = {
-        canonical(read({"messages": [{"role": "ai", "content": content}]}).messages[0])
+        canonical(parse_query({"messages": [{"role": "ai", "content": content}]}).messages[0])
         for content in contents
     }
     assert len(hashed) == 1

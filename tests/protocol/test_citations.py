@@ -8,9 +8,9 @@ from openbb_ai.models import Citation as TheirCitation
 import pytest
 
 from protocol.citations import read_citation
-from protocol.dialects import say
 from protocol.events import Citation, CitationCollection
 from protocol.models import Generation
+from protocol.serializers import serialize
 
 OURS = UUID(int=7)
 THEIRS = "6a097e6b-1d8c-4647-9863-57b23b1e8ad4"
@@ -107,7 +107,7 @@ SAFE = (
 def say_citation(generation: Generation, text: str, key: str = "Link") -> str:
     info = {"type": "web", "name": text, "metadata": {"pages": [{key: text}]}}
     citation = Citation(id=str(OURS), source_info=info, details=({"Name": text, key: [text]},))
-    return "".join(str(data) for _, data in say(CitationCollection((citation,)), generation))
+    return "".join(str(data) for _, data in serialize(CitationCollection((citation,)), generation))
 
 
 @pytest.mark.parametrize("generation", list(Generation))
@@ -133,7 +133,7 @@ def test_a_url_has_a_scheme_that_clients_may_open(url: str):
 
 def test_the_arguments_of_a_widget_stay_those_of_the_client():
     info = {"type": "widget", "metadata": {"input_args": {"url": "javascript:x"}}}
-    [(_, data)] = say(
+    [(_, data)] = serialize(
         CitationCollection((Citation(id=str(OURS), source_info=info),)), Generation.THREE
     )
     assert data["citations"][0]["source_info"] == info

@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from protocol.data.message import MISSING, DataMessage
+from protocol.data import MISSING, DataMessage
 from protocol.models import CallMessage, HumanMessage, Query, ResultMessage
-from protocol.reading import data_messages
-from protocol.requests import UnusableQuery, read
+from protocol.parsing import UnusableQuery, parse_query
 
 ASKED = {"role": "human", "content": "Hello"}
 USER = {"type": "data", "kind": "user", "data": {"age": 30}}
@@ -15,7 +14,7 @@ THIRTY = DataMessage(kind="user", data={"age": 30})
 
 
 def query(*messages: Any, **more: Any) -> Query:
-    return read({"messages": list(messages), **more})
+    return parse_query({"messages": list(messages), **more})
 
 
 def data_of(found: Query) -> list[DataMessage | None]:
@@ -127,7 +126,7 @@ def test_data_alone_asks_nothing():
         ({"type": "data", "description": " "}, "a Data message with data, a schema or a descript"),
         ({"type": "data", "data": 1, "kind": []}, "whose kind and description are text"),
         ({"type": "data", "data": 1, "description": 5}, "whose kind and description are text"),
-        ({"type": "data", "data": 1, "schema": {"type": 5}}, "a Data message with a JSON Schema"),
+        ({"type": "data", "data": 1, "schema": "x"}, "a Data message with a JSON Schema"),
     ],
 )
 def test_what_is_none_is_left_out_and_noted(message, wanted):
@@ -136,43 +135,3 @@ def test_what_is_none_is_left_out_and_noted(message, wanted):
     (note,) = found.notes
     assert note.startswith("`messages[1]` is not ")
     assert wanted in note
-
-
-@pytest.mark.parametrize(
-    ("schema", "size"),
-    [(5, 1), ({"type": "object"}, 2), ({"enum": [1, 2]}, 4), ({"enum": ({"a": 1},)}, 4)],
-    ids=repr,
-)
-def test_schemas_are_checked_while_their_values_are_few(monkeypatch, schema, size):
-    monkeypatch.setattr(data_messages, "schema_fault", lambda schema: "checked")
-    for most, faults in (
-        (size - 1, ["", ""]),
-        (size, ["checked", ""]),
-        (2 * size, ["checked"] * 2),
-    ):
-        monkeypatch.setattr(data_messages, "MOST_CHECKED", most)
-        checks = data_messages.SchemaChecks()
-        assert [checks.fault(schema), checks.fault(schema)] == faults
-
-
-@pytest.mark.parametrize("schema", [{"pattern": "a" * 400}, {"patternProperties": {"a" * 400: {}}}])
-def test_long_texts_of_a_schema_count_as_several_values(monkeypatch, schema):
-    monkeypatch.setattr(data_messages, "schema_fault", lambda schema: "checked")
-    for most, fault in ((11, ""), (13, "checked")):
-        monkeypatch.setattr(data_messages, "MOST_CHECKED", most)
-        assert data_messages.SchemaChecks().fault(schema) == fault
-
-
-def test_very_many_schemas_are_not_checked_one_by_one(monkeypatch):
-    """Checking one takes milliseconds; a request may have thousands, and only a model reads them."""
-    checked: list[Any] = []
-
-    def check(schema: Any) -> str:
-        checked.append(schema)
-        return ""
-
-    monkeypatch.setattr(data_messages, "schema_fault", check)
-    schema = {"properties": {f"p{n}": {"type": "number"} for n in range(30)}}
-    found = query(*[{**USER, "schema": schema}] * 500, ASKED, context=[{**USER, "schema": schema}])
-    assert len(found.context) == 501
-    assert len(checked) * 62 <= data_messages.MOST_CHECKED < (len(checked) + 1) * 62

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from protocol.dialects import payload, say
 from protocol.events import Event, MessageChunk
 from protocol.models import Generation
+from protocol.serializers import payload, serialize
 from protocol.sse import encode
 from tests.protocol.examples import EVENT_CLASSES, example_of
 from tests.protocol.workspace import as_workspace_reads
@@ -60,13 +60,13 @@ def nulls(value: Any) -> Iterator[None]:
 class TestEveryEvent:
     @pytest.mark.parametrize("generation", Generation)
     def test_is_read_by_workspace_as_it_was_said(self, event, whole, generation):
-        said = say(example_of(event, whole=whole), generation)
+        said = serialize(example_of(event, whole=whole), generation)
         sent = b"".join(encode(*one) for one in said)
         assert as_workspace_reads(sent) == list(said)
 
     @pytest.mark.parametrize("generation", Generation)
     def test_is_not_said_to_a_client_that_does_not_know_it(self, event, whole, generation):
-        names = {name for name, _ in say(example_of(event, whole=whole), generation)}
+        names = {name for name, _ in serialize(example_of(event, whole=whole), generation)}
         known = event.understood_since <= generation
         assert names <= {event.name if known else MessageChunk.name}
 
@@ -97,6 +97,6 @@ def test_events_have_names_of_their_own():
     ],
 )
 def test_a_new_event_needs_its_class_only(event, generation, is_told):
-    said = say(event(app={"a": 1, "b": None}), generation)
+    said = serialize(event(app={"a": 1, "b": None}), generation)
     expected = (("copilotTomorrow", {"app": {"a": 1}, "order": 1}),)
     assert said == (expected if is_told else ())

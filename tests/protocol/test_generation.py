@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from protocol.models import Generation
-from protocol.requests import read
+from protocol.parsing import parse_query
 
 HUMAN = {"role": "human", "content": "q"}
 ONE, TWO, THREE = Generation
@@ -41,7 +41,7 @@ ONLY_THREE: dict[str, Any] = {
 def generation_of(
     *messages: dict[str, Any], hint: Generation | None = None, **fields: Any
 ) -> Generation:
-    return read({"messages": [HUMAN, *messages], **fields}, hint=hint).generation
+    return parse_query({"messages": [HUMAN, *messages], **fields}, hint=hint).generation
 
 
 def call(**extra: Any) -> dict[str, Any]:

@@ -1,31 +1,85 @@
-"""What has another shape than the one that is wanted is taken as absent."""
+"""JSON values are coerced, copied and cleaned."""
+
+from collections.abc import Callable
+from math import inf, nan
+from typing import Any
 
 import pytest
 
-from protocol.json import is_number, list_of, object_of, objects_of, text_of, whole_number_of
-
-OBJECT = {"a": 1}
+from protocol.json import (
+    Json,
+    clean_json,
+    clean_text,
+    is_deeper,
+    is_number,
+    list_of,
+    map_scalars,
+    object_of,
+    objects_of,
+    text_of,
+    whole_number_of,
+)
 
 
 @pytest.mark.parametrize(
-    ("value", "shapes"),
+    ("coerce", "fitting", "empty"),
     [
-        ("text", ("text", {}, (), [], None)),
-        (OBJECT, ("", OBJECT, (), [], None)),
-        ([OBJECT, "text", None], ("", {}, [OBJECT, "text", None], [OBJECT], None)),
-        (7, ("", {}, (), [], 7)),
-        (7.0, ("", {}, (), [], None)),
-        (True, ("", {}, (), [], None)),
-        (None, ("", {}, (), [], None)),
+        (text_of, "a", ""),
+        (object_of, {"a": 1}, {}),
+        (list_of, [1], ()),
+        (objects_of, [{"a": 1}], []),
+        (whole_number_of, 5, None),
     ],
 )
-def test_a_value_has_one_shape_and_is_empty_in_the_others(value, shapes):
-    found = (text_of, object_of, list_of, objects_of, whole_number_of)
-    assert tuple(shape(value) for shape in found) == shapes
+@pytest.mark.parametrize("value", [None, True, 5, 1.5, "a", [1], {"a": 1}], ids=str)
+def test_value_of_another_type_counts_as_missing(
+    coerce: Callable[[Json], Any], fitting: Json, empty: Json, value: Json
+) -> None:
+    assert coerce(fitting) == fitting
+    assert coerce(value) == (value if type(value) is type(fitting) and value == fitting else empty)
+
+
+def test_elements_that_are_not_objects_are_skipped() -> None:
+    assert objects_of([1, {"a": 1}, "x", {}]) == [{"a": 1}, {}]
+
+
+@pytest.mark.parametrize(("value", "is_one"), [(1, True), (1.5, True), (True, False), ("1", False)])
+def test_true_and_false_are_not_numbers(value: object, is_one: bool) -> None:
+    assert is_number(value) is is_one
+
+
+def test_scalars_are_changed_in_a_copy() -> None:
+    value: Any = {"a": [1, (2, None)], "b": "x"}
+    assert map_scalars(value, lambda one: one and str(one)) == {"a": ["1", ["2", None]], "b": "x"}
+    assert value == {"a": [1, (2, None)], "b": "x"}
 
 
 @pytest.mark.parametrize(
-    ("value", "is_one"), [(1, True), (1.5, True), (True, False), ("1", False), (None, False)]
+    ("value", "depth"), [("x", 0), (None, 0), ([], 1), ({"a": 1}, 1), ({"a": [[1], {}]}, 3)]
 )
-def test_true_is_no_number(value, is_one):
-    assert is_number(value) is is_one
+def test_depth_is_the_number_of_nested_containers(value: Json, depth: int) -> None:
+    assert not is_deeper(value, than=depth)
+    assert depth == 0 or is_deeper(value, than=depth - 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [("plain", "plain"), ("é😀", "é😀"), ("a\x00b\ud800c😀", "a\ufffdb\ufffdc😀")],
+)
+def test_characters_that_no_database_takes_are_replaced(text: str, clean: str) -> None:
+    assert clean_text(text) == clean
+
+
+def test_json_is_cleaned_in_keys_and_values_at_any_place() -> None:
+    value: Any = {"k\x00": ["\ud800\x00", {"in": ("\udfff",)}], "fine": 1.5, "n": None}
+    assert clean_json(value) == {
+        "k\ufffd": ["\ufffd\ufffd", {"in": ["\ufffd"]}],
+        "fine": 1.5,
+        "n": None,
+    }
+    assert value["k\x00"] == ["\ud800\x00", {"in": ("\udfff",)}]
+
+
+@pytest.mark.parametrize("number", [nan, inf, -inf])
+def test_number_that_json_lacks_becomes_null(number: float) -> None:
+    assert clean_json([number, 0.5, 10**400]) == [None, 0.5, 10**400]

@@ -5,7 +5,6 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
 import pytest
 
 from protocol import json_schema
@@ -27,36 +26,35 @@ def test_the_examples_of_the_docstrings_are_true() -> None:
         ({"$ref": "#/$defs/a", "$defs": {"a": {}}}, ""),
         (5, "$: 5 is not of type 'object', 'boolean'"),
         ({"properties": {"a": {}, "b": {"$ref": "#/properties/a"}}}, ""),
-        ({"$ref": "#/nowhere"}, ""),
-        ({"$ref": "#/anyOf/7", "anyOf": [True]}, ""),
+        ({"$ref": "#/nowhere"}, "$: the reference '#/nowhere' leads to no schema."),
+        (
+            {"$ref": "#/anyOf/7", "anyOf": [True]},
+            "$: the reference '#/anyOf/7' leads to no schema.",
+        ),
         ({"$ref": "#/anyOf/0", "anyOf": [True]}, ""),
-        ({"$ref": "#a~1b~0c", "$defs": {"x": {"$anchor": "a"}}}, ""),
+        ({"$ref": "#a", "$defs": {"x": {"$anchor": "a"}}}, ""),
         ({"$ref": "#/$defs/a~1b~0c%20d", "$defs": {"a/b~c d": {}}}, ""),
         ({"$ref": 5, "properties": {"$ref": {}}}, "$['$ref']: 5 is not of type 'string'"),
         ({"properties": {"$id": {"type": "string"}, "$ref": {}}}, ""),
         (
-            {"$defs": {"a": {"$id": "b"}}},
-            "$: the name 'b' within the schema is not supported.",
-        ),
-        (
             {"$ref": "#/required/0", "required": ["a"]},
-            "$: the reference '#/required/0' leads to what is no schema.",
+            "$: the reference '#/required/0' leads to no schema.",
         ),
         (
             {"$ref": "#/required/x", "required": ["a"]},
-            "$: the reference '#/required/x' leads to what is no schema.",
+            "$: the reference '#/required/x' leads to no schema.",
         ),
         (
             {"$ref": "#/minLength/x", "minLength": 1},
-            "$: the reference '#/minLength/x' leads to what is no schema.",
+            "$: the reference '#/minLength/x' leads to no schema.",
         ),
         (
             {"$dynamicRef": "#/properties", "properties": {"type": {"type": "string"}}},
-            "$: the reference '#/properties' leads to what is no schema.",
+            "$: the reference '#/properties' leads to no schema.",
         ),
         (
             {"$ref": "#/default/a~1b~0c", "default": {"a/b~c": {"minLength": "x"}}},
-            "$: the reference '#/default/a~1b~0c' leads to what is no schema.",
+            "$: the reference '#/default/a~1b~0c' leads to no schema.",
         ),
         (
             {"anyOf": [{"$ref": "file:///x"}]},
@@ -126,70 +124,11 @@ def test_a_schema_without_an_end_is_refused() -> None:
     assert data_faults(1, {"$ref": "#"}) == ("$: the schema refers to itself without an end.",)
 
 
-def test_a_place_is_checked_once_however_many_references_lead_to_it(monkeypatch) -> None:
-    checks: list[Any] = []
-    check = Draft202012Validator.check_schema
+@pytest.mark.parametrize("name", ["pattern", "patternProperties"])
+def test_invalid_pattern_is_refused(name: str) -> None:
+    schema = {"pattern": "("} if name == "pattern" else {name: {"(": {}}}
 
-    def counted(schema: Any, **options: Any) -> None:
-        checks.append(schema)
-        check(schema, **options)
-
-    monkeypatch.setattr(Draft202012Validator, "check_schema", counted)
-    row = {"type": "string"}
-    references = [
-        {"$ref": f"#{one}"} for one in ("", "anchor", "more", "/$defs/row", "/$defs/ro%77")
-    ]
-    assert schema_fault({"anyOf": references, "$defs": {"row": row}}) == ""
-    assert len(checks) == 2
-    assert checks[1] == row
-
-
-def test_places_within_each_other_are_no_target_of_very_many_references() -> None:
-    schema: Any = {"type": "string"}
-    for _ in range(20):
-        schema = {"not": schema}
-    nested = [{"$ref": "#/$defs/deep" + "/not" * depth} for depth in range(20)]
-    whole = {"anyOf": nested, "$defs": {"deep": schema}}
-    assert schema_fault(whole) == "$: its references lead to places within each other too often."
-    whole["anyOf"] = nested[:2]
-    assert schema_fault(whole) == ""
-
-
-@pytest.mark.parametrize(
-    ("schema", "place"),
-    [
-        ({"pattern": "a" * 1001}, "$.pattern: "),
-        ({"patternProperties": {"a" * 1001: {}}}, "$.patternProperties: "),
-        ({"pattern": "("}, "$.pattern: "),
-        ({"type": ["string"] * 9}, "$.type: "),
-        ({"not": {"type": [{"a": one} for one in range(5000)]}}, "$.not.type: "),
-    ],
-)
-def test_what_would_take_long_to_read_is_no_schema(schema: Any, place: str) -> None:
-    assert schema_fault(schema).startswith(place)
-
-
-def test_patterns_of_a_thousand_characters_and_data_like_types_are_fine() -> None:
-    assert schema_fault({"pattern": "a" * 1000, "patternProperties": {"b" * 1000: {}}}) == ""
-    assert schema_fault({"const": {"type": list(range(20))}, "pattern": "^a", "$id": "x"}) == ""
-
-
-@pytest.mark.parametrize(
-    ("items", "is_unique"),
-    [
-        ([], True),
-        ([1, 1.5, "1", True, None, [1], {"a": 1}, [True], {"a": True}, {"b": 1}, 0, False], True),
-        ([1, 1.0], False),
-        ([10**400, 10**400 + 1], True),
-        ([{"a": 1, "b": [2]}, {"b": [2.0], "a": 1}], False),
-        ([["a", "b"], ["b", "a"]], True),
-        ([None, None], False),
-        (["a", ["a"], "a"], False),
-    ],
-)
-def test_elements_are_unique_by_what_they_are(items: list[Any], is_unique: bool) -> None:
-    assert (data_faults(items, {"uniqueItems": True}) == ()) is is_unique
-    assert data_faults(items, {"uniqueItems": False}) == ()
+    assert schema_fault(schema).startswith(f"$.{name}: ")
 
 
 def test_data_is_checked_with_the_path_of_every_fault() -> None:
@@ -233,30 +172,3 @@ def test_an_example_fits_its_own_schema(example: Any) -> None:
 
     assert schema_fault(schema) == ""
     assert data_faults(example, schema) == ()
-
-
-class Counted(list[Any]):
-    """A list that knows how many of its elements were asked for."""
-
-    asked = 0
-
-    def __getitem__(self, place: Any) -> Any:
-        self.asked += 1
-        return super().__getitem__(place)
-
-
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"items": {"type": "object"}},
-        {"anyOf": [{"type": "array", "items": {"type": "object"}}, {"type": "string"}]},
-        {"type": "array", "items": {"oneOf": [{"type": "object"}, {"type": "string"}]}},
-    ],
-)
-def test_of_many_faults_no_more_are_looked_for_than_are_told(schema: Any) -> None:
-    data = Counted(range(100_000))
-
-    faults = data_faults(data, schema)
-
-    assert 1 <= len(faults) <= 10
-    assert data.asked <= 20

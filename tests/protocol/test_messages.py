@@ -18,7 +18,7 @@ from protocol.models import (
     SourceError,
     SourceResult,
 )
-from protocol.requests import read
+from protocol.parsing import parse_query
 
 HUMAN = {"role": "human", "content": "q"}
 TABLE = {"data_type": "object", "parse_as": "table"}
@@ -28,11 +28,11 @@ SAID = {"type": "text", "text": "What moved?"}
 
 
 def messages(*raw: Any) -> tuple[Message, ...]:
-    return read({"messages": list(raw)}).messages
+    return parse_query({"messages": list(raw)}).messages
 
 
 def notes(*raw: Any) -> tuple[str, ...]:
-    return read({"messages": [HUMAN, *raw]}).notes
+    return parse_query({"messages": [HUMAN, *raw]}).notes
 
 
 def results(**fields: Any) -> tuple[SourceResult, ...]:
@@ -89,7 +89,6 @@ def test_call_is_decoded(content: Any, call: CallMessage):
         '{"no": "call"}',
         '{"function": 5}',
         '{"function": "f"',
-        '{"function": "f", "function": "g"}',
         '"a quoted text"',
         "[1, 2]",
         "{" * 2000,
@@ -106,7 +105,9 @@ def test_call_in_a_human_message_is_text():
 
 
 def test_wrong_arguments_of_a_call_are_dropped_with_a_note():
-    query = read({"messages": [{"role": "ai", "content": {"function": "f", "input_arguments": 5}}]})
+    query = parse_query(
+        {"messages": [{"role": "ai", "content": {"function": "f", "input_arguments": 5}}]}
+    )
     assert query.messages == (CallMessage("f"),)
     assert query.notes == (
         "`messages[0].content.input_arguments` is not an object and was left out.",
@@ -217,7 +218,7 @@ AS_TURN = HumanMessage("Read the news.", agent_id="openbb-copilot")
     [[], [{"role": "ai", "content": CALL}], [{"role": "ai", "content": "a", "agent_id": "news"}]],
 )
 def test_task_of_the_orchestrator_is_the_users_turn(after: list):
-    query = read({"messages": [HUMAN, TASK, *after]})
+    query = parse_query({"messages": [HUMAN, TASK, *after]})
     assert query.messages[1] == query.question == AS_TURN
 
 

@@ -35,7 +35,6 @@ from openbb_ai.models import WidgetParam as PeerParam
 from openbb_ai.testing import CopilotResponse
 import pytest
 
-from protocol.dialects import say
 from protocol.events import Event, FunctionCall, MessageChunk, StatusUpdate
 from protocol.manifest import agents_json
 from protocol.models import (
@@ -50,7 +49,8 @@ from protocol.models import (
     SourceData,
     SourceError,
 )
-from protocol.requests import read
+from protocol.parsing import parse_query
+from protocol.serializers import serialize
 from protocol.sse import encode
 from tests.protocol.examples import EXAMPLES
 from tests.protocol.seeds import NEWS_UUID
@@ -71,13 +71,13 @@ PEER_EVENTS = {
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_peer_validates_every_event(name: str):
-    for event, data in say(EXAMPLES[name], Generation.THREE):
+    for event, data in serialize(EXAMPLES[name], Generation.THREE):
         PEER_EVENTS[event].model_validate({"event": event, "data": data})
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_peer_would_write_the_same_data(name: str):
-    for event, data in say(EXAMPLES[name], Generation.THREE):
+    for event, data in serialize(EXAMPLES[name], Generation.THREE):
         peer = PEER_EVENTS[event].model_validate({"event": event, "data": data})
         written = json.loads(peer.model_dump()["data"])
         assert filled(data, written) == written
@@ -96,14 +96,14 @@ def filled(ours: Any, theirs: Any) -> Any:
 
 @pytest.mark.parametrize("name", ["call"])
 def test_peer_validates_the_sources_of_a_call(name: str):
-    [(_, data)] = say(EXAMPLES[name], Generation.THREE)
+    [(_, data)] = serialize(EXAMPLES[name], Generation.THREE)
     arguments: Any = data["input_arguments"]
     [source] = arguments["data_sources"]
     assert DataSourceRequest.model_validate(source).model_dump() == source
 
 
 def test_peers_artifact_is_ours():
-    [(_, data)] = say(EXAMPLES["chart-line"], Generation.THREE)
+    [(_, data)] = serialize(EXAMPLES["chart-line"], Generation.THREE)
     assert ClientArtifact.model_validate(data).chart_params.chartType == "line"  # type: ignore[union-attr]  # a chart
 
 
@@ -116,7 +116,7 @@ def test_peers_helper_reads_an_answer():
         EXAMPLES["citations"],
         EXAMPLES["suggestions"],
     ]
-    stream = b"".join(encode(*said) for e in answer for said in say(e, Generation.THREE))
+    stream = b"".join(encode(*said) for e in answer for said in serialize(e, Generation.THREE))
     response = CopilotResponse(stream.decode().replace('"close":null,"split":true', '"close":1'))
     assert response.text == "Apple rose by 3 %."
     assert [event.event_type for event in response.events] == [
@@ -138,7 +138,7 @@ def test_peers_helper_reads_a_call(generation: Generation):
         input_arguments={"data_sources": [{"widget_uuid": "u", "origin": "o", "id": "i"}]},
         extra_state={"copilot_function_call_arguments": {"a": 1}},
     )
-    [(name, data)] = say(call, generation)
+    [(name, data)] = serialize(call, generation)
     [event] = CopilotResponse(encode(name, data).decode()).function_calls
     assert event.content == data
 
@@ -218,7 +218,7 @@ def peer_request() -> QueryRequest:
 
 @pytest.mark.parametrize("exclude_none", [True, False])
 def test_we_read_what_the_peer_sends(exclude_none: bool):
-    query = read(peer_request().model_dump_json(exclude_none=exclude_none).encode())
+    query = parse_query(peer_request().model_dump_json(exclude_none=exclude_none).encode())
     assert query.generation is Generation.THREE
     assert query.notes == ()
     human, answer, question, call, result = query.messages

@@ -2,7 +2,7 @@
 
 import pytest
 
-from protocol.plain_text import MOST_CELLS, html_text, markdown_table
+from protocol.plain_text import MAX_CELLS, html_text, markdown_table
 
 
 @pytest.mark.parametrize(
@@ -24,15 +24,15 @@ def test_rows_become_a_markdown_table(rows: list, table: str):
 
 
 def test_rows_that_are_too_many_for_a_table_are_counted_in_words():
-    table = markdown_table([{"a": 1, "b": 2}] * (MOST_CELLS // 2 + 3))
-    assert table.count("| 1 | 2 |") == MOST_CELLS // 2
+    table = markdown_table([{"a": 1, "b": 2}] * (MAX_CELLS // 2 + 3))
+    assert table.count("| 1 | 2 |") == MAX_CELLS // 2
     assert table.endswith("| 1 | 2 |\n\n3 more rows are left out: the table is too large.")
 
 
 def test_row_with_more_columns_than_cells_are_allowed_is_shown():
-    wide = dict.fromkeys(map(str, range(MOST_CELLS + 1)), 1)
+    wide = dict.fromkeys(map(str, range(MAX_CELLS + 1)), 1)
     table = markdown_table([wide, wide])
-    assert table.splitlines()[2].count(" 1 |") == MOST_CELLS + 1
+    assert table.splitlines()[2].count(" 1 |") == MAX_CELLS + 1
     assert table.splitlines()[3:] == ["", "1 more rows are left out: the table is too large."]
 
 

@@ -23,4 +23,4 @@ def test_importing_every_module_imports_no_framework():
 
 
 def test_every_module_was_found():
-    assert {"protocol.requests", "protocol.reading.messages", "protocol.sse"} <= set(MODULES)
+    assert {"protocol.parsing", "protocol.message_parsing", "protocol.sse"} <= set(MODULES)

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from protocol.dialects import say
 from protocol.events import FunctionCall, MessageChunk
 from protocol.functions import DataSource, get_widget_data_call, sources_of
 from protocol.manifest import CopilotCard, copilots_json
@@ -18,7 +17,8 @@ from protocol.models import (
     ResultMessage,
     SourceData,
 )
-from protocol.requests import read
+from protocol.parsing import parse_query
+from protocol.serializers import serialize
 from protocol.sse import decode, encode, encode_chunk
 from tests.protocol import seeds
 from tests.protocol.seeds import SEEDS, Seed
@@ -31,26 +31,26 @@ def seed_of(generation: Generation, name: str) -> Seed:
 @pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: f"{seed.generation.value}: {seed.name}")
 class TestEverySeed:
     def test_is_read_in_its_generation_without_a_note(self, seed: Seed):
-        query = read(seed.bytes)
+        query = parse_query(seed.bytes)
         assert query.generation is seed.generation
         assert query.notes == ()
 
     def test_keeps_every_message(self, seed: Seed):
-        assert len(read(seed.bytes).messages) == len(seed.body["messages"])
+        assert len(parse_query(seed.bytes).messages) == len(seed.body["messages"])
 
     def test_means_the_same_when_given_as_an_object(self, seed: Seed):
-        assert read(seed.body) == read(seed.bytes)
+        assert parse_query(seed.body) == parse_query(seed.bytes)
 
     def test_shape_wins_over_a_wrong_hint(self, seed: Seed):
         for hint in Generation:
-            assert read(seed.bytes, hint=hint).generation is seed.generation
+            assert parse_query(seed.bytes, hint=hint).generation is seed.generation
 
     def test_says_what_was_mended(self, seed: Seed):
         assert seed.mended
 
 
 def test_conversation_of_three_messages_is_read():
-    assert read(seed_of(Generation.ONE, "multiple messages").bytes).messages == (
+    assert parse_query(seed_of(Generation.ONE, "multiple messages").bytes).messages == (
         HumanMessage("Hi there."),
         AiMessage("Hi there, I'm a copilot. How are you?"),
         HumanMessage("I'm fine, thank you. What is the weather in Tokyo?"),
@@ -58,14 +58,14 @@ def test_conversation_of_three_messages_is_read():
 
 
 def test_generation_one_context_is_widget_data():
-    items = read(seed_of(Generation.ONE, "context").bytes).context
+    items = parse_query(seed_of(Generation.ONE, "context").bytes).context
     assert [item.name for item in items] == ["Analyst Estimates", "Earnings Transcripts"]
     assert items[0].data == SourceData((DataItem(content="<data>"),))
     assert items[1].metadata["source"] == "Intrinio"
 
 
 def test_generation_one_second_leg_is_a_call_and_its_result():
-    query = read(seed_of(Generation.ONE, "example, second leg").bytes)
+    query = parse_query(seed_of(Generation.ONE, "example, second leg").bytes)
     arguments = {"widget_uuid": seeds.HISTORICAL_UUID}
     assert query.messages[1:] == (
         CallMessage("get_widget_data", arguments),
@@ -77,14 +77,14 @@ def test_generation_one_second_leg_is_a_call_and_its_result():
 
 
 def test_spaces_of_the_translation_do_not_hide_the_message():
-    query = read(seeds.SPACED_OUT_ONE)
+    query = parse_query(seeds.SPACED_OUT_ONE)
     assert query.generation is Generation.ONE
     assert query.question == HumanMessage(" What is the current stock price of AAPL? ")
     assert len(query.widgets.primary) == 1
 
 
 def test_generation_two_second_leg_is_a_call_and_its_result():
-    query = read(seed_of(Generation.TWO, "example, second leg").bytes)
+    query = parse_query(seed_of(Generation.TWO, "example, second leg").bytes)
     call, result = query.messages[1:]
     assert isinstance(call, CallMessage)
     assert isinstance(result, ResultMessage)
@@ -101,7 +101,7 @@ def test_generation_two_second_leg_is_a_call_and_its_result():
 
 
 def test_generation_two_widgets_have_arguments():
-    widgets = read(seed_of(Generation.TWO, "widgets").bytes).widgets
+    widgets = parse_query(seed_of(Generation.TWO, "widgets").bytes).widgets
     assert [widget.input_args() for widget in widgets.all()] == [
         {"ticker": "TSLA"},
         {"ticker": "AAPL", "period": "TTM"},
@@ -110,7 +110,7 @@ def test_generation_two_widgets_have_arguments():
 
 
 def test_generation_three_second_leg_is_a_call_and_its_result():
-    query = read(seed_of(Generation.THREE, "second leg").bytes)
+    query = parse_query(seed_of(Generation.THREE, "second leg").bytes)
     result = query.messages[2]
     assert isinstance(result, ResultMessage)
     assert result.data == (
@@ -135,7 +135,7 @@ def test_chunks_are_written_as_in_the_sources(generation: Generation, deltas: li
     expected = b"".join(
         b'event: copilotMessageChunk\ndata: {"delta":"%b"}\n\n' % delta.encode() for delta in deltas
     )
-    said = [event for delta in deltas for event in say(MessageChunk(delta), generation)]
+    said = [event for delta in deltas for event in serialize(MessageChunk(delta), generation)]
     assert b"".join(encode(name, data) for name, data in said) == expected
     assert b"".join(encode_chunk(delta) for delta in deltas) == expected
     assert [json.loads(text)["delta"] for _, text in decode(expected)] == deltas
@@ -144,7 +144,7 @@ def test_chunks_are_written_as_in_the_sources(generation: Generation, deltas: li
 def test_generation_one_call_holds_what_the_source_shows():
     arguments = get_widget_data_call([DataSource(widget_uuid=seeds.QUOTE_UUID)])
     call = FunctionCall(function="get_widget_data", input_arguments=arguments)
-    [(name, data)] = say(call, Generation.ONE)
+    [(name, data)] = serialize(call, Generation.ONE)
     assert name == "copilotFunctionCall"
     assert data == {
         **seeds.CALL_ONE,
@@ -155,7 +155,7 @@ def test_generation_one_call_holds_what_the_source_shows():
 @pytest.mark.parametrize("shown", [seeds.CALL_TWO, seeds.HISTORICAL_CALL_TWO])
 def test_generation_two_call_is_what_the_source_shows(shown: dict):
     call = FunctionCall(function="get_widget_data", input_arguments=shown["input_arguments"])
-    assert say(call, Generation.TWO) == (("copilotFunctionCall", shown),)
+    assert serialize(call, Generation.TWO) == (("copilotFunctionCall", shown),)
 
 
 @pytest.mark.parametrize("shown", [seeds.COPILOTS_JSON_ONE, seeds.COPILOTS_JSON_TWO])

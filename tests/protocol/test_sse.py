@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from protocol.dialects import say
 from protocol.models import Generation
+from protocol.serializers import serialize
 from protocol.sse import (
     MAX_EVENT_BYTES,
     PING,
@@ -118,7 +118,7 @@ def test_any_mapping_and_sequence_can_be_written():
 
 
 def test_what_is_no_json_is_refused_by_name():
-    with pytest.raises(TypeError, match="set is no JSON value"):
+    with pytest.raises(TypeError, match="set is not a JSON value"):
         encode("e", {"x": {1}})  # type: ignore[dict-item]  # on purpose
 
 
@@ -189,6 +189,6 @@ def test_workspace_would_lose_a_raw_line_separator():
 
 
 def test_whole_answer_is_read_back():
-    said = [pair for event in EXAMPLES.values() for pair in say(event, Generation.THREE)]
+    said = [pair for event in EXAMPLES.values() for pair in serialize(event, Generation.THREE)]
     stream = b"".join(encode(name, data) for name, data in said)
     assert [(name, json.loads(text)) for name, text in decode(stream)] == said

@@ -2,9 +2,9 @@
 
 import pytest
 
-from protocol.dialects import payload, say
 from protocol.events import StatusLevel, StatusUpdate
 from protocol.models import Generation
+from protocol.serializers import payload, serialize
 
 ONE, TWO, THREE = Generation.ONE, Generation.TWO, Generation.THREE
 PLAIN = {"eventType": "INFO", "message": "Busy", "group": "reasoning"}
@@ -15,7 +15,7 @@ OWN_KEYS = (
 
 
 def said(status: StatusUpdate, generation: Generation) -> list[object]:
-    return [data for _, data in say(status, generation)]
+    return [data for _, data in serialize(status, generation)]
 
 
 @pytest.mark.parametrize(("generation", "expected"), [(ONE, []), (TWO, [PLAIN]), (THREE, [PLAIN])])

@@ -20,7 +20,7 @@ from copilot_admin.runs.run import ActiveRun
 from copilot_admin.storage.writer import Deadline
 from copilot_admin.transcripts.store import Accepted, Kept, Opening, Refusal
 from copilot_admin.transcripts.store.record import Ending, Piece, Record
-from protocol.requests import read
+from protocol.parsing import parse_query
 from tests.agent.engine_inputs import make_spec
 from tests.agent.scripted import ScriptedProvider
 from tests.agent.virtual_time import run_at_once
@@ -42,7 +42,9 @@ def question(live: LiveCopilot = LIVE, **changes: Any) -> AdmittedQuery:
     fields: dict[str, Any] = {
         "live": live,
         "caller": Caller(principal="key:7", key_id=7),
-        "query": read({"messages": [{"role": "human", "content": "Hello"}], "timezone": "UTC"}),
+        "query": parse_query(
+            {"messages": [{"role": "human", "content": "Hello"}], "timezone": "UTC"}
+        ),
         "ids": Ids("chat-1", given=True, run_id=RUN),
         "size": 100,
         **changes,

@@ -29,7 +29,7 @@ from copilot_admin.runs import sse_writer as outbox
 from copilot_admin.runs.query_context import AdmittedQuery
 from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.transcripts.store import JOURNAL
-from protocol.requests import read
+from protocol.parsing import parse_query
 from tests.agent.scripted import ScriptedProvider, stalled, text
 from tests.factories import make_published, make_saved
 from tests.live_server import serving, shorten_periodic_tasks
@@ -136,7 +136,7 @@ def test_a_client_that_stops_reading_is_given_up(provider, monkeypatch):
 
     async def scenario() -> None:
         question = AdmittedQuery(
-            live=live, caller=caller, query=read(HELLO), ids=new_ids(b"chat-1"), size=100
+            live=live, caller=caller, query=parse_query(HELLO), ids=new_ids(b"chat-1"), size=100
         )
         await (await open_run.open_run(question)).task
 

@@ -42,7 +42,7 @@ from copilot_admin.rendering.charts import chart_of
 from copilot_admin.rendering.tables import are_rows, table_of
 from copilot_admin.rendering.text import cell_text
 from copilot_admin.transcripts.queries import CallView, EventView, MessageView
-from protocol.data import taken_apart
+from protocol.data import split_rendered
 from protocol.json import Json, JsonObject
 from protocol.plain_text import html_text
 
@@ -158,7 +158,7 @@ def _block(event: EventView, key: str, room: ShownRoom) -> Iterator[Block]:
 
 
 def _seen(event: EventView, key: str, room: ShownRoom) -> SeenData:
-    kind, instance, rest = taken_apart(text_in(event.payload or {}, "text"))
+    kind, instance, rest = split_rendered(text_in(event.payload or {}, "text"))
     content = content_of(rest, key=key, room=room)
     return SeenData(key=key, kind=kind, instance=instance, content=content)
 

@@ -13,8 +13,7 @@ from copilot_admin.rendering.tables import (
     table_of,
 )
 from copilot_admin.rendering.text import pretty_json
-from protocol.json import Json
-from protocol.storable import storable
+from protocol.json import Json, clean_json
 
 MOST_PIECES = 200  # each takes half a millisecond to draw
 MOST_PARSED = 5_000_000  # characters of text that are tried as JSON: a big widget has 300 kB
@@ -84,7 +83,7 @@ def content_of(value: Json, *, key: str, room: ShownRoom = ON_THE_PAGE) -> DataE
 def _unpacked(value: Json) -> Json:
     if isinstance(value, str) and len(value) <= MOST_PARSED and value.lstrip()[:1] in ("[", "{"):
         try:
-            value, _ = storable(json.loads(value))  # an escape may be half a character
+            value = clean_json(json.loads(value))  # an escape may be half a character
         except (ValueError, RecursionError):
             return value
     if isinstance(value, Mapping) and len(value) == 1:

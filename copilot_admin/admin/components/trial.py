@@ -20,8 +20,7 @@ from copilot_admin.transcripts.store.record import Ending
 from copilot_admin.transcripts.store.recorder import Recorder
 from protocol.components import ComponentOutput
 from protocol.events import CitationCollection, Event
-from protocol.json import JsonObject
-from protocol.storable import clean_text
+from protocol.json import JsonObject, clean_text
 
 ROOM = ShownRoom(rows=200, cell=1_000, text=100_000)  # nothing else is on the page
 MOST_RAW = 4_000  # characters of one output

@@ -27,8 +27,8 @@ from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.import_export.loading import json_fault
 from copilot_admin.models import Copilot
-from protocol.data import layout
 from protocol.json import JsonObject
+from protocol.json_layout import layout
 from protocol.strict_json import MalformedJson, loads
 
 MOST_CHARACTERS = 2_000_000

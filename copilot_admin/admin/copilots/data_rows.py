@@ -12,10 +12,10 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.admin.common.rows import RowForm
 from copilot_admin.copilots.data_fit import FitNotTold, fit_faults
 from copilot_admin.import_export.loading import json_fault
-from protocol.data import KIND, MISSING, Missing, layout
-from protocol.json import Json
+from protocol.data import KIND, MISSING, Missing
+from protocol.json import Json, clean_json
+from protocol.json_layout import layout
 from protocol.json_schema import schema_fault, schema_from
-from protocol.storable import storable
 from protocol.strict_json import MalformedJson, loads
 
 KIND_RULE = RegexValidator(
@@ -129,7 +129,7 @@ class DataNoteRow(RowForm):
             raise forms.ValidationError(
                 _("This is no JSON. %(fault)s"), params={"fault": json_fault(error)}
             ) from error
-        return layout(storable(value)[0])
+        return layout(clean_json(value))
 
 
 def with_schema(sent: QueryDict) -> QueryDict:
@@ -143,5 +143,5 @@ def with_schema(sent: QueryDict) -> QueryDict:
     except (MalformedJson, UnicodeEncodeError):
         return sent
     filled = sent.copy()
-    filled[f"{prefix}-schema"] = layout(storable(schema_from(example))[0])
+    filled[f"{prefix}-schema"] = layout(clean_json(schema_from(example)))
     return filled

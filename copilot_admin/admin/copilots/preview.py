@@ -12,7 +12,7 @@ from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.agent.values.document import data_note
 from copilot_admin.copilots.remote_images import is_address
 from copilot_admin.models import Copilot
-from protocol.data import folded, render
+from protocol.data import fold, render
 from protocol.features import FEATURES
 
 
@@ -107,7 +107,7 @@ def preview_of_form(form: CopilotForm, *, image: str) -> Preview:
 
 def _notes(rows: Sequence[Mapping[str, Any]], *, merging: bool) -> tuple[str, ...]:
     notes = [data_note(row) for row in rows if row.get("enabled") is not False]
-    return tuple(map(render, folded(notes, merging=merging)))
+    return tuple(map(render, fold(notes, merging=merging)))
 
 
 def _good_rows(formset: RowFormSet) -> Sequence[Mapping[str, Any]]:

@@ -51,8 +51,8 @@ from copilot_admin.runs.tasks import Stop
 from copilot_admin.transcripts.feedback import GivenFeedback, keep
 from copilot_admin.transcripts.queries import read_outline, read_tree, read_turns
 from protocol.models import Query
-from protocol.requests import UnusableQuery, read
-from protocol.strict_json import MalformedJson, parse
+from protocol.parsing import UnusableQuery, parse_query
+from protocol.strict_json import MalformedJson, loads
 
 
 def sent_query(request: HttpRequest) -> bytes:
@@ -92,7 +92,7 @@ def query_of_form(
 
 
 def _query(body: bytes) -> Query:
-    reading = partial(read, max_messages=settings.MAX_MESSAGES)
+    reading = partial(parse_query, max_messages=settings.MAX_MESSAGES)
     try:
         return reading(body)
     except MalformedJson as error:
@@ -225,7 +225,7 @@ def save(request: HttpRequest, pk: int) -> JsonResponse:
     if copilot is None:
         return _refusal(_("This copilot is gone."), status=404)
     try:
-        entry = read_question(parse(sent_json(request, FIELD)).value)
+        entry = read_question(loads(sent_json(request, FIELD)))
         with transaction.atomic():
             saved = add_question(copilot, entry, origin=origin_of(request.POST))
             on, facts = Subject.of(saved), {"copilot": copilot.slug}

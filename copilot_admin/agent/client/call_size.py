@@ -51,7 +51,7 @@ def at_once(sources: Iterable[DataSource]) -> tuple[DataSource, ...]:
     for source in sources:
         if len(taken) == MOST_SOURCES:
             break
-        left = room_left([source.asked()], room=room, text=1)
+        left = room_left([source.to_json()], room=room, text=1)
         if left >= 0:
             taken.append(source)
             room = left

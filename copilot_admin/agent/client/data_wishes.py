@@ -145,7 +145,7 @@ def data_call(
 def _wish(call: ToolCall, wanted: WantedWidget, *, widgets: NamedWidgets) -> DataWish:
     widget = widgets.find(wanted.id, params=wanted.params)
     source = source_for(widget, params=wanted.params)
-    check_arguments(call.name, source.asked())
+    check_arguments(call.name, source.to_json())
     return DataWish(call, wanted, widget, source)
 
 

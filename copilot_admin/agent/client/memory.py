@@ -12,8 +12,7 @@ from copilot_admin.agent.values.model_call import CallExtras, ToolCall
 from copilot_admin.agent.values.turn import messages_of_turn
 from protocol.canonical import canonical
 from protocol.json import Json, JsonObject
-from protocol.models import Query, ResultMessage
-from protocol.time_zones import LONGEST_NAME
+from protocol.models import MAX_ZONE_CHARACTERS, Query, ResultMessage
 
 
 def holders(engine_input: EngineInput) -> tuple[Holder, ...]:
@@ -102,7 +101,7 @@ def memory_of(
     zone = query.timezone or ""
     addresses_fit = sum(map(len, query.urls)) <= MOST_ADDRESSES
     memory = Memory(
-        timezone=query.timezone if len(zone) <= LONGEST_NAME else None,
+        timezone=query.timezone if len(zone) <= MAX_ZONE_CHARACTERS else None,
         urls=query.urls if addresses_fit else (),
         selected_skills=tuple(_fitting_skills(query.selected_skills)),
         workspace_state=_fitting_state(query.workspace_state),

@@ -19,8 +19,8 @@ from copilot_admin.agent.values.spec import CopilotSpec, Timeouts
 from copilot_admin.errors import RunError
 from protocol.events import PromptSuggestions
 from protocol.features import CustomFeature, CustomFeatureType
+from protocol.json import clean_text
 from protocol.models import Generation, Query
-from protocol.storable import clean_text
 
 _LONGEST = 100  # characters of a value in a note
 

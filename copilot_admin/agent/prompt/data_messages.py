@@ -20,12 +20,11 @@ from copilot_admin.agent.prompt.data_text import item_text, within
 from copilot_admin.agent.prompt.item_forms import form_note
 from copilot_admin.agent.values.spec import CopilotSpec, DataMessagePolicy
 from copilot_admin.agent.values.turn import Fetched, fetched_by, fetched_in_turn
-from protocol.data import DataMessage, folded, render
+from protocol.data import DataMessage, fold, render
 from protocol.functions import WIDGET_DATA_FUNCTIONS
-from protocol.json import Json
+from protocol.json import Json, is_deeper
 from protocol.json_tokens import has_more_tokens
 from protocol.models import ContextItem, DataItem, Query, ResultMessage, SourceData, Widget
-from protocol.walk import is_deeper
 
 _WIDGET_DATA = "widget_data"
 # Of data that is laid out; what is deeper or has more values stays the text it came as.
@@ -63,9 +62,9 @@ def data_blocks(spec: CopilotSpec, query: Query, *, limit: int) -> DataBlocks:
         return DataBlocks()
     merging = spec.data_messages.merge
     moving = {one.identity for one in derived} if merging else set()
-    frozen = folded([one for one in spec.data if one.identity not in moving], merging=merging)
+    frozen = fold([one for one in spec.data if one.identity not in moving], merging=merging)
     others = [one for one in spec.data if one.identity in moving]
-    client = folded([*others, *derived], merging=merging)
+    client = fold([*others, *derived], merging=merging)
     fitted = within(client, limit)
     told = _told_before(query, several=several) if spec.data_messages.results else frozenset()
     cuts = (

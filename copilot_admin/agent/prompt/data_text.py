@@ -10,8 +10,9 @@ from copilot_admin.agent.documents.registry import format_of
 from copilot_admin.agent.files.pictures import IMAGE_TYPES
 from copilot_admin.agent.prompt.item_forms import form_note, plain_content
 from copilot_admin.agent.prompt.rows import first_rows
-from protocol.data import MISSING, DataMessage, fitting, render
+from protocol.data import MISSING, DataMessage, render
 from protocol.json import Json
+from protocol.json_layout import count_fitting
 from protocol.models import (
     CommandResult,
     DataItem,
@@ -157,12 +158,12 @@ def _fitted(message: DataMessage, limit: int) -> Fitted:
         text = render(message)
         return Fitted(text) if len(text) <= limit else _without_data(message)
     count = len(found.rows)
-    if fitting(found.rows, limit=limit - len(render(found.only(0)))) == count:
+    if count_fitting(found.rows, limit=limit - len(render(found.only(0)))) == count:
         text = render(message)
         if len(text) <= limit:
             return Fitted(text)
     frame = render(_noted(found.only(0), found.notice(count)))  # with the longest notice there is
-    kept = fitting(found.rows, limit=limit - len(frame))
+    kept = count_fitting(found.rows, limit=limit - len(frame))
     while kept:
         notice = found.notice(kept)
         text = render(_noted(found.only(kept), notice))

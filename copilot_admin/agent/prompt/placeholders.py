@@ -13,8 +13,7 @@ from copilot_admin.agent.llm.model_choice import option
 from copilot_admin.agent.prompt.code_spans import code_spans
 from copilot_admin.agent.values.spec import CopilotSpec
 from protocol.features import CustomFeature, CustomFeatureType
-from protocol.models import Query, Widget
-from protocol.time_zones import time_zone
+from protocol.models import Query, Widget, find_time_zone
 
 _OPENING, _CLOSING = "{{", "}}"
 _FIXED = frozenset(
@@ -93,7 +92,7 @@ def fill(
     """
     if _OPENING not in prompt:
         return prompt
-    zone = time_zone(query.timezone or DEFAULT_TIMEZONE) or ZoneInfo(DEFAULT_TIMEZONE)
+    zone = find_time_zone(query.timezone or DEFAULT_TIMEZONE) or ZoneInfo(DEFAULT_TIMEZONE)
     local = now.astimezone(zone)
     values = {
         "copilot.name": spec.name,

@@ -10,9 +10,8 @@ from pydantic import BaseModel, ValidationError
 from copilot_admin.agent.toolkits.texts import cut, quoted
 from copilot_admin.agent.values.model_call import ToolCall
 from copilot_admin.errors import CopilotError
-from protocol.json import JsonObject
+from protocol.json import JsonObject, is_deeper
 from protocol.json_schema import self_contained
-from protocol.walk import is_deeper
 
 _Model = TypeVar("_Model", bound=BaseModel)
 MAX_MISTAKES = 2  # a model that repeats a mistake after it was explained will repeat it again

@@ -8,7 +8,7 @@ from typing import Any, assert_never, cast
 from copilot_admin.agent.files.pictures import IMAGE_TYPES
 from copilot_admin.storage.blobs import MIN_BLOB_BYTES, BlobValue, to_blob
 from copilot_admin.storage.sql import fetch_row
-from protocol.json import Json, JsonObject
+from protocol.json import Json, JsonObject, clean_json, clean_text
 from protocol.models import (
     AiMessage,
     CallMessage,
@@ -23,7 +23,6 @@ from protocol.models import (
     SourceResult,
 )
 from protocol.redaction import redact, redact_text
-from protocol.storable import clean_text, storable
 
 MAX_IMAGE_DEPTH = 6  # levels between a request and an item of its context
 MAX_AGENT_CHARACTERS = 200
@@ -109,7 +108,7 @@ def _image_note(item: JsonObject) -> str:
 
 
 def _serialize_json(value: JsonObject) -> StoredContent:
-    clean, _ = storable(redact(value))
+    clean = clean_json(redact(value))
     blob = to_blob(clean)
     if len(blob.data) > MIN_BLOB_BYTES:
         return StoredContent(blob=blob)

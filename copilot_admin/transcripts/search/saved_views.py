@@ -16,7 +16,7 @@ from copilot_admin.transcripts.filters.registry import BY_NAME
 from copilot_admin.transcripts.search.chosen import read_filters
 from copilot_admin.transcripts.search.finding import scope_of
 from copilot_admin.transcripts.search.phrases import as_read
-from protocol.storable import clean_text
+from protocol.json import clean_text
 
 SEARCHED = "q"
 MOST_VIEWS = 40  # shown: own and shared

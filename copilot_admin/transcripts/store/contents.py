@@ -12,7 +12,6 @@ from copilot_admin.agent.values.engine_input import (
     Thought,
 )
 from copilot_admin.models import OTHER_EVENT, EventType
-from protocol.dialects import payload
 from protocol.events import (
     CitationCollection,
     Event,
@@ -22,6 +21,7 @@ from protocol.events import (
     StatusUpdate,
 )
 from protocol.json import Json, JsonObject
+from protocol.serializers import payload
 
 _EVENT_TYPES: Mapping[type[Event], EventType] = {
     StatusUpdate: EventType.STATUS,

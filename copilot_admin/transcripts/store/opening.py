@@ -35,8 +35,7 @@ from copilot_admin.transcripts.store.requests import FIELDS, split_request
 from copilot_admin.transcripts.store.rollups import uncount_runs
 from copilot_admin.transcripts.store.users import row_of
 from copilot_admin.transcripts.store.values import BOOT_ID, Accepted, Opening, Refusal
-from protocol.json import JsonObject
-from protocol.storable import clean_text
+from protocol.json import JsonObject, clean_text
 
 _INSERT_RUN = """
 INSERT INTO copilot_admin_run (

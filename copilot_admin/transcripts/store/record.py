@@ -6,10 +6,8 @@ from typing import cast
 
 from copilot_admin.agent.values.model_call import Usage
 from copilot_admin.models import Outcome
-from protocol.json import Json, JsonObject
+from protocol.json import Json, JsonObject, clean_json, clean_text
 from protocol.models import CallMessage
-from protocol.storable import clean_text, storable
-from protocol.walk import finite, rebuild
 
 CLEANED = "Characters that cannot be stored were replaced with U+FFFD in the answer."
 
@@ -109,8 +107,7 @@ def cleaned(record: Record) -> Record:
 
 def fit_json(value: Json) -> Json:
     """The JSON value as every database takes it: no NUL, no lone surrogate, no NaN."""
-    fit, _ = storable(value)
-    return rebuild(fit, scalar=finite)
+    return clean_json(value)
 
 
 def _clean_entry(entry: Entry) -> Entry:

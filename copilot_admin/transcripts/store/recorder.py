@@ -18,11 +18,10 @@ from copilot_admin.transcripts.store.record import (
     without_content,
 )
 from copilot_admin.transcripts.store.token_sums import sums_by_model
-from protocol.dialects import echo_of, say
 from protocol.events import Event, FunctionCall, MessageChunk
-from protocol.json import Json, JsonObject
+from protocol.json import Json, JsonObject, clean_text
 from protocol.models import Generation
-from protocol.storable import clean_text
+from protocol.serializers import echo_of, serialize
 from protocol.walk import weighs_more
 from protocol.weights import values_of
 
@@ -171,5 +170,7 @@ def _merged(entries: Iterable[Entry]) -> Iterable[Entry]:
 
 def _said_as_text(event: Event, generation: Generation) -> str:
     return "".join(
-        str(data["delta"]) for name, data in say(event, generation) if name == MessageChunk.name
+        str(data["delta"])
+        for name, data in serialize(event, generation)
+        if name == MessageChunk.name
     )

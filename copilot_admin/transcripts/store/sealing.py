@@ -19,10 +19,9 @@ from copilot_admin.transcripts.store.keys import hash_key
 from copilot_admin.transcripts.store.record import Entry, Record
 from copilot_admin.transcripts.store.token_sums import sum_of
 from protocol.canonical import Kind, kind_of
-from protocol.json import Json, JsonObject
+from protocol.json import Json, JsonObject, clean_text
 from protocol.models import AiMessage, CallMessage, Message
 from protocol.redaction import redact, redact_text
-from protocol.storable import clean_text
 
 TOKENS = ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")  # of a run
 LONGEST_MODEL = 200  # characters of a model, as of a run's

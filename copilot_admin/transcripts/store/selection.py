@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 import json
 
+from protocol.fields import Notes
 from protocol.json import Json, JsonObject
-from protocol.reading.notes import Notes
-from protocol.reading.options import read_options
-from protocol.reading.widgets import read_widgets
+from protocol.parsing import parse_options, parse_widgets
 
 
 def selection_of(env: JsonObject) -> frozenset[str]:
@@ -16,14 +15,14 @@ def selection_of(env: JsonObject) -> frozenset[str]:
         env: The request without its messages.
     """
     notes = Notes()  # of a request that was read before
-    widgets = read_widgets(env.get("widgets"), notes=notes)
+    widgets = parse_widgets(env.get("widgets"), notes=notes)
     groups = (widgets.primary, widgets.secondary, widgets.extra)
     offered = (
         (place, widget.ref, widget.input_args())
         for place, group in enumerate(groups)
         for widget in group
     )
-    chosen = read_options(env.get("workspace_options"), notes=notes).items()
+    chosen = parse_options(env.get("workspace_options"), notes=notes).items()
     return frozenset(map(_written, [*offered, *chosen, *_sent_along(env.get("context"))]))
 
 

@@ -6,8 +6,6 @@ from uuid import uuid4
 
 from copilot_admin.agent.values.engine_input import DataSeen, FileRead, ServerTool, Thought
 from copilot_admin.models import Conversation, Outcome
-from protocol.data import layout
-from protocol.dialects import echo_of
 from protocol.events import (
     ArtifactType,
     Citation,
@@ -19,6 +17,7 @@ from protocol.events import (
     StatusUpdate,
 )
 from protocol.json import Json, JsonObject
+from protocol.json_layout import layout
 from protocol.models import (
     CallMessage,
     DataItem,
@@ -27,6 +26,7 @@ from protocol.models import (
     SourceData,
     SourceError,
 )
+from protocol.serializers import echo_of
 from tests.transcripts.store.journaling import Asked, Client, ai, ending, human
 
 PRICES = [

@@ -283,7 +283,7 @@ def test_widget_without_uuid_is_asked_by_origin_and_id():
     widget = make_widget(uuid=None)
     query = make_query(widgets=Widgets(primary=(widget,)))
     wanted = asked('{"widgets": [{"id": "OpenBB API/prices_1"}]}', query=query)
-    assert wanted.sources[0].asked() == {
+    assert wanted.sources[0].to_json() == {
         "origin": "OpenBB API",
         "id": "prices_1",
         "input_args": {"symbol": "SYM1"},

@@ -15,10 +15,10 @@ from copilot_admin.agent.client_functions.registry import (
 )
 from copilot_admin.agent.values.model_call import ToolCall
 from copilot_admin.agent.values.spec import WidgetDataMode
-from protocol.dialects import say
 from protocol.events import FunctionCall, MessageChunk
 from protocol.features import FEATURE_KEYS
 from protocol.models import Generation
+from protocol.serializers import serialize
 from tests.agent.client_functions.samples import FULL_QUERY, SAMPLES, made_call, tools_of
 from tests.agent.engine_inputs import make_engine_input, make_query, make_spec, outputs_of
 from tests.agent.scripted import ScriptedProvider, Step, call, text
@@ -59,7 +59,7 @@ def test_a_call_is_sent_or_answered_here(name, sample):
     assert isinstance(event, FunctionCall)
     assert event.function == name
     assert event.extra_state["copilot_function_call_arguments"] == event.input_arguments
-    [(_, data)] = say(event, Generation.THREE)
+    [(_, data)] = serialize(event, Generation.THREE)
     assert data["function"] == name
     if name in PEER:
         assert FunctionCallSSE.model_validate({"data": data}).data.function == name

@@ -39,9 +39,7 @@ from protocol.models import (
     WidgetParam,
     Widgets,
 )
-from protocol.reading.context import read_context
-from protocol.reading.data_messages import SchemaChecks
-from protocol.reading.notes import Notes
+from protocol.parsing import parse_query
 from tests.agent.engine_inputs import (
     PROVIDER,
     data,
@@ -226,7 +224,7 @@ def test_a_client_may_send_data_messages_of_its_own() -> None:
         {"role": "system", "content": {"type": "data", "kind": "a\n## b", "data": 1}},
         {"name": "Table", "data": {"content": "x"}},
     ]
-    context = read_context(raw, notes=Notes(), schemas=SchemaChecks())
+    context = parse_query({"messages": [{"role": "human", "content": "q"}], "context": raw}).context
 
     texts = seen(make_query(context=context), data=(NOTE,))
 

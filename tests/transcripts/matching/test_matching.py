@@ -12,7 +12,7 @@ from copilot_admin.transcripts.matching import matching
 from copilot_admin.transcripts.store.opening import accept, prepare
 from protocol.events import ArtifactType, MessageArtifact, StatusUpdate
 from protocol.models import AiMessage, CallMessage, Generation, HumanMessage, Message
-from protocol.requests import read
+from protocol.parsing import parse_query
 from tests.transcripts.store.journaling import (
     Client,
     ai,
@@ -188,7 +188,7 @@ def test_an_answer_with_the_markers_of_the_client_is_recognised(trace_id):
             {"role": "human", "content": "More"},
         ]
     }
-    asked = client.ask(*read(json.dumps(body).encode()).messages)
+    asked = client.ask(*parse_query(json.dumps(body).encode()).messages)
     assert [row[1] for row in shape(asked.conversation)] == ["human", "ai", "human"]
     assert not Node.objects.filter(echo_differs=True).exists()
 

@@ -26,7 +26,7 @@ from protocol.models import (
     SourceData,
     SourceError,
 )
-from protocol.requests import read
+from protocol.parsing import parse_query
 from tests.transcripts.store.journaling import (
     Client,
     ai,
@@ -204,7 +204,7 @@ def test_secrets_do_not_reach_the_tables():
         "api_keys": {"openai_api_key": "canary"},
         "tools": [{"name": "t", "url": signed, "auth_token": "canary"}],
     }  # fmt: skip
-    query = read(json.dumps(body).encode())
+    query = parse_query(json.dumps(body).encode())
     client.ask(*query.messages, env=query.env).answer(f"It is at {signed}")
     assert "canary" not in everything_stored()
     assert "files.example" in everything_stored()

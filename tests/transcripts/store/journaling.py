@@ -18,7 +18,6 @@ from copilot_admin.transcripts.store.record import Ending, Record
 from copilot_admin.transcripts.store.recorder import Recorder
 from copilot_admin.transcripts.store.rollups import count_finished_runs
 from copilot_admin.transcripts.store.sealing import seal
-from protocol.dialects import echo_of
 from protocol.events import FunctionCall, MessageChunk
 from protocol.models import (
     AiMessage,
@@ -31,6 +30,7 @@ from protocol.models import (
     ResultMessage,
     SourceData,
 )
+from protocol.serializers import echo_of
 from tests.factories import make_version
 
 START = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)

@@ -39,10 +39,10 @@ from copilot_admin.transcripts.store.opening import accept, prepare
 from copilot_admin.transcripts.store.reaping import INTERRUPTED, reap
 from copilot_admin.transcripts.store.recorder import Recorder
 from copilot_admin.transcripts.store.sealing import seal
-from protocol.dialects import echo_of
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
 from protocol.models import DataItem, FileReference, Generation, ResultMessage, SourceData
-from protocol.requests import read
+from protocol.parsing import parse_query
+from protocol.serializers import echo_of
 from tests.polling import HANGS_SECONDS
 from tests.transcripts.store.journaling import (
     Client,
@@ -280,7 +280,7 @@ class TestSecrets:
             "urls": [f"https://files.test/a.pdf?X-Amz-Signature={CANARY}&page=1"],
             "authorization": CANARY,
         }
-        query = read(json.dumps(body).encode())
+        query = parse_query(json.dumps(body).encode())
         client = Client()
         opening = client.opening(*query.messages)
         accept(prepare(type(opening)(**{**_fields(opening), "query": query})))
@@ -330,7 +330,7 @@ def test_where_content_is_not_kept_none_reaches_the_database(logging):
 @pytest.mark.database
 def test_what_a_database_refuses_is_replaced_and_noted():
     body = json.dumps({"messages": [{"role": "human", "content": "a\0b \ud800 " + "9" * 30}]})
-    query = read(body.encode())
+    query = parse_query(body.encode())
     client = Client(trace_id="chat-1")
     opening = client.opening(*query.messages)
     accept(prepare(type(opening)(**{**_fields(opening), "query": query})))

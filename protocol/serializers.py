@@ -1,10 +1,10 @@
-"""Say an event in the words of the client's generation.
+"""Events as the data of the client's generation.
 
-Source: the response events of the three generations of the copilot protocol. What an older client
-does not know becomes something it shows (a table becomes Markdown text) or is left out.
+Source: the response events of the three generations of the copilot protocol. An event that an older
+client doesn't know becomes something it shows (a table becomes Markdown text) or is left out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from enum import Enum
 from typing import assert_never
@@ -24,11 +24,10 @@ from protocol.functions import WIDGET_DATA_FUNCTIONS, DataSource, data_sources
 from protocol.json import Json, JsonObject
 from protocol.models import CallMessage, Generation
 from protocol.plain_text import html_text, inert, markdown_table, sources_line
-from protocol.walk import rebuild
 
 # The client uses these keys for itself; in the details of a step they would only be noise.
 _HIDDEN_DETAILS = frozenset(
-    {
+    [
         "lastupdated",
         "source",
         "id",
@@ -41,84 +40,87 @@ _HIDDEN_DETAILS = frozenset(
         "category",
         "subcategory",
         "transcript_url",
-    }
+    ]
 )
 _ROUND_CHARTS = frozenset({"pie", "donut"})  # generation 2 draws lines, bars and points only
 _OWN_NULLS = frozenset({"input_args", "content"})  # the client's arguments and table cells
 
 
-def say(event: Event, generation: Generation) -> tuple[WireEvent, ...]:
-    """Translate one event for a client.
+def serialize(event: Event, generation: Generation) -> tuple[WireEvent, ...]:
+    """Return the events to send for one event, in order.
 
     Args:
-        event: What to say, as generation 3 means it.
-        generation: The dialect of the client.
-
-    Returns:
-        The events to send, in order; none if the client has nothing to show for it.
+        event: An event of generation 3.
+        generation: The dialect of the client; it may have nothing to show for the event.
     """
     if isinstance(event, CitationCollection):
         event = CitationCollection(tuple(map(break_unsafe_urls, event.citations)))
     match generation:
         case Generation.ONE:
-            return _say_one(event)
+            return _for_generation_one(event)
         case Generation.TWO:
-            return _say_two(event)
+            return _for_generation_two(event)
         case Generation.THREE:
-            return (_wire(event, payload(event)),)
+            return ((event.name, payload(event)),)
     assert_never(generation)
 
 
 def payload(event: Event) -> dict[str, Json]:
-    """The data of an event in generation 3: its fields without nulls and empty defaults."""
+    """Return the data of an event in generation 3: its fields without nulls and empty defaults."""
     match event:
         case MessageChunk(delta):
             return {"delta": delta}
-        case FunctionCall(input_arguments=arguments):
-            return {**_generic(event), "input_arguments": _asked(event.function, arguments)}
+        case FunctionCall(function=function, input_arguments=arguments):
+            return {**_to_object(event), "input_arguments": _call_arguments(function, arguments)}
         case StatusUpdate(details=[_, *_]):
-            return _with_details(_generic(event), event.details)
-    return _generic(event)
+            data = _to_object(event)
+            shown: list[Json] = [one for one in map(_shown_detail, event.details) if one]
+            if shown:
+                return {**data, "details": shown}
+            del data["details"]
+            return data
+    return _to_object(event)
 
 
 def echo_of(call: FunctionCall, generation: Generation) -> CallMessage:
-    """The message by which a client of this generation repeats the call in its next request."""
-    data = say(call, generation)[0][1]
+    """Return the message by which a client repeats a call in its next request."""
+    data = serialize(call, generation)[0][1]
     arguments = data["input_arguments"]
     return CallMessage(call.function, arguments if isinstance(arguments, Mapping) else {})
 
 
-def _say_one(event: Event) -> tuple[WireEvent, ...]:
+def _for_generation_one(event: Event) -> tuple[WireEvent, ...]:
     match event:
         case FunctionCall():
-            return (_wire(event, _call_one(event)),)
+            return ((event.name, _call_one(event)),)
         case MessageArtifact():
             return _chunk(_artifact_text(event))
         case CitationCollection(citations):
-            named = sources_line(one.source_info for one in citations)
-            return _chunk(inert(named)) if citations else ()
-    return _as_understood(event, Generation.ONE)
+            sources = sources_line(one.source_info for one in citations)
+            return _chunk(inert(sources)) if citations else ()
+    return _if_known(event, Generation.ONE)
 
 
-def _say_two(event: Event) -> tuple[WireEvent, ...]:
+def _for_generation_two(event: Event) -> tuple[WireEvent, ...]:
+    data: Mapping[str, Json]
     match event:
         case FunctionCall():
-            return (_wire(event, _call_two(event)),)
+            data = _call_two(event)
+        case StatusUpdate(hidden=True):
+            return ()
         case StatusUpdate():
-            return () if event.hidden else (_wire(event, _status_two(event)),)
+            data = _status_two(event)
         case MessageArtifact():
-            return (_wire(event, _artifact_two(event)),)
+            data = _artifact_two(event)
         case CitationCollection():
-            return (_wire(event, _citations_two(event)),)
-    return _as_understood(event, Generation.TWO)
+            data = {"citations": [_citation_two(_to_object(one)) for one in event.citations]}
+        case _:
+            return _if_known(event, Generation.TWO)
+    return ((event.name, data),)
 
 
-def _as_understood(event: Event, generation: Generation) -> tuple[WireEvent, ...]:
-    return (_wire(event, payload(event)),) if event.understood_since <= generation else ()
-
-
-def _wire(event: Event, data: Mapping[str, Json]) -> WireEvent:
-    return event.name, data
+def _if_known(event: Event, generation: Generation) -> tuple[WireEvent, ...]:
+    return ((event.name, payload(event)),) if event.understood_since <= generation else ()
 
 
 def _chunk(text: str) -> tuple[WireEvent, ...]:
@@ -126,27 +128,27 @@ def _chunk(text: str) -> tuple[WireEvent, ...]:
 
 
 def _call_one(call: FunctionCall) -> dict[str, Json]:
-    sources = _sources(call)
+    sources = _widget_sources(call.function, call.input_arguments)
     if not sources or not sources[0].widget_uuid:
         return payload(call)
-    asked: JsonObject = {"widget_uuid": sources[0].widget_uuid}
+    arguments: JsonObject = {"widget_uuid": sources[0].widget_uuid}
     return {
         "function": call.function,
-        "input_arguments": asked,
-        "copilot_function_call_arguments": asked,
+        "input_arguments": arguments,
+        "copilot_function_call_arguments": arguments,
         **_extra_state(call),
     }
 
 
 def _call_two(call: FunctionCall) -> dict[str, Json]:
-    sources = _sources(call)
+    sources = _widget_sources(call.function, call.input_arguments)
     if not sources:
         return payload(call)
-    named: list[Json] = [{"origin": one.origin, "widget_id": one.id} for one in sources]
+    widgets: list[Json] = [{"origin": one.origin, "widget_id": one.id} for one in sources]
     return {
         "function": call.function,
-        "input_arguments": _asked(call.function, call.input_arguments),
-        "copilot_function_call_arguments": {"data_sources": named},
+        "input_arguments": _call_arguments(call.function, call.input_arguments),
+        "copilot_function_call_arguments": {"data_sources": widgets},
         **_extra_state(call),
     }
 
@@ -155,41 +157,26 @@ def _extra_state(call: FunctionCall) -> dict[str, Json]:
     return {"extra_state": _without_nulls(call.extra_state)} if call.extra_state else {}
 
 
-def _sources(call: FunctionCall) -> tuple[DataSource, ...]:
-    known = call.function in WIDGET_DATA_FUNCTIONS
-    return data_sources(call.input_arguments) if known else ()
+def _widget_sources(function: str, arguments: JsonObject) -> tuple[DataSource, ...]:
+    return data_sources(arguments) if function in WIDGET_DATA_FUNCTIONS else ()
 
 
-def _asked(function: str, arguments: JsonObject) -> Json:
+def _call_arguments(function: str, arguments: JsonObject) -> Json:
     """Arguments without nulls; the source objects hold exactly what every known client accepts."""
-    sources = data_sources(arguments) if function in WIDGET_DATA_FUNCTIONS else ()
-    if sources:
-        return {"data_sources": [source.asked() for source in sources]}
+    if sources := _widget_sources(function, arguments):
+        return {"data_sources": [source.to_json() for source in sources]}
     return _without_nulls(arguments)
 
 
-def _shown(detail: JsonObject | str) -> Json:
+def _shown_detail(detail: JsonObject | str) -> Json:
     if isinstance(detail, str):
         return detail
     shown = {name: value for name, value in detail.items() if name.lower() not in _HIDDEN_DETAILS}
     return _without_nulls(shown)
 
 
-def _with_details(data: dict[str, Json], details: Sequence[JsonObject | str]) -> dict[str, Json]:
-    """The data with those details of which something is shown; an empty one is an empty table."""
-    shown: list[Json] = [one for one in map(_shown, details) if one]
-    if not shown:
-        del data["details"]
-        return data
-    return {**data, "details": shown}
-
-
-def _as_object(detail: JsonObject | str) -> JsonObject:
-    return {"text": detail} if isinstance(detail, str) else detail
-
-
 def _status_two(status: StatusUpdate) -> dict[str, Json]:
-    objects = [_as_object(detail) for detail in status.details if detail]
+    objects = [{"text": one} if isinstance(one, str) else one for one in status.details if one]
     data = payload(replace(status, details=tuple(objects)))
     if status.artifacts:
         data["artifacts"] = [_artifact_two(artifact) for artifact in status.artifacts]
@@ -203,17 +190,13 @@ def _artifact_two(artifact: MessageArtifact) -> dict[str, Json]:
         case ArtifactType.TEXT | ArtifactType.TABLE:
             return data
         case ArtifactType.CHART:
-            if _chart_type(artifact) in _ROUND_CHARTS:
+            if (artifact.chart_params or {}).get("chartType") in _ROUND_CHARTS:
                 data.pop("chart_params", None)
                 data["type"] = ArtifactType.TABLE.value
             return data
         case ArtifactType.HTML | ArtifactType.SNOWFLAKE_QUERY | ArtifactType.SNOWFLAKE_PYTHON:
             return {**data, "type": ArtifactType.TEXT.value, "content": _artifact_text(artifact)}
     assert_never(artifact.type)
-
-
-def _chart_type(artifact: MessageArtifact) -> Json:
-    return (artifact.chart_params or {}).get("chartType")
 
 
 def _artifact_text(artifact: MessageArtifact) -> str:
@@ -224,41 +207,45 @@ def _artifact_text(artifact: MessageArtifact) -> str:
     return artifact.content
 
 
-def _citations_two(collection: CitationCollection) -> dict[str, Json]:
-    citations: list[Json] = []
-    for citation in collection.citations:
-        data = _generic(citation)
-        citations.append({k: data[k] for k in ("source_info", "details") if k in data})
-    return {"citations": citations}
+def _citation_two(citation: dict[str, Json]) -> Json:
+    return {name: citation[name] for name in ("source_info", "details") if name in citation}
 
 
-def _generic(value: object) -> dict[str, Json]:
+def _to_object(value: object) -> dict[str, Json]:
+    """The fields of a dataclass under their wire names, without nulls and empty defaults."""
     data: dict[str, Json] = {}
     for one in fields(value):  # type: ignore[arg-type]  # only ever called with dataclasses
         member = getattr(value, one.name)
         if member is None or (not member and member == _default(one)):
             continue
         data[one.metadata.get("wire", one.name)] = (
-            member if one.name in _OWN_NULLS else _without_nulls(_json(member))
+            member if one.name in _OWN_NULLS else _to_json(member)
         )
     return data
 
 
 def _default(one: Field[object]) -> object:
-    if one.default_factory is not MISSING:
-        return one.default_factory()
-    return one.default
+    return one.default if one.default_factory is MISSING else one.default_factory()
 
 
-def _json(member: object) -> Json:
+def _to_json(member: object) -> Json:
     if isinstance(member, Enum):
         return str(member.value)
     if is_dataclass(member):
-        return _generic(member)
-    if isinstance(member, Sequence) and not isinstance(member, str):
-        return [_json(element) for element in member]
-    return member  # type: ignore[return-value]  # fields of events are JSON, enums or dataclasses
+        return _to_object(member)
+    if isinstance(member, tuple):
+        return [_to_json(element) for element in member if element is not None]
+    return _without_nulls(member)  # type: ignore[arg-type]  # other fields of events are JSON
 
 
 def _without_nulls(value: Json) -> Json:
-    return rebuild(value, keep=lambda name, member, parent: member is not None, leave=_OWN_NULLS)
+    match value:
+        case Mapping():
+            return {
+                name: member if name in _OWN_NULLS else _without_nulls(member)
+                for name, member in value.items()
+                if member is not None
+            }
+        case list() | tuple():
+            return [_without_nulls(member) for member in value if member is not None]
+    return value

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from protocol.data import DataMessage
+from protocol.fields import Notes
 from protocol.models import (
     UNDEFINED,
     ContextItem,
@@ -17,14 +18,14 @@ from protocol.models import (
     Widget,
     WidgetParam,
 )
-from protocol.reading.notes import Notes
-from protocol.requests import MalformedJson, UnusableQuery, read
+from protocol.parsing import UnusableQuery, parse_query
+from protocol.strict_json import MalformedJson
 
 HUMAN = {"role": "human", "content": "q"}
 
 
 def query(**fields: Any) -> Query:
-    return read(json.dumps({"messages": [HUMAN], **fields}).encode())
+    return parse_query(json.dumps({"messages": [HUMAN], **fields}).encode())
 
 
 @pytest.mark.parametrize(
@@ -50,15 +51,15 @@ def query(**fields: Any) -> Query:
 )
 def test_body_that_asks_nothing_is_refused(body: bytes, code: str, public: str):
     with pytest.raises(UnusableQuery) as refused:
-        read(body)
+        parse_query(body)
     assert (refused.value.code, refused.value.public, str(refused.value)) == (code, public, public)
 
 
 def test_history_may_have_as_many_messages_as_are_taken_and_not_one_more():
     body = {"messages": [{"role": "human", "content": "q"}] * 3}
-    assert len(read(body, max_messages=3).messages) == 3
+    assert len(parse_query(body, max_messages=3).messages) == 3
     with pytest.raises(UnusableQuery) as refused:
-        read({"messages": [{"role": "human", "content": "q"}] * 2001})
+        parse_query({"messages": [{"role": "human", "content": "q"}] * 2001})
     assert (refused.value.code, refused.value.public) == (
         "too-many-messages",
         "The chat has 2,001 messages; 2,000 are the most that this server takes. Start a new chat.",
@@ -67,7 +68,7 @@ def test_history_may_have_as_many_messages_as_are_taken_and_not_one_more():
 
 def test_body_that_is_no_json_is_refused():
     with pytest.raises(MalformedJson):
-        read(b"{")
+        parse_query(b"{")
 
 
 def test_smallest_body_is_enough():
@@ -150,11 +151,6 @@ def test_a_sentence_that_was_said_is_no_further_one():
     for number in [*range(40), 0]:
         notes.add(f"{number}")
     assert notes.sentences() == tuple(map(str, range(40)))
-
-
-def test_the_same_sentence_is_said_once():
-    body = b'{"messages":[{"role":"tool","data":[{"content":{"a":1,"a":2}},{"content":{"a":1,"a":2}}]}]}'
-    assert sum("stood twice" in note for note in read(body).notes) == 1
 
 
 def test_only_four_urls_are_used():
@@ -441,14 +437,14 @@ def test_no_secret_is_left_in_what_a_reviewer_sees():
 def test_file_keeps_the_signature_that_fetching_needs():
     signed = "https://b.s3.amazonaws.com/a.pdf?X-Amz-Signature=canary"
     tool: Any = {"role": "tool", "function": "f", "data": [{"items": [{"url": signed}]}]}
-    [message] = read({"messages": [tool]}).messages
+    [message] = parse_query({"messages": [tool]}).messages
     assert message.data == (SourceData((FileReference(url=signed),)),)  # type: ignore[union-attr]  # a result
 
 
 @pytest.mark.parametrize("as_bytes", [True, False])
 def test_texts_are_fit_for_every_database(as_bytes: bool):
     body: Any = {"messages": [{"role": "human", "content": "a\x00b\ud800"}], "model": "\x00"}
-    read_query = read(json.dumps(body).encode() if as_bytes else body)
+    read_query = parse_query(json.dumps(body).encode() if as_bytes else body)
     assert read_query.messages == (HumanMessage("a\ufffdb\ufffd"),)
     assert read_query.model == "\ufffd"
     assert read_query.notes == ("Characters that cannot be stored were replaced with U+FFFD.",)
@@ -456,17 +452,11 @@ def test_texts_are_fit_for_every_database(as_bytes: bool):
 
 def test_characters_hidden_in_an_encoded_call_are_replaced_too():
     content = json.dumps({"function": "f", "input_arguments": {"a": "\x00\ud800"}})
-    [message] = read({"messages": [{"role": "ai", "content": content}]}).messages
+    [message] = parse_query({"messages": [{"role": "ai", "content": content}]}).messages
     assert message.input_arguments == {"a": "\ufffd\ufffd"}  # type: ignore[union-attr]  # a call
-
-
-def test_repeated_keys_inside_data_are_noted():
-    body = b'{"messages":[{"role":"tool","data":{"content":{"a":1,"a":2}}}]}'
-    read_query = read(body)
-    assert 'Inside data, the key "a" stood twice; its last value was used.' in read_query.notes
 
 
 def test_question_is_the_latest_human_message():
     human, ai = {"role": "human", "content": "second"}, {"role": "ai", "content": "a"}
-    assert read({"messages": [HUMAN, human, ai]}).question == HumanMessage("second")
-    assert read({"messages": [ai]}).question is None
+    assert parse_query({"messages": [HUMAN, human, ai]}).question == HumanMessage("second")
+    assert parse_query({"messages": [ai]}).question is None

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from protocol.canonical import canonical
-from protocol.dialects import echo_of, say
 from protocol.events import (
     ArtifactType,
     Citation,
@@ -17,7 +16,8 @@ from protocol.events import (
     StatusUpdate,
 )
 from protocol.models import CallMessage, Generation
-from protocol.requests import read
+from protocol.parsing import parse_query
+from protocol.serializers import echo_of, serialize
 from tests.protocol.examples import EVENT_CLASSES, EXAMPLES, WIDGET_UUID
 from tests.protocol.golden import EVENTS as GOLDEN
 from tests.protocol.golden import golden, said
@@ -33,16 +33,16 @@ class TestEveryExample:
 
     def test_is_read_by_workspace(self, name: str, generation: Generation):
         assert as_workspace_reads(said(name, generation)) == [
-            (event, data) for event, data in say(EXAMPLES[name], generation)
+            (event, data) for event, data in serialize(EXAMPLES[name], generation)
         ]
 
     def test_is_not_said_to_a_client_that_does_not_know_it(self, name: str, generation: Generation):
         known = (event for event in EVENT_CLASSES if event.understood_since <= generation)
         understood = {event.name for event in known}
-        assert {event for event, _ in say(EXAMPLES[name], generation)} <= understood
+        assert {event for event, _ in serialize(EXAMPLES[name], generation)} <= understood
 
     def test_holds_no_null_but_the_clients_own(self, name: str, generation: Generation):
-        for _, data in say(EXAMPLES[name], generation):
+        for _, data in serialize(EXAMPLES[name], generation):
             assert not list(nulls(data))
 
 
@@ -55,14 +55,14 @@ def test_required_fields_are_sent_even_when_empty():
     artifact = MessageArtifact(
         type=ArtifactType.TEXT, uuid="u", artifact_name="n", description="", content=""
     )
-    assert say(artifact, Generation.THREE) == (
+    assert serialize(artifact, Generation.THREE) == (
         (
             "copilotMessageArtifact",
             {"type": "text", "uuid": "u", "name": "n", "description": "", "content": ""},
         ),
     )
     call = FunctionCall(function="save_skill", input_arguments={})
-    assert say(call, Generation.THREE) == (
+    assert serialize(call, Generation.THREE) == (
         ("copilotFunctionCall", {"function": "save_skill", "input_arguments": {}}),
     )
 
@@ -79,7 +79,7 @@ def test_required_fields_are_sent_even_when_empty():
     ],
 )
 def test_empty_artifact_is_nothing_to_generation_one(artifact: MessageArtifact):
-    assert say(artifact, Generation.ONE) == ()
+    assert serialize(artifact, Generation.ONE) == ()
 
 
 LOADS = "![a](https://a.example/?b) !!![c][d] <img src=//a.example> &#33;[e](https://a.example)"
@@ -102,7 +102,7 @@ AS_SOURCE = CitationCollection((Citation(id="1", source_info={"type": "widget", 
     ],
 )
 def test_what_is_said_as_text_loads_nothing_by_itself(event: Any, generation: Generation):
-    told = str(say(event, generation))
+    told = str(serialize(event, generation))
     assert "[a](https://a.example/?b)" in told and "< img" in told
     assert "![" not in told and "<img" not in told
 
@@ -111,7 +111,7 @@ def test_artifacts_of_a_step_are_said_in_the_words_of_generation_two():
     html = MessageArtifact(
         type=ArtifactType.HTML, uuid="u", artifact_name="n", description="d", content="<p>x</p>"
     )
-    [(_, data)] = say(StatusUpdate(message="m", artifacts=(html,)), Generation.TWO)
+    [(_, data)] = serialize(StatusUpdate(message="m", artifacts=(html,)), Generation.TWO)
     [artifact] = data["artifacts"]
     assert (artifact["type"], artifact["content"]) == ("text", "x")
 
@@ -135,7 +135,7 @@ def test_round_charts_are_tables_in_generation_two(kind: str, shown: str):
         content=[{"a": 1}],
         chart_params={"chartType": kind},
     )
-    [(_, data)] = say(chart, Generation.TWO)
+    [(_, data)] = serialize(chart, Generation.TWO)
     assert (data["type"], "chart_params" in data) == (shown, shown == "chart")
 
 
@@ -143,7 +143,7 @@ def test_chart_without_parameters_stays_a_chart_in_generation_two():
     chart = MessageArtifact(
         type=ArtifactType.CHART, uuid="u", artifact_name="n", description="", content=[]
     )
-    [(_, data)] = say(chart, Generation.TWO)
+    [(_, data)] = serialize(chart, Generation.TWO)
     assert data["type"] == "chart"
 
 
@@ -159,20 +159,20 @@ def test_chart_without_parameters_stays_a_chart_in_generation_two():
 )
 def test_source_is_named_as_well_as_it_can_be(info: dict, expected: str):
     cited = CitationCollection((Citation(id="i", source_info=info),))
-    [(_, data)] = say(cited, Generation.ONE)
+    [(_, data)] = serialize(cited, Generation.ONE)
     assert data == {"delta": f"\n\nSources: {expected}\n\n"}
 
 
 def test_details_lose_the_clients_own_keys_in_any_case():
     status = StatusUpdate(message="m", details=({"UUID": 1, "storedFileUuid": 2, "Page": 3},))
-    [(_, data)] = say(status, Generation.THREE)
+    [(_, data)] = serialize(status, Generation.THREE)
     assert data["details"] == [{"Page": 3}]
 
 
 def test_only_the_first_source_is_asked_in_generation_one():
     sources = [{"widget_uuid": "a"}, {"widget_uuid": "b"}]
     call = FunctionCall(function="get_widget_data", input_arguments={"data_sources": sources})
-    [(_, data)] = say(call, Generation.ONE)
+    [(_, data)] = serialize(call, Generation.ONE)
     assert data["input_arguments"] == {"widget_uuid": "a"}
 
 
@@ -182,7 +182,7 @@ def test_what_an_argument_leaves_open_stays_open():
         ("get_widget_data", {"data_sources": [source]}),
         ("save_skill", {"input_args": {"to": None}}),
     ]:
-        [(_, data)] = say(
+        [(_, data)] = serialize(
             FunctionCall(function=function, input_arguments=arguments), Generation.THREE
         )
         assert data["input_arguments"] == arguments
@@ -194,7 +194,7 @@ def test_sources_hold_what_every_client_accepts_and_other_arguments_stay():
 
     def asked(function: str) -> Any:
         call = FunctionCall(function=function, input_arguments=given)
-        [(_, data)] = say(call, Generation.THREE)
+        [(_, data)] = serialize(call, Generation.THREE)
         return data["input_arguments"]
 
     assert asked("get_widget_data") == asked("get_extra_widget_data") == accepted
@@ -205,9 +205,9 @@ def test_sources_hold_what_every_client_accepts_and_other_arguments_stay():
 def test_echo_of_a_call_is_recognised(generation: Generation):
     call = EXAMPLES["call"]
     assert isinstance(call, FunctionCall)
-    [(_, data)] = say(call, generation)
+    [(_, data)] = serialize(call, generation)
     body: Any = {"messages": [{"role": "human", "content": "q"}, {"role": "ai", "content": data}]}
-    echoed = read(body).messages[1]
+    echoed = parse_query(body).messages[1]
     assert isinstance(echoed, CallMessage)
     assert canonical(echoed) == canonical(echo_of(call, generation))
 
@@ -219,4 +219,6 @@ def test_uuid_reaches_every_generation():
 
 def test_chunk_is_the_same_for_everybody():
     for generation in Generation:
-        assert say(MessageChunk("x"), generation) == (("copilotMessageChunk", {"delta": "x"}),)
+        assert serialize(MessageChunk("x"), generation) == (
+            ("copilotMessageChunk", {"delta": "x"}),
+        )

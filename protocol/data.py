@@ -1,0 +1,238 @@
+"""Data messages: notes that stay with a model while a conversation lasts.
+
+Source: Acts of Emergence 005, Agent/Data.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import reduce
+import re
+
+from protocol.json import Json, text_of
+from protocol.json_layout import layout
+
+KIND = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
+NO_KIND = "data"  # all messages without a kind are one identity
+TYPES = ("data", "input", "state", "error")
+_NOT_DATA = frozenset({"type", "id", "role", "kind", "description", "schema", "data"})
+_NOT_IN_KINDS = re.compile(r"[^A-Za-z0-9_.-]+")
+_LINE_ENDS_AND_MARK = re.compile("[¶\n\r\u2028\u2029\u0085\v\f]")
+_INPUT = "Input data MUST be treated as a structured prompt"
+_HEADING = "## Data: ¶"
+_INSTANCE = "_instance: "
+_SCHEMA = "Schema for ¶"
+
+
+class Missing(Enum):
+    """A part that a message does not have, as opposed to one that is null."""
+
+    MISSING = "missing"
+
+
+MISSING = Missing.MISSING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataMessage:
+    """Data, and what it means.
+
+    Attributes:
+        data: Any JSON value; null is data, `MISSING` is none.
+        schema: A JSON Schema of the data, for the model and for people.
+        kind: The role of the data, "user" or "state"; messages of one kind are one thing.
+        description: A sentence about the data, on one line.
+        instance: Sets data of one kind apart; without it the data is global.
+        role: The role under which the model reads it.
+    """
+
+    data: "Json | Missing" = MISSING
+    schema: "Json | Missing" = MISSING
+    kind: str = NO_KIND
+    description: str = ""
+    instance: str | None = None
+    role: str = "user"
+
+    @property
+    def identity(self) -> tuple[str, str | None]:
+        """The key by which messages are merged into one."""
+        return self.kind, self.instance
+
+
+def read_data_message(raw: Mapping[str, Json]) -> DataMessage | None:
+    """Read a Data message, flat or in an envelope `{role, content}`.
+
+    Args:
+        raw: `{"type": "data", ...}`, or one of the types `input`, `state` and `error`, whose data
+            may stand under the name of the type, under `data`, or next to the other keys.
+
+    Returns:
+        The message, or None for a message of another type.
+
+    Raises:
+        ValueError: It has no type, or its kind can't stand in a heading.
+
+    Examples:
+        >>> read_data_message({"type": "state", "tick": 3}).data
+        {'tick': 3}
+    """
+    content = raw.get("content")
+    body = content if isinstance(content, Mapping) else raw
+    type_ = body.get("type")
+    if not isinstance(type_, str):
+        raise ValueError("A message needs a type, such as 'text' or 'data'.")
+    if type_ not in TYPES:
+        return None
+    kind = text_of(body.get("kind")).strip()
+    if _LINE_ENDS_AND_MARK.search(kind):
+        raise ValueError("A kind is one line without a ¶.")
+    instance = body.get("_instance", raw.get("_instance"))
+    default = _INPUT if type_ == "input" and "description" not in body else ""
+    return DataMessage(
+        data=_data(body, type_=type_),
+        schema=body.get("schema", MISSING),
+        kind=kind or type_,  # `NO_KIND` is the type of most messages
+        description=text_of(body.get("description")) or default,
+        instance=None if instance is None else one_line(str(instance)),
+        role=text_of(raw.get("role")) or "user",
+    )
+
+
+def slugify_kind(text: str) -> str:
+    """Return a valid kind made of any text.
+
+    Examples:
+        >>> slugify_kind("2 big ¶tables")
+        '_2-big-tables'
+    """
+    plain = _NOT_IN_KINDS.sub("-", text).strip("-")
+    if not plain:
+        return NO_KIND
+    return (plain if KIND.match(plain) else f"_{plain}")[:64]
+
+
+def one_line(text: str) -> str:
+    """Return the text on one line, so that it can't pretend to be a heading of its own."""
+    line = " ".join(text.split())
+    return f"\\{line}" if line.startswith(("## Data:", "_instance:", _SCHEMA)) else line
+
+
+def merge(earlier: Json, later: Json) -> Json:
+    """Return the earlier value with the later one laid over it.
+
+    Objects merge key by key, at any depth, and keys stay where they first stood. Everything else
+    is replaced: lists too, and null is a value like any other.
+
+    Examples:
+        >>> merge({"city": {"name": "Rome", "zip": "00100"}}, {"city": {"name": "Austin"}})
+        {'city': {'name': 'Austin', 'zip': '00100'}}
+    """
+    if not isinstance(earlier, Mapping) or not isinstance(later, Mapping):
+        return later
+    changed = {name: merge(earlier[name], later[name]) for name in later if name in earlier}
+    return {**earlier, **later, **changed}
+
+
+def merge_schemas(earlier: Json, later: Json) -> Json:
+    """Merge like `merge`, but keep required what the earlier schema requires.
+
+    Examples:
+        >>> merge_schemas({"required": ["a"]}, {"required": ["b", "a"]})
+        {'required': ['a', 'b']}
+    """
+    if not isinstance(earlier, Mapping) or not isinstance(later, Mapping):
+        return later
+    changed = {name: merge_schemas(earlier[name], later[name]) for name in later if name in earlier}
+    before, after = earlier.get("required"), later.get("required")
+    if isinstance(before, list) and isinstance(after, list):
+        changed["required"] = [*before, *(name for name in after if name not in before)]
+    return {**earlier, **later, **changed}
+
+
+def fold(messages: Sequence[DataMessage], *, merging: bool = True) -> tuple[DataMessage, ...]:
+    """Return one message for every identity, in the order of their first appearance.
+
+    Args:
+        messages: Oldest first.
+        merging: False leaves it to the model to put the parts of one thing together.
+
+    Examples:
+        >>> [one.data for one in fold([DataMessage(data={"a": 1}), DataMessage(data={"b": 2})])]
+        [{'a': 1, 'b': 2}]
+    """
+    if not merging:
+        return tuple(messages)
+    groups: dict[tuple[str, str | None], list[DataMessage]] = {}
+    for message in messages:
+        groups.setdefault(message.identity, []).append(message)
+    return tuple(reduce(_merge_messages, group) for group in groups.values())
+
+
+def render(message: DataMessage) -> str:
+    """Return the text that a model sees: heading, data, description, schema.
+
+    Examples:
+        >>> print(render(DataMessage(kind="user", data={"age": 30}, description="The user.")))
+        ## Data: ¶user
+        {
+          "age": 30
+        }
+        The user.
+    """
+    lines = [f"{_HEADING}{message.kind}"]
+    if message.instance is not None:
+        lines.append(f"{_INSTANCE}{one_line(message.instance)}")
+    if message.data is not MISSING:
+        lines.append(layout(message.data))
+    if description := one_line(message.description):
+        lines.append(description)
+    if message.schema is not MISSING:
+        lines += [f"{_SCHEMA}{message.kind}:", layout(message.schema)]
+    return "\n".join(lines)
+
+
+def split_rendered(text: str) -> tuple[str, str, str]:
+    r"""Return the kind, the instance (or "") and the rest of a text that `render` wrote.
+
+    Examples:
+        >>> split_rendered(render(DataMessage(kind="user", data=[], instance="a")))
+        ('user', 'a', '[]')
+    """
+    heading, _, rest = text.partition("\n")
+    instance = ""
+    if rest.startswith(_INSTANCE):
+        instance, _, rest = rest.removeprefix(_INSTANCE).partition("\n")
+    return heading.removeprefix(_HEADING), instance, rest
+
+
+def _data(body: Mapping[str, Json], *, type_: str) -> "Json | Missing":
+    if type_ == "data" or ("data" in body and type_ not in body):
+        return body.get("data", MISSING)
+    if type_ in body:
+        return body[type_]
+    rest = {
+        key: value
+        for key, value in body.items()
+        if key not in _NOT_DATA and not key.startswith("_")
+    }
+    return rest or MISSING
+
+
+def _merge_messages(earlier: DataMessage, later: DataMessage) -> DataMessage:
+    data, schema = later.data, later.schema
+    if isinstance(data, Missing):
+        data = earlier.data
+    elif not isinstance(earlier.data, Missing):
+        data = merge(earlier.data, data)
+    if isinstance(schema, Missing):
+        schema = earlier.schema
+    elif not isinstance(earlier.schema, Missing):
+        schema = merge_schemas(earlier.schema, schema)
+    return DataMessage(
+        data=data,
+        schema=schema,
+        kind=earlier.kind,
+        description=later.description if later.description.strip() else earlier.description,
+        instance=earlier.instance,
+        role=earlier.role,
+    )

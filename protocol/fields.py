@@ -1,0 +1,111 @@
+"""Lenient reading of JSON objects: a member of the wrong type is noted and left out."""
+
+from collections.abc import Iterator, Mapping
+import json
+
+from protocol.json import Json, JsonObject
+
+_MAX_NOTES = 40  # a body with more wrong fields than this is wrong as a whole
+
+
+class Notes:
+    """Sentences about what was dropped or changed while reading, each once, up to a limit."""
+
+    def __init__(self) -> None:
+        self._sentences: dict[str, None] = {}
+        self._more = 0
+
+    def add(self, sentence: str) -> None:
+        """Keep one sentence."""
+        if sentence in self._sentences or len(self._sentences) < _MAX_NOTES:
+            self._sentences[sentence] = None
+        else:
+            self._more += 1
+
+    def dropped(self, path: str, *, wanted: str) -> None:
+        """Note that a field has the wrong type and was left out."""
+        self.add(f"`{path}` is not {wanted} and was left out.")
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return everything noted, in order."""
+        more = (f"{self._more} more fields were left out.",) if self._more else ()
+        return (*self._sentences, *more)
+
+
+class Fields:
+    """A JSON object whose members are read by name and type, with its path for the notes."""
+
+    def __init__(self, raw: JsonObject, *, path: str, notes: Notes) -> None:
+        self.raw = raw
+        self.path = path
+        self.notes = notes
+
+    def at(self, name: str) -> str:
+        """Return the path of a member."""
+        return f"{self.path}.{name}" if self.path else name
+
+    def text(self, name: str, default: str = "") -> str:
+        """Return a text, or `default`."""
+        value = self.raw.get(name)
+        if isinstance(value, str):
+            return value
+        self._note(name, value, wanted="text")
+        return default
+
+    def optional_text(self, name: str) -> str | None:
+        """Return a text that is not empty, or None."""
+        return self.text(name) or None
+
+    def flag(self, name: str, *, default: bool = False) -> bool:
+        """Return a boolean, or `default`."""
+        value = self.raw.get(name)
+        if isinstance(value, bool):
+            return value
+        self._note(name, value, wanted="true or false")
+        return default
+
+    def object(self, name: str) -> JsonObject:
+        """Return an object, or an empty one."""
+        value = self.raw.get(name)
+        if isinstance(value, Mapping):
+            return value
+        self._note(name, value, wanted="an object")
+        return {}
+
+    def list(self, name: str) -> tuple[Json, ...]:
+        """Return the elements of a list, or none."""
+        value = self.raw.get(name)
+        if isinstance(value, list | tuple):
+            return tuple(value)
+        self._note(name, value, wanted="a list")
+        return ()
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return the texts of a list; other elements are noted and left out."""
+        kept = []
+        for index, value in enumerate(self.list(name)):
+            if isinstance(value, str):
+                kept.append(value)
+            else:
+                self.notes.dropped(f"{self.at(name)}[{index}]", wanted="text")
+        return tuple(kept)
+
+    def objects(self, name: str) -> "Iterator[Fields]":
+        """Yield the objects of a list; other elements are noted and left out."""
+        for index, value in enumerate(self.list(name)):
+            path = f"{self.at(name)}[{index}]"
+            if isinstance(value, Mapping):
+                yield Fields(value, path=path, notes=self.notes)
+            else:
+                self.notes.dropped(path, wanted="an object")
+
+    def _note(self, name: str, value: Json, *, wanted: str) -> None:
+        if value is not None:
+            self.notes.dropped(self.at(name), wanted=wanted)
+
+
+def as_text(value: Json) -> str:
+    """Return a text as it is, any other JSON value as compact JSON."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

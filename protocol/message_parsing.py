@@ -1,0 +1,331 @@
+"""Parse the conversation of a request: messages, function calls, results and Data messages."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from protocol.data import MISSING, TYPES, read_data_message, slugify_kind
+from protocol.fields import Fields, Notes, as_text
+from protocol.functions import GET_WIDGET_DATA
+from protocol.json import Json, JsonObject, object_of, text_of
+from protocol.markers import artifact_names, strip_markers
+from protocol.models import (
+    ORCHESTRATOR,
+    AiMessage,
+    CallMessage,
+    CommandResult,
+    ContextItem,
+    DataItem,
+    FileReference,
+    HumanMessage,
+    Message,
+    ResultMessage,
+    SourceData,
+    SourceError,
+    SourceResult,
+)
+from protocol.strict_json import MalformedJson, loads
+
+_ROLES = {"human": "human", "user": "human", "ai": "ai", "assistant": "ai", "tool": "tool"}
+_MAX_ENCODINGS = 3  # some clients encode the call as a text twice
+_STATUSES = frozenset({"success", "error", "warning"})  # of a command
+_ENVELOPE = frozenset({"items", "content", "url", "error_type", "status", "data"})
+_TABLE: JsonObject = {"data_type": "object", "parse_as": "table"}
+_TEXT: JsonObject = {"data_type": "object", "parse_as": "text"}
+
+
+def parse_messages(raw: Sequence[Json], *, notes: Notes) -> tuple[Message, ...]:
+    """Parse every usable message, oldest first; Data messages aren't part of the conversation."""
+    messages: list[Message] = []
+    for index, one in enumerate(raw):
+        path = f"messages[{index}]"
+        if not isinstance(one, Mapping):
+            notes.dropped(path, wanted="an object")
+        elif not _is_data_message(one):
+            previous = messages[-1] if messages else None
+            message = _parse_message(Fields(one, path=path, notes=notes), previous=previous)
+            messages += [message] if message else []
+    # A task is the orchestrator's message that is last, or that an agent took up: if a human
+    # message follows, it was the orchestrator's own answer.
+    return tuple(
+        HumanMessage(message.text, agent_id=message.agent_id)
+        if isinstance(message, AiMessage)
+        and message.agent_id == ORCHESTRATOR
+        and not isinstance(following, HumanMessage)
+        else message
+        for message, following in zip(messages, [*messages[1:], None], strict=False)
+    )
+
+
+def role_of(message: JsonObject) -> str | None:
+    """Return human, ai or tool, also for a model vendor's word or with stray spaces."""
+    role = message.get("role")
+    return _ROLES.get(role.strip().lower()) if isinstance(role, str) else None
+
+
+def decode_call(content: Json) -> JsonObject | None:
+    """Return the call that an ai message holds as an object or as (doubly) encoded JSON."""
+    value = _text_of_parts(content)
+    for _ in range(_MAX_ENCODINGS):
+        if not isinstance(value, str) or not value.lstrip().startswith(("{", '"')):
+            break
+        try:
+            value = loads(value.encode(errors="replace"))
+        except MalformedJson:
+            return None
+    if isinstance(value, Mapping) and isinstance(value.get("function"), str):
+        return value
+    return None
+
+
+def parse_source_data(raw: Json, *, path: str, notes: Notes) -> SourceData:
+    """Parse the data of one source: `{items}`, `{content}`, a file reference, text or any JSON."""
+    if not isinstance(raw, Mapping):
+        return SourceData(() if raw is None else (_item_of(raw),))
+    fields = Fields(raw, path=path, notes=notes)
+    citations = tuple(citation.raw for citation in fields.objects("extra_citations"))
+    if "items" in raw:
+        return SourceData(tuple(_parse_items(fields)), citations)
+    if "content" in raw or "url" in raw:
+        item = _parse_item(fields)
+        return SourceData((item,) if item else (), citations)
+    if not raw:
+        return SourceData(())
+    notes.add(f"`{path}` has neither `items` nor `content`; it was taken as data as it is.")
+    return SourceData((_item_of(raw),))
+
+
+def find_data_messages(raw: Sequence[Json]) -> dict[str, JsonObject]:
+    """Return the Data messages among the messages of a request by their path, in order."""
+    return {
+        f"messages[{index}]{place}": part
+        for index, one in enumerate(raw)
+        if isinstance(one, Mapping)
+        for place, part in _data_parts(one)
+    }
+
+
+def is_data(raw: Json) -> bool:
+    """Return whether an element is a Data message by its own account."""
+    return isinstance(raw, Mapping) and _body(raw).get("type") in TYPES
+
+
+def parse_data_message(raw: JsonObject, *, path: str, notes: Notes) -> ContextItem | None:
+    """Parse a Data message; one that can't be used is noted.
+
+    A client may not speak for anybody but the user, nor break a heading with its kind.
+    """
+    body = _body(raw)
+    kind, schema = body.get("kind"), body.get("schema", {})
+    if not all(isinstance(one, str | None) for one in (kind, body.get("description"))):
+        notes.dropped(path, wanted="a Data message whose kind and description are text")
+        return None
+    if not isinstance(body.get("_instance", raw.get("_instance")), str | int | None):
+        notes.dropped(path, wanted="a Data message whose _instance is text")
+        return None
+    if not isinstance(schema, Mapping | bool | None):
+        notes.dropped(path, wanted="a Data message with a JSON Schema")
+        return None
+    flat = {"_instance": raw.get("_instance"), **body}
+    message = read_data_message({**flat, "kind": slugify_kind(str(kind)) if kind else None})
+    if message is None or (
+        message.data is MISSING
+        and message.schema is MISSING
+        and not text_of(body.get("description")).strip()
+    ):
+        notes.dropped(path, wanted="a Data message with data, a schema or a description")
+        return None
+    return ContextItem(message=replace(message, role="user"))
+
+
+def _parse_message(fields: Fields, *, previous: Message | None) -> Message | None:
+    role = role_of(fields.raw)
+    if role is None and fields.raw.get("role") is None:  # a text of Agent/Data, flat or enveloped
+        content = fields.raw.get("content", fields.raw)
+        if isinstance(content, Mapping) and content.get("type") == "text":
+            role = "human"
+    if role == "tool":
+        return _parse_result(fields, previous=previous)
+    if role is None:
+        fields.notes.add(f"`{fields.path}` was left out: its role is not human, ai or tool.")
+        return None
+    content = _content(fields)
+    if role == "ai" and (call := decode_call(content)):
+        return _parse_call(Fields(call, path=fields.at("content"), notes=fields.notes))
+    if not isinstance(content, str):
+        wanted = "not text" if role == "human" else "neither text nor a function call"
+        fields.notes.add(f"`{fields.path}` was left out: its content is {wanted}.")
+        return None
+    if role == "human":
+        return HumanMessage(content)
+    return AiMessage(
+        strip_markers(content),
+        agent_id=fields.optional_text("agent_id"),
+        artifacts=artifact_names(content),
+    )
+
+
+def _content(fields: Fields) -> Json:
+    """The content; of a list of parts the text, and a note of the parts without one."""
+    content = fields.raw.get("content")
+    if content is None and fields.raw.get("type") == "text":
+        content = fields.raw.get("text")
+    text = _text_of_parts(content)
+    if text is not content and isinstance(content, list | tuple):
+        for index, part in enumerate(content):
+            if _text_of_part(part) is None and not is_data(part):
+                fields.notes.dropped(f"{fields.at('content')}[{index}]", wanted="text")
+    return text
+
+
+def _text_of_parts(content: Json) -> Json:
+    """The text of a content that is a list of parts; any other content as it is.
+
+    Source: the chat APIs of model vendors, in whose words some clients write: a part is an object
+    with a `text`, or a text itself. Others, such as images, have no text.
+    """
+    if isinstance(content, Mapping) and content.get("type") == "text":
+        content = [content]
+    if not isinstance(content, list | tuple):
+        return content
+    texts = [text for part in content if (text := _text_of_part(part)) is not None]
+    return "\n".join(texts) if texts else content
+
+
+def _text_of_part(part: Json) -> str | None:
+    text = part.get("text") if isinstance(part, Mapping) else part
+    return text if isinstance(text, str) else None
+
+
+def _parse_call(fields: Fields) -> CallMessage:
+    own = ("function", "input_arguments")
+    extra = {key: value for key, value in fields.raw.items() if key not in own}
+    return CallMessage(fields.text("function"), fields.object("input_arguments"), extra)
+
+
+def _parse_result(fields: Fields, *, previous: Message | None) -> ResultMessage:
+    """A tool message; what it doesn't repeat is taken from the call before it."""
+    call = previous if isinstance(previous, CallMessage) else CallMessage(GET_WIDGET_DATA)
+    function = fields.optional_text("function")
+    if function is None:
+        fields.notes.add(f"`{fields.at('function')}` is missing; {call.function} was assumed.")
+    return ResultMessage(
+        function or call.function,
+        fields.object("input_arguments") or call.input_arguments,
+        tuple(_parse_results(fields)),
+        fields.object("extra_state"),
+    )
+
+
+def _parse_results(fields: Fields) -> Iterator[SourceResult]:
+    """One result per source of generations 2 and 3; generation 1 has a single one.
+
+    An element of no use stays as an empty one, so that the others keep their place.
+    """
+    name = "data" if fields.raw.get("data") is not None else "content"
+    raw = fields.raw.get(name)
+    parts = raw if name == "content" and isinstance(raw, list | tuple) else ()
+    if any(isinstance(one, Mapping) and one.get("type") == "text" for one in parts):
+        raw = _content(fields)
+    if raw is None:
+        fields.notes.add(f"`{fields.path}` has neither `data` nor `content`; it counts as empty.")
+    elif not isinstance(raw, list | tuple):
+        yield _parse_source(raw, path=fields.at(name), notes=fields.notes)
+    elif raw and all(map(_is_row, raw)):
+        yield SourceData((_item_of(raw),))
+    else:
+        for index, one in enumerate(raw):
+            yield _parse_source(one, path=f"{fields.at(name)}[{index}]", notes=fields.notes)
+
+
+def _is_row(raw: Json) -> bool:
+    """Whether an element has no envelope: a list of such elements is one table."""
+    return isinstance(raw, Mapping) and bool(raw) and _ENVELOPE.isdisjoint(raw)
+
+
+def _parse_source(raw: Json, *, path: str, notes: Notes) -> SourceResult:
+    if isinstance(raw, Mapping):
+        fields = Fields(raw, path=path, notes=notes)
+        if isinstance(raw.get("error_type"), str):
+            return SourceError(fields.text("error_type"), as_text(raw.get("content", "")))
+        status = raw.get("status")
+        has_status = isinstance(status, str) and status in _STATUSES
+        if has_status and "items" not in raw and "content" not in raw:
+            return _parse_command_result(fields)
+    return parse_source_data(raw, path=path, notes=notes)
+
+
+def _parse_command_result(fields: Fields) -> CommandResult:
+    """The outcome of a command; other members, and data that isn't an object, go to `about`."""
+    data = fields.raw.get("data")
+    is_object = isinstance(data, Mapping)
+    known = ("status", "message", "data") if is_object else ("status", "message")
+    about = {
+        name: value for name, value in fields.raw.items() if name not in known and value is not None
+    }
+    return CommandResult(fields.text("status"), fields.text("message"), object_of(data), about)
+
+
+def _parse_items(fields: Fields) -> Iterator[DataItem | FileReference]:
+    raw = fields.raw["items"]
+    if isinstance(raw, str | Mapping):
+        fields = Fields({"items": [raw]}, path=fields.path, notes=fields.notes)
+    for index, one in enumerate(fields.list("items")):
+        path = f"{fields.at('items')}[{index}]"
+        item: DataItem | FileReference | None = None
+        if isinstance(one, Mapping):
+            item = _parse_item(Fields(one, path=path, notes=fields.notes))
+        elif isinstance(one, str):
+            item = _item_of(one)
+        if item:
+            yield item
+        else:
+            fields.notes.dropped(path, wanted="a data item or a file reference")
+
+
+def _parse_item(fields: Fields) -> DataItem | FileReference | None:
+    """One item; a `content` that isn't text is written as JSON."""
+    content, url = fields.raw.get("content"), fields.raw.get("url")
+    data_format = fields.object("data_format")
+    if "type" in data_format and "data_type" not in data_format:  # as generation 2 writes it
+        others = {key: value for key, value in data_format.items() if key != "type"}
+        data_format = {"data_type": "object", "parse_as": data_format["type"], **others}
+    citable = fields.flag("citable", default=True)
+    if content is not None:
+        item = _item_of(content)
+        return replace(item, data_format=data_format or item.data_format, citable=citable)
+    if isinstance(url, str) and url:
+        return FileReference(url=url, data_format=data_format, citable=citable)
+    return None
+
+
+def _item_of(content: Json) -> DataItem:
+    """An item without a format of its own: rows are a table, other JSON is text."""
+    if isinstance(content, str):
+        return DataItem(content=content)
+    is_table = isinstance(content, list | tuple) and all(isinstance(r, Mapping) for r in content)
+    return DataItem(content=as_text(content), data_format=_TABLE if is_table else _TEXT)
+
+
+def _is_data_message(message: JsonObject) -> bool:
+    """Whether an element of `messages` is a Data message, or an envelope of nothing else."""
+    content = message.get("content")
+    count = len(content) if isinstance(content, list | tuple) else 1
+    return 0 < count == sum(1 for _ in _data_parts(message))
+
+
+def _data_parts(message: JsonObject) -> Iterator[tuple[str, JsonObject]]:
+    """The Data messages in a message; results of tools and texts are none, whatever they hold."""
+    content = message.get("content")
+    if role_of(message) == "tool" or (isinstance(content, str) and "role" in message):
+        return
+    if isinstance(content, list | tuple):
+        for index, part in enumerate(content):
+            if isinstance(part, Mapping) and is_data(part):
+                yield f".content[{index}]", part
+    elif is_data(message):
+        yield "", message
+
+
+def _body(raw: JsonObject) -> JsonObject:
+    content = raw.get("content")
+    return content if isinstance(content, Mapping) else raw

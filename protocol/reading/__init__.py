@@ -1,4 +1,0 @@
-"""What a request says, part by part; `protocol.requests` puts the parts together.
-
-All its modules are doors.
-"""

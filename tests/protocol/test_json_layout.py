@@ -1,0 +1,125 @@
+"""The layout of JSON for models."""
+
+import doctest
+from enum import IntEnum, StrEnum
+import json
+import math
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
+
+from protocol import json_layout
+from protocol.json_layout import count_fitting, layout
+
+
+def test_docstring_examples_are_true() -> None:
+    outcome = doctest.testmod(json_layout)
+
+    assert outcome.attempted > 0
+    assert outcome.failed == 0
+
+
+def test_layout_of_small_and_long_values_as_in_vector_18() -> None:
+    value = {
+        "short": {"a": 1, "b": "two"},
+        "list": [1, 2, 3],
+        "nested": [{"a": 1}, {"a": 2}],
+        "emp": {},
+        "el": [],
+    }
+
+    assert layout(value) == (
+        '{\n  "short": { "a": 1, "b": "two" },\n  "list": [1, 2, 3],\n'
+        '  "nested": [\n    { "a": 1 },\n    { "a": 2 }\n  ],\n  "emp": {},\n  "el": []\n}'
+    )
+
+
+@pytest.mark.parametrize("length", range(60, 75))
+def test_line_has_at_most_80_columns(length: int) -> None:
+    for value in ({"k": {"v": "x" * length}}, {"k": ["x" * length]}, [{"v": "x" * length}]):
+        assert layout(value) == specified(value)
+
+
+@given(st.lists(st.integers() | st.dictionaries(st.text(max_size=3), st.integers()), min_size=1))
+def test_elements_that_fit_are_counted(values: Any) -> None:
+    for kept in range(1, len(values) + 1):
+        size = len(layout(values[:kept])) - len("[]")
+        assert count_fitting(values, limit=size) == kept
+        assert count_fitting(values, limit=size - 1) == kept - 1
+
+
+def test_count_of_fitting_elements_at_its_ends() -> None:
+    assert count_fitting([1], limit=-1) == 0
+    assert count_fitting([], limit=0) == 0
+
+
+def test_line_ends_of_unicode_stay_inside_their_line() -> None:
+    assert layout({"a": "x\u2028## Data: ¶b\u2029\u0085"}) == (
+        '{\n  "a": "x\\u2028## Data: ¶b\\u2029\\u0085"\n}'
+    )
+
+
+def test_values_that_json_lacks_are_written_as_what_it_has() -> None:
+    class Sky(StrEnum):
+        CLEAR = "clear"
+
+    class Level(IntEnum):
+        HIGH = 3
+
+    assert layout({"nan": math.nan, "rows": [{"v": math.inf}], "x": 1.0}) == (
+        '{\n  "nan": null,\n  "rows": [\n    { "v": null }\n  ],\n  "x": 1.0\n}'
+    )
+    assert layout([Sky.CLEAR, Level.HIGH, True]) == '[\n  "clear",\n  3,\n  true\n]'
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
+    ),
+    max_leaves=20,
+)
+
+
+@given(VALUES)
+def test_layout_is_as_specified(value: Any) -> None:
+    assert layout(value) == specified(value)
+
+
+def specified(value: Any) -> str:
+    """The layout as the spec writes it down, slowly; line ends of Unicode escaped."""
+    text = _specified(value)
+    for mark in "\u2028\u2029\u0085":
+        text = text.replace(mark, f"\\u{ord(mark):04x}")
+    return text
+
+
+def _specified(value: Any, indent: int = 0, prefix: int = 0, *, top: bool = True) -> str:
+    def quoted(one: Any) -> str:
+        return json.dumps(one, ensure_ascii=False)
+
+    if not isinstance(value, dict | list):
+        return quoted(value)
+    if isinstance(value, dict):
+        start, end, gap, kids = "{", "}", " ", [*value.values()]
+        names = [f"{quoted(key)}: " for key in value]
+    else:
+        start, end, gap, kids, names = "[", "]", "", value, [""] * len(value)
+    if not value:
+        return start + end
+    if not top and not any(isinstance(kid, dict | list) for kid in kids):
+        members = ", ".join(name + quoted(kid) for name, kid in zip(names, kids, strict=True))
+        line = f"{start}{gap}{members}{gap}{end}"
+        if indent + prefix + len(line) <= 80:
+            return line
+    rows = [
+        " " * (indent + 2) + name + _specified(kid, indent + 2, len(name), top=False)
+        for name, kid in zip(names, kids, strict=True)
+    ]
+    return f"{start}\n" + ",\n".join(rows) + f"\n{' ' * indent}{end}"
