@@ -18,10 +18,6 @@ from protocol.strict_json import MalformedJson, loads
 
 _SENTENCES: Mapping[str, Promise] = {
     "not-utf8": gettext_lazy("It is not encoded as UTF-8. Save it as UTF-8."),
-    "number-too-large": gettext_lazy(
-        "A number is too large for a computer (above 1.8e308). Write it as text, in quotes."
-    ),
-    "not-a-number": gettext_lazy("NaN and Infinity are no numbers of JSON. Write null instead."),
     "too-deep": gettext_lazy("It is nested too deeply. Write it flatter."),
 }
 

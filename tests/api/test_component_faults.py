@@ -81,8 +81,7 @@ class TestArguments:
         [
             (b"", "malformed-json"),
             (b"{", "malformed-json"),
-            (b'{"parameters": {"rows": [' + b"0," * 750_000 + b"0]}}", "too-many-tokens"),
-            (b'{"parameters": {"query": NaN}}', "not-a-number"),
+            (b'{"parameters": {"query": NaN}}', "malformed-json"),
             (b"\xff", "not-utf8"),
             (b"[]", "bad-parameters"),
             (b'"x"', "bad-parameters"),

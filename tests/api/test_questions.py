@@ -176,7 +176,7 @@ def test_what_breaks_before_the_first_byte_is_said_and_logged_by_django(monkeypa
     def broken(*args: object, **more: object) -> None:
         raise ZeroDivisionError("a mistake of ours")
 
-    monkeypatch.setattr(query_module, "read", broken)
+    monkeypatch.setattr(query_module, "parse_query", broken)
     make_published(slug="news")
     status, _, body = ask(DIRECT)
     assert (status, b"a mistake of ours" in body) == (500, False)

@@ -242,13 +242,6 @@ def test_of_very_many_faults_the_first_are_told():
     assert last == "There are more faults than these. Mend these first."
 
 
-def test_a_file_of_json_has_so_many_values():
-    rows = b"[" + b",".join([b"[" + b"1," * 1000 + b"1]"] * 1000) + b"]"
-    assert faults_of(NamedFile("a.json", b'{"format": 1, "copilots": ' + rows + b"}")) == [
-        "a.json: The file is no JSON that can be read. It holds too many values. Leave some out."
-    ]
-
-
 def test_what_has_more_parts_than_anybody_writes_is_refused_before_they_are_looked_at():
     keys = {"parameters": dict.fromkeys(map(str, range(1001)), 1)}
     many = NamedFile("many.json", json.dumps({"copilots": [keys, 5]}).encode())

@@ -129,9 +129,8 @@ def test_a_text_that_would_be_read_for_minutes_is_refused():
     assert _faults("a" * (MAX_CHARACTERS + 1))[0].startswith("YAML may have 2000000 characters.")
 
 
-@pytest.mark.parametrize("text", ["a: 1\na: 2", '{"a": 1, "a": 2}'])
-def test_a_key_given_twice_is_refused(text):
-    assert "twice" in _faults(text)[0]
+def test_a_key_given_twice_is_refused():
+    assert "twice" in _faults("a: 1\na: 2")[0]
 
 
 @pytest.mark.parametrize(
