@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from datetime import timedelta
 import gc
+from math import inf
 import os
 import signal
 
 from django.test import Client, TransactionTestCase
 from hypothesis import settings as hypothesis_settings
+from limits.aio.storage import MemoryStorage
 import prometheus_client  # noqa: F401  # it reads its variable when it is imported, not in some test
 import pytest
 from pytest_django import DjangoDbBlocker
@@ -135,8 +137,11 @@ def _reset_caches() -> None:
     live._answerer.cache_clear()
     clear_price_cache()
     forget_users()
-    for one in (LIMIT_CACHE, LIMIT_REDIS, RATE_LIMITS, REJECTIONS, SLOTS, USAGE_CACHE):
-        one.forget()
+    LIMIT_CACHE._limits, LIMIT_CACHE._loaded_at = {}, inf
+    LIMIT_REDIS._is_away = False
+    RATE_LIMITS._memory = MemoryStorage()
+    for rows in (REJECTIONS._pending, SLOTS._held, USAGE_CACHE._found):
+        rows.clear()
     REFUSED.forget()
     FAILURES.reset()
     JOURNAL._is_failing = False

@@ -5,7 +5,8 @@ Tokens and cost are known only when an answer ends, so a budget may be exceeded 
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
+from math import ceil
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
@@ -13,14 +14,27 @@ from django.conf import settings
 from copilot_admin.errors import TooManyRequests
 from copilot_admin.limits.cache import LIMIT_CACHE
 from copilot_admin.limits.concurrency import SLOTS
-from copilot_admin.limits.messages import build_rejection, get_retry_seconds
 from copilot_admin.limits.rate_limits import RATE_LIMITS
 from copilot_admin.limits.rejections import REJECTIONS
-from copilot_admin.limits.rules import LimitRule, RequestIdentity
+from copilot_admin.limits.rules import BudgetPeriod, LimitMeasure, LimitRule, RequestIdentity
 from copilot_admin.limits.usage import USAGE_CACHE, Budget, Usage, get_budgets
+from copilot_admin.models import LimitScope
 from copilot_admin.storage.writer import READER, Deadline
 
 _SLOT_RETRY_SECONDS = 5  # when an answer will end isn't known
+_SUBJECTS = {
+    LimitScope.SERVER: "This server",
+    LimitScope.COPILOT: "This copilot",
+    LimitScope.KEY: "This endpoint key",
+    LimitScope.USER: "This user",
+    LimitScope.ADDRESS: "This address",
+}
+_WINDOWS = {
+    BudgetPeriod.MINUTE: "this minute",
+    BudgetPeriod.DAY: "today",
+    BudgetPeriod.MONTH: "this month",
+}
+_MAX_COUNTDOWN_SECONDS = 120  # a later moment is given as a time of day
 
 
 class LimitExceeded(TooManyRequests):
@@ -104,3 +118,37 @@ async def _check_limits(
         if rule.is_rate and not await RATE_LIMITS.hit(rule):
             wait = timedelta(seconds=await RATE_LIMITS.get_wait_seconds(rule))
             raise LimitExceeded(rule, now=now, retry_at=now + wait)
+
+
+def build_rejection(
+    rule: LimitRule, *, now: datetime, retry_at: datetime | None, zone: tzinfo
+) -> str:
+    """Name the limit and the time to try again; None means when an answer has ended."""
+    return f"{_describe_limit(rule)} Try again {_describe_time(now, retry_at, zone)}."
+
+
+def get_retry_seconds(retry_at: datetime, now: datetime) -> int:
+    """Return whole seconds for `Retry-After`, rounded up."""
+    return max(1, ceil((retry_at - now).total_seconds()))
+
+
+def _describe_limit(rule: LimitRule) -> str:
+    subject, kind = _SUBJECTS[rule.subject.scope], rule.kind
+    plural = "" if rule.maximum == 1 else "s"
+    if kind.period is None:
+        return f"{subject} has reached its limit of {rule.maximum:,} concurrent answer{plural}."
+    if kind.measure is LimitMeasure.REQUESTS:
+        amount = f"{rule.maximum:,} request{plural} per {kind.period.value}"
+        return f"{subject} has reached its limit of {amount}."
+    budget = "money" if rule.counts_money else "token"
+    return f"{subject} has used up its {budget} budget for {_WINDOWS[kind.period]}."
+
+
+def _describe_time(now: datetime, retry_at: datetime | None, zone: tzinfo) -> str:
+    if retry_at is None:
+        return "when one of them has ended"
+    seconds = get_retry_seconds(retry_at, now)
+    if seconds <= _MAX_COUNTDOWN_SECONDS:
+        return "in 1 second" if seconds == 1 else f"in {seconds} seconds"
+    local = retry_at.astimezone(zone)
+    return f"after {local:%-d %B %Y, %H:%M} {local.tzname()}"

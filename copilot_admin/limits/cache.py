@@ -53,10 +53,6 @@ class LimitCache:
     async def refresh(self) -> None:
         await READER.run(self.load)
 
-    def forget(self) -> None:
-        """Drop all limits and wait for the next `load`; for tests."""
-        self._limits, self._loaded_at = {}, inf
-
 
 def get_anonymous_limits(address: str = "") -> Limits:
     """Return the limits that the settings give to an anonymous address; "": to each of them.

@@ -4,7 +4,6 @@ A slot in Redis is a lease that its worker renews, so the slots of a crashed wor
 were taken while Redis was away aren't added to it later: until these answers end, a limit may be exceeded.
 """
 
-from collections import Counter
 from collections.abc import Awaitable
 from contextlib import suppress
 from typing import cast
@@ -15,7 +14,7 @@ from copilot_admin.limits.redis_client import (
     LimitRedis,
     RedisUnavailable,
 )
-from copilot_admin.limits.rules import LimitRule, LimitSubject
+from copilot_admin.limits.rules import LimitRule
 
 LEASE_SECONDS = 30  # six renewals: a worker that is busy for some seconds keeps its slots
 # KEYS: one sorted set of leases for each rule. ARGV: request id, lease in milliseconds, each maximum.
@@ -41,7 +40,6 @@ class ConcurrencySlots:
     def __init__(self, redis: LimitRedis) -> None:
         self._redis = redis
         self._held: dict[str, tuple[LimitRule, ...]] = {}
-        self._taken: Counter[LimitSubject] = Counter()
 
     async def acquire(self, id: str, rules: tuple[LimitRule, ...]) -> LimitRule | None:
         """Take a slot of each rule, or none; return the rule that is full."""
@@ -56,17 +54,14 @@ class ConcurrencySlots:
                 number = int(await cast("Awaitable[int]", evaluated))
                 full = rules[number - 1] if number else None
         except RedisUnavailable:
-            found = (rule for rule in rules if self._taken[rule.subject] >= rule.maximum)
-            full = next(found, None)
+            full = next((rule for rule in rules if self._count_own(rule) >= rule.maximum), None)
         if full is None:
             self._held[id] = rules
-            self._taken.update(rule.subject for rule in rules)
         return full
 
     async def release(self, id: str, rules: tuple[LimitRule, ...]) -> None:
         """Give the slots of a request back, also those that Redis may have given unnoticed."""
-        self._taken.subtract(rule.subject for rule in self._held.pop(id, ()))
-        self._taken = +self._taken  # without subjects that have none
+        self._held.pop(id, None)
         if rules:
             with suppress(RedisUnavailable):
                 async with self._redis.connect() as client, client.pipeline() as pipeline:
@@ -95,12 +90,10 @@ class ConcurrencySlots:
                 seconds, _microseconds = await client.time()
                 return int(await client.zcount(_get_key(rule), seconds * 1000, "+inf"))
         except RedisUnavailable:
-            return self._taken[rule.subject]
+            return self._count_own(rule)
 
-    def forget(self) -> None:
-        """Drop all slots of this process; for tests."""
-        self._held.clear()
-        self._taken.clear()
+    def _count_own(self, rule: LimitRule) -> int:
+        return sum(rule.subject == one.subject for held in self._held.values() for one in held)
 
 
 def _get_key(rule: LimitRule) -> str:

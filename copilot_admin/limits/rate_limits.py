@@ -1,6 +1,8 @@
 """Rate limits: requests per minute, by the sliding window of the `limits` package."""
 
+from collections.abc import Awaitable, Callable
 from math import floor
+from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 from limits.aio.storage import MemoryStorage, RedisStorage
@@ -14,6 +16,7 @@ from copilot_admin.limits.redis_client import (
 )
 from copilot_admin.limits.rules import LimitRule
 
+T = TypeVar("T")
 _SECONDS = 60
 
 
@@ -27,13 +30,10 @@ class RateLimits:
 
     async def hit(self, rule: LimitRule) -> bool:
         """Count a request; return False if the rate is exceeded."""
-        key, maximum = rule.subject.name, rule.maximum
-        try:
-            async with self._redis.connect() as client:
-                storage = self._get_shared(client)
-                return await storage.acquire_sliding_window_entry(key, maximum, _SECONDS)
-        except RedisUnavailable:
-            return await self._memory.acquire_sliding_window_entry(key, maximum, _SECONDS)
+        key = rule.subject.name
+        return await self._use(
+            lambda windows: windows.acquire_sliding_window_entry(key, rule.maximum, _SECONDS)
+        )
 
     async def count(self, rule: LimitRule) -> int:
         """Return the requests of the last minute."""
@@ -49,25 +49,21 @@ class RateLimits:
 
     async def _get_window(self, rule: LimitRule) -> tuple[int, float, int, float]:
         key = rule.subject.name
+        return await self._use(lambda windows: windows.get_sliding_window(key, _SECONDS))
+
+    async def _use(self, call: Callable[[MemoryStorage | RedisStorage], Awaitable[T]]) -> T:
         try:
             async with self._redis.connect() as client:
-                return await self._get_shared(client).get_sliding_window(key, _SECONDS)
+                if client not in self._shared:
+                    self._shared[client] = RedisStorage(
+                        f"async+{self._redis.url}",
+                        implementation="redispy",
+                        key_prefix=f"{KEY_PREFIX}rate",
+                        connection_pool=client.connection_pool,  # type: ignore[arg-type]  # typed too narrowly
+                    )
+                return await call(self._shared[client])
         except RedisUnavailable:
-            return await self._memory.get_sliding_window(key, _SECONDS)
-
-    def _get_shared(self, client: Redis) -> RedisStorage:
-        if client not in self._shared:
-            self._shared[client] = RedisStorage(
-                f"async+{self._redis.url}",
-                implementation="redispy",
-                key_prefix=f"{KEY_PREFIX}rate",
-                connection_pool=client.connection_pool,  # type: ignore[arg-type]  # typed too narrowly
-            )
-        return self._shared[client]
-
-    def forget(self) -> None:
-        """Drop all counts of this process; for tests."""
-        self._memory = MemoryStorage()
+            return await call(self._memory)
 
 
 RATE_LIMITS = RateLimits(LIMIT_REDIS)

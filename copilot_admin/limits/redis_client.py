@@ -70,10 +70,6 @@ class LimitRedis:
         if client is not None:
             await client.aclose()
 
-    def forget(self) -> None:
-        """Assume that Redis answers; for tests."""
-        self._is_away = False
-
     def _get_client(self) -> Redis:
         loop = asyncio.get_running_loop()
         if loop not in self._clients:

@@ -45,10 +45,6 @@ class Rejections:
         except Unavailable:
             self._pending.update(pending)
 
-    def forget(self) -> None:
-        """Drop what waits; for tests."""
-        self._pending.clear()
-
 
 def _store(pending: Counter[_Key]) -> None:
     now = datetime.now(UTC)

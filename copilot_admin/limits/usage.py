@@ -94,10 +94,6 @@ class UsageCache:
                 expires_at, usage = self._found[key]
                 self._found[key] = (expires_at, usage + more)
 
-    def forget(self) -> None:
-        """Drop the cache; for tests."""
-        self._found.clear()
-
 
 def get_budgets(rules: Collection[LimitRule], now: datetime) -> tuple[Budget, ...]:
     """Return those of some rules that are budgets, each in its current window."""

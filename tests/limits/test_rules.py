@@ -8,8 +8,8 @@ import pytest
 from copilot_admin.config.networks import parse_networks
 from copilot_admin.copilots.fields.options import LIMITS
 from copilot_admin.copilots.fields.values import LimitsEntry
+from copilot_admin.limits.admission import build_rejection, get_retry_seconds
 from copilot_admin.limits.cache import LIMIT_CACHE, LimitCache, reload_on_commit
-from copilot_admin.limits.messages import build_rejection, get_retry_seconds
 from copilot_admin.limits.rules import (
     KINDS,
     NANO,
