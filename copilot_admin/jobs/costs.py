@@ -16,7 +16,6 @@ from copilot_admin.pricing.prices import Price
 from copilot_admin.storage import blobs
 from copilot_admin.transcripts.store.rollups import uncount_runs
 
-PAGE_RUNS = 500  # in one read
 BATCH_RUNS = 20  # in one transaction, some 30 ms
 
 
@@ -30,19 +29,18 @@ class PricedRun:
 
 def list_unknown_costs(*, provider: str = "") -> Iterator[PricedRun]:
     """Yield the runs of unknown cost of one provider, or of all if the name is empty."""
-    for ids in _get_pages(provider):
+    for ids in _get_batches(provider):
         for run in _get_unpriced().filter(pk__in=ids).order_by("started_at"):
             yield PricedRun(run=run, bill=_calculate(run))
 
 
 def fill_unknown_costs(*, provider: str = "") -> Iterator[PricedRun]:
     """Like `list_unknown_costs`, and save the costs, pausing for as long as each batch took."""
-    for ids in _get_pages(provider):
-        for start in range(0, len(ids), BATCH_RUNS):
-            started = time.monotonic()
-            priced = fill_costs(ids[start : start + BATCH_RUNS])
-            time.sleep(time.monotonic() - started)
-            yield from priced
+    for ids in _get_batches(provider):
+        started = time.monotonic()
+        priced = fill_costs(ids)
+        time.sleep(time.monotonic() - started)
+        yield from priced
 
 
 @transaction.atomic
@@ -78,13 +76,13 @@ def _get_unpriced() -> QuerySet[Run]:
     return runs.select_related("copilot_version")
 
 
-def _get_pages(provider: str) -> Iterator[list[UUID]]:
+def _get_batches(provider: str) -> Iterator[list[UUID]]:
     rows = _get_unpriced().order_by("pk")
     ids = (rows.filter(provider=provider) if provider else rows).values_list("pk", flat=True)
-    page = list(ids[:PAGE_RUNS])
-    while page:
-        yield page
-        page = list(ids.filter(pk__gt=page[-1])[:PAGE_RUNS])
+    batch = list(ids[:BATCH_RUNS])
+    while batch:
+        yield batch
+        batch = list(ids.filter(pk__gt=batch[-1])[:BATCH_RUNS])
 
 
 def _calculate(run: Run) -> RunCost:

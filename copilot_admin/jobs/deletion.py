@@ -107,12 +107,11 @@ def delete_batch(copilot_id: int) -> BatchResult:
     if ids:
         ended = rows.exclude_running(ids)
         users = rows.get_user_ids(Conversation.objects.filter(pk__in=ended))
-        is_deleted = _delete_rows(rows.get_conversation_rows(ended), users)
-        return BatchResult.MORE if is_deleted else BatchResult.WAITING
+        deleted = rows.delete_first_rows(rows.get_conversation_rows(ended), users=users)
+        return BatchResult.MORE if deleted.total else BatchResult.WAITING
     runs, calls = (model.objects.filter(copilot_id=copilot_id) for model in (Run, ComponentCall))
-    if _delete_rows(
-        _get_other_rows(copilot_id), rows.get_user_ids(runs) | rows.get_user_ids(calls)
-    ):
+    users = rows.get_user_ids(runs, calls)
+    if rows.delete_first_rows(_get_other_rows(copilot_id), users=users).total:
         return BatchResult.MORE
     if runs.exists():
         return BatchResult.WAITING
@@ -120,13 +119,6 @@ def delete_batch(copilot_id: int) -> BatchResult:
     # In the same transaction, so that a crash can't lose the entry.
     record(Action.DELETION_ENDED, by=Actor.server(), on=Subject("copilot", str(copilot_id)))
     return BatchResult.DONE
-
-
-def _delete_rows(in_order: Iterable[QuerySet[Any]], user_ids: Collection[int]) -> bool:
-    deleted = rows.delete_first_rows(in_order).total
-    if deleted:
-        rows.delete_unused_users(user_ids)
-    return bool(deleted)
 
 
 def _get_other_rows(copilot_id: int) -> Iterable[QuerySet[Any]]:

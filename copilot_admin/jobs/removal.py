@@ -6,19 +6,17 @@ and only while no run in it is open: the next request begins a new conversation.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
-import logging
 from typing import Any
 
-from django import db
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django_tasks import task
 
-from copilot_admin.errors import Unavailable
 from copilot_admin.jobs.blob_sweep import Sweep, sweep_batch, sweep_blobs
 from copilot_admin.jobs.tasks import BatchResult, enqueue_stalled, run_batches, run_on_writer
 from copilot_admin.models import (
@@ -42,7 +40,6 @@ from copilot_admin.privacy import counting, erased_data, rows
 from copilot_admin.privacy.holds import try_lock_holds
 from copilot_admin.privacy.scopes import PrivacyScope, scope_of
 from copilot_admin.privacy.vacuum import merge_search_index, truncate_wal, vacuum
-from copilot_admin.storage.writer import close_lost_connections
 from copilot_admin.transcripts.store import is_missed
 
 BATCH_CONVERSATIONS = 20  # one with many rows takes several batches
@@ -52,7 +49,6 @@ BATCH_EXPORT_PARTS = 10  # of some 100 kB each
 # Removals for which this process has begun to merge the search index. To begin again would merge
 # what was merged, and a task merges only a part of a large index.
 _merging: set[int] = set()
-logger = logging.getLogger(__name__)
 
 
 def begin_erasure(
@@ -68,13 +64,8 @@ def begin_erasure(
             "Select what to erase: a conversation, a user, a caller, a copilot or days."
         )
     return Removal.objects.create(
+        **asdict(scope),
         cause=Cause.ERASURE,
-        conversation=scope.conversation,
-        user=scope.user,
-        principal=scope.principal,
-        copilot=scope.copilot,
-        since=scope.since,
-        until=scope.until,
         reason=reason,
         asked_by_id=by_id,
         with_questions=with_questions,
@@ -129,14 +120,8 @@ def run_removal(
         )
         if not is_merged:
             return BatchResult.WAITING if is_merged is None else BatchResult.MORE
-    try:
-        return _clear_files(removal_id, write)
-    except (db.Error, Unavailable) as error:
-        logger.warning(
-            "Removal %d was interrupted and will be resumed: %s.", removal_id, type(error).__name__
-        )
-        close_lost_connections()
-        return BatchResult.WAITING
+    cleared = run_batches(lambda: _clear_files(removal_id, write), lambda _: True)
+    return cleared or BatchResult.WAITING
 
 
 def _merge_search_index(removal_id: int) -> bool:
@@ -147,19 +132,20 @@ def _merge_search_index(removal_id: int) -> bool:
 
 def _clear_files(removal_id: int, write: Callable[[Callable[[], Any]], Any]) -> BatchResult:
     write(partial(erased_data.delete_reasons, erased_data.find_unused_reasons()))
-    if write(partial(_clear_identity, removal_id)):
+    write(partial(_update, removal_id, principal="", user=None))
+    if get_unfinished().filter(pk=removal_id, cause=Cause.ERASURE).exists():
         # All tables may take longer than a lease.
-        vacuum(on_table_done=lambda: write(partial(_renew_lease, removal_id)))
+        vacuum(on_table_done=lambda: write(partial(_update, removal_id)))
     erased_data.clean_spool()
     if not truncate_wal():
         return BatchResult.WAITING
-    write(partial(_finish, removal_id))
+    write(partial(_update, removal_id, state=RemovalState.DONE, done_at=timezone.now()))
     _merging.discard(removal_id)
     return BatchResult.DONE
 
 
-def _renew_lease(removal_id: int) -> None:
-    get_unfinished().filter(pk=removal_id).update(moved_at=timezone.now())
+def _update(removal_id: int, **columns: Any) -> None:
+    get_unfinished().filter(pk=removal_id).update(moved_at=timezone.now(), **columns)
 
 
 def _needs_clearing(removal_id: int) -> bool:
@@ -169,27 +155,11 @@ def _needs_clearing(removal_id: int) -> bool:
     writes all of it again.
     """
     removal = get_unfinished().filter(pk=removal_id).first()
-    if removal is None:
-        return False
-    if removal.cause == Cause.ERASURE or removal.day is None:
-        return removal.cause == Cause.ERASURE or bool(removal.counts)
-    night = Removal.objects.filter(cause=Cause.RETENTION, day=removal.day)
-    if night.filter(state=RemovalState.ROWS).exists():
-        return False
-    return any(night.values_list("counts", flat=True))
-
-
-def _clear_identity(removal_id: int) -> bool:
-    row = get_unfinished().filter(pk=removal_id, state=RemovalState.SCRUB)
-    row.update(principal="", user=None, moved_at=timezone.now())
-    return row.filter(cause=Cause.ERASURE).exists()
-
-
-def _finish(removal_id: int) -> None:
-    now = timezone.now()
-    get_unfinished().filter(pk=removal_id, state=RemovalState.SCRUB).update(
-        state=RemovalState.DONE, moved_at=now, done_at=now
-    )
+    if removal is None or removal.cause == Cause.ERASURE:
+        return removal is not None
+    night = Removal.objects.filter(Q(pk=removal_id) | Q(day=removal.day, day__isnull=False))
+    states, counts = zip(*night.values_list("state", "counts"), strict=True)
+    return RemovalState.ROWS not in states and any(counts)
 
 
 def remove_batch(removal_id: int) -> BatchResult:
@@ -218,13 +188,15 @@ def _remove_rows(removal: Removal) -> BatchResult:
         return BatchResult.MORE
     scope = scope_of(removal)
     deleted = _delete_others(scope)
-    deleted.counts[ExportPart.__name__] += _delete_export_parts()
+    parts = ExportPart.objects.filter(export__state=ExportState.FAILED).order_by()
+    ids = list(parts.values_list("pk", flat=True)[:BATCH_EXPORT_PARTS])
+    deleted.counts[ExportPart.__name__] += ExportPart.objects.filter(pk__in=ids).delete()[0]
     _note_deleted(removal, deleted)
     if deleted.total:
         return BatchResult.MORE
-    if Conversation.objects.filter(counting.removable_conversations(scope)).exists() or _is_asking(
-        scope
-    ):
+    running = Run.objects.filter(user_id=scope.user, conversation=None, outcome=Outcome.RUNNING)
+    remaining = Conversation.objects.filter(counting.removable_conversations(scope))
+    if remaining.exists() or (scope.is_of_user and running.exists()):
         return BatchResult.WAITING
     _note_deleted(removal, rows.delete_erased_user(scope))
     # The blobs of a night's removals are swept once for all copilots.
@@ -258,34 +230,17 @@ def _lock_next_conversations(removal: Removal) -> list[int]:
     return list(locked.values_list("pk", flat=True)[:BATCH_CONVERSATIONS])
 
 
-def _is_asking(scope: PrivacyScope) -> bool:
-    runs = Run.objects.filter(user_id=scope.user, conversation=None, outcome=Outcome.RUNNING)
-    return scope.is_of_user and runs.exists()
-
-
 def _delete_conversations(ids: list[int]) -> rows.DeletedRows:
     users = rows.get_user_ids(Conversation.objects.filter(pk__in=ids))
-    deleted = rows.delete_first_rows(rows.get_conversation_rows(ids))
-    if deleted.counts[Conversation.__name__]:
-        deleted.counts += rows.delete_unused_users(users).counts
-    return deleted
+    return rows.delete_first_rows(rows.get_conversation_rows(ids), users=users)
 
 
 def _delete_others(scope: PrivacyScope) -> rows.DeletedRows:
-    users = set()
-    if scope.user is None:  # or the user is deleted last
-        users = rows.get_user_ids(counting.removable_runs(scope)) | rows.get_user_ids(
-            counting.removable_calls(scope)
-        )
-    deleted = rows.delete_first_rows(_get_other_rows(scope))
-    deleted.counts += rows.delete_unused_users(users).counts
-    return deleted
-
-
-def _get_other_rows(scope: PrivacyScope) -> Iterator[QuerySet[Any]]:
-    yield from rows.get_run_rows(counting.removable_runs(scope))
-    yield counting.removable_calls(scope).order_by()
-    yield counting.removable_caller_days(scope).order_by()
+    runs, calls = counting.removable_runs(scope), counting.removable_calls(scope)
+    days = counting.removable_caller_days(scope)
+    in_order = (*rows.get_run_rows(runs), calls.order_by(), days.order_by())
+    users = set() if scope.user else rows.get_user_ids(runs, calls)  # the user is deleted last
+    return rows.delete_first_rows(in_order, users=users)
 
 
 def _delete_questions(ids: list[int]) -> rows.DeletedRows:
@@ -321,12 +276,6 @@ def _withdraw_exports(ids: list[int]) -> None:
             query="",
             words="",
         )
-
-
-def _delete_export_parts() -> int:
-    parts = ExportPart.objects.filter(export__state=ExportState.FAILED).order_by()
-    ids = list(parts.values_list("pk", flat=True)[:BATCH_EXPORT_PARTS])
-    return ExportPart.objects.filter(pk__in=ids).delete()[0]
 
 
 def _note_deleted(removal: Removal, deleted: rows.DeletedRows) -> None:

@@ -1,9 +1,8 @@
 """Selection of the rows that a removal may delete, and their numbers for a preview."""
 
 from dataclasses import dataclass
-from typing import TypeVar
 
-from django.db.models import Model, Q
+from django.db.models import Q
 from django.db.models.query import QuerySet
 
 from copilot_admin.models import (
@@ -20,7 +19,7 @@ from copilot_admin.models import (
     Verdict,
 )
 from copilot_admin.models.privacy import ERASED
-from copilot_admin.privacy.holds import held_calls, held_conversations, held_days, held_runs
+from copilot_admin.privacy.holds import held
 from copilot_admin.privacy.rows import get_erased_users
 from copilot_admin.privacy.scopes import (
     PrivacyScope,
@@ -32,8 +31,6 @@ from copilot_admin.privacy.scopes import (
 
 # To count a million takes longer than the statement timeout of servers.
 MAX_COUNTED = 100_000
-
-_Row = TypeVar("_Row", bound=Model)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,9 +77,7 @@ def removable_trials(scope: PrivacyScope) -> Q:
 
 
 def _without_held(conversations: Q) -> Q:
-    found = conversations & ~Q(principal__startswith=ERASED)
-    held = held_conversations()
-    return found if held is None else found & ~held
+    return conversations & ~Q(principal__startswith=ERASED) & ~held(conversations_in)
 
 
 def count_conversations(scope: PrivacyScope, *, with_trials: bool = False) -> int:
@@ -100,21 +95,15 @@ def _count_up_to_limit(condition: Q) -> int:
 def removable_runs(scope: PrivacyScope) -> QuerySet[Run]:
     """Return the ended runs without a conversation that aren't held."""
     ended = Run.objects.exclude(outcome=Outcome.RUNNING)
-    return _filter_not_held(ended, loose_runs_in(scope), held_runs())
+    return ended.filter(loose_runs_in(scope)).exclude(held(loose_runs_in))
 
 
 def removable_calls(scope: PrivacyScope) -> QuerySet[ComponentCall]:
-    return _filter_not_held(ComponentCall.objects.all(), calls_in(scope), held_calls())
+    return ComponentCall.objects.filter(calls_in(scope)).exclude(held(calls_in))
 
 
 def removable_caller_days(scope: PrivacyScope) -> QuerySet[CallerDay]:
-    return _filter_not_held(CallerDay.objects.all(), caller_days_in(scope), held_days())
-
-
-def _filter_not_held(rows: QuerySet[_Row], selected: Q | None, held: Q | None) -> QuerySet[_Row]:
-    if selected is None:
-        return rows.none()
-    return rows.filter(selected) if held is None else rows.filter(selected).exclude(held)
+    return CallerDay.objects.filter(caller_days_in(scope)).exclude(held(caller_days_in))
 
 
 def preview_removal(scope: PrivacyScope, *, with_exports: bool = True) -> RemovalPreview:
@@ -125,10 +114,8 @@ def preview_removal(scope: PrivacyScope, *, with_exports: bool = True) -> Remova
     runs = Run.objects.filter(conversation__in=ids).order_by()
     turns = Turn.objects.filter(conversation__in=ids).order_by()
     questions = Q(origin__in=ids) | Q(recorded__conversation__in=ids)
-    held = held_conversations()
-    number_held = 0
-    if held is not None:
-        number_held = Conversation.objects.filter(conversations_in(scope)).filter(held).count()
+    in_scope = Conversation.objects.filter(conversations_in(scope))
+    number_held = in_scope.filter(held(conversations_in)).count()
     return RemovalPreview(
         conversations=conversations.count(),
         held=number_held,

@@ -1,6 +1,7 @@
 """Legal holds: placing, releasing, and selection of the held rows."""
 
-from collections.abc import Iterable
+from collections.abc import Callable
+from dataclasses import asdict
 from functools import reduce
 import operator
 
@@ -12,8 +13,8 @@ from django.utils.translation import gettext as _
 from copilot_admin.models import ComponentCall, Conversation, Copilot, EndUser, LegalHold, Run
 from copilot_admin.models.privacy import ERASED
 from copilot_admin.privacy.scopes import (
+    NOTHING,
     PrivacyScope,
-    caller_days_in,
     calls_in,
     conversations_in,
     loose_runs_in,
@@ -53,19 +54,15 @@ def place(scope: PrivacyScope, *, reason: str, by: str, by_id: int | None = None
         raise ValueError(_("Copilot %(id)s does not exist.") % {"id": scope.copilot})
     if scope.conversation is not None:
         _lock_conversation(scope.conversation)
-    user = scope.user
-    if user is not None and not EndUser.objects.filter(pk=user).exists():
+    if scope.user is not None and not EndUser.objects.filter(pk=scope.user).exists():
         raise ValueError(_("This user does not exist any more."))
+    columns = asdict(scope)
+    del columns["idle_before"]  # of retention
     return LegalHold.objects.create(
-        conversation=scope.conversation,
+        **columns,
         conversation_row_id=scope.conversation,
-        user=user,
-        user_row_id=user,
-        principal=scope.principal,
-        copilot=scope.copilot,
+        user_row_id=scope.user,
         copilot_row_id=scope.copilot,
-        since=scope.since,
-        until=scope.until,
         reason=reason,
         placed_by_id=by_id,
         placed_by_name=by,
@@ -101,38 +98,20 @@ def try_lock_holds() -> bool:
 
 def release(hold_id: int, *, by: str) -> bool:
     """Release a hold, whose row stays; return False if it wasn't in force."""
-    number = (
-        in_force()
-        .filter(pk=hold_id)
-        .update(
-            released_at=timezone.now(),
-            released_by_name=by,
-            conversation_row=None,
-            user_row=None,
-            copilot_row=None,
-        )
+    rows = in_force().filter(pk=hold_id)
+    number = rows.update(
+        released_at=timezone.now(),
+        released_by_name=by,
+        conversation_row=None,
+        user_row=None,
+        copilot_row=None,
     )
     return bool(number)
 
 
-def held_conversations() -> Q | None:
-    """Select the held conversations; None if there are no holds."""
-    return _combine(conversations_in(scope_of(hold)) for hold in in_force())
-
-
-def held_runs() -> Q | None:
-    """Select the held runs without a conversation; None if there can be none."""
-    return _combine(loose_runs_in(scope_of(hold)) for hold in in_force())
-
-
-def held_calls() -> Q | None:
-    """Select the held calls of components; None if there can be none."""
-    return _combine(calls_in(scope_of(hold)) for hold in in_force())
-
-
-def held_days() -> Q | None:
-    """Select the held rows of the rollup that names callers; None if there can be none."""
-    return _combine(caller_days_in(scope_of(hold)) for hold in in_force())
+def held(select: Callable[[PrivacyScope], Q]) -> Q:
+    """Select the held rows of a table; `select` selects those of one scope."""
+    return reduce(operator.or_, (select(scope_of(hold)) for hold in in_force()), NOTHING)
 
 
 def holds_of(conversation: Conversation) -> list[LegalHold]:
@@ -150,17 +129,9 @@ def _is_on_copilot(hold: LegalHold, copilot_id: int) -> bool:
     if hold.copilot is not None:
         return hold.copilot == copilot_id
     scope = scope_of(hold)
-    runs, calls = loose_runs_in(scope), calls_in(scope)
-    return (
-        Conversation.objects.filter(conversations_in(scope), copilot_id=copilot_id).exists()
-        or (runs is not None and Run.objects.filter(runs, copilot_id=copilot_id).exists())
-        or (
-            calls is not None
-            and ComponentCall.objects.filter(calls, copilot_id=copilot_id).exists()
-        )
+    found = (
+        Conversation.objects.filter(conversations_in(scope)),
+        Run.objects.filter(loose_runs_in(scope)),
+        ComponentCall.objects.filter(calls_in(scope)),
     )
-
-
-def _combine(parts: Iterable[Q | None]) -> Q | None:
-    given = [part for part in parts if part is not None]
-    return reduce(operator.or_, given) if given else None
+    return any(rows.filter(copilot_id=copilot_id).exists() for rows in found)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import datetime, time, timedelta
 from functools import partial
 import operator
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -78,14 +79,8 @@ def get_expired_scope(copilot_id: int, days: int, at: datetime) -> PrivacyScope:
 def begin_now(copilot_id: int, days: int, now: datetime) -> Removal:
     """Begin the removal of a night at once, also if it was done already."""
     scope = get_expired_scope(copilot_id, days, now)
-    return Removal.objects.create(
-        cause=Cause.RETENTION,
-        copilot=copilot_id,
-        idle_before=scope.idle_before,
-        with_questions=False,
-        total=count_conversations(scope),
-        moved_at=timezone.now(),
-    )
+    columns = _get_columns(scope, count_conversations(scope))
+    return Removal.objects.create(cause=Cause.RETENTION, copilot=copilot_id, **columns)
 
 
 @transaction.atomic
@@ -94,13 +89,17 @@ def _begin(scope: PrivacyScope, night: datetime, total: int) -> int | None:
         cause=Cause.RETENTION,
         copilot=scope.copilot,
         day=night.date(),
-        defaults={
-            "idle_before": scope.idle_before,
-            "with_questions": False,
-            "total": total,
-            "moved_at": timezone.now(),
-        },
+        defaults=_get_columns(scope, total),
     )
     if is_new and removal.total:
         record_removal(removal, by=Actor.server())
     return removal.pk if is_new else None
+
+
+def _get_columns(scope: PrivacyScope, total: int) -> dict[str, Any]:
+    return {
+        "idle_before": scope.idle_before,
+        "with_questions": False,
+        "total": total,
+        "moved_at": timezone.now(),
+    }

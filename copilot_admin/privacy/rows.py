@@ -80,9 +80,22 @@ def get_run_rows(runs: QuerySet[Run]) -> Iterable[QuerySet[Any]]:
 
 
 def delete_first_rows(
-    in_order: Iterable[QuerySet[Any]], *, clock: Callable[[], float] = time.monotonic
+    in_order: Iterable[QuerySet[Any]],
+    *,
+    users: Collection[int] = (),
+    clock: Callable[[], float] = time.monotonic,
 ) -> DeletedRows:
-    """Delete the first rows, as many as fit in a batch."""
+    """Delete the first rows, as many as fit in a batch, and then those users who have none left."""
+    deleted = _delete_first_rows(in_order, clock)
+    if deleted.total:
+        unused = _filter_unused_users(users)
+        deleted.counts[EndUser.__name__] += delete_rows(EndUser._meta.pk, unused)
+    return deleted
+
+
+def _delete_first_rows(
+    in_order: Iterable[QuerySet[Any]], clock: Callable[[], float]
+) -> DeletedRows:
     deleted, ends_at = DeletedRows(), clock() + MAX_BATCH_SECONDS
     for rows in in_order:
         pks = _get_first_keys(rows, deleted)
@@ -109,9 +122,12 @@ def exclude_running(conversation_ids: Sequence[int]) -> list[int]:
     return [pk for pk in conversation_ids if pk not in busy]
 
 
-def get_user_ids(rows: QuerySet[Any]) -> set[int]:
+def get_user_ids(*tables: QuerySet[Any]) -> set[int]:
     """Return the users of the first rows, as many as one batch deletes."""
-    return set(rows.order_by().values_list("user_id", flat=True)[:MAX_BATCH_ROWS]) - {None}
+    found: set[int | None] = set()
+    for rows in tables:
+        found.update(rows.order_by().values_list("user_id", flat=True)[:MAX_BATCH_ROWS])
+    return {pk for pk in found if pk is not None}
 
 
 def get_erased_users(scope: PrivacyScope) -> QuerySet[EndUser]:
@@ -130,13 +146,6 @@ def delete_erased_user(scope: PrivacyScope) -> DeletedRows:
                 rows = model.objects.filter(scope=LimitScope.USER, subject=user.identifier)
                 deleted.counts[model.__name__] += rows.delete()[0]
             deleted.counts[EndUser.__name__] += delete_rows(EndUser._meta.pk, [user.pk])
-    return deleted
-
-
-def delete_unused_users(ids: Collection[int]) -> DeletedRows:
-    """Delete those users to whom nothing refers any more; limits set for them stay."""
-    deleted = DeletedRows()
-    deleted.counts[EndUser.__name__] += delete_rows(EndUser._meta.pk, _filter_unused_users(ids))
     return deleted
 
 

@@ -1,15 +1,17 @@
 """Selection of data to erase or hold: a conversation, a user, a caller, a copilot, a period."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import date, datetime, timedelta
+import re
 
 from django.db.models import Q
 
 from copilot_admin.models.privacy import ScopeColumns
 from copilot_admin.transcripts.store.rollups import person_of
 
-KEY_START = "key:"
+NOTHING = Q(pk__in=[])
 LAST_DAY = date.max - timedelta(days=1)  # a scope ends at the beginning of the next day
+_KEY = re.compile(r"key:([0-9]{1,18})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,90 +48,61 @@ class PrivacyScope:
 def scope_of(row: ScopeColumns) -> PrivacyScope:
     """Return the scope in the columns of a row."""
     return PrivacyScope(
-        conversation=row.conversation,
-        user=row.user,
-        principal=row.principal,
-        copilot=row.copilot,
-        since=row.since,
-        until=row.until,
-        idle_before=getattr(row, "idle_before", None),
+        **{one.name: getattr(row, one.name, None) for one in fields(PrivacyScope)}  # type: ignore[arg-type]
     )
 
 
 def conversations_in(scope: PrivacyScope) -> Q:
     """Select the conversations of a scope."""
-    found = _asked_by(scope)
+    return _match(
+        pk=scope.conversation,
+        user_id=scope.user,
+        principal=scope.principal,
+        copilot_id=scope.copilot,
+        last_at__gte=scope.since,
+        first_at__lt=scope.until,
+        last_at__lt=scope.idle_before,
+    )
+
+
+def loose_runs_in(scope: PrivacyScope) -> Q:
+    """Select runs without a conversation, such as refused ones."""
     if scope.conversation is not None:
-        found &= Q(pk=scope.conversation)
-    if scope.since is not None:
-        found &= Q(last_at__gte=scope.since)
-    if scope.until is not None:
-        found &= Q(first_at__lt=scope.until)
-    if scope.idle_before is not None:
-        found &= Q(last_at__lt=scope.idle_before)
-    return found
+        return NOTHING
+    sender = _match(user_id=scope.user, principal=scope.principal, copilot_id=scope.copilot)
+    return Q(conversation=None) & sender & _match_time(scope, "started_at")
 
 
-def loose_runs_in(scope: PrivacyScope) -> Q | None:
-    """Select runs without a conversation, such as refused ones; None if there can be none."""
-    if scope.conversation is not None:
-        return None
-    return Q(conversation=None) & _asked_by(scope) & _happened(scope, "started_at")
+def calls_in(scope: PrivacyScope) -> Q:
+    """Select calls of components."""
+    key = _KEY.fullmatch(scope.principal)
+    if scope.conversation is not None or (scope.principal and not key):
+        return NOTHING
+    found = _match(user_id=scope.user, copilot_id=scope.copilot, key_id=key and int(key[1]))
+    return found & _match_time(scope, "created_at")
 
 
-def calls_in(scope: PrivacyScope) -> Q | None:
-    """Select calls of components; None if there can be none."""
-    if scope.conversation is not None:
-        return None
-    found = _happened(scope, "created_at")
-    if scope.copilot is not None:
-        found &= Q(copilot_id=scope.copilot)
-    if scope.user is not None:
-        found &= Q(user_id=scope.user)
-    if scope.principal:
-        key = scope.principal.removeprefix(KEY_START)
-        if not (scope.principal.startswith(KEY_START) and key.isascii() and key.isdecimal()):
-            return None
-        found &= Q(key_id=int(key))
-    return found
-
-
-def caller_days_in(scope: PrivacyScope) -> Q | None:
-    """Select rows of the rollup that names callers; None if there can be none.
+def caller_days_in(scope: PrivacyScope) -> Q:
+    """Select rows of the rollup that names callers.
 
     It names the user, or the key of an unnamed one, so no row matches both.
     """
     if scope.conversation is not None or scope.idle_before is not None:
-        return None
+        return NOTHING
     if scope.user is not None and scope.principal:
-        return None
-    person = scope.principal if scope.user is None else person_of(scope.user)
-    found = Q(principal=person) if person else Q()
-    if scope.copilot is not None:
-        found &= Q(copilot_id=scope.copilot)
-    if scope.since is not None:
-        found &= Q(day__gte=scope.since.date())
-    if scope.until is not None:
-        found &= Q(day__lt=scope.until.date())
-    return found
+        return NOTHING
+    return _match(
+        principal=scope.principal if scope.user is None else person_of(scope.user),
+        copilot_id=scope.copilot,
+        day__gte=scope.since and scope.since.date(),
+        day__lt=scope.until and scope.until.date(),
+    )
 
 
-def _asked_by(scope: PrivacyScope) -> Q:
-    found = Q()
-    if scope.user is not None:
-        found &= Q(user_id=scope.user)
-    if scope.principal:
-        found &= Q(principal=scope.principal)
-    if scope.copilot is not None:
-        found &= Q(copilot_id=scope.copilot)
-    return found
+def _match(**conditions: object) -> Q:
+    return Q(**{name: value for name, value in conditions.items() if value not in (None, "")})
 
 
-def _happened(scope: PrivacyScope, column: str) -> Q:
-    found = Q()
-    if scope.since is not None:
-        found &= Q(**{f"{column}__gte": scope.since})
-    for end in (scope.until, scope.idle_before):
-        if end is not None:
-            found &= Q(**{f"{column}__lt": end})
-    return found
+def _match_time(scope: PrivacyScope, column: str) -> Q:
+    end = min(filter(None, (scope.until, scope.idle_before)), default=None)
+    return _match(**{f"{column}__gte": scope.since, f"{column}__lt": end})

@@ -35,8 +35,8 @@ def remove(scope=None, removal=None, **options):
             step = remove_batch(removal.pk)
         if step is not BatchResult.MORE:
             assert step is BatchResult.DONE
-            removing._clear_identity(removal.pk)
-            removing._finish(removal.pk)
+            changes = {"principal": "", "user": None, "done_at": timezone.now()}
+            removing._update(removal.pk, state=models.RemovalState.DONE, **changes)
             removal.refresh_from_db()
             return removal
     raise AssertionError("it does not end")

@@ -214,10 +214,6 @@ def test_an_erased_caller_is_in_no_file_and_another_in_all():
     assert models.Conversation.objects.of_callers().get() == others
     left = models.SavedQuestion.objects.order_by("pk").values_list("question", flat=True)
     assert list(left) == [f"Saved {STAYS}", f"Asked {STAYS}"]
-    assert [alert.words[1:] for alert in models.Alert.objects.order_by("pk")] == [
-        [],
-        ["Somebody else's"],
-    ]
     assert list(models.SeenValue.objects.filter(kind="reason").values_list("value", flat=True)) == [
         f"tag {STAYS}"
     ]

@@ -117,7 +117,7 @@ def begin_to_remove(pk: int, cause: Cause) -> None:
 
 @pytest.fixture
 def _rows_go_later(monkeypatch) -> None:
-    monkeypatch.setattr(privacy_rows, "delete_first_rows", lambda _: DeletedRows())
+    monkeypatch.setattr(privacy_rows, "delete_first_rows", lambda *_, **__: DeletedRows())
 
 
 @pytest.mark.usefixtures("_rows_go_later")
