@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-import os
 from pathlib import Path
 import re
 from typing import Annotated, Any, Literal, Self
@@ -28,14 +27,20 @@ from pydantic_settings import (
 from copilot_admin.config.databases import parse_database_url
 from copilot_admin.config.encryption import EncryptionKey, parse_key
 from copilot_admin.config.logs import LogFormat
-from copilot_admin.config.networks import ALL_NETWORKS, covers_everyone, parse_networks
+from copilot_admin.config.networks import (
+    ALL_NETWORKS,
+    WORKSPACE_ORIGINS,
+    check_host,
+    check_origin,
+    covers_everyone,
+    parse_networks,
+)
 from copilot_admin.config.observability import (
     MetricsAccess,
     SyslogServer,
     TraceSettings,
     parse_audit_log,
 )
-from copilot_admin.config.origins import WORKSPACE_ORIGINS, check_host, check_origin
 from copilot_admin.config.sso import SsoSettings
 from copilot_admin.config.variables import (
     IS_SECRET,
@@ -267,9 +272,8 @@ def load_or_create_secret(path: Path, create: Callable[[], str]) -> str:
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with suppress(FileExistsError):
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "w") as file:
-                file.write(create())
+            path.touch(mode=0o600, exist_ok=False)
+            path.write_text(create(), encoding="ascii")
         return path.read_text(encoding="ascii").strip()
     except (OSError, ValueError) as error:
         raise SystemExit(

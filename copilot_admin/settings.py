@@ -213,7 +213,7 @@ PASSWORD_RESET_TIMEOUT = 3600  # seconds
 LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "admin:index"
 PASSWORD_HASHERS = [
-    "copilot_admin.config.passwords.SingleThreadedArgon2",
+    "copilot_admin.accounts.passwords.SingleThreadedArgon2",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 AUTHENTICATION_BACKENDS = [

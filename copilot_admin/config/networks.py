@@ -1,11 +1,26 @@
-"""Networks that settings name, and the addresses in them."""
+"""Networks, host names and web origins that settings name."""
 
 from collections.abc import Iterable
-from ipaddress import IPv4Network, IPv6Network, collapse_addresses, ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+import re
 from typing import TypeAlias
+from urllib.parse import urlsplit
 
 Network: TypeAlias = IPv4Network | IPv6Network
 ALL_NETWORKS: tuple[Network, ...] = (IPv4Network("0.0.0.0/0"), IPv6Network("::/0"))
+# Web, preview, desktop, Excel, local and self-hosted OpenBB Workspace.
+WORKSPACE_ORIGINS = (
+    "https://pro.openbb.co",
+    "https://pro.openbb.dev",
+    "https://excel.openbb.co",
+    "http://localhost:1420",
+    "http://localhost",
+    "http://localhost:3000",
+    "http://localhost:5050",
+    "http://localhost:8080",
+)
+# Other scripts arrive as Punycode, and the port isn't compared.
+_HOST = re.compile(r"\*|(\*?\.)?[A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\]")
 
 
 def parse_networks(listed: str | Iterable[str | Network]) -> tuple[Network, ...]:
@@ -18,11 +33,8 @@ def parse_networks(listed: str | Iterable[str | Network]) -> tuple[Network, ...]
 
 
 def covers_everyone(networks: Iterable[Network]) -> bool:
-    """Return whether the networks together hold every IPv4 or every IPv6 address."""
-    listed = tuple(networks)
-    v4 = collapse_addresses([one for one in listed if isinstance(one, IPv4Network)])
-    v6 = collapse_addresses([one for one in listed if isinstance(one, IPv6Network)])
-    return any(one.prefixlen == 0 for one in v4) or any(one.prefixlen == 0 for one in v6)
+    """Return whether one of the networks holds every IPv4 or every IPv6 address."""
+    return any(network.prefixlen == 0 for network in networks)
 
 
 def is_in(address: str, networks: Iterable[Network]) -> bool:
@@ -33,3 +45,22 @@ def is_in(address: str, networks: Iterable[Network]) -> bool:
         return False
     plain = getattr(parsed, "ipv4_mapped", None) or parsed
     return any(plain in network for network in networks)
+
+
+def check_host(host: str) -> str:
+    """Return a host name for `ALLOWED_HOSTS`; raise ValueError if it is more or less than that."""
+    if not _HOST.fullmatch(host):
+        raise ValueError("use host names without scheme, port and path: a.com,b.com")
+    return host
+
+
+def check_origin(origin: str) -> str:
+    """Return an origin as browsers write it; raise ValueError if it is anything else."""
+    parts = urlsplit(origin)
+    is_exact = origin == f"{parts.scheme}://{parts.netloc}".lower() and parts.port != 0
+    is_plain = origin.isascii() and origin.isprintable() and not set(origin) & set(" @*")
+    if parts.scheme not in ("http", "https") or not parts.hostname or not (is_exact and is_plain):
+        raise ValueError(
+            "use scheme://host or scheme://host:port in lower case, without path and wildcards"
+        )
+    return origin

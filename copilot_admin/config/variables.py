@@ -82,11 +82,7 @@ class VariableSource(PydanticBaseSettingsSource):
     """Reads the process environment: empty variables count as unset, logs never show a secret."""
 
     def __call__(self) -> dict[str, Any]:
-        self._problems: list[str] = []
-        values = self._read_model(self.settings_cls)
-        if self._problems:
-            raise SettingsError("\n".join(self._problems))
-        return values
+        return self._read_model(self.settings_cls)
 
     def _read_model(self, model: type[BaseModel]) -> dict[str, Any]:
         values: dict[str, Any] = {}
@@ -103,8 +99,7 @@ class VariableSource(PydanticBaseSettingsSource):
         try:
             secret = read_secret(name)
         except ValueError as error:
-            self._problems.append(str(error))
-            return ""
+            raise SettingsError(str(error)) from None
         logs.hide(secret, *split_list(secret))
         return secret
 

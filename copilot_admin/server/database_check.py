@@ -14,13 +14,13 @@ _UNDEFINED_COLUMN = "42703"
 
 
 def check_database() -> None:
-    """Connect, and check the schema and the encoding.
+    """Connect, and check the schema.
 
     Raises:
         ConfigurationError: The server cannot start with this database.
     """
     try:
-        schema_is_current, encoding = is_current(), _read_encoding()
+        schema_is_current = is_current()
     except db.Error as error:
         raise ConfigurationError(describe_database_error(error)) from error
     finally:
@@ -28,11 +28,6 @@ def check_database() -> None:
     if not schema_is_current:
         raise ConfigurationError(
             f"The tables of the database are missing or out of date. {RUN_MIGRATE}"
-        )
-    if encoding != "UTF8":
-        raise ConfigurationError(
-            f"The encoding of the database is {encoding}. Create one with `ENCODING 'UTF8' TEMPLATE "
-            "template0` and set DATABASE_URL to it."
         )
 
 
@@ -46,11 +41,3 @@ def describe_database_error(error: db.Error) -> str:
         advice = "Check DATABASE_URL and that PostgreSQL is running."
     message = " ".join(without_secrets(str(error)).split())
     return f"The database cannot be used: {message.rstrip('.')}. {advice}"
-
-
-def _read_encoding() -> str:
-    if db.connection.vendor != "postgresql":
-        return "UTF8"
-    with db.connection.cursor() as cursor:
-        cursor.execute("SHOW server_encoding")
-        return str(cursor.fetchone()[0])

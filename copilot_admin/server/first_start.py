@@ -1,7 +1,6 @@
 """First start with a new database: the first admin and the sample copilots."""
 
 from dataclasses import dataclass, field
-import os
 from pathlib import Path
 import secrets
 
@@ -79,9 +78,8 @@ def read_samples() -> Json:
 def _store(login: FirstLogin) -> None:
     try:
         login.file.unlink(missing_ok=True)
-        descriptor = os.open(login.file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(f"username: {login.username}\npassword: {login.password}\n")
+        login.file.touch(mode=0o600, exist_ok=False)
+        login.file.write_text(f"username: {login.username}\npassword: {login.password}\n")
     except OSError as error:
         raise ConfigurationError(
             f"Could not write {login.file}: {error.strerror}. Make the folder writable, then start again."

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from time import monotonic
-from typing import TypeAlias
 
 from django.db import connections
 
@@ -10,13 +9,11 @@ from copilot_admin.component_calls.call import CALLS, MAX_CALLS
 from copilot_admin.runs.run import RUNNING
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
-from copilot_admin.telemetry.metrics import GaugeReading, get_metrics
+from copilot_admin.telemetry.metrics import get_metrics
 from copilot_admin.transcripts.store import JOURNAL
 
-Limit: TypeAlias = Callable[[], tuple[float, float]]  # used, maximum
-
-# A limit that `/metrics` shows is a row here.
-LIMITS: Mapping[str, Limit] = {
+# Use and maximum of each limit that `/metrics` shows.
+LIMITS: Mapping[str, Callable[[], tuple[float, float]]] = {
     "component_calls": lambda: (len(CALLS), MAX_CALLS),
     "journal_jobs": lambda: (WRITER.waiting, WRITER.capacity),
     "reading_jobs": lambda: (READER.waiting, READER.capacity),
@@ -31,56 +28,25 @@ def refresh_gauges() -> None:
         metrics.set_gauges(read_gauges())
 
 
-def read_gauges() -> dict[str, GaugeReading]:
-    """Return the gauges by name; lists the spool's folder."""
+def read_gauges() -> dict[str, Mapping[str, float]]:
+    """Return the values of `GAUGES`; lists the spool's folder."""
     spooled_files, spooled_bytes = SPOOL.size()
-    used = {name: limit() for name, limit in LIMITS.items()}
-    return {
-        "copilot_streams": _gauge("Answers being streamed.", len(RUNNING)),
-        "copilot_journal_lag_seconds": _gauge(
-            "Age of the oldest write that waits for the database.",
-            WRITER.lag_seconds(monotonic()),
-            is_shared=True,
-        ),
-        "copilot_journal_unkept_runs": _gauge("Ends of runs that wait in memory.", JOURNAL.unkept),
-        "copilot_spool_files": _gauge("Ends of runs in the spool.", spooled_files, is_shared=True),
-        "copilot_spool_bytes": _gauge("Size of the spool.", spooled_bytes, is_shared=True),
-        "copilot_spool_set_aside_files": _gauge(
-            "Files of the spool that cannot be stored.", SPOOL.count_rejected(), is_shared=True
-        ),
-        "copilot_limit_used": GaugeReading(
-            help="Use of a limit, in the process that uses it most.",
-            label="limit",
-            values={name: part for name, (part, _) in used.items()},
-            is_shared=True,
-        ),
-        "copilot_limit": GaugeReading(
-            help="Limit of each process.",
-            label="limit",
-            values={name: whole for name, (_, whole) in used.items()},
-            is_shared=True,
-        ),
-        **_read_pool(),
-    }
-
-
-def _gauge(help: str, value: float, *, is_shared: bool = False) -> GaugeReading:
-    return GaugeReading(help=help, values={"": value}, is_shared=is_shared)
-
-
-def _read_pool() -> dict[str, GaugeReading]:
+    limits = {name: read() for name, read in LIMITS.items()}
     pool = getattr(connections["default"], "pool", None)
-    if pool is None:
-        return {}
-    stats: Mapping[str, int] = pool.get_stats()
-    idle = stats.get("pool_available", 0)
-    return {
-        "copilot_database_connections": GaugeReading(
-            help="Connections to PostgreSQL.",
-            label="state",
-            values={"idle": idle, "used": stats.get("pool_size", 0) - idle},
-        ),
-        "copilot_database_waiting": _gauge(
-            "Threads that wait for a connection.", stats.get("requests_waiting", 0)
-        ),
+    values: dict[str, Mapping[str, float]] = {
+        "streams": {"": len(RUNNING)},
+        "journal_lag_seconds": {"": WRITER.lag_seconds(monotonic())},
+        "journal_unkept_runs": {"": JOURNAL.unkept},
+        "spool_files": {"": spooled_files},
+        "spool_bytes": {"": spooled_bytes},
+        "spool_set_aside_files": {"": SPOOL.count_rejected()},
+        "limit_used": {name: used for name, (used, _) in limits.items()},
+        "limit": {name: maximum for name, (_, maximum) in limits.items()},
     }
+    if pool is not None:
+        stats: Mapping[str, int] = pool.get_stats()
+        idle = stats.get("pool_available", 0)
+        used = stats.get("pool_size", 0) - idle
+        values["database_connections"] = {"idle": idle, "used": used}
+        values["database_waiting"] = {"": stats.get("requests_waiting", 0)}
+    return values

@@ -3,9 +3,12 @@
 from collections.abc import Callable, Iterable
 from enum import Enum
 import errno
+import os
+import shutil
 import sqlite3
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import (
     DatabaseError,
@@ -20,6 +23,7 @@ from django.db.backends.signals import connection_created
 
 from copilot_admin.errors import Unavailable
 
+MIN_FREE_BYTES = 64 * 1024 * 1024  # SQLite's write-ahead log and the requests of a minute
 # A database that is away, locked or full; InternalError is PostgreSQL after a switch to its standby.
 OUTAGES = (OperationalError, InterfaceError, InternalError)
 REFUSALS = (DataError, IntegrityError, ProgrammingError)
@@ -126,3 +130,15 @@ def reject_nul(values: Iterable[Any]) -> None:
     """Raise DataError if one of the values is a text with a NUL."""
     if any(isinstance(value, str) and "\0" in value for value in values):
         raise DataError("text fields cannot contain NUL (0x00) bytes")
+
+
+def find_disk_problem() -> str:
+    """Return what keeps the server from writing its data; "" if nothing does."""
+    folder = settings.DATA_DIR
+    try:
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        return f"{folder}: {error.strerror}"
+    if free < MIN_FREE_BYTES:
+        return f"the disk of {folder} is full"
+    return "" if os.access(folder, os.W_OK) else f"{folder} can't be written to"

@@ -4,7 +4,6 @@ Labels have few values: slugs, names of rows, error codes and classes; never tex
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -35,21 +34,20 @@ METRICS: Mapping[str, tuple[str, str, tuple[float, ...]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GaugeReading:
-    """Values of a gauge.
-
-    Attributes:
-        help: Help text.
-        label: Label name; empty for a single value.
-        values: By label value; "" for a single value.
-        is_shared: All processes read the same value, or the largest counts; otherwise values add up.
-    """
-
-    help: str
-    values: Mapping[str, float]
-    label: str = ""
-    is_shared: bool = False
+# Name without the prefix `copilot_`: help, label, and whether all processes read the same value or the
+# largest one counts; otherwise values add up.
+GAUGES: Mapping[str, tuple[str, str, bool]] = {
+    "streams": ("Answers being streamed.", "", False),
+    "journal_lag_seconds": ("Age of the oldest write that waits for the database.", "", True),
+    "journal_unkept_runs": ("Ends of runs that wait in memory.", "", False),
+    "spool_files": ("Ends of runs in the spool.", "", True),
+    "spool_bytes": ("Size of the spool.", "", True),
+    "spool_set_aside_files": ("Files of the spool that cannot be stored.", "", True),
+    "limit_used": ("Use of a limit, in the process that uses it most.", "limit", True),
+    "limit": ("Limit of each process.", "limit", True),
+    "database_connections": ("Connections to PostgreSQL.", "state", False),
+    "database_waiting": ("Threads that wait for a connection.", "", False),
+}
 
 
 class ServerMetrics:
@@ -109,29 +107,26 @@ class ServerMetrics:
             self._count("tokens", run.copilot, "input", by=run.usage.input_tokens)
             self._count("tokens", run.copilot, "output", by=run.usage.output_tokens)
 
-    def set_gauges(self, readings: Mapping[str, GaugeReading]) -> None:
-        """Set the gauges of this process."""
+    def set_gauges(self, values: Mapping[str, Mapping[str, float]]) -> None:
+        """Set gauges of this process: values by label; "" for a gauge without one."""
         from prometheus_client import Gauge
 
-        for name, reading in readings.items():
+        for name, by_label in values.items():
             if name not in self._gauges:
+                help_text, label, is_shared = GAUGES[name]
                 self._gauges[name] = Gauge(
-                    name,
-                    reading.help,
-                    (reading.label,) if reading.label else (),
+                    f"copilot_{name}",
+                    help_text,
+                    label.split(),
                     registry=self._registry,
-                    multiprocess_mode="livemax" if reading.is_shared else "livesum",
+                    multiprocess_mode="livemax" if is_shared else "livesum",
                 )
             gauge = self._gauges[name]
-            for label, value in reading.values.items():
-                (gauge.labels(label) if reading.label else gauge).set(value)
+            for label, value in by_label.items():
+                (gauge.labels(label) if label else gauge).set(value)
 
     def format_text(self, accept: str) -> tuple[bytes, str]:
-        """Return the exposition of all processes and its content type.
-
-        Args:
-            accept: `Accept` header of the request.
-        """
+        """Return the exposition of all processes and its type, by the `Accept` header."""
         from prometheus_client import CollectorRegistry
         from prometheus_client.exposition import choose_encoder
         from prometheus_client.multiprocess import MultiProcessCollector

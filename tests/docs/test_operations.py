@@ -12,9 +12,8 @@ from django.core.management import get_commands, load_command_class
 import pytest
 import requests
 
-from copilot_admin.server.gauges import read_gauges
 from copilot_admin.settings import BASE_DIR
-from copilot_admin.telemetry.metrics import ServerMetrics
+from copilot_admin.telemetry.metrics import GAUGES, ServerMetrics
 from tests.agent.scripted import ScriptedProvider, stalled
 from tests.factories import make_published
 from tests.polling import HANGS_SECONDS, eventually
@@ -123,7 +122,7 @@ def test_every_target_that_is_named_can_be_made(name):
 def test_every_metric_is_documented_and_every_documented_one_exists():
     metrics = {metric.name for metric in ServerMetrics()._registry.collect()}
     named = set(re.findall(r"`(copilot_[a-z0-9_]+?)(?:_total)?`", OPERATIONS))
-    read = set(read_gauges()) | {"copilot_database_connections", "copilot_database_waiting"}
+    read = {f"copilot_{name}" for name in GAUGES}
     assert named == (metrics | read) | {"copilot_admin"} & named
 
 

@@ -46,17 +46,10 @@ def test_the_drivers_message_is_one_line_with_advice(
 
 @pytest.mark.database
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("is_current", lambda: False, "Run `manage.py migrate`"),
-        ("_read_encoding", lambda: "SQL_ASCII", "The encoding of the database is SQL_ASCII"),
-    ],
-)
-def test_a_database_that_does_not_fit_starts_no_server(monkeypatch, name, value, message):
+def test_a_database_with_an_old_schema_starts_no_server(monkeypatch):
     check_database()
-    monkeypatch.setattr(database_check, name, value)
-    with pytest.raises(ConfigurationError, match=message):
+    monkeypatch.setattr(database_check, "is_current", lambda: False)
+    with pytest.raises(ConfigurationError, match=r"Run `manage\.py migrate`"):
         check_database()
 
 

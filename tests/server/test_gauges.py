@@ -39,9 +39,9 @@ def test_an_idle_server_waits_for_nothing():
         "journal_lag_seconds",
         "spool_set_aside_files",
     )
-    assert {name: found[f"copilot_{name}"].values[""] for name in idle} == dict.fromkeys(idle, 0)
-    assert set(found["copilot_limit_used"].values.values()) == {0}
-    limits = found["copilot_limit"].values
+    assert {name: found[name][""] for name in idle} == dict.fromkeys(idle, 0)
+    assert set(found["limit_used"].values()) == {0}
+    limits = found["limit"]
     assert limits.keys() == LIMITS.keys()
     assert (limits["component_calls"], limits["spool_bytes"]) == (MAX_CALLS, SPOOL.max_bytes)
 
@@ -56,18 +56,18 @@ def test_the_spool_is_counted_without_what_cannot_be_stored(settings: Any):
     found = read_gauges()
     names = ("files", "bytes", "set_aside_files")
     size = len('{"b": 2}')
-    assert [found[f"copilot_spool_{name}"].values[""] for name in names] == [1, size, 1]
-    assert found["copilot_limit_used"].values["spool_bytes"] == size
+    assert [found[f"spool_{name}"][""] for name in names] == [1, size, 1]
+    assert found["limit_used"]["spool_bytes"] == size
 
 
 @pytest.mark.database
 def test_postgresql_has_a_pool_and_sqlite_has_none():
     found = read_gauges()
     has_pool = connection.vendor == "postgresql"
-    assert ("copilot_database_connections" in found) is has_pool
+    assert ("database_connections" in found) is has_pool
     if has_pool:
-        assert set(found["copilot_database_connections"].values) == {"idle", "used"}
-        assert found["copilot_database_waiting"].values == {"": 0}
+        assert set(found["database_connections"]) == {"idle", "used"}
+        assert found["database_waiting"] == {"": 0}
 
 
 def test_gauges_are_read_only_if_metrics_are_on(monkeypatch):

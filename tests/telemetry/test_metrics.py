@@ -11,7 +11,7 @@ from copilot_admin.errors import Unavailable
 from copilot_admin.models import Outcome
 from copilot_admin.settings import BASE_DIR
 from copilot_admin.telemetry.finished_runs import RunTimes
-from copilot_admin.telemetry.metrics import GaugeReading, ServerMetrics
+from copilot_admin.telemetry.metrics import ServerMetrics
 from tests.telemetry.ended import SECOND, asked, ended_run, ran
 
 
@@ -121,14 +121,7 @@ def test_requests_are_counted_and_timed():
 def test_readings_replace_those_before():
     figures = ServerMetrics()
     for number in (3, 2):
-        figures.set_gauges(
-            {
-                "copilot_streams": GaugeReading(help="Answers.", values={"": number}),
-                "copilot_limit": GaugeReading(
-                    help="Limits.", label="limit", values={"calls": number}
-                ),
-            }
-        )
+        figures.set_gauges({"streams": {"": number}, "limit": {"calls": number}})
     assert lines(figures) == {"copilot_streams": 2, 'copilot_limit{limit="calls"}': 2}
 
 
@@ -143,13 +136,9 @@ import django, os, sys
 django.setup()
 dead = os.fork()
 from copilot_admin.telemetry.metrics import ServerMetrics
-from copilot_admin.telemetry.metrics import GaugeReading
 figures = ServerMetrics()
 figures.count_request("GET", "/healthz", "200")
-figures.set_gauges({
-    "copilot_streams": GaugeReading(help="Answers.", values={"": 2}),
-    "copilot_spool_files": GaugeReading(help="Files.", values={"": 5}, is_shared=True),
-})
+figures.set_gauges({"streams": {"": 2}, "spool_files": {"": 5}})
 if not dead:
     os._exit(0)
 os.waitpid(dead, 0)

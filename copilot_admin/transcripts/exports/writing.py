@@ -13,9 +13,9 @@ from django import db
 from django.utils.translation import gettext as _
 
 from copilot_admin.accounts.members import reachable, reaches_all
-from copilot_admin.config.disk_space import find_disk_problem
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import TranscriptExport
+from copilot_admin.storage.errors import find_disk_problem
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.transcripts.exports.conversations import ExportOptions
 from copilot_admin.transcripts.exports.format import About, all_formats

@@ -11,9 +11,9 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 import pytest
 
+from copilot_admin.accounts import passwords
+from copilot_admin.accounts.passwords import SingleThreadedArgon2
 from copilot_admin.admin.frame.sign_ins import client_address
-from copilot_admin.config import passwords
-from copilot_admin.config.passwords import SingleThreadedArgon2
 from tests.factories import make_user
 
 LIMIT = 10
@@ -110,7 +110,7 @@ def test_addresses_of_one_network_of_ipv6_count_as_one(given, counted):
 class TestHashing:
     @pytest.fixture
     def argon2(self, settings) -> Iterator[None]:
-        settings.PASSWORD_HASHERS = ["copilot_admin.config.passwords.SingleThreadedArgon2"]
+        settings.PASSWORD_HASHERS = ["copilot_admin.accounts.passwords.SingleThreadedArgon2"]
         yield
 
     def test_a_hash_has_one_lane_and_is_found_again(self, argon2):
@@ -125,7 +125,7 @@ class TestHashing:
     ):
         monkeypatch.setattr(passwords, "MAX_WAIT_SECONDS", 0.0)
         monkeypatch.setattr(passwords, "_SEMAPHORE", threading.Semaphore(0))
-        settings.PASSWORD_HASHERS = ["copilot_admin.config.passwords.SingleThreadedArgon2"]
+        settings.PASSWORD_HASHERS = ["copilot_admin.accounts.passwords.SingleThreadedArgon2"]
         client.raise_request_exception = False
         values = {"username": person.username, "password": "secret"}
         page = client.post(reverse("admin:login"), values)

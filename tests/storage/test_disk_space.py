@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from copilot_admin.config.disk_space import MIN_FREE_BYTES, find_disk_problem
+from copilot_admin.storage.errors import MIN_FREE_BYTES, find_disk_problem
 
 Usage = namedtuple("Usage", "total used free")
 
