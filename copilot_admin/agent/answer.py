@@ -10,7 +10,7 @@ from copilot_admin.agent.client.call import data_call_event
 from copilot_admin.agent.client.memory import completed, waiting_calls, with_what_it_carries
 from copilot_admin.agent.client.widget_data import DataCall, DataPlan, plan_data
 from copilot_admin.agent.client_functions.agent_tasks import agents_answered
-from copilot_admin.agent.component_runs.inputs import system_inputs
+from copilot_admin.agent.components.system_inputs import system_inputs
 from copilot_admin.agent.fallback import ModelTargets
 from copilot_admin.agent.files.reading import with_files_read
 from copilot_admin.agent.files.rules import file_rules

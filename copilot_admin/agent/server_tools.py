@@ -10,10 +10,10 @@ from uuid import UUID
 
 from copilot_admin.agent.beside import beside_if, is_long
 from copilot_admin.agent.client.data_wishes import TOOL
-from copilot_admin.agent.component_runs.events import ComponentEvents, reference_key
-from copilot_admin.agent.component_runs.run import ComponentRun
 from copilot_admin.agent.components.base import Component
+from copilot_admin.agent.components.events import ComponentEvents, reference_key
 from copilot_admin.agent.components.registry import registry
+from copilot_admin.agent.components.runs import ComponentRun
 from copilot_admin.agent.prompt.data_text import shortened
 from copilot_admin.agent.tools.registry import find_tools
 from copilot_admin.agent.tools.tool import ToolContext, ToolResult

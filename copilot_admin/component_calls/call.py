@@ -13,8 +13,8 @@ from typing import Any
 
 from django.conf import settings
 
-from copilot_admin.agent.component_runs.run import ComponentRun, arguments_in
-from copilot_admin.agent.components.inputs import DOCUMENTS, MODEL, ModelDoor, from_server
+from copilot_admin.agent.components.inputs import DOCUMENTS, MODEL, ModelClient, from_server
+from copilot_admin.agent.components.runs import ComponentRun, arguments_in
 from copilot_admin.agent.fetching.egress import Egress
 from copilot_admin.agent.llm.retries import Pace
 from copilot_admin.component_calls.access import Grant
@@ -205,7 +205,7 @@ async def stop_all() -> None:
         await asyncio.wait([call.task for call in calls])
 
 
-def _model_client(copilot: LiveCopilot | None, *, is_needed: bool, user: str) -> ModelDoor | None:
+def _model_client(copilot: LiveCopilot | None, *, is_needed: bool, user: str) -> ModelClient | None:
     if copilot is None:
         return None
     if copilot.answerer is None:
@@ -213,7 +213,7 @@ def _model_client(copilot: LiveCopilot | None, *, is_needed: bool, user: str) ->
             raise InvalidCall(f"There is no model to ask. {copilot.problem}", code="not-ready")
         return None
     spec = copilot.answerer.spec
-    return ModelDoor(
+    return ModelClient(
         copilot.answerer.provider,
         model=spec.model,
         timeouts=spec.provider.timeouts,

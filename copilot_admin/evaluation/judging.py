@@ -8,7 +8,7 @@ from functools import partial
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from copilot_admin.agent.components.inputs import ModelDoor
+from copilot_admin.agent.components.inputs import ModelClient
 from copilot_admin.agent.llm.retries import Pace
 from copilot_admin.agent.values.model_call import Usage
 from copilot_admin.copilots.live import Answerer
@@ -89,9 +89,9 @@ async def judge(
     return JudgingOutcome(verdict, read, written, cost)
 
 
-def _door(answerer: Answerer) -> ModelDoor:
+def _door(answerer: Answerer) -> ModelClient:
     spec = answerer.spec
-    return ModelDoor(
+    return ModelClient(
         answerer.provider,
         model=spec.model,
         timeouts=spec.provider.timeouts,
@@ -100,7 +100,7 @@ def _door(answerer: Answerer) -> ModelDoor:
     )
 
 
-async def _verdict_through(door: ModelDoor, statement: str, answer: str) -> AnswerVerdict:
+async def _verdict_through(door: ModelClient, statement: str, answer: str) -> AnswerVerdict:
     try:
         async with asyncio.timeout(JUDGE_SECONDS):
             return verdict_of_judge(await _said(door, statement, answer))
@@ -110,7 +110,7 @@ async def _verdict_through(door: ModelDoor, statement: str, answer: str) -> Answ
         return AnswerVerdict(Judgement.UNDECIDED, _("The judging model took too long."))
 
 
-async def _said(door: ModelDoor, statement: str, answer: str) -> str:
+async def _said(door: ModelClient, statement: str, answer: str) -> str:
     prompt = _PROMPT.format(statement=statement, answer=answer[:LONGEST_JUDGED])
     text = ""
     async with aclosing(door.ask(prompt)) as pieces:

@@ -11,9 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.accounts.members import Person, reachable
-from copilot_admin.agent.component_runs.samples import sample_arguments
 from copilot_admin.agent.components.base import Component
-from copilot_admin.agent.components.registry import registry
+from copilot_admin.agent.components.registry import registry, sample_arguments
 from copilot_admin.rendering.text import cell_text, pretty_json
 from protocol.components.manifests import parameters_of
 from protocol.json import JsonObject, object_of

@@ -9,8 +9,8 @@ from uuid import UUID, uuid4
 from copilot_admin.admin.blocks.blocks import blocks_of
 from copilot_admin.admin.blocks.contents import ShownRoom
 from copilot_admin.admin.blocks.kinds import Block
-from copilot_admin.agent.component_runs.events import ComponentEvents
-from copilot_admin.agent.component_runs.run import ComponentRun
+from copilot_admin.agent.components.events import ComponentEvents
+from copilot_admin.agent.components.runs import ComponentRun
 from copilot_admin.agent.server_tools import title_of, told_of
 from copilot_admin.errors import BadArguments, ComponentError, ManifestMismatch
 from copilot_admin.models import Outcome

@@ -8,17 +8,17 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.accounts.members import Person, reachable
-from copilot_admin.agent.component_runs.run import ComponentRun
-from copilot_admin.agent.component_runs.samples import sample_arguments
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.components.inputs import (
     DOCUMENTS,
     MODEL,
     DocumentOrigin,
-    ModelDoor,
+    ModelClient,
     SourceDocument,
     from_server,
 )
+from copilot_admin.agent.components.registry import sample_arguments
+from copilot_admin.agent.components.runs import ComponentRun
 from copilot_admin.agent.documents.registry import UnreadableFile, data_types
 from copilot_admin.agent.llm.retries import Pace
 from copilot_admin.agent.providers.registry import make_provider
@@ -88,7 +88,7 @@ class TrialForm(forms.Form):
             raise forms.ValidationError(_("Write one JSON object, in braces."))
         return value
 
-    def clean_copilot(self) -> ModelDoor | None:
+    def clean_copilot(self) -> ModelClient | None:
         """The model of the chosen copilot, which the component may ask."""
         copilot: Copilot | None = self.cleaned_data["copilot"]
         if copilot is None:
@@ -98,7 +98,7 @@ class TrialForm(forms.Form):
             provider = make_provider(spec)
         except (ConfigurationError, RunError) as error:
             raise forms.ValidationError(error.public) from error
-        return ModelDoor(
+        return ModelClient(
             provider,
             model=copilot.model,
             timeouts=spec.timeouts,

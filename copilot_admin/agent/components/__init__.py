@@ -1,4 +1,1 @@
-"""The components that run on the server: one class in one file each; `registry` finds them.
-
-Doors: `registry`, `base`, `inputs`.
-"""
+"""Components: the contract's base classes, the built-in ones, and how a call is run and shown."""

@@ -1,16 +1,24 @@
-"""The component that draws rows as a chart."""
+"""Component that draws rows as a chart."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 from pydantic import WithJsonSchema
 
 from copilot_admin.agent.components.base import Component
-from copilot_admin.agent.components.chart_rows import chart_rows
+from copilot_admin.agent.toolkits.table_operations import (
+    Cell,
+    Row,
+    is_empty,
+    number_of,
+    numbers,
+    read_table,
+)
 from copilot_admin.agent.toolkits.table_operations.steps import ColumnsArgument, RowsArgument
-from copilot_admin.agent.tools.artifacts import ChartType
+from copilot_admin.agent.tools.artifacts import MAX_SERIES, ROUND, ChartType, describe_text_on_x
 from protocol.components import ComponentOutput, ContentType
 
+MAX_POINTS = 5_000  # more can't be read
 Type = Annotated[str, WithJsonSchema({"type": "string", "enum": [one.value for one in ChartType]})]
 _SALES = [
     {"quarter": "Q1", "sales": 120, "costs": 80},
@@ -32,7 +40,7 @@ class ChartMaker(Component):
     def tool_eval(
         self, rows: RowsArgument, type: Type, x: str, y: ColumnsArgument, **kwargs: Any
     ) -> Iterator[ComponentOutput]:
-        r"""Draws rows for the user as a chart. Use only numbers that you were given.
+        """Draws rows for the user as a chart. Use only numbers that you were given.
 
         Args:
             rows: All rows, as a list of objects with the same keys, or as CSV or JSON text.
@@ -47,24 +55,75 @@ class ChartMaker(Component):
         Raises:
             ValueError: A column is missing or has no numbers, or the chart would show nothing or
                 too much.
-
-        Examples:
-            >>> chart, words = ChartMaker().tool_eval("q,n\nQ1,5", type="bar", x="q", y=["n"])
-            >>> chart.content[0].text.data
-            '{"rows": [{"q": "Q1", "n": 5}], "x_key": "q", "y_keys": ["n"]}'
-            >>> words.content[0].text.info
-            'The user now sees a bar chart of n by q with 1 point.'
         """
-        chart = chart_rows(rows, type=type, x=x, y=y)
-        data = {
-            "rows": [dict(row) for row in chart.rows],
-            "x_key": chart.x,
-            "y_keys": list(chart.y),
-        }
+        kind = _read_type(type)
+        columns = list(dict.fromkeys([y] if isinstance(y, str) else y))
+        points, left_out = select_points(rows, kind=kind, x=x, y=columns)
+        title = f"{', '.join(columns)} by {x}"
+        data = {"rows": points, "x_key": x, "y_keys": columns}
         yield self.create_output(
-            "chart",
-            {"type": chart.type.value, "data": data},
-            name=chart.title,
-            visible_scope="user",
+            "chart", {"type": kind.value, "data": data}, name=title, visible_scope="user"
         )
-        yield self.create_output("text", chart.in_words, visible_scope="llm")
+        count = f"{len(points):,} point{'' if len(points) == 1 else 's'}"
+        sentence = f"The user now sees a {kind} chart of {title} with {count}."
+        if left_out:
+            had = "1 row had" if left_out == 1 else f"{left_out:,} rows had"
+            sentence += f" {had} nothing to draw."
+        yield self.create_output("text", sentence, visible_scope="llm")
+
+
+def select_points(
+    rows: object, *, kind: ChartType, x: str, y: Sequence[str]
+) -> tuple[list[Row], int]:
+    """Return the rows with only the columns of the chart, and how many had nothing to draw.
+
+    Raises:
+        ValueError: A column is missing or has no numbers, or the chart would show nothing or too
+            much.
+    """
+    if kind in ROUND and len(y) != 1:
+        raise ValueError(f"A {kind} chart has exactly one column in y, not {len(y)}.")
+    if not 1 <= len(y) <= MAX_SERIES:
+        raise ValueError(f"y names from 1 to {MAX_SERIES} columns, not {len(y)}.")
+    table = read_table(rows)
+    table.check(x, *y)
+    if kind is ChartType.SCATTER:
+        labels = [row[x] for row in table.rows if not is_empty(row[x])]
+        if any(number_of(label) is None for label in labels):
+            raise ValueError(describe_text_on_x(x))
+    for column in y:
+        _check_numbers([row[column] for row in table.rows], kind=kind, column=column)
+    numeric = (x, *y) if kind is ChartType.SCATTER else y
+    points: list[Row] = [
+        {x: row[x]} | {column: number_of(row[column]) for column in numeric}
+        for row in table.rows
+        if not is_empty(row[x]) and not all(is_empty(row[column]) for column in y)
+    ]
+    if not points:
+        raise ValueError(f"No row has a value in both {x!r} and {' or '.join(y)}.")
+    if len(points) > MAX_POINTS:
+        raise ValueError(
+            f"The chart would have {len(points):,} points; at most {MAX_POINTS:,} can be drawn."
+            " Group the rows or take the top ones first."
+        )
+    return points, len(table.rows) - len(points)
+
+
+def _read_type(type: str) -> ChartType:
+    try:
+        return ChartType(type)
+    except ValueError:
+        raise ValueError(
+            f"There is no chart {type!r}. Use one of {', '.join(ChartType)}."
+        ) from None
+
+
+def _check_numbers(cells: Sequence[Cell], *, kind: ChartType, column: str) -> None:
+    found = numbers(cells, column=column)
+    if not found:
+        raise ValueError(f"The column {column!r} has no numbers, so there is nothing to draw.")
+    if kind in ROUND and (min(found) < 0 or not any(found)):
+        raise ValueError(
+            f"A {kind} chart shows parts of a whole, so {column!r} must have no negative numbers"
+            " and not only zeros. Take a bar chart."
+        )

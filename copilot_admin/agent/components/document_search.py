@@ -1,18 +1,45 @@
-"""The component that finds the passages of files and widget data that answer a question."""
+"""Component that finds the passages of files and widget data that answer a question."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+import re
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.components.inputs import DOCUMENTS, SourceDocument, documents_in
-from copilot_admin.agent.components.passages import PassageHit, search
+from copilot_admin.agent.toolkits.ranking import scores, words_of
 from protocol.components import ComponentOutput, ContentType
 
-MOST_PASSAGES = 20
-LONGEST_QUERY = 10_000  # characters
+MAX_PASSAGES = 20
+MAX_QUERY = 10_000  # characters
+MIN_WORDS = 150  # a passage ends with the sentence or row that reaches this
+MAX_WORDS = 200
+MAX_CHARACTERS = 1_600  # of a passage, for text without spaces; 200 long words fit
+# Where text may be cut: after a line, a sentence, a row of JSON, or else a space or comma.
+_LINE_OR_SENTENCE = re.compile(
+    r"[^\n]*?(?:[.!?;][\"')\]]*\s+|[。！？]|[}\]],\s*|\n+|$)"  # noqa: RUF001
+)
+_SMALL_PIECE = re.compile(r"[^\s,;]*[\s,;]+|[^\s,;]+")
+_WORD = re.compile(r"[^\W_]+")
+_FUNCTION_WORDS = frozenset(
+    words_of(
+        "a about am an and any are as at be been by can could did do does for from give had has have "
+        "how i in into is it its me my of on or our please s should show tell than that the their them "
+        "there these they this those to us was we were what when where which who whom whose why will "
+        "with would you your"
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A few sentences or rows of a document; the label says where, such as "page 3"."""
+
+    document: SourceDocument
+    label: str
+    text: str
 
 
 class DocumentSearch(Component):
@@ -31,7 +58,7 @@ class DocumentSearch(Component):
         self,
         query: str,
         documents: Sequence[str] = (),
-        top_k: Annotated[int, Field(ge=1, le=MOST_PASSAGES)] = 5,
+        top_k: Annotated[int, Field(ge=1, le=MAX_PASSAGES)] = 5,
         **kwargs: Any,
     ) -> Iterator[ComponentOutput]:
         """Finds the passages of the user's files and widget data that fit a question best.
@@ -47,91 +74,105 @@ class DocumentSearch(Component):
             `content` is the passage. Where there is none, a text that says so.
 
         Raises:
-            ValueError: There is no query, a document is unknown, or `top_k` is out of bounds.
-
-        Examples:
-            >>> from copilot_admin.agent.components.inputs import DocumentOrigin
-            >>> report = SourceDocument(
-            ...     "Report", DocumentOrigin.FILE, (("page 7", "Margins fell to 12%."),)
-            ... )
-            >>> output, = DocumentSearch().tool_eval("margin", _sys_documents=[report])
-            >>> output.content[0].text.title, output.content[0].text.content
-            ('Report, page 7', 'Margins fell to 12%.')
+            ValueError: There is no query, or a document is unknown.
         """
-        _check(query, top_k)
-        known = _distinctly_named(documents_in(kwargs))
-        chosen = _chosen(known, documents)
-        hits = search(query, chosen, most=top_k)
-        if not hits:
-            yield self.create_output("text", _nothing_found(chosen))
-        origins = {document.name: str(document.origin) for document in known}
-        for number, hit in enumerate(hits, 1):
-            yield self.create_output(
-                "references", _reference(hit, number, origin=origins[hit.passage.document])
+        if not query.strip() or len(query) > MAX_QUERY:
+            raise ValueError(
+                f"Say in `query` what to search for, in at most {MAX_QUERY:,} characters."
             )
+        chosen = _choose(_with_distinct_names(documents_in(kwargs)), documents)
+        hits = search(query, chosen)[:top_k]
+        if not hits:
+            yield self.create_output("text", _describe_nothing(chosen))
+        for number, (score, passage) in enumerate(hits, 1):
+            reference = {
+                "type": "doc",
+                "id": number,
+                "doc_id": passage.document.name,
+                "title": ", ".join(filter(None, (passage.document.name, passage.label))),
+                "source": str(passage.document.origin),
+                "content": passage.text,
+                "extra": {"score": round(score, 3)},
+            }
+            yield self.create_output("references", reference)
 
 
-def _check(query: str, top_k: int) -> None:
-    if not query or not query.strip():
-        raise ValueError("There is nothing to search for. Say in `query` what to look for.")
-    if len(query) > LONGEST_QUERY:
-        raise ValueError(
-            f"The query is longer than {LONGEST_QUERY} characters. Name what to look for in fewer."
-        )
-    if type(top_k) is not int or not 1 <= top_k <= MOST_PASSAGES:
-        raise ValueError(f"top_k must be a whole number from 1 to {MOST_PASSAGES}, not {top_k!r}.")
+def search(question: str, documents: Sequence[SourceDocument]) -> list[tuple[float, Passage]]:
+    """Return the passages that share words with a question and their scores, best first.
+
+    The name of a document and the label of a page count as words of their passages.
+    """
+    found = [passage for document in documents for passage in passages(document)]
+    texts = [f"{one.document.name} {one.label} {one.text}" for one in found]
+    words = _WORD.findall(question)
+    essence = [word for word in words if word.lower() not in _FUNCTION_WORDS] or words
+    hits = zip(scores(" ".join(essence), texts), found, strict=True)
+    return sorted((hit for hit in hits if hit[0] > 0), key=lambda hit: -hit[0])
 
 
-def _distinctly_named(documents: Sequence[SourceDocument]) -> list[SourceDocument]:
-    named: list[SourceDocument] = []
-    taken: set[str] = set()
+def passages(document: SourceDocument) -> Iterator[Passage]:
+    """Yield the passages of a document in its order; none crosses a page."""
+    for label, text in document.parts:
+        for piece in _cut(text):
+            if stripped := piece.strip():
+                yield Passage(document, label, stripped)
+
+
+def _cut(text: str) -> Iterator[str]:
+    taken, count = "", 0
+    for unit in _units(text):
+        words = len(words_of(unit))
+        full = count + words > MAX_WORDS or len(taken) + len(unit) > MAX_CHARACTERS
+        if full or count >= MIN_WORDS:
+            yield taken
+            taken, count = "", 0
+        taken += unit
+        count += words
+    yield taken
+
+
+def _units(text: str) -> Iterator[str]:
+    for found in _LINE_OR_SENTENCE.finditer(text):
+        unit = found[0]
+        if len(unit) <= MAX_CHARACTERS and len(words_of(unit)) <= MIN_WORDS:
+            yield unit
+            continue
+        for word in _SMALL_PIECE.findall(unit):
+            for start in range(0, len(word), MAX_CHARACTERS):
+                yield word[start : start + MAX_CHARACTERS]
+
+
+def _with_distinct_names(documents: Sequence[SourceDocument]) -> list[SourceDocument]:
+    named: dict[str, SourceDocument] = {}
     for document in documents:
         plain = " ".join(document.name.split()) or "document"
         name, number = plain, 1
-        while name.lower() in taken:
+        while name.lower() in named:
             number += 1
             name = f"{plain} ({number})"
-        taken.add(name.lower())
-        named.append(replace(document, name=name))
-    return named
+        named[name.lower()] = replace(document, name=name)
+    return [*named.values()]
 
 
-def _chosen(known: Sequence[SourceDocument], names: Sequence[str]) -> list[SourceDocument]:
-    """The documents of these names, whatever their case; all where no name is given.
-
-    Raises:
-        ValueError: There is none of a name; the text lists those that there are.
-    """
-    wanted = [names] if isinstance(names, str) else [str(name) for name in names or ()]
+def _choose(known: Sequence[SourceDocument], names: Sequence[str]) -> list[SourceDocument]:
     by_name = {document.name.lower(): document for document in known}
-    keys = [" ".join(name.split()).lower() for name in wanted]
-    for key, name in zip(keys, wanted, strict=True):
+    chosen: dict[str, SourceDocument] = {}
+    for name in names:
+        key = " ".join(name.split()).lower()
         if key not in by_name:
-            raise ValueError(f"There is no document {name!r}. {_listed(known)}")
-    return [by_name[key] for key in dict.fromkeys(keys)] or list(known)
+            raise ValueError(f"There is no document {name!r}. {_list_names(known)}")
+        chosen[key] = by_name[key]
+    return [*chosen.values()] or list(known)
 
 
-def _nothing_found(searched: Sequence[SourceDocument]) -> str:
+def _describe_nothing(searched: Sequence[SourceDocument]) -> str:
     if not searched:
-        return f"Nothing was searched. {_listed(searched)}"
-    words = "Nothing was found: no passage has a word of the query."
-    return f"{words} {_listed(searched, words='Searched')}"
+        return f"Nothing was searched. {_list_names(searched)}"
+    searched_names = _list_names(searched, before="Searched")
+    return f"Nothing was found: no passage has a word of the query. {searched_names}"
 
 
-def _listed(documents: Sequence[SourceDocument], *, words: str = "There are") -> str:
+def _list_names(documents: Sequence[SourceDocument], *, before: str = "There are") -> str:
     if not documents:
         return "This request came without files and widget data. Ask the user for them."
-    return f"{words}: {', '.join(document.name for document in documents)}."
-
-
-def _reference(hit: PassageHit, number: int, *, origin: str) -> dict[str, Any]:
-    passage = hit.passage
-    return {
-        "type": "doc",
-        "id": number,
-        "doc_id": passage.document,
-        "title": ", ".join(filter(None, (passage.document, passage.label))),
-        "source": origin,
-        "content": passage.text,
-        "extra": {"score": round(hit.score, 3)},
-    }
+    return f"{before}: {', '.join(document.name for document in documents)}."

@@ -1,4 +1,4 @@
-"""What this server passes to components besides the inputs that the contract names."""
+"""What this server passes to components in addition to the inputs that the contract names."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
@@ -22,7 +22,7 @@ from copilot_admin.agent.values.spec import Timeouts
 from copilot_admin.agent.values.witness import NOBODY, Witness
 from protocol.json import Json
 
-MODEL = "_sys_model"  # a `ModelDoor`
+MODEL = "_sys_model"  # a `ModelClient`
 DOCUMENTS = "_sys_documents"  # a sequence of `SourceDocument`
 
 
@@ -39,7 +39,7 @@ class SourceDocument:
     """A file or the data of a widget, as text.
 
     Attributes:
-        name: What people call it.
+        name: Its name for people.
         origin: Where it comes from.
         parts: Pairs of a label, such as "page 3" or nothing, and a text.
     """
@@ -49,30 +49,12 @@ class SourceDocument:
     parts: tuple[tuple[str, str], ...]
 
 
-def from_server(name: str, *, at: datetime, uid: str, trace_id: str) -> dict[str, Any]:
-    """What only the server knows of a call; no caller can set it.
-
-    Args:
-        name: Of the component.
-        at: When it is called.
-        uid: Who calls.
-        trace_id: Of the chat or the request.
-    """
-    return {
-        "_sys_name": name,
-        "_sys_current_time": at.isoformat(),
-        "_sys_uid": uid,
-        "_sys_traceid": trace_id,
-        "_sys_used_tool": [],
-    }
-
-
-class ModelDoor:
-    """The copilot's model, for a component that needs one.
+class ModelClient:
+    """The copilot's model, for a component that asks it.
 
     Attributes:
-        usage: The tokens of the questions so far: prompt_tokens, completion_tokens, total_tokens,
-            name. Empty before the first answer has ended.
+        usage: Tokens of the answers so far: prompt_tokens, completion_tokens, total_tokens, name.
+            Empty before the first answer has ended.
     """
 
     def __init__(
@@ -86,7 +68,7 @@ class ModelDoor:
         witness: Witness = NOBODY,
         user: str = "",
     ) -> None:
-        self.usage: dict[str, Any] = {}
+        self.usage: Mapping[str, Any] = {}
         self._provider = provider
         self._model = model
         self._timeouts = timeouts
@@ -98,15 +80,12 @@ class ModelDoor:
     async def ask(
         self, prompt: str, *, temperature: float | None = None, top_p: float | None = None
     ) -> AsyncGenerator[str, None]:
-        """Streams the text that the model answers.
+        """Stream the text that the model answers to a prompt, and nothing else.
 
-        Args:
-            prompt: The whole question; the model sees nothing else.
-            temperature: Instead of the copilot's own.
-            top_p: Instead of the copilot's own.
+        Temperature and top_p replace those of the copilot.
 
         Raises:
-            RunError: The model cannot be asked, or broke down.
+            RunError: The model can't be asked, or broke down.
         """
         chosen = {"temperature": temperature, "top_p": top_p}
         call = ModelCall(
@@ -142,13 +121,26 @@ class ModelDoor:
         self.usage = {**sums, "name": self._model}
 
 
-def source_document(document: Document, *, name: str = "") -> SourceDocument:
-    """A file that was read, as components find it.
+def from_server(name: str, *, at: datetime, uid: str, trace_id: str) -> dict[str, Any]:
+    """Return what only the server knows of a call; no caller can set it.
 
     Args:
-        document: Its pages.
-        name: What people call it; empty: its own name.
+        name: Of the component.
+        at: Time of the call.
+        uid: The caller.
+        trace_id: Of the chat or the request.
     """
+    return {
+        "_sys_name": name,
+        "_sys_current_time": at.isoformat(),
+        "_sys_uid": uid,
+        "_sys_traceid": trace_id,
+        "_sys_used_tool": [],
+    }
+
+
+def source_document(document: Document, *, name: str = "") -> SourceDocument:
+    """Return a document that was read, under its own or another name."""
     alone = len(document.pages) == 1
     parts = tuple(
         (page.name or ("" if alone else f"page {page.number}"), page.text)
@@ -158,20 +150,20 @@ def source_document(document: Document, *, name: str = "") -> SourceDocument:
 
 
 def documents_in(inputs: Mapping[str, Any]) -> Sequence[SourceDocument]:
-    """The documents that came with a request; none where the system passed none."""
+    """Return the documents of the request; none if the system passed none."""
     found: Sequence[SourceDocument] = inputs.get(DOCUMENTS, ())
     return found
 
 
-def model_in(inputs: Mapping[str, Any]) -> ModelDoor:
-    """The copilot's model.
+def model_in(inputs: Mapping[str, Any]) -> ModelClient:
+    """Return the copilot's model.
 
     Raises:
         ValueError: The component is called without a copilot, so there is no model.
     """
-    door = inputs.get(MODEL)
-    if not isinstance(door, ModelDoor):
+    client = inputs.get(MODEL)
+    if not isinstance(client, ModelClient):
         raise ValueError(
             "There is no model to ask. Call the component through a copilot that has it."
         )
-    return door
+    return client

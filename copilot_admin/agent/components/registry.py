@@ -1,43 +1,58 @@
-"""Finds the components: every subclass of `Component` in a module of this folder."""
+"""The components of this server. A new one, or a new version, is a row of `COMPONENTS`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
 import re
-from types import ModuleType
-from typing import TypeGuard
+from typing import Any
 
-from copilot_admin.agent import components
 from copilot_admin.agent.components.base import Component
-from copilot_admin.errors import ConfigurationError
-from protocol.components import ContractFinding, ContractRule, static_findings
+from copilot_admin.agent.components.calculator import Calculator
+from copilot_admin.agent.components.chart_maker import ChartMaker
+from copilot_admin.agent.components.document_search import DocumentSearch
+from copilot_admin.agent.components.inputs import MODEL, ModelClient
+from copilot_admin.agent.components.returns_toolkit import ReturnsToolkit
+from copilot_admin.agent.components.runs import ComponentRun
+from copilot_admin.agent.components.similar_question import SimilarQuestion
+from copilot_admin.agent.components.table_analyst import TableAnalyst
+from copilot_admin.agent.llm.retries import Pace
+from copilot_admin.agent.providers.rehearsal import MODEL as REHEARSAL
+from copilot_admin.agent.providers.rehearsal import Rehearsal
+from copilot_admin.agent.values.spec import ProviderSpec, Timeouts
+from copilot_admin.errors import ComponentError
+from protocol.components import ContractFinding, ContractRule, is_reserved, static_findings
+from protocol.components.contract import outputs_are_json
+from protocol.json import JsonObject
 
+COMPONENTS: tuple[type[Component], ...] = (
+    Calculator,
+    ChartMaker,
+    DocumentSearch,
+    ReturnsToolkit,
+    SimilarQuestion,
+    TableAnalyst,
+)
 LATEST = "latest"
 _NUMBERS = re.compile(r"(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
 class ComponentFault:
-    """A component that cannot be used, and what is wrong with it."""
+    """A component that breaks a rule of the contract."""
 
     component: type[Component]
     finding: ContractFinding
 
     @property
     def sentence(self) -> str:
-        """Which class breaks which rule, and what would be right."""
+        """Name the class, the rule and what would be right."""
         where = f"{self.component.__module__}.{self.component.__qualname__}"
         return f"The component {where} breaks {self.finding.rule}: {self.finding.detail}"
 
 
 class Registry:
-    """Components by name and version; those that break a rule are left out and kept as faults.
-
-    Args:
-        classes: Two versions of one name are two components.
-    """
+    """Components by name and version. Those that break a rule are only in `faults`."""
 
     def __init__(self, classes: Iterable[type[Component]]) -> None:
         self.faults: list[ComponentFault] = []
@@ -46,20 +61,15 @@ class Registry:
             self._register(component)
 
     def names(self) -> tuple[str, ...]:
-        """The names, in alphabetical order."""
+        """Return the names in alphabetical order."""
         return tuple(sorted(self._versions))
 
     def versions(self, name: str) -> tuple[str, ...]:
-        """The versions of a component, oldest first: v2 comes before v10."""
-        return tuple(sorted(self._versions.get(name, {}), key=_age))
+        """Return the versions of a component, oldest first: v2 comes before v10."""
+        return tuple(sorted(self._versions.get(name, {}), key=_version_key))
 
     def find(self, name: str, version: str = LATEST) -> type[Component] | None:
-        """A component by name and version.
-
-        Args:
-            name: Of the component.
-            version: As it stands in the class, without its "v", or "latest".
-        """
+        """Return a component. The version may lack its "v", or be "latest"."""
         known = self._versions.get(name)
         if not known:
             return None
@@ -68,7 +78,7 @@ class Registry:
         return known.get(version) or known.get(f"v{version}")
 
     def all(self) -> Sequence[type[Component]]:
-        """Every version of every component, by name and age."""
+        """Return every version of every component, by name and age."""
         return [self._versions[name][one] for name in self.names() for one in self.versions(name)]
 
     def _register(self, component: type[Component]) -> None:
@@ -84,43 +94,47 @@ class Registry:
             self._versions.setdefault(component.name, {})[component.version] = component
 
 
-@cache
-def registry() -> Registry:
-    """All components of this server, found once by a scan of their folder.
-
-    Raises:
-        ConfigurationError: A file of the folder cannot be loaded; the text names it.
-    """
-    return Registry(
-        value
-        for module in [_loaded(found.name) for found in iter_modules(components.__path__)]
-        for value in vars(module).values()
-        if _is_written_in(module.__name__, value)
-    )
-
-
-def _loaded(name: str) -> ModuleType:
-    module = f"{components.__name__}.{name}"
-    try:
-        return import_module(module)
-    except Exception as error:  # a component's boundary (ADR 7): its file is somebody's code
-        file = f"{module.replace('.', '/')}.py"
-        raise ConfigurationError(
-            f"The component file {file} cannot be loaded: {type(error).__name__}: "
-            f"{' '.join(str(error).split())}. Mend the file, or take it away."
-        ) from error
-
-
-def _is_written_in(module: str, value: object) -> TypeGuard[type[Component]]:
-    if not (isinstance(value, type) and issubclass(value, Component)):
-        return False
-    return value.__module__ == module and not _is_base(value)
-
-
-def _is_base(component: type[Component]) -> bool:
-    return not component.name and component.tool_eval is Component.tool_eval
-
-
-def _age(version: str) -> tuple[tuple[int, str], ...]:
+def _version_key(version: str) -> tuple[tuple[int, str], ...]:
     parts = _NUMBERS.split(version)
     return tuple((int(part), "") if part.isdigit() else (-1, part) for part in parts)
+
+
+@cache
+def registry() -> Registry:
+    """Return the registry of `COMPONENTS`."""
+    return Registry(COMPONENTS)
+
+
+def sample_arguments(sample: Mapping[str, Any]) -> JsonObject:
+    """Return the arguments of a sample."""
+    return {name: value for name, value in sample.items() if not is_reserved(name)}
+
+
+async def sample_findings(component: type[Component]) -> tuple[ContractFinding, ...]:
+    """Run the samples of a component and return what breaks the contract."""
+    if not component.samples:
+        return (ContractFinding(ContractRule.OUTPUT_JSON, "there is no sample to run it with."),)
+    found: list[ContractFinding] = []
+    for number, sample in enumerate(component.samples, 1):
+        system = {name: value for name, value in sample.items() if is_reserved(name)}
+        run = ComponentRun(
+            component, sample_arguments(sample), system={MODEL: demo_model_client(), **system}
+        )
+        try:
+            async with aclosing(run.stream()) as outputs:
+                async for _ in outputs:
+                    pass
+        except ComponentError as error:
+            detail = f"its sample {number} gives no whole result: {error.public}"
+            found.append(ContractFinding(ContractRule.OUTPUT_JSON, detail))
+        else:
+            found += outputs_are_json(component, run.outputs)
+    return tuple(dict.fromkeys(found))
+
+
+def demo_model_client() -> ModelClient:
+    """Return a client of the demo model, which needs no network."""
+    spec = ProviderSpec(name=REHEARSAL, kind=Rehearsal.kind)
+    return ModelClient(
+        Rehearsal(spec), model=REHEARSAL, timeouts=Timeouts(), parameters={}, pace=Pace()
+    )

@@ -1,6 +1,6 @@
-"""The component that finds other ways to ask a question, with the copilot's own model."""
+"""Component that finds other ways to ask a question, with the copilot's own model."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
@@ -9,10 +9,9 @@ from copilot_admin.agent.components.inputs import MODEL, model_in
 from copilot_admin.errors import ComponentFailed
 from protocol.components import ComponentOutput, ContentType
 
-HOW_MANY = 5
-LONGEST_QUERY = 10_000  # characters
+MAX_QUERY = 10_000  # characters
 _PROMPT = """\
-Write {number} questions that are similar to the question below: they ask for the same or for what \
+Write 5 questions that are similar to the question below: they ask for the same or for what \
 is closely related to it, in other words, as other people might ask it.
 
 Rules:
@@ -56,37 +55,20 @@ class SimilarQuestion(Component):
         Raises:
             ValueError: There is no question, or no model to ask.
             ComponentFailed: The model wrote nothing.
-            RunError: The model cannot be asked.
+            RunError: The model can't be asked.
         """
-        prompt = _prompt(query)
+        if not query.strip() or len(query) > MAX_QUERY:
+            raise ValueError(f"Say in `query` a question of at most {MAX_QUERY:,} characters.")
         model = model_in(kwargs)
-        before = dict(model.usage)
+        configs = kwargs.get("model_configs") or {}
+        options = {key: configs.get(key) for key in ("temperature", "top_p")}
+        prompt = _PROMPT.format(query=query.strip())
         answered = False
-        async with aclosing(model.ask(prompt, **_sampling(kwargs))) as pieces:
+        async with aclosing(model.ask(prompt, **options)) as pieces:
             async for piece in pieces:
                 answered = answered or bool(piece.strip())
                 yield self.create_output("text", piece, name="text")
         if not answered:
             raise ComponentFailed("The model wrote no similar question. Try again.")
-        if usage := _spent(before, model.usage):
-            yield self.create_output("text", "", name="text", usage=usage)
-
-
-def _prompt(query: str) -> str:
-    if not query or not query.strip():
-        raise ValueError("There is no question. Say in `query` which one to find similar ones to.")
-    if len(query) > LONGEST_QUERY:
-        raise ValueError(f"The question is longer than {LONGEST_QUERY} characters. Shorten it.")
-    return _PROMPT.format(number=HOW_MANY, query=query.strip())
-
-
-def _sampling(inputs: Mapping[str, Any]) -> dict[str, float | None]:
-    configs = inputs.get("model_configs") or {}
-    return {key: configs.get(key) for key in ("temperature", "top_p")}
-
-
-def _spent(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        key: value - before.get(key, 0) if isinstance(value, int) else value
-        for key, value in after.items()
-    }
+        if model.usage:
+            yield self.create_output("text", "", name="text", usage=model.usage)

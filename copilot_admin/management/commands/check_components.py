@@ -8,9 +8,8 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django.core.management.base import CommandError
 
-from copilot_admin.agent.component_runs.samples import sample_findings
 from copilot_admin.agent.components.base import Component
-from copilot_admin.agent.components.registry import registry
+from copilot_admin.agent.components.registry import registry, sample_findings
 from copilot_admin.management.base import SanitizedCommand
 from protocol.components import ContractFinding, ContractRule
 

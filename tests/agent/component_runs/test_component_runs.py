@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.agent.component_runs import run as component_runs
-from copilot_admin.agent.component_runs.run import ComponentRun, arguments_in, check_arguments
+from copilot_admin.agent.components import runs as component_runs
 from copilot_admin.agent.components import steps
 from copilot_admin.agent.components.base import Component
-from copilot_admin.agent.components.inputs import MODEL, ModelDoor
+from copilot_admin.agent.components.inputs import MODEL, ModelClient
+from copilot_admin.agent.components.runs import ComponentRun, arguments_in, check_arguments
 from copilot_admin.agent.components.steps import steps_of
 from copilot_admin.agent.llm.retries import Pace
 from copilot_admin.agent.values.spec import Timeouts
@@ -95,7 +95,7 @@ def test_it_gives_the_outputs_and_keeps_them():
 
 def test_the_tokens_are_those_of_the_models_that_were_asked():
     with ScriptedProvider([text("yes")]) as provider:
-        door = ModelDoor(provider, model="small", timeouts=Timeouts(), parameters={}, pace=Pace())
+        door = ModelClient(provider, model="small", timeouts=Timeouts(), parameters={}, pace=Pace())
         run = ComponentRun(Asker, {"query": "?"}, system={MODEL: door})
         assert carried_out(run)[0] == create_output("text", "yes", visible_scope="llm")
 
@@ -457,7 +457,7 @@ def test_as_a_program_it_calls_run_with_the_system_inputs():
 
 def test_a_model_that_cannot_be_asked_is_told_of():
     with ScriptedProvider([broken(ProviderRefused("No such model."))]) as provider:
-        door = ModelDoor(provider, model="small", timeouts=Timeouts(), parameters={}, pace=Pace())
+        door = ModelClient(provider, model="small", timeouts=Timeouts(), parameters={}, pace=Pace())
         run = ComponentRun(Asker, {"query": "?"}, system={MODEL: door})
         assert failure(run) == "The component 'asker' could not ask its model. No such model."
 

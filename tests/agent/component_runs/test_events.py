@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
-from copilot_admin.agent.component_runs.events import MOST_DETAILS, ComponentEvents
 from copilot_admin.agent.component_runs.text import LONGEST_DETAIL
+from copilot_admin.agent.components.events import MOST_DETAILS, ComponentEvents
 from protocol.components import create_output
 
 

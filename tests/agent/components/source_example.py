@@ -9,8 +9,8 @@ import warnings
 
 from pydantic import Field
 
-from copilot_admin.agent.components.completion import CompletionBaseComponent
-from copilot_admin.agent.components.tracing import (
+from copilot_admin.agent.components.base import (
+    CompletionBaseComponent,
     components_run_stream_trace,
     components_run_trace,
 )

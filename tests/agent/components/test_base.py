@@ -12,7 +12,7 @@ from copilot_admin.agent.components.inputs import (
     DOCUMENTS,
     MODEL,
     DocumentOrigin,
-    ModelDoor,
+    ModelClient,
     SourceDocument,
     documents_in,
     model_in,
@@ -159,13 +159,13 @@ def test_a_component_without_tool_eval_says_what_it_lacks():
         asyncio.run(Component().non_stream_tool_eval())
 
 
-def door_to(provider: ScriptedProvider, **parameters: Any) -> ModelDoor:
-    return ModelDoor(
+def door_to(provider: ScriptedProvider, **parameters: Any) -> ModelClient:
+    return ModelClient(
         provider, model="small", timeouts=Timeouts(), parameters=parameters, pace=Pace()
     )
 
 
-def asked(door: ModelDoor, *questions: str, **more: Any) -> list[str]:
+def asked(door: ModelClient, *questions: str, **more: Any) -> list[str]:
     async def answers() -> list[str]:
         return [piece for question in questions async for piece in door.ask(question, **more)]
 

@@ -6,9 +6,9 @@ from uuid import UUID
 
 import pytest
 
-from copilot_admin.agent.component_runs.events import ComponentEvents
 from copilot_admin.agent.components import chart_maker
 from copilot_admin.agent.components.chart_maker import ChartMaker
+from copilot_admin.agent.components.events import ComponentEvents
 from protocol.components import Message, create_output, static_findings
 from protocol.components.contract import outputs_are_json
 from protocol.events import ArtifactType

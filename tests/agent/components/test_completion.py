@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.agent.component_runs.run import ComponentRun
-from copilot_admin.agent.components.completion import CompletionBaseComponent
-from copilot_admin.agent.components.inputs import MODEL, ModelDoor
+from copilot_admin.agent.components.base import CompletionBaseComponent
+from copilot_admin.agent.components.inputs import MODEL, ModelClient
 from copilot_admin.agent.components.registry import registry
+from copilot_admin.agent.components.runs import ComponentRun
 from copilot_admin.agent.llm.retries import Pace
 from copilot_admin.agent.values.model_call import Alive, Finish, TextDelta
 from copilot_admin.agent.values.spec import Timeouts
@@ -22,9 +22,9 @@ from tests.polling import eventually
 SAID = Step((Alive(), TextDelta("One?"), Finish("stop")))
 
 
-def door(*steps: Step) -> ModelDoor:
+def door(*steps: Step) -> ModelClient:
     provider = ScriptedProvider(steps)
-    return ModelDoor(provider, model="m", timeouts=Timeouts(), parameters={}, pace=Pace())
+    return ModelClient(provider, model="m", timeouts=Timeouts(), parameters={}, pace=Pace())
 
 
 async def whole(component: type[Any], *steps: Step) -> list[str]:
@@ -73,7 +73,7 @@ def test_who_leaves_frees_the_thread_that_waits_for_the_model():
 def test_values_are_told_with_their_names():
     async def prompt() -> str:
         provider = ScriptedProvider((SAID,))
-        model = ModelDoor(provider, model="m", timeouts=Timeouts(), parameters={}, pace=Pace())
+        model = ModelClient(provider, model="m", timeouts=Timeouts(), parameters={}, pace=Pace())
         component = SimilarQuestion()
         component.system = {MODEL: model}
         await component.run(Message({"query": "x", "language": "en"}))  # type: ignore[misc]  # in a loop

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.agent.component_runs.run import check_arguments
-from copilot_admin.agent.component_runs.samples import (
-    rehearsal_door,
+from copilot_admin.agent.components.base import Component
+from copilot_admin.agent.components.inputs import MODEL
+from copilot_admin.agent.components.registry import (
+    demo_model_client,
+    registry,
     sample_arguments,
     sample_findings,
 )
-from copilot_admin.agent.components.base import Component
-from copilot_admin.agent.components.inputs import MODEL
-from copilot_admin.agent.components.registry import registry
+from copilot_admin.agent.components.runs import check_arguments
 from copilot_admin.errors import ProviderRefused
 from protocol.components import (
     ComponentOutput,
@@ -86,13 +86,13 @@ def test_it_is_described_under_its_own_name(component: type[Component]):
 @pytest.mark.parametrize(("component", "sample"), SAMPLES)
 def test_what_is_streamed_is_what_is_merged(component: type[Component], sample: dict[str, Any]):
     check_arguments(component, sample_arguments(sample))
-    outputs = outputs_of(component, **{MODEL: rehearsal_door(), **sample})
+    outputs = outputs_of(component, **{MODEL: demo_model_client(), **sample})
     streamed, merged = collect(outputs), merge(outputs)
     assert texts(merged.content) == texts(streamed.content)
     assert len(texts(merged.content)) == sum(one.type in PIECES for one in merged.content)
     assert merged.role == streamed.role
     assert asyncio.run(
-        component().non_stream_tool_eval(**{MODEL: rehearsal_door(), **sample})
+        component().non_stream_tool_eval(**{MODEL: demo_model_client(), **sample})
     ).content
 
 
@@ -108,7 +108,7 @@ def test_without_system_inputs_it_works_or_says_what_it_lacks(
 
 @pytest.mark.parametrize(("component", "sample"), SAMPLES)
 def test_instances_keep_nothing_of_a_call(component: type[Component], sample: dict[str, Any]):
-    inputs = {MODEL: rehearsal_door(), **sample}
+    inputs = {MODEL: demo_model_client(), **sample}
     instance = component()
 
     async def twice() -> list[list[ComponentOutput]]:

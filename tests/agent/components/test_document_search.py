@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from copilot_admin.agent.component_runs.run import check_arguments
 from copilot_admin.agent.components import document_search
 from copilot_admin.agent.components.document_search import LONGEST_QUERY, DocumentSearch
 from copilot_admin.agent.components.inputs import DocumentOrigin, SourceDocument
 from copilot_admin.agent.components.registry import registry
+from copilot_admin.agent.components.runs import check_arguments
 from copilot_admin.errors import BadArguments
 from protocol.components import (
     ContentType,

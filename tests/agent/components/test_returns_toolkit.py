@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from copilot_admin.agent.component_runs.run import check_arguments
 from copilot_admin.agent.components import returns_toolkit
 from copilot_admin.agent.components.registry import registry
 from copilot_admin.agent.components.returns_toolkit import SHOWN_ROWS, ReturnsToolkit
+from copilot_admin.agent.components.runs import check_arguments
 from copilot_admin.agent.toolkits.returns import ReturnMeasure
 from copilot_admin.errors import BadArguments
 from protocol.components import create_output, static_findings

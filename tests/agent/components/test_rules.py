@@ -14,9 +14,9 @@ from jsonschema import Draft202012Validator
 import pytest
 
 from copilot_admin.agent import components
-from copilot_admin.agent.component_runs.run import ComponentRun
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.components.registry import Registry, registry
+from copilot_admin.agent.components.runs import ComponentRun
 from copilot_admin.api.components import ONE
 from protocol.components import (
     ComponentArguments,

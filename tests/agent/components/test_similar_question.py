@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from copilot_admin.agent.component_runs.run import ComponentRun, check_arguments
-from copilot_admin.agent.components.inputs import ModelDoor
+from copilot_admin.agent.components.inputs import ModelClient
 from copilot_admin.agent.components.registry import registry
+from copilot_admin.agent.components.runs import ComponentRun, check_arguments
 from copilot_admin.agent.components.similar_question import LONGEST_QUERY, SimilarQuestion
 from copilot_admin.agent.llm.retries import Pace
 from copilot_admin.agent.values.model_call import Finish, ModelRole, TextDelta, Usage
@@ -25,7 +25,7 @@ def counted(*pieces, tokens):
 
 
 def door_to(provider, **parameters):
-    return ModelDoor(
+    return ModelClient(
         provider, model="small", timeouts=Timeouts(), parameters=parameters, pace=Pace()
     )
 

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import pytest
 
-from copilot_admin.agent.component_runs.events import ComponentEvents
 from copilot_admin.agent.components import table_analyst
+from copilot_admin.agent.components.events import ComponentEvents
 from copilot_admin.agent.components.table_analyst import TableAnalyst
 from copilot_admin.agent.toolkits.table_operations.steps import SHOWN_ROWS
 from protocol.components import Message, create_output, for_llm, for_user, merge, static_findings

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.agent.components.base import Component
-from copilot_admin.agent.components.registry import registry
-from copilot_admin.agent.components.tracing import (
+from copilot_admin.agent.components.base import (
+    Component,
     components_run_stream_trace,
     components_run_trace,
 )
+from copilot_admin.agent.components.registry import registry
 from protocol.components import ComponentOutput, Message, create_output
 from tests.agent.components.sample_components import Echo, EchoTwo
 

@@ -1,4 +1,4 @@
-"""What the system passes to a component that a model calls: the question, its documents, a model."""
+"""System inputs of a component that a model calls: the question, its documents, the model."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from copilot_admin.agent.components.inputs import (
     DOCUMENTS,
     MODEL,
     DocumentOrigin,
-    ModelDoor,
+    ModelClient,
     SourceDocument,
     from_server,
     source_document,
@@ -33,23 +33,23 @@ from protocol.models import (
 def system_inputs(
     engine_input: EngineInput, query: Query, *, model: str, pace: Pace
 ) -> Callable[[str, Sequence[str]], Mapping[str, Any]]:
-    """Makes the inputs of calls in one leg; what costs is made once, and only when it is needed.
+    """Return a function that makes the inputs of a call.
+
+    It takes the name of the component and the names of the tools used so far. What all calls share
+    is made once, for the first of them.
 
     Args:
-        engine_input: Whose copilot calls.
+        engine_input: Of the copilot that calls.
         query: With its files read.
         model: Of the copilot.
         pace: Of retries.
-
-    Returns:
-        A function of a component's name and the names of the tools used so far.
     """
-    made: dict[str, Any] = {}
+    shared: dict[str, Any] = {}
 
-    def inputs(name: str, used: Sequence[str]) -> Mapping[str, Any]:
-        if not made:
-            made.update(_shared(engine_input, query))
-        door = ModelDoor(
+    def make(name: str, used: Sequence[str]) -> Mapping[str, Any]:
+        if not shared:
+            shared.update(_shared_inputs(engine_input, query))
+        client = ModelClient(
             engine_input.provider,
             model=model,
             timeouts=engine_input.spec.provider.timeouts,
@@ -61,19 +61,15 @@ def system_inputs(
         server = from_server(
             name, at=engine_input.now, uid=engine_input.principal, trace_id=engine_input.trace_id
         )
-        return {**made, **server, "_sys_used_tool": list(used), MODEL: door}
+        return {**shared, **server, "_sys_used_tool": list(used), MODEL: client}
 
-    return inputs
-
-
-def documents_of(query: Query) -> tuple[SourceDocument, ...]:
-    """The files, the data of widgets and the context items of a query, as text."""
-    return (*_context(query), *_results(query))
+    return make
 
 
-def _shared(engine_input: EngineInput, query: Query) -> Mapping[str, Any]:
-    documents = documents_of(query)
+def _shared_inputs(engine_input: EngineInput, query: Query) -> Mapping[str, Any]:
+    documents = tuple(documents_of(query))
     links = dict(_links(engine_input.query))
+    parameters = engine_input.spec.parameters
     return {
         "_sys_origin_query": query.question.text if query.question else "",
         "_sys_chat_history": _history(query),
@@ -86,9 +82,7 @@ def _shared(engine_input: EngineInput, query: Query) -> Mapping[str, Any]:
             {"filename": name, "url": url, "file_id": ""} for name, url in links.items()
         ],
         "model_configs": {
-            name: engine_input.spec.parameters[name]
-            for name in ("temperature", "top_p")
-            if name in engine_input.spec.parameters
+            name: parameters[name] for name in ("temperature", "top_p") if name in parameters
         },
         DOCUMENTS: documents,
     }
@@ -105,10 +99,7 @@ def _links(query: Query) -> Iterator[tuple[str, str]]:
 
 
 def _history(query: Query) -> list[JsonObject]:
-    """What was said before the question, strictly in turns: components may rely on that.
-
-    What one side said in several messages is one.
-    """
+    """Return the messages before the question, one for each change of sides."""
     turns: list[tuple[str, list[str]]] = []
     for message in query.messages:
         if message is query.question:
@@ -121,13 +112,11 @@ def _history(query: Query) -> list[JsonObject]:
     return [{"role": role, "content": "\n\n".join(texts)} for role, texts in turns]
 
 
-def _context(query: Query) -> Iterator[SourceDocument]:
+def documents_of(query: Query) -> Iterator[SourceDocument]:
+    """Yield the context items, files and data of widgets of a query, as text."""
     for item in query.context:
         name = item.name or item.uuid or "context"
         yield from _documents(item.data, name=name, origin=DocumentOrigin.CONTEXT)
-
-
-def _results(query: Query) -> Iterator[SourceDocument]:
     for message in query.messages:
         if not isinstance(message, ResultMessage):
             continue

@@ -1,0 +1,298 @@
+"""Events with which a client shows the outputs of a component.
+
+Text for the user alone streams as part of the answer, other text is a step, because the model
+repeats it. Tables and charts are artifacts; references and links are cited after the answer.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from itertools import islice
+import json
+from math import isfinite
+import re
+from typing import Any
+from uuid import UUID, uuid5
+
+from copilot_admin.agent.toolkits.texts import cut
+from copilot_admin.agent.tools.artifacts import ROUND, ChartType, chart_params
+from copilot_admin.agent.tools.html import clean_html
+from protocol.components import (
+    PAYLOADS,
+    ComponentOutput,
+    Content,
+    ContentType,
+    VisibleScope,
+    merge,
+)
+from protocol.events import (
+    ArtifactType,
+    Citation,
+    Event,
+    MessageArtifact,
+    MessageChunk,
+    StatusUpdate,
+)
+from protocol.json import Json, JsonObject, is_number
+
+MAX_IMAGE = 500_000  # characters of base64 in an event
+MAX_DETAILS = 50  # of one step
+MAX_DETAIL = 2_000  # characters
+_DEFERRED = frozenset(  # their pieces are one thing, shown when the component has ended
+    {ContentType.TEXT, ContentType.CODE, ContentType.THOUGHT, ContentType.PLAN}
+)
+# Clients hide details with the names on the left.
+_DETAIL_NAMES = {"url": "Link", "source": "From", "id": "Number", "category": "Kind"}
+_URL = re.compile(r"(https?://|mailto:)[^\s<>]+", re.IGNORECASE)
+
+
+class ComponentEvents:
+    """Events of one call.
+
+    Args:
+        title: Name of the component in steps.
+        description: Of its artifacts.
+        id: A uuid for what the call makes.
+        stream_all_text: Stream text for model and user as part of the answer.
+        show_steps: Whether the copilot shows steps.
+    """
+
+    def __init__(
+        self, *, title: str, description: str, id: UUID, stream_all_text: bool, show_steps: bool
+    ) -> None:
+        self.citations: dict[tuple[str, str], Citation] = {}
+        self._title = title
+        self._description = description
+        self._id = id
+        self._stream_all_text = stream_all_text
+        self._show_steps = show_steps
+        self._artifacts = 0
+        self._deferred: list[ComponentOutput] = []
+        self._tail = ""  # of the streamed text
+
+    def begin(self, arguments: JsonObject) -> Iterator[Event]:
+        """Yield the step that says that the component runs, and with what."""
+        some = islice(arguments.items(), MAX_DETAILS)
+        yield from self._step(f"Running {self._title}", {key: _shorten(one) for key, one in some})
+
+    def take(self, output: ComponentOutput) -> Iterator[Event]:
+        """Yield what the client is shown of an output at once."""
+        for content in output.content:
+            for_all = content.visible_scope is VisibleScope.ALL and self._stream_all_text
+            streams = content.visible_scope is VisibleScope.USER or for_all
+            if content.type is ContentType.TEXT and streams:
+                yield from self._write(str(content.text.model_dump()["info"]))
+            elif content.type in _DEFERRED:
+                self._deferred.append(ComponentOutput(role=output.role, content=(content,)))
+            else:
+                yield from self._show(content)
+
+    def end(self) -> Iterator[Event]:
+        """Yield what can only be shown when everything has come."""
+        for content in merge(self._deferred).content:
+            yield from self._show(content)
+        if self._tail and not self._tail.endswith("\n\n"):
+            yield from self._write("\n\n")
+
+    def _show(self, content: Content) -> Iterator[Event]:
+        payload = content.text.model_dump()
+        if content.visible_scope is VisibleScope.LLM and content.type is not ContentType.TEXT:
+            return
+        match content.type:
+            case ContentType.TEXT:
+                heading = content.name or "Result"
+                yield from self._step(f"{self._title} gave a result", {heading: payload["info"]})
+            case ContentType.CODE if content.visible_scope is VisibleScope.USER:
+                yield from self._write(_fence(payload["code"]))
+            case ContentType.CODE:
+                yield self._artifact(ArtifactType.TEXT, content, _fence(payload["code"]))
+            case ContentType.JSON:
+                yield self._json(content, payload["data"])
+            case ContentType.CHART:
+                yield self._chart(content, payload)
+            case ContentType.IMAGE:
+                yield from self._image(content, payload)
+            case ContentType.REFERENCES:
+                self._cite(payload)
+            case _:
+                yield from self._show_other(content.type, payload)
+
+    def _show_other(self, type: ContentType, payload: Mapping[str, Any]) -> Iterator[Event]:
+        match type:
+            case ContentType.URLS if _is_url(payload["url"]):
+                link = PAYLOADS[ContentType.REFERENCES].model(title=payload["url"], **payload)
+                self._cite(link.model_dump())
+            case ContentType.FILES | ContentType.URLS | ContentType.AUDIO:
+                name = payload.get("filename") or payload["url"]
+                yield from self._write(_link(name, payload["url"]))
+            case ContentType.THOUGHT:
+                yield from self._step(f"{self._title} thinks", {"Thought": payload["info"]})
+            case ContentType.PLAN:
+                yield from self._step(f"{self._title} has a plan", payload)
+            case ContentType.FUNCTION_CALL:
+                yield from self._step(f"{self._title} calls {payload['name']}", payload)
+            case ContentType.BROWSER:
+                yield from self._step(f"{self._title} uses a browser", {"Query": payload["query"]})
+            case ContentType.PROGRESS:
+                text = payload["message"] or payload["step"] or self._title
+                percent = round(min(max(payload["progress"], 0.0), 1.0) * 100)
+                yield from self._step(f"{text} ({percent} %)", {})
+
+    def _step(self, message: str, details: Mapping[str, Any]) -> Iterator[Event]:
+        if self._show_steps:
+            some = islice(details.items(), MAX_DETAILS)
+            shown = {_detail_name(cut(key)): _shorten(value) for key, value in some if value}
+            yield StatusUpdate(message=_shorten(message), details=(shown,) if shown else ())
+
+    def _write(self, text: str) -> Iterator[Event]:
+        if text:
+            self._tail = (self._tail + text)[-2:]
+            yield MessageChunk(text)
+
+    def _json(self, content: Content, text: str) -> Event:
+        value = _parse(text)
+        if table := _rows(value):
+            return self._artifact(ArtifactType.TABLE, content, table)
+        pretty = text if value is None else json.dumps(value, indent=2, ensure_ascii=False)
+        return self._artifact(ArtifactType.TEXT, content, _fence(pretty, "json"))
+
+    def _chart(self, content: Content, payload: Mapping[str, Any]) -> Event:
+        value = _parse(payload["data"])
+        about = value if isinstance(value, Mapping) else {"rows": value}
+        table = _rows(about.get("rows"))
+        if not table:
+            return self._artifact(ArtifactType.TEXT, content, _fence(payload["data"], "json"))
+        x, y = _axes(table, about)
+        if payload["type"] not in tuple(ChartType) or not y:
+            return self._artifact(ArtifactType.TABLE, content, table)
+        kind = ChartType(payload["type"])
+        params = chart_params(kind, x=x, y=y[:1] if kind in ROUND else y)
+        return self._artifact(ArtifactType.CHART, content, table, chart_params=params)
+
+    def _image(self, content: Content, payload: Mapping[str, Any]) -> Iterator[Event]:
+        name, url, data = payload["filename"], payload["url"], payload["base64"] or ""
+        if url:
+            yield from self._write(_link(name or "Image", url, image=True))
+        elif data and len(data) <= MAX_IMAGE:
+            kind = str(payload["mime_type"] or "jpeg").removeprefix("image/")
+            source = f"data:image/{escape(kind)};base64,{escape(data)}"
+            html = f'<img src="{source}" alt="{escape(name)}">'
+            yield self._artifact(ArtifactType.HTML, content, clean_html(html))
+        elif data:
+            name = _escape_markdown(name or "An image")
+            yield from self._write(f"{name} is too large to be shown.\n\n")
+
+    def _artifact(
+        self,
+        type: ArtifactType,
+        content: Content,
+        value: str | Sequence[JsonObject],
+        *,
+        chart_params: JsonObject | None = None,
+    ) -> MessageArtifact:
+        self._artifacts += 1
+        return MessageArtifact(
+            type=type,
+            uuid=str(uuid5(self._id, f"artifact {self._artifacts}")),
+            artifact_name=content.name.strip() or self._title,
+            description=self._description,
+            content=value,
+            chart_params=chart_params,
+        )
+
+    def _cite(self, payload: Mapping[str, Any]) -> None:
+        key = reference_key(payload)
+        is_empty = not any((*key, payload["source"], payload["content"]))
+        if key not in self.citations and not is_empty:
+            id = uuid5(self._id, f"citation {len(self.citations) + 1}")
+            self.citations[key] = _citation(payload, id=id)
+
+
+def reference_key(payload: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what makes two references the same one."""
+    return payload["url"] or payload["doc_id"], payload["title"]
+
+
+def _citation(payload: Mapping[str, Any], *, id: UUID) -> Citation:
+    about = {
+        "type": "web" if payload["url"] else "direct retrieval",
+        "name": payload["title"],
+        "description": payload["content"][:200],
+        "origin": payload["source"],
+        "metadata": {key: payload[key] for key in ("url", "doc_id", "date") if payload[key]},
+    }
+    details = {
+        "Title": payload["title"],
+        "Link": payload["url"],
+        "Content": _shorten(payload["content"]),
+    }
+    return Citation(
+        id=str(id),
+        source_info={**{key: value for key, value in about.items() if value}, "citable": True},
+        details=({key: value for key, value in details.items() if value},),
+    )
+
+
+def _axes(table: Sequence[JsonObject], about: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """Return the columns that a chart names, else the first one and those with numbers."""
+    columns = list(table[0])
+    named = about.get("y_keys")
+    named = [named] if isinstance(named, str) else named
+    x = about.get("x_key") if about.get("x_key") in columns else columns[0]
+    wanted = named if isinstance(named, list) else [column for column in columns if column != x]
+    return str(x), [str(one) for one in wanted if one in columns and _is_numeric(table, one)]
+
+
+def _is_numeric(table: Sequence[JsonObject], column: str) -> bool:
+    values = [row.get(column) for row in table if row.get(column) is not None]
+    return bool(values) and all(map(is_number, values))
+
+
+def _rows(value: object) -> list[JsonObject]:
+    """Return the value if it is a list of flat objects, else an empty list."""
+    if not isinstance(value, list) or not all(isinstance(row, dict) and row for row in value):
+        return []
+    flat = all(not isinstance(cell, dict | list) for row in value for cell in row.values())
+    return value if flat else []
+
+
+def _parse(text: str) -> Json:
+    """Return the value of a JSON text, or None; NaN and infinities become null."""
+    try:
+        value: Json = json.loads(text, parse_constant=lambda _: None, parse_float=_read_float)
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def _read_float(digits: str) -> float | None:
+    return number if isfinite(number := float(digits)) else None
+
+
+def _is_url(text: str) -> bool:
+    return _URL.fullmatch(text) is not None
+
+
+def _link(name: str, url: str, *, image: bool = False) -> str:
+    if not _is_url(url):
+        return f"{_escape_markdown(name)}\n\n"
+    target = url.replace("(", "%28").replace(")", "%29")
+    return f"{'!' if image else ''}[{_escape_markdown(name)}]({target})\n\n"
+
+
+def _escape_markdown(text: str) -> str:
+    return re.sub(r"([\\`*_\[\]<>#|!])", r"\\\1", " ".join(text.split()))
+
+
+def _fence(code: str, language: str = "") -> str:
+    longest = max((len(run) for run in re.findall(r"`{3,}", code)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{language}\n{code}\n{fence}\n\n"
+
+
+def _detail_name(key: str) -> str:
+    return _DETAIL_NAMES.get(key.lower()) or key[:1].upper() + key[1:].replace("_", " ")
+
+
+def _shorten(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= MAX_DETAIL else f"{text[:MAX_DETAIL]} …"

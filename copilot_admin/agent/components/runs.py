@@ -1,0 +1,226 @@
+"""One call of a component: arguments checked, time and outputs limited, errors translated.
+
+A component is somebody's code. Whatever it raises becomes one of our errors here, so that no
+component breaks an answer (ADR 7).
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+import json
+import logging
+from time import monotonic
+from typing import Any, TypeAlias
+
+from copilot_admin.agent.components.base import Component
+from copilot_admin.agent.toolkits.texts import quoted
+from copilot_admin.errors import BadArguments, ComponentFailed, ManifestMismatch, RunError
+from protocol.components import (
+    ComponentOutput,
+    ContractBreach,
+    Message,
+    create_output,
+    is_reserved,
+    merge,
+    total_usage,
+)
+from protocol.json import JsonObject
+from protocol.json_schema import argument_faults
+
+logger = logging.getLogger(__name__)
+
+MAX_SECONDS = 120.0
+CLOSING_SECONDS = 2.0  # that a component has to clean up when its caller has left
+MAX_OUTPUTS = 10_000
+MAX_CHARACTERS = 8 * 1024 * 1024  # a chart of 100,000 points fits
+_MAX_SENTENCE = 1_000  # characters
+_Queue: TypeAlias = "asyncio.Queue[ComponentOutput | None]"
+
+
+@dataclass(slots=True)
+class ComponentRun:
+    """One call of a component, and its results so far.
+
+    Attributes:
+        component: The class.
+        arguments: Of the caller; checked against the manifest.
+        system: System inputs.
+        config: Settings of the copilot's builder.
+        as_program: Call `run` instead of `tool_eval`; what it returns is one element.
+        streamed: `run` is to return its pieces, each an element.
+        outputs: Outputs so far.
+        merged: The outputs as the result without streaming, when the call has ended.
+        seconds: Duration.
+        error: Why there is no whole result, for people; or empty.
+    """
+
+    component: type[Component]
+    arguments: JsonObject
+    system: Mapping[str, Any] = field(default_factory=dict)
+    config: Mapping[str, Any] = field(default_factory=dict)
+    as_program: bool = False
+    streamed: bool = False
+    outputs: list[ComponentOutput] = field(default_factory=list)
+    merged: ComponentOutput = field(default_factory=ComponentOutput)
+    seconds: float = 0.0
+    error: str = ""
+
+    @property
+    def usage(self) -> tuple[Mapping[str, Any], ...]:
+        """Return the tokens of the models that were asked."""
+        return total_usage(self.merged)
+
+    async def stream(self) -> AsyncGenerator[ComponentOutput, None]:
+        """Run the component once and yield its outputs.
+
+        Raises:
+            ManifestMismatch: The arguments don't fit the manifest.
+            BadArguments: The component rejected them.
+            ComponentFailed: It broke down, took too long or yielded too much.
+        """
+        started = monotonic()
+        try:
+            await asyncio.to_thread(check_arguments, self.component, self.arguments)
+            async with aclosing(self._isolate()) as outputs:
+                async for output in outputs:
+                    self.outputs.append(output)
+                    yield output
+        except (BadArguments, ComponentFailed) as error:
+            self.error = error.public
+            raise
+        finally:
+            self.seconds = monotonic() - started
+            self.merged = merge(self.outputs)
+            logger.debug(
+                "%s %s: %d outputs in %d ms %s",
+                self.component.name,
+                self.component.version,
+                len(self.outputs),
+                int(self.seconds * 1000),
+                "failed" if self.error else "",
+            )
+
+    async def _isolate(self) -> AsyncGenerator[ComponentOutput, None]:
+        """Yield the outputs of a task of their own: timeouts and cancellations stay in it."""
+        queue: _Queue = asyncio.Queue()
+
+        def end(task: "asyncio.Task[None]") -> None:
+            if not task.cancelled():
+                task.exception()  # is retrieved, so that asyncio doesn't report it
+            queue.put_nowait(None)
+
+        task = asyncio.create_task(self._produce(queue), name=f"component {self.component.name}")
+        task.add_done_callback(end)
+        try:
+            while (output := await queue.get()) is not None:
+                yield output
+        finally:
+            task.cancel()
+            await asyncio.wait({task}, timeout=CLOSING_SECONDS)
+        if task.cancelled():
+            raise self._translate(asyncio.CancelledError())
+        if (error := task.exception()) is not None:
+            raise error
+
+    async def _produce(self, queue: _Queue) -> None:
+        count = characters = 0
+        try:
+            async with asyncio.timeout(MAX_SECONDS) as limit, aclosing(self._start()) as outputs:
+                async for output in outputs:
+                    if not isinstance(output, ComponentOutput):
+                        raise ContractBreach("tool_eval yields what create_output makes.")
+                    count += 1
+                    characters += len(repr(output))
+                    if count > MAX_OUTPUTS or characters > MAX_CHARACTERS:
+                        raise ComponentFailed(f"{self._name} gave more than is taken in.")
+                    queue.put_nowait(output)
+                    await asyncio.sleep(0)  # one that never waits would starve all others
+        except (Exception, SystemExit) as error:
+            if isinstance(error, TimeoutError) and limit.expired():
+                late = f"{self._name} did not end within {MAX_SECONDS:g} seconds."
+                raise ComponentFailed(late) from None
+            raise self._translate(error) from error
+
+    async def _start(self) -> AsyncGenerator[ComponentOutput, None]:
+        instance = self.component.from_config(self.config)
+        if self.as_program:
+            instance.system = self.system
+            outputs = _run_program(instance, self.arguments, streamed=self.streamed)
+        else:
+            outputs = instance.stream(**{**self.system, **self.arguments})
+        async with aclosing(outputs):
+            async for output in outputs:
+                yield output
+
+    @property
+    def _name(self) -> str:
+        return f"The component '{self.component.name}'"
+
+    def _translate(self, error: BaseException) -> BadArguments | ComponentFailed:
+        match error:
+            case BadArguments() | ComponentFailed():
+                return error
+            case RunError():
+                return ComponentFailed(f"{self._name} could not ask its model. {error.public}")
+            case ValueError() if not isinstance(error, ContractBreach):
+                sentence = " ".join(str(error).split())[:_MAX_SENTENCE]
+                return BadArguments(sentence or f"{self._name} refused its arguments.")
+        logger.error("%s broke down", self._name, exc_info=error)
+        return ComponentFailed(f"{self._name} broke down. The error has been recorded.")
+
+
+def check_arguments(component: type[Component], arguments: JsonObject) -> None:
+    """Check arguments against the manifest.
+
+    Raises:
+        ManifestMismatch: One is missing, unknown, or of another type; the text names it.
+    """
+    schema = component.parameters()
+    known = schema.get("properties")
+    names = list(known) if isinstance(known, Mapping) else []
+    unknown = [name for name in arguments if name not in names]
+    if unknown:
+        raise ManifestMismatch(
+            f"{component.name} has no parameter {quoted(unknown[0])}. "
+            f"Its parameters: {', '.join(names) or 'none'}."
+        )
+    faults = argument_faults(arguments, schema)
+    if faults:
+        raise ManifestMismatch(f"Wrong arguments for {component.name}: {'; '.join(faults[:3])}.")
+
+
+def arguments_in(
+    component: type[Component], parameters: Mapping[str, Any], *, question: str = ""
+) -> JsonObject:
+    """Return the arguments among the parameters of a request.
+
+    A question is the value of the only required parameter that is missing.
+    Source: `_sys_origin_query` of the component API.
+    """
+    given = {name: value for name, value in parameters.items() if not is_reserved(name)}
+    required = component.parameters().get("required")
+    missing = [name for name in required if name not in given] if isinstance(required, list) else []
+    if len(missing) == 1 and question:
+        return {**given, str(missing[0]): question}
+    return given
+
+
+async def _run_program(
+    component: Component, arguments: JsonObject, *, streamed: bool
+) -> AsyncGenerator[ComponentOutput, None]:
+    options: dict[str, Any] = {"stream": True} if streamed else {}
+    configs = component.system.get("model_configs")
+    if isinstance(configs, Mapping) and "temperature" in configs:
+        options["temperature"] = configs["temperature"]
+    message = await component.run(Message(dict(arguments)), **options)
+    content: Any = message.content
+    is_stream = isinstance(content, AsyncGenerator)
+    if is_stream:
+        async with aclosing(content):
+            async for piece in content:
+                yield create_output("json", json.dumps(piece, ensure_ascii=False))
+        content = ""
+    usage = getattr(message, "token_usage", None)
+    if usage or not is_stream:
+        yield create_output("json", json.dumps(content, ensure_ascii=False), usage=usage)
