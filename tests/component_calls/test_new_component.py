@@ -1,6 +1,7 @@
 """A component that a newcomer writes from docs/extending.md alone works everywhere."""
 
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 import sys
 
@@ -8,6 +9,7 @@ from django.test import AsyncClient, Client
 import pytest
 
 from copilot_admin.agent import components
+from copilot_admin.agent.components import registry as registry_module
 from copilot_admin.agent.components.registry import registry
 from copilot_admin.config.roles import Role
 from copilot_admin.import_export.exporting import export_file
@@ -30,6 +32,8 @@ def new_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The example of the recipe, next to the files of the product."""
     _, folder = write(RECIPE, tmp_path)
     monkeypatch.setattr(components, "__path__", [*components.__path__, str(folder)])
+    added = (*registry_module.COMPONENTS, import_module(MODULE).WordCount)
+    monkeypatch.setattr(registry_module, "COMPONENTS", added)
     registry.cache_clear()
     yield
     sys.modules.pop(MODULE, None)

@@ -1,25 +1,19 @@
 """What breaks the contract of components is said before the first call, and stops the server."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from io import StringIO
-from pathlib import Path
 from typing import Any, ClassVar
 
 from django.core.management import CommandError, call_command
 from django.core.management.base import SystemCheckError
 import pytest
 
-from copilot_admin.agent import components
-from copilot_admin.agent.components import registry as module
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.components.registry import Registry, registry
 from copilot_admin.copilots import checks
-from copilot_admin.errors import ConfigurationError
 from copilot_admin.management.commands import check_components
 from protocol.components import ComponentOutput, create_output
 from tests.agent.components.sample_components import Echo, EchoTwo
-
-LOADING = "The component file copilot_admin/agent/components/{}.py cannot be loaded: "
 
 
 class Strict(Component):
@@ -57,15 +51,6 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Any:
             monkeypatch.setattr(one, "registry", lambda: found)
 
     return use
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder whose files are components too."""
-    monkeypatch.setattr(components, "__path__", [*components.__path__, str(tmp_path)])
-    registry.cache_clear()
-    yield tmp_path
-    registry.cache_clear()
 
 
 def checked(*names: str) -> list[str]:
@@ -132,33 +117,3 @@ def test_the_command_checks_those_that_are_named(use: Any):
     ] * 6
     with pytest.raises(CommandError, match=r"^There is no component 'nobody'\.$"):
         checked("nobody", "strict")
-
-
-@pytest.mark.parametrize(
-    ("source", "sentence"),
-    [
-        (
-            "import no_such_module_here",
-            "ModuleNotFoundError: No module named 'no_such_module_here'",
-        ),
-        ("def x(:", "SyntaxError: invalid syntax (zz_broken.py, line 1)"),
-        ("1 / 0", "ZeroDivisionError: division by zero"),
-        ("raise ValueError('two\\nlines')", "ValueError: two lines"),
-    ],
-)
-def test_a_file_that_cannot_be_loaded_stops_the_server_and_is_named(
-    source: str, sentence: str, folder: Path
-):
-    (folder / "zz_broken.py").write_text(f"{source}\n")
-    whole = f"{LOADING.format('zz_broken')}{sentence}. Mend the file, or take it away."
-    with pytest.raises(ConfigurationError) as refused:
-        module.registry()
-    assert refused.value.public == whole
-    for command in (["serve", "--port", "0"], ["quickstart", "--no-serve"]):
-        with pytest.raises(SystemCheckError) as stopped:
-            call_command(*command, skip_checks=False)
-        assert whole in str(stopped.value)
-    with pytest.raises(CommandError) as failed:
-        call_command("check_components")
-    assert str(failed.value) == whole
-    assert [(one.id, one.msg) for one in checks.check_components(None)] == [("copilot.E010", whole)]

@@ -162,8 +162,12 @@ def test_a_tool_is_offered_and_runs(install: Install, monkeypatch: pytest.Monkey
     assert third.messages[-1].text.endswith(" in UTC.")
 
 
-def test_a_component_is_in_the_catalogue_and_answers(install: Install) -> None:
-    install("copilot_admin/agent/components/word_count.py")
+def test_a_component_is_in_the_catalogue_and_answers(
+    install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = install("copilot_admin/agent/components/word_count.py")
+    monkeypatch.setattr(components, "COMPONENTS", (*components.COMPONENTS, module.WordCount))
+    components.registry.cache_clear()
     assert "Count the words of a text." in page("../components/", Role.BUILDERS)
     body = {"parameters": {"text": "three short words"}}
     reply = ask("/word_count", body, key=make_key()[1])

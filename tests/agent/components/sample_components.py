@@ -7,9 +7,12 @@ import pytest
 
 from copilot_admin.agent import server_tools
 from copilot_admin.agent.components.base import Component
-from copilot_admin.agent.components.inputs import model_in
+from copilot_admin.agent.components.inputs import ModelClient, model_in
 from copilot_admin.agent.components.registry import Registry
+from copilot_admin.agent.llm.retries import Pace
+from copilot_admin.agent.values.spec import Timeouts
 from protocol.components import ComponentOutput, create_output
+from tests.agent.scripted import ScriptedProvider
 
 
 class Echo(Component):
@@ -87,6 +90,13 @@ class Witness(Component):
         """Says what came."""
         self.config["seen"].update(kwargs)
         yield create_output("text", "seen", visible_scope="llm")
+
+
+def client_of(provider: ScriptedProvider, **parameters: Any) -> ModelClient:
+    """Return a client of a scripted model."""
+    return ModelClient(
+        provider, model="small", timeouts=Timeouts(), parameters=parameters, pace=Pace()
+    )
 
 
 ALL = (Echo, EchoTwo, Player, Asker, Witness)

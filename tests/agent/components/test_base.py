@@ -1,8 +1,8 @@
-"""What every component has from its base, and the inputs that this server passes."""
+"""Base classes of components, and the model that components ask."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Generator
-import json
+from contextlib import aclosing
 from typing import Any, ClassVar
 
 import pytest
@@ -12,12 +12,11 @@ from copilot_admin.agent.components.inputs import (
     DOCUMENTS,
     MODEL,
     DocumentOrigin,
-    ModelClient,
     SourceDocument,
     documents_in,
     model_in,
 )
-from copilot_admin.agent.llm.retries import Pace
+from copilot_admin.agent.components.runs import ComponentRun
 from copilot_admin.agent.values.model_call import (
     Alive,
     Finish,
@@ -26,11 +25,12 @@ from copilot_admin.agent.values.model_call import (
     TextDelta,
     Usage,
 )
-from copilot_admin.agent.values.spec import Timeouts
 from copilot_admin.errors import ProviderRefused
-from protocol.components import ComponentOutput, Message, create_output, static_findings
-from tests.agent.components.sample_components import Echo, EchoTwo, Player
-from tests.agent.scripted import ScriptedProvider, Step, broken, text
+from protocol.components import ComponentOutput, Message, create_output
+from tests.agent.components.sample_components import Echo, EchoTwo, Player, client_of
+from tests.agent.components.source_example import SimilarQuestion, SimilarQuestionWithRun
+from tests.agent.scripted import ScriptedProvider, Step, broken, stalled, text
+from tests.polling import eventually
 
 
 class Adds(Component):
@@ -42,7 +42,7 @@ class Adds(Component):
     name = "adds"
 
     def tool_eval(
-        self, one: int, other: int = 1, **kwargs: Any
+        self, one: int = 1, other: int = 1, **kwargs: Any
     ) -> Generator[ComponentOutput, None, None]:
         """
         Args:
@@ -54,96 +54,81 @@ class Adds(Component):
             yield self.create_output("json", {"data": sorted(kwargs)})
 
 
-def run(component: Component, message: Message) -> Any:
-    return asyncio.run(component.run(message)).content
+class Spells(Component):
+    """Yields a text letter by letter, then the tokens."""
+
+    name = "spells"
+    configs: ClassVar[dict[str, Any]] = {}
+
+    async def tool_eval(self, query: str, **kwargs: Any) -> AsyncGenerator[ComponentOutput, None]:
+        """Yields a text letter by letter.
+
+        Args:
+            query: The text.
+        """
+        Spells.configs = dict(kwargs.get("model_configs", {}))
+        for letter in query:
+            yield create_output("text", letter)
+        yield create_output("text", "", usage={"total_tokens": 3, "name": "small"})
 
 
-def test_run_takes_parameters_by_name_or_the_value_of_the_only_one():
-    assert run(Adds(), Message({"one": 2, "other": 3})) == "5"
-    assert run(Adds(), Message(2)) == "3"
-    assert run(EchoTwo(), Message("hello")) == "hello"
+def content_of(component: Component, message: Message, **options: Any) -> Any:
+    async def collect() -> Any:
+        content = (await component.run(message, **options)).content
+        if isinstance(content, AsyncGenerator):
+            return [piece async for piece in content]
+        return content
+
+    return asyncio.run(collect())
 
 
-def test_a_message_for_a_component_without_parameters_is_passed_over():
-    assert run(Player(outputs=[]), Message("x")) == ""
+@pytest.mark.parametrize(
+    ("component", "message", "content"),
+    [
+        (Adds(), Message({"one": 2, "other": 3}), "5"),
+        (Adds(), Message(2), "3"),
+        (EchoTwo(), Message("hello"), "hello"),
+        (Player(outputs=[]), Message("x"), ""),
+    ],
+)
+def test_run_takes_parameters_by_name_or_the_value_of_the_first(component, message, content):
+    assert content_of(component, message) == content
 
 
-def test_where_no_parameter_is_required_the_first_takes_the_message():
-    class Optional(Component):
-        name = "optional"
-
-        def tool_eval(
-            self, text: str = "", **kwargs: Any
-        ) -> Generator[ComponentOutput, None, None]:
-            """Says it.
-
-            Args:
-                text: What.
-            """
-            yield create_output("text", text)
-
-    assert run(Optional(), Message("x")) == "x"
-
-
-def test_what_is_more_than_text_is_given_as_its_elements():
-    content = run(Adds(), Message({"one": 2, "more": 1}))
-    assert [(one["type"], one["name"]) for one in content] == [("text", "sum"), ("json", "")]
-
-
-def test_system_inputs_reach_tool_eval_through_run():
+def test_a_result_that_is_not_only_text_is_given_as_its_elements():
     adds = Adds()
     adds.system = {"_sys_uid": "1"}
-    assert run(adds, Message(2))[1]["text"] == {"data": '["_sys_uid"]'}
+    content = content_of(adds, Message(2))
+    assert [(one["type"], one["name"]) for one in content] == [("text", "sum"), ("json", "")]
+    assert content[1]["text"] == {"data": '["_sys_uid"]'}
+    link = create_output("urls", "https://example.org")
+    pieces = content_of(Player(outputs=[link]), Message({}), stream=True)
+    assert pieces == [link.to_json()["content"]]
 
 
-def test_calling_and_batches_are_the_same_as_run():
-    async def answers() -> list[Any]:
-        echo = Echo()
-        return [await echo(Message("a")), *await echo.batch(Message("b"), Message("c"))]
+def test_a_stream_is_a_message_whose_content_is_its_pieces():
+    async def collect() -> tuple[list[str], Any]:
+        message: Any = await Spells().run(Message("hi"), stream=True)
+        return [piece async for piece in message.content], message.token_usage
 
-    assert [message.content for message in asyncio.run(answers())] == ["a", "b", "c"]
-
-
-def test_the_whole_result_has_each_element_as_it_came():
-    output = asyncio.run(EchoTwo().non_stream_tool_eval(query="hello"))
-    assert [one.text.model_dump()["info"] for one in output.content] == ["he", "llo"]
+    pieces, usage = asyncio.run(collect())
+    assert pieces == ["h", "i"]
+    assert (usage["total_tokens"], usage["name"]) == (3, "small")
+    assert asyncio.run(Spells()(Message("hi"))).content == "hi"
 
 
-def test_a_component_is_described_by_its_manifest():
-    assert Adds.description() == "Adds two numbers."
-    assert Adds.summary() == "Adds two numbers."
-    assert Adds.tool_name() == ["adds"]
-    assert [json.loads(one) for one in Adds.tool_desc()] == [dict(Adds.manifests[0])]
-    assert Adds.parameters()["required"] == ["one"]
+@pytest.mark.parametrize(("given", "used"), [(None, 0.9), (0.2, 0.2), (0, 0)])
+def test_the_temperature_of_run_wins_over_that_of_the_caller(given, used):
+    component = Spells()
+    component.system = {"model_configs": {"temperature": 0.9, "top_p": 0.5}}
+    content_of(component, Message("x"), temperature=given)
+    assert Spells.configs == {"temperature": used, "top_p": 0.5}
 
 
-def test_without_words_on_the_class_the_manifest_says_what_it_does():
-    class Silent(Component):
-        name = "silent"
-
-        def tool_eval(self, **kwargs: Any) -> Generator[ComponentOutput, None, None]:
-            """Says nothing.
-
-            Really.
-            """
-            yield create_output("text", "")
-
-    assert (Silent.documentation(), Silent.summary()) == ("", "Says nothing.")
-
-
-def test_a_version_is_described_by_what_it_is_a_version_of():
+def test_docstrings_and_signature_describe_a_component():
+    assert (Adds.description(), Adds.summary()) == ("Adds two numbers.", "Adds two numbers.")
+    assert list(Adds.parameters()["properties"]) == ["one", "other"]
     assert type("Later", (Echo,), {"version": "v9"}).documentation() == "Says a text again."
-
-
-def test_a_component_that_nothing_describes_breaks_a_rule():
-    class Mute(Component):
-        name = "mute"
-
-        def tool_eval(self, **kwargs: Any) -> Generator[ComponentOutput, None, None]:
-            yield create_output("text", "")
-
-    (finding,) = static_findings(Mute)
-    assert finding.detail == "the manifest lacks description."
 
 
 def test_a_manifest_written_by_hand_stays():
@@ -151,25 +136,20 @@ def test_a_manifest_written_by_hand_stays():
         manifests = ({"name": "by-hand"},)
         tool_eval = Echo.tool_eval
 
-    assert ByHand.tool_name() == ["by-hand"]
+    assert ByHand.manifests == ({"name": "by-hand"},)
 
 
-def test_a_component_without_tool_eval_says_what_it_lacks():
-    with pytest.raises(NotImplementedError, match="A component writes tool_eval"):
-        asyncio.run(Component().non_stream_tool_eval())
+def test_init_gets_the_settings_that_it_takes():
+    class Old(Echo):
+        """As the contract's own example is made."""
 
+        def __init__(self, model: str = "small") -> None:
+            super().__init__()
+            self.model = model
 
-def door_to(provider: ScriptedProvider, **parameters: Any) -> ModelClient:
-    return ModelClient(
-        provider, model="small", timeouts=Timeouts(), parameters=parameters, pace=Pace()
-    )
-
-
-def asked(door: ModelClient, *questions: str, **more: Any) -> list[str]:
-    async def answers() -> list[str]:
-        return [piece for question in questions async for piece in door.ask(question, **more)]
-
-    return asyncio.run(answers())
+    made = Old.from_config({"model": "large", "other": 1})
+    assert (made.model, made.config) == ("large", {"model": "large", "other": 1})
+    assert Echo.from_config({"other": 1}).config == {"other": 1}
 
 
 def counted(*pieces: str, tokens: tuple[int, int]) -> Step:
@@ -177,14 +157,20 @@ def counted(*pieces: str, tokens: tuple[int, int]) -> Step:
     return Step((Alive(), *map(TextDelta, pieces), usage, Finish("stop")))
 
 
-def test_a_door_asks_the_model_and_sums_its_tokens():
-    with ScriptedProvider(
-        [counted("a", "b", tokens=(3, 2)), counted("c", tokens=(4, 1))]
-    ) as provider:
-        door = door_to(provider, temperature=0.5, seed=1)
-        assert door.usage == {}
-        assert asked(door, "one", "two", top_p=0.0) == ["a", "b", "c"]
-    assert door.usage == {
+def ask(client: Any, *questions: str, **options: Any) -> list[str]:
+    async def collect() -> list[str]:
+        return [piece for question in questions async for piece in client.ask(question, **options)]
+
+    return asyncio.run(collect())
+
+
+def test_a_client_asks_the_model_and_sums_its_tokens():
+    script = [counted("a", "b", tokens=(3, 2)), counted("c", tokens=(4, 1))]
+    with ScriptedProvider(script) as provider:
+        client = client_of(provider, temperature=0.5, seed=1)
+        assert client.usage == {}
+        assert ask(client, "one", "two", temperature=0.0, top_p=0.0) == ["a", "b", "c"]
+    assert client.usage == {
         "prompt_tokens": 7,
         "completion_tokens": 3,
         "total_tokens": 10,
@@ -192,101 +178,69 @@ def test_a_door_asks_the_model_and_sums_its_tokens():
     }
     call = provider.calls[0]
     assert call.messages == (ModelMessage(role=ModelRole.USER, text="one"),)
-    assert (call.model, call.parameters) == (
-        "small",
-        {"temperature": 0.5, "seed": 1, "top_p": 0.0},
-    )
+    assert call.parameters == {"temperature": 0.0, "seed": 1, "top_p": 0.0}
 
 
-def test_a_component_may_choose_its_own_temperature():
-    with ScriptedProvider([text("x")]) as provider:
-        asked(door_to(provider, temperature=0.5), "one", temperature=0.0)
-    assert provider.calls[0].parameters == {"temperature": 0.0}
+def test_a_client_reports_why_a_model_cannot_be_asked():
+    with (
+        ScriptedProvider([broken(ProviderRefused("No."))]) as provider,
+        pytest.raises(ProviderRefused, match="No"),
+    ):
+        ask(client_of(provider), "one")
 
 
-def test_a_door_passes_on_why_a_model_cannot_be_asked():
-    with ScriptedProvider([broken(ProviderRefused("No."))]) as provider:
-        door = door_to(provider)
-        with pytest.raises(ProviderRefused, match="No"):
-            asked(door, "one")
-
-
-def test_inputs_are_taken_by_name_or_missing():
+def test_system_inputs_are_found_by_name():
     document = SourceDocument("Report", DocumentOrigin.FILE, (("page 1", "words"),))
-    door = door_to(ScriptedProvider([]))
+    client = client_of(ScriptedProvider([]))
     assert documents_in({DOCUMENTS: (document,)}) == (document,)
     assert documents_in({}) == ()
-    assert model_in({MODEL: door}) is door
-    for none in ({}, {MODEL: "model"}):
-        with pytest.raises(ValueError, match="There is no model to ask"):
-            model_in(none)
+    assert model_in({MODEL: client}) is client
+    with pytest.raises(ValueError, match="Call the component through a copilot that has it"):
+        model_in({})
 
 
-class Configured(Component):
-    """Says a text in pieces, and with which temperature a model would be asked."""
+@pytest.mark.parametrize("component", [SimilarQuestion, SimilarQuestionWithRun])
+def test_a_plain_tool_eval_waits_for_the_model_in_its_thread(component):
+    run = ComponentRun(
+        component, {"query": "x"}, {MODEL: client_of(ScriptedProvider([text("One?")]))}
+    )
 
-    name = "configured"
-    seen: ClassVar[dict[str, Any]] = {}
+    async def collect() -> list[Any]:
+        return [output.content[0].text.model_dump()["info"] async for output in run.stream()]
 
-    async def tool_eval(self, query: str, **kwargs: Any) -> AsyncGenerator[ComponentOutput, None]:
-        """Says a text in pieces.
-
-        Args:
-            query: What to say.
-        """
-        Configured.seen = dict(kwargs.get("model_configs", {}))
-        for letter in query:
-            yield create_output("text", letter)
-        yield create_output("text", "", usage={"total_tokens": 3, "name": "small"})
+    assert asyncio.run(collect()) == ["One?"]
 
 
-class TestRunAsTheSourceHasIt:
-    """`run(message, stream=False, temperature=...)` of the component contract."""
+def test_a_caller_who_leaves_frees_the_thread_that_waits_for_the_model():
+    components: list[Any] = []
 
-    def test_a_stream_is_a_message_whose_content_are_the_pieces(self):
-        async def pieces() -> tuple[list[str], Any]:
-            message: Any = await Configured().run(Message("hi"), stream=True)
-            listed = [piece async for piece in message.content]
-            return listed, message.token_usage
+    class Watched(SimilarQuestion):
+        """As the example, and remembers itself."""
 
-        listed, usage = asyncio.run(pieces())
-        assert listed == ["h", "i"]
-        assert (usage["total_tokens"], usage["name"]) == (3, "small")
-        whole = run(Configured(), Message("hi"))
-        assert whole == "".join(listed)
+        def tool_eval(self, query: str, **kwargs: Any) -> Any:
+            components.append(self)
+            yield from super().tool_eval(query, **kwargs)
 
-    def test_what_is_no_text_streams_as_its_items(self):
-        class Linked(Component):
-            """Gives a link."""
+    async def leave() -> None:
+        provider = ScriptedProvider([stalled("O")])
+        run = ComponentRun(Watched, {"query": "x"}, {MODEL: client_of(provider)})
+        async with aclosing(run.stream()) as outputs:
+            task = asyncio.ensure_future(anext(outputs))
+            assert await asyncio.to_thread(
+                eventually, lambda: components and components[0]._waiting
+            )
+            task.cancel()
+            await asyncio.wait({task})
+        assert await asyncio.to_thread(eventually, components[0]._waiting.cancelled)
 
-            name = "linked"
+    asyncio.run(leave())
 
-            async def tool_eval(self, **kwargs: Any) -> AsyncGenerator[ComponentOutput, None]:
-                """Gives a link."""
-                yield create_output("urls", "https://example.org")
 
-        async def pieces() -> list[Any]:
-            message = await Linked().run(Message({}), stream=True)
-            return [piece async for piece in message.content]
-
-        output = create_output("urls", "https://example.org")
-        assert asyncio.run(pieces()) == [output.to_json()["content"]]
-
-    @pytest.mark.parametrize(("said", "asked"), [(None, 0.9), (0.2, 0.2), (0, 0)])
-    def test_a_temperature_wins_over_that_of_the_caller(self, said, asked):
-        component = Configured()
-        component.system = {"model_configs": {"temperature": 0.9, "top_p": 0.5}}
-        asyncio.run(component.run(Message("x"), stream=False, temperature=said))
-        assert Configured.seen == {"temperature": asked, "top_p": 0.5}
-
-    def test_a_component_without_kwargs_in_its_init_gets_what_it_takes(self):
-        class Old(Configured):
-            """As the contract's own example is made."""
-
-            def __init__(self, model: str = "small") -> None:
-                super().__init__()
-                self.model = model
-
-        made = Old.made({"model": "large", "other": 1})
-        assert (made.model, made.config) == ("large", {"model": "large", "other": 1})
-        assert Configured.made({"other": 1}).config == {"other": 1}
+def test_run_of_a_completion_names_the_values_of_a_message():
+    with ScriptedProvider([text("One?")]) as provider:
+        component = SimilarQuestion()
+        component.system = {MODEL: client_of(provider)}
+        content_of(component, Message({"query": "x", "language": "en"}))
+    assert "query: x\nlanguage: en" in provider.calls[0].messages[0].text
+    with pytest.raises(ValueError, match="run needs an event loop"):
+        component.run(Message("x"))

@@ -28,7 +28,6 @@ def test_the_examples_of_its_docstrings_are_true():
 
 
 def test_its_name_and_parameters_are_those_of_the_interface():
-    assert Calculator.tool_name() == ["calculator"]
     assert list(Calculator.parameters()["properties"]) == ["expression"]
     assert Calculator.parameters()["required"] == ["expression"]
 

@@ -1,32 +1,37 @@
-"""Every component that is registered keeps the contract: the rules, the samples, the merging."""
+"""Every component keeps the contract: rules, samples, streams and descriptions."""
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import Generator
+import inspect
 from typing import Any
 
+from jsonschema import Draft202012Validator
 import pytest
 
 from copilot_admin.agent.components.base import Component
+from copilot_admin.agent.components.calculator import Calculator
 from copilot_admin.agent.components.inputs import MODEL
 from copilot_admin.agent.components.registry import (
+    Registry,
     demo_model_client,
     registry,
     sample_arguments,
     sample_findings,
 )
-from copilot_admin.agent.components.runs import check_arguments
 from copilot_admin.errors import ProviderRefused
 from protocol.components import (
+    ComponentArguments,
     ComponentOutput,
     Content,
     ContentType,
-    collect,
     create_output,
     merge,
     static_findings,
 )
-from tests.agent.components.sample_components import Echo, EchoTwo
+from protocol.components.manifests import parameters_of
+from tests.agent.components.sample_components import ALL as SAMPLE_COMPONENTS
+from tests.agent.components.sample_components import Echo
 
 PIECES = {
     ContentType.TEXT: "info",
@@ -34,26 +39,29 @@ PIECES = {
     ContentType.THOUGHT: "info",
     ContentType.CODE: "code",
 }
-ALL = [
-    pytest.param(component, id=f"{component.name}-{component.version}")
-    for component in registry().all()
-]
-SAMPLES = [
-    pytest.param(component, sample, id=f"{component.name}-{component.version}-{number}")
-    for component in registry().all()
-    for number, sample in enumerate(component.samples, 1)
-]
+BUILT_IN = registry().all()
+every = pytest.mark.parametrize(
+    "component", [*BUILT_IN, *SAMPLE_COMPONENTS], ids=lambda one: f"{one.name}-{one.version}"
+)
+every_sample = pytest.mark.parametrize(
+    ("component", "sample"),
+    [
+        pytest.param(one, sample, id=f"{one.name}-{number}")
+        for one in BUILT_IN
+        for number, sample in enumerate(one.samples, 1)
+    ],
+)
 
 
-def outputs_of(component: type[Component], **inputs: Any) -> list[ComponentOutput]:
-    async def collected() -> list[ComponentOutput]:
-        return [output async for output in component().stream(**inputs)]
+def outputs_of(component: Component, **inputs: Any) -> list[ComponentOutput]:
+    async def collect() -> list[ComponentOutput]:
+        return [output async for output in component.stream(**inputs)]
 
-    return asyncio.run(collected())
+    return asyncio.run(collect())
 
 
 def texts(contents: tuple[Content, ...]) -> dict[tuple[str, str, str], str]:
-    """The streamed text of each group, in pieces put together."""
+    """The text of each group of contents, its pieces put together."""
     found: dict[tuple[str, str, str], str] = defaultdict(str)
     for content in contents:
         if content.type in PIECES:
@@ -62,67 +70,63 @@ def texts(contents: tuple[Content, ...]) -> dict[tuple[str, str, str], str]:
     return found
 
 
-def test_no_component_of_this_folder_breaks_a_rule():
-    assert [fault.sentence for fault in registry().faults] == []
-    assert {"calculator", "chart_maker", "document_search", "similar_question"} <= {
-        *registry().names()
-    }
+def test_the_built_in_components_are_registered_without_a_fault():
+    assert registry().faults == []
+    assert registry().names() == (
+        "calculator",
+        "chart_maker",
+        "document_search",
+        "returns_toolkit",
+        "similar_question",
+        "table_analyst",
+    )
 
 
-@pytest.mark.parametrize("component", ALL)
-def test_it_keeps_all_six_rules(component: type[Component]):
+@every
+def test_it_keeps_the_static_rules(component: type[Component]):
     assert static_findings(component) == ()
+    assert component.name and component.version and component.summary() and component.samples
+    assert issubclass(component.meta, ComponentArguments)
+    assert [one["name"] for one in component.manifests] == [component.name]
+
+
+@every
+def test_its_manifest_is_a_schema_in_which_everything_is_described(component: type[Component]):
+    schema: Any = component.parameters()
+    Draft202012Validator.check_schema(schema)
+    parameters = parameters_of(component.tool_eval)
+    assert set(schema["properties"]) == {one.name for one in parameters}
+    assert component.description()
+    assert all(one["description"] for one in schema["properties"].values())
+    text = inspect.getdoc(component.tool_eval) or ""
+    assert all(f"\n    {one.name}: " in text for one in parameters)
+
+
+@pytest.mark.parametrize("component", BUILT_IN, ids=lambda one: one.name)
+def test_its_samples_give_what_it_declares(component: type[Component]):
+    assert component.content_types
     assert asyncio.run(sample_findings(component)) == ()
 
 
-@pytest.mark.parametrize("component", ALL)
-def test_it_is_described_under_its_own_name(component: type[Component]):
-    assert component.tool_name() == [component.name]
-    assert component.description() and component.summary()
-    assert component.content_types, "say what it gives"
-    assert component.samples, "say how it is tried"
+@every_sample
+def test_merged_outputs_are_the_streamed_ones(component: type[Component], sample: dict[str, Any]):
+    instance, inputs = component(), {MODEL: demo_model_client(), **sample}
+    outputs = outputs_of(instance, **inputs)
+    streamed = tuple(content for output in outputs for content in output.content)
+    merged = merge(outputs)
+    assert texts(merged.content) == texts(streamed)
+    again = merge(outputs_of(instance, **inputs))
+    assert [one.type for one in again.content] == [one.type for one in merged.content]
 
 
-@pytest.mark.parametrize(("component", "sample"), SAMPLES)
-def test_what_is_streamed_is_what_is_merged(component: type[Component], sample: dict[str, Any]):
-    check_arguments(component, sample_arguments(sample))
-    outputs = outputs_of(component, **{MODEL: demo_model_client(), **sample})
-    streamed, merged = collect(outputs), merge(outputs)
-    assert texts(merged.content) == texts(streamed.content)
-    assert len(texts(merged.content)) == sum(one.type in PIECES for one in merged.content)
-    assert merged.role == streamed.role
-    assert asyncio.run(
-        component().non_stream_tool_eval(**{MODEL: demo_model_client(), **sample})
-    ).content
-
-
-@pytest.mark.parametrize(("component", "sample"), SAMPLES)
+@every_sample
 def test_without_system_inputs_it_works_or_says_what_it_lacks(
     component: type[Component], sample: dict[str, Any]
 ):
     try:
-        assert outputs_of(component, **sample_arguments(sample))
+        assert outputs_of(component(), **sample_arguments(sample))
     except ValueError as error:
         assert str(error).endswith(".")
-
-
-@pytest.mark.parametrize(("component", "sample"), SAMPLES)
-def test_instances_keep_nothing_of_a_call(component: type[Component], sample: dict[str, Any]):
-    inputs = {MODEL: demo_model_client(), **sample}
-    instance = component()
-
-    async def twice() -> list[list[ComponentOutput]]:
-        return [[one async for one in instance.stream(**inputs)] for _ in range(2)]
-
-    first, second = asyncio.run(twice())
-    assert [one.type for one in merge(first).content] == [one.type for one in merge(second).content]
-
-
-def test_async_and_plain_generators_are_both_components():
-    for component in (Echo, EchoTwo):
-        assert asyncio.run(sample_findings(component)) == ()
-        (content,) = merge(outputs_of(component, query="hello")).content
-        assert content.text.model_dump() == {"info": "hello"}
 
 
 class Sampled(Component):
@@ -142,43 +146,76 @@ class Sampled(Component):
         yield create_output("urls" if what == "url" else "text", kwargs.get("_sys_name", what))
 
 
-def sampled(*samples: dict[str, Any]) -> list[str]:
+@pytest.mark.parametrize(
+    ("samples", "details"),
+    [
+        ([], ["there is no sample to run it with."]),
+        (
+            [{"what": "text"}, {"what": 1}, {"what": "raise"}],
+            [
+                "its sample 2 gives no whole result: Wrong arguments for sampled: "
+                "what: 1 is not of type 'string'.",
+                "its sample 3 gives no whole result: "
+                "The component 'sampled' could not ask its model. No.",
+            ],
+        ),
+        ([{"what": "url"}], ["gives 'urls', which content_types does not declare."]),
+        ([{"what": "x", "_sys_name": "mine"}], []),
+    ],
+)
+def test_a_sample_that_does_not_work_is_a_finding(samples: Any, details: list[str]):
     changed = type("Changed", (Sampled,), {"samples": samples})
-    return [finding.detail for finding in asyncio.run(sample_findings(changed))]
+    assert [one.detail for one in asyncio.run(sample_findings(changed))] == details
 
 
-def test_a_component_without_samples_cannot_be_checked():
-    assert sampled() == ["there is no sample to run it with."]
+def test_a_component_that_is_not_a_generator_cannot_be_streamed():
+    class Forgets(Component):
+        name = "forgets"
+
+        def tool_eval(self, **kwargs: Any) -> Any:
+            """Forgets to yield."""
+            return "word"
+
+    with pytest.raises(TypeError, match="tool_eval must be a generator"):
+        outputs_of(Forgets())
 
 
-def test_a_sample_that_the_manifest_refuses_or_that_fails_is_a_finding():
-    assert sampled({"what": "text"}, {"what": 1}, {"what": "raise"}) == [
-        "its sample 2 gives no whole result: Wrong arguments for sampled: "
-        "what: 1 is not of type 'string'.",
-        "its sample 3 gives no whole result: The component 'sampled' could not ask its model. No.",
-    ]
+def version(version: str, **changes: Any) -> type[Component]:
+    return type("Version", (Echo,), {"version": version, **changes})
 
 
-def test_a_sample_that_gives_something_else_than_declared_is_a_finding():
-    assert sampled({"what": "url"}) == ["gives 'urls', which content_types does not declare."]
+def test_versions_are_ordered_by_their_numbers():
+    classes = [version(one) for one in ("v10", "v2", "v1", "v1.10", "v1.9", "beta")]
+    found = Registry([*classes, Calculator])
+    assert found.versions("echo") == ("beta", "v1", "v1.9", "v1.10", "v2", "v10")
+    assert [one.version for one in found.all()] == ["v1", *found.versions("echo")]
+    assert found.names() == ("calculator", "echo")
 
 
-def test_a_sample_brings_system_inputs_of_its_own():
-    class Named(Component):
-        name = "named"
-        samples = ({"what": "x", "_sys_name": "mine"},)
-        given: list[str] = []
+def test_a_version_is_found_with_or_without_its_letter():
+    old, new, bare = version("v2"), version("v10"), version("2")
+    found = Registry([new, old])
+    assert [found.find("echo", *more) for more in ((), ("latest",), ("",))] == [new] * 3
+    assert [found.find("echo", "v2"), found.find("echo", "2")] == [old] * 2
+    assert [found.find("echo", "v3"), found.find("x"), found.versions("x")] == [None, None, ()]
+    assert Registry([old, bare]).find("echo", "2") is bare
 
-        async def tool_eval(
-            self, what: str, **kwargs: Any
-        ) -> AsyncGenerator[ComponentOutput, None]:
-            """Says its name.
 
-            Args:
-                what: Anything.
-            """
-            self.given.append(kwargs["_sys_name"])
-            yield create_output("text", what)
-
-    assert asyncio.run(sample_findings(Named)) == ()
-    assert Named.given == ["mine"]
+@pytest.mark.parametrize(
+    ("components", "detail"),
+    [
+        ((version("v1"), version("v1")), "there are two components echo v1."),
+        ((version("latest"),), "the version 'latest' is a name for the newest one."),
+        (
+            (version("v1", manifests=()),),
+            "there must be exactly one manifest for tool_eval, not 0.",
+        ),
+    ],
+)
+def test_a_component_that_breaks_a_rule_is_left_out(components: Any, detail: str):
+    found = Registry(components)
+    assert found.all() == [*components[:-1]]
+    assert found.faults[0].sentence == (
+        "The component tests.agent.components.test_contract.Version breaks "
+        f"ManifestValidRule: {detail}"
+    )

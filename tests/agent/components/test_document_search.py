@@ -1,26 +1,23 @@
-"""The search in the files and widget data of a request."""
+"""Search in the files and widget data of a request."""
 
-import asyncio
-import doctest
 import json
+from unicodedata import normalize
 
+from hypothesis import given
+from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.agent.components import document_search
-from copilot_admin.agent.components.document_search import LONGEST_QUERY, DocumentSearch
-from copilot_admin.agent.components.inputs import DocumentOrigin, SourceDocument
-from copilot_admin.agent.components.registry import registry
-from copilot_admin.agent.components.runs import check_arguments
-from copilot_admin.errors import BadArguments
-from protocol.components import (
-    ContentType,
-    VisibleScope,
-    create_output,
-    llm_text,
-    merge,
-    static_findings,
+from copilot_admin.agent.components.document_search import (
+    MAX_CHARACTERS,
+    MAX_WORDS,
+    DocumentSearch,
+    passages,
 )
-from protocol.components.contract import outputs_are_json
+from copilot_admin.agent.components.inputs import DocumentOrigin, SourceDocument
+from copilot_admin.agent.components.runs import check_arguments
+from copilot_admin.agent.toolkits.ranking import ranked, scores, terms_of, words_of
+from copilot_admin.errors import BadArguments
+from protocol.components import create_output, llm_text, merge
 
 REPORT = SourceDocument(
     "Annual report.pdf",
@@ -30,6 +27,13 @@ REPORT = SourceDocument(
 PRICES = SourceDocument("Prices", DocumentOrigin.WIDGET, (("", '[{"symbol":"TSLA","close":251}]'),))
 NOTE = SourceDocument("prices", DocumentOrigin.CONTEXT, (("", "Revenue of Tesla: see elsewhere."),))
 ALL = (REPORT, PRICES, NOTE)
+NOTHING_CAME = "This request came without files and widget data. Ask the user for them."
+BEST = ["prices (2)", "Annual report.pdf, page 1"]
+
+
+def file(*parts, name="Report"):
+    labelled = tuple(("", part) if isinstance(part, str) else part for part in parts)
+    return SourceDocument(name, DocumentOrigin.FILE, labelled)
 
 
 def outputs(query="revenue", documents=ALL, **inputs):
@@ -40,171 +44,99 @@ def titles(*args, **inputs):
     return [one.content[0].text.title for one in outputs(*args, **inputs)]
 
 
-def only_text(*args, **inputs):
-    (output,) = outputs(*args, **inputs)
-    assert output.content[0].type is ContentType.TEXT
-    return output.content[0].text.info
+def texts(*parts):
+    return [passage.text for passage in passages(file(*parts))]
 
 
-def test_it_keeps_the_contract_with_documents_and_without():
-    assert static_findings(DocumentSearch) == ()
-    assert registry().find("document_search") is DocumentSearch
-    for sample in DocumentSearch.samples:
-        check_arguments(DocumentSearch, sample)
-        for documents in (ALL, ()):
-            given = list(DocumentSearch().tool_eval(**sample, _sys_documents=documents))
-            assert list(outputs_are_json(DocumentSearch, given)) == []
-        assert list(DocumentSearch().tool_eval(**sample)) == given
+def found(question, *documents):
+    payloads = [one.content[0].text for one in outputs(question, documents)]
+    return [one.content for one in payloads if hasattr(one, "content")]
 
 
-def test_the_examples_of_its_docstrings_are_true():
-    assert doctest.testmod(document_search)[:] == (0, 4)
-
-
-def test_its_name_and_parameters_are_those_of_the_interface():
-    assert DocumentSearch.tool_name() == ["document_search"]
-    parameters = DocumentSearch.parameters()
-    assert list(parameters["properties"]) == ["query", "documents", "top_k"]
-    assert parameters["required"] == ["query"]
-    assert parameters["properties"]["documents"]["type"] == "array"
-    assert (
-        parameters["properties"]["top_k"]["minimum"],
-        parameters["properties"]["top_k"]["maximum"],
-    ) == (1, 20)
-
-
-def test_a_passage_is_a_reference_with_document_page_and_text_for_user_and_model():
-    (output,) = outputs("interest rate")
-    (content,) = output.content
-    payload = content.text.model_dump()
-    score = payload["extra"]["score"]
+def test_a_passage_is_a_reference_with_document_page_and_text():
+    [output] = outputs("interest rate")
+    score = output.content[0].text.extra["score"]
     assert score > 0
-    assert output == create_output(
-        "references",
-        {
-            "type": "doc",
-            "id": 1,
-            "doc_id": "Annual report.pdf",
-            "title": "Annual report.pdf, page 2",
-            "source": "file",
-            "content": "Interest rates hurt margins.",
-            "extra": {"score": score},
-        },
-    )
-    assert content.visible_scope is VisibleScope.ALL
+    reference = {
+        "type": "doc",
+        "id": 1,
+        "doc_id": "Annual report.pdf",
+        "title": "Annual report.pdf, page 2",
+        "source": "file",
+        "content": "Interest rates hurt margins.",
+        "extra": {"score": score},
+    }
+    assert output == create_output("references", reference)
 
 
-def test_the_best_passages_come_first_and_are_numbered():
-    given = outputs("revenue of tesla")
-    assert [one.content[0].text.id for one in given] == [1, 2]
-    assert [one.content[0].text.title for one in given] == [
-        "prices (2)",
-        "Annual report.pdf, page 1",
-    ]
-    assert [one.content[0].text.source for one in given] == ["context", "file"]
+def test_the_best_passages_come_first_and_the_model_reads_each_on_a_line():
+    listed = outputs("revenue of tesla")
+    assert [one.content[0].text.id for one in listed] == [1, 2]
+    assert [one.content[0].text.title for one in listed] == BEST
+    lines = llm_text(merge(listed).content).splitlines()
+    assert [json.loads(line)["text"]["title"] for line in lines] == BEST
 
 
-def test_the_model_reads_every_passage_on_a_line_of_json():
-    lines = llm_text(merge(outputs("revenue")).content).splitlines()
-    assert [json.loads(line)["text"]["title"] for line in lines] == [
-        "prices (2)",
-        "Annual report.pdf, page 1",
-    ]
-
-
-def test_no_more_passages_than_wanted():
-    assert len(titles("revenue", top_k=1)) == 1
-    many = SourceDocument("Many", DocumentOrigin.FILE, tuple(("", "gold") for _ in range(30)))
-    assert len(titles("gold", [many])) == 5
-    assert len(titles("gold", [many], top_k=20)) == 20
+def test_the_number_of_passages_is_limited():
+    many = file(*["gold"] * 30)
+    assert [len(titles("gold", [many], **more)) for more in ({}, {"top_k": 20})] == [5, 20]
 
 
 @pytest.mark.parametrize(
-    ("names", "found"),
+    ("names", "expected"),
     [
-        ((), ["prices (2)", "Annual report.pdf, page 1"]),
-        ([], ["prices (2)", "Annual report.pdf, page 1"]),
-        (None, ["prices (2)", "Annual report.pdf, page 1"]),
-        (["annual  REPORT.pdf "], ["Annual report.pdf, page 1"]),
-        ("prices (2)", ["prices (2)"]),
-        (["prices (2)", "Prices (2)"], ["prices (2)"]),
+        ([], BEST),
+        (["annual  REPORT.pdf "], BEST[1:]),
+        (["prices (2)", "Prices (2)"], BEST[:1]),
     ],
 )
-def test_only_the_named_documents_are_searched(names, found):
-    by_name = list(DocumentSearch().tool_eval("revenue", documents=names, _sys_documents=ALL))
-    assert [one.content[0].text.title for one in by_name] == found
+def test_only_named_documents_are_searched(names, expected):
+    listed = DocumentSearch().tool_eval("revenue", documents=names, _sys_documents=ALL)
+    assert [one.content[0].text.title for one in listed] == expected
 
 
 @pytest.mark.parametrize(
     ("known", "sentence"),
     [
-        (ALL, "There is no document 'x'. There are: Annual report.pdf, Prices, prices (2)."),
-        (
-            (),
-            "There is no document 'x'. This request came without files and widget data. "
-            "Ask the user for them.",
-        ),
+        (ALL, "There are: Annual report.pdf, Prices, prices (2)."),
+        ((), NOTHING_CAME),
     ],
 )
-def test_an_unknown_document_is_an_error_that_lists_those_there_are(known, sentence):
-    search = DocumentSearch().tool_eval("revenue", documents=["x", "Prices"], _sys_documents=known)
+def test_an_unknown_document_is_an_error_that_lists_the_known_ones(known, sentence):
+    search = DocumentSearch().tool_eval("revenue", documents=["x"], _sys_documents=known)
     with pytest.raises(ValueError) as caught:
         next(search)
-    assert str(caught.value) == sentence
+    assert str(caught.value) == f"There is no document 'x'. {sentence}"
 
 
-def test_that_nothing_is_found_is_said_with_what_was_searched():
-    assert only_text("plutonium") == (
-        "Nothing was found: no passage has a word of the query. "
-        "Searched: Annual report.pdf, Prices, prices (2)."
-    )
-    assert only_text("plutonium", [REPORT]).endswith("Searched: Annual report.pdf.")
+def test_a_search_without_results_says_so():
+    assert outputs("plutonium") == [
+        create_output(
+            "text",
+            "Nothing was found: no passage has a word of the query. "
+            "Searched: Annual report.pdf, Prices, prices (2).",
+        )
+    ]
+    nothing = create_output("text", f"Nothing was searched. {NOTHING_CAME}")
+    assert outputs("revenue", ()) == [*DocumentSearch().tool_eval("revenue")] == [nothing]
 
 
-def test_that_there_is_nothing_to_search_is_said():
-    sentence = (
-        "Nothing was searched. This request came without files and widget data. "
-        "Ask the user for them."
-    )
-    assert only_text("revenue", ()) == sentence
-    (output,) = DocumentSearch().tool_eval("revenue")
-    assert output == create_output("text", sentence)
-
-
-@pytest.mark.parametrize("query", ["", " \n", None])
-def test_an_empty_query_is_an_error(query):
-    with pytest.raises(ValueError, match="There is nothing to search for"):
+@pytest.mark.parametrize("query", ["", " \n", "x" * 10_001])
+def test_an_empty_or_endless_query_is_an_error(query):
+    with pytest.raises(ValueError, match="in at most 10,000 characters"):
         outputs(query)
 
 
-def test_a_query_may_be_long_but_not_endless():
-    assert titles("revenue ".ljust(LONGEST_QUERY)) == titles("revenue")
-    with pytest.raises(ValueError, match="longer than 10000 characters"):
-        outputs("x" * (LONGEST_QUERY + 1))
-
-
-@pytest.mark.parametrize("top_k", [0, -1, 21, True, 2.0, "3", None])
-def test_a_number_of_passages_out_of_bounds_is_an_error(top_k):
-    with pytest.raises(ValueError, match="top_k must be a whole number from 1 to 20, not"):
-        outputs(top_k=top_k)
-
-
 @pytest.mark.parametrize(
-    "arguments",
-    [{"query": 1}, {}, {"query": "x", "top_k": 0}, {"query": "x", "documents": "y"}],
+    "arguments", [{"query": 1}, {}, {"query": "x", "top_k": 0}, {"query": "x", "documents": "y"}]
 )
-def test_the_manifest_refuses_what_the_component_would(arguments):
+def test_the_manifest_rejects_wrong_arguments(arguments):
     with pytest.raises(BadArguments):
         check_arguments(DocumentSearch, arguments)
 
 
-def test_names_stay_on_one_line_and_a_document_without_one_gets_one():
-    odd = [
-        SourceDocument("a\n## b", DocumentOrigin.FILE, (("", "gold"),)),
-        SourceDocument(" ", DocumentOrigin.WIDGET, (("", "gold"),)),
-        SourceDocument("document (2)", DocumentOrigin.WIDGET, (("", "gold"),)),
-        SourceDocument("", DocumentOrigin.WIDGET, (("", "gold"),)),
-    ]
+def test_every_document_has_a_name_of_its_own_on_one_line():
+    odd = [file("gold", name=name) for name in ("a\n## b", " ", "document (2)", "")]
     assert sorted(titles("gold", odd)) == [
         "a ## b",
         "document",
@@ -213,8 +145,80 @@ def test_names_stay_on_one_line_and_a_document_without_one_gets_one():
     ]
 
 
-def test_it_does_not_block_the_event_loop():
-    async def collected():
-        return await DocumentSearch().non_stream_tool_eval(query="tsla", _sys_documents=ALL)
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("", []),
+        ("-- _ ?", []),
+        ("Café CAFE", ["cafe", "cafe"]),
+        ("the ﬁrst oﬃce", ["the", "first", "office"]),
+        ("companies duties", ["company", "duty"]),
+        ("status losses press", ["status", "losse", "press"]),
+        ("its gas is", ["its", "gas", "is"]),
+        ("３月", ["3", "月"]),
+        ("銀行口座", ["銀行", "行口", "口座"]),
+        ("A株とB", ["a", "株と", "b"]),
+        ("매출 증가", ["매출", "증가"]),
+    ],
+)
+def test_words_are_compared_in_one_form(text, terms):
+    assert [normalize("NFC", term) for term in terms_of(text)] == terms
 
-    assert asyncio.run(collected()).content[0].text.title == "Prices"
+
+def test_rare_words_count_more_and_equals_keep_their_order():
+    among = ["market gold", "market silver", "market copper", "market copper"]
+    assert ranked("market silver", among) == [1, 0, 2, 3]
+    assert scores("market silver", among)[1] > scores("market", among)[1] > 0
+
+
+@given(st.lists(st.text(max_size=40), max_size=5), st.text(max_size=40))
+def test_only_shared_words_give_a_score(among, question):
+    for text, score in zip(among, scores(question, among), strict=True):
+        assert (score > 0) == bool(set(terms_of(text)) & set(terms_of(question)))
+
+
+@pytest.mark.parametrize("ending", [". ", '." ', "\n\n", "; ", "}, ", "],"])
+def test_passages_end_with_a_sentence_or_a_row(ending):
+    cut = texts(f"one two three four five six seven eight nine ten{ending}" * 40)
+    assert [len(words_of(piece)) for piece in cut] == [150, 150, 100]
+    assert all(piece.startswith("one") for piece in cut)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("word " * 1000, [150, 150, 150, 150, 150, 150, 100]),
+        (",".join(map(str, range(500))), [150, 150, 150, 50]),
+        ("a " * 120 + ". " + "b " * 100 + ". ", [120, 100]),
+        (" \n ", []),
+    ],
+)
+def test_long_texts_are_cut_between_words(text, words):
+    assert [len(words_of(piece)) for piece in texts(text)] == words
+
+
+def test_a_text_without_any_boundary_is_cut_by_its_length():
+    assert [len(piece) for piece in texts("x" * (2 * MAX_CHARACTERS + 1))] == [1600, 1600, 1]
+
+
+@given(st.text(alphabet="ab .,;\n}。銀", max_size=6000))
+def test_nothing_is_lost_and_every_passage_keeps_the_limits(text):
+    cut = texts(text)
+    assert "".join("".join(cut).split()) == "".join(text.split())
+    assert all(len(piece) <= MAX_CHARACTERS for piece in cut)
+    assert all(len(words_of(piece)) <= MAX_WORDS for piece in cut)
+
+
+@pytest.mark.parametrize(
+    ("question", "document", "expected"),
+    [
+        ("silver or gold", file("Gold is gold.", "Gold and silver."), ["Gold and silver.", "Gold is gold."]),
+        ("What is the price of copper?", file("What is the state of our house?"), []),
+        ("What is the?", file("What is the state?"), ["What is the state?"]),
+        ("price of AAPL", file("1,2,3", name="AAPL prices"), ["1,2,3"]),
+        ("page 4", file(("page 4", "x")), ["x"]),
+        ("?!", file("Gold."), None),
+    ],
+)  # fmt: skip
+def test_words_of_the_question_find_text_names_and_labels(question, document, expected):
+    assert found(question, document) == (expected or [])

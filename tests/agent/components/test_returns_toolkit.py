@@ -1,6 +1,5 @@
 """The returns toolkit, as models and programs call it."""
 
-import asyncio
 import doctest
 import json
 
@@ -35,7 +34,6 @@ def test_the_examples_of_its_docstrings_are_true():
 
 
 def test_its_name_and_parameters_are_those_of_the_interface():
-    assert ReturnsToolkit.tool_name() == ["returns_toolkit"]
     parameters = ReturnsToolkit.parameters()
     assert list(parameters["properties"]) == parameters["required"] == ["series", "measure"]
     assert parameters["properties"]["measure"]["enum"] == [str(one) for one in ReturnMeasure]
@@ -113,10 +111,3 @@ def test_bad_arguments_are_an_error_that_says_what_to_do(series, measure, senten
 def test_the_manifest_refuses_what_the_component_would(arguments):
     with pytest.raises(BadArguments):
         check_arguments(ReturnsToolkit, arguments)
-
-
-def test_it_does_not_block_the_event_loop():
-    output = asyncio.run(
-        ReturnsToolkit().non_stream_tool_eval(series=[100, 110], measure="total_return")
-    )
-    assert output.content[1].text.info == "series: total return 10.00%"

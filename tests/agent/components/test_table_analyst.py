@@ -35,7 +35,6 @@ def test_the_examples_of_its_docstrings_are_true():
 
 
 def test_its_name_and_parameters_are_those_of_the_interface():
-    assert TableAnalyst.tool_name() == ["table_analyst"]
     assert list(TableAnalyst.parameters()["properties"]) == ["rows", "operations"]
     assert TableAnalyst.parameters()["required"] == ["rows", "operations"]
     assert schema_fault(TableAnalyst.parameters()) == ""
