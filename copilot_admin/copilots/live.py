@@ -12,7 +12,7 @@ from copilot_admin.agent.values.model_call import ModelProvider, ModelTarget
 from copilot_admin.agent.values.spec import CopilotSpec
 from copilot_admin.copilots.callers import Caller, check_user, identify
 from copilot_admin.copilots.other_providers import providers_of_version
-from copilot_admin.copilots.providers import provider_spec
+from copilot_admin.copilots.providers import key_file_times, provider_spec
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.errors import ConfigurationError, NotFound, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Logging, Provider
@@ -148,8 +148,8 @@ def _live(
     version_number: int,
     changed_at: datetime | None,
 ) -> LiveCopilot:
-    changed = (changed_at, *map(_changed_at, _other_ids(version_id)))
-    answerer, problem = _ready(version_id, slug, providers=changed)
+    changed = (changed_at, *map(_changed_at, _other_ids(version_id)), *key_file_times())
+    answerer, problem = _ready(version_id, slug, changed=changed)
     return LiveCopilot(
         id=id,
         slug=slug,
@@ -206,16 +206,16 @@ def _other_ids(version_id: int) -> tuple[int, ...]:
 
 
 def _ready(
-    version_id: int, slug: str, *, providers: tuple[datetime | None, ...]
+    version_id: int, slug: str, *, changed: tuple[datetime | float | None, ...]
 ) -> tuple[Answerer | None, str]:
     try:
-        return _answerer(version_id, slug, providers), ""
+        return _answerer(version_id, slug, changed), ""
     except (ConfigurationError, RunError) as error:
         return None, error.public
 
 
 @lru_cache(maxsize=256)
-def _answerer(version_id: int, slug: str, changed_at: tuple[datetime | None, ...]) -> Answerer:
+def _answerer(version_id: int, slug: str, changed: tuple[datetime | float | None, ...]) -> Answerer:
     version = CopilotVersion.objects.select_related("provider").get(pk=version_id)
     return answerer_of(
         slug, version.document, version.provider, others=providers_of_version(version_id)

@@ -1,21 +1,28 @@
 """The providers of the database as the engine needs them, keys included."""
 
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import fields
+import json
+import os
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from copilot_admin.agent.values.spec import ProviderSpec, Timeouts, ToolCalling
+from copilot_admin.agent.values.spec import ProviderOptions, ProviderSpec, Timeouts, ToolCalling
 from copilot_admin.config import logs
 from copilot_admin.config.encryption import SecretLocation, decrypt, encrypt
 from copilot_admin.config.variables import FILE_SUFFIX, read_secret
-from copilot_admin.copilots.sealed_columns import PROVIDER_KEYS
+from copilot_admin.copilots.sealed_columns import PROVIDER_HEADERS, PROVIDER_KEYS
 from copilot_admin.errors import ConfigurationError, KeyVariableUnset
 from copilot_admin.models import Provider
 from protocol.json import Json
 
 HINT_LENGTH = 4
+# Stored as JSON; headers are secrets and have a column of their own.
+OPTIONS = frozenset(field.name for field in fields(ProviderOptions)) - {"headers"}
 TIMEOUTS = ("connect", "first_token", "between_tokens", "total")
 # Names of variables that may hold a provider's key. Of any other variable a builder or operator could
 # have the value sent to a server of his own.
@@ -37,7 +44,50 @@ def provider_spec(provider: Provider) -> ProviderSpec:
         api_key=api_key_of(provider),
         timeouts=read_timeouts(provider.timeouts),
         tool_calling=ToolCalling(provider.tool_calling),
+        options=read_options(provider),
     )
+
+
+def read_options(provider: Provider) -> ProviderOptions:
+    """Return the options of a provider with its headers; what isn't set keeps its default.
+
+    Raises:
+        ConfigurationError: The headers can't be decrypted.
+    """
+    stored = {name: value for name, value in provider.options.items() if name in OPTIONS}
+    return ProviderOptions(**stored, headers=tuple(read_headers(provider).items()))
+
+
+def read_headers(provider: Provider) -> dict[str, str]:
+    """Return the request headers of a provider.
+
+    Raises:
+        ConfigurationError: They can't be decrypted.
+    """
+    if not provider.headers_cipher:
+        return {}
+    location = PROVIDER_HEADERS.place(provider.pk)
+    headers: dict[str, str] = json.loads(decrypt(provider.headers_cipher, location=location))
+    logs.hide(*headers.values())
+    return headers
+
+
+def set_headers(provider: Provider, headers: Mapping[str, str]) -> None:
+    """Store the request headers of a saved provider, encrypted; their names stay readable."""
+    location = PROVIDER_HEADERS.place(provider.pk)
+    text = json.dumps(dict(headers))
+    provider.headers_cipher = encrypt(text, location=location) if headers else ""
+    provider.save(update_fields=["headers_cipher", "updated_at"])
+
+
+def key_file_times() -> tuple[float, ...]:
+    """Return when the files with keys last changed, so that a new key counts without a restart."""
+    times = []
+    for name, path in os.environ.items():
+        if name.endswith(FILE_SUFFIX) and may_hold_key(name.removesuffix(FILE_SUFFIX)):
+            with suppress(OSError):
+                times.append(Path(path.strip()).stat().st_mtime)
+    return tuple(times)
 
 
 def api_key_of(provider: Provider) -> str:
@@ -66,13 +116,13 @@ def set_api_key(provider: Provider, text: str) -> None:
     provider.save(update_fields=["api_key_cipher", "api_key_hint", "updated_at"])
 
 
-def forget_key_if_moved(provider: Provider, base_url: str) -> None:
-    """Drops the stored key when the address leads to another server. Does not save.
+def forget_secrets_if_moved(provider: Provider, base_url: str, options: Mapping[str, Json]) -> None:
+    """Drop the stored key and headers when they would reach another server. Does not save.
 
-    Whoever may change an address could otherwise have the key sent to a server of his own.
+    Whoever may change a base URL could otherwise have them sent to a server of their own.
     """
-    if get_origin(provider.base_url) != get_origin(base_url):
-        provider.api_key_cipher = provider.api_key_hint = ""
+    if get_destination(provider.base_url, provider.options) != get_destination(base_url, options):
+        provider.api_key_cipher = provider.api_key_hint = provider.headers_cipher = ""
 
 
 def check_key_variable(provider: Provider) -> None:
@@ -87,8 +137,9 @@ def check_key_variable(provider: Provider) -> None:
     name = provider.api_key_env
     if not name or provider.api_key_cipher:
         return
-    saved = Provider.objects.filter(api_key_env=name).values_list("base_url", flat=True)
-    if get_origin(provider.base_url) not in set(map(get_origin, saved)):
+    saved = Provider.objects.filter(api_key_env=name).values_list("base_url", "options")
+    destination = get_destination(provider.base_url, provider.options)
+    if destination not in {get_destination(*row) for row in saved}:
         raise ConfigurationError(
             _(
                 "The key in %(name)s is sent only to servers with which a provider was saved. "
@@ -147,14 +198,25 @@ def _key_in_variable(provider: Provider) -> str:
     return key
 
 
-def get_origin(url: str) -> tuple[str, str]:
-    """Return scheme and host with port: where a key may be sent to."""
+def get_destination(url: str, options: Mapping[str, Json]) -> tuple[str, ...]:
+    """Return what decides which server reads a key: origin, proxy and trusted certificates."""
     parts = urlsplit(url.strip().lower())
-    return parts.scheme, parts.netloc
+    proxy, bundle = options.get("proxy", ""), options.get("ca_bundle", "")
+    return parts.scheme, parts.netloc, str(proxy), str(bundle)
 
 
 def _place(provider: Provider) -> SecretLocation:
     return PROVIDER_KEYS.place(provider.pk)
+
+
+def is_proxy_url(url: str) -> bool:
+    """Return whether a text is the URL of a proxy, without credentials, which would be readable."""
+    try:
+        parts = urlsplit(url)
+        is_url = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return is_url and not (parts.username or parts.password)
 
 
 def unset_keys() -> tuple[str, ...]:

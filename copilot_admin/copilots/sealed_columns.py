@@ -43,6 +43,13 @@ PROVIDER_KEYS = SealedColumn(
     field="api_key",
     words="key of a provider",
 )
+PROVIDER_HEADERS = SealedColumn(
+    model="Provider",
+    column="headers_cipher",
+    table="provider",
+    field="headers",
+    words="request headers of a provider",
+)
 WEBHOOK_SECRETS = SealedColumn(
     model="AlertWebhook",
     column="secret_cipher",
@@ -51,4 +58,4 @@ WEBHOOK_SECRETS = SealedColumn(
     words="secret of a webhook",
 )
 # A column of sealed texts is a row here; a test looks for those that are not.
-SEALED_COLUMNS = (PROVIDER_KEYS, WEBHOOK_SECRETS)
+SEALED_COLUMNS = (PROVIDER_KEYS, PROVIDER_HEADERS, WEBHOOK_SECRETS)

@@ -70,6 +70,7 @@ def provider_entry(provider: Provider) -> dict[str, Any]:
         "base_url": provider.base_url,
         "api_key_env": provider.api_key_env,
         "timeout_s": provider.timeouts,
+        "options": provider.options,
         "tool_calling": ""
         if provider.tool_calling == ToolCalling.NATIVE
         else provider.tool_calling,

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from copilot_admin.copilots.providers import forget_key_if_moved
+from copilot_admin.copilots.providers import forget_secrets_if_moved
 from copilot_admin.import_export.changes import ImportedChange, compared
 from copilot_admin.import_export.exporting import provider_entry
 from copilot_admin.import_export.faults import FileFault
@@ -88,6 +88,7 @@ def _filled(row: Provider, entry: ProviderEntry) -> Provider:
     row.api_key_env = entry.api_key_env
     row.timeouts = entry.timeout_s.model_dump(exclude_none=True)
     row.tool_calling = entry.tool_calling
+    row.options = entry.options.stored()
     return row
 
 
@@ -96,7 +97,7 @@ def take_provider(entry: ProviderEntry, known: KnownToImport) -> ImportedChange:
     row = known.provider(entry.name)
     before = provider_entry(row) if row else {}
     row = row or Provider()
-    forget_key_if_moved(row, entry.base_url)
+    forget_secrets_if_moved(row, entry.base_url, entry.options.stored())
     after = provider_entry(_filled(row, entry))
     if before != after:
         row.save()

@@ -5,13 +5,13 @@ from typing import Annotated, Any, Literal
 from django.utils.translation import gettext as _
 from pydantic import AfterValidator, Field, StringConstraints, create_model, field_validator
 
-from copilot_admin.agent.fetching.addresses import check_base_url
+from copilot_admin.agent.fetching.addresses import check_base_url, correct_base_url
 from copilot_admin.agent.providers.registry import provider_kinds
 from copilot_admin.copilots.fields.draft_field import DraftField
 from copilot_admin.copilots.fields.shape import Shape, fault, refuse_repeated, stored
 from copilot_admin.copilots.fields.table import AT_ONCE, DRAFT_FIELDS, VERSIONED
 from copilot_admin.copilots.fields.values import Name
-from copilot_admin.copilots.providers import key_variables, may_hold_key
+from copilot_admin.copilots.providers import is_proxy_url, key_variables, may_hold_key
 from copilot_admin.copilots.questions.entry import MOST_QUESTIONS, QuestionEntry
 from copilot_admin.errors import NotReady
 
@@ -31,9 +31,15 @@ def _known_kind(kind: str) -> str:
 
 def _usable_url(url: str) -> str:
     try:
-        return check_base_url(url) if url else url
+        return check_base_url(correct_base_url(url)) if url else url
     except NotReady as error:
         raise fault(error.public) from error
+
+
+def _proxy(url: str) -> str:
+    if url and not is_proxy_url(url):
+        raise fault(_("write a URL without name and password: http://proxy.example.com:3128"))
+    return url
 
 
 def _key_variable(name: str) -> str:
@@ -52,6 +58,33 @@ class TimeoutEntry(Shape):
     total: Seconds | None = None
 
 
+OptionText = Annotated[str, StringConstraints(max_length=300)]
+
+
+class OptionsEntry(Shape):
+    """Options of a provider; the request headers are secrets and never part of a file."""
+
+    api_version: OptionText = ""
+    deployment: OptionText = ""
+    uses_entra_id: bool = False
+    tenant_id: OptionText = ""
+    client_id: OptionText = ""
+    organization: OptionText = ""
+    project: OptionText = ""
+    region: OptionText = ""
+    proxy: Annotated[OptionText, AfterValidator(_proxy)] = ""
+    ca_bundle: OptionText = ""
+    client_certificate: OptionText = ""
+    client_key: OptionText = ""
+    streams: bool = True
+    merges_messages: bool = False
+    has_system_role: bool = True
+
+    def stored(self) -> dict[str, Any]:
+        """Return what differs from the defaults."""
+        return self.model_dump(exclude_defaults=True)
+
+
 class ProviderEntry(Shape):
     """A provider. Its key is never part of a file."""
 
@@ -65,6 +98,7 @@ class ProviderEntry(Shape):
     ] = ""
     timeout_s: TimeoutEntry = TimeoutEntry()
     tool_calling: Literal["native", "text"] = "native"
+    options: OptionsEntry = OptionsEntry()
 
 
 class _Entry(Shape):

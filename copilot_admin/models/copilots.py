@@ -45,6 +45,8 @@ class Provider(models.Model):
     api_key_hint = models.CharField(max_length=8, blank=True, editable=False)  # last characters
     api_key_env = models.CharField(_("key variable"), max_length=100, blank=True)
     timeouts = models.JSONField(_("timeouts"), default=dict, blank=True)
+    options = models.JSONField(_("options"), default=dict, blank=True)  # of `ProviderOptions`
+    headers_cipher = models.TextField(blank=True, editable=False)  # JSON: values by name
     tool_calling = models.CharField(
         _("tool calling"),
         max_length=6,

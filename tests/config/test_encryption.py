@@ -6,7 +6,7 @@ import pytest
 from copilot_admin.config.encryption import SecretLocation, create_key, decrypt, encrypt, parse_key
 from copilot_admin.copilots.providers import (
     api_key_of,
-    forget_key_if_moved,
+    forget_secrets_if_moved,
     key_variables,
     may_hold_key,
     provider_spec,
@@ -183,7 +183,7 @@ def test_openai_api_key_may_be_used(monkeypatch):
 )
 def test_a_key_stays_with_the_server_it_was_entered_for(url, kept):
     provider = Provider(base_url="https://a.com/v1", api_key_cipher="x", api_key_hint="y")
-    forget_key_if_moved(provider, url)
+    forget_secrets_if_moved(provider, url, {})
     assert (provider.api_key_cipher, provider.api_key_hint) == (("x", "y") if kept else ("", ""))
 
 

@@ -33,6 +33,7 @@ SECRETS = frozenset(
         "client_hash",
         "digest",
         "hash",
+        "headers_cipher",
         "password",
         "secret_cipher",
         "session_data",

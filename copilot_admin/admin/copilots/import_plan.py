@@ -21,6 +21,7 @@ LABELS: Mapping[str, str | Promise] = {
     "base_url": _("Base URL"),
     "api_key_env": _("Key variable"),
     "kind": _("Kind"),
+    "options": _("Options"),
     "questions": _("Saved questions"),
     "slug": _("Slug"),
     "timeout_s": _("Timeouts"),

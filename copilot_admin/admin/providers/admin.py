@@ -17,16 +17,39 @@ from copilot_admin.admin.providers.trial import TrialViews
 from copilot_admin.agent.providers.registry import provider_kinds
 from copilot_admin.copilots.model_lists import known_models
 from copilot_admin.copilots.other_providers import rename_in_drafts
-from copilot_admin.copilots.providers import set_api_key
+from copilot_admin.copilots.providers import set_api_key, set_headers
 from copilot_admin.models import Provider
 
 FIELDSETS: Fieldsets = [
-    (None, {"fields": ["name", "kind", "base_url"]}),
+    (None, {"fields": ["preset", "name", "kind", "base_url"]}),
     (gettext_lazy("Key"), {"fields": ["api_key", "clear_key", "api_key_env"]}),
-    (gettext_lazy("Models"), {"fields": ["tool_calling"]}),
+    (
+        gettext_lazy("Models"),
+        {"fields": ["tool_calling", "streams", "merges_messages", "has_system_role"]},
+    ),
     (
         gettext_lazy("Patience"),
         {"fields": [("connect", "first_token"), ("between_tokens", "total")]},
+    ),
+    (
+        gettext_lazy("Clouds and accounts"),
+        {
+            "classes": ["collapse"],
+            "fields": [
+                ("api_version", "deployment"),
+                "uses_entra_id",
+                ("tenant_id", "client_id"),
+                ("organization", "project"),
+                "region",
+            ],
+        },
+    ),
+    (
+        gettext_lazy("Network"),
+        {
+            "classes": ["collapse"],
+            "fields": ["headers", "proxy", "ca_bundle", ("client_certificate", "client_key")],
+        },
     ),
 ]
 VIEW_ONLY = ["name", "kind", "base_url", "api_key_env", "tool_calling"]
@@ -89,12 +112,16 @@ class ProviderAdmin(TrialViews):
             rename_in_drafts(form.initial.get("name", ""), obj.name)
         if form.new_key is not None:
             set_api_key(obj, form.new_key)
-        if form.key_was_cleared:
+        if "headers" in form.changed_data or form.headers_were_cleared:
+            set_headers(obj, form.new_headers)
+        if form.url_note:
+            self.message_user(request, form.url_note)
+        if form.key_was_cleared or form.headers_were_cleared:
             self.message_user(
                 request,
                 _(
-                    "The address leads to another server, so the stored key was forgotten. "
-                    "Enter the key of the new one."
+                    "The address, the proxy or the trusted certificates lead to another server, so "
+                    "the stored key and headers were forgotten. Enter those of the new one."
                 ),
                 level=messages.WARNING,
             )

@@ -1,20 +1,37 @@
 """The form in which an operator sets up a provider; its key goes in and never comes out."""
 
+from contextlib import suppress
 from dataclasses import asdict
+import re
 from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from django import forms
 from django.core.validators import RegexValidator
 from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.generics import ProviderModelForm
-from copilot_admin.agent.fetching.addresses import check_base_url
+from copilot_admin.admin.providers.option_fields import (
+    MASK,
+    OptionFields,
+    changed_options,
+    initial_options,
+    masked_headers,
+)
+from copilot_admin.admin.providers.presets import PRESETS, presets_as_json
+from copilot_admin.agent.fetching.addresses import check_base_url, correct_base_url
+from copilot_admin.agent.providers.azure import AzureOpenAI, get_endpoint
 from copilot_admin.agent.providers.registry import provider_kinds
 from copilot_admin.agent.values.spec import Timeouts
-from copilot_admin.copilots.providers import get_origin, key_variables, may_hold_key
-from copilot_admin.errors import NotReady
+from copilot_admin.copilots.providers import (
+    get_destination,
+    key_variables,
+    may_hold_key,
+    read_headers,
+)
+from copilot_admin.errors import ConfigurationError, NotReady
 from copilot_admin.models import Provider
 
 if TYPE_CHECKING:
@@ -39,14 +56,21 @@ class _Timeout(forms.FloatField):
         )
 
 
-class ProviderForm(ProviderModelForm):
+class ProviderForm(ProviderModelForm, OptionFields):
     """A provider: where it is, how to get in, how long to wait."""
 
+    preset = forms.ChoiceField(
+        label=_("Fill in"),
+        required=False,
+        choices=[("", _("Nothing")), *((one.name, one.name) for one in PRESETS)],
+        help_text=_("The address and the peculiarities of a well-known server."),
+        widget=forms.Select(attrs={"data-ca-presets": presets_as_json()}),
+    )
     kind = forms.ChoiceField(label=_("Kind"))
     api_key = forms.CharField(
         label=_("API key"),
         required=False,
-        max_length=1000,
+        max_length=10_000,  # a key file of Google Cloud has 2,400
         strip=True,
         widget=forms.PasswordInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
@@ -92,8 +116,18 @@ class ProviderForm(ProviderModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.key_was_cleared = False
-        self.initial = {**asdict(Timeouts()), **self.instance.timeouts, **self.initial}
+        self.key_was_cleared = self.headers_were_cleared = False
+        self.url_note = ""
+        self._stored_headers: dict[str, str] = {}
+        with suppress(ConfigurationError):  # they can't be decrypted any more
+            self._stored_headers = read_headers(self.instance)
+        self.initial = {
+            **asdict(Timeouts()),
+            **self.instance.timeouts,
+            **initial_options(self.instance.options),
+            "headers": masked_headers(self._stored_headers),
+            **self.initial,
+        }
         self.fields["kind"].choices = provider_kinds()  # type: ignore[attr-defined]  # a ChoiceField
         if "api_key_env" in self.fields:
             self.fields["api_key_env"].validators.append(ENVIRONMENT_NAME)
@@ -109,8 +143,11 @@ class ProviderForm(ProviderModelForm):
             )
         if parts is not None and parts.username is not None:
             raise forms.ValidationError(_("Leave name and password out; use the API key field."))
+        corrected = correct_base_url(url)
+        if corrected != url:
+            self.url_note = gettext("The address was shortened to %(url)s.") % {"url": corrected}
         try:
-            return check_base_url(url) if url else url
+            return check_base_url(corrected) if corrected else corrected
         except NotReady as error:  # what a question would be told
             raise forms.ValidationError(error.public) from error
 
@@ -126,17 +163,47 @@ class ProviderForm(ProviderModelForm):
 
     def clean(self) -> dict[str, Any]:
         values: dict[str, Any] = super().clean() or self.cleaned_data
-        before = str(self.initial.get("base_url", ""))
-        if self.instance.api_key_cipher and "base_url" in values:
-            moved = get_origin(before) != get_origin(values["base_url"])
-            self.key_was_cleared = moved and not values.get("api_key")
+        if values.get("kind") == AzureOpenAI.kind and values.get("base_url"):
+            self._split_azure_url(values)
+        if "base_url" in values:
+            self._forget_if_moved(values)
         if values.get("clear_key") and values.get("api_key"):
             self.add_error("clear_key", _("Either enter a new key or forget the old one."))
         return values
 
     def save(self, commit: bool = True) -> Provider:
         self.instance.timeouts = self.timeouts
+        self.instance.options = changed_options(self.cleaned_data)
         return super().save(commit=commit)
+
+    @property
+    def new_headers(self) -> dict[str, str]:
+        """The request headers with their values, typed now or stored before."""
+        sent: dict[str, str] = self.cleaned_data.get("headers") or {}
+        return {
+            name: self._stored_headers[name] if value == MASK else value
+            for name, value in sent.items()
+            if value != MASK or name in self._stored_headers
+        }
+
+    def _split_azure_url(self, values: dict[str, Any]) -> None:
+        """Take the deployment and the version of the API out of a pasted URL."""
+        parts = urlsplit(values["base_url"])
+        found = re.search(r"/openai/deployments/([^/]+)", parts.path)
+        if found and not values.get("deployment"):
+            values["deployment"] = found[1]
+        version = dict(parse_qsl(parts.query)).get("api-version")
+        if version and not values.get("api_version"):
+            values["api_version"] = version
+        values["base_url"] = get_endpoint(values["base_url"])
+
+    def _forget_if_moved(self, values: dict[str, Any]) -> None:
+        before = get_destination(str(self.initial.get("base_url", "")), self.instance.options)
+        if before == get_destination(values["base_url"], changed_options(values)):
+            return
+        self.key_was_cleared = bool(self.instance.api_key_cipher) and not values.get("api_key")
+        self.headers_were_cleared = bool(self._stored_headers)
+        self._stored_headers = {}
 
     @property
     def timeouts(self) -> dict[str, float]:

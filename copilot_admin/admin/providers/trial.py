@@ -23,6 +23,7 @@ from django.utils.translation import ngettext
 
 from copilot_admin.admin.common.generics import ProviderModelAdmin
 from copilot_admin.admin.providers.form import ProviderForm
+from copilot_admin.admin.providers.option_fields import changed_options
 from copilot_admin.agent.providers.registry import make_provider
 from copilot_admin.agent.values.model_call import (
     Finish,
@@ -126,8 +127,15 @@ def spec_of_form(form: ProviderForm) -> ProviderSpec:
         provider.api_key_cipher = ""
     if form.new_key:
         provider.api_key_env = ""  # what was typed takes precedence
+    provider.options = changed_options(form.cleaned_data)
+    provider.headers_cipher = ""
     check_key_variable(provider)
-    spec = replace(provider_spec(provider), timeouts=read_timeouts(form.timeouts))
+    spec = provider_spec(provider)
+    spec = replace(
+        spec,
+        timeouts=read_timeouts(form.timeouts),
+        options=replace(spec.options, headers=tuple(form.new_headers.items())),
+    )
     if form.new_key:
         logs.hide(form.new_key)
         return replace(spec, api_key=form.new_key)

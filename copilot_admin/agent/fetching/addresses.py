@@ -100,6 +100,16 @@ def check_base_url(url: str) -> str:
     return url.rstrip("/")
 
 
+# Ends of the paths of single requests, which people paste.
+_REQUEST_PATH = re.compile(r"/(?:chat/completions|completions|responses|models|embeddings)/*$")
+
+
+def correct_base_url(url: str) -> str:
+    """Return a base URL without the path of a single request; its query stays."""
+    before, mark, query = url.strip().partition("?")
+    return f"{_REQUEST_PATH.sub('', before).rstrip('/')}{mark}{query}"
+
+
 def is_forbidden(host: str) -> bool:
     address = address_of(host)
     if address is None:

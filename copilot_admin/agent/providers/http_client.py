@@ -3,7 +3,9 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from io import BytesIO
+from pathlib import Path
 import socket
+import ssl
 from typing import TypeAlias
 
 from aiohttp import (
@@ -19,24 +21,32 @@ import httpx2
 from openai import AsyncOpenAI
 
 from copilot_admin.agent.fetching.addresses import ForbiddenAddress, forbidden_text, is_forbidden
+from copilot_admin.agent.fetching.proxies import find_proxy
 from copilot_admin.agent.values.spec import ProviderSpec
+from copilot_admin.errors import NotReady
 
 _MAX_CONNECTIONS = 1000  # the server's own limits are far below
 _READ_AHEAD_BYTES = 16 * 1024
 
 MakeClient: TypeAlias = Callable[[ProviderSpec, httpx2.AsyncClient], AsyncOpenAI]
-_Clients: TypeAlias = dict[tuple[MakeClient, ProviderSpec], AsyncOpenAI]
+_Key: TypeAlias = tuple[MakeClient, ProviderSpec, tuple[float, ...]]
+_Clients: TypeAlias = dict[_Key, AsyncOpenAI]
 _loops: dict[asyncio.AbstractEventLoop, tuple[_Clients, AsyncGenerator[None, None]]] = {}
 
 
 async def get_client(spec: ProviderSpec, make: MakeClient) -> AsyncOpenAI:
-    """Return the running loop's client of a provider; it is made once."""
+    """Return the running loop's client of a provider; another one after its certificates changed.
+
+    Raises:
+        NotReady: The provider can't be asked; the text says why.
+    """
     clients = await _clients_of_loop()
-    client = clients.get((make, spec))
+    key = make, spec, _certificate_times(spec)
+    client = clients.get(key)
     if client is None:
         http_client = _open_http_client(spec)
         try:
-            client = clients[make, spec] = make(spec, http_client)
+            client = clients[key] = make(spec, http_client)
         except BaseException:
             await http_client.aclose()
             raise
@@ -78,17 +88,52 @@ async def _close_at_end(
 
 def _open_http_client(spec: ProviderSpec) -> httpx2.AsyncClient:
     session = ClientSession(
-        connector=TCPConnector(limit=_MAX_CONNECTIONS, socket_factory=_permitted_socket),
+        connector=TCPConnector(
+            limit=_MAX_CONNECTIONS, socket_factory=_permitted_socket, ssl=_tls_context(spec)
+        ),
         cookie_jar=DummyCookieJar(),
         auto_decompress=False,  # httpx2 does it
         read_bufsize=_READ_AHEAD_BYTES,
     )
     return httpx2.AsyncClient(
-        transport=_Transport(session),
+        transport=_Transport(session, spec.options.proxy),
         follow_redirects=False,  # a key goes to no URL but the one it was entered for
         trust_env=False,
         timeout=httpx2.Timeout(None, connect=spec.timeouts.connect),
     )
+
+
+def _certificate_files(spec: ProviderSpec) -> tuple[str, ...]:
+    options = spec.options
+    files = (options.ca_bundle, options.client_certificate, options.client_key)
+    return tuple(filter(None, files))
+
+
+def _certificate_times(spec: ProviderSpec) -> tuple[float, ...]:
+    try:
+        return tuple(Path(file).stat().st_mtime for file in _certificate_files(spec))
+    except OSError:
+        return ()  # making the context says what is wrong
+
+
+def _tls_context(spec: ProviderSpec) -> ssl.SSLContext | bool:
+    options = spec.options
+    if not _certificate_files(spec):
+        return True
+    try:
+        context = ssl.create_default_context(cafile=options.ca_bundle or None)
+        if options.client_certificate:
+            context.load_cert_chain(
+                options.client_certificate,
+                options.client_key or None,
+                password=lambda: "",  # else an encrypted key asks at the terminal
+            )
+    except (OSError, ValueError) as error:
+        raise NotReady(
+            f"The certificates of the provider {spec.name!r} can't be read: {error}. Check the "
+            "paths of the files and that they are in PEM."
+        ) from error
+    return context
 
 
 def _permitted_socket(address: AddrInfoType) -> socket.socket:
@@ -106,8 +151,9 @@ def _permitted_socket(address: AddrInfoType) -> socket.socket:
 class _Transport(httpx2.AsyncBaseTransport):
     """Sends with aiohttp, which takes a third of the CPU time of httpx2's own transport."""
 
-    def __init__(self, session: ClientSession) -> None:
+    def __init__(self, session: ClientSession, proxy: str) -> None:
         self._session = session
+        self._proxy = proxy
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         connect = request.extensions.get("timeout", {}).get("connect")
@@ -118,6 +164,7 @@ class _Transport(httpx2.AsyncBaseTransport):
                 headers=request.headers.multi_items(),
                 data=BytesIO(request.content) if request.content else None,  # sent in pieces
                 allow_redirects=False,
+                proxy=self._proxy or find_proxy(str(request.url)),
                 timeout=ClientTimeout(total=None, connect=connect, sock_connect=connect),
             )
         except (ClientError, OSError, UnicodeError) as error:

@@ -61,9 +61,6 @@ class OpenAICompatible:
     def __init__(self, spec: ProviderSpec) -> None:
         self._spec = spec
         self._faults = ProviderFaults(spec)
-        named = {name.lower() for name, _ in spec.options.headers}
-        has_authorization = spec.api_key.strip() or "authorization" in named
-        self._headers = {} if has_authorization else {"Authorization": openai.Omit()}
 
     @classmethod
     def make_client(cls, spec: ProviderSpec, http_client: httpx2.AsyncClient) -> openai.AsyncOpenAI:
@@ -174,11 +171,21 @@ class OpenAICompatible:
             manager = create(model=model, extra_body=json.loads(text), **arguments)
             return await stack.enter_async_context(manager)
 
+    @property
+    def _headers(self) -> dict[str, Any]:
+        """Headers of each request; without a key there is no authorization."""
+        named = {name.lower() for name, _ in self._spec.options.headers}
+        if self._spec.api_key.strip() or "authorization" in named:
+            return {}
+        return {"Authorization": openai.Omit()}
+
     async def _client(self) -> openai.AsyncOpenAI:
         try:
             return await get_client(self._spec, type(self).make_client)
         except (httpx2.InvalidURL, UnicodeError) as error:
             raise self._faults.no_url() from error
+        except openai.OpenAIError as error:  # credentials or a package are missing
+            raise self._faults.before_head(error) from error
 
     def _explain(self, error: Exception, *, started: bool, reader: ChunkReader) -> RunError | None:
         """Return what went wrong after the head; None when there is an answer all the same, or half.

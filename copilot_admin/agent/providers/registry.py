@@ -3,14 +3,20 @@
 from typing import cast
 
 from copilot_admin.agent.llm.text_tools import TextTools
+from copilot_admin.agent.providers.azure import AzureOpenAI
+from copilot_admin.agent.providers.bedrock import Bedrock
 from copilot_admin.agent.providers.openai_compatible import OpenAICompatible
 from copilot_admin.agent.providers.rehearsal import Rehearsal
+from copilot_admin.agent.providers.vertex import Vertex
 from copilot_admin.agent.values.model_call import ModelProvider
 from copilot_admin.agent.values.spec import ProviderSpec, ToolCalling
 from copilot_admin.errors import NotReady
 
 PROVIDERS: tuple[type[ModelProvider], ...] = (
     OpenAICompatible,
+    AzureOpenAI,
+    Bedrock,
+    Vertex,
     Rehearsal,
 )
 

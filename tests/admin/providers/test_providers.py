@@ -135,8 +135,8 @@ def test_another_origin_makes_the_key_forgotten_and_says_so(operator: Client, ad
     response = save(operator, provider, base_url=address)
     assert provider.api_key_cipher == ""
     assert messages_of(response)[0] == (
-        "The address leads to another server, so the stored key was forgotten. "
-        "Enter the key of the new one."
+        "The address, the proxy or the trusted certificates lead to another server, so the stored "
+        "key and headers were forgotten. Enter those of the new one."
     )
 
 

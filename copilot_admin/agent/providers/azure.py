@@ -1,0 +1,109 @@
+"""Azure OpenAI: deployments behind an endpoint, with a key or with Entra ID."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+import httpx2
+import openai
+
+from copilot_admin.agent.fetching.addresses import check_base_url
+from copilot_admin.agent.providers.openai_compatible import (
+    OpenAICompatible,
+    common_arguments,
+    usable_key,
+)
+from copilot_admin.agent.values.model_call import ServerReply
+from copilot_admin.agent.values.spec import ProviderSpec
+from copilot_admin.errors import NotReady
+
+_SCOPE = "https://cognitiveservices.azure.com/.default"
+
+
+class AzureOpenAI(OpenAICompatible):
+    """A resource of Azure; without an API version its `v1` API is used."""
+
+    kind: ClassVar[str] = "azure"
+    label: ClassVar[str] = "Azure OpenAI"
+    samples: ClassVar[Mapping[str, ServerReply]] = {
+        f"/openai/v1{path}": reply for path, reply in OpenAICompatible.samples.items()
+    }
+
+    @classmethod
+    def make_client(cls, spec: ProviderSpec, http_client: httpx2.AsyncClient) -> openai.AsyncOpenAI:
+        """Return the client of the endpoint.
+
+        Raises:
+            NotReady: The endpoint or the credentials are missing.
+        """
+        if not spec.base_url:
+            raise NotReady(f"The provider {spec.name!r} needs the endpoint of its Azure resource.")
+        endpoint = get_endpoint(check_base_url(spec.base_url))
+        key = usable_key(spec)
+        arguments: dict[str, Any] = {"http_client": http_client, **common_arguments(spec)}
+        if spec.options.uses_entra_id:
+            token = _make_token_provider(spec, key)
+        elif not key:
+            raise NotReady(f"The provider {spec.name!r} needs a key, or Entra ID switched on.")
+        if not spec.options.api_version:
+            credential = token if spec.options.uses_entra_id else key
+            client = openai.AsyncOpenAI(
+                base_url=f"{endpoint}/openai/v1", api_key=credential, **arguments
+            )
+        else:
+            credentials = (
+                {"azure_ad_token_provider": token}
+                if spec.options.uses_entra_id
+                else {"api_key": key}
+            )
+            client = openai.AsyncAzureOpenAI(
+                azure_endpoint=endpoint,
+                azure_deployment=spec.options.deployment or None,  # else the model's name
+                api_version=spec.options.api_version,
+                **credentials,
+                **arguments,
+            )
+        client.organization = client.project = None  # of the environment
+        return client
+
+    @property
+    def _headers(self) -> dict[str, Any]:
+        return {}
+
+
+def get_endpoint(url: str) -> str:
+    """Return the endpoint in a URL that may go on with the path of a deployment."""
+    parts = urlsplit(url)
+    path = parts.path.partition("/openai")[0].rstrip("/")
+    return f"{parts.scheme}://{parts.netloc}{path}"
+
+
+def _make_token_provider(spec: ProviderSpec, secret: str) -> Callable[[], Awaitable[str]]:
+    """Return a source of Entra ID tokens: of client credentials, or of this machine's identity."""
+    try:
+        from azure.identity import (  # optional
+            ClientSecretCredential,
+            DefaultAzureCredential,
+            get_bearer_token_provider,
+        )
+    except ImportError:
+        raise NotReady(
+            f"The provider {spec.name!r} needs the package azure-identity for Entra ID. Install "
+            "copilot-admin[clouds]."
+        ) from None
+    options = spec.options
+    credential: ClientSecretCredential | DefaultAzureCredential
+    if options.tenant_id and options.client_id and secret:
+        credential = ClientSecretCredential(options.tenant_id, options.client_id, secret)
+    else:
+        credential = DefaultAzureCredential(managed_identity_client_id=options.client_id or None)
+    provider = get_bearer_token_provider(credential, _SCOPE)
+
+    async def get_token() -> str:
+        try:
+            return str(await asyncio.to_thread(provider))
+        except Exception as error:  # its own tree of errors, which may not be installed
+            raise openai.OpenAIError(f"Entra ID issued no token: {error}") from error
+
+    return get_token
