@@ -1,14 +1,18 @@
-"""The trace of a run, as plain values: which spans it has, how they nest, and what they say."""
+"""The spans of a run: how they nest, and their attributes."""
 
 from dataclasses import replace
 import json
 
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind
 import pytest
 
 from copilot_admin.agent.values.model_call import ModelCall, ModelMessage, ModelRole, Usage
+from copilot_admin.config.observability import TraceSettings
 from copilot_admin.models import Outcome
 from copilot_admin.telemetry.finished_runs import RunTimes
-from copilot_admin.telemetry.tracing import MAX_ATTRIBUTE_CHARACTERS, Span, build_span
+from copilot_admin.telemetry.spans import MAX_ATTRIBUTE_CHARACTERS, Tracer
 from tests.telemetry.ended import (
     QUESTION,
     RUN,
@@ -23,16 +27,41 @@ from tests.telemetry.ended import (
 USAGE = Usage(input_tokens=12, output_tokens=3)
 
 
-def tree(span: Span) -> tuple:
-    """Names, and when they began and ended in seconds."""
-    times = (span.start // SECOND, span.end // SECOND)
-    return (span.name, *times, *map(tree, span.children))
+class Trace:
+    """The exported spans of one run."""
+
+    def __init__(self, run, *, with_content=False):
+        exporter = InMemorySpanExporter()
+        settings = TraceSettings(endpoint="http://localhost", with_content=with_content)
+        Tracer(settings, SimpleSpanProcessor(exporter)).export(run)
+        self.spans = exporter.get_finished_spans()
+        self.root = self.get("invoke_agent news")
+
+    def get(self, name):
+        [span] = [span for span in self.spans if span.name == name]
+        return span
+
+    def below(self, parent):
+        found = [one for one in self.spans if one.parent and one.parent == parent.context]
+        return sorted(found, key=lambda span: span.start_time)
+
+    def tree(self, span=None):
+        """Names, and times in seconds after the start of the run."""
+        span = span or self.root
+        begins, ends = (
+            round((at - self.root.start_time) / SECOND) for at in (span.start_time, span.end_time)
+        )
+        return (span.name, begins, ends, *map(self.tree, self.below(span)))
+
+
+def get_error(span):
+    return span.attributes.get("error.type", "") if span.status.status_code.name == "ERROR" else ""
 
 
 def test_a_run_is_one_tree_in_the_order_of_what_happened():
     facts = (asked(began=1, ended=3), ran(began=3, ended=6), asked(began=6, ended=8))
     run = ended_run(facts=facts, client_calls=(client_call(),))
-    assert tree(build_span(run, with_content=False)) == (
+    assert Trace(run).tree() == (
         "invoke_agent news",
         0,
         10,
@@ -48,15 +77,15 @@ def test_a_run_is_one_tree_in_the_order_of_what_happened():
 
 def test_a_model_that_a_tool_asked_stands_below_it():
     facts = (asked(began=4, ended=5), ran(began=3, ended=6))
-    spans = build_span(ended_run(facts=facts), with_content=False).children
-    (tool,) = [span for span in spans if span.name == "execute_tool table"]
-    assert [span.name for span in tool.children] == ["chat small"]
-    assert "chat small" not in [span.name for span in spans]
+    trace = Trace(ended_run(facts=facts))
+    tool = trace.get("execute_tool table")
+    assert [span.name for span in trace.below(tool)] == ["chat small"]
+    assert trace.get("chat small").context.trace_id == RUN.int
 
 
 def test_the_run_says_who_asked_whom_and_what_it_used():
-    span = build_span(ended_run(), with_content=False)
-    assert (span.is_client, span.error) == (False, "")
+    span = Trace(ended_run()).root
+    assert (span.kind, get_error(span)) == (SpanKind.INTERNAL, "")
     said = {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.name": "news",
@@ -76,16 +105,13 @@ def test_the_run_says_who_asked_whom_and_what_it_used():
         "copilot.caller": "key:7",
         "copilot.generation": 3,
     }
-    assert span.known_attributes.items() >= said.items()
-    assert not span.known_attributes.keys() & {"enduser.id", "copilot.trial"}
-    assert None not in span.known_attributes.values()
+    assert span.attributes.items() >= said.items()
+    assert not span.attributes.keys() & {"enduser.id", "copilot.trial"}
+    assert None not in span.attributes.values()
 
 
 def test_the_run_names_its_user_where_that_is_wanted():
-    assert (
-        build_span(ended_run(user="ada"), with_content=False).known_attributes["enduser.id"]
-        == "ada"
-    )
+    assert Trace(ended_run(user="ada")).root.attributes["enduser.id"] == "ada"
 
 
 def test_a_call_of_a_model_says_what_was_asked_for_and_what_came():
@@ -96,10 +122,8 @@ def test_a_call_of_a_model_says_what_was_asked_for_and_what_came():
     )
     fact = asked(call=call, usage=USAGE, finish="stop", failures=("ProviderBusy",))
     run = ended_run(facts=(fact,), provider_url="https://models.example.com/v1")
-    (span,) = [
-        one for one in build_span(run, with_content=False).children if one.name == "chat small"
-    ]
-    assert (span.is_client, span.error) == (True, "")
+    span = Trace(run).get("chat small")
+    assert (span.kind, get_error(span)) == (SpanKind.CLIENT, "")
     said = {
         "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": "openai",
@@ -117,10 +141,10 @@ def test_a_call_of_a_model_says_what_was_asked_for_and_what_came():
         "server.address": "models.example.com",
         "server.port": 443,
     }
-    assert span.known_attributes.items() >= said.items()
-    parameters = [name for name in span.known_attributes if name.startswith("gen_ai.request.")]
+    assert span.attributes.items() >= said.items()
+    parameters = [name for name in span.attributes if name.startswith("gen_ai.request.")]
     assert sorted(parameters) == sorted(name for name in said if name in parameters)
-    assert None not in span.known_attributes.values()
+    assert None not in span.attributes.values()
 
 
 @pytest.mark.parametrize(
@@ -135,20 +159,17 @@ def test_a_call_of_a_model_says_what_was_asked_for_and_what_came():
 )
 def test_the_server_of_a_model_is_named_where_it_has_a_name(address, found):
     run = ended_run(facts=(asked(),), provider_url=address)
-    (span,) = [
-        one for one in build_span(run, with_content=False).children if one.name == "chat small"
-    ]
+    span = Trace(run).get("chat small")
     assert (
-        span.known_attributes.get("server.address"),
-        span.known_attributes.get("server.port"),
+        span.attributes.get("server.address"),
+        span.attributes.get("server.port"),
     ) == found
 
 
 def test_what_failed_says_as_what():
     facts = (ran(failed=True), asked(failures=("ProviderBusy", "ProviderTimeout"), failed=True))
     run = ended_run(facts=facts, outcome=Outcome.FAILED, error_code="ProviderTimeout")
-    span = build_span(run, with_content=False)
-    errors = {one.name: one.error for one in (span, *span.children) if one.error}
+    errors = {one.name: get_error(one) for one in Trace(run).spans if get_error(one)}
     assert errors == {
         "invoke_agent news": "ProviderTimeout",
         "execute_tool table": "tool_error",
@@ -158,8 +179,7 @@ def test_what_failed_says_as_what():
 
 @pytest.mark.parametrize("outcome", [Outcome.CANCELLED, Outcome.TRUNCATED])
 def test_who_leaves_or_is_cut_has_not_failed(outcome):
-    span = build_span(ended_run(outcome=outcome, error_code="truncated"), with_content=False)
-    assert span.error == ""
+    assert get_error(Trace(ended_run(outcome=outcome, error_code="truncated")).root) == ""
 
 
 def test_a_refused_question_has_an_admission_and_nothing_else():
@@ -169,18 +189,13 @@ def test_a_refused_question_has_an_admission_and_nothing_else():
         usage=None,
         times=RunTimes(received=0, ended=SECOND),
     )
-    span = build_span(run, with_content=False)
-    assert (tree(span), span.error) == (
-        ("invoke_agent news", 0, 1, ("admission", 0, 1)),
-        "draining",
-    )
-    assert span.children[0].error == "draining"
+    trace = Trace(run)
+    assert trace.tree() == ("invoke_agent news", 0, 1, ("admission", 0, 1))
+    assert {get_error(span) for span in trace.spans} == {"draining"}
 
 
 def test_a_draft_and_a_trial_say_so():
-    attributes = build_span(
-        ended_run(version=0, is_trial=True), with_content=False
-    ).known_attributes
+    attributes = Trace(ended_run(version=0, is_trial=True)).root.attributes
     assert (attributes["gen_ai.agent.version"], attributes["copilot.trial"]) == ("draft", True)
 
 
@@ -193,7 +208,7 @@ class TestContents:
     WORDS = ("Be brief", "What moved", "It rose", "Prices", "shown", "secret")
 
     def text(self, run, *, with_content):
-        return repr(build_span(run, with_content=with_content))
+        return "".join(span.to_json() for span in Trace(run, with_content=with_content).spans)
 
     def test_there_are_no_words_unless_they_are_asked_for(self):
         text = self.text(self.RUN, with_content=False)
@@ -205,10 +220,7 @@ class TestContents:
         assert [word for word in self.WORDS if word in text] == []
 
     def test_who_asks_for_them_gets_them_in_the_form_of_the_conventions(self):
-        spans = {
-            one.name: one.known_attributes
-            for one in build_span(self.RUN, with_content=True).children
-        }
+        spans = {one.name: one.attributes for one in Trace(self.RUN, with_content=True).spans}
         model, tool = spans["chat small"], spans["execute_tool table"]
         assert json.loads(model["gen_ai.system_instructions"]) == [
             {"type": "text", "content": "Be brief."}
@@ -232,18 +244,13 @@ class TestContents:
     def test_results_of_tools_are_part_of_what_a_model_was_told(self):
         answer = ModelMessage(role=ModelRole.TOOL, text="shown", tool_call_id="call-1")
         fact = asked(call=ModelCall(model="small", messages=(answer,)))
-        (span,) = [
-            one
-            for one in build_span(ended_run(facts=(fact,)), with_content=True).children
-            if one.is_client
-        ]
+        span = Trace(ended_run(facts=(fact,)), with_content=True).get("chat small")
         part = {"type": "tool_call_response", "id": "call-1", "response": "shown"}
-        assert json.loads(span.known_attributes["gen_ai.input.messages"]) == [
+        assert json.loads(span.attributes["gen_ai.input.messages"]) == [
             {"role": "tool", "parts": [part]}
         ]
 
     def test_an_attribute_has_an_end(self):
         fact = ran(result="x" * (MAX_ATTRIBUTE_CHARACTERS + 1))
-        spans = build_span(ended_run(facts=(fact,)), with_content=True).children
-        (span,) = [one for one in spans if one.name == "execute_tool table"]
-        assert len(span.known_attributes["gen_ai.tool.call.result"]) == MAX_ATTRIBUTE_CHARACTERS
+        span = Trace(ended_run(facts=(fact,)), with_content=True).get("execute_tool table")
+        assert len(span.attributes["gen_ai.tool.call.result"]) == MAX_ATTRIBUTE_CHARACTERS

@@ -18,7 +18,7 @@ from copilot_admin.config.observability import TraceSettings
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Access, Logging, Outcome
 from copilot_admin.telemetry import finished_runs, tracing
-from copilot_admin.telemetry.tracing import Tracer
+from copilot_admin.telemetry.spans import Tracer
 from tests.factories import make_provider, make_published
 from tests.live_server import serving
 from tests.polling import HANGS_SECONDS, eventually
@@ -172,8 +172,8 @@ def test_a_share_of_nothing_traces_nothing_that_went_well(collector):
 
 
 def test_the_queue_is_bounded_and_who_fills_it_does_not_wait(collector, monkeypatch, caplog):
-    monkeypatch.setattr("copilot_admin.telemetry.tracing.MAX_QUEUED_SPANS", 8)
-    monkeypatch.setattr("copilot_admin.telemetry.tracing.BATCH_SPANS", 8)
+    monkeypatch.setattr("copilot_admin.telemetry.spans.MAX_QUEUED_SPANS", 8)
+    monkeypatch.setattr("copilot_admin.telemetry.spans.BATCH_SPANS", 8)
     collector.status = 503
     traces = Tracer(traced(collector))
     with caplog.at_level(logging.CRITICAL):
@@ -199,7 +199,7 @@ def test_without_a_collector_nobody_is_told(told):
 
 
 def test_missing_packages_are_told_in_one_line(monkeypatch, collector):
-    monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace.export", None)
+    monkeypatch.setitem(sys.modules, "copilot_admin.telemetry.spans", None)
     with pytest.raises(ConfigurationError, match=r"requirements/traces\.txt"):
         tracing.start_tracing(traced(collector))
 
