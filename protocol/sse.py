@@ -27,43 +27,28 @@ class EventTooLarge(ValueError):
 
 
 def encode(name: str, data: Mapping[str, Json]) -> bytes:
-    """Write one event.
+    """Return one event as raw UTF-8.
 
-    Args:
-        name: The event's name, one line.
-        data: The payload.
-
-    Returns:
-        Raw UTF-8 in which C0 controls, U+2028, U+2029 and lone surrogates are escaped.
+    C0 controls, U+2028, U+2029 and lone surrogates are escaped.
 
     Raises:
-        ValueError: The payload holds NaN or an infinity, which JSON cannot say.
+        ValueError: The payload holds NaN or an infinity, which JSON lacks.
     """
-    return b"event: %b\ndata: %b\n\n" % (name.encode(), _utf8(_JSON.encode(data)))
+    return b"event: %b\n%b" % (name.encode(), encode_data(data))
 
 
 def encode_data(data: Mapping[str, Json]) -> bytes:
-    r"""Write one event without a name, as `encode` writes those that have one.
-
-    Examples:
-        >>> encode_data({"n": 1})
-        b'data: {"n":1}\n\n'
-    """
-    return b"data: %b\n\n" % _utf8(_JSON.encode(data))
+    """Return one event without a name."""
+    return b"data: %b\n\n" % encode_json(data)
 
 
 def encode_json(value: Json) -> bytes:
-    r"""Write a document with the same escapes, so that any text has a form in UTF-8.
-
-    Examples:
-        >>> encode_json(["\ud800"])
-        b'["\\ud800"]'
-    """
+    """Return a JSON document with the same escapes, so that any text has a form in UTF-8."""
     return _utf8(_JSON.encode(value))
 
 
 def encode_chunk(delta: str) -> bytes:
-    """Write one `copilotMessageChunk`; the hot path of every answer."""
+    """Return one `copilotMessageChunk`; the hot path of every answer."""
     return _CHUNK_HEAD + _utf8(encode_basestring(delta)) + _CHUNK_TAIL
 
 

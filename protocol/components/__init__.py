@@ -1,13 +1,28 @@
 """AppBuilder's component contract: manifests, typed content, merging, the six rules.
 
 Source: the guide to contributing components of baidubce/app-builder (Qianfan AppBuilder SDK),
-translated; where it is silent, what its SDK does. Doors: what is named here, `contract`, `manifests`.
+translated; where it is silent, what its SDK does.
 """
 
+from protocol.components.content import (
+    PAYLOADS,
+    ComponentArguments,
+    ComponentOutput,
+    Content,
+    ContentType,
+    ContractBreach,
+    Message,
+    OutputRole,
+    VisibleScope,
+    create_output,
+    create_outputs,
+)
 from protocol.components.contract import (
     ComponentClass,
     ContractFinding,
     ContractRule,
+    from_caller,
+    is_reserved,
     static_findings,
 )
 from protocol.components.manifests import manifest_from
@@ -19,20 +34,7 @@ from protocol.components.merging import (
     merge,
     one_usage,
     total_usage,
-    usages_of,
 )
-from protocol.components.message import ComponentArguments, Message
-from protocol.components.outputs import (
-    ComponentOutput,
-    Content,
-    ContractBreach,
-    OutputRole,
-    VisibleScope,
-    create_output,
-    create_outputs,
-)
-from protocol.components.payloads import PAYLOADS, ContentType, Payload
-from protocol.components.system_inputs import from_caller, is_reserved
 
 __all__ = [
     "PAYLOADS",
@@ -46,7 +48,6 @@ __all__ = [
     "ContractRule",
     "Message",
     "OutputRole",
-    "Payload",
     "VisibleScope",
     "collect",
     "create_output",
@@ -61,5 +62,4 @@ __all__ = [
     "one_usage",
     "static_findings",
     "total_usage",
-    "usages_of",
 ]

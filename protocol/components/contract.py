@@ -1,4 +1,4 @@
-"""The six rules of AppBuilder's component contract, as functions that all who check share.
+"""The six rules of AppBuilder's component contract, and its reserved inputs.
 
 Start-up applies the five that need no run; tests and the command that checks components apply all.
 Source: AppBuilder's component contract and the checks of its SDK.
@@ -11,14 +11,33 @@ import inspect
 import re
 from typing import Any, TypeAlias
 
+from protocol.components.content import ComponentOutput
 from protocol.components.manifests import parameters_of
-from protocol.components.outputs import ComponentOutput
-from protocol.components.system_inputs import is_reserved
+from protocol.json import object_of
 from protocol.json_schema import schema_fault
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what vendors accept as the name of a function
-_OF_THE_EXAMPLE = frozenset({"model", "secret_key", "gateway", "lazy_certification"})
 VERSION = re.compile(r"[a-zA-Z0-9._-]{1,40}")
+_EXAMPLE_PARAMETERS = frozenset({"model", "secret_key", "gateway", "lazy_certification"})
+_PREFIX = "_sys_"
+_RESERVED = frozenset({"model_configs", "uploaded_files", "traceid"})
+_CALLER_MAY_SET = frozenset(
+    {
+        "model_configs",
+        "uploaded_files",
+        "_sys_origin_query",
+        "_sys_file_urls",
+        "_sys_file_names",
+        "_sys_conversation_id",
+        "_sys_end_user_id",
+        "_sys_chat_history",
+        "_sys_user_instruction",
+        "_sys_custom_variables",
+        "_sys_uploaded_files",
+    }
+)
+# Any class, which may lack anything: the rules find out.
+ComponentClass: TypeAlias = type[Any]
 
 
 class ContractRule(StrEnum):
@@ -34,116 +53,121 @@ class ContractRule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ContractFinding:
-    """Where a component breaks a rule; `detail` says what would be right."""
+    """A rule that a component breaks; `detail` says what would be right."""
 
     rule: ContractRule
     detail: str
 
 
-# What is checked is somebody's class, which may lack anything: the rules find out.
-ComponentClass: TypeAlias = type[Any]
+def is_reserved(name: str) -> bool:
+    """Return whether the system passes an input of this name, so that no manifest may have it.
+
+    Examples:
+        >>> is_reserved("_sys_traceid"), is_reserved("uploaded_files"), is_reserved("name")
+        (True, True, False)
+    """
+    return name.startswith(_PREFIX) or name in _RESERVED
+
+
+def from_caller(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the system inputs of a request that a caller may set; others can't be forged."""
+    return {name: value for name, value in parameters.items() if name in _CALLER_MAY_SET}
 
 
 def static_findings(component: ComponentClass) -> tuple[ContractFinding, ...]:
-    """What is wrong with a component before it ever runs; empty when it may be used."""
-    return tuple(finding for rule in STATIC_RULES for finding in rule(component))
-
-
-def manifest_is_valid(component: ComponentClass) -> Iterator[ContractFinding]:
-    """The manifest has a name, descriptions and a JSON Schema, and says what calls need."""
-
-    def found(detail: str) -> ContractFinding:
-        return ContractFinding(ContractRule.MANIFEST_VALID, detail)
-
-    name, version = (getattr(component, key, "") for key in ("name", "version"))
-    if not (isinstance(name, str) and TOOL_NAME.fullmatch(name)):
-        yield found(f"the name {name!r} must be 1 to 64 of a-z, A-Z, 0-9, _ and -.")
-    if not (isinstance(version, str) and VERSION.fullmatch(version)):
-        yield found("the version must be a short word such as 'v1'.")
-    manifests = _manifests(component)
-    if len(manifests) != 1:
-        yield found(f"there must be exactly one manifest for tool_eval, not {len(manifests)}.")
-        return
-    manifest = manifests[0]
-    missing = [key for key in ("name", "description", "parameters") if not manifest.get(key)]
-    if missing:
-        yield found(f"the manifest lacks {', '.join(missing)}.")
-    if manifest.get("name") and manifest["name"] != name:
-        yield found(f"the manifest's name {manifest['name']!r} is not that of the component.")
-    if manifest.get("parameters"):
-        yield from map(found, _schema_faults(manifest["parameters"]))
-
-
-def manifest_matches_tool_eval(component: ComponentClass) -> Iterator[ContractFinding]:
-    """The manifest's parameters are those of `tool_eval`, and required where it has no default."""
-
-    def found(detail: str) -> ContractFinding:
-        return ContractFinding(ContractRule.MANIFEST_MATCHES, detail)
-
-    properties, schema = _properties(component), _parameters(component)
-    signature = {parameter.name: parameter for parameter in _taken(component)}
-    for name in signature.keys() - properties.keys():
-        yield found(f"tool_eval takes {name!r}, which is not in the manifest.")
-    for name in properties.keys() - signature.keys():
-        yield found(f"the manifest has {name!r}, which tool_eval does not take.")
-    if "anyOf" in schema:
-        return
-    required = schema.get("required") or ()
-    for name in set(required) - properties.keys():
-        yield found(f"{name!r} is required, but is no parameter.")
-    for name in properties.keys() & signature.keys():
-        has_default = signature[name].default is not inspect.Parameter.empty
-        if has_default and name in required:
-            yield found(f"{name!r} has a default in tool_eval, so it must not be required.")
-        if not has_default and name not in required:
-            yield found(f"{name!r} has no default in tool_eval, so it must be required.")
-
-
-def input_names_are_free(component: ComponentClass) -> Iterator[ContractFinding]:
-    """No parameter has a name that the system uses."""
-    names = {parameter.name for parameter in _taken(component)}
-    for name in sorted(names | set(_properties(component))):
-        if is_reserved(name):
-            detail = f"the name {name!r} is reserved for what the system passes. Take another."
-            yield ContractFinding(ContractRule.INPUT_NAMES, detail)
-
-
-def tool_eval_takes_kwargs(component: ComponentClass) -> Iterator[ContractFinding]:
-    """`tool_eval` takes `**kwargs`, in which the system inputs come."""
-    if not _takes_kwargs(getattr(component, "tool_eval", None)):
-        yield ContractFinding(ContractRule.TOOL_EVAL_KWARGS, "tool_eval must end with **kwargs.")
-
-
-def init_takes_kwargs(component: ComponentClass) -> Iterator[ContractFinding]:
-    """`__init__` takes `**kwargs`, or what that of the contract's own example takes."""
-    if not _takes_kwargs(component.__init__) and not _is_as_in_the_example(component.__init__):
-        yield ContractFinding(ContractRule.INIT_KWARGS, "__init__ must end with **kwargs.")
+    """Return the findings on a component before it ever runs; empty when it may be used."""
+    return tuple(
+        ContractFinding(rule, detail)
+        for rule, check in _STATIC_RULES.items()
+        for detail in check(component)
+    )
 
 
 def outputs_are_json(
     component: ComponentClass, outputs: Iterable[ComponentOutput]
 ) -> Iterator[ContractFinding]:
-    """What a run gave is JSON of the contract's types, of those that the component declares.
-
-    Args:
-        component: That was run.
-        outputs: Of a run with one of its samples.
-    """
+    """Yield findings on the outputs of a run: JSON of the types that the component declares."""
     listed = list(outputs)
     faults = [fault for output in listed for fault in _output_faults(component, output)]
-    if not listed or not any(getattr(output, "content", True) for output in listed):
+    if not any(getattr(output, "content", True) for output in listed):
         faults.append("a run must give at least one content item.")
     for fault in dict.fromkeys(faults):
         yield ContractFinding(ContractRule.OUTPUT_JSON, fault)
 
 
-STATIC_RULES: tuple[Callable[[ComponentClass], Iterator[ContractFinding]], ...] = (
-    manifest_is_valid,
-    manifest_matches_tool_eval,
-    input_names_are_free,
-    tool_eval_takes_kwargs,
-    init_takes_kwargs,
-)
+def _manifest_is_valid(component: ComponentClass) -> Iterator[str]:
+    """The manifest has a name, descriptions and a JSON Schema, and says what calls need."""
+    name, version = (getattr(component, key, "") for key in ("name", "version"))
+    if not (isinstance(name, str) and TOOL_NAME.fullmatch(name)):
+        yield f"the name {name!r} must be 1 to 64 of a-z, A-Z, 0-9, _ and -."
+    if not (isinstance(version, str) and VERSION.fullmatch(version)):
+        yield "the version must be a short word such as 'v1'."
+    manifests = _manifests(component)
+    if len(manifests) != 1:
+        yield f"there must be exactly one manifest for tool_eval, not {len(manifests)}."
+        return
+    manifest = manifests[0]
+    missing = [key for key in ("name", "description", "parameters") if not manifest.get(key)]
+    if missing:
+        yield f"the manifest lacks {', '.join(missing)}."
+    if manifest.get("name") and manifest["name"] != name:
+        yield f"the manifest's name {manifest['name']!r} is not that of the component."
+    if parameters := manifest.get("parameters"):
+        yield from _schema_faults(parameters)
+
+
+def _manifest_matches_tool_eval(component: ComponentClass) -> Iterator[str]:
+    """The manifest's parameters are those of `tool_eval`, and required where it has no default."""
+    schema = _parameters(component)
+    properties = object_of(schema.get("properties"))
+    signature = {parameter.name: parameter for parameter in _tool_eval_parameters(component)}
+    for name in signature.keys() - properties.keys():
+        yield f"tool_eval takes {name!r}, which is not in the manifest."
+    for name in properties.keys() - signature.keys():
+        yield f"the manifest has {name!r}, which tool_eval does not take."
+    if "anyOf" in schema:
+        return
+    required = schema.get("required") or ()
+    for name in set(required) - properties.keys():
+        yield f"{name!r} is required, but is no parameter."
+    for name in properties.keys() & signature.keys():
+        has_default = signature[name].default is not inspect.Parameter.empty
+        if has_default and name in required:
+            yield f"{name!r} has a default in tool_eval, so it must not be required."
+        if not has_default and name not in required:
+            yield f"{name!r} has no default in tool_eval, so it must be required."
+
+
+def _input_names_are_free(component: ComponentClass) -> Iterator[str]:
+    names = {parameter.name for parameter in _tool_eval_parameters(component)}
+    names |= object_of(_parameters(component).get("properties")).keys()
+    for name in sorted(filter(is_reserved, names)):
+        yield f"the name {name!r} is reserved for what the system passes. Take another."
+
+
+def _tool_eval_takes_kwargs(component: ComponentClass) -> Iterator[str]:
+    if not _takes_kwargs(getattr(component, "tool_eval", None)):
+        yield "tool_eval must end with **kwargs."
+
+
+def _init_takes_kwargs(component: ComponentClass) -> Iterator[str]:
+    """`__init__` takes `**kwargs`, or what that of the contract's own example takes."""
+    parameters = list(inspect.signature(component.__init__).parameters.values())[1:]
+    is_as_in_the_example = (
+        all(one.default is not one.empty for one in parameters)
+        and {one.name for one in parameters} >= _EXAMPLE_PARAMETERS
+    )
+    if not is_as_in_the_example and not _takes_kwargs(component.__init__):
+        yield "__init__ must end with **kwargs."
+
+
+_STATIC_RULES: Mapping[ContractRule, Callable[[ComponentClass], Iterator[str]]] = {
+    ContractRule.MANIFEST_VALID: _manifest_is_valid,
+    ContractRule.MANIFEST_MATCHES: _manifest_matches_tool_eval,
+    ContractRule.INPUT_NAMES: _input_names_are_free,
+    ContractRule.TOOL_EVAL_KWARGS: _tool_eval_takes_kwargs,
+    ContractRule.INIT_KWARGS: _init_takes_kwargs,
+}
 
 
 def _output_faults(component: ComponentClass, output: object) -> Iterator[str]:
@@ -164,54 +188,34 @@ def _schema_faults(parameters: object) -> Iterator[str]:
     if not isinstance(parameters, Mapping):
         yield "parameters is no JSON Schema: it must be an object."
         return
-    fault = schema_fault(parameters)
-    if fault:
+    if fault := schema_fault(parameters):
         yield f"parameters is no JSON Schema: {fault}"
         return
     if parameters.get("type") != "object" or "properties" not in parameters:
         yield "parameters must be a schema of type object with properties."
     for name, value in (parameters.get("properties") or {}).items():
-        lacking = [key for key in ("type", "description") if not _says(value, key)]
+        schema = object_of(value)
+        has_type = any(schema.get(key) for key in ("type", "anyOf", "enum"))
+        lacking = [] if has_type else ["type"]
+        lacking += [] if schema.get("description") else ["description"]
         if lacking:
             yield f"the parameter {name!r} lacks {' and '.join(lacking)}."
 
 
-def _says(schema: object, key: str) -> bool:
-    if not isinstance(schema, Mapping):
-        return False
-    choices = schema.get("anyOf")
-    return bool(schema.get(key)) or (key == "type" and bool(choices or schema.get("enum")))
-
-
 def _manifests(component: ComponentClass) -> list[Mapping[str, Any]]:
-    given = getattr(component, "manifests", ())
-    listed = given if isinstance(given, Sequence) else ()
+    manifests = getattr(component, "manifests", ())
+    listed = manifests if isinstance(manifests, Sequence) else ()
     return [one for one in listed if isinstance(one, Mapping)]
 
 
-def _taken(component: ComponentClass) -> tuple[inspect.Parameter, ...]:
+def _parameters(component: ComponentClass) -> Mapping[str, Any]:
+    schemas = (manifest.get("parameters") for manifest in _manifests(component))
+    return next((one for one in schemas if isinstance(one, Mapping)), {})
+
+
+def _tool_eval_parameters(component: ComponentClass) -> tuple[inspect.Parameter, ...]:
     tool_eval = getattr(component, "tool_eval", None)
     return parameters_of(tool_eval) if callable(tool_eval) else ()
-
-
-def _parameters(component: ComponentClass) -> Mapping[str, Any]:
-    for manifest in _manifests(component):
-        parameters = manifest.get("parameters")
-        if isinstance(parameters, Mapping):
-            return parameters
-    return {}
-
-
-def _properties(component: ComponentClass) -> Mapping[str, Any]:
-    properties = _parameters(component).get("properties")
-    return properties if isinstance(properties, Mapping) else {}
-
-
-def _is_as_in_the_example(init: Callable[..., object]) -> bool:
-    parameters = dict(inspect.signature(init).parameters)
-    parameters.pop("self", None)
-    can_be_left_out = all(one.default is not one.empty for one in parameters.values())
-    return can_be_left_out and parameters.keys() >= _OF_THE_EXAMPLE
 
 
 def _takes_kwargs(function: object) -> bool:

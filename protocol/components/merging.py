@@ -1,4 +1,4 @@
-"""Turns the stream of a component's outputs into its result without streaming.
+"""The result of a component without streaming, and views of it.
 
 Source: "non-streaming results merge the streamed content by key" of AppBuilder's component
 contract, as this project settles it: elements belong together when type, name and scope agree.
@@ -6,25 +6,30 @@ contract, as this project settles it: elements belong together when type, name a
 
 from collections.abc import Iterable, Mapping, Sequence
 import json
-from typing import Any, TypeAlias
+from typing import Any
 
-from protocol.components.outputs import ComponentOutput, Content, OutputRole, VisibleScope
-from protocol.components.payloads import ContentType
+from protocol.components.content import (
+    ComponentOutput,
+    Content,
+    ContentType,
+    OutputRole,
+    VisibleScope,
+)
+from protocol.json import is_number, whole_number_of
 
-_Key: TypeAlias = tuple[ContentType, str, VisibleScope]
 _STREAMED = {  # the key whose pieces make one text
     ContentType.TEXT: "info",
     ContentType.ORAL_TEXT: "info",
     ContentType.THOUGHT: "info",
     ContentType.CODE: "code",
 }
-_LATEST = frozenset({ContentType.PROGRESS, ContentType.PLAN})  # the last one says it all
+_LATEST = frozenset({ContentType.PROGRESS, ContentType.PLAN})  # the last one replaces the others
 _NOT_FOR_MODELS = frozenset({ContentType.ORAL_TEXT, ContentType.PROGRESS, ContentType.THOUGHT})
 _COUNTS = ("prompt_tokens", "completion_tokens", "total_tokens")
 
 
 def collect(outputs: Iterable[ComponentOutput]) -> ComponentOutput:
-    """All content items in one output, each as it came; the role is the last one's."""
+    """Return all content items in one output, each as it came; the role is the last one's."""
     listed = list(outputs)
     return ComponentOutput(
         role=listed[-1].role if listed else OutputRole.TOOL,
@@ -33,7 +38,7 @@ def collect(outputs: Iterable[ComponentOutput]) -> ComponentOutput:
 
 
 def merge(outputs: Iterable[ComponentOutput]) -> ComponentOutput:
-    """The result without streaming: what belongs together is put together, nothing is lost.
+    """Return the result without streaming.
 
     Texts, code and thoughts become one each; of progress and plans the last remains; everything
     else keeps every element, side by side. Groups stand where their first element stood.
@@ -44,26 +49,26 @@ def merge(outputs: Iterable[ComponentOutput]) -> ComponentOutput:
         Text(info='Hello')
     """
     whole = collect(outputs)
-    groups: dict[_Key, list[Content]] = {}
+    groups: dict[tuple[ContentType, str, VisibleScope], list[Content]] = {}
     for content in whole.content:
         key = (content.type, content.name, content.visible_scope)
         groups.setdefault(key, []).append(content)
-    merged = (one for group in groups.values() for one in _merged(group))
+    merged = (one for group in groups.values() for one in _merge_group(group))
     return ComponentOutput(role=whole.role, content=tuple(merged))
 
 
 def for_llm(result: ComponentOutput | Iterable[Content]) -> tuple[Content, ...]:
-    """What the model is meant to see."""
+    """Return the items that the model is meant to see."""
     return tuple(one for one in _items(result) if one.visible_scope is not VisibleScope.USER)
 
 
 def for_user(result: ComponentOutput | Iterable[Content]) -> tuple[Content, ...]:
-    """What the user is meant to see."""
+    """Return the items that the user is meant to see."""
     return tuple(one for one in _items(result) if one.visible_scope is not VisibleScope.LLM)
 
 
 def llm_text(result: ComponentOutput | Iterable[Content]) -> str:
-    """What a model is told of a result: the text of its tool message; may be empty.
+    """Return the text of a result's tool message for the model; may be empty.
 
     Raw data, usage and metrics are never part of it, nor are spoken words, progress and thoughts.
 
@@ -76,39 +81,35 @@ def llm_text(result: ComponentOutput | Iterable[Content]) -> str:
 
 
 def total_usage(output: ComponentOutput) -> tuple[Mapping[str, Any], ...]:
-    """The tokens of a merged output, one sum for each model by its name."""
+    """Return the tokens of a merged output, one sum for each model by its name."""
     sums: dict[str, dict[str, Any]] = {}
-    for usage in (one for content in output.content for one in usages_of(content)):
-        name = str(usage.get("name") or "")
-        total = sums.setdefault(name, {"name": name} | dict.fromkeys(_COUNTS, 0))
-        for count in _COUNTS:
-            total[count] += _number(usage.get(count))
+    for content in output.content:
+        usages = content.usage if isinstance(content.usage, list) else [content.usage]
+        for usage in filter(None, usages):
+            name = str(usage.get("name") or "")
+            total = sums.setdefault(name, {"name": name} | dict.fromkeys(_COUNTS, 0))
+            for count in _COUNTS:
+                total[count] += whole_number_of(usage.get(count)) or 0
     return tuple(sums.values())
 
 
-def usages_of(content: Content) -> Sequence[Mapping[str, Any]]:
-    """The tokens of an element, an object for each model; none where it says nothing."""
-    usage = content.usage
-    return [one for one in (usage if isinstance(usage, list) else [usage]) if one]
+def one_usage(output: ComponentOutput) -> Mapping[str, Any]:
+    """Return the tokens of a merged output as one sum, with the names of all models."""
+    sums = total_usage(output)
+    counts = {count: sum(usage[count] for usage in sums) for count in _COUNTS}
+    return {**counts, "name": ", ".join(filter(None, (usage["name"] for usage in sums)))}
 
 
 def _items(result: ComponentOutput | Iterable[Content]) -> Iterable[Content]:
     return result.content if isinstance(result, ComponentOutput) else result
 
 
-def one_usage(output: ComponentOutput) -> Mapping[str, Any]:
-    """The tokens of a merged output as one sum, with the names of all models that were asked."""
-    sums = total_usage(output)
-    counts = {count: sum(usage[count] for usage in sums) for count in _COUNTS}
-    return {**counts, "name": ", ".join(filter(None, (usage["name"] for usage in sums)))}
-
-
-def _merged(group: Sequence[Content]) -> Sequence[Content]:
+def _merge_group(group: Sequence[Content]) -> Sequence[Content]:
     first, last = group[0], group[-1]
     facts = {
         "raw_data": {key: value for one in group for key, value in one.raw_data.items()},
         "usage": next((one.usage for one in reversed(group) if one.usage), {}),
-        "metrics": _merged_metrics(group),
+        "metrics": _merge_metrics(group),
     }
     if first.type in _LATEST:
         return [last.model_copy(update=facts)]
@@ -121,13 +122,13 @@ def _merged(group: Sequence[Content]) -> Sequence[Content]:
     return [Content.model_validate(first.model_dump() | facts | {"text": text})]
 
 
-def _merged_metrics(group: Iterable[Content]) -> dict[str, Any]:
+def _merge_metrics(group: Iterable[Content]) -> dict[str, Any]:
     merged: dict[str, Any] = {}
     for metrics in (one.metrics for one in group):
         known = dict(merged)
         merged |= metrics
         for key, choose in (("begin_timestamp", min), ("end_timestamp", max)):
-            if _is_time(known.get(key)) and _is_time(metrics.get(key)):
+            if is_number(known.get(key)) and is_number(metrics.get(key)):
                 merged[key] = choose(known[key], metrics[key])
     return merged
 
@@ -136,18 +137,9 @@ def _line_for_model(content: Content) -> str:
     payload = content.text.model_dump()
     if content.type in _NOT_FOR_MODELS:
         return ""
-    streamed = _STREAMED.get(content.type)
-    if streamed:
+    if streamed := _STREAMED.get(content.type):
         return str(payload[streamed])
     full = {key: value for key, value in payload.items() if value not in (None, "", [], {})}
     full.pop("base64", None)
     named = {"name": content.name} if content.name else {}
     return json.dumps({"type": content.type.value, **named, "text": full}, ensure_ascii=False)
-
-
-def _is_time(value: object) -> bool:
-    return isinstance(value, int | float)
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0

@@ -9,10 +9,9 @@ from copilot_admin.agent.components.registry import Registry
 from copilot_admin.agent.values.model_call import Alive, Finish, TextDelta, Usage
 from copilot_admin.component_calls import access
 from copilot_admin.copilots.checklist.checks import tools
-from protocol.components import Message, static_findings
+from protocol.components import static_findings
 from tests.agent.components.source_example import (
     SimilarQuestion,
-    SimilarQuestionMeta,
     SimilarQuestionWithRun,
 )
 from tests.agent.scripted import ScriptedProvider, Step
@@ -58,8 +57,6 @@ def asked(component: str, action: str = "tool_eval", **more: Any) -> Any:
 def test_the_contract_has_nothing_against_it():
     assert static_findings(SimilarQuestion) == ()
     assert static_findings(SimilarQuestionWithRun) == ()
-    meta = SimilarQuestionMeta(message=Message(QUESTION))
-    assert meta.extract_values_to_dict() == {"query": QUESTION}
 
 
 @pytest.mark.django_db(transaction=True)

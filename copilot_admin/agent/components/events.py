@@ -119,7 +119,7 @@ class ComponentEvents:
     def _show_other(self, type: ContentType, payload: Mapping[str, Any]) -> Iterator[Event]:
         match type:
             case ContentType.URLS if _is_url(payload["url"]):
-                link = PAYLOADS[ContentType.REFERENCES].model(title=payload["url"], **payload)
+                link = PAYLOADS[ContentType.REFERENCES](title=payload["url"], **payload)
                 self._cite(link.model_dump())
             case ContentType.FILES | ContentType.URLS | ContentType.AUDIO:
                 name = payload.get("filename") or payload["url"]
