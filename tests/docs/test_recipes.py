@@ -53,7 +53,6 @@ from tests.streams import read
 from tests.transcripts.store.journaling import Client as Caller
 
 SCANS = (
-    documents._formats,
     components.registry,
     check.all_checks,
 )
@@ -193,7 +192,8 @@ def test_a_client_function_is_offered_and_ends_the_step(
 @pytest.fixture
 def srt_reader(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
     """Read files in this process: a child wouldn't find the new document type."""
-    install("copilot_admin/agent/documents/srt.py")
+    module = install("copilot_admin/agent/documents/srt.py")
+    monkeypatch.setattr(documents, "FORMATS", (*documents.FORMATS, module.SRT))
 
     async def run(
         order: JsonObject, body: bytes | str, *, on_reply: Callable[[Json], None]

@@ -1,6 +1,6 @@
 """What lies in the container of old Office programs: their own files, and locked ones of the new."""
 
-from copilot_admin.agent.documents.registry import UnreadableFile
+from copilot_admin.agent.documents.formats import UnreadableFile
 
 _CONTAINER = bytes.fromhex("d0cf11e0a1b11ae1")
 _LOCKED = "EncryptedPackage".encode("utf-16-le")  # the name of the stream that holds the real file

@@ -8,9 +8,7 @@ from typing import Any
 import pdfplumber
 from pdfplumber.utils.exceptions import MalformedPDFException, PdfminerException
 
-from copilot_admin.agent.documents.pdf_claims import check_claims
-from copilot_admin.agent.documents.pdf_text import lay_out
-from copilot_admin.agent.documents.registry import (
+from copilot_admin.agent.documents.formats import (
     DocumentPage,
     Format,
     PageWord,
@@ -18,6 +16,8 @@ from copilot_admin.agent.documents.registry import (
     Word,
     each_part,
 )
+from copilot_admin.agent.documents.pdf_claims import check_claims
+from copilot_admin.agent.documents.pdf_text import lay_out
 
 
 def _read(data: bytes) -> Iterator[DocumentPage]:

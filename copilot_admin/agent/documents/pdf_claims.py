@@ -8,7 +8,7 @@ limits of its process.
 from itertools import islice
 import re
 
-from copilot_admin.agent.documents.registry import UnreadableFile
+from copilot_admin.agent.documents.formats import UnreadableFile
 
 # Measured: 10,000 small pages take a few seconds to be counted, of which 300 are read.
 MOST_PAGES = 10_000

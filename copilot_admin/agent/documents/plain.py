@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from copilot_admin.agent.documents.registry import DocumentPage, Format
+from copilot_admin.agent.documents.formats import DocumentPage, Format
 from copilot_admin.agent.documents.text_encodings import decode_text
 from protocol.plain_text import html_text
 

@@ -1,177 +1,67 @@
-"""Finds what reads files: every module of this folder that declares a `Format`.
+"""The formats of documents that are read. A new one is a row of `FORMATS`."""
 
-A format turns bytes into pages of text. It runs in a process of its own with limits of time and
-memory (see `engine/files/worker.py`), so it may rely on being ended. What a file says of its own
-size is looked at first, where it says so, and what is read of it stays within the limits below.
-"""
-
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
-from functools import cache
-from importlib import import_module
-from io import BytesIO
-from pkgutil import iter_modules
+from collections.abc import Iterator
+from dataclasses import replace
 import time
-from typing import TypeAlias
-import zipfile
 
-from copilot_admin.agent import documents
-from copilot_admin.errors import CopilotError
+from copilot_admin.agent.documents.formats import (
+    LONGEST_NAME,
+    Document,
+    DocumentPage,
+    Format,
+    LeftOut,
+    Part,
+    UnreadableFile,
+    broken_off,
+    document_of,
+    only_first,
+)
+from copilot_admin.agent.documents.pdf import PDF
+from copilot_admin.agent.documents.plain import HTML, TEXT
+from copilot_admin.agent.documents.word import WORD
+from copilot_admin.agent.documents.workbook import WORKBOOK
 
 MOST_PAGES = 300
 MOST_SECONDS = 10.0  # of CPU, of one file; what has been read by then is given
 MOST_CHARACTERS = 2_000_000
 MOST_WORDS = 150_000  # whose places are known; 300 pages have about as many
-MOST_NOTES = 10  # of one file are told one by one
-LONGEST_NAME = 100  # characters, of a sheet; Excel takes 31, and its library whatever is written
-MOST_UNPACKED = 200 * 1024 * 1024  # bytes, of a format that is an archive
-MOST_MEMBERS = 10_000  # of such an archive; a document with many pictures has hundreds
-# What each member begins with in an archive's list of them, of which the library makes an object
-# each: 60,000 take 0.2 s, to count them a thousandth of that.
-_MEMBER = b"PK\x01\x02"
-
-
-class UnreadableFile(CopilotError):
-    """A file cannot be read; the text says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word on a page and its box, in points from the upper left corner."""
-
-    text: str
-    x0: float
-    top: float
-    x1: float
-    bottom: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentPage:
-    """A page of a document, or a sheet of a workbook; `words` only where places are known.
-
-    `note` says in brackets what may be wrong with its text.
-    """
-
-    number: int
-    text: str
-    name: str = ""
-    words: tuple[Word, ...] = ()
-    note: str = ""
-
-    @property
-    def noun(self) -> str:
-        """What people call it: only sheets have names."""
-        return "sheet" if self.name else "page"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
-    """A file that was read; `left_out` says what of it was not, or may be wrong, or nothing."""
-
-    name: str
-    pages: tuple[DocumentPage, ...]
-    left_out: str = ""
-
-    @property
-    def text(self) -> str:
-        """The whole text, page by page."""
-        parts = [_headed(page, alone=len(self.pages) == 1) for page in self.pages]
-        return "\n".join(filter(None, (*parts, self.left_out)))
-
-
-Reader: TypeAlias = Callable[[bytes], Iterator[DocumentPage]]
-
-
-class PageWord(StrEnum):
-    """What people call the pages of a format."""
-
-    NONE = "none"  # such a file has one; the reader makes more where it is cut
-    PAGE = "page"
-    SHEET = "sheet"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Format:
-    """One format: the `data_type`s by which Workspace calls it, and what reads it.
-
-    Attributes:
-        read: Raises `UnreadableFile`, or `ValueError` or `OSError` for whatever else is wrong with
-            a file.
-        is_text: Any text is such a file, and may come as it is instead of in base64.
-        page_word: How a transcript counts its pages.
-        too_much: What to do where a file takes more time or memory than it may.
-        no_text: What to do where one holds none, if anything can be done.
-        samples: A small file of each data type, and the text that is read in it.
-    """
-
-    data_types: tuple[str, ...]
-    label: str
-    read: Reader
-    is_text: bool = False
-    page_word: PageWord = PageWord.NONE
-    too_much: str = "Attach a part of it."
-    no_text: str = ""
-    samples: Mapping[str, tuple[bytes, str]] = field(default_factory=dict)
+FORMATS: tuple[Format, ...] = (
+    HTML,
+    PDF,
+    TEXT,
+    WORD,
+    WORKBOOK,
+)
 
 
 def data_types() -> frozenset[str]:
-    """All kinds of file that can be read."""
-    return frozenset(_formats())
+    """Return the data types of all files that can be read."""
+    return frozenset(kind for form in FORMATS for kind in form.data_types)
 
 
 def format_of(data_type: str) -> Format | None:
-    """What reads this kind of file, if anything does."""
-    return _formats().get(data_type)
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """What is said, behind the pages of a file, of those that were not read."""
-
-    note: str
-
-
-# What a file becomes, one after the other: each page as soon as it is read.
-Part: TypeAlias = DocumentPage | LeftOut
+    """Return the format of a data type, if it can be read."""
+    return next((form for form in FORMATS if data_type in form.data_types), None)
 
 
 def read_document(data: bytes, *, data_type: str, name: str) -> Document:
-    """Reads a file here and now: whoever serves others asks `engine/files/file_processes.py`.
+    """Read a file in this process; servers use `copilot_admin/agent/files/file_processes.py`.
 
     Raises:
-        UnreadableFile: It is no such file, or it is locked, empty or too much.
+        UnreadableFile: It is another kind of file, or it is locked, empty or too much.
     """
     return document_of(list(parts_of(data, data_type=data_type)), name=name)
 
 
-def document_of(parts: Iterable[Part], *, name: str) -> Document:
-    """Puts the parts of a file together into a document."""
-    given = tuple(parts)
-    pages = tuple(one for one in given if isinstance(one, DocumentPage))
-    left_out = (one.note for one in given if isinstance(one, LeftOut))
-    return Document(
-        name=name,
-        pages=pages,
-        left_out=_one_note(
-            [*left_out, *(page.note for page in pages)], noun=pages[0].noun if pages else ""
-        ),
-    )
-
-
-def broken_off(count: int, last: DocumentPage, why: str) -> LeftOut:
-    """What is said of a file that breaks behind so many pages, of which this is the last."""
-    return LeftOut(f"[{_only_first(count, last)}: what follows {why}]")
-
-
 def parts_of(data: bytes, *, data_type: str) -> Iterator[Part]:
-    """Reads a file page by page; one that breaks behind some text has that text.
+    """Read a file page by page. A damaged one yields the pages before the damage.
 
     Raises:
         UnreadableFile: As with `read_document`.
+        KeyError: The data type isn't one of `data_types()`.
     """
-    form = _formats()[data_type]
+    if (form := format_of(data_type)) is None:
+        raise KeyError(data_type)
     count, last, has_text = 0, None, False
     try:
         for part in _within_limits(form.read(data)):
@@ -205,78 +95,5 @@ def _within_limits(pages: Iterator[DocumentPage]) -> Iterator[Part]:
             )
             return
         if count >= MOST_PAGES or time.process_time() >= end:
-            yield LeftOut(f"[{_only_first(count, page)}; the file has more]")
+            yield LeftOut(f"[{only_first(count, page)}; the file has more]")
             return
-
-
-def _only_first(count: int, last: DocumentPage) -> str:
-    if count == 1:
-        return f"only the first {last.noun} was read"
-    return f"only the first {count} {last.noun}s were read"
-
-
-def _one_note(notes: Iterable[str], *, noun: str) -> str:
-    said = [note.strip("[]") for note in notes if note]
-    if len(said) > MOST_NOTES:
-        said[MOST_NOTES:] = [f"{len(said) - MOST_NOTES:,} more {noun}s are incomplete"]
-    return f"[{'; '.join(said)}]" if said else ""
-
-
-def each_part(
-    parts: Iterable[tuple[DocumentPage, Callable[[], DocumentPage]]], *, damage: type[Exception]
-) -> Iterator[DocumentPage]:
-    """Each page or sheet; one that is damaged, if only by one font or cell, says so.
-
-    Args:
-        parts: What stands in the place of each that cannot be read, and what reads it.
-        damage: What is raised of one that cannot.
-
-    Raises:
-        ValueError: Some are damaged, and the others hold no text.
-    """
-    damaged, has_text = None, False
-    for instead, read in parts:
-        try:
-            page = read()
-        except damage as error:
-            damaged, page = error, instead
-        has_text = has_text or bool(page.text)
-        yield page
-    if damaged is not None and not has_text:
-        raise ValueError("no part can be read") from damaged
-
-
-def check_archive(data: bytes) -> None:
-    """Refuses an archive that says of itself that it unpacks to more than a file may have.
-
-    One that says less than is in it is cut where it should end, or ends the process that reads it.
-
-    Raises:
-        UnreadableFile: It does.
-        ValueError: It is no archive.
-    """
-    if data.count(_MEMBER) > MOST_MEMBERS:
-        raise UnreadableFile(f"The file has more than {MOST_MEMBERS:,} parts. Save it anew.")
-    try:
-        with zipfile.ZipFile(BytesIO(data)) as archive:
-            entries = archive.infolist()
-    except zipfile.BadZipFile as error:
-        raise ValueError("no archive") from error
-    if sum(entry.file_size for entry in entries) > MOST_UNPACKED:
-        raise UnreadableFile("The file unpacks to more than 200 MB. Attach a smaller one.")
-
-
-def _headed(page: DocumentPage, *, alone: bool) -> str:
-    if page.name:
-        return f"[sheet {page.name}]\n{page.text}"
-    return page.text if alone and not page.words else f"[page {page.number}]\n{page.text}"
-
-
-@cache
-def _formats() -> Mapping[str, Format]:
-    modules = (
-        import_module(f"{documents.__name__}.{module.name}")
-        for module in iter_modules(documents.__path__)
-    )
-    found = (value for module in modules for value in vars(module).values())
-    return {kind: one for one in found if isinstance(one, Format) for kind in one.data_types}

@@ -8,7 +8,7 @@ import unicodedata
 
 from charset_normalizer import CharsetMatch, from_bytes
 
-from copilot_admin.agent.documents.registry import UnreadableFile
+from copilot_admin.agent.documents.formats import UnreadableFile
 
 # Longer marks first: that of UTF-32 begins with that of UTF-16.
 _BYTE_ORDER_MARKS = (

@@ -9,13 +9,13 @@ from docx import Document as WordDocument
 from docx.opc.exceptions import OpcError
 from docx.oxml.ns import qn
 
-from copilot_admin.agent.documents.old_office import check_unlocked, is_old_office
-from copilot_admin.agent.documents.registry import (
+from copilot_admin.agent.documents.formats import (
     DocumentPage,
     Format,
     UnreadableFile,
     check_archive,
 )
+from copilot_admin.agent.documents.old_office import check_unlocked, is_old_office
 
 _PARAGRAPH, _TABLE = qn("w:p"), qn("w:tbl")
 _TEXT = qn("w:t")

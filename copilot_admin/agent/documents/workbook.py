@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook
 
-from copilot_admin.agent.documents.old_office import check_unlocked
-from copilot_admin.agent.documents.registry import (
+from copilot_admin.agent.documents.formats import (
     LONGEST_NAME,
     DocumentPage,
     Format,
@@ -24,6 +23,7 @@ from copilot_admin.agent.documents.registry import (
     check_archive,
     each_part,
 )
+from copilot_admin.agent.documents.old_office import check_unlocked
 
 T = TypeVar("T")
 MOST_ROWS = 50_000  # of one sheet

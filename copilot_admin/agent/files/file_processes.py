@@ -8,14 +8,14 @@ from base64 import b64decode
 from dataclasses import asdict
 from typing import TypeAlias, assert_never
 
-from copilot_admin.agent.documents.registry import (
+from copilot_admin.agent.documents.formats import (
     Document,
     LeftOut,
     UnreadableFile,
     broken_off,
     document_of,
-    format_of,
 )
+from copilot_admin.agent.documents.registry import format_of
 from copilot_admin.agent.files.encoded import check_size
 from copilot_admin.agent.files.orders import FileReply, Job, Order
 from copilot_admin.agent.files.pictures import Picture, TooManyPixels

@@ -7,14 +7,9 @@ import zlib
 import pytest
 
 from copilot_admin.agent.documents import pdf as pdf_module
-from copilot_admin.agent.documents import pdf_text, registry
-from copilot_admin.agent.documents.registry import (
-    DocumentPage,
-    UnreadableFile,
-    data_types,
-    format_of,
-    read_document,
-)
+from copilot_admin.agent.documents import formats, pdf_text, registry
+from copilot_admin.agent.documents.formats import DocumentPage, UnreadableFile
+from copilot_admin.agent.documents.registry import data_types, format_of, read_document
 from copilot_admin.agent.files.quotes import page_of, quotes
 from tests.agent.files.hostile_files import docx_with, pdf_with
 from tests.agent.files.sample_files import SENTENCE, archive, docx, pdf, xls, xlsx
@@ -183,7 +178,7 @@ def test_what_is_drawn_on_a_page_costs_nothing_and_takes_no_text(monkeypatch):
 
 
 def test_an_archive_that_unpacks_to_too_much_is_refused(monkeypatch):
-    monkeypatch.setattr(registry, "MOST_UNPACKED", 1000)
+    monkeypatch.setattr(formats, "MOST_UNPACKED", 1000)
     for kind in ("docx", "xlsx"):
         assert "more than 200 MB" in told(kind, FILES[kind][0])
 
@@ -241,9 +236,7 @@ def test_what_breaks_behind_some_text_costs_none_of_it(monkeypatch):
         yield DocumentPage(number=1, text="one")
         raise ValueError
 
-    monkeypatch.setattr(
-        registry, "_formats", lambda: {"pdf": replace(FORMATS["pdf"], read=breaking)}
-    )
+    monkeypatch.setattr(registry, "FORMATS", (replace(FORMATS["pdf"], read=breaking),))
     assert read("pdf", b"").text == "one\n[only the first page was read: what follows is damaged]"
 
 
