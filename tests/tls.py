@@ -73,6 +73,18 @@ def shown(
     return context
 
 
+def client_certificate(folder: Path) -> str:
+    """Write a certificate of a client with its key; return the path."""
+    text = _begun("Client", issuer="Authority", since=-2 * _DAY, until=_DAY)
+    signed = text.sign(_key("Authority"), hashes.SHA256()).public_bytes(_PEM)
+    key = _key("Client").private_bytes(
+        _PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    file = folder / "client.pem"
+    file.write_bytes(signed + key)
+    return str(file)
+
+
 def expired() -> ssl.SSLContext:
     """A server whose certificate was good until yesterday."""
     return shown(until=-_DAY)
