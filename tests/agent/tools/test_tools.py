@@ -8,10 +8,9 @@ from uuid import UUID
 
 import pytest
 
-from copilot_admin.agent.client.data_wishes import GetWidgetData
 from copilot_admin.agent.tools.registry import find_tools, tool_names
 from copilot_admin.agent.tools.tool import Tool, ToolContext, ToolResult, tool
-from copilot_admin.agent.tools.tool_arguments import ToolMistake, repeatable, schema_of
+from copilot_admin.agent.tools.tool_arguments import ToolMistake, repeatable
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.events import ArtifactType, MessageArtifact
 
@@ -22,79 +21,51 @@ ROWS: list[dict[str, Any]] = [
     {"name": "c"},
 ]
 CHART = {"name": "N", "description": "D", "type": "bar", "rows": ROWS, "x": "name", "y": ["value"]}
-ALL = find_tools(tool_names())
-SAMPLES = [
-    pytest.param(one, sample, id=f"{one.schema.name}-{number}")
-    for one in ALL
-    for number, sample in enumerate(one.samples, 1)
-]
 PARAMETERS = {
     "chart": ["name", "description", "type", "rows", "x", "y"],
     "html": ["name", "description", "html"],
     "table": ["name", "description", "rows"],
 }
+every = pytest.mark.parametrize("one", find_tools(tool_names()), ids=tool_names())
 
 
-def run(name, arguments):
+def run(name: str, arguments: Any) -> ToolResult:
     (found,) = find_tools((name,))
-    return asyncio.run(
-        found.run(ToolCall(id="1", name=name, arguments=json.dumps(arguments)), context=CONTEXT)
-    )
+    call = ToolCall(id="1", name=name, arguments=json.dumps(arguments))
+    return asyncio.run(found.run(call, context=CONTEXT))
 
 
-@pytest.mark.parametrize("one", ALL, ids=tool_names())
-class TestEveryTool:
-    def test_is_described_to_the_model(self, one: Tool):
-        assert one.schema.description == getdoc(one.function)
-        assert one.schema.parameters["type"] == "object"
-        assert all("description" in row or "enum" in row for row in properties(one).values())
-        assert one.samples
-
-    def test_schema_has_no_references_and_no_titles_of_its_own(self, one: Tool):
-        text = json.dumps(one.schema.parameters)
-        assert "$ref" not in text
-        assert '"title":' not in text
-
-    @pytest.mark.parametrize("arguments", ["{", "[]", "null", "7"])
-    def test_says_what_is_wrong_with_arguments(self, one: Tool, arguments):
-        call = ToolCall(id="1", name=one.schema.name, arguments=arguments)
-        with pytest.raises(ToolMistake, match="Wrong arguments for the tool"):
-            asyncio.run(one.run(call, context=CONTEXT))
+@every
+def test_a_tool_is_described_to_the_model(one: Tool):
+    schema: Any = one.schema.parameters
+    assert one.schema.description == getdoc(one.function)
+    assert list(schema["properties"]) == PARAMETERS[one.schema.name]
+    assert all("description" in row or "enum" in row for row in schema["properties"].values())
+    assert not {"$ref", '"title":'} & {*json.dumps(schema).split()}
 
 
-@pytest.mark.parametrize(("one", "sample"), SAMPLES)
-class TestEverySample:
-    def test_gives_the_model_a_text(self, one: Tool, sample):
-        assert run(one.schema.name, sample).text
-
-    def test_is_a_mistake_without_an_argument_that_it_needs(self, one: Tool, sample):
-        fields = one.arguments.model_fields
-        for missing in (name for name, field in fields.items() if field.is_required()):
+@every
+def test_a_sample_shows_an_artifact_and_needs_its_arguments(one: Tool):
+    assert one.samples
+    for sample in one.samples:
+        result = run(one.schema.name, sample)
+        assert result.text
+        assert [type(event) for event in result.events] == [MessageArtifact]
+        required = [
+            name for name, field in one.arguments.model_fields.items() if field.is_required()
+        ]
+        for missing in required:
             rest = {key: value for key, value in sample.items() if key != missing}
             with pytest.raises(ToolMistake, match=f"Wrong arguments .*{missing}: "):
                 run(one.schema.name, rest)
 
 
-def properties(one):
-    return one.schema.parameters["properties"]
-
-
-@pytest.mark.parametrize("name", PARAMETERS)
-def test_parameters_of_the_tools_are_those_of_the_interface(name):
-    (found,) = find_tools((name,))
-    assert list(properties(found)) == PARAMETERS[name]
-
-
-@pytest.mark.parametrize("name", PARAMETERS)
-def test_what_a_tool_shows_is_an_artifact(name):
-    (found,) = find_tools((name,))
-    (artifact,) = run(name, found.samples[0]).events
-    assert isinstance(artifact, MessageArtifact)
-
-
-def test_chart_types_are_listed_for_the_model():
-    (chart,) = find_tools(("chart",))
-    assert properties(chart)["type"]["enum"] == ["line", "bar", "scatter", "pie", "donut"]
+@every
+@pytest.mark.parametrize("arguments", ["{", "[]", "null", "7"])
+def test_arguments_that_are_not_an_object_are_a_mistake(one: Tool, arguments):
+    call = ToolCall(id="1", name=one.schema.name, arguments=arguments)
+    with pytest.raises(ToolMistake, match="Wrong arguments for the tool"):
+        asyncio.run(one.run(call, context=CONTEXT))
 
 
 @pytest.mark.parametrize(("kind", "x"), [("line", "name"), ("bar", "name"), ("scatter", "value")])
@@ -153,48 +124,31 @@ def test_unknown_tools_of_a_copilot_are_passed_over_and_doubles_offered_once():
     assert [one.schema.name for one in find_tools(("table", "magic", "table"))] == ["table"]
 
 
-def test_tool_is_made_of_a_typed_function():
+def test_a_tool_is_made_of_a_typed_function():
     @tool(samples=[])
-    async def greet(context: ToolContext, who: str, loudly: bool = False) -> ToolResult:
+    async def greet(context: ToolContext, title: str, loudly: bool = False) -> ToolResult:
         """Greets somebody."""
-        return ToolResult(f"{who}{'!' if loudly else '.'}")
+        return ToolResult(f"{title}{'!' if loudly else '.'}")
 
-    call = ToolCall(id="1", name="greet", arguments='{"who": "Ada", "more": 1}')
+    call = ToolCall(id="1", name="greet", arguments='{"title": "Ada", "more": 1}')
     assert asyncio.run(greet.run(call, context=CONTEXT)) == ToolResult("Ada.")
+    assert greet.schema.description == "Greets somebody."
     assert greet.schema.parameters == {
         "type": "object",
-        "properties": {"who": {"type": "string"}, "loudly": {"type": "boolean"}},
-        "required": ["who"],
+        "properties": {"title": {"type": "string"}, "loudly": {"type": "boolean"}},
+        "required": ["title"],
     }
 
 
-def test_parameter_called_title_is_kept_in_the_schema():
-    @tool(samples=[])
-    async def name(context: ToolContext, title: str, default: str) -> ToolResult:
-        """Names a thing."""
-        return ToolResult(title + default)
-
-    assert list(properties(name)) == ["title", "default"]
-    call = ToolCall(id="1", name="name", arguments='{"title": "a", "default": "b"}')
-    assert asyncio.run(name.run(call, context=CONTEXT)).text == "ab"
-
-
-def test_tool_without_parameters_takes_none():
+def test_a_tool_without_parameters_takes_none():
     @tool(samples=[])
     async def now(context: ToolContext) -> ToolResult:
         """Says the time."""
         return ToolResult("noon")
 
+    call = ToolCall(id="1", name="now", arguments="")
     assert now.schema.parameters == {"type": "object", "properties": {}}
-    assert asyncio.run(
-        now.run(ToolCall(id="1", name="now", arguments=""), context=CONTEXT)
-    ) == ToolResult("noon")
-
-
-def test_schema_of_widget_data_is_plain():
-    schema = schema_of(GetWidgetData)
-    assert schema["required"] == ["widgets"]
-    assert "$" not in json.dumps(schema)
+    assert asyncio.run(now.run(call, context=CONTEXT)) == ToolResult("noon")
 
 
 @pytest.mark.parametrize(
