@@ -18,12 +18,11 @@ from django.utils.functional import Promise
 
 from copilot_admin.audit.parties import name_of
 from copilot_admin.config.logs import without_secrets
-from protocol.json import Json, JsonObject
+from protocol.json import Json
 from protocol.redaction import is_secret_name, redact_text
 
 MAX_VALUE_CHARACTERS = 2000  # of one value that is kept whole
 CONTEXT_CHARACTERS = 100  # before and after the changed part of a longer value
-MAX_SIDE_CHARACTERS = 32_000  # of all values before, or after; further fields are kept as hashes
 MAX_NAME_CHARACTERS = 100  # longer keys are data, not names
 _ABSENT = object()
 # Names of encrypted or derived secrets, in addition to those that `protocol.redaction` knows.
@@ -63,7 +62,7 @@ def changes(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[
             was[name] = shown_old
         if new is not _ABSENT:
             now[name] = shown_new
-    return _dump_bounded(was), _dump_bounded(now)
+    return canonical(was), canonical(now)
 
 
 def canonical(value: Json) -> str:
@@ -114,19 +113,6 @@ def _field_value(row: Model, column: Any) -> object:
 def _describe(row: Model) -> str:
     name = name_of(row)
     return f"{name} ({row.pk})" if name else str(row.pk)
-
-
-def _dump_bounded(values: JsonObject) -> str:
-    text = canonical(values)
-    if len(text) <= MAX_SIDE_CHARACTERS:
-        return text
-    kept: dict[str, Json] = {}
-    left = MAX_SIDE_CHARACTERS
-    for name, value in values.items():
-        dumped = canonical(value)
-        left -= len(dumped) + len(name)
-        kept[name] = value if left > 0 else {"characters": len(dumped), "sha256": _sha256(dumped)}
-    return canonical(kept)
 
 
 def _show_pair(name: str, old: object, new: object) -> tuple[Json, Json]:

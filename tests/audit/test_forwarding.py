@@ -102,8 +102,7 @@ def test_entries_are_caught_up_after_an_outage(
 def test_a_call_is_bounded_and_the_next_one_continues(
     settings: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forwarding, "BATCH_ENTRIES", 2)
-    monkeypatch.setattr(forwarding, "MAX_BATCHES", 2)
+    monkeypatch.setattr(forwarding, "MAX_ENTRIES", 4)
     settings.AUDIT_LOG = "stdout"
     for _ in range(5):
         add()
