@@ -46,14 +46,12 @@ class Transition(StrEnum):
     CLOSE = "close"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlertState:
-    """State of a rule before an evaluation."""
-
-    is_open: bool = False
-    notified_at: datetime | None = None
-    good_since: datetime | None = None
-    is_muted: bool = False
+_EVENTS = {
+    Transition.OPEN: DeliveryEvent.OPENED,
+    Transition.NOTIFY: DeliveryEvent.OPENED,
+    Transition.REMIND: DeliveryEvent.REMINDER,
+    Transition.CLOSE: DeliveryEvent.CLOSED,
+}
 
 
 def is_bad(rule: AlertRule, kind: RuleKind, measured: Measurement) -> bool | None:
@@ -63,22 +61,24 @@ def is_bad(rule: AlertRule, kind: RuleKind, measured: Measurement) -> bool | Non
     return True if not kind.minimum_label or measured.basis >= rule.minimum else None
 
 
-def next_transition(bad: bool | None, state: AlertState, *, now: datetime) -> Transition:
-    """Return what changes about an alert. An undecided measurement changes nothing."""
+def next_transition(
+    bad: bool | None, alert: Alert | None, *, is_muted: bool, now: datetime
+) -> Transition:
+    """Return what changes about an open alert. An undecided measurement changes nothing."""
     if bad is None:
         return Transition.NONE
-    if not state.is_open:
+    if alert is None:
         return Transition.OPEN if bad else Transition.NONE
     if not bad:
-        if state.good_since is None:
+        if alert.good_since is None:
             return Transition.RECOVER
-        return Transition.CLOSE if now - state.good_since >= CLOSE_AFTER else Transition.NONE
-    if not state.is_muted:
-        if state.notified_at is None:
+        return Transition.CLOSE if now - alert.good_since >= CLOSE_AFTER else Transition.NONE
+    if not is_muted:
+        if alert.told_at is None:
             return Transition.NOTIFY
-        if now - state.notified_at >= REMINDER_AFTER:
+        if now - alert.told_at >= REMINDER_AFTER:
             return Transition.REMIND
-    return Transition.NONE if state.good_since is None else Transition.RELAPSE
+    return Transition.NONE if alert.good_since is None else Transition.RELAPSE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,41 +139,19 @@ def apply_evaluation(evaluation: Evaluation, now: datetime) -> Transition:
         if claimed.select_for_update(no_key=True).values_list("pk").first() is None:
             return Transition.NONE
         alert = Alert.objects.filter(rule=rule, closed_at=None).first()
-        state = AlertState(
-            is_open=alert is not None,
-            notified_at=alert.told_at if alert else None,
-            good_since=alert.good_since if alert else None,
-            is_muted=rule.muted_until is not None and rule.muted_until > now,
-        )
+        is_muted = rule.muted_until is not None and rule.muted_until > now
         bad = is_bad(rule, evaluation.kind, evaluation.measured)
-        transition = next_transition(bad, state, now=now)
-        if transition in (Transition.OPEN, Transition.NOTIFY, Transition.REMIND):
-            alert = alert or Alert(rule=rule, opened_at=now)
-            _notify(transition, alert, evaluation, now, is_muted=state.is_muted)
-        elif alert is not None:
-            _update(transition, alert, evaluation, now, is_muted=state.is_muted)
+        transition = next_transition(bad, alert, is_muted=is_muted, now=now)
+        if transition is not Transition.NONE:
+            alert = alert or Alert(opened_at=now)
+            _change(alert, transition, evaluation, now, is_muted=is_muted)
     return transition
 
 
-def _notify(
-    transition: Transition, alert: Alert, evaluation: Evaluation, now: datetime, *, is_muted: bool
+def _change(
+    alert: Alert, transition: Transition, evaluation: Evaluation, now: datetime, *, is_muted: bool
 ) -> None:
-    measured = evaluation.measured
-    alert.rule = evaluation.rule
-    alert.value, alert.sentence = measured.value, measured.sentence
-    alert.query = build_list_query(evaluation.scope, measured.query)
-    alert.good_since = None
-    alert.told_at = None if is_muted else now
-    alert.save()
-    if not is_muted:
-        reminds = transition is Transition.REMIND
-        event = DeliveryEvent.REMINDER if reminds else DeliveryEvent.OPENED
-        _create_message(event, alert, evaluation, now)
-
-
-def _update(
-    transition: Transition, alert: Alert, evaluation: Evaluation, now: datetime, *, is_muted: bool
-) -> None:
+    event = None if is_muted else _EVENTS.get(transition)
     match transition:
         case Transition.RECOVER:
             alert.good_since = now
@@ -181,19 +159,17 @@ def _update(
             alert.good_since = None
         case Transition.CLOSE:
             alert.closed_at = max(now, alert.opened_at)
+            if alert.told_at is None:  # recipients don't know that it opened
+                event = None
         case _:
-            return
+            alert.value, alert.sentence = evaluation.measured.value, evaluation.measured.sentence
+            alert.query = build_list_query(evaluation.scope, evaluation.measured.query)
+            alert.good_since = None
+            alert.told_at = None if is_muted else now
+    alert.rule = evaluation.rule
     alert.save()
-    # Recipients who never heard that it opened don't hear that it closed.
-    if transition is Transition.CLOSE and alert.told_at is not None and not is_muted:
-        alert.rule = evaluation.rule
-        _create_message(DeliveryEvent.CLOSED, alert, evaluation, now)
-
-
-def _create_message(
-    event: DeliveryEvent, alert: Alert, evaluation: Evaluation, now: datetime
-) -> None:
-    message = build_alert_message(
-        event, alert, kind=evaluation.kind, scope=evaluation.scope, now=now
-    )
-    create_deliveries(evaluation.rule, message, alert=alert)
+    if event is not None:
+        message = build_alert_message(
+            event, alert, kind=evaluation.kind, scope=evaluation.scope, now=now
+        )
+        create_deliveries(evaluation.rule, message, alert=alert)

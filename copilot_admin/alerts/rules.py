@@ -7,7 +7,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from django.contrib.auth.models import PermissionsMixin
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, TextChoices
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -39,29 +39,20 @@ def format_value(unit: Unit, value: Decimal) -> str:
     return plain
 
 
-class AlertWindow(StrEnum):
+class AlertWindow(TextChoices):
     """Period that a rule looks at: some hours that end now, or the current day or month."""
 
-    ONE_HOUR = "1h"
-    THREE_HOURS = "3h"
-    SIX_HOURS = "6h"
-    TWELVE_HOURS = "12h"
-    ONE_DAY = "24h"
-    ONE_WEEK = "7d"
-    TODAY = "day"
-    MONTH = "month"
+    ONE_HOUR = "1h", gettext_lazy("1 hour")
+    THREE_HOURS = "3h", gettext_lazy("3 hours")
+    SIX_HOURS = "6h", gettext_lazy("6 hours")
+    TWELVE_HOURS = "12h", gettext_lazy("12 hours")
+    ONE_DAY = "24h", gettext_lazy("24 hours")
+    ONE_WEEK = "7d", gettext_lazy("7 days")
+    TODAY = "day", gettext_lazy("a day (UTC)")
+    MONTH = "month", gettext_lazy("a month (UTC)")
 
 
-WINDOW_LABELS: Mapping[str, str | Promise] = {
-    AlertWindow.ONE_HOUR: gettext_lazy("1 hour"),
-    AlertWindow.THREE_HOURS: gettext_lazy("3 hours"),
-    AlertWindow.SIX_HOURS: gettext_lazy("6 hours"),
-    AlertWindow.TWELVE_HOURS: gettext_lazy("12 hours"),
-    AlertWindow.ONE_DAY: gettext_lazy("24 hours"),
-    AlertWindow.ONE_WEEK: gettext_lazy("7 days"),
-    AlertWindow.TODAY: gettext_lazy("a day (UTC)"),
-    AlertWindow.MONTH: gettext_lazy("a month (UTC)"),
-}
+WINDOW_LABELS: Mapping[str, str | Promise] = dict(AlertWindow.choices)
 _WINDOW_HOURS = dict(zip(AlertWindow, (1, 3, 6, 12, 24, 7 * 24), strict=False))
 UP_TO_ONE_DAY = tuple(AlertWindow)[:5]
 

@@ -7,7 +7,6 @@ from django.db import IntegrityError, transaction
 import pytest
 
 from copilot_admin.alerts.evaluation import (
-    AlertState,
     Transition,
     apply_evaluation,
     claim_due_rule,
@@ -59,31 +58,31 @@ def test_a_value_is_bad_at_its_threshold_if_the_sample_is_large_enough(
     assert is_bad(rule, RULE_KINDS[kind], measured) is expected
 
 
-def opened(**changes) -> AlertState:
-    return AlertState(is_open=True, **changes)
+def opened(**changes) -> Alert:
+    return Alert(opened_at=NOON, **changes)
 
 
 @pytest.mark.parametrize(
-    ("bad", "state", "expected"),
+    ("bad", "alert", "is_muted", "expected"),
     [
-        (False, AlertState(), Transition.NONE),
-        (None, AlertState(), Transition.NONE),
-        (True, AlertState(), Transition.OPEN),
-        (True, AlertState(is_muted=True), Transition.OPEN),
-        (True, opened(), Transition.NOTIFY),
-        (True, opened(is_muted=True), Transition.NONE),
-        (True, opened(notified_at=NOON - DAY + MINUTE), Transition.NONE),
-        (True, opened(notified_at=NOON - DAY), Transition.REMIND),
-        (True, opened(notified_at=NOON - DAY, is_muted=True), Transition.NONE),
-        (True, opened(notified_at=NOON, good_since=NOON - MINUTE), Transition.RELAPSE),
-        (False, opened(notified_at=NOON), Transition.RECOVER),
-        (False, opened(good_since=NOON - 14 * MINUTE), Transition.NONE),
-        (False, opened(good_since=NOON - 15 * MINUTE), Transition.CLOSE),
-        (None, opened(good_since=NOON - HOUR), Transition.NONE),
+        (False, None, False, Transition.NONE),
+        (None, None, False, Transition.NONE),
+        (True, None, False, Transition.OPEN),
+        (True, None, True, Transition.OPEN),
+        (True, opened(), False, Transition.NOTIFY),
+        (True, opened(), True, Transition.NONE),
+        (True, opened(told_at=NOON - DAY + MINUTE), False, Transition.NONE),
+        (True, opened(told_at=NOON - DAY), False, Transition.REMIND),
+        (True, opened(told_at=NOON - DAY), True, Transition.NONE),
+        (True, opened(told_at=NOON, good_since=NOON - MINUTE), False, Transition.RELAPSE),
+        (False, opened(told_at=NOON), False, Transition.RECOVER),
+        (False, opened(good_since=NOON - 14 * MINUTE), False, Transition.NONE),
+        (False, opened(good_since=NOON - 15 * MINUTE), False, Transition.CLOSE),
+        (None, opened(good_since=NOON - HOUR), False, Transition.NONE),
     ],
 )
-def test_a_transition_follows_from_value_and_state(bad, state, expected):
-    assert next_transition(bad, state, now=NOON) is expected
+def test_a_transition_follows_from_value_and_alert(bad, alert, is_muted, expected):
+    assert next_transition(bad, alert, is_muted=is_muted, now=NOON) is expected
 
 
 def events() -> list[str]:
