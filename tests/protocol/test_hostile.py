@@ -14,7 +14,7 @@ from protocol.functions import sources_of
 from protocol.models import CallMessage, Generation, Query, ResultMessage
 from protocol.parsing import UnusableQuery, parse_query
 from protocol.strict_json import MalformedJson
-from tests.protocol.seeds import SEEDS, SPACED_OUT_ONE
+from tests.protocol.published import REQUESTS, SPACED_OUT_ONE
 
 FULL = {
     "messages": [
@@ -65,7 +65,7 @@ FULL = {
     "selected_skills": [{"slug": "s"}],
     "api_keys": {"openai_api_key": "k"},
 }
-BODIES: list[dict[str, Any]] = [FULL, SPACED_OUT_ONE, *(seed.body for seed in SEEDS)]
+BODIES: list[dict[str, Any]] = [FULL, SPACED_OUT_ONE, *(one.body for one in REQUESTS)]
 SWAPS: list[Any] = [
     *(None, True, 0, -1.5, 10**30, "", "text", "\x00\ud800", [], [[]], [None], {}, {"": None}),
     *([{"content": {}}], {"content": []}, {"items": [{"url": 5}]}, {"function": ["f"]}),

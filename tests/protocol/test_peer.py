@@ -53,7 +53,7 @@ from protocol.parsing import parse_query
 from protocol.serializers import serialize
 from protocol.sse import encode
 from tests.protocol.examples import EXAMPLES
-from tests.protocol.seeds import NEWS_UUID
+from tests.protocol.published import NEWS_UUID
 from tests.protocol.test_manifest import FULL
 
 PEER_EVENTS = {

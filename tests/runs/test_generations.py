@@ -11,7 +11,7 @@ from copilot_admin.models import Node, Outcome, Run, Turn
 from protocol.models import Generation
 from tests.agent.scripted import ScriptedProvider, text
 from tests.factories import make_published
-from tests.protocol.seeds import SEEDS, Seed
+from tests.protocol.published import REQUESTS, PublishedRequest
 from tests.streams import read
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -39,18 +39,20 @@ def selected(body: dict[str, Any]) -> list[dict[str, Any]]:
     return widgets if isinstance(widgets, list) else widgets.get("primary", [])
 
 
-def wants_data(seed: Seed) -> bool:
+def wants_data(example: PublishedRequest) -> bool:
     """Whether a selected widget's data is neither asked for yet nor sent along as context."""
-    context = {item["uuid"] for item in seed.body.get("context") or []}
-    missing = [widget for widget in selected(seed.body) if widget.get("uuid") not in context]
-    return bool(missing) and seed.body["messages"][-1]["role"] == "human"
+    context = {item["uuid"] for item in example.body.get("context") or []}
+    missing = [widget for widget in selected(example.body) if widget.get("uuid") not in context]
+    return bool(missing) and example.body["messages"][-1]["role"] == "human"
 
 
-def next_leg(seed: Seed, body: dict[str, Any], call: dict[str, Any]) -> dict[str, Any]:
+def next_leg(
+    example: PublishedRequest, body: dict[str, Any], call: dict[str, Any]
+) -> dict[str, Any]:
     """What a client of this generation sends after it has carried out a call."""
     echo = {"role": "ai", "content": json.dumps(call)}
     result: dict[str, Any] = {"role": "tool", "function": call["function"]}
-    match seed.generation:
+    match example.generation:
         case Generation.ONE:
             result["data"] = {"content": "AAPL costs 150.75"}
         case Generation.TWO:
@@ -75,16 +77,16 @@ def next_leg(seed: Seed, body: dict[str, Any], call: dict[str, Any]) -> dict[str
     return {**body, "messages": [*body["messages"], echo, result]}
 
 
-def check_call(seed: Seed, call: dict[str, Any], *, leg: int) -> None:
+def check_call(example: PublishedRequest, call: dict[str, Any], *, leg: int) -> None:
     assert call["function"] == "get_widget_data"
     assert call["extra_state"]
     arguments = call["input_arguments"]
-    match seed.generation:
+    match example.generation:
         case Generation.ONE:
-            assert arguments == {"widget_uuid": selected(seed.body)[leg]["uuid"]}
+            assert arguments == {"widget_uuid": selected(example.body)[leg]["uuid"]}
             assert call["copilot_function_call_arguments"]
         case Generation.TWO:
-            ids = [widget["widget_id"] for widget in selected(seed.body)]
+            ids = [widget["widget_id"] for widget in selected(example.body)]
             assert [source["id"] for source in arguments["data_sources"]] == ids
             assert call["copilot_function_call_arguments"]["data_sources"]
         case Generation.THREE:
@@ -96,36 +98,39 @@ def check_call(seed: Seed, call: dict[str, Any], *, leg: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "seed",
-    [seed for seed in SEEDS if not wants_data(seed)],
-    ids=lambda seed: f"{seed.generation}-{seed.name}",
+    "example",
+    [example for example in REQUESTS if not wants_data(example)],
+    ids=lambda example: f"{example.generation}-{example.name}",
 )
-def test_an_example_that_brings_its_data_is_answered(seed, provider):
-    events = read(AsyncClient(), path_for(seed.generation), seed.body)
+def test_an_example_that_brings_its_data_is_answered(example, provider):
+    events = read(AsyncClient(), path_for(example.generation), example.body)
     assert events == [("copilotMessageChunk", {"delta": ANSWER})]
     MessageChunkSSEData.model_validate(events[0][1])
     run = Run.objects.get()
-    assert (run.outcome, run.generation) == (Outcome.COMPLETED, seed.generation)
+    assert (run.outcome, run.generation) == (Outcome.COMPLETED, example.generation)
 
 
 @pytest.mark.parametrize(
-    "seed",
-    [seed for seed in SEEDS if wants_data(seed)],
-    ids=lambda seed: f"{seed.generation}-{seed.name}",
+    "example",
+    [example for example in REQUESTS if wants_data(example)],
+    ids=lambda example: f"{example.generation}-{example.name}",
 )
-def test_an_example_with_a_widget_is_asked_for_data_and_then_answered(seed, provider):
-    path = path_for(seed.generation)
-    body, legs = seed.body, len(selected(seed.body)) if seed.generation is Generation.ONE else 1
+def test_an_example_with_a_widget_is_asked_for_data_and_then_answered(example, provider):
+    path = path_for(example.generation)
+    body, legs = (
+        example.body,
+        len(selected(example.body)) if example.generation is Generation.ONE else 1,
+    )
     for leg in range(legs):  # generation 1 asks for one widget at a time
         ((name, call),) = read(AsyncClient(), path, body, x_trace_id="chat-1")
         assert name == "copilotFunctionCall"
-        check_call(seed, call, leg=leg)
-        body = next_leg(seed, body, call)
+        check_call(example, call, leg=leg)
+        body = next_leg(example, body, call)
     events = read(AsyncClient(), path, body, x_trace_id="chat-1")
     assert "".join(data["delta"] for _, data in events) == ANSWER
     assert "150.75" in str(provider.calls[0].messages)
     runs = Run.objects.order_by("started_at")
-    assert [run.generation for run in runs] == [seed.generation] * (legs + 1)
+    assert [run.generation for run in runs] == [example.generation] * (legs + 1)
     turn = Turn.objects.get()
     assert (turn.state, turn.runs.count()) == ("done", legs + 1)
     kinds = list(Node.objects.order_by("depth").values_list("kind", flat=True))

@@ -1,4 +1,4 @@
-"""Every example of the sources is read, answered or written as the sources say."""
+"""Every published example is read, answered or written as its document says."""
 
 import json
 from typing import Any
@@ -20,37 +20,37 @@ from protocol.models import (
 from protocol.parsing import parse_query
 from protocol.serializers import serialize
 from protocol.sse import decode, encode, encode_chunk
-from tests.protocol import seeds
-from tests.protocol.seeds import SEEDS, Seed
+from tests.protocol import published
+from tests.protocol.published import REQUESTS, PublishedRequest, request_of
+
+PRICES = request_of(Generation.ONE, "example, second leg").body["messages"][2]["data"]["content"]
 
 
-def seed_of(generation: Generation, name: str) -> Seed:
-    return next(one for one in SEEDS if (one.generation, one.name) == (generation, name))
-
-
-@pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: f"{seed.generation.value}: {seed.name}")
-class TestEverySeed:
-    def test_is_read_in_its_generation_without_a_note(self, seed: Seed):
-        query = parse_query(seed.bytes)
-        assert query.generation is seed.generation
+@pytest.mark.parametrize(
+    "request_", REQUESTS, ids=lambda one: f"{one.generation.value}: {one.name}"
+)
+class TestEveryRequest:
+    def test_is_read_in_its_generation_without_a_note(self, request_: PublishedRequest):
+        query = parse_query(request_.bytes)
+        assert query.generation is request_.generation
         assert query.notes == ()
 
-    def test_keeps_every_message(self, seed: Seed):
-        assert len(parse_query(seed.bytes).messages) == len(seed.body["messages"])
+    def test_keeps_every_message(self, request_: PublishedRequest):
+        assert len(parse_query(request_.bytes).messages) == len(request_.body["messages"])
 
-    def test_means_the_same_when_given_as_an_object(self, seed: Seed):
-        assert parse_query(seed.body) == parse_query(seed.bytes)
+    def test_means_the_same_when_given_as_an_object(self, request_: PublishedRequest):
+        assert parse_query(request_.body) == parse_query(request_.bytes)
 
-    def test_shape_wins_over_a_wrong_hint(self, seed: Seed):
+    def test_shape_wins_over_a_wrong_hint(self, request_: PublishedRequest):
         for hint in Generation:
-            assert parse_query(seed.bytes, hint=hint).generation is seed.generation
+            assert parse_query(request_.bytes, hint=hint).generation is request_.generation
 
-    def test_says_what_was_mended(self, seed: Seed):
-        assert seed.mended
+    def test_says_what_was_changed(self, request_: PublishedRequest):
+        assert request_.changed
 
 
 def test_conversation_of_three_messages_is_read():
-    assert parse_query(seed_of(Generation.ONE, "multiple messages").bytes).messages == (
+    assert parse_query(request_of(Generation.ONE, "multiple messages").bytes).messages == (
         HumanMessage("Hi there."),
         AiMessage("Hi there, I'm a copilot. How are you?"),
         HumanMessage("I'm fine, thank you. What is the weather in Tokyo?"),
@@ -58,38 +58,36 @@ def test_conversation_of_three_messages_is_read():
 
 
 def test_generation_one_context_is_widget_data():
-    items = parse_query(seed_of(Generation.ONE, "context").bytes).context
+    items = parse_query(request_of(Generation.ONE, "context").bytes).context
     assert [item.name for item in items] == ["Analyst Estimates", "Earnings Transcripts"]
     assert items[0].data == SourceData((DataItem(content="<data>"),))
     assert items[1].metadata["source"] == "Intrinio"
 
 
 def test_generation_one_second_leg_is_a_call_and_its_result():
-    query = parse_query(seed_of(Generation.ONE, "example, second leg").bytes)
-    arguments = {"widget_uuid": seeds.HISTORICAL_UUID}
+    query = parse_query(request_of(Generation.ONE, "example, second leg").bytes)
+    arguments = {"widget_uuid": published.HISTORICAL_UUID}
     assert query.messages[1:] == (
         CallMessage("get_widget_data", arguments),
-        ResultMessage(
-            "get_widget_data", arguments, (SourceData((DataItem(content=seeds.PRICES),)),)
-        ),
+        ResultMessage("get_widget_data", arguments, (SourceData((DataItem(content=PRICES),)),)),
     )
-    assert [widget.uuid for widget in query.widgets.primary] == [seeds.HISTORICAL_UUID]
+    assert [widget.uuid for widget in query.widgets.primary] == [published.HISTORICAL_UUID]
 
 
 def test_spaces_of_the_translation_do_not_hide_the_message():
-    query = parse_query(seeds.SPACED_OUT_ONE)
+    query = parse_query(published.SPACED_OUT_ONE)
     assert query.generation is Generation.ONE
     assert query.question == HumanMessage(" What is the current stock price of AAPL? ")
     assert len(query.widgets.primary) == 1
 
 
 def test_generation_two_second_leg_is_a_call_and_its_result():
-    query = parse_query(seed_of(Generation.TWO, "example, second leg").bytes)
+    query = parse_query(request_of(Generation.TWO, "example, second leg").bytes)
     call, result = query.messages[1:]
     assert isinstance(call, CallMessage)
     assert isinstance(result, ResultMessage)
     assert call.extra == {
-        "copilot_function_call_arguments": seeds.HISTORICAL_CALL_TWO[
+        "copilot_function_call_arguments": published.HISTORICAL_CALL_TWO[
             "copilot_function_call_arguments"
         ]
     }
@@ -97,11 +95,11 @@ def test_generation_two_second_leg_is_a_call_and_its_result():
         origin="openbb_api", id="historical_stock_price", input_args={"symbol": "AAPL"}
     )
     assert sources_of(call) == sources_of(result) == (asked,)
-    assert result.data == (SourceData((DataItem(content=seeds.PRICES),)),)
+    assert result.data == (SourceData((DataItem(content=PRICES),)),)
 
 
 def test_generation_two_widgets_have_arguments():
-    widgets = parse_query(seed_of(Generation.TWO, "widgets").bytes).widgets
+    widgets = parse_query(request_of(Generation.TWO, "widgets").bytes).widgets
     assert [widget.input_args() for widget in widgets.all()] == [
         {"ticker": "TSLA"},
         {"ticker": "AAPL", "period": "TTM"},
@@ -110,7 +108,7 @@ def test_generation_two_widgets_have_arguments():
 
 
 def test_generation_three_second_leg_is_a_call_and_its_result():
-    query = parse_query(seed_of(Generation.THREE, "second leg").bytes)
+    query = parse_query(request_of(Generation.THREE, "second leg").bytes)
     result = query.messages[2]
     assert isinstance(result, ResultMessage)
     assert result.data == (
@@ -124,13 +122,13 @@ def test_generation_three_second_leg_is_a_call_and_its_result():
         ),
     )
     assert result.extra_state == {
-        "copilot_function_call_arguments": {"widget_uuid": seeds.NEWS_UUID}
+        "copilot_function_call_arguments": {"widget_uuid": published.NEWS_UUID}
     }
     assert query.workspace_options == {"deep-research": True, "model": "gpt-4o"}
 
 
 @pytest.mark.parametrize("generation", Generation)
-@pytest.mark.parametrize("deltas", [seeds.HI, seeds.PRICE_ANSWER])
+@pytest.mark.parametrize("deltas", [published.HI, published.PRICE_ANSWER])
 def test_chunks_are_written_as_in_the_sources(generation: Generation, deltas: list[str]):
     expected = b"".join(
         b'event: copilotMessageChunk\ndata: {"delta":"%b"}\n\n' % delta.encode() for delta in deltas
@@ -142,23 +140,23 @@ def test_chunks_are_written_as_in_the_sources(generation: Generation, deltas: li
 
 
 def test_generation_one_call_holds_what_the_source_shows():
-    arguments = get_widget_data_call([DataSource(widget_uuid=seeds.QUOTE_UUID)])
+    arguments = get_widget_data_call([DataSource(widget_uuid=published.QUOTE_UUID)])
     call = FunctionCall(function="get_widget_data", input_arguments=arguments)
     [(name, data)] = serialize(call, Generation.ONE)
     assert name == "copilotFunctionCall"
     assert data == {
-        **seeds.CALL_ONE,
-        "copilot_function_call_arguments": {"widget_uuid": seeds.QUOTE_UUID},
+        **published.CALL_ONE,
+        "copilot_function_call_arguments": {"widget_uuid": published.QUOTE_UUID},
     }
 
 
-@pytest.mark.parametrize("shown", [seeds.CALL_TWO, seeds.HISTORICAL_CALL_TWO])
+@pytest.mark.parametrize("shown", [published.CALL_TWO, published.HISTORICAL_CALL_TWO])
 def test_generation_two_call_is_what_the_source_shows(shown: dict):
     call = FunctionCall(function="get_widget_data", input_arguments=shown["input_arguments"])
     assert serialize(call, Generation.TWO) == (("copilotFunctionCall", shown),)
 
 
-@pytest.mark.parametrize("shown", [seeds.COPILOTS_JSON_ONE, seeds.COPILOTS_JSON_TWO])
+@pytest.mark.parametrize("shown", [published.COPILOTS_JSON_ONE, published.COPILOTS_JSON_TWO])
 def test_our_copilots_json_has_every_member_that_the_sources_show(shown: dict):
     [(slug, entry)] = shown.items()
     card = CopilotCard(
