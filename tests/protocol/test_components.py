@@ -1,7 +1,6 @@
 """Content, messages and merging of components; the vectors bear the specification's numbers."""
 
 from itertools import pairwise
-import json
 from typing import Any
 
 from hypothesis import given
@@ -17,7 +16,6 @@ from protocol.components import (
     ContractBreach,
     Message,
     OutputRole,
-    VisibleScope,
     collect,
     create_output,
     create_outputs,
@@ -52,57 +50,142 @@ def references(title: str) -> ComponentOutput:
     return create_output("references", {"title": title})
 
 
-def test_vector_1_pieces_of_a_text_become_one():
-    outputs = [text("Hel"), text("lo")]
-    assert seen(merge(outputs)) == [("text", "", {"info": "Hello"})]
-    assert seen(collect(outputs)) == [("text", "", {"info": "Hel"}), ("text", "", {"info": "lo"})]
+MERGED: dict[str, tuple[list[ComponentOutput], list[tuple[str, str, dict[str, Any]]]]] = {
+    "1 pieces of a text become one": (
+        [text("Hel"), text("lo")],
+        [("text", "", {"info": "Hello"})],
+    ),
+    "2 references stand side by side": (
+        [references("A"), references("B")],
+        [("references", "", {"title": "A"}), ("references", "", {"title": "B"})],
+    ),
+    "3 a group stands where its first element stood": (
+        [references("A"), text("x"), references("B")],
+        [
+            ("references", "", {"title": "A"}),
+            ("references", "", {"title": "B"}),
+            ("text", "", {"info": "x"}),
+        ],
+    ),
+    "4 names keep streams apart": (
+        [text("a", name="part1"), text("b", name="part2"), text("c", name="part1")],
+        [("text", "part1", {"info": "ac"}), ("text", "part2", {"info": "b"})],
+    ),
+    "6 code is one program": (
+        [create_output("code", "a=1\n"), text("done"), create_output("code", "b=2\n")],
+        [("code", "", {"code": "a=1\nb=2\n"}), ("text", "", {"info": "done"})],
+    ),
+    "7 every link stays": (
+        [
+            create_outputs([create_output("urls", "u1"), create_output("urls", "u2")]),
+            create_output("urls", "u3"),
+        ],
+        [("urls", "", {"url": url}) for url in ("u1", "u2", "u3")],
+    ),
+    "12 the last progress remains": (
+        [
+            create_output("progress", {"progress": 0.2, "message": "start"}),
+            create_output("progress", {"progress": 1.0, "message": "done"}),
+            text("ok"),
+        ],
+        [("progress", "", {"progress": 1.0, "message": "done"}), ("text", "", {"info": "ok"})],
+    ),
+    "the last plan remains": (
+        [create_output("plan", {"goal": "a", "tasks": [{}]}), create_output("plan", {"goal": "b"})],
+        [("plan", "", {"goal": "b"})],
+    ),
+    "13 both older names of thoughts are one type": (
+        [create_output("reasoning_content", "hm"), create_output("tought", "m"), text("42")],
+        [("thought", "", {"info": "hmm"}), ("text", "", {"info": "42"})],
+    ),
+    "14 no scope means everybody": (
+        [
+            text("x", visible_scope=""),
+            text("y", visible_scope="all"),
+            text("z", visible_scope=None),
+        ],
+        [("text", "", {"info": "xyz"})],
+    ),
+    "18 other keys of a text are kept, later ones win": (
+        [
+            create_output("text", {"info": "a", "lang": "en"}),
+            create_output("text", {"info": "b", "lang": "fr", "q": 1}),
+        ],
+        [("text", "", {"info": "ab", "lang": "fr", "q": 1})],
+    ),
+}
 
 
-def test_vector_2_references_stand_side_by_side():
-    assert seen(merge([references("A"), references("B")])) == [
-        ("references", "", {"title": "A"}),
-        ("references", "", {"title": "B"}),
-    ]
+@pytest.mark.parametrize(("outputs", "expected"), MERGED.values(), ids=MERGED)
+def test_outputs_are_merged_as_in_the_vectors(outputs: list, expected: list):
+    assert seen(merge(outputs)) == expected
+    assert merge([merge(outputs)]) == merge(outputs)
 
 
-def test_vector_3_a_group_stands_where_its_first_element_stood():
-    assert seen(merge([references("A"), text("x"), references("B")])) == [
-        ("references", "", {"title": "A"}),
-        ("references", "", {"title": "B"}),
-        ("text", "", {"info": "x"}),
-    ]
+FILES = [
+    create_output("files", {"filename": name, "url": ""}, visible_scope=scope)
+    for name, scope in (("a.csv", "user"), ("b.csv", "all"))
+]
+FOR_MODELS: dict[str, tuple[list[ComponentOutput], list[str]]] = {
+    "5 scopes keep readers apart": (
+        [text("for model", visible_scope="llm"), text("", visible_scope="user"), text("both")],
+        ["for model", "both"],
+    ),
+    "11 nothing": ([], [""]),
+    "12 progress is not for models": (
+        [create_output("progress", {"progress": 0.2}), text("ok")],
+        ["ok"],
+    ),
+    "13 thoughts are not for models": ([create_output("thought", "hm"), text("42")], ["42"]),
+    "16 charts and JSON are one line each": (
+        [
+            create_output("chart", {"type": "line", "data": '[{"x":1,"y":2}]'}, name="c"),
+            create_output("json", '{"n": 1}'),
+            create_output("json", '{"n": 2}'),
+        ],
+        [
+            r'{"type": "chart", "name": "c", "text": '
+            r'{"type": "line", "data": "[{\"x\":1,\"y\":2}]"}}',
+            r'{"type": "json", "text": {"data": "{\"n\": 1}"}}',
+            r'{"type": "json", "text": {"data": "{\"n\": 2}"}}',
+        ],
+    ),
+    "17 files of the user alone are not for models": (
+        FILES,
+        ['{"type": "files", "text": {"filename": "b.csv"}}'],
+    ),
+    "19 pictures without their bytes": (
+        [
+            text("copy verbatim", visible_scope="llm"),
+            create_output("image", {"filename": "", "url": "u", "base64": "AA"}, name="link"),
+            create_output("urls", "j", name="jump_link_url"),
+        ],
+        [
+            "copy verbatim",
+            '{"type": "image", "name": "link", "text": {"url": "u", "mime_type": "jpeg"}}',
+            '{"type": "urls", "name": "jump_link_url", "text": {"url": "j"}}',
+        ],
+    ),
+}
 
 
-def test_vector_4_names_keep_streams_apart():
-    outputs = [text("a", name="part1"), text("b", name="part2"), text("c", name="part1")]
-    assert seen(merge(outputs)) == [
-        ("text", "part1", {"info": "ac"}),
-        ("text", "part2", {"info": "b"}),
-    ]
+@pytest.mark.parametrize(("outputs", "lines"), FOR_MODELS.values(), ids=FOR_MODELS)
+def test_model_reads_what_is_meant_for_it(outputs: list, lines: list[str]):
+    assert llm_text(merge(outputs)).split("\n") == lines
 
 
-def test_vector_5_scopes_keep_readers_apart():
-    merged = merge(
-        [text("for model", visible_scope="llm"), text("", visible_scope="user"), text("both")]
-    )
-    assert len(merged.content) == 3
-    assert llm_text(merged.content) == "for model\nboth"
-    assert [one.text.model_dump()["info"] for one in for_user(merged.content)] == ["", "both"]
-    assert len(for_llm(merged.content)) == 2
+def test_views_of_an_output_are_those_of_its_content():
+    output = create_outputs([text("m", visible_scope="llm"), text("u", visible_scope="user")])
+    model, user = output.content
+    assert (for_llm(output), for_user(output), llm_text(output)) == ((model,), (user,), "m")
+    assert (for_llm(output.content), for_user(output.content)) == ((model,), (user,))
 
 
-def test_vector_6_code_is_one_program():
-    outputs = [create_output("code", "a=1\n"), text("done"), create_output("code", "b=2\n")]
-    assert seen(merge(outputs)) == [
-        ("code", "", {"code": "a=1\nb=2\n"}),
-        ("text", "", {"info": "done"}),
-    ]
-
-
-def test_vector_7_every_link_stays():
-    both = create_outputs([create_output("urls", "u1"), create_output("urls", "u2")])
-    merged = merge([both, create_output("urls", "u3")])
-    assert seen(merged) == [("urls", "", {"url": url}) for url in ("u1", "u2", "u3")]
+def test_vector_10_the_last_role_wins_and_collecting_keeps_every_piece():
+    outputs = [text("a", role="tool"), text("b", role="assistant")]
+    assert merge(outputs).role is OutputRole.ASSISTANT
+    assert len(collect(outputs).content) == 2
+    assert merge([]).to_json() == collect([]).to_json() == {"role": "tool", "content": []}
 
 
 def test_usage_may_be_a_list():
@@ -111,11 +194,15 @@ def test_usage_may_be_a_list():
     large = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9, "name": "large"}
     output = text("x", usage=[small, large])
     assert output.to_json()["content"][0]["usage"] == [small, large]
-    assert ComponentOutput.model_validate(output.to_json()) == output
     merged = merge([text("a"), output, text("b", usage=None)])
     assert merged.content[0].usage == [small, large]
     assert total_usage(merged) == tuple({"name": "", **one} for one in (small, large))
-    assert one_usage(merged)["total_tokens"] == 15
+    assert one_usage(merged) == {
+        "prompt_tokens": 12,
+        "completion_tokens": 3,
+        "total_tokens": 15,
+        "name": "small, large",
+    }
 
 
 @pytest.mark.parametrize("usage", ["ten", 5, ["ten"], [5]])
@@ -124,131 +211,31 @@ def test_usage_is_no_text_and_no_number(usage):
         text("x", usage=usage)
 
 
-def test_vector_8_the_last_usage_counts():
+def test_vectors_8_and_15_last_usage_counts_and_raw_data_is_updated():
     counted = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7, "name": "m"}
     for outputs in (
-        [text("a", usage={}), text("b", usage=counted)],
-        [text("a", usage=counted), text("b")],
+        [text("a", usage={}, raw_data={"i": 1, "k": "x"}), text("b", usage=counted)],
+        [text("a", usage=counted, raw_data={"i": 0, "k": "x"}), text("b", raw_data={"i": 1})],
     ):
         (content,) = merge(outputs).content
         assert (content.text.model_dump(), content.usage) == ({"info": "ab"}, counted)
+        assert content.raw_data == {"i": 1, "k": "x"}
 
 
-def test_vector_9_the_whole_begins_with_the_first_and_ends_with_the_last():
-    def timed(begin: object, end: object) -> ComponentOutput:
-        return text("x", metrics={"begin_timestamp": begin, "end_timestamp": end})
-
-    (content,) = merge([timed(10, 11), timed(10.5, 14)]).content
-    assert content.metrics == {"begin_timestamp": 10, "end_timestamp": 14}
-    (content,) = merge([timed(10, 14), timed(11, 12)]).content
-    assert content.metrics == {"begin_timestamp": 10, "end_timestamp": 14}
-    (content,) = merge([timed(10, 11), timed(9, "soon")]).content
-    assert content.metrics == {"begin_timestamp": 9, "end_timestamp": "soon"}
-
-
-def test_vector_10_the_last_role_wins():
-    assert merge([text("a", role="tool"), text("b", role="assistant")]).role is OutputRole.ASSISTANT
-
-
-def test_vector_11_nothing_merges_to_nothing():
-    assert merge([]).to_json() == {"role": "tool", "content": []}
-    assert llm_text(merge([]).content) == ""
-
-
-def test_vector_12_of_progress_the_last_remains():
-    merged = merge(
-        [
-            create_output("progress", {"progress": 0.2, "message": "start"}, raw_data={"n": 1}),
-            create_output("progress", {"progress": 1.0, "message": "done"}),
-            text("ok"),
-        ]
-    )
-    assert seen(merged) == [
-        ("progress", "", {"progress": 1.0, "message": "done"}),
-        ("text", "", {"info": "ok"}),
-    ]
-    assert merged.content[0].raw_data == {"n": 1}
-    assert llm_text(merged.content) == "ok"
-
-
-def test_vector_13_both_older_names_of_thoughts_are_one_type():
-    outputs = [
-        create_output("reasoning_content", "hm"),
-        create_output("tought", "m"),
-        text("42"),
-    ]
-    merged = merge(outputs)
-    assert seen(merged) == [("thought", "", {"info": "hmm"}), ("text", "", {"info": "42"})]
-    assert llm_text(merged.content) == "42"
-
-
-@pytest.mark.parametrize("nobody", ["", None])
-def test_vector_14_no_scope_means_everybody(nobody: str | None):
-    assert seen(merge([text("x", visible_scope=nobody), text("y", visible_scope="all")])) == [
-        ("text", "", {"info": "xy"})
-    ]
-
-
-def test_vector_15_raw_data_is_updated():
-    (content,) = merge([text("", raw_data={"i": 1, "k": "x"}), text("", raw_data={"i": 2})]).content
-    assert content.raw_data == {"i": 2, "k": "x"}
-
-
-def test_vector_16_a_model_reads_charts_and_json_as_one_line_each():
-    data = '[{"x": 1, "y": 2}]'.replace(": ", ":").replace(", ", ",")
-    merged = merge(
-        [
-            create_output("chart", {"type": "line", "data": data}, name="c"),
-            create_output("json", '{"n": 1}'),
-            create_output("json", '{"n": 2}'),
-        ]
-    )
-    lines = llm_text(merged.content).split("\n")
-    assert lines[0] == (
-        r'{"type": "chart", "name": "c", "text": '
-        r'{"type": "line", "data": "[{\"x\":1,\"y\":2}]"}}'
-    )
-    assert [json.loads(line) for line in lines[1:]] == [
-        {"type": "json", "text": {"data": '{"n": 1}'}},
-        {"type": "json", "text": {"data": '{"n": 2}'}},
-    ]
-
-
-def test_vector_17_a_model_is_told_of_files_that_are_not_the_users_alone():
-    def file(name: str, scope: str) -> ComponentOutput:
-        return create_output("files", {"filename": name, "url": ""}, visible_scope=scope)
-
-    merged = merge([file("a.csv", "user"), file("b.csv", "all")])
-    assert len(merged.content) == 2
-    assert llm_text(merged.content) == '{"type": "files", "text": {"filename": "b.csv"}}'
-
-
-def test_vector_18_other_keys_of_a_text_are_kept_the_later_ones_win():
-    merged = merge(
-        [
-            create_output("text", {"info": "a", "lang": "en"}),
-            create_output("text", {"info": "b", "lang": "fr", "q": 1}),
-        ]
-    )
-    assert seen(merged) == [("text", "", {"info": "ab", "lang": "fr", "q": 1})]
-
-
-def test_vector_19_a_drawing_keeps_its_order():
-    merged = merge(
-        [
-            text("copy verbatim", visible_scope="llm"),
-            create_output(
-                "image", {"filename": "", "url": "u", "base64": "AA"}, name="img_link_url"
-            ),
-            create_output("urls", "j", name="jump_link_url"),
-        ]
-    )
-    assert llm_text(merged.content).split("\n") == [
-        "copy verbatim",
-        '{"type": "image", "name": "img_link_url", "text": {"url": "u", "mime_type": "jpeg"}}',
-        '{"type": "urls", "name": "jump_link_url", "text": {"url": "j"}}',
-    ]
-    assert [content.type for content in for_user(merged.content)] == ["image", "urls"]
+@pytest.mark.parametrize(
+    ("times", "begin", "end"),
+    [
+        ([(10, 11), (10.5, 14)], 10, 14),
+        ([(10, 14), (11, 12)], 10, 14),
+        ([(10, 11), (9, "soon")], 9, "soon"),
+    ],
+)
+def test_vector_9_times_span_all_pieces(times: list, begin: object, end: object):
+    (content,) = merge(
+        text("x", metrics={"begin_timestamp": first, "end_timestamp": last})
+        for first, last in times
+    ).content
+    assert content.metrics == {"begin_timestamp": begin, "end_timestamp": end}
 
 
 @given(st.text(), st.lists(st.integers(0, 50)), st.sampled_from(["text", "oral_text", "thought"]))
@@ -257,28 +244,6 @@ def test_however_a_text_is_cut_the_result_is_the_same(whole: str, cuts: list[int
     pieces = [whole[start:end] for start, end in pairwise(places)]
     merged = merge(create_output(kind, piece) for piece in pieces)
     assert merged == merge([create_output(kind, whole)])
-
-
-@given(st.lists(st.tuples(st.sampled_from(["text", "code", "urls"]), st.sampled_from("ab"))))
-def test_merging_what_is_merged_changes_nothing_and_inputs_stay(parts: list[tuple[str, str]]):
-    outputs = [create_output(kind, "x", name=name) for kind, name in parts]
-    before = [output.to_json() for output in outputs]
-    merged = merge(outputs)
-    assert merge([merged]) == merged
-    assert [output.to_json() for output in outputs] == before
-
-
-def test_of_plans_the_last_remains():
-    plans = [create_output("plan", {"goal": goal, "tasks": [{"id": "1"}]}) for goal in ("a", "b")]
-    (content,) = merge(plans).content
-    assert content.text.model_dump()["goal"] == "b"
-
-
-def test_a_whole_output_has_the_views_of_its_content():
-    output = create_outputs([text("m", visible_scope="llm"), text("u", visible_scope="user")])
-    model, user = output.content
-    assert (for_llm(output), for_user(output), llm_text(output)) == ((model,), (user,), "m")
-    assert (for_llm(output.content), for_user(output.content)) == ((model,), (user,))
 
 
 def test_tokens_are_summed_by_model():
@@ -292,25 +257,6 @@ def test_tokens_are_summed_by_model():
         {"name": "m", "prompt_tokens": 7, "completion_tokens": 0, "total_tokens": 0},
         {"name": "", "prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
     )
-
-
-def test_tokens_of_several_models_are_one_sum_with_all_their_names():
-    counted = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}
-    parts = [
-        text("x", name=name, usage={"name": name, **counted}) for name in ("small", "large", "")
-    ]
-    assert one_usage(merge(parts)) == {
-        "prompt_tokens": 9,
-        "completion_tokens": 6,
-        "total_tokens": 15,
-        "name": "small, large",
-    }
-    assert one_usage(merge([])) == {
-        "prompt_tokens": 0,
-        "completion_tokens": 0,
-        "total_tokens": 0,
-        "name": "",
-    }
 
 
 def test_construction_1_an_output_stands_on_the_wire_with_all_its_keys():
@@ -449,34 +395,6 @@ def test_every_type_keeps_its_payload_on_the_wire_and_back(kind: ContentType):
             create_output(kind, {})
 
 
-@pytest.mark.parametrize(
-    ("kind", "keys"),
-    [
-        ("text", ["info"]),
-        ("code", ["code"]),
-        ("files", ["filename", "url"]),
-        ("urls", ["url"]),
-        ("oral_text", ["info"]),
-        ("image", ["filename", "url"]),
-        ("chart", ["type", "data"]),
-        ("audio", ["filename", "url"]),
-        ("json", ["data"]),
-        ("thought", ["info"]),
-        ("function_call", ["thought", "name", "arguments"]),
-        ("browser", ["query"]),
-    ],
-)
-def test_a_payload_has_the_keys_that_its_type_needs(kind: str, keys: list[str]):
-    given: dict[str, Any] = dict.fromkeys(keys, "x")
-    if kind == "function_call":
-        given["arguments"] = {"a": 1}
-    assert create_output(kind, given).content[0].type == kind
-    for key in keys:
-        rest = {name: value for name, value in given.items() if name != key}
-        with pytest.raises(ContractBreach, match=f"missing: {key}"):
-            create_output(kind, rest)
-
-
 def test_json_and_charts_take_values_and_keep_text():
     assert create_output("json", {"data": [1, "é"]}).content[0].text.model_dump() == {
         "data": '[1, "é"]'
@@ -525,11 +443,3 @@ def test_callers_set_their_own_system_inputs_and_none_of_the_servers():
 def test_no_parameter_may_have_a_name_of_the_system():
     names = ("_sys_new", "model_configs", "uploaded_files", "traceid", "query", "sys_new")
     assert [is_reserved(name) for name in names] == [True, True, True, True, False, False]
-
-
-def test_scopes_are_the_three_of_the_contract():
-    assert [*VisibleScope] == ["all", "llm", "user"]
-
-
-def test_roles_are_the_three_of_the_contract():
-    assert [*OutputRole] == ["tool", "user", "assistant"]
