@@ -24,6 +24,7 @@ def _load_libraries() -> None:
     from PIL import Image
 
     from copilot_admin.agent.documents.registry import data_types, parts_of
+    from copilot_admin.agent.toolkits.returns.measures import measure_series
     import protocol.json_schema  # noqa: F401  # for checks of data notes
 
     data_types()
@@ -31,6 +32,9 @@ def _load_libraries() -> None:
     word = BytesIO()
     Document().save(word)
     Image.new("RGB", (1, 1)).save(BytesIO(), format="PNG")
+    measure_series(
+        [{"date": f"2024-01-0{day}", "A": day, "B": 9 - day} for day in range(1, 5)], "beta"
+    )
     list(parts_of("Größe für Bäume".encode("cp1252"), data_type="txt"))
 
 

@@ -175,7 +175,11 @@ class WorkerPool:
             child = _CONTEXT.Process(
                 target=_run_in_child, args=(theirs, self._task, self._limits), daemon=True
             )
-            child.start()
+            try:
+                child.start()
+            except (OSError, EOFError):
+                ours.close()
+                raise
             return child, ours
 
 

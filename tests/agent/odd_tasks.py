@@ -30,4 +30,4 @@ def perform(order, body):
             yield Path("/proc/self/environ").read_text()
             yield resource.getrlimit(resource.RLIMIT_CPU)[0]
             yield resource.getrlimit(resource.RLIMIT_FSIZE)[0]
-            yield sorted({"aiohttp", "django", "pydantic"} & set(sys.modules))
+            yield sorted({"aiohttp", "django"} & set(sys.modules))

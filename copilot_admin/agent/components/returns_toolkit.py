@@ -1,15 +1,16 @@
 """The component that measures returns and risk of series, so that no model has to compute them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import WithJsonSchema
 
 from copilot_admin.agent.components.base import Component
-from copilot_admin.agent.toolkits.returns import ReturnMeasure, measured
+from copilot_admin.agent.toolkits import calculations
+from copilot_admin.agent.toolkits.returns.options import ReturnMeasure
 from protocol.components import ComponentOutput, ContentType
 
-SHOWN_ROWS = 5_000  # to the user
+MAX_SHOWN_ROWS = 5_000  # to the user
 # One `type` of several names, since servers differ in how they read `anyOf`.
 SeriesArgument: TypeAlias = Annotated[
     Sequence[Any] | Mapping[str, Any] | str,
@@ -46,9 +47,9 @@ class ReturnsToolkit(Component):
         {"series": [-70000, 12000, 15000, 18000, 21000, 26000], "measure": "irr"},
     )
 
-    def tool_eval(
+    async def tool_eval(
         self, series: SeriesArgument, measure: MeasureArgument, **kwargs: Any
-    ) -> Iterator[ComponentOutput]:
+    ) -> AsyncGenerator[ComponentOutput, None]:
         """Measures returns and risk of series of prices or returns exactly, and rates of payments.
 
         Args:
@@ -77,18 +78,13 @@ class ReturnsToolkit(Component):
 
         Raises:
             ValueError: The series cannot be read or measured.
-
-        Examples:
-            >>> table, words = ReturnsToolkit().tool_eval([100, 120, 90, 125], "max_drawdown")
-            >>> print(words.content[0].text.info)
-            series: max drawdown -25.00%, peak point 2, trough point 3, recovery point 4
-            >>> table.content[0].visible_scope.value
-            'user'
         """
-        found = measured(series, measure, settings=self.config)
-        shown = [dict(row) for row in found.rows[-SHOWN_ROWS:]]
+        found = await calculations.measure(series, measure, settings=self.config)
+        shown = [dict(row) for row in found.rows[-MAX_SHOWN_ROWS:]]
         notes = list(found.notes)
         if len(shown) < len(found.rows):
-            notes.append(f"The user sees the last {SHOWN_ROWS:,} of {len(found.rows):,} points.")
+            notes.append(
+                f"The user sees the last {MAX_SHOWN_ROWS:,} of {len(found.rows):,} points."
+            )
         yield self.create_output("json", {"data": shown}, name=found.title, visible_scope="user")
         yield self.create_output("text", "\n".join([*found.lines, *notes]), visible_scope="llm")

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from copilot_admin.agent.components.base import Component
-from copilot_admin.agent.toolkits.table_operations import analysed
-from copilot_admin.agent.toolkits.table_operations.steps import (
-    SHOWN_ROWS,
+from copilot_admin.agent.toolkits.table_operations import analyse
+from copilot_admin.agent.toolkits.tables import (
+    MAX_SHOWN_ROWS,
     OperationsArgument,
     RowsArgument,
-    told,
+    describe_table,
 )
 from protocol.components import ComponentOutput, ContentType
 
@@ -73,8 +73,8 @@ class TableAnalyst(Component):
             >>> table.content[0].text.data
             '[{"region": "US", "sales": 7}]'
         """
-        table = analysed(rows, operations)
+        table = analyse(rows, operations)
         if table.rows:
-            shown = [dict(row) for row in table.rows[:SHOWN_ROWS]]
+            shown = [dict(row) for row in table.rows[:MAX_SHOWN_ROWS]]
             yield self.create_output("json", {"data": shown}, name="Result", visible_scope="user")
-        yield self.create_output("text", told(table), visible_scope="llm")
+        yield self.create_output("text", describe_table(table), visible_scope="llm")

@@ -4,8 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from copilot_admin.agent.toolkits.returns.date_columns import is_count, moments
-from copilot_admin.agent.toolkits.returns.dates import periods_in_a_year
+from copilot_admin.agent.toolkits.returns.dates import is_count, parse_dates, periods_per_year
 from copilot_admin.agent.toolkits.returns.series import read_series
 
 at = datetime.fromisoformat
@@ -17,7 +16,7 @@ US = (
 
 def read(*values, day_first=None):
     notes: list[str] = []
-    return moments(values, notes, day_first=day_first), notes
+    return parse_dates(values, notes, day_first=day_first), notes
 
 
 @pytest.mark.parametrize(
@@ -35,6 +34,8 @@ def read(*values, day_first=None):
         "31 Jan 2024",
         "31-JAN-24",
         "2024/01/31",
+        "2024-01-31T00:00:00Z",
+        "2024-01-31 02:00:00+02:00",
         "2024-01-31",
         "20240131",
         20240131,
@@ -57,7 +58,7 @@ def test_the_last_of_january_is_read_however_it_is_written(written):
         ("1/31/2024 16:30", "16:30"),
         ("1/31/2024, 4:30 PM", "16:30"),
         ("Jan 31, 2024 12:05:09 a.m.", "00:05:09"),
-        ("31.01.2024 09:00:01.250", "09:00:01"),
+        ("31.01.2024 09:00:01.250", "09:00:01.250"),
         (1706659200 + 3600, "01:00"),
     ],
 )
@@ -68,7 +69,7 @@ def test_a_time_of_day_may_stand_behind_a_date(written, time):
 def test_quarters_and_columns_have_the_names_that_people_give_them():
     assert read("Q2 2024", "Q3/2024")[0] == [at("2024-04-01"), at("2024-07-01")]
     found = read_series([{"trade_date": "01/31/2024", "close": 1}])
-    assert (found.dated, found.notes) == (True, ())
+    assert (found.is_dated, found.notes) == (True, ())
 
 
 def test_ambiguous_dates_are_american_and_it_is_said():
@@ -145,7 +146,7 @@ def test_a_small_index_is_no_epoch_but_an_order():
     assert not is_count([])
     rows = [{"day": 2, "close": 11}, {"day": 1, "close": 10}]
     found = read_series(rows)
-    assert (found.dated, found.series[0].values) == (False, (10.0, 11.0))
+    assert (found.is_dated, list(found.series[0])) == (False, [10.0, 11.0])
     assert found.notes == ("The column 'day' counts the rows; it has no dates.",)
 
 
@@ -168,4 +169,4 @@ def test_a_small_index_is_no_epoch_but_an_order():
     ],
 )
 def test_a_weekend_between_two_days_is_no_gap(dates, periods):
-    assert periods_in_a_year(list(map(at, dates.split()))) == periods
+    assert periods_per_year(list(map(at, dates.split()))) == periods

@@ -5,7 +5,7 @@ Each class names title and place of its source.
 
 import pytest
 
-from copilot_admin.agent.toolkits.returns import measured
+from copilot_admin.agent.toolkits.returns.measures import measure_series
 
 # quantopian/empyrical, empyrical/tests/test_stats.py: the series and what its tests expect.
 MIXED = [0.01, 0.10, -0.04, 0.02, 0.03, 0.02, 0.01, -0.10]  # `mixed_returns` behind its NaN
@@ -33,7 +33,7 @@ TWO = [
 
 
 def value(values, measure, name="", **options):
-    (row,) = measured({"values": values, **options}, measure).rows
+    (row,) = measure_series({"values": values, **options}, measure).rows
     return row[name or measure]
 
 
@@ -84,7 +84,7 @@ class TestStandardDeviation:
 
     def test_the_standard_deviation_is_that_of_microsofts_example(self):
         given = {"values": list(self.STRENGTHS), "kind": "values"}
-        found = measured(given, "standard_deviation")
+        found = measure_series(given, "standard_deviation")
         assert found.rows[0]["deviation_of_values"] == pytest.approx(27.46391572, abs=5e-9)
         assert found.lines == ("series: deviation of values 27.4639",)
 
@@ -142,7 +142,7 @@ class TestTrackingError:
     def test_the_tracking_error_is_that_of_the_practice_exam(self):
         given = {"Fund": list(self.FUND), "Benchmark": list(self.BENCHMARK)}
         options = {"kind": "returns", "periods_per_year": 1}
-        found = measured({"values": given, **options}, "tracking_error")
+        found = measure_series({"values": given, **options}, "tracking_error")
         assert found.rows[0]["tracking_error"] == pytest.approx(0.0305, abs=0.00005)
         assert found.lines == ("Fund: tracking error 3.05%, benchmark Benchmark",)
         assert "No benchmark was named: it is 'Benchmark', the last series." in found.notes

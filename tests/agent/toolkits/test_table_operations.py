@@ -10,27 +10,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.agent.toolkits.table_operations import (
-    MAX_CELLS,
-    MAX_OPERATIONS,
-    MAX_ROWS,
-    Table,
-    analysed,
+from copilot_admin.agent.toolkits.cells import (
+    MAX_NUMBER,
+    flat,
     is_empty,
     number_of,
     numbers,
+    parsed,
+)
+from copilot_admin.agent.toolkits.table_operations import MAX_OPERATIONS, Aggregate, analyse
+from copilot_admin.agent.toolkits.tables import (
+    MAX_CELL_CHARACTERS,
+    MAX_CELLS,
+    MAX_COLUMNS,
+    MAX_DESCRIBED_CHARACTERS,
+    MAX_DESCRIBED_ROWS,
+    MAX_ROWS,
+    MAX_SHOWN_ROWS,
+    MAX_TEXT,
+    Table,
+    describe_table,
     read_table,
 )
-from copilot_admin.agent.toolkits.table_operations.aggregates import Aggregate, aggregated
-from copilot_admin.agent.toolkits.table_operations.cells import LARGEST, flat, parsed
-from copilot_admin.agent.toolkits.table_operations.steps import (
-    SHOWN_ROWS,
-    TOLD_CHARACTERS,
-    TOLD_OF_A_CELL,
-    TOLD_ROWS,
-    told,
-)
-from copilot_admin.agent.toolkits.table_operations.table import MAX_COLUMNS, MAX_TEXT
 
 SALES: list[dict[str, Any]] = [
     {"region": "EU", "product": "A", "sales": 120},
@@ -40,9 +41,17 @@ SALES: list[dict[str, Any]] = [
 ]
 
 
+def aggregated(kind, cells, *, column):
+    """The aggregate of the cells of one column."""
+    table = Table((column,), tuple({column: cell} for cell in cells))
+    rows = table.rows or '[{"a": null}]'
+    done = analyse(rows, {"op": "group", "aggregate": {column: kind}})
+    return done.rows[0][f"{column}_{kind}"]
+
+
 def sales(*operations):
     """What the operations leave, as the values of its rows."""
-    return [tuple(row.values()) for row in analysed(SALES, list(operations)).rows]
+    return [tuple(row.values()) for row in analyse(SALES, list(operations)).rows]
 
 
 def filtered(column, how, *value):
@@ -50,9 +59,9 @@ def filtered(column, how, *value):
     return sales(operation | ({"value": value[0]} if value else {}))
 
 
-@pytest.mark.parametrize("module", ["", ".cells", ".steps", ".table"])
+@pytest.mark.parametrize("module", ["cells", "tables", "table_operations"])
 def test_the_examples_of_the_docstrings_are_true(module):
-    name = f"copilot_admin.agent.toolkits.table_operations{module}"
+    name = f"copilot_admin.agent.toolkits.{module}"
     outcome = doctest.testmod(importlib.import_module(name))
 
     assert outcome.attempted > 0
@@ -76,8 +85,8 @@ class TestCells:
             ("+7", 7),
             ("(5.5)", -5.5),
             ("1.5e3", 1500.0),
-            (LARGEST, LARGEST),
-            (LARGEST * 10, None),
+            (MAX_NUMBER, MAX_NUMBER),
+            (MAX_NUMBER * 10, None),
             (10**400, None),
             ("1e999", None),
             (nan, None),
@@ -267,7 +276,7 @@ class TestFilter:
 
     def test_truth_is_no_number(self):
         rows = [{"a": True}, {"a": 1}, {"a": "true"}]
-        found = analysed(rows, {"op": "filter", "column": "a", "is": "==", "value": True})
+        found = analyse(rows, {"op": "filter", "column": "a", "is": "==", "value": True})
         assert found.rows == ({"a": True}, {"a": "true"})
 
     @pytest.mark.parametrize("how", [">", "<=", "contains"])
@@ -286,7 +295,7 @@ class TestOrder:
         rows = [{"a": one} for one in ["b", None, 10, "9", "A", "", 9]]
 
         def order(descending):
-            done = analysed(rows, {"op": "sort", "by": "a", "descending": descending})
+            done = analyse(rows, {"op": "sort", "by": "a", "descending": descending})
             return [row["a"] for row in done.rows]
 
         assert order(False) == ["9", 9, 10, "A", "b", None, ""]
@@ -325,7 +334,7 @@ class TestOrder:
 
 class TestGroup:
     def test_one_row_for_each_group_in_the_order_of_appearance(self):
-        done = analysed(
+        done = analyse(
             SALES,
             {
                 "op": "group",
@@ -357,7 +366,7 @@ class TestGroup:
 
     def test_truth_and_one_are_two_groups_and_one_and_one_point_zero_are_one(self):
         rows = [{"a": True}, {"a": 1}, {"a": 1.0}, {"a": None}]
-        done = analysed(rows, {"op": "group", "by": ["a"], "aggregate": {"*": "count"}})
+        done = analyse(rows, {"op": "group", "by": ["a"], "aggregate": {"*": "count"}})
         assert [row["count"] for row in done.rows] == [1, 2, 1]
 
     def test_sums_are_exact(self):
@@ -367,7 +376,7 @@ class TestGroup:
 
     @pytest.mark.parametrize("kind", [*Aggregate])
     def test_what_comes_of_the_largest_numbers_is_finite(self, kind):
-        result = aggregated(kind, [LARGEST, -LARGEST, LARGEST], column="a")
+        result = aggregated(kind, [MAX_NUMBER, -MAX_NUMBER, MAX_NUMBER], column="a")
 
         assert isfinite(result)
 
@@ -382,7 +391,7 @@ class TestGroup:
         with pytest.raises(
             ValueError, match=r"'a' has 'x' in it, which is no number\. Filter such"
         ):
-            aggregated(Aggregate(kind), [1, "x"], column="a")
+            aggregated(kind, [1, "x"], column="a")
 
     def test_rows_can_only_be_counted(self):
         with pytest.raises(ValueError, match="Rows can only be counted"):
@@ -392,7 +401,7 @@ class TestGroup:
         rows = [{str(n): 1 for n in range(6)}]
         aggregate = {str(n): [*Aggregate] for n in range(6)}
         with pytest.raises(ValueError, match="at most 50 aggregates"):
-            analysed(rows, {"op": "group", "aggregate": aggregate})
+            analyse(rows, {"op": "group", "aggregate": aggregate})
 
     def test_only_numbers_are_numbers(self):
         assert numbers([1, None, "2%", ""], column="a") == [1, 0.02]
@@ -409,22 +418,22 @@ class TestDerive:
             (1, "/", "a", 0.1),
             ("a", "/", 0, None),
             ("a", "*", "none", None),
-            ("a", "+", LARGEST * 10, None),
-            ("a", "*", LARGEST, None),
-            (LARGEST, "/", 1e-300, None),
+            ("a", "+", MAX_NUMBER * 10, None),
+            ("a", "*", MAX_NUMBER, None),
+            (MAX_NUMBER, "/", 1e-300, None),
         ],
     )
     def test_a_column_is_worked_out_of_two_others_or_numbers(self, left, sign, right, result):
         step = {"op": "derive", "column": "c", "left": left, "operator": sign, "right": right}
 
-        done = analysed([{"a": 10, "b": "2", "none": ""}], step)
+        done = analyse([{"a": 10, "b": "2", "none": ""}], step)
 
         assert done.columns == ("a", "b", "none", "c")
         assert done.rows[0]["c"] == result
 
     def test_it_may_take_the_place_of_a_column(self):
         step = {"op": "derive", "column": "a", "left": "a", "operator": "*", "right": 2}
-        assert analysed([{"a": 1}], step) == Table(("a",), ({"a": 2},))
+        assert analyse([{"a": 1}], step) == Table(("a",), ({"a": 2},))
 
     def test_text_is_no_number(self):
         with pytest.raises(ValueError, match="which is no number"):
@@ -434,10 +443,10 @@ class TestDerive:
 
 class TestOperations:
     def test_none_leaves_the_rows_as_they_are(self):
-        assert analysed(SALES, []).rows == tuple(SALES)
+        assert analyse(SALES, []).rows == tuple(SALES)
 
     def test_a_single_one_needs_no_list(self):
-        assert analysed(SALES, {"op": "limit", "n": 1}).rows == (SALES[0],)
+        assert analyse(SALES, {"op": "limit", "n": 1}).rows == (SALES[0],)
 
     def test_they_follow_each_other_and_leave_what_was_sent_alone(self):
         before = json.dumps(SALES)
@@ -453,7 +462,7 @@ class TestOperations:
 
     def test_columns_are_known_even_if_no_row_is_left(self):
         nobody = {"op": "filter", "column": "region", "is": "==", "value": "CN"}
-        assert analysed(SALES, [nobody, {"op": "select", "columns": ["sales"]}]) == Table(
+        assert analyse(SALES, [nobody, {"op": "select", "columns": ["sales"]}]) == Table(
             ("sales",), ()
         )
 
@@ -503,38 +512,38 @@ class TestOperations:
     )
     def test_what_is_no_operation_is_refused_in_words(self, operations, sentence):
         with pytest.raises(ValueError, match=sentence):
-            analysed(SALES, operations)
+            analyse(SALES, operations)
 
 
 class TestTelling:
     def test_a_table_is_told_row_by_row(self):
-        assert told(analysed(SALES, {"op": "limit", "n": 2})) == (
+        assert describe_table(analyse(SALES, {"op": "limit", "n": 2})) == (
             "2 rows with the columns: region, product, sales.\n"
             '{"region": "EU", "product": "A", "sales": 120}\n'
             '{"region": "US", "product": "A", "sales": "1,080.5"}'
         )
 
     def test_an_empty_one_is_told_as_such(self):
-        assert told(Table(("a", "b"), ())) == "No row is left. The columns are: a, b."
+        assert describe_table(Table(("a", "b"), ())) == "No row is left. The columns are: a, b."
 
     def test_what_is_left_out_is_said(self):
-        rows = tuple({"n": n} for n in range(SHOWN_ROWS + 1))
-        first, *lines = told(Table(("n",), rows)).splitlines()
+        rows = tuple({"n": n} for n in range(MAX_SHOWN_ROWS + 1))
+        first, *lines = describe_table(Table(("n",), rows)).splitlines()
 
         assert first == (
             "1,001 rows with the columns: n. Only the first 100 are listed here: do not count or"
             " add them up. For the others use group, top, filter or select."
             " The user sees the first 1,000."
         )
-        assert lines == [f'{{"n": {n}}}' for n in range(TOLD_ROWS)]
+        assert lines == [f'{{"n": {n}}}' for n in range(MAX_DESCRIBED_ROWS)]
 
     def test_long_cells_are_shortened_and_wide_rows_left_out(self):
         long = {f"c{n}": "x" * 1000 for n in range(10)}
-        text = told(Table(tuple(long), (long,) * 10))
+        text = describe_table(Table(tuple(long), (long,) * 10))
 
-        assert len(text) < TOLD_CHARACTERS + 1000
-        assert text.count("\n") == TOLD_CHARACTERS // (10 * TOLD_OF_A_CELL + 150) == 3
-        assert f'"{"x" * TOLD_OF_A_CELL}…"' in text
+        assert len(text) < MAX_DESCRIBED_CHARACTERS + 1000
+        assert text.count("\n") == MAX_DESCRIBED_CHARACTERS // (10 * MAX_CELL_CHARACTERS + 150) == 3
+        assert f'"{"x" * MAX_CELL_CHARACTERS}…"' in text
 
 
 CELLS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
@@ -562,7 +571,7 @@ STEPS = st.fixed_dictionaries(
 @given(ROWS)
 def test_sorting_keeps_every_row(rows):
     table = read_table(rows)
-    done = analysed(rows, {"op": "sort", "by": table.columns[0]})
+    done = analyse(rows, {"op": "sort", "by": table.columns[0]})
 
     assert sorted(map(repr, done.rows)) == sorted(map(repr, table.rows))
 
@@ -571,7 +580,7 @@ def test_sorting_keeps_every_row(rows):
 def test_the_top_are_the_first_of_the_sorted(sizes, n):
     rows = [{"n": size} for size in sizes]
 
-    top = analysed(rows, {"op": "top", "n": n, "by": "n"})
+    top = analyse(rows, {"op": "top", "n": n, "by": "n"})
 
     assert [row["n"] for row in top.rows] == sorted(sizes, reverse=True)[:n]
 
@@ -580,7 +589,7 @@ def test_the_top_are_the_first_of_the_sorted(sizes, n):
 def test_the_sums_of_the_groups_add_up_to_the_sum_of_all(one, other):
     rows = [{"g": "one", "n": n} for n in one] + [{"g": "other", "n": f"{n:,}"} for n in other]
 
-    groups = analysed(rows, {"op": "group", "by": "g", "aggregate": {"n": ["sum", "count"]}})
+    groups = analyse(rows, {"op": "group", "by": "g", "aggregate": {"n": ["sum", "count"]}})
 
     assert [row["n_sum"] for row in groups.rows] == [sum(one), sum(other)]
     assert [row["n_count"] for row in groups.rows] == [len(one), len(other)]
@@ -592,7 +601,7 @@ def test_a_filter_and_its_opposite_share_the_rows_out(sizes, limit):
 
     def kept(how):
         step = {"op": "filter", "column": "n", "is": how, "value": limit}
-        return [row["n"] for row in analysed(rows, step).rows]
+        return [row["n"] for row in analyse(rows, step).rows]
 
     assert sorted(kept(">") + kept("<=")) == sorted(sizes)
     assert sorted(kept("==") + kept("!=")) == sorted(sizes)
@@ -608,13 +617,13 @@ def test_rows_survive_the_way_through_json(pairs):
 @given(ROWS | st.text(max_size=80) | st.text('ab,;"\n\t{}[]1:', max_size=40), st.lists(STEPS))
 def test_whatever_is_sent_gives_a_table_of_strict_json_or_a_sentence(rows, steps):
     try:
-        table = analysed(rows, steps)
+        table = analyse(rows, steps)
     except ValueError as error:
         assert str(error).endswith((".", "}."))
     else:
         assert all(tuple(row) == table.columns for row in table.rows)
         json.dumps(table.rows, allow_nan=False)
-        assert told(table)
+        assert describe_table(table)
 
 
 def test_a_decimal_comma_is_named_in_the_error():

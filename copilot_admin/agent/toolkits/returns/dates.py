@@ -1,15 +1,31 @@
-"""Dates and their spellings."""
+"""Columns of dates, and the number of periods in a year."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from math import isfinite
 import re
-from statistics import median
+from typing import TypeGuard
 
-DAYS_OF_A_YEAR = 365.25
+import pandas as pd
+
+DATE_NAMES = frozenset(
+    {"date", "datetime", "time", "timestamp", "day", "week", "month", "quarter", "year", "period"}
+)
+DAYS_PER_YEAR = 365.25
 TRADING_DAYS = 252
-_LONGEST_WEEKEND = 5  # days: Thursday before Easter to the Tuesday after it
+_LAST_WORDS = frozenset({"date", "datetime", "timestamp", "time"})  # of "trade_date"
+_MAX_COUNT = 1_800  # a larger whole number may be a year
+_MAX_LENGTH = 40  # characters; the longest date with a time and a zone has fewer
+_MIN_EPOCH = 1e8  # seconds, March 1973; every date written as 20240131 is a smaller number
+_EPOCH_UNITS = (  # up to which number it counts what
+    (1e11, "s", "seconds"),
+    (1e14, "ms", "milliseconds"),
+    (1e17, "us", "microseconds"),
+    (9e18, "ns", "nanoseconds"),
+)
+_NUMERIC = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(?:\d{4}|\d{2})\b.*")
+_QUARTER = re.compile(r"(\d{4})[ -]?[Qq]([1-4])|[Qq]([1-4])[ /-]?(\d{4})")
+_YEAR = re.compile(r"(?:1[89]|20|21)\d{2}")
 _USUAL_GAPS = (  # days between two points, and how many such periods a year has
     (5.5, 8.5, 52),
     (13, 16, 26),
@@ -18,219 +34,160 @@ _USUAL_GAPS = (  # days between two points, and how many such periods a year has
     (175, 190, 2),
     (355, 375, 1),
 )
+_MAX_WEEKEND = 5  # days: Thursday before Easter to the Tuesday after it
 
 
-def said(when: datetime) -> str:
-    """A time in words: the date alone at midnight."""
-    is_midnight = when == datetime.combine(when.date(), datetime.min.time())
-    return when.date().isoformat() if is_midnight else when.isoformat()
+def parse_dates(
+    values: Sequence[object], notes: list[str], *, day_first: bool | None = None
+) -> list[datetime | None]:
+    """Return the time of each value of a column, without a zone (UTC); None: it is no date.
+
+    Numbers of nine digits and more are seconds, milliseconds or smaller units since 1970. Dates
+    such as 03/04/2024 are read in one way through the whole column: with the day first if any has
+    a first number above 12 or dots, else with the month first, as in the US.
+
+    Args:
+        values: Texts or numbers.
+        notes: Takes notes on dates that could mean something else.
+        day_first: The caller's answer for dates such as 03/04/2024.
+
+    Raises:
+        ValueError: Some dates can only have the day first, others only the month.
+
+    Examples:
+        >>> [str(one) for one in parse_dates(["03/04/2024", "13/04/2024"], [])]
+        ['2024-04-03 00:00:00', '2024-04-13 00:00:00']
+    """
+    if epochs := _parse_epochs(values, notes):
+        return epochs
+    texts = [_normalise(value) for value in values]
+    is_day_first = _is_day_first(texts, notes, day_first)
+    # `dayfirst` would turn the numbers of ISO dates round too.
+    iso = {text for text in texts if text[:4].isdecimal()}
+    parsed = _parse(iso, day_first=False) | _parse({*texts} - iso, day_first=is_day_first)
+    return [parsed[text] for text in texts]
 
 
-def periods_in_a_year(times: Sequence[datetime]) -> float | None:
-    """How many periods such as those between the times a year has; None: they are within a day.
+def find_date_column(columns: Iterable[object]) -> object | None:
+    """Return the column that has dates according to its name.
 
-    The usual gap counts, so holes do not matter. A weekend between two working days is no gap:
-    Friday, Monday and Tuesday are daily. Daily data has 252 periods, or 365 where more than a
-    tenth of the days are Saturdays and Sundays, as with currencies that never sleep.
+    Examples:
+        >>> find_date_column(["close", "Trade Date"]), find_date_column("A")
+        ('Trade Date', None)
+    """
+    names = list(columns)
+    exact = (one for one in names if str(one).strip().lower() in DATE_NAMES)
+    ending = (
+        one for one in names if re.split(r"[ _-]", str(one).strip().lower())[-1] in _LAST_WORDS
+    )
+    return next(exact, next(ending, None))
+
+
+def is_count(values: Sequence[object]) -> bool:
+    """Return whether a column counts rows instead of naming dates."""
+    numbers = [_number(value) for value in values]
+    return bool(numbers) and all(
+        number is not None and 0 <= number < _MAX_COUNT and number == int(number)
+        for number in numbers
+    )
+
+
+def format_date(when: datetime) -> str:
+    """Return a time as ISO text, at midnight the date alone."""
+    return when.isoformat().removesuffix("T00:00:00")
+
+
+def periods_per_year(times: Sequence[datetime]) -> float | None:
+    """Return how many periods such as those between the times a year has; None: less than a day.
+
+    The median gap counts, so holes don't matter. A weekend between two working days is no gap.
+    Daily data has 252 periods, or 365 if more than a tenth of the days are Saturdays and Sundays.
 
     Args:
         times: At least two, in order.
-
-    Examples:
-        >>> friday, monday, tuesday = map(datetime.fromisoformat, "20240105 20240108 20240109".split())
-        >>> periods_in_a_year([friday, monday]), periods_in_a_year([friday, monday, tuesday])
-        (252, 252)
     """
-    pairs = [pair for pair in pairwise(times) if not _is_over_a_weekend(*pair)]
-    gap = median(_days(*pair) for pair in pairs) if pairs else 1.0
+    frame = pd.DataFrame({"time": pd.to_datetime(list(times))})
+    frame["days"] = frame["time"].diff() / pd.Timedelta(days=1)
+    weekday, before = frame["time"].dt.day_of_week, frame["time"].dt.day_of_week.shift()
+    days = frame["time"].dt.normalize().diff().dt.days
+    is_weekend = days.between(3, _MAX_WEEKEND) & (weekday <= before) & (before < 5)
+    gaps, all_gaps = frame.loc[~is_weekend, "days"].dropna(), frame["days"].dropna()
+    gap = float(gaps.median()) if len(gaps) else 1.0
     if gap > 1.5:  # not daily, so weekends are days as others
-        gap = median(_days(*pair) for pair in pairwise(times))
+        gap = float(all_gaps.median())
     if gap < 0.9:
         return None
     if gap <= 1.5:
-        weekends = sum(time.weekday() >= 5 for time in times)
-        return 365 if weekends > len(times) / 10 else TRADING_DAYS
-    for least, most, periods in _USUAL_GAPS:
-        if least <= gap <= most:
-            return periods
-    return DAYS_OF_A_YEAR / gap
+        return 365 if (weekday >= 5).sum() > len(times) / 10 else TRADING_DAYS
+    usual = (periods for low, high, periods in _USUAL_GAPS if low <= gap <= high)
+    return next(usual, DAYS_PER_YEAR / gap)
 
 
-def _days(earlier: datetime, later: datetime) -> float:
-    return (later - earlier).total_seconds() / 86_400
+def _parse_epochs(values: Sequence[object], notes: list[str]) -> list[datetime | None]:
+    numbers = [_number(value) for value in values]
+    if not _are_numbers(numbers):
+        return []
+    largest = max(map(abs, numbers), default=0.0)
+    unit = next((one for one in _EPOCH_UNITS if _MIN_EPOCH <= largest < one[0]), None)
+    if unit is None:
+        return []
+    notes.append(f"Dates were read as {unit[2]} since 1970, in UTC.")
+    return [
+        pd.Timestamp(round(number), unit=unit[1]).to_pydatetime(warn=False) for number in numbers
+    ]
 
 
-def _is_over_a_weekend(earlier: datetime, later: datetime) -> bool:
-    days = (later.date() - earlier.date()).days
-    return 2 < days <= _LONGEST_WEEKEND and later.weekday() <= earlier.weekday() < 5
+def _are_numbers(numbers: Sequence[float | None]) -> TypeGuard[Sequence[float]]:
+    return all(number is not None for number in numbers)
 
 
-_LONGEST = 40  # characters; the longest date with a time and a zone has fewer
-_MONTH = re.compile(r"\d{4}-\d{2}")
-_QUARTER = re.compile(r"(\d{4})-?\s?[Qq]([1-4])")
-_QUARTER_FIRST = re.compile(r"[Qq]([1-4])[ /-]?(\d{4})")
-_YEAR = re.compile(r"(1[89]|20|21)\d{2}")
-_NUMERIC = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4}|\d{2})")
-_NAME_FIRST = re.compile(r"([A-Za-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})")
-_DAY_FIRST = re.compile(r"(\d{1,2})[ -]([A-Za-z]{3,9})\.?,?[ -](\d{4}|\d{2})")
-_NAMED_MONTH = re.compile(r"([A-Za-z]{3,9})\.?,?[ -](\d{4})")
-_CLOCKED = re.compile(
-    r"([^:]+?),? (\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?: ?([AaPp])\.?[Mm]\.?)?"
-)
-_FULL_MONTHS = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
-_MONTHS: Mapping[str, int] = {
-    word: number
-    for number, name in enumerate(_FULL_MONTHS, start=1)
-    for word in (name, name[:3], name[:4] if name == "september" else name)
-}
-_EPOCH = datetime.fromisoformat("1970-01-01")
-LEAST_EPOCH = 1e8  # seconds, March 1973; every date written as 20240131 is a smaller number
-_UNITS = (  # below which number of its size it counts what, and how many of them make a second
-    (1e11, "seconds", 1),
-    (1e14, "milliseconds", 1_000),
-    (1e17, "microseconds", 1_000_000),
-    (1e20, "nanoseconds", 1_000_000_000),
-)
+def _normalise(value: object) -> str:
+    is_date = isinstance(value, str | int) and not isinstance(value, bool)
+    text = str(value).strip() if is_date else ""
+    if len(text) > _MAX_LENGTH:
+        return ""
+    if _YEAR.fullmatch(text):
+        return f"{text}-01-01"
+    if match := _QUARTER.fullmatch(text):
+        year, quarter = match[1] or match[4], int(match[2] or match[3])
+        return f"{year}-{3 * quarter - 2:02}-01"
+    return text
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """A date of three numbers, of which the first two may be month and day, or day and month.
-
-    Attributes:
-        dotted: Written with dots, which only those do who put the day first.
-    """
-
-    first: int
-    second: int
-    year: int
-    dotted: bool
-    clock: timedelta
-
-    def when(self, *, day_first: bool) -> datetime | None:
-        """The date; None where there is none."""
-        day, month = (self.first, self.second) if day_first else (self.second, self.first)
-        return _dated(self.year, month, day, self.clock)
+def _parse(texts: Iterable[str], *, day_first: bool) -> dict[str, datetime | None]:
+    written = list(texts)
+    found = pd.to_datetime(written, format="mixed", dayfirst=day_first, errors="coerce", utc=True)
+    naive = found.tz_localize(None)
+    return {
+        text: None if pd.isna(when) or when.year < 1 else when.to_pydatetime(warn=False)
+        for text, when in zip(written, naive, strict=True)
+    }
 
 
-def iso_moment(value: object) -> datetime | None:
-    """The time that a value says, without a zone (UTC where it had one); None: it says none.
-
-    Args:
-        value: ISO 8601, or a year, a month (2024-03) or a quarter (2024-Q1): their first day.
-
-    Examples:
-        >>> iso_moment("2024-03-01T10:00:00+02:00"), iso_moment("2024/03/01"), iso_moment("1.3.2024")
-        (datetime.datetime(2024, 3, 1, 8, 0), datetime.datetime(2024, 3, 1, 0, 0), None)
-    """
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        return None
-    text = str(value).strip().replace("/", "-")
-    if len(text) > _LONGEST:
-        return None
-    try:
-        if _YEAR.fullmatch(text):
-            return datetime.fromisoformat(f"{text}-01-01")
-        if _MONTH.fullmatch(text):
-            return datetime.fromisoformat(f"{text}-01")
-        if match := _QUARTER.fullmatch(text):
-            return datetime.fromisoformat(f"{match[1]}-{3 * int(match[2]) - 2:02}-01")
-        read = datetime.fromisoformat(text)
-        return read.astimezone(UTC).replace(tzinfo=None) if read.tzinfo else read
-    except (ValueError, OverflowError):
-        return None
+def _is_day_first(texts: Sequence[str], notes: list[str], told: bool | None) -> bool:
+    parts = [(text, match) for text in texts if (match := _NUMERIC.fullmatch(text))]
+    late = next((text for text, one in parts if int(one[1]) > 12 >= int(one[3])), None)
+    month = next((text for text, one in parts if int(one[3]) > 12 >= int(one[1])), None)
+    if late and month:
+        raise ValueError(
+            f"The dates are written in two ways: {late} has the day first, {month} the month."
+            " Write all dates as 2024-01-31."
+        )
+    if late or month or not parts:
+        return month is None and late is not None
+    if told is not None:
+        return told
+    if all(one[2] == "." for _, one in parts):
+        return True
+    notes.append(
+        f"Dates such as {parts[0][0]} were read as month/day/year, as in the US. If the day comes"
+        ' first, say {"values": ..., "day_first": true}.'
+    )
+    return False
 
 
-def named_moment(text: str) -> datetime | None:
-    """The date of a text with the English name of a month, such as "Jan 31, 2024", or "Q1 2024".
-
-    Examples:
-        >>> named_moment("31-Jan-24"), named_moment("March 2024"), named_moment("Janitor 3, 2024")
-        (datetime.datetime(2024, 1, 31, 0, 0), datetime.datetime(2024, 3, 1, 0, 0), None)
-    """
-    written, clock = _with_clock(text)
-    if clock is None:
-        return None
-    if match := _NAME_FIRST.fullmatch(written):
-        return _dated(int(match[3]), _month(match[1]), int(match[2]), clock)
-    if match := _DAY_FIRST.fullmatch(written):
-        return _dated(_year(match[3]), _month(match[2]), int(match[1]), clock)
-    if match := _NAMED_MONTH.fullmatch(written):
-        return _dated(int(match[2]), _month(match[1]), 1, clock)
-    if match := _QUARTER_FIRST.fullmatch(written):
-        return _dated(int(match[2]), 3 * int(match[1]) - 2, 1, clock)
-    return None
-
-
-def numeric_parts(text: str) -> Parts | None:
-    """The three numbers of a date such as 1/31/2024 or 31.01.2024, also with a time behind it."""
-    written, clock = _with_clock(text)
-    match = _NUMERIC.fullmatch(written)
-    if match is None or clock is None:
-        return None
-    return Parts(int(match[1]), int(match[3]), _year(match[4]), match[2] == ".", clock)
-
-
-def epoch_unit(largest: float) -> tuple[str, int] | None:
-    """What the numbers of a column count since 1970, by the largest; None: they are no epochs.
-
-    Examples:
-        >>> epoch_unit(1706659200), epoch_unit(1706659200000)[0], epoch_unit(20240131), epoch_unit(3)
-        (('seconds', 1), 'milliseconds', None, None)
-    """
-    if largest < LEAST_EPOCH:
-        return None
-    return next(((unit, by) for limit, unit, by in _UNITS if largest < limit), None)
-
-
-def epoch_moment(number: float, by: int) -> datetime | None:
-    """The time so many parts of a second after 1970 began, in UTC."""
-    try:
-        return _EPOCH + timedelta(microseconds=round(number * 1_000_000 / by))
-    except OverflowError:
-        return None
-
-
-def _with_clock(text: str) -> tuple[str, timedelta | None]:
-    text = " ".join(text.split()) if len(text) <= _LONGEST else ""
-    if ":" not in text:
-        return text, timedelta()
-    match = _CLOCKED.fullmatch(text)
-    if match is None:
-        return text, None
-    hours, minutes, seconds = int(match[2]), int(match[3]), int(match[4] or 0)
-    if match[5]:
-        hours = hours % 12 + (12 if match[5] in "Pp" else 0)
-    is_time = hours < 24 and minutes < 60 and seconds < 60
-    clock = timedelta(hours=hours, minutes=minutes, seconds=seconds)
-    return match[1], clock if is_time else None
-
-
-def _dated(year: int, month: int, day: int, clock: timedelta) -> datetime | None:
-    try:
-        return datetime.combine(date(year, month, day), time()) + clock
-    except (ValueError, OverflowError):
-        return None
-
-
-def _month(name: str) -> int:
-    """The number of a month by its English name, whole or short; 0: it is none."""
-    return _MONTHS.get(name.lower(), 0)
-
-
-def _year(digits: str) -> int:
-    year = int(digits)
-    return year if len(digits) == 4 else year + (1900 if year >= 69 else 2000)
+def _number(value: object) -> float | None:
+    if isinstance(value, str) and re.fullmatch(r"-?\d{1,20}(?:\.\d{1,9})?", value.strip()):
+        return float(value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and -1e20 < value < 1e20 and isfinite(value) else None  # type: ignore[operator, arg-type]  # a number

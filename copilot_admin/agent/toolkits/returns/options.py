@@ -1,21 +1,73 @@
-"""How series are to be measured, where they do not say it by themselves."""
+"""Measures, and how series are measured."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
-from math import inf
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeAlias
 
-from copilot_admin.agent.toolkits.table_operations.cells import decimal_comma, number_of
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from copilot_admin.agent.toolkits.cells import Row, decimal_comma, number_of
 
 DEFAULT_WINDOW = 21  # trading days of a month
-LONGEST_WINDOW = 1_000
+MAX_WINDOW = 1_000
 _VALUES = "values"
-_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+class ReturnMeasure(StrEnum):
+    """Measure of series."""
+
+    SUMMARY = "summary"
+    RETURNS = "returns"
+    LOG_RETURNS = "log_returns"
+    TOTAL_RETURN = "total_return"
+    ANNUALISED_RETURN = "annualised_return"
+    CAGR = "cagr"
+    VOLATILITY = "volatility"
+    SHARPE = "sharpe"
+    DRAWDOWN = "drawdown"
+    MAX_DRAWDOWN = "max_drawdown"
+    STANDARD_DEVIATION = "standard_deviation"
+    SORTINO = "sortino"
+    CALMAR = "calmar"
+    VALUE_AT_RISK = "value_at_risk"
+    ROLLING_RETURN = "rolling_return"
+    ROLLING_VOLATILITY = "rolling_volatility"
+    CORRELATION = "correlation"
+    BETA = "beta"
+    TRACKING_ERROR = "tracking_error"
+    IRR = "irr"
+    XIRR = "xirr"
+
+    @property
+    def is_of_payments(self) -> bool:
+        return self in (ReturnMeasure.IRR, ReturnMeasure.XIRR)
+
+    @property
+    def label(self) -> str:
+        """The name of the measure for people."""
+        return self.upper() if self.is_of_payments else self.replace("_", " ").capitalize()
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredSeries:
+    """Result of a measure.
+
+    Attributes:
+        title: Title of the table.
+        rows: For people: numbers to twelve digits, fractions as such.
+        lines: For a model: rounded, fractions in percent.
+        notes: Assumptions and warnings.
+    """
+
+    title: str
+    rows: tuple[Row, ...]
+    lines: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
 class SeriesKind(StrEnum):
-    """What the values of a series are."""
+    """Meaning of the values of a series."""
 
     PRICES = "prices"
     RETURNS = "returns"
@@ -29,42 +81,64 @@ class ReturnUnit(StrEnum):
     PERCENT = "percent"
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What a caller may say besides the values.
+def _number(value: object) -> object:
+    return number_of(value) if isinstance(value, str) else value
+
+
+Rate: TypeAlias = Annotated[
+    float,
+    BeforeValidator(_number),
+    Field(strict=True, gt=-1, le=10, description="a number such as 0.04 for 4%"),
+]
+
+
+class Options(BaseModel):
+    """Options of a call.
 
     Attributes:
-        kind: Prices (or index levels), or simple returns of each period such as 0.01.
+        kind: Prices (or index levels), simple returns of each period such as 0.01, or any values.
         unit: Of returns: 0.01, or 1 for one percent.
-        periods_per_year: 252 for trading days, 52, 12 ...; None: as the dates say.
+        periods_per_year: 252 for trading days, 52, 12 ...; None: derived from the dates.
         risk_free_rate: A year's, such as 0.04.
-        target: A year's return, below which the Sortino ratio sees a loss; None: the risk-free rate.
+        target: A year's target return of the Sortino ratio; None: the risk-free rate.
         confidence: Of value at risk, such as 0.95.
         benchmark: The series to which others are compared; empty: the last one.
-        window: How many returns a rolling measure takes in.
-        guess: Of several internal rates of return, the one that is nearest to this is given first.
+        window: Number of returns in a rolling measure.
+        guess: Of several internal rates of return, the nearest to this is given first.
         day_first: Whether 03/04/2024 is in April; None: the other dates decide.
     """
 
-    kind: SeriesKind = SeriesKind.PRICES
-    unit: ReturnUnit = ReturnUnit.FRACTION
-    periods_per_year: float | None = None
-    risk_free_rate: float = 0.0
-    target: float | None = None
-    confidence: float = 0.95
-    benchmark: str = ""
-    window: int = DEFAULT_WINDOW
-    guess: float = 0.1
-    day_first: bool | None = None
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
+
+    kind: SeriesKind = Field(SeriesKind.PRICES, description="'prices', 'returns' or 'values'")
+    unit: ReturnUnit = Field(ReturnUnit.FRACTION, description="'fraction' or 'percent'")
+    periods_per_year: float | None = Field(
+        None, strict=True, gt=0, le=1_000_000, description="a number such as 252, 52 or 12"
+    )
+    risk_free_rate: Rate = 0.0
+    target: Rate | None = None
+    confidence: Annotated[float, BeforeValidator(_number)] = Field(
+        0.95, strict=True, ge=0.5, lt=1, description="from 0.5 to below 1, such as 0.95 for 95%"
+    )
+    benchmark: Annotated[str, BeforeValidator(str)] = ""
+    window: int = Field(
+        DEFAULT_WINDOW,
+        strict=True,
+        ge=2,
+        le=MAX_WINDOW,
+        description=f"a whole number from 2 to {MAX_WINDOW}",
+    )
+    guess: Rate = 0.1
+    day_first: bool | None = Field(None, strict=True, description="true or false")
 
     @property
     def target_rate(self) -> float:
-        """What the Sortino ratio measures against."""
+        """The target of the Sortino ratio."""
         return self.risk_free_rate if self.target is None else self.target
 
     @property
     def questions(self) -> tuple[str, ...]:
-        """What looks as if it were meant otherwise, as questions."""
+        """Questions about values that look as if they were meant otherwise."""
         rates = {"risk_free_rate": self.risk_free_rate, "target": self.target or 0.0}
         return tuple(
             f"Is the {name} percent? {rate:g} was taken as {rate:.0%} a year; {rate:g}% is"
@@ -74,98 +148,48 @@ class Options:
         )
 
 
-_NAMES = tuple(field.name for field in fields(Options))
+def split_options(series: object, settings: Mapping[str, Any]) -> tuple[object, Options]:
+    """Separate values from options.
 
-
-def unwrapped(series: object, settings: Mapping[str, Any]) -> tuple[object, Options]:
-    """The values, and how to measure them.
-
-    An object with `values` whose other keys are options, with plain values, holds a series with
-    options; any other object is a series.
+    An object with `values` whose other keys are options holds a series with options; any other
+    object is a series.
 
     Args:
-        series: As a caller gives it.
-        settings: Options for what the caller does not say; names that are none are passed over.
+        series: Argument of the caller.
+        settings: Options for what the caller leaves out; unknown names are ignored.
 
     Raises:
-        ValueError: An option is out of bounds.
+        ValueError: An option is not valid.
 
     Examples:
-        >>> values, options = unwrapped({"values": [1, 2], "window": 5}, {})
+        >>> values, options = split_options({"values": [1, 2], "window": 5}, {})
         >>> values, options.window, options.kind.value
         ([1, 2], 5, 'prices')
     """
-    given = {name: settings[name] for name in _NAMES if name in settings}
-    if isinstance(series, Mapping) and _VALUES in series and _are_options(series):
+    given = dict(settings)
+    if isinstance(series, Mapping) and _has_options(series):
         given |= {name: value for name, value in series.items() if name != _VALUES}
         series = series[_VALUES]
-    return series, _options(given)
+    return series, _read_options({key: one for key, one in given.items() if one is not None})
 
 
-def _are_options(series: Mapping[Any, Any]) -> bool:
-    others = [name for name in series if name != _VALUES]
-    return all(
-        name in _NAMES and not isinstance(series[name], list | Mapping) for name in others
-    ) and isinstance(series[_VALUES], list | Mapping | str)
-
-
-def _options(given: Mapping[str, Any]) -> Options:
-    present = {name: value for name, value in given.items() if value is not None}
-    periods = present.get("periods_per_year")
-    if periods is not None and not (_is_number(periods) and 0 < periods <= 1_000_000):
-        raise ValueError(
-            f"periods_per_year must be a number such as 252, 52 or 12, not {periods!r}."
-        )
-    window = present.get("window", DEFAULT_WINDOW)
-    if type(window) is not int or not 2 <= window <= LONGEST_WINDOW:
-        raise ValueError(
-            f"window must be a whole number from 2 to {LONGEST_WINDOW}, not {window!r}."
-        )
-    day_first = present.get("day_first")
-    if not isinstance(day_first, bool | None):
-        raise ValueError(f"day_first must be true or false, not {day_first!r}.")
-    return Options(
-        kind=_one_of(SeriesKind, "kind", present.get("kind", SeriesKind.PRICES)),
-        unit=_one_of(ReturnUnit, "unit", present.get("unit", ReturnUnit.FRACTION)),
-        periods_per_year=periods,
-        risk_free_rate=_rate("risk_free_rate", present.get("risk_free_rate", 0.0)),
-        target=_rate("target", present["target"]) if "target" in present else None,
-        confidence=_confidence(present.get("confidence", 0.95)),
-        benchmark=str(present.get("benchmark", "")),
-        window=window,
-        guess=_rate("guess", present.get("guess", 0.1)),
-        day_first=day_first,
+def _has_options(series: Mapping[Any, Any]) -> bool:
+    return isinstance(series.get(_VALUES), list | tuple | Mapping | str) and all(
+        name == _VALUES or (name in Options.model_fields and not isinstance(value, list | Mapping))
+        for name, value in series.items()
     )
 
 
-def _one_of(known: type[_Choice], name: str, value: object) -> _Choice:
+def _read_options(given: Mapping[str, Any]) -> Options:
     try:
-        return known(str(value))
-    except ValueError:
-        words = [repr(str(one)) for one in known]
-        listed = f"{', '.join(words[:-1])} or {words[-1]}"
-        raise ValueError(f"{name} must be {listed}, not {value!r}.") from None
-
-
-def _rate(name: str, value: object) -> float:
-    rate = number_of(value) if isinstance(value, str) else value
-    if not (_is_number(rate) and -1 < rate <= 10):  # type: ignore[operator]  # a number
-        raise ValueError(
-            f"{name} must be a number such as 0.04 for 4%, not {value!r}."
-            f"{decimal_comma(value) if isinstance(value, str) else ''}"
-        )
-    return float(rate)  # type: ignore[arg-type]  # a number
-
-
-def _confidence(value: object) -> float:
-    share = number_of(value) if isinstance(value, str) else value
-    if not (_is_number(share) and 0.5 <= share < 1):  # type: ignore[operator]  # a number
-        raise ValueError(
-            f"confidence must be from 0.5 to below 1, such as 0.95 for 95%, not {value!r}."
-        )
-    return float(share)  # type: ignore[arg-type]  # a number
-
-
-def _is_number(value: object) -> bool:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and abs(value) < inf  # type: ignore[arg-type]  # of a very long one, too
+        options = Options.model_validate(given)
+    except ValidationError as error:
+        name = str(error.errors()[0]["loc"][0])
+    else:
+        if options.unit is ReturnUnit.PERCENT and options.kind is not SeriesKind.RETURNS:
+            raise ValueError('The unit is that of returns: say "kind": "returns" as well.')
+        return options
+    field, value = Options.model_fields[name], given[name]
+    expected = field.description or "a number such as 0.04 for 4%"
+    advice = decimal_comma(value) if isinstance(value, str) else ""
+    raise ValueError(f"{name} must be {expected}, not {value!r}.{advice}")

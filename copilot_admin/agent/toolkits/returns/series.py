@@ -1,23 +1,24 @@
-"""Reads series in any of the forms in which models and widgets have them."""
+"""Series in any of the forms in which models and widgets send them.
 
-from collections.abc import Iterator, Mapping, Sequence
+Empty cells and NaN are missing and left out. Points are put in the order of their dates. The same
+point twice counts once, two values for one date are an error, but payments of one date are added up.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TypeAlias
 
-from copilot_admin.agent.toolkits.returns.date_columns import date_column, is_count
-from copilot_admin.agent.toolkits.returns.points import (
-    Cells,
-    SeriesCell,
-    SeriesReading,
-    SeriesSet,
-    series_of,
+import pandas as pd
+
+from copilot_admin.agent.toolkits.cells import decimal_comma, flat, is_empty, number_of
+from copilot_admin.agent.toolkits.returns.dates import (
+    find_date_column,
+    format_date,
+    is_count,
+    parse_dates,
 )
-from copilot_admin.agent.toolkits.table_operations.cells import (
-    Row,
-    decimal_comma,
-    is_empty,
-    number_of,
-)
-from copilot_admin.agent.toolkits.table_operations.table import Table, read_table
+from copilot_admin.agent.toolkits.tables import Table, read_table
 from copilot_admin.agent.toolkits.texts import json_in
 
 MAX_SERIES = 50
@@ -31,6 +32,42 @@ _WANTED = (
     ' {"A": [1, 2], "B": [3, 4]}.'
 )
 
+Key: TypeAlias = datetime | int
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesSet:
+    """Series with dates, or without.
+
+    Attributes:
+        series: Finite numbers by date, or by place from 1; each has a unique name.
+        is_dated: Whether the keys are dates.
+        lengths: How many values of each series were given, missing ones included.
+        percent_signs: Names of series with values such as "5%".
+        notes: What was left out or put in order.
+    """
+
+    series: tuple[pd.Series, ...]
+    is_dated: bool
+    lengths: Mapping[str, int]
+    percent_signs: frozenset[str]
+    notes: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Column:
+    """Values as they were given, with their dates as written and as understood."""
+
+    name: str
+    values: list[object]
+    written: list[object] | None = None
+    dates: list[datetime | None] = field(default_factory=list)
+
+
+def label(key: Key) -> str:
+    """Return the date of a point, or its place."""
+    return format_date(key) if isinstance(key, datetime) else f"point {key}"
+
 
 def read_series(
     given: object,
@@ -39,7 +76,7 @@ def read_series(
     adds_up: bool = False,
     in_percent: bool = False,
 ) -> SeriesSet:
-    """Reads one or several series.
+    """Read one or several series.
 
     Args:
         given: Numbers; rows with a column of dates and columns of values, also with one that names
@@ -50,100 +87,171 @@ def read_series(
         in_percent: Whether 5.2 is percent, as "5.2%" always is.
 
     Raises:
-        ValueError: It is none of that, or a value or date cannot be read.
-
-    Examples:
-        >>> one, = read_series({"A": [{"date": "2024-01-02", "value": "1,200"}]}).series
-        >>> one.name, one.values
-        ('A', (1200.0,))
+        ValueError: It has another form, or a value or date can't be read.
     """
-    reading = SeriesReading(day_first, adds_up, in_percent)
-    columns = _columns(given, reading)
+    reader = _Reader(day_first, adds_up, in_percent)
+    columns = reader.columns(given)
     if len(columns) > MAX_SERIES:
         raise ValueError(f"There are {len(columns)} series; at most {MAX_SERIES} can be measured.")
-    if sum(len(cells) for _, cells in columns) > MAX_POINTS:
+    if sum(len(column.values) for column in columns) > MAX_POINTS:
         raise ValueError(f"There are more than {MAX_POINTS:,} values. Send fewer.")
-    if len({name for name, _ in columns}) < len(columns):
+    if len({column.name for column in columns}) < len(columns):
         raise ValueError("Two series have the same name. Give each a name of its own.")
-    dated = {cell.date is not None for _, cells in columns for cell in cells}
+    dated = {column.written is not None for column in columns}
     if len(dated) > 1:
         raise ValueError("Some values have dates and some have none. Give all of them dates.")
     return SeriesSet(
-        tuple(series_of(name, cells, reading) for name, cells in columns),
-        dated=dated == {True},
-        notes=tuple(dict.fromkeys(reading.notes)),
+        series=tuple(map(reader.series, columns)),
+        is_dated=dated == {True},
+        lengths={column.name: len(column.values) for column in columns},
+        percent_signs=frozenset(
+            column.name
+            for column in columns
+            if any(isinstance(value, str) and "%" in value for value in column.values)
+        ),
+        notes=tuple(dict.fromkeys(reader.notes)),
     )
 
 
-def _columns(
-    given: object, reading: SeriesReading, *, is_inner: bool = False
-) -> list[tuple[str, Cells]]:
-    match given:
-        case str() if not is_inner:
-            return _columns_of_text(given, reading)
-        case Mapping() if given:
-            return list(_columns_of_object(given, reading, is_inner=is_inner))
-        case list() | tuple() if given and all(isinstance(one, Mapping) for one in given):
-            return _columns_of_rows(read_table(given), reading)
-        case list() | tuple() if given and not any(
-            isinstance(one, Mapping | list | tuple) for one in given
-        ):
-            return [(DEFAULT_NAME, [SeriesCell(one) for one in given])]
-    raise ValueError(f"There is no series that can be read. {_WANTED}")
+@dataclass(slots=True)
+class _Reader:
+    day_first: bool | None
+    adds_up: bool
+    in_percent: bool
+    notes: list[str] = field(default_factory=list)
+
+    def columns(self, given: object, *, is_inner: bool = False) -> list[_Column]:
+        match given:
+            case str() if not is_inner:
+                return self._text(given)
+            case Mapping() if given:
+                return list(self._object(given, is_inner=is_inner))
+            case list() | tuple() if given and all(isinstance(one, Mapping) for one in given):
+                return self._rows(read_table(given))
+            case list() | tuple() if given and not _is_nested(given):
+                return [_Column(DEFAULT_NAME, list(given))]
+        raise ValueError(f"There is no series that can be read. {_WANTED}")
+
+    def _text(self, text: str) -> list[_Column]:
+        if len(text) > MAX_TEXT:
+            raise ValueError(f"The series are longer than {MAX_TEXT:,} characters. Send fewer.")
+        text = text.removeprefix("\ufeff").lstrip()
+        if not text.startswith(("[", "{")):
+            return self._rows(read_table(text))
+        return self.columns(json_in(text, what="series"))
+
+    def _object(self, given: Mapping[object, object], *, is_inner: bool) -> Iterator[_Column]:
+        column = find_date_column(given)
+        if not _is_nested(given.values()):
+            keys = list(given)
+            dates = parse_dates(keys, self.notes, day_first=self.day_first)
+            if not all(dates):
+                raise ValueError(f"There is no series that can be read. {_WANTED}")
+            yield _Column(DEFAULT_NAME, list(given.values()), keys, dates)
+        elif is_inner:
+            raise ValueError(f"The series are nested too deeply. {_WANTED}")
+        elif column is not None and isinstance(given[column], list | tuple):
+            yield from self._rows(read_table(_rows_of_columns(given)))
+        else:
+            for name, value in given.items():
+                inner = self.columns(value, is_inner=True)
+                for one in inner:
+                    one.name = str(name) if len(inner) == 1 else f"{name} {one.name}"
+                    yield one
+
+    def _rows(self, table: Table) -> list[_Column]:
+        found = find_date_column(table.columns)
+        date = None if found is None else str(found)
+        named = next(
+            (one for one in table.columns if one != date and _names_series(table, one)), None
+        )
+        others = [column for column in table.columns if column not in (date, named)]
+        chosen = _closing_prices(_numeric(table, others))
+        if left_out := [column for column in others if column not in chosen]:
+            self.notes.append(f"Columns left out: {', '.join(left_out)}.")
+        rows, written, dates = list(table.rows), None, None
+        if date is not None:
+            written = ["" if row[date] is None else row[date] for row in rows]
+            if is_count(written):
+                self.notes.append(f"The column {date!r} counts the rows; it has no dates.")
+                rows.sort(key=lambda row: float(str(row[date])))
+                written = None
+            else:
+                dates = parse_dates(written, self.notes, day_first=self.day_first)
+        columns: dict[str, _Column] = {}
+        for place, row in enumerate(rows):
+            for column in chosen:
+                parts = [str(row[named])] if named else []
+                name = " ".join([*parts, column] if len(chosen) > 1 or not named else parts)
+                one = columns.setdefault(name, _Column(name, [], None if written is None else []))
+                one.values.append(row[column])
+                if one.written is not None and written is not None and dates is not None:
+                    one.written.append(written[place])
+                    one.dates.append(dates[place])
+        return list(columns.values())
+
+    def series(self, column: _Column) -> pd.Series:
+        """Return the numbers of a column in the order of their dates.
+
+        Raises:
+            ValueError: A date or a value can't be read.
+        """
+        name = column.name
+        points: dict[int, float] = {}
+        keys = column.dates if column.written is not None else range(1, len(column.values) + 1)
+        for place, (key, value) in enumerate(zip(keys, map(flat, column.values), strict=True)):
+            if key is None and column.written is not None:
+                raise ValueError(
+                    f"{str(column.written[place])[:40]!r} in {name!r} is no date. Write dates as"
+                    " 2024-01-31."
+                )
+            if is_empty(value):
+                continue
+            number = number_of(value)
+            if number is None:
+                raise ValueError(
+                    f"{str(value)[:40]!r} in {name!r} ({label(key or 0)}) is no number."
+                    f"{decimal_comma(value)}"
+                )
+            has_sign = isinstance(value, str) and "%" in value
+            points[place] = number / 100 if self.in_percent and not has_sign else float(number)
+        if len(points) < len(column.values):
+            missing = len(column.values) - len(points)
+            self.notes.append(f"Missing values of {name!r} left out: {missing}.")
+        index = pd.Index([keys[place] for place in points])
+        return self._in_order(pd.Series(list(points.values()), index=index, name=name, dtype=float))
+
+    def _in_order(self, series: pd.Series) -> pd.Series:
+        if not series.index.is_monotonic_increasing:
+            self.notes.append(f"{series.name!r} was put in the order of its dates.")
+            series = series.sort_index(kind="stable")
+        if series.index.is_unique:
+            return series
+        groups = series.groupby(level=0)
+        if self.adds_up:
+            self.notes.append(f"Payments of {series.name!r} on the same date were added up.")
+            return groups.sum()
+        differs = groups.nunique() > 1
+        if differs.any():
+            key = differs.idxmax()
+            one, other, *_ = series[key].unique()
+            raise ValueError(
+                f"{series.name!r} has two values for {label(key)}: {one:g} and {other:g}. Give"
+                " each date one, and each series a name of its own."
+            )
+        self.notes.append(f"Points of {series.name!r} that stood there twice count once.")
+        return groups.first()
 
 
-def _columns_of_text(text: str, reading: SeriesReading) -> list[tuple[str, Cells]]:
-    if len(text) > MAX_TEXT:
-        raise ValueError(f"The series are longer than {MAX_TEXT:,} characters. Send fewer.")
-    if not text.lstrip("\ufeff \n\r\t").startswith(("[", "{")):
-        return _columns_of_rows(read_table(text), reading)
-    return _columns(json_in(text.lstrip("\ufeff"), what="series"), reading)
-
-
-def _columns_of_object(
-    given: Mapping[object, object], reading: SeriesReading, *, is_inner: bool
-) -> Iterator[tuple[str, Cells]]:
-    column = date_column(given)
-    if not any(isinstance(value, list | tuple | Mapping) for value in given.values()):
-        dates = list(zip(given, reading.dates([*given]), strict=True))
-        if not all(when for _, when in dates):
-            raise ValueError(f"There is no series that can be read. {_WANTED}")
-        yield DEFAULT_NAME, [SeriesCell(given[date], date, when) for date, when in dates]
-    elif is_inner:
-        raise ValueError(f"The series are nested too deeply. {_WANTED}")
-    elif column is not None and isinstance(given[column], list | tuple):
-        yield from _columns_of_rows(read_table(_rows_of_columns(given)), reading)
-    else:
-        for name, value in given.items():
-            inner = _columns(value, reading, is_inner=True)
-            for label_of, cells in inner:
-                yield str(name) if len(inner) == 1 else f"{name} {label_of}", cells
+def _is_nested(values: Iterable[object]) -> bool:
+    return any(isinstance(value, list | tuple | Mapping) for value in values)
 
 
 def _rows_of_columns(given: Mapping[object, object]) -> list[dict[object, object]]:
     columns = {name: value for name, value in given.items() if isinstance(value, list | tuple)}
-    lengths = {len(value) for value in columns.values()}
-    if len(lengths) > 1:
+    if len({len(value) for value in columns.values()}) > 1:
         raise ValueError("The columns have different lengths. Give every date a value or null.")
     return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
-
-
-def _columns_of_rows(table: Table, reading: SeriesReading) -> list[tuple[str, Cells]]:
-    found_date = date_column(table.columns)
-    date = None if found_date is None else str(found_date)
-    named = next((one for one in table.columns if one != date and _names_series(table, one)), None)
-    others = [column for column in table.columns if column not in (date, named)]
-    chosen = _closing_prices(_numeric(table, others))
-    left_out = [column for column in others if column not in chosen]
-    if left_out:
-        reading.notes.append(f"Columns left out: {', '.join(left_out)}.")
-    found: dict[str, Cells] = {}
-    for row, (written, when) in _in_time(table, date, reading):
-        for column in chosen:
-            parts = [str(row[named])] if named else []
-            name = " ".join([*parts, column] if len(chosen) > 1 or not named else parts)
-            found.setdefault(name, []).append(SeriesCell(row[column], written, when))
-    return list(found.items())
 
 
 def _numeric(table: Table, columns: Sequence[str]) -> Sequence[str]:
@@ -161,24 +269,12 @@ def _numeric(table: Table, columns: Sequence[str]) -> Sequence[str]:
     return numeric
 
 
-def _in_time(
-    table: Table, date: str | None, reading: SeriesReading
-) -> Sequence[tuple[Row, tuple[object, datetime | None]]]:
-    if date is None:
-        return [(row, (None, None)) for row in table.rows]
-    written = ["" if row[date] is None else row[date] for row in table.rows]
-    if is_count(written):
-        reading.notes.append(f"The column {date!r} counts the rows; it has no dates.")
-        rows = sorted(table.rows, key=lambda row: float(str(row[date])))
-        return [(row, (None, None)) for row in rows]
-    dates = zip(written, reading.dates(written), strict=True)
-    return list(zip(table.rows, dates, strict=True))
-
-
 def _names_series(table: Table, column: str) -> bool:
-    cells = [row[column] for row in table.rows]
-    return _is_in(_LABEL_NAMES, column) and all(
-        isinstance(cell, str) and not is_empty(cell) and number_of(cell) is None for cell in cells
+    return column.strip().lower() in _LABEL_NAMES and all(
+        isinstance(row[column], str)
+        and not is_empty(row[column])
+        and number_of(row[column]) is None
+        for row in table.rows
     )
 
 
@@ -187,7 +283,3 @@ def _closing_prices(columns: Sequence[str]) -> Sequence[str]:
     if "open" not in by_name or "close" not in by_name:
         return columns
     return [next(by_name[name] for name in _CLOSES if name in by_name)]
-
-
-def _is_in(names: frozenset[str], column: object) -> bool:
-    return str(column).strip().lower() in names

@@ -1,6 +1,6 @@
-"""What the cells of a table mean: numbers also where they are written as text, and nothing."""
+"""Cells of tables: numbers, also written as text, and empty cells."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 import json
 from math import isfinite
 import re
@@ -10,9 +10,9 @@ Cell: TypeAlias = str | int | float | bool | None
 Row: TypeAlias = Mapping[str, Cell]
 Number: TypeAlias = int | float
 
-LARGEST = 1e150  # sums and squares of what is below stay finite
+MAX_NUMBER = 1e150  # sums and squares of what is below stay finite
 _EMPTY = frozenset({"", "-", "–", "—", "n/a", "na", "nan", "null", "none"})  # noqa: RUF001  # dashes
-_MAX_NUMBER_LENGTH = 60
+_MAX_LENGTH = 60
 _NUMBER = re.compile(
     r"(?P<sign>[-+−]?)[$€£¥₹]?\s?"  # noqa: RUF001  # the minus of print
     r"(?P<digits>(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]*)?|\.[0-9]+)"
@@ -25,11 +25,11 @@ _PLAIN = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,14})?")
 
 
 def is_empty(cell: Cell) -> bool:
-    return cell is None or (isinstance(cell, str) and words(cell) in _EMPTY)
+    return cell is None or (isinstance(cell, str) and fold(cell) in _EMPTY)
 
 
 def number_of(cell: Cell) -> Number | None:
-    """The number that a cell holds, if it holds one.
+    """Return the number that a cell holds, or None.
 
     Args:
         cell: A number, or text such as "1,234.5", "$ 12", "12%" (0.12) or "(5)" (-5).
@@ -41,17 +41,17 @@ def number_of(cell: Cell) -> Number | None:
     if cell is None or isinstance(cell, bool):
         return None
     number = _written(cell) if isinstance(cell, str) else cell
-    return number if number is not None and abs(number) <= LARGEST else None
+    return number if number is not None and abs(number) <= MAX_NUMBER else None
 
 
 def decimal_comma(cell: Cell) -> str:
-    """A sentence on how to write a number that has a decimal comma; empty for anything else.
+    """Return advice on a number with a decimal comma; empty for anything else.
 
     Examples:
         >>> decimal_comma("1.234,56"), decimal_comma("1,200")
         (' It has a decimal comma: write decimals with a point, as in 1234.56.', '')
     """
-    if not isinstance(cell, str) or len(cell) > _MAX_NUMBER_LENGTH or number_of(cell) is not None:
+    if not isinstance(cell, str) or len(cell) > _MAX_LENGTH or number_of(cell) is not None:
         return ""
     match = _DECIMAL_COMMA.fullmatch(cell.strip())
     if match is None:
@@ -63,7 +63,7 @@ def decimal_comma(cell: Cell) -> str:
 
 
 def parsed(text: str) -> Cell:
-    """A cell of text as a number, if writing the number again would give the same text."""
+    """Return a text as a number if nothing of it is lost, else the text."""
     if not _PLAIN.fullmatch(text):
         return text
     number = float(text) if "." in text else int(text)
@@ -71,7 +71,7 @@ def parsed(text: str) -> Cell:
 
 
 def flat(value: object) -> Cell:
-    """A value of JSON as a cell: lists and objects become their text, what is no number nothing.
+    """Return a JSON value as a cell: lists and objects as JSON text, NaN as None.
 
     Raises:
         ValueError: It is nested too deeply.
@@ -87,24 +87,40 @@ def flat(value: object) -> Cell:
 
 
 def tidy(number: Number) -> Number:
-    """The number without the digits that only binary fractions leave behind."""
+    """Return a number without the digits that binary fractions leave behind."""
     return float(f"{number:.15g}") if isinstance(number, float) else number
 
 
-def words(cell: Cell) -> str:
-    """A cell as text that is compared without regard to case and outer spaces."""
+def numbers(cells: Sequence[Cell], *, column: str) -> list[Number]:
+    """Return the numbers in the cells that aren't empty.
+
+    Raises:
+        ValueError: A cell has other text in it.
+    """
+    found = [(cell, number_of(cell)) for cell in cells if not is_empty(cell)]
+    for cell, number in found:
+        if number is None:
+            advice = decimal_comma(cell) or " Filter such rows out first, or count them instead."
+            raise ValueError(
+                f"The column {column!r} has {str(cell)[:40]!r} in it, which is no number.{advice}"
+            )
+    return [number for _, number in found if number is not None]
+
+
+def fold(cell: Cell) -> str:
+    """Return a cell as text for comparisons regardless of case and outer spaces."""
     return str(cell).strip().casefold()
 
 
-def order(cell: Cell) -> tuple[int, Number, str]:
-    """Where a cell stands among others: numbers by size, then texts by their letters."""
+def sort_key(cell: Cell) -> tuple[int, Number, str]:
+    """Return a key that orders numbers by size, then texts by their letters."""
     number = number_of(cell)
-    return (1, 0, words(cell)) if number is None else (0, number, "")
+    return (1, 0, fold(cell)) if number is None else (0, number, "")
 
 
 def _written(text: str) -> Number | None:
     text = text.strip()
-    if len(text) > _MAX_NUMBER_LENGTH:
+    if len(text) > _MAX_LENGTH:
         return None
     in_parentheses = text.startswith("(") and text.endswith(")")
     match = _NUMBER.fullmatch(text[1:-1] if in_parentheses else text)

@@ -1,12 +1,16 @@
-"""A table of rows, read from objects, from JSON text or from CSV text."""
+"""Tables of rows: read from objects, JSON text or CSV text, and described for a model."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 import csv
 from dataclasses import dataclass
 from io import StringIO
 from itertools import islice
+import json
+from typing import Annotated, Any, TypeAlias
 
-from copilot_admin.agent.toolkits.table_operations.cells import Cell, Row, flat, parsed
+from pydantic import WithJsonSchema
+
+from copilot_admin.agent.toolkits.cells import Cell, Row, flat, parsed
 from copilot_admin.agent.toolkits.texts import json_in, listed, quoted
 
 MAX_ROWS = 20_000  # a second or two of work, in a thread
@@ -16,6 +20,25 @@ MAX_TEXT = 5_000_000  # characters
 _DELIMITERS = ",;\t|"
 _HOLDERS = ("rows", "data", "results", "items")  # where APIs put their rows
 _WANTED = "Give a list of objects, or the same as JSON text, or CSV text with a header."
+
+MAX_DESCRIBED_ROWS = 100
+MAX_DESCRIBED_CHARACTERS = 12_000
+MAX_CELL_CHARACTERS = 300
+MAX_SHOWN_ROWS = 1000  # to the user
+
+# One `type` of several names, since servers differ in how they read `anyOf`.
+RowsArgument: TypeAlias = Annotated[
+    Sequence[Mapping[str, Any]] | str,
+    WithJsonSchema({"type": ["array", "string"], "items": {"type": "object"}}),
+]
+OperationsArgument: TypeAlias = Annotated[
+    Sequence[Mapping[str, Any]] | Mapping[str, Any],
+    WithJsonSchema({"type": ["array", "object"], "items": {"type": "object"}}),
+]
+ColumnsArgument: TypeAlias = Annotated[
+    Sequence[str] | str,
+    WithJsonSchema({"type": ["array", "string"], "items": {"type": "string"}}),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +53,12 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
 
+    def with_rows(self, rows: Iterable[Row]) -> "Table":
+        """Return a table with the same columns and other rows."""
+        return Table(self.columns, tuple(rows))
+
     def check(self, *columns: str) -> None:
-        """Makes sure that it has the columns.
+        """Check that it has the columns.
 
         Raises:
             ValueError: One is missing; the text names those there are.
@@ -43,7 +70,7 @@ class Table:
 
 
 def read_table(rows: object) -> Table:
-    r"""Reads rows in any of the forms in which models and widgets send them.
+    r"""Read rows in any form in which models and widgets send them.
 
     Args:
         rows: A list of objects, JSON text of one, or CSV text with a header.
@@ -141,3 +168,45 @@ def _unique(header: Sequence[str]) -> list[str]:
             name = f"{base} ({place})"
         names[name] = None
     return list(names)
+
+
+def describe_table(table: Table) -> str:
+    r"""Return the rows as JSON lines under a sentence that counts them.
+
+    Examples:
+        >>> describe_table(Table(("n",), ({"n": 1},)))
+        '1 row with the columns: n.\n{"n": 1}'
+    """
+    count = len(table.rows)
+    columns = ", ".join(table.columns)[:MAX_DESCRIBED_CHARACTERS]
+    if not count:
+        return f"No row is left. The columns are: {columns}."
+    lines = list(_lines(table))
+    notes = [f"{count:,} {'row' if count == 1 else 'rows'} with the columns: {columns}."]
+    if len(lines) < count:
+        notes.append(
+            f"Only the first {len(lines):,} are listed here: do not count or add them up. For the"
+            " others use group, top, filter or select."
+        )
+    if count > MAX_SHOWN_ROWS:
+        notes.append(f"The user sees the first {MAX_SHOWN_ROWS:,}.")
+    return "\n".join([" ".join(notes), *lines])
+
+
+def _lines(table: Table) -> Iterator[str]:
+    characters_left = MAX_DESCRIBED_CHARACTERS
+    for row in table.rows[:MAX_DESCRIBED_ROWS]:
+        line = json.dumps(_shortened(row), ensure_ascii=False)
+        characters_left -= len(line)
+        if characters_left < 0:
+            return
+        yield line
+
+
+def _shortened(row: Row) -> dict[str, Cell]:
+    return {
+        column: f"{cell[:MAX_CELL_CHARACTERS]}…"
+        if isinstance(cell, str) and len(cell) > MAX_CELL_CHARACTERS
+        else cell
+        for column, cell in row.items()
+    }

@@ -1,0 +1,339 @@
+"""Filtering, grouping, aggregating and ordering of the rows of a table."""
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from math import fsum
+import operator
+from statistics import median, stdev
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+
+from copilot_admin.agent.toolkits.cells import (
+    MAX_NUMBER,
+    Cell,
+    Number,
+    Row,
+    fold,
+    is_empty,
+    number_of,
+    numbers,
+    sort_key,
+    tidy,
+)
+from copilot_admin.agent.toolkits.tables import MAX_COLUMNS, MAX_ROWS, Table, read_table
+
+MAX_OPERATIONS = 12
+MAX_BY = 10  # columns that rows are ordered or grouped by
+MAX_AGGREGATES = 50  # columns of results
+MAX_VALUES = 1000  # of a filter
+ALL_ROWS = "*"  # as a column of `aggregate`: the rows themselves, to be counted
+
+
+class Aggregate(StrEnum):
+    """Function over the cells of a group."""
+
+    SUM = "sum"
+    MEAN = "mean"
+    MEDIAN = "median"
+    MIN = "min"
+    MAX = "max"
+    STD = "std"
+    COUNT = "count"
+    FIRST = "first"
+    LAST = "last"
+
+
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+def _as_comparison(value: object) -> object:
+    return "==" if value == "=" else value
+
+
+Names: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
+ByColumns: TypeAlias = Annotated[Names, Field(max_length=MAX_BY)]
+Aggregates: TypeAlias = Annotated[
+    tuple[Aggregate, ...], BeforeValidator(_as_list), Field(min_length=1, max_length=len(Aggregate))
+]
+RowCount: TypeAlias = Annotated[int, Field(ge=1, le=MAX_ROWS)]
+Comparison: TypeAlias = Annotated[
+    Literal["==", "!=", ">", ">=", "<", "<=", "contains", "in", "empty", "filled"],
+    BeforeValidator(_as_comparison),
+]
+
+
+class Step(BaseModel):
+    """One operation."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Filter(Step):
+    """Keep the rows whose cell compares so with a value, regardless of letter case."""
+
+    op: Literal["filter"]
+    column: str
+    is_: Comparison = Field(alias="is")
+    value: Cell | Annotated[tuple[Cell, ...], Field(max_length=MAX_VALUES)] = None
+
+
+class Select(Step):
+    """Keep some columns, in the given order."""
+
+    op: Literal["select"]
+    columns: Annotated[Names, Field(min_length=1, max_length=MAX_COLUMNS)]
+
+
+class Sort(Step):
+    """Order the rows: numbers by size, then texts by their letters, empty cells last."""
+
+    op: Literal["sort"]
+    by: ByColumns
+    descending: bool = False
+
+
+class Top(Step):
+    """Keep the rows with the largest or smallest numbers of a column, in order."""
+
+    op: Literal["top", "bottom"]
+    n: RowCount
+    by: str
+
+
+class Limit(Step):
+    """Keep the first rows."""
+
+    op: Literal["limit"]
+    n: RowCount
+
+
+class Group(Step):
+    """Make one row of all rows that agree in some columns; of all rows, if none is named."""
+
+    op: Literal["group"]
+    by: ByColumns = ()
+    aggregate: dict[str, Aggregates] = Field(min_length=1, max_length=MAX_COLUMNS)
+
+
+class Derive(Step):
+    """Add a column that is calculated from two others, or from one and a number."""
+
+    op: Literal["derive"]
+    column: str = Field(min_length=1)
+    left: str | Number
+    operator: Literal["+", "-", "*", "/"]
+    right: str | Number
+
+
+_NAMES = ("filter", "select", "sort", "top", "bottom", "limit", "group", "derive")
+Operation: TypeAlias = Filter | Select | Sort | Top | Limit | Group | Derive
+_OPERATIONS: TypeAdapter[tuple[Operation, ...]] = TypeAdapter(
+    tuple[Annotated[Operation, Field(discriminator="op")], ...]
+)
+
+
+def analyse(rows: object, operations: object) -> Table:
+    """Apply operations to rows, one after the other.
+
+    Args:
+        rows: A list of objects, JSON text of one, or CSV text with a header.
+        operations: Objects with `op` and its arguments, or one of them.
+
+    Raises:
+        ValueError: Rows or operations are not valid, a column is missing or has no numbers; the
+            text says what would be right.
+
+    Examples:
+        >>> sales = [{"region": "EU", "sales": "1,200"}, {"region": "US", "sales": 5}]
+        >>> analyse(sales, {"op": "group", "aggregate": {"sales": ["sum", "mean"]}}).rows
+        ({'sales_sum': 1205, 'sales_mean': 602.5},)
+        >>> analyse(sales, [{"op": "top", "n": 1, "by": "sales"}]).rows
+        ({'region': 'EU', 'sales': '1,200'},)
+    """
+    table = read_table(rows)
+    for step in _read_operations(operations):
+        table = _apply(step, table)
+    return table
+
+
+def _read_operations(operations: object) -> tuple[Operation, ...]:
+    given = [operations] if isinstance(operations, Mapping) else operations
+    if not isinstance(given, list | tuple):
+        raise ValueError("The operations are no list of objects, each with its op.")
+    if len(given) > MAX_OPERATIONS:
+        raise ValueError(f"There are {len(given)} operations; at most {MAX_OPERATIONS} are done.")
+    try:
+        return _OPERATIONS.validate_python(given)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    place, *where = first["loc"]
+    message = ": ".join([*map(str, where), first["msg"]])
+    if "value" in where[1:2]:
+        message = f"filter: value: it is a text, a number or a list of at most {MAX_VALUES:,}"
+    if not where:
+        message = f"it has to be an object whose op is one of {', '.join(_NAMES)}"
+    raise ValueError(f"Operation {int(place) + 1}: {message}.")
+
+
+def _apply(step: Operation, table: Table) -> Table:
+    match step:
+        case Filter():
+            table.check(step.column)
+            keeps = _predicate(step)
+            return table.with_rows(row for row in table.rows if keeps(row[step.column]))
+        case Select():
+            table.check(*step.columns)
+            columns = tuple(dict.fromkeys(step.columns))
+            return Table(columns, tuple({key: row[key] for key in columns} for row in table.rows))
+        case Sort():
+            table.check(*step.by)
+            rows: Sequence[Row] = table.rows
+            for column in reversed(step.by):
+                rows = _ordered(rows, column, descending=step.descending)
+            return table.with_rows(rows)
+        case Top():
+            table.check(step.by)
+            numbers([row[step.by] for row in table.rows], column=step.by)
+            filled = [row for row in table.rows if not is_empty(row[step.by])]
+            return table.with_rows(_ordered(filled, step.by, descending=step.op == "top")[: step.n])
+        case Limit():
+            return table.with_rows(table.rows[: step.n])
+        case Group():
+            return _grouped(step, table)
+        case Derive():
+            table.check(*(side for side in (step.left, step.right) if isinstance(side, str)))
+            derived = tuple({**row, step.column: _derive(step, row)} for row in table.rows)
+            return Table(tuple(dict.fromkeys((*table.columns, step.column))), derived)
+
+
+def _ordered(rows: Sequence[Row], column: str, *, descending: bool) -> list[Row]:
+    filled = [row for row in rows if not is_empty(row[column])]
+    empty = [row for row in rows if is_empty(row[column])]
+    return [*sorted(filled, key=lambda row: sort_key(row[column]), reverse=descending), *empty]
+
+
+# --- filters
+
+_ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+}
+
+
+def _predicate(step: Filter) -> Callable[[Cell], bool]:
+    if step.is_ == "empty":
+        return is_empty
+    if step.is_ == "filled":
+        return lambda cell: not is_empty(cell)
+    if "value" not in step.model_fields_set:
+        raise ValueError(f"The filter of {step.column!r} has no value to compare with.")
+    values = step.value if isinstance(step.value, tuple) else (step.value,)
+    if step.is_ in ("==", "!=", "in"):
+        keys = {_comparable(value) for value in values}
+        return lambda cell: (_comparable(cell) in keys) is (step.is_ != "!=")
+    if len(values) != 1:
+        raise ValueError(f"The comparison {step.is_!r} takes one value, not {len(values)}.")
+    if step.is_ == "contains":
+        text = fold(values[0])
+        return lambda cell: cell is not None and text in fold(cell)
+    key, compare = _comparable(values[0]), _ORDERS[step.is_]
+    return lambda cell: _is_ordered(_comparable(cell), key, compare)
+
+
+def _comparable(cell: Cell) -> tuple[int, Number, str] | None:
+    return None if is_empty(cell) else sort_key(cell)
+
+
+def _is_ordered(
+    found: tuple[int, Number, str] | None,
+    key: tuple[int, Number, str] | None,
+    compare: Callable[[Any, Any], bool],
+) -> bool:
+    # Numbers compare with numbers only, and texts with texts.
+    return bool(found and key and found[0] == key[0] and compare(found, key))
+
+
+# --- groups
+
+
+def _grouped(step: Group, table: Table) -> Table:
+    table.check(*step.by, *(column for column in step.aggregate if column != ALL_ROWS))
+    if set(step.aggregate.get(ALL_ROWS, ())) - {Aggregate.COUNT}:
+        raise ValueError('Rows can only be counted: {"*": "count"}.')
+    results = [
+        ("count" if column == ALL_ROWS else f"{column}_{kind}", column, kind)
+        for column, kinds in step.aggregate.items()
+        for kind in kinds
+    ]
+    if len(results) > MAX_AGGREGATES:
+        raise ValueError(f"A group has at most {MAX_AGGREGATES} aggregates. Ask for fewer.")
+    groups: dict[object, list[Row]] = {} if step.by else {(): []}
+    for row in table.rows:
+        key = tuple((isinstance(row[one], bool), row[one]) for one in step.by)
+        groups.setdefault(key, []).append(row)
+    made: list[Row] = []
+    for rows in groups.values():
+        cells: dict[str, Cell] = {column: rows[0][column] for column in step.by}
+        for name, column, kind in results:
+            cells[name] = len(rows) if column == ALL_ROWS else _aggregated(kind, rows, column)
+        made.append(cells)
+    return Table((*step.by, *(name for name, _, _ in results)), tuple(made))
+
+
+def _aggregated(kind: Aggregate, rows: Sequence[Row], column: str) -> Cell:
+    filled = [row[column] for row in rows if not is_empty(row[column])]
+    if kind is Aggregate.COUNT:
+        return len(filled)
+    if kind in (Aggregate.FIRST, Aggregate.LAST):
+        return filled[0 if kind is Aggregate.FIRST else -1] if filled else None
+    is_extreme = kind in (Aggregate.MIN, Aggregate.MAX)
+    if is_extreme and filled and all(number_of(cell) is None for cell in filled):
+        texts = map(str, filled)
+        return min(texts) if kind is Aggregate.MIN else max(texts)
+    return _of_numbers(kind, numbers(filled, column=column))
+
+
+def _of_numbers(kind: Aggregate, values: Sequence[Number]) -> Cell:
+    if kind is Aggregate.SUM:
+        is_whole = all(isinstance(value, int) for value in values)
+        return sum(values) if is_whole else tidy(fsum(values))
+    if not values or (kind is Aggregate.STD and len(values) < 2):
+        return None
+    match kind:
+        case Aggregate.MIN:
+            return min(values)
+        case Aggregate.MAX:
+            return max(values)
+        case Aggregate.MEDIAN:
+            return tidy(median(values))
+        case Aggregate.STD:
+            return tidy(stdev(map(float, values)))
+    return tidy(fsum(values) / len(values))
+
+
+# --- derived columns
+
+_ARITHMETIC: Mapping[str, Callable[[Number, Number], Number]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+}
+
+
+def _derive(step: Derive, row: Row) -> Cell:
+    left, right = _operand(step.left, row), _operand(step.right, row)
+    if left is None or right is None or (step.operator == "/" and not right):
+        return None
+    result = _ARITHMETIC[step.operator](left, right)
+    return tidy(result) if abs(result) <= MAX_NUMBER else None
+
+
+def _operand(side: str | Number, row: Row) -> Number | None:
+    if not isinstance(side, str):
+        return number_of(side)
+    return next(iter(numbers([row[side]], column=side)), None)
