@@ -13,13 +13,12 @@ from django.core.management.base import CommandError
 from django.test import AsyncClient
 import pytest
 
-from copilot_admin.agent.llm.text_tools import TextTools
 from copilot_admin.agent.values.model_call import ToolCall
 from copilot_admin.copilots.publishing import publish
 from copilot_admin.import_export.templates import templates
 from copilot_admin.models import Copilot, Feedback, Provider, Turn
 from tests.agent.files.sample_files import SENTENCE, base64, pdf
-from tests.agent.scripted import ScriptedProvider, Step, call, text
+from tests.agent.scripted import ScriptedProvider, Step, ToolsInPlainText, call, text
 from tests.api.test_query import post, script
 from tests.factories import make_copilot, make_provider
 from tests.workspace import client
@@ -501,7 +500,7 @@ def test_a_model_without_tool_calling_uses_the_same_tools_in_words(monkeypatch):
     Provider.objects.update(tool_calling="text")
     scripted = ScriptedProvider([text("Here:\n```tool\n", wish, "\n```"), text("It rose.")])
     monkeypatch.setattr(
-        "copilot_admin.copilots.live.make_provider", lambda spec: TextTools(scripted)
+        "copilot_admin.copilots.live.make_provider", lambda spec: ToolsInPlainText(scripted)
     )
     [events] = Workspace(path="/v1/copilots/tables/query").ask("As a table.")
     assert [name for name, _ in events] == [

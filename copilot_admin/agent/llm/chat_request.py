@@ -27,6 +27,12 @@ _UNSIGNED: JsonObject = {
     "extra_content": {"google": {"thought_signature": "skip_thought_signature_validator"}}
 }
 _GEMINI = re.compile(r"gemini-(?:[3-9]|\d\d)")
+# In the words of Ollama, vLLM and OpenRouter.
+_NO_TOOLS = re.compile(
+    r"not support (?:tools|tool use|tool call|function call)|support tool use"
+    r"|tool-call-parser|enable-auto-tool-choice|tools? (?:is|are) not supported",
+    re.IGNORECASE,
+)
 _NO_REASONING = "(not kept)"
 
 
@@ -105,6 +111,8 @@ def adapt_rules(rules: RequestRules, refusal: str, sent: Mapping[str, Json]) -> 
         return replace(rules, wants_reasoning=True)
     if "thought_signature" in refusal and not rules.wants_signatures:
         return replace(rules, wants_signatures=True)
+    if "tools" in sent and _NO_TOOLS.search(refusal):
+        return replace(rules, text_tools=True)
     named = re.findall(r"[`'\"]([a-z_]+)[`'\"]", refusal)
     droppable = sent.keys() - {"model", "messages", "tools", "stream", "stream_options"}
     if refused := droppable.intersection(named):

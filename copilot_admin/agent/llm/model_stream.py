@@ -38,7 +38,7 @@ async def stream_model(
     loop = asyncio.get_running_loop()
     end = loop.time() + timeouts.total
     first_due = min(loop.time() + timeouts.first_token, end)
-    started = False
+    started = is_alive = False
     retries = 0
     with ModelCallNotes(call, witness) as notes:
         while True:
@@ -46,15 +46,16 @@ async def stream_model(
                 async with asyncio.timeout_at(first_due) as deadline:
                     async with aclosing(provider.stream(call)) as deltas:
                         async for delta in deltas:
-                            started = True
+                            is_alive = True
                             if not isinstance(delta, Alive):
+                                started = True
                                 notes.take(delta)
                                 deadline.reschedule(None)
                                 yield delta
                             deadline.reschedule(min(loop.time() + timeouts.between_tokens, end))
                 return
             except TimeoutError:
-                raise _silence(timeouts, started=started, over=loop.time() >= end) from None
+                raise _silence(timeouts, started=is_alive, over=loop.time() >= end) from None
             except RunError as error:
                 remaining = first_due - loop.time()
                 pause = pause_before_retry(

@@ -1,15 +1,21 @@
 """Splits what a model server sends into JSON documents: events of a stream, or one whole document."""
 
 from collections.abc import Iterator
+import json
+import math
 from typing import NamedTuple
+
+import orjson
 
 from copilot_admin.agent.llm.provider_errors import BOM, is_web_page, web_page
 from copilot_admin.errors import ProviderBroke
+from protocol.json import Json
 
 DONE = b"[DONE]"
 # A picture that a model draws comes in one event, in base64.
 MAX_EVENT_BYTES = 8 * 1024 * 1024
 MAX_ANSWER_BYTES = 256 * 1024 * 1024  # of some 350 bytes for a token
+_MAX_DIGITS = 400  # a number of floating point has 309
 _TOO_LARGE = (
     "The model's provider sent more than 8 MiB at once, so the answer was ended. Ask again."
 )
@@ -113,3 +119,23 @@ def _payloads_in(event: bytes) -> Iterator[Payload]:
         yield from (Payload(one, is_error) for one in data)  # events without blank lines between
     elif data:
         yield Payload(b"\n".join(data), is_error)
+
+
+def load_json(payload: bytes) -> Json:
+    """Read JSON, and what servers send that is none: half characters, broken UTF-8, NaN, long numbers.
+
+    Raises:
+        ValueError: It is no JSON, or nested too deep.
+    """
+    try:
+        parsed: Json = orjson.loads(payload)
+    except orjson.JSONDecodeError:
+        try:
+            parsed = json.loads(payload.decode("utf-8", "replace"), parse_int=_number)
+        except RecursionError:
+            raise ValueError("nested too deep") from None
+    return parsed
+
+
+def _number(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _MAX_DIGITS else math.inf

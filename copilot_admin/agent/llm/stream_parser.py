@@ -6,15 +6,12 @@ Source: the chat completions API of OpenAI, with what other servers make of it.
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 import json
-import math
-
-import orjson
 
 from copilot_admin.agent.llm.extras import MessageExtras, details_text
 from copilot_admin.agent.llm.finish_reasons import read_reason, truncation
 from copilot_admin.agent.llm.provider_errors import broke_off, not_understood, nothing_came
 from copilot_admin.agent.llm.reasoning import ReasoningReader
-from copilot_admin.agent.llm.sse import DONE, Payload, PayloadReader
+from copilot_admin.agent.llm.sse import DONE, Payload, PayloadReader, load_json
 from copilot_admin.agent.llm.text_tool_calls import TextToolReader
 from copilot_admin.agent.llm.tool_calls import (
     CallLimits,
@@ -35,11 +32,10 @@ from copilot_admin.agent.values.model_call import (
     Usage,
     estimated_usage,
 )
-from copilot_admin.errors import ProviderBroke
+from copilot_admin.errors import ProviderBroke, ProviderUnavailable
 from protocol.json import Json, JsonObject, object_of, objects_of, text_of
 
 _NO_ERRORS = (None, "", 0, "0", 200, "200")  # as a code
-_MAX_DIGITS = 400  # a number of floating point has 309
 _MAX_PICTURES = 8
 
 
@@ -130,8 +126,8 @@ class AnswerParser:
             RunError: It sent nothing, or no chat completion.
         """
         try:
-            self._deltas = self._read(self._payloads.end())
-        except ProviderBroke:
+            self._deltas = self._read(self._payloads.end(), is_last=True)
+        except (ProviderBroke, ProviderUnavailable):
             if not self.began:
                 raise
         reason = self._reason or ("stop" if self.done or self._ended_by_usage else None)
@@ -150,14 +146,14 @@ class AnswerParser:
             Finish(reason),
         ]
 
-    def _read(self, payloads: Iterable[Payload]) -> list[Delta]:
+    def _read(self, payloads: Iterable[Payload], *, is_last: bool = False) -> list[Delta]:
         for payload in payloads:
             if payload.is_error:
                 raise StreamError(_error_in(payload.data))
             if not payload.data.startswith(b"{") and payload.data.strip() == DONE:
                 self.done = True
                 break
-            self._read_chunk(_parsed(payload.data))
+            self._read_chunk(_parsed(payload.data, is_last=is_last))
         self._flush_text()
         deltas, self._deltas = self._deltas, []
         return deltas
@@ -178,7 +174,7 @@ class AnswerParser:
                     break
         elif _is_error(chunk):
             raise StreamError(chunk)
-        if len(chunk) > 2 or not choices:
+        if len(chunk) > 1 or not choices:
             self._read_facts(chunk, is_last=not choices)
 
     def _read_facts(self, chunk: JsonObject, *, is_last: bool) -> None:
@@ -332,44 +328,25 @@ def _is_error(chunk: JsonObject) -> bool:
 
 def _error_in(payload: bytes) -> Json:
     try:
-        said = _loads(payload)
+        said = load_json(payload)
     except ValueError:
         said = payload.decode("utf-8", "replace")
     return (said.get("error") or said) if isinstance(said, Mapping) else said
 
 
-def _parsed(payload: bytes) -> JsonObject:
+def _parsed(payload: bytes, *, is_last: bool) -> JsonObject:
     try:
-        chunk = _loads(payload)
+        chunk = load_json(payload)
     except ValueError:
-        if not payload.strip():
-            return {}  # the sign of life of some servers
-        raise (broke_off() if _is_half(payload) else not_understood(payload)) from None
+        if payload.lstrip()[:1] in (b"", b":"):
+            return {}  # the sign of life of some servers, or a comment that a gateway packed
+        is_half = is_last and _is_half(payload)
+        raise (broke_off() if is_half else not_understood(payload)) from None
     if isinstance(chunk, list) and len(chunk) == 1:
         chunk = chunk[0]  # Gemini wraps its errors
     if not isinstance(chunk, dict):
         raise not_understood(payload)
     return chunk
-
-
-def _loads(payload: bytes) -> Json:
-    """Read JSON, and what servers send that is none: half characters, broken UTF-8, NaN, long numbers.
-
-    Raises:
-        ValueError: It is no JSON, or nested too deep.
-    """
-    try:
-        parsed: Json = orjson.loads(payload)
-    except orjson.JSONDecodeError:
-        try:
-            parsed = json.loads(payload.decode("utf-8", "replace"), parse_int=_number)
-        except RecursionError:
-            raise ValueError("nested too deep") from None
-    return parsed
-
-
-def _number(digits: str) -> int | float:
-    return int(digits) if len(digits) <= _MAX_DIGITS else math.inf
 
 
 def _is_half(payload: bytes) -> bool:

@@ -53,6 +53,7 @@ _MARKS = {  # opening: closing; "" is the end of the answer
     "<minimax:tool_call>": "</minimax:tool_call>",
     "<function_calls>": "</function_calls>",
     "<\uff5cDSML\uff5cfunction_calls>": "</\uff5cDSML\uff5cfunction_calls>",  # DeepSeek
+    "<\uff5cDSML\uff5ctool_calls>": "</\uff5cDSML\uff5ctool_calls>",
     "<\uff5ctool\u2581calls\u2581begin\uff5c>": "<\uff5ctool\u2581calls\u2581end\uff5c>",
     "<|tool_calls_section_begin|>": "<|tool_calls_section_end|>",  # Kimi
     "[TOOL_CALLS]": "",  # Mistral
@@ -65,6 +66,7 @@ _BARE = re.compile(
 )
 _BARE_PREFIX = re.compile(r'\s*(?:`{1,3}|```(?:j|js|jso|json)?\s*)?\[?\s*(?:\{\s*(?:"\w*)?)?')
 _MAX_BARE = 64 * 1024
+_MIN_TORN_MARK = len("<\uff5cDSML\uff5c")
 _FUNCTION = re.compile(r"<function=([\w.-]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
 _PARAMETER = re.compile(r"<parameter=([\w.-]+)>\n?(.*?)\n?</parameter>", re.DOTALL)
 _INVOKE = re.compile(
@@ -137,7 +139,7 @@ class TextToolReader:
         rest = "".join((*self._block, self._held))
         if self._opening and is_whole:
             yield from self._read_block(rest)
-        elif rest:
+        elif rest and not (is_whole and _is_torn_mark(rest)):
             yield TextDelta(self._opening + rest)
         self._held, self._block, self._opening = "", [], ""
 
@@ -256,6 +258,11 @@ class TextToolReader:
             key: _value(text, object_of(kinds.get(key)).get("type")) for key, text in values
         }
         return ToolCall(id="", name=name, arguments=json.dumps(arguments, ensure_ascii=False))
+
+
+def _is_torn_mark(text: str) -> bool:
+    """Return whether a server took a call out of the text and left the beginning of its mark."""
+    return len(text) >= _MIN_TORN_MARK and any(mark.startswith(text) for mark in _MARKS)
 
 
 def _value(text: str, kind: object) -> object:

@@ -16,8 +16,9 @@ MAX_ARGUMENT_BYTES = 1024 * 1024
 # interpreter for more than a second; a table of 2,000 rows of ten columns is half of this.
 MAX_ARGUMENT_VALUES = 100_000
 MAX_NAME = 200  # characters of a name or an id; OpenAI allows 64 and 40
-_OWN_MEMBERS = frozenset({"id", "type", "index", "name", "function"})
+_OWN_MEMBERS = frozenset({"id", "type", "index", "name", "arguments", "function"})
 _OWN_FUNCTION_MEMBERS = frozenset({"name", "arguments", "parameters"})
+_FENCE = re.compile(r"\A(?:```(?:json)?|json)\s+(?=[{\[])|\s*```\Z")
 _TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*[}\]])', re.DOTALL)
 
 
@@ -186,7 +187,7 @@ def _folded(name: str) -> str:
 
 def read_arguments_text(text: str) -> str:
     """Return arguments as the JSON text of an object where they can only mean one, else as they are."""
-    text = text.strip()
+    text = _FENCE.sub("", text.strip())
     if text in ("", "null"):
         return ""
     read = _object_in(text)

@@ -1,6 +1,6 @@
 """The models that an OpenAI-compatible server lists."""
 
-from copilot_admin.agent.llm.lenient_json import leniently_parsed
+from copilot_admin.agent.llm.sse import load_json
 from copilot_admin.errors import ProviderBroke
 from protocol.json_tokens import has_more_tokens
 
@@ -22,7 +22,7 @@ def parse_models(body: bytes) -> tuple[str, ...]:
     if len(body) > MAX_BYTES or has_more_tokens(body, _MAX_VALUES):
         raise ProviderBroke(_TOO_MANY)
     try:
-        listed = leniently_parsed(body)
+        listed = load_json(body)
     except ValueError:
         listed = None
     rows = listed.get("data") or listed.get("models") if isinstance(listed, dict) else listed

@@ -14,19 +14,18 @@ import httpx2
 import openai
 
 from copilot_admin.agent.fetching.addresses import check_base_url
-from copilot_admin.agent.llm.chat_chunks import ChunkReader, StreamError
-from copilot_admin.agent.llm.chat_request import RequestRules, build_request
-from copilot_admin.agent.llm.data_lines import EitherForm
+from copilot_admin.agent.llm.chat_request import RequestRules, adapt_rules, build_request
 from copilot_admin.agent.llm.provider_errors import (
     ProviderFaults,
     names_web_page,
     web_page,
 )
+from copilot_admin.agent.llm.stream_parser import AnswerParser, StreamError
 from copilot_admin.agent.llm.ticker import SharedSleep
 from copilot_admin.agent.providers.http_client import get_client
 from copilot_admin.agent.providers.listed_models import parse_models
 from copilot_admin.agent.values.model_call import ALIVE, Alive, Delta, ModelCall, ServerReply
-from copilot_admin.agent.values.spec import ProviderSpec
+from copilot_admin.agent.values.spec import ProviderSpec, ToolCalling
 from copilot_admin.errors import NotReady, RunError
 from protocol.json import JsonObject
 
@@ -34,8 +33,11 @@ OPENAI = "https://api.openai.com/v1"
 # The end of the body usually lies behind the end of the answer; a connection read to it is used
 # again, and this is how long that is worth waiting for, in seconds.
 _DRAIN_SECONDS = 0.05
-# Of silence behind the finish reason, which the usage follows at once; some servers never close.
+# Without words behind a finish reason, which the usage follows at once. Some servers never close, and
+# some give a reason with every chunk.
 _LAST_WORDS_SECONDS = 5.0
+_MAX_ADAPTATIONS = 5  # of a request to what a server refuses
+_ADAPTABLE_STATUSES = frozenset({400, 404, 422, 500, 501})
 # A model says a word every 10 to 20 ms; text that grows 20 times a second grows smoothly. Taking what came
 # meanwhile in one read, of all streams in one turn of the loop, halves what a word costs.
 _READING = SharedSleep(1 / 20)
@@ -55,12 +57,20 @@ class OpenAICompatible:
             "data: [DONE]\n\n",
         ),
     }
-    # Base URLs that rejected `stream_options`; it isn't sent to them again.
-    _without_usage: ClassVar[set[str]] = set()
+    # By base URL and model: what refusals taught, so that each is met only once.
+    _learned_rules: ClassVar[dict[tuple[str, str, RequestRules], RequestRules]] = {}
+    # Base URLs and models whose reasoning comes without an opening tag.
+    _unopened_reasoning: ClassVar[set[tuple[str, str]]] = set()
 
     def __init__(self, spec: ProviderSpec) -> None:
         self._spec = spec
         self._faults = ProviderFaults(spec)
+        self._rules = RequestRules(
+            streams=spec.options.streams,
+            merges_messages=spec.options.merges_messages,
+            has_system_role=spec.options.has_system_role,
+            text_tools=spec.tool_calling is ToolCalling.TEXT,
+        )
 
     @classmethod
     def make_client(cls, spec: ProviderSpec, http_client: httpx2.AsyncClient) -> openai.AsyncOpenAI:
@@ -91,36 +101,29 @@ class OpenAICompatible:
         Raises:
             RunError: The provider was not reached, refused, or broke; its class says which.
         """
-        reader = ChunkReader()
-        body = EitherForm()
-        loop = asyncio.get_running_loop()
-        started = said = False
+        key = (self._spec.base_url, call.model)
         async with AsyncExitStack() as stack:
-            response = await self._open(call, stack)
+            response, rules = await self._open(call, stack)
+            parser = AnswerParser(
+                call,
+                thinks_first=key in self._unopened_reasoning,
+                text_tools=rules.text_tools,
+            )
             try:
                 blocks = await stack.enter_async_context(aclosing(response.iter_bytes()))
-                while block := await _next_block(blocks, reader):
-                    found = reader.read(body.feed(block))
-                    said = said or bool(found)
-                    started = said or reader.began
-                    for delta in found or ((ALIVE,) if reader.began else ()):
+                async with aclosing(_read_deltas(blocks, parser)) as deltas:
+                    async for delta in deltas:
                         yield delta
-                    if reader.done:
-                        await _drain(blocks)
-                        break
-                    body.check()
-                    if said and b"\n" in block:  # else amid an event
-                        await _READING.wait(loop)
-                for delta in reader.read_last(() if reader.done else body.end()):
-                    yield delta
             except (StreamError, RunError, httpx2.RequestError) as error:
-                for delta in reader.rest():
+                for delta in parser.rest():
                     yield delta
-                explained = self._explain(error, started=started, reader=reader)
+                explained = self._explain(error, parser)
                 if explained is not None:
                     raise explained from None
-        for delta in reader.end(call):
-            yield delta
+                for delta in parser.end():
+                    yield delta
+        if parser.was_unopened:
+            self._unopened_reasoning.add(key)
 
     async def models(self) -> tuple[str, ...]:
         """Return the ids of the models that the server lists.
@@ -136,25 +139,39 @@ class OpenAICompatible:
             raise self._faults.before_head(error) from error
         return parse_models(response.content)
 
-    async def _open(self, call: ModelCall, stack: AsyncExitStack) -> Any:
-        """Send the request and return the response, whose body is left to read."""
-        url = self._spec.base_url
+    async def _open(self, call: ModelCall, stack: AsyncExitStack) -> tuple[Any, RequestRules]:
+        """Return the response, whose body is left to read, and the rules of the request."""
         client = await self._client()
+        key = (self._spec.base_url, call.model, self._rules)
+        rules = self._learned_rules.get(key, self._rules)
         try:
-            try:
-                body = build_request(call, RequestRules(with_usage=url not in self._without_usage))
-                response = await self._send(client, body, stack)
-            except openai.APIStatusError as error:
-                if "stream_options" not in body or "stream_options" not in error.response.text:
-                    raise
-                self._without_usage.add(url)
-                body = build_request(call, RequestRules(with_usage=False))
-                response = await self._send(client, body, stack)
+            response, rules = await self._ask(client, call, rules, stack)
         except openai.OpenAIError as error:
             raise self._faults.before_head(error) from error
+        if rules != self._rules:
+            self._learned_rules[key] = rules
         if names_web_page(response.headers.get("Content-Type", "")):
             raise web_page()
-        return response
+        return response, rules
+
+    async def _ask(
+        self,
+        client: openai.AsyncOpenAI,
+        call: ModelCall,
+        rules: RequestRules,
+        stack: AsyncExitStack,
+    ) -> tuple[Any, RequestRules]:
+        """Return the response, and the rules under which the request was not refused."""
+        for _ in range(_MAX_ADAPTATIONS):
+            body = build_request(call, rules)
+            try:
+                return await self._send(client, body, stack), rules
+            except openai.APIStatusError as error:
+                adapted = adapt_rules(rules, error.response.text, body)
+                if error.status_code not in _ADAPTABLE_STATUSES or adapted is None:
+                    raise
+                rules = adapted
+        return await self._send(client, build_request(call, rules), stack), rules
 
     async def _send(
         self, client: openai.AsyncOpenAI, body: JsonObject, stack: AsyncExitStack
@@ -187,18 +204,18 @@ class OpenAICompatible:
         except openai.OpenAIError as error:  # credentials or a package are missing
             raise self._faults.before_head(error) from error
 
-    def _explain(self, error: Exception, *, started: bool, reader: ChunkReader) -> RunError | None:
+    def _explain(self, error: Exception, parser: AnswerParser) -> RunError | None:
         """Return what went wrong after the head; None when there is an answer all the same, or half.
 
         Behind an answer whose end was told a server may write what it likes.
         """
-        if reader.said_why:
+        if parser.has_reason:
             return None
         if isinstance(error, StreamError):
-            return self._faults.in_stream(error.error, started=started or reader.began)
+            return self._faults.in_stream(error.error, started=parser.began)
         if isinstance(error, RunError):
             return error
-        return None if started else self._faults.amid_answer(error)
+        return None if parser.began else self._faults.amid_answer(error)
 
 
 def usable_key(spec: ProviderSpec) -> str:
@@ -226,12 +243,32 @@ def common_arguments(spec: ProviderSpec) -> dict[str, Any]:
     }
 
 
-async def _next_block(blocks: Any, reader: ChunkReader) -> bytes:
-    """Return the next block of the body, empty at its end."""
-    if not reader.said_why:
-        return await anext(blocks, b"")
+async def _read_deltas(blocks: Any, parser: AnswerParser) -> AsyncGenerator[Delta | Alive, None]:
+    loop = asyncio.get_running_loop()
+    has_begun = False
+    until: float | None = None  # once the answer may be whole
+    while block := await _next_block(blocks, until):
+        found = parser.feed(block)
+        has_begun = has_begun or bool(found)
+        for delta in found or (ALIVE,):
+            yield delta
+        if parser.done:
+            await _drain(blocks)
+            break
+        if has_begun and b"\n" in block:  # else amid an event
+            await _READING.wait(loop)
+        if parser.has_reason and (found or until is None):
+            until = loop.time() + _LAST_WORDS_SECONDS
+    for delta in parser.end():
+        yield delta
+
+
+async def _next_block(blocks: Any, until: float | None) -> bytes:
+    """Return the next block of the body; empty at its end, or where it comes too late."""
+    if until is not None and asyncio.get_running_loop().time() >= until:
+        return b""
     with suppress(TimeoutError):
-        async with asyncio.timeout(_LAST_WORDS_SECONDS):
+        async with asyncio.timeout_at(until):
             return await anext(blocks, b"")
     return b""
 

@@ -1,15 +1,12 @@
 """The kinds of model providers; a new kind is one file and one entry here."""
 
-from typing import cast
-
-from copilot_admin.agent.llm.text_tools import TextTools
 from copilot_admin.agent.providers.azure import AzureOpenAI
 from copilot_admin.agent.providers.bedrock import Bedrock
 from copilot_admin.agent.providers.openai_compatible import OpenAICompatible
 from copilot_admin.agent.providers.rehearsal import Rehearsal
 from copilot_admin.agent.providers.vertex import Vertex
 from copilot_admin.agent.values.model_call import ModelProvider
-from copilot_admin.agent.values.spec import ProviderSpec, ToolCalling
+from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.errors import NotReady
 
 PROVIDERS: tuple[type[ModelProvider], ...] = (
@@ -45,7 +42,4 @@ def make_provider(spec: ProviderSpec) -> ModelProvider:
     Raises:
         NotReady: The spec can't work; the text says what to change.
     """
-    provider = provider_class(spec.kind)(spec)
-    if spec.tool_calling is ToolCalling.TEXT:
-        return cast(ModelProvider, TextTools(provider))  # it has the methods, not the attributes
-    return provider
+    return provider_class(spec.kind)(spec)

@@ -17,7 +17,6 @@ from copilot_admin.agent.files.contents import FileItem, ImageItem
 from copilot_admin.agent.files.pictures import read_picture
 from copilot_admin.agent.files.reading import with_files_read
 from copilot_admin.agent.files.rules import FileRules
-from copilot_admin.agent.llm.text_tools import TextTools
 from copilot_admin.agent.providers.rehearsal import Rehearsal
 from copilot_admin.agent.values.engine_input import FileRead
 from copilot_admin.agent.values.model_call import ModelImage, ModelRole
@@ -43,7 +42,7 @@ from tests.agent.engine_inputs import (
 )
 from tests.agent.files.sample_files import SENTENCE, base64, pdf
 from tests.agent.files.sample_images import image
-from tests.agent.scripted import ScriptedProvider, text
+from tests.agent.scripted import ScriptedProvider, ToolsInPlainText, text
 
 FORM = {"data_type": "pdf", "filename": "report.pdf"}
 REPORT = base64(pdf([SENTENCE]))
@@ -427,7 +426,7 @@ def test_models_with_tools_in_words_and_the_rehearsal_take_images_too():
     query = make_query(HumanMessage("What is it?"), result(picture()))
     spec = make_spec(sees_images=True)
     with ScriptedProvider([text("I see.")]) as provider:
-        outputs_of(make_engine_input(TextTools(provider), query=query, spec=spec))
+        outputs_of(make_engine_input(ToolsInPlainText(provider), query=query, spec=spec))
     assert [one.images for one in provider.calls[0].messages if one.images] == [(shown(),)]
     rehearsal = Rehearsal(make_spec().provider)
     said = "".join(

@@ -54,6 +54,8 @@ def streamed(handler, *, key="sk-test"):
 def joined(deltas):
     found: list[Delta | Alive] = []
     for delta in deltas:
+        if isinstance(delta, Alive):
+            continue
         if isinstance(delta, TextDelta) and found and isinstance(found[-1], TextDelta):
             found[-1] = TextDelta(found[-1].text + delta.text)
         else:
@@ -69,7 +71,8 @@ def failed(handler, *, key="sk-test"):
         async with serving(handler) as server:
             with pytest.raises(RunError) as caught:
                 async for delta in server.provider(key=key).stream(CALL):
-                    seen.append(delta)
+                    if not isinstance(delta, Alive):
+                        seen.append(delta)
                     server.read.set()
             return caught.value, seen
 

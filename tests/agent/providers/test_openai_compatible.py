@@ -7,7 +7,7 @@ import pytest
 
 from copilot_admin.agent.providers import openai_compatible
 from copilot_admin.agent.values.model_call import (
-    ALIVE,
+    CallExtras,
     Finish,
     ReasoningDelta,
     TextDelta,
@@ -113,10 +113,10 @@ def test_tool_call_in_fragments_and_thoughts():
         await reply.end()
 
     deltas, _ = streamed(handler)
-    assert ALIVE in deltas
-    assert [delta for delta in deltas if delta is not ALIVE] == [
+    extras = CallExtras(model="small", message={"reasoning_content": "hm"})
+    assert deltas == [
         ReasoningDelta("hm"),
-        ToolCall(id="made00000", name="table", arguments='{"a": 1}'),
+        ToolCall(id="made00000", name="table", arguments='{"a": 1}', extras=extras),
         COUNTED,
         Finish("tool_calls"),
     ]

@@ -5,7 +5,6 @@ import json
 
 import pytest
 
-from copilot_admin.agent.llm import data_lines
 from copilot_admin.agent.providers import openai_compatible
 from copilot_admin.agent.values.model_call import (
     ALIVE,
@@ -193,7 +192,6 @@ def test_what_follows_the_end_of_an_answer_is_not_looked_at():
     ],
 )
 def test_endless_garbage_behind_the_end_takes_nothing_from_the_answer(end, garbage, monkeypatch):
-    monkeypatch.setattr(data_lines, "MAX_BYTES_WITHOUT_DATA", 128 * 1024)
 
     async def handler(request, reply):
         await reply.start()

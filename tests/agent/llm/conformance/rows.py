@@ -1,0 +1,61 @@
+"""A row of the table of what model servers do."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from copilot_admin.agent.values.model_call import Delta, ReasoningDelta, TextDelta, ToolCall
+from tests.agent.llm.chunks import stream
+
+SSE = "text/event-stream"
+# Sources of rows without a report: forms that were always read, and answers that must stay.
+KEPT = "no report: always read"
+PLAIN = "a plain answer"
+Expected: TypeAlias = str | Delta
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a server sends, and what is to be made of it.
+
+    Attributes:
+        name: The quirk in a few words.
+        source: The public report or document that describes it, if any.
+        wire: The body, as bytes or as payloads of events.
+        deltas: What is expected before usage and finish; a text stands for its delta.
+        finish: The reason; None: the answer was cut.
+        usage: Members of the usage, where the provider counted.
+        error: Part of the sentence, where there is no answer.
+        model: That is asked.
+        options: Of the answer parser, such as what was learned of the model.
+        is_cut_free: The result is the same wherever the bytes are cut.
+    """
+
+    name: str
+    source: str
+    wire: Any
+    deltas: Sequence[Expected] = ()
+    finish: str | None = "stop"
+    usage: Mapping[str, Any] | None = None
+    error: str = ""
+    type: str = SSE
+    status: int = 200
+    model: str = "small"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    is_cut_free: bool = True
+
+    @property
+    def body(self) -> bytes:
+        return self.wire if isinstance(self.wire, bytes) else stream(*self.wire)
+
+    @property
+    def expected(self) -> list[Delta]:
+        return [TextDelta(one) if isinstance(one, str) else one for one in self.deltas]
+
+
+def thought(text: str) -> ReasoningDelta:
+    return ReasoningDelta(text)
+
+
+def call(name: str, arguments: str = "", *, id: str = "made00000", extras: Any = None) -> ToolCall:
+    return ToolCall(id=id, name=name, arguments=arguments, extras=extras)
