@@ -10,8 +10,8 @@ import logging
 import weakref
 
 from copilot_admin.agent.answer import answer
-from copilot_admin.agent.llm.ticker import Ticker
 from copilot_admin.agent.llm.finish_reasons import truncation
+from copilot_admin.agent.llm.ticker import Ticker
 from copilot_admin.agent.values.engine_input import Recollection
 from copilot_admin.agent.values.model_call import Usage
 from copilot_admin.errors import ClientTooSlow, NotReady, RunError, Unavailable, strip_traceback

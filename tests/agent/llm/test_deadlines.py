@@ -96,15 +96,10 @@ def test_fragments_that_say_nothing_yet_are_no_silence():
     assert (deltas, error, seconds) == ([Finish("stop")], None, 95)
 
 
-def test_provider_that_broke_after_a_fragment_is_not_asked_again():
-    async def attempts():
-        step = Step((ALIVE, ProviderUnavailable("Down.")))
-        provider = ScriptedProvider([step])
-        with pytest.raises(ProviderUnavailable):
-            await timed(provider)
-        return len(provider.calls)
-
-    assert run_at_once(attempts()) == 1
+def test_provider_that_broke_after_signs_of_life_alone_is_asked_again():
+    provider = ScriptedProvider([Step((ALIVE, ProviderUnavailable("Down."))), text("a")])
+    deltas, error, _ = run_at_once(timed(provider))
+    assert (deltas, error) == ([TextDelta("a"), Finish("stop")], None)
 
 
 def test_time_that_the_reader_takes_is_not_the_providers_silence():
