@@ -10,7 +10,7 @@ import json
 from typing import assert_never
 import unicodedata
 
-from protocol.json import Json, Scalar, clean_text, map_scalars
+from protocol.json import Json, clean_text
 from protocol.markers import strip_markers
 from protocol.models import (
     AiMessage,
@@ -109,15 +109,20 @@ def _item(item: DataItem | FileReference) -> Json:
 
 
 def _dumped(value: Json) -> str:
-    value = map_scalars(value, _as_in_javascript)
+    value = _as_in_javascript(value)
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return _normalised(text)
 
 
-def _as_in_javascript(value: Scalar) -> Scalar:
+def _as_in_javascript(value: Json) -> Json:
     """The client parses and writes every number again: 1.0 comes back as 1."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < _SAFE_INTEGER:
-        return int(value)
+    match value:
+        case float() if value.is_integer() and abs(value) < _SAFE_INTEGER:
+            return int(value)
+        case Mapping():
+            return {name: _as_in_javascript(member) for name, member in value.items()}
+        case list() | tuple():
+            return [_as_in_javascript(member) for member in value]
     return value
 
 

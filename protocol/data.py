@@ -71,10 +71,6 @@ def read_data_message(raw: Mapping[str, Json]) -> DataMessage | None:
 
     Raises:
         ValueError: It has no type, or its kind can't stand in a heading.
-
-    Examples:
-        >>> read_data_message({"type": "state", "tick": 3}).data
-        {'tick': 3}
     """
     content = raw.get("content")
     body = content if isinstance(content, Mapping) else raw
@@ -99,12 +95,7 @@ def read_data_message(raw: Mapping[str, Json]) -> DataMessage | None:
 
 
 def slugify_kind(text: str) -> str:
-    """Return a valid kind made of any text.
-
-    Examples:
-        >>> slugify_kind("2 big ¶tables")
-        '_2-big-tables'
-    """
+    """Return a valid kind made of any text."""
     plain = _NOT_IN_KINDS.sub("-", text).strip("-")
     if not plain:
         return NO_KIND
@@ -122,10 +113,6 @@ def merge(earlier: Json, later: Json) -> Json:
 
     Objects merge key by key, at any depth, and keys stay where they first stood. Everything else
     is replaced: lists too, and null is a value like any other.
-
-    Examples:
-        >>> merge({"city": {"name": "Rome", "zip": "00100"}}, {"city": {"name": "Austin"}})
-        {'city': {'name': 'Austin', 'zip': '00100'}}
     """
     if not isinstance(earlier, Mapping) or not isinstance(later, Mapping):
         return later
@@ -134,12 +121,7 @@ def merge(earlier: Json, later: Json) -> Json:
 
 
 def merge_schemas(earlier: Json, later: Json) -> Json:
-    """Merge like `merge`, but keep required what the earlier schema requires.
-
-    Examples:
-        >>> merge_schemas({"required": ["a"]}, {"required": ["b", "a"]})
-        {'required': ['a', 'b']}
-    """
+    """Merge like `merge`, but keep required what the earlier schema requires."""
     if not isinstance(earlier, Mapping) or not isinstance(later, Mapping):
         return later
     changed = {name: merge_schemas(earlier[name], later[name]) for name in later if name in earlier}
@@ -155,10 +137,6 @@ def fold(messages: Sequence[DataMessage], *, merging: bool = True) -> tuple[Data
     Args:
         messages: Oldest first.
         merging: False leaves it to the model to put the parts of one thing together.
-
-    Examples:
-        >>> [one.data for one in fold([DataMessage(data={"a": 1}), DataMessage(data={"b": 2})])]
-        [{'a': 1, 'b': 2}]
     """
     if not merging:
         return tuple(messages)
@@ -169,16 +147,7 @@ def fold(messages: Sequence[DataMessage], *, merging: bool = True) -> tuple[Data
 
 
 def render(message: DataMessage) -> str:
-    """Return the text that a model sees: heading, data, description, schema.
-
-    Examples:
-        >>> print(render(DataMessage(kind="user", data={"age": 30}, description="The user.")))
-        ## Data: ¶user
-        {
-          "age": 30
-        }
-        The user.
-    """
+    """Return the text that a model sees: heading, data, description, schema."""
     lines = [f"{_HEADING}{message.kind}"]
     if message.instance is not None:
         lines.append(f"{_INSTANCE}{one_line(message.instance)}")
@@ -192,12 +161,7 @@ def render(message: DataMessage) -> str:
 
 
 def split_rendered(text: str) -> tuple[str, str, str]:
-    r"""Return the kind, the instance (or "") and the rest of a text that `render` wrote.
-
-    Examples:
-        >>> split_rendered(render(DataMessage(kind="user", data=[], instance="a")))
-        ('user', 'a', '[]')
-    """
+    r"""Return the kind, the instance (or "") and the rest of a text that `render` wrote."""
     heading, _, rest = text.partition("\n")
     instance = ""
     if rest.startswith(_INSTANCE):

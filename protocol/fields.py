@@ -1,10 +1,12 @@
 """Lenient reading of JSON objects: a member of the wrong type is noted and left out."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 import json
+from typing import Any, TypeVar, cast
 
 from protocol.json import Json, JsonObject
 
+_Value = TypeVar("_Value")
 _MAX_NOTES = 40  # a body with more wrong fields than this is wrong as a whole
 
 
@@ -44,13 +46,9 @@ class Fields:
         """Return the path of a member."""
         return f"{self.path}.{name}" if self.path else name
 
-    def text(self, name: str, default: str = "") -> str:
-        """Return a text, or `default`."""
-        value = self.raw.get(name)
-        if isinstance(value, str):
-            return value
-        self._note(name, value, wanted="text")
-        return default
+    def text(self, name: str) -> str:
+        """Return a text, or an empty one."""
+        return self._take(name, str, "", wanted="text")
 
     def optional_text(self, name: str) -> str | None:
         """Return a text that is not empty, or None."""
@@ -58,27 +56,17 @@ class Fields:
 
     def flag(self, name: str, *, default: bool = False) -> bool:
         """Return a boolean, or `default`."""
-        value = self.raw.get(name)
-        if isinstance(value, bool):
-            return value
-        self._note(name, value, wanted="true or false")
-        return default
+        return self._take(name, bool, default, wanted="true or false")
 
     def object(self, name: str) -> JsonObject:
         """Return an object, or an empty one."""
-        value = self.raw.get(name)
-        if isinstance(value, Mapping):
-            return value
-        self._note(name, value, wanted="an object")
-        return {}
+        empty: JsonObject = {}
+        return self._take(name, Mapping, empty, wanted="an object")
 
-    def list(self, name: str) -> tuple[Json, ...]:
-        """Return the elements of a list, or none."""
-        value = self.raw.get(name)
-        if isinstance(value, list | tuple):
-            return tuple(value)
-        self._note(name, value, wanted="a list")
-        return ()
+    def list(self, name: str) -> Sequence[Json]:
+        """Return a list, or an empty one."""
+        empty: Sequence[Json] = ()
+        return self._take(name, (list, tuple), empty, wanted="a list")
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Return the texts of a list; other elements are noted and left out."""
@@ -99,9 +87,15 @@ class Fields:
             else:
                 self.notes.dropped(path, wanted="an object")
 
-    def _note(self, name: str, value: Json, *, wanted: str) -> None:
+    def _take(
+        self, name: str, kind: type[Any] | tuple[type[Any], ...], default: _Value, *, wanted: str
+    ) -> _Value:
+        value: Any = self.raw.get(name)
+        if isinstance(value, kind):
+            return cast(_Value, value)
         if value is not None:
             self.notes.dropped(self.at(name), wanted=wanted)
+        return default
 
 
 def as_text(value: Json) -> str:

@@ -1,14 +1,13 @@
-"""JSON values: types, coercion of untrusted ones, copies and cleaning.
+"""JSON values: types, coercion of untrusted ones, and cleaning.
 
 Values are as deep as `protocol.strict_json` allows, so they are walked by recursion.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 import re
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
-Scalar: TypeAlias = str | int | float | bool | None
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 JsonObject: TypeAlias = Mapping[str, Json]
 
@@ -43,15 +42,6 @@ def is_number(value: object) -> bool:
 def whole_number_of(value: Json) -> int | None:
     """Return a whole number, or None; true and false are not numbers."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def map_scalars(value: Json, change: Callable[[Scalar], Scalar]) -> Json:
-    """Return a copy in plain dicts and lists with every text, number, boolean and null changed."""
-    if isinstance(value, Mapping):
-        return {name: map_scalars(member, change) for name, member in value.items()}
-    if isinstance(value, list | tuple):
-        return [map_scalars(member, change) for member in value]
-    return change(cast(Scalar, value))
 
 
 def is_deeper(value: Json, *, than: int) -> bool:

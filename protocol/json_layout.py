@@ -20,13 +20,6 @@ def layout(value: Json) -> str:
 
     The outermost object or list always spans several lines. A nested one stands on one line if it
     has only scalars and fits into 80 columns. NaN and infinities become null.
-
-    Examples:
-        >>> print(layout({"name": {"type": "string"}, "tags": []}))
-        {
-          "name": { "type": "string" },
-          "tags": []
-        }
     """
     try:
         text = _lay_out(value)
@@ -39,12 +32,7 @@ def layout(value: Json) -> str:
 
 
 def count_fitting(values: Sequence[Json], *, limit: int) -> int:
-    """Return how many elements of a list add at most `limit` characters to its layout.
-
-    Examples:
-        >>> count_fitting([1, 2, 3], limit=len(layout([1, 2])) - len("[]"))
-        2
-    """
+    """Return how many elements of a list add at most `limit` characters to its layout."""
     for index, value in enumerate(values):
         limit -= len(layout([value])) - len("[]")
         if limit < 0:

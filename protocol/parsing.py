@@ -273,7 +273,7 @@ def _parse_params(fields: Fields) -> tuple[WidgetParam, ...]:
                 current_value=_param_value(one, "current_value"),
                 executed_value=_param_value(one, "executed_value"),
                 default_value=_param_value(one, "default_value"),
-                options=one.list("options"),
+                options=tuple(one.list("options")),
                 multi_select=one.flag("multi_select"),
                 split_on_citation=one.flag("split_param_on_citation"),
                 get_options=one.flag("get_options"),

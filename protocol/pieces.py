@@ -13,10 +13,6 @@ def pieces_of(text: str, *, border: Callable[[str, int], int] | None = None) -> 
         border: Finds in a text, from a place on, where a piece may end, so that nothing is cut that
             has to be read as one. It looks at no more than some pieces at once: who looks for what
             is not there is one long call, too. None: anywhere.
-
-    Examples:
-        >>> [len(piece) for piece in pieces_of("x" * 300_000)]
-        [131072, 131072, 37856]
     """
     start = 0
     while len(text) - start > PIECE:

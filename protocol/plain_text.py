@@ -63,10 +63,6 @@ def inert(text: str) -> str:
     """Return the text without anything that a reader of Markdown would load by itself.
 
     Cells, the text of HTML and names of sources were not written as Markdown.
-
-    Examples:
-        >>> inert("![a](https://a.example) <img src=x> a < b!")
-        '[a](https://a.example) < img src=x> a < b!'
     """
     return _TAG_MARK.sub("< ", _IMAGE_MARK.sub("", text))
 

@@ -28,8 +28,6 @@ from protocol.components.contract import (
 from protocol.components.manifests import manifest_from
 from protocol.components.merging import (
     collect,
-    for_llm,
-    for_user,
     llm_text,
     merge,
     one_usage,
@@ -52,8 +50,6 @@ __all__ = [
     "collect",
     "create_output",
     "create_outputs",
-    "for_llm",
-    "for_user",
     "from_caller",
     "is_reserved",
     "llm_text",

@@ -31,12 +31,7 @@ class ContractBreach(AssertionError, ValueError):
 
 
 class Message(BaseModel):
-    """A value that flows between components, and its type.
-
-    Examples:
-        >>> Message("hello").content, Message(["a"]).mtype, Message().content
-        ('hello', 'list', {})
-    """
+    """A value that flows between components, and its type."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -273,12 +268,6 @@ def create_output(
     Raises:
         ContractBreach: The type, the role or the scope is unknown, a key that the type needs is
             missing, or the type doesn't take the text. It is a ValueError as well.
-
-    Examples:
-        >>> create_output("text", "hi").to_json()["content"][0]["text"]
-        {'info': 'hi'}
-        >>> create_output("json", {"data": {"n": 1}}).to_json()["content"][0]["text"]
-        {'data': '{"n": 1}'}
     """
     if role not in (OutputRole.TOOL, OutputRole.ASSISTANT):
         raise ContractBreach(f"The role of an output is 'tool' or 'assistant', not {role!r}.")
@@ -310,11 +299,6 @@ def create_outputs(outputs: Iterable[ComponentOutput]) -> ComponentOutput:
 
     Raises:
         ContractBreach: The outputs have different roles.
-
-    Examples:
-        >>> links = [create_output("urls", f"https://example.org/{n}") for n in (1, 2)]
-        >>> len(create_outputs(links).content)
-        2
     """
     listed = list(outputs)
     roles = {output.role for output in listed}

@@ -60,12 +60,7 @@ class ContractFinding:
 
 
 def is_reserved(name: str) -> bool:
-    """Return whether the system passes an input of this name, so that no manifest may have it.
-
-    Examples:
-        >>> is_reserved("_sys_traceid"), is_reserved("uploaded_files"), is_reserved("name")
-        (True, True, False)
-    """
+    """Return whether the system passes an input of this name, so that no manifest may have it."""
     return name.startswith(_PREFIX) or name in _RESERVED
 
 

@@ -35,17 +35,6 @@ def manifest_from(function: Callable[..., object], *, name: str, summary: str = 
 
     Returns:
         `{"name", "description", "parameters"}`. The contract's rules report what is missing in it.
-
-    Examples:
-        >>> async def tool_eval(self, query: str, top_k: int = 3, **kwargs):
-        ...     '''Finds notes.
-        ...
-        ...     Args:
-        ...         query: What to look for.
-        ...         top_k: How many.
-        ...     '''
-        >>> manifest_from(tool_eval, name="notes")["parameters"]["required"]
-        ['query']
     """
     text = inspect.getdoc(function) or ""
     described = argument_descriptions(text)

@@ -42,11 +42,6 @@ def merge(outputs: Iterable[ComponentOutput]) -> ComponentOutput:
 
     Texts, code and thoughts become one each; of progress and plans the last remains; everything
     else keeps every element, side by side. Groups stand where their first element stood.
-
-    Examples:
-        >>> from protocol.components import create_output
-        >>> merge([create_output("text", "Hel"), create_output("text", "lo")]).content[0].text
-        Text(info='Hello')
     """
     whole = collect(outputs)
     groups: dict[tuple[ContentType, str, VisibleScope], list[Content]] = {}
@@ -57,27 +52,14 @@ def merge(outputs: Iterable[ComponentOutput]) -> ComponentOutput:
     return ComponentOutput(role=whole.role, content=tuple(merged))
 
 
-def for_llm(result: ComponentOutput | Iterable[Content]) -> tuple[Content, ...]:
-    """Return the items that the model is meant to see."""
-    return tuple(one for one in _items(result) if one.visible_scope is not VisibleScope.USER)
-
-
-def for_user(result: ComponentOutput | Iterable[Content]) -> tuple[Content, ...]:
-    """Return the items that the user is meant to see."""
-    return tuple(one for one in _items(result) if one.visible_scope is not VisibleScope.LLM)
-
-
 def llm_text(result: ComponentOutput | Iterable[Content]) -> str:
     """Return the text of a result's tool message for the model; may be empty.
 
     Raw data, usage and metrics are never part of it, nor are spoken words, progress and thoughts.
-
-    Examples:
-        >>> from protocol.components import create_output
-        >>> llm_text(create_output("text", "For you.", visible_scope="llm"))
-        'For you.'
     """
-    return "\n".join(filter(None, map(_line_for_model, for_llm(result))))
+    content = result.content if isinstance(result, ComponentOutput) else result
+    lines = (_line_for_model(one) for one in content if one.visible_scope is not VisibleScope.USER)
+    return "\n".join(filter(None, lines))
 
 
 def total_usage(output: ComponentOutput) -> tuple[Mapping[str, Any], ...]:
@@ -98,10 +80,6 @@ def one_usage(output: ComponentOutput) -> Mapping[str, Any]:
     sums = total_usage(output)
     counts = {count: sum(usage[count] for usage in sums) for count in _COUNTS}
     return {**counts, "name": ", ".join(filter(None, (usage["name"] for usage in sums)))}
-
-
-def _items(result: ComponentOutput | Iterable[Content]) -> Iterable[Content]:
-    return result.content if isinstance(result, ComponentOutput) else result
 
 
 def _merge_group(group: Sequence[Content]) -> Sequence[Content]:

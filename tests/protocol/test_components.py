@@ -19,8 +19,6 @@ from protocol.components import (
     collect,
     create_output,
     create_outputs,
-    for_llm,
-    for_user,
     from_caller,
     is_reserved,
     llm_text,
@@ -172,13 +170,6 @@ FOR_MODELS: dict[str, tuple[list[ComponentOutput], list[str]]] = {
 @pytest.mark.parametrize(("outputs", "lines"), FOR_MODELS.values(), ids=FOR_MODELS)
 def test_model_reads_what_is_meant_for_it(outputs: list, lines: list[str]):
     assert llm_text(merge(outputs)).split("\n") == lines
-
-
-def test_views_of_an_output_are_those_of_its_content():
-    output = create_outputs([text("m", visible_scope="llm"), text("u", visible_scope="user")])
-    model, user = output.content
-    assert (for_llm(output), for_user(output), llm_text(output)) == ((model,), (user,), "m")
-    assert (for_llm(output.content), for_user(output.content)) == ((model,), (user,))
 
 
 def test_vector_10_the_last_role_wins_and_collecting_keeps_every_piece():

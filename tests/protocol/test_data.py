@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 import copy
-import doctest
 from itertools import pairwise
 import json
 from typing import Any
@@ -11,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from protocol import data as data_module
 from protocol.data import (
     KIND,
     MISSING,
@@ -65,13 +63,6 @@ def read(messages: Sequence[Any]) -> list[DataMessage]:
 
 def texts(messages: Sequence[Any], **options: Any) -> list[str]:
     return [render(message) for message in fold(read(messages), **options)]
-
-
-def test_docstring_examples_are_true() -> None:
-    outcome = doctest.testmod(data_module)
-
-    assert outcome.attempted > 0
-    assert outcome.failed == 0
 
 
 def test_published_example_comes_out_byte_for_byte_as_in_vector_1() -> None:

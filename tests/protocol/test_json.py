@@ -13,7 +13,6 @@ from protocol.json import (
     is_deeper,
     is_number,
     list_of,
-    map_scalars,
     object_of,
     objects_of,
     text_of,
@@ -46,12 +45,6 @@ def test_elements_that_are_not_objects_are_skipped() -> None:
 @pytest.mark.parametrize(("value", "is_one"), [(1, True), (1.5, True), (True, False), ("1", False)])
 def test_true_and_false_are_not_numbers(value: object, is_one: bool) -> None:
     assert is_number(value) is is_one
-
-
-def test_scalars_are_changed_in_a_copy() -> None:
-    value: Any = {"a": [1, (2, None)], "b": "x"}
-    assert map_scalars(value, lambda one: one and str(one)) == {"a": ["1", ["2", None]], "b": "x"}
-    assert value == {"a": [1, (2, None)], "b": "x"}
 
 
 @pytest.mark.parametrize(

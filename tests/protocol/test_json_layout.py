@@ -1,6 +1,5 @@
 """The layout of JSON for models."""
 
-import doctest
 from enum import IntEnum, StrEnum
 import json
 import math
@@ -10,15 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from protocol import json_layout
 from protocol.json_layout import count_fitting, layout
-
-
-def test_docstring_examples_are_true() -> None:
-    outcome = doctest.testmod(json_layout)
-
-    assert outcome.attempted > 0
-    assert outcome.failed == 0
 
 
 def test_layout_of_small_and_long_values_as_in_vector_18() -> None:

@@ -1,21 +1,31 @@
 """Schemas, and data against schemas: what is wrong, and where."""
 
-import doctest
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
 
-from protocol import json_schema
-from protocol.json_schema import data_faults, schema_fault, schema_from, self_contained
+from protocol.json_schema import (
+    argument_faults,
+    data_faults,
+    named_faults,
+    schema_fault,
+    schema_from,
+    self_contained,
+)
 
 
-def test_the_examples_of_the_docstrings_are_true() -> None:
-    outcome = doctest.testmod(json_schema)
+def test_faults_are_named_in_the_words_of_callers() -> None:
+    schema = {"required": ["x"], "properties": {"n": {"items": {"type": "integer"}}}}
 
-    assert outcome.attempted > 0
-    assert outcome.failed == 0
+    assert named_faults({"n": [1, "x"], "x": 1}, schema) == ("n[1]: 'x' is not of type 'integer'",)
+    assert named_faults([], {"type": "object"}) == ("[] is not of type 'object'",)
+    assert argument_faults({"n": [1, "two"]}, schema) == (
+        "x is missing",
+        "n[1]: 'two' is not of type 'integer'",
+    )
+    assert argument_faults({"x": 1}, {"required": ["x"]}) == ()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from copilot_admin.agent.components import table_analyst
 from copilot_admin.agent.components.events import ComponentEvents
 from copilot_admin.agent.components.table_analyst import TableAnalyst
 from copilot_admin.agent.toolkits.tables import MAX_SHOWN_ROWS
-from protocol.components import Message, create_output, for_llm, for_user, merge, static_findings
+from protocol.components import Message, VisibleScope, create_output, merge, static_findings
 from protocol.components.contract import outputs_are_json
 from protocol.events import ArtifactType
 from protocol.json_schema import schema_fault
@@ -71,7 +71,7 @@ def test_where_no_row_is_left_there_is_no_table_to_show():
 
 def test_the_user_sees_the_first_rows_of_many_and_the_model_is_told():
     whole = merge(outputs([{"n": n} for n in range(MAX_SHOWN_ROWS + 5)], []))
-    (table,), (words,) = for_user(whole.content), for_llm(whole.content)
+    table, words = sorted(whole.content, key=lambda one: one.visible_scope is VisibleScope.LLM)
 
     assert json.loads(table.text.data) == [{"n": n} for n in range(MAX_SHOWN_ROWS)]
     assert words.text.info.startswith("1,005 rows with the columns: n. Only the first 100")
