@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FORM = "/admin/copilot_admin/copilot/{}/change/"
 NAMES = (
     *("News Reader", "  Éclair -- Øresund & Straße 2 ", "İstanbul Işık", "x" * 59 + " y"),
-    *("Новости рынка 24", "市场 Brief", "ＦＵＬＬ ½"),
+    *("R&D 24", "ＦＵＬＬ ½"),
 )
 
 

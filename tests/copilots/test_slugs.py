@@ -17,7 +17,11 @@ from tests.factories import make_copilot
         ("Đồng", "dong"),
         ("x" * 59 + " y", "x" * 59),
         ("x" * 80, "x" * 60),
-        ("市场 Brief", "brief"),
+        ("市场 Brief", "shichang-brief"),
+        ("Новости", "novosti"),
+        ("Объект", "obekt"),
+        ("ニュース", "niyusu"),
+        ("R&D_2 🙂", "r-d-2"),
     ],
 )
 def test_a_slug_is_like_its_name(name: str, slug: str) -> None:
@@ -25,8 +29,8 @@ def test_a_slug_is_like_its_name(name: str, slug: str) -> None:
     SLUG(slug)
 
 
-@pytest.mark.parametrize("name", ["市场简报", "Новости", "ニュース", "🙂", "!", "ь", " "])
-def test_a_name_without_latin_letters_has_a_plain_slug(name: str) -> None:
+@pytest.mark.parametrize("name", ["🙂", "!", "ь", " "])
+def test_a_name_without_letters_has_a_plain_slug(name: str) -> None:
     assert slug_of(name) == "copilot"
 
 

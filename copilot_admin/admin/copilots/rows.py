@@ -4,6 +4,7 @@ from collections.abc import Mapping
 import json
 from typing import Any, ClassVar
 
+from anyascii import anyascii
 from django import forms
 from django.core.validators import RegexValidator
 from django.utils.functional import Promise
@@ -19,7 +20,6 @@ from copilot_admin.copilots.fields.records import (
     ModelEntry,
     StepEntry,
 )
-from copilot_admin.copilots.slugs import romanized
 from protocol.features import CustomFeatureType
 
 PARAMETER_NAME = RegexValidator(
@@ -129,7 +129,7 @@ class CustomFeatureRow(RecordRow):
     def clean(self) -> dict[str, Any]:
         values: dict[str, Any] = super().clean() or self.cleaned_data
         if "label" in values and not values.get("key") and "key" not in self.errors:
-            values["key"] = slugify(romanized(values["label"])) or self._key_by_place()
+            values["key"] = slugify(anyascii(values["label"])) or self._key_by_place()
         if values.get("key") in TAKEN_KEYS:
             self.add_error(
                 "key", _("Workspace has a feature of its own with this key. Choose another.")

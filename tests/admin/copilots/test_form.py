@@ -69,7 +69,8 @@ def test_copilot_is_made_from_a_name_a_provider_and_a_model(builder: Client) -> 
     ("name", "slug"),
     [
         ("Éclair Øre 2", "eclair-ore-2"),
-        ("市场简报", "copilot-2"),
+        ("市场简报", "shichangjianbao"),
+        ("🙂", "copilot-2"),
     ],
 )
 def test_a_name_makes_a_slug_that_people_can_read(builder: Client, name: str, slug: str) -> None:

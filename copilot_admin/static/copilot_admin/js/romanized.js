@@ -1,4 +1,4 @@
-// Latin letters as ASCII, by the same rule as `copilots/slugs.py`.
+// Latin letters as ASCII, as `anyascii` writes them on the server.
 
 const LATIN = { ß: "ss", æ: "ae", ø: "o", œ: "oe", đ: "d", ð: "d", ł: "l", ı: "i", þ: "th" };
 

@@ -1,5 +1,5 @@
 // Writes the slug of a new copilot from its name, until somebody writes one by hand. The rule is that
-// of `copilots/slugs.py`, which makes one of a name that nobody can read when it is saved.
+// of `copilots/slugs.py`, which transliterates names in other scripts when they are saved.
 
 import { romanized } from "./romanized.js";
 
@@ -15,10 +15,14 @@ if (name?.value) {
 
 function write() {
   if (isOurs) {
-    slug.value = romanized(name.value)
-      .replace(/[^a-z0-9]+/g, "-")
-      .replace(/^-+/, "")
-      .slice(0, 60)
-      .replace(/(?<!-)-+$/, "");
+    const text = romanized(name.value);
+    const isLatin = !/[^\x00-\x7f]/.test(text.replace(/[^\p{L}\p{N}]/gu, ""));
+    slug.value = isLatin
+      ? text
+          .replace(/[^a-z0-9]+/g, "-")
+          .replace(/^-+/, "")
+          .slice(0, 60)
+          .replace(/(?<!-)-+$/, "")
+      : "";
   }
 }
