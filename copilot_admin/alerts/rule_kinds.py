@@ -20,9 +20,23 @@ from copilot_admin.alerts.rules import (
     Unit,
     format_value,
 )
-from copilot_admin.models import Copilot, DailyTotal, HourlyUsage, Outcome, Run
+from copilot_admin.errors import (
+    ProviderBroke,
+    ProviderBusy,
+    ProviderRefused,
+    ProviderTimeout,
+    ProviderUnavailable,
+)
+from copilot_admin.models import (
+    Copilot,
+    DailyTotal,
+    Feedback,
+    FeedbackSource,
+    HourlyUsage,
+    Outcome,
+    Run,
+)
 from copilot_admin.models.conversations import PLAYGROUND
-from copilot_admin.transcripts.search.counted import PROVIDER_FAULTS, Counted, complaints
 from copilot_admin.transcripts.search.periods import HOUR, Span
 
 Number = int | Decimal
@@ -32,6 +46,10 @@ BASELINE_WEEKS = 4
 MIN_BASELINE_WEEKS = 2  # a single week doesn't show what is usual
 MAX_FAILING_COPILOTS = 20
 MAX_RUNS_PER_COPILOT = 500
+PROVIDER_FAULTS = frozenset(
+    one.__name__
+    for one in (ProviderBroke, ProviderBusy, ProviderRefused, ProviderTimeout, ProviderUnavailable)
+)
 
 
 def sum_hours(scope: AlertScope, span: Span, *names: str) -> Mapping[str, Number]:
@@ -54,6 +72,10 @@ def _is_within(span: Span) -> Q:
     return Q(hour__gte=span.first, hour__lt=span.end)
 
 
+def _days(span: Span) -> dict[str, str]:
+    return {"since": f"{span.first:%Y-%m-%d}", "until": f"{span.last_day:%Y-%m-%d}"}
+
+
 def measure_budget(scope: AlertScope, span: Span) -> Measurement:
     """Measure the known cost of all answers, in US dollars."""
     sums = sum_days(scope, span, "cost", "unpriced")
@@ -66,8 +88,7 @@ def measure_budget(scope: AlertScope, span: Span) -> Measurement:
             unpriced,
         )
         sentence = f"{sentence}; {more % {'number': unpriced}}"
-    query = {"counted": str(Counted(what="priced", span=span))}
-    return Measurement(value=cost, sentence=sentence, query=query)
+    return Measurement(value=cost, sentence=sentence, query=_days(span))
 
 
 def measure_error_rate(scope: AlertScope, span: Span) -> Measurement:
@@ -79,7 +100,7 @@ def measure_error_rate(scope: AlertScope, span: Span) -> Measurement:
         value=Decimal(100 * errors) / runs if runs else None,
         basis=runs,
         sentence=sentence % {"errors": errors, "runs": runs},
-        query={"counted": str(Counted(what="errors", span=span))},
+        query={**_days(span), "outcome": "any-failed"},
     )
 
 
@@ -108,10 +129,7 @@ def measure_failing_provider(scope: AlertScope, span: Span) -> Measurement:
         value=shares[worst],
         basis=asked[worst],
         sentence=sentence % {"name": worst, "failed": failed[worst], "asked": asked[worst]},
-        query={
-            "provider": worst,
-            "counted": str(Counted(what="faults", span=span, detail=worst)),
-        },
+        query={**_days(span), "provider": worst, "outcome": "any-failed"},
     )
 
 
@@ -142,7 +160,7 @@ def measure_silence(scope: AlertScope, span: Span) -> Measurement:
         value=Decimal(100 * asked) / usual,
         basis=usual,
         sentence=sentence % {"asked": asked, "usual": usual},
-        query={"counted": str(Counted(what="questions", span=earlier[0]))},
+        query=_days(earlier[0]),
     )
 
 
@@ -159,13 +177,19 @@ def get_baseline(weeks: Sequence[int]) -> int | None:
 
 def measure_thumbs_down(scope: AlertScope, span: Span) -> Measurement:
     """Measure the thumbs down that were given within the window."""
-    given = complaints(span).filter(scope.feedback_condition)
+    given = Feedback.objects.filter(
+        scope.feedback_condition,
+        source=FeedbackSource.END_USER,
+        value=-1,
+        created_at__gte=span.first,
+        created_at__lt=span.end,
+    ).order_by()
     down = given.exclude(turn__conversation__principal__startswith=PLAYGROUND).count()
     sentence = ngettext("%(number)d thumb down", "%(number)d thumbs down", down)
     return Measurement(
         value=Decimal(down),
         sentence=sentence % {"number": down},
-        query={"counted": str(Counted(what="complaints", span=span))},
+        query={"judged": "down"},
     )
 
 

@@ -7,17 +7,17 @@ from django_tasks import task
 
 from copilot_admin.jobs.tasks import is_queued, run_batches
 from copilot_admin.models import TranscriptExport
-from copilot_admin.transcripts.exports.conversations import ExportOptions
-from copilot_admin.transcripts.exports.keeping import ExportRefusal, begin, take_over
-from copilot_admin.transcripts.exports.writing import Writing, WritingStep
+from copilot_admin.transcripts.exports.reading import ExportOptions
+from copilot_admin.transcripts.exports.records import ExportRefusal, begin_export, take_over
+from copilot_admin.transcripts.exports.writing import BatchOutcome, ExportWriter
 
 
 @task
 def write_export(export_id: int, claim: int) -> None:
     """Write a part of an export; a periodic task resumes it if it is interrupted."""
-    writing = Writing(export_id, claim)
-    last = run_batches(writing.batch, lambda step: step is WritingStep.ENDED)
-    if last is WritingStep.MOVED:
+    writer = ExportWriter(export_id, claim)
+    last = run_batches(writer.write_batch, lambda step: step is BatchOutcome.ENDED)
+    if last is BatchOutcome.MOVED:
         write_export.enqueue(export_id, claim)
 
 
@@ -26,7 +26,7 @@ def export_in_background(
 ) -> TranscriptExport | ExportRefusal:
     """Begin an export and enqueue its task."""
     with transaction.atomic():
-        export = begin(owner_id, given=given, name=name, options=options)
+        export = begin_export(owner_id, given=given, name=name, options=options)
         if isinstance(export, TranscriptExport):
             transaction.on_commit(partial(write_export.enqueue, export.pk, export.claim))
     return export

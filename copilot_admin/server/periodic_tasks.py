@@ -41,7 +41,7 @@ from copilot_admin.runs.refused import REFUSED
 from copilot_admin.runs.tasks import spawn
 from copilot_admin.server.gauges import refresh_gauges
 from copilot_admin.storage.writer import READER, WRITER
-from copilot_admin.transcripts.exports.keeping import sweep_exports
+from copilot_admin.transcripts.exports.records import sweep_exports
 from copilot_admin.transcripts.store import HEARTBEAT_SECONDS, JOURNAL, replay_spool
 from copilot_admin.transcripts.store.rollups import MAX_RUNS, count_finished_runs
 

@@ -71,8 +71,9 @@ def is_refusal(error: BaseException) -> bool:
 
 
 def is_statement_timeout(error: BaseException) -> bool:
-    """Return True if PostgreSQL cancelled a statement that took too long."""
-    return sqlstate_of(error) == QUERY_CANCELED
+    """Return True if a statement was cancelled because it took too long."""
+    code = getattr(error.__cause__, "sqlite_errorcode", sqlite3.SQLITE_OK)
+    return sqlstate_of(error) == QUERY_CANCELED or code == sqlite3.SQLITE_INTERRUPT
 
 
 def is_disk_full(error: BaseException) -> bool:

@@ -103,7 +103,7 @@ def test_an_alert_opens_once_and_notifies_each_recipient():
     alert = Alert.objects.get()
     assert (alert.rule, alert.opened_at, alert.told_at) == (rule, NOON, NOON)
     assert (alert.sentence, alert.value) == ("2 thumbs down", Decimal(2))
-    assert alert.query == "counted=complaints+2026-11-19T12+2026-11-20T12"
+    assert alert.query == "judged=down"
     sent = AlertDelivery.objects.order_by("to")
     assert [(one.to, one.webhook, one.event, one.alert) for one in sent] == [
         ("", webhook, "opened", alert),

@@ -14,7 +14,7 @@ from copilot_admin.alerts.rule_kinds import RULE_KINDS
 from copilot_admin.alerts.rules import AlertScope, AlertWindow, Measurement, window_span
 from copilot_admin.models import Conversation, Copilot, DailyTotal, Feedback, Outcome, Run, Turn
 from copilot_admin.transcripts.feedback import GivenFeedback, keep
-from copilot_admin.transcripts.search.chosen import read_filters
+from copilot_admin.transcripts.filters import read_filters
 from tests.alerts.alerting import HOUR, NOON, count, thumb
 from tests.factories import make_published, make_version
 from tests.transcripts.store.journaling import Client, ending
@@ -66,7 +66,7 @@ class TestEveryKind:
         with CaptureQueriesContext(connection) as queries:
             found = measured(name)
         assert len(queries) <= MOST_QUERIES
-        assert read_filters(found.query).unknown == ()
+        assert not read_filters(found.query).errors
         assert "\n" not in found.sentence
 
 
@@ -75,7 +75,7 @@ def failed(text: str, code: str = "ProviderUnavailable"):
 
 
 def listed(found: Measurement) -> list[int]:
-    rows = Conversation.objects.filter(read_filters(found.query).condition)
+    rows = read_filters(found.query).apply(Conversation.objects.all())
     return sorted(rows.values_list("pk", flat=True))
 
 
@@ -147,7 +147,7 @@ def test_the_worst_provider_counts_by_its_own_faults():
     assert (found.value, found.basis) == (Decimal(50), 4)
     assert found.sentence == "The provider Provider failed 2 of 4 requests"
     assert found.query["provider"] == "Provider"
-    assert len(listed(found)) == 2  # too long is no fault of the provider
+    assert len(listed(found)) == 3  # all errors, for the list knows no faults of providers
 
 
 def test_the_worse_of_two_providers_counts():
@@ -190,7 +190,7 @@ def test_silence_is_measured_by_the_same_hours_of_the_weeks_before():
     found = measured("silence")
     assert (found.value, found.basis) == (Decimal(0), 12)
     assert found.sentence == "0 questions were asked; usually there are 12"
-    assert found.query == {"counted": "questions 2026-11-13T09 2026-11-13T11"}
+    assert found.query == {"since": "2026-11-13", "until": "2026-11-13"}
     count(copilot, NOON, questions=6)
     assert measured("silence").value == Decimal(50)
 
@@ -221,5 +221,5 @@ def test_a_budget_is_that_of_the_day_or_the_month_and_says_what_it_does_not_know
     assert (month.value, today.value) == (Decimal("8.75"), Decimal("1.25"))
     assert month.sentence == "Answers cost $8.75; the cost of 1 more request is unknown"
     assert today.sentence == "Answers cost $1.25"
-    assert month.query == {"counted": "priced 2026-11-01 2026-11-30"}
-    assert today.query == {"counted": "priced 2026-11-20 2026-11-20"}
+    assert month.query == {"since": "2026-11-01", "until": "2026-11-30"}
+    assert today.query == {"since": "2026-11-20", "until": "2026-11-20"}

@@ -39,7 +39,7 @@ def message(rule, *, event=DeliveryEvent.OPENED, **changes):
             "opened_at": NOON,
             "sentence": "2 thumbs down",
             "value": 2,
-            "query": "counted=down",
+            "query": "judged=down",
             **changes,
         }
     )
@@ -56,7 +56,7 @@ def test_a_mail_says_what_is_wrong_and_opens_the_list(settings):
         "The rule “Thumbs” opens an alert at 1 or more within 24 hours.\n\n"
         "Open since 2026-11-20 12:30 UTC.\n\n"
         "Conversations: https://copilots.example.com/admin/copilot_admin/conversation/"
-        "?counted=down\n\n"
+        "?judged=down\n\n"
         "-- \nCopilot Admin sent this because of an alert rule or digest.\n"
     )
 
@@ -79,7 +79,7 @@ def test_a_program_is_told_the_same(settings):
             "copilots": {"copilot": "macro"},
             "opened_at": "2026-11-20T12:30:00+00:00",
             "closed_at": "2026-11-20T13:30:00+00:00",
-            "url": "https://copilots.example.com/admin/copilot_admin/conversation/?counted=down",
+            "url": "https://copilots.example.com/admin/copilot_admin/conversation/?judged=down",
         },
     }
 

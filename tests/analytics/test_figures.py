@@ -1,10 +1,9 @@
-"""Periods, times to the first token, and the conversations behind a figure."""
+"""Periods, times to the first token, and rollups."""
 
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from math import isclose
-from urllib.parse import quote_plus
 
 from django.db import connection
 from hypothesis import given
@@ -16,21 +15,14 @@ from copilot_admin.analytics.first_token import PER_CENT, FirstToken, percentile
 from copilot_admin.analytics.rollup_figures import figures_of
 from copilot_admin.models import (
     CallerDay,
-    Conversation,
-    Criterion,
     CriterionUsage,
     DailyTotal,
     DailyUsage,
     ErrorUsage,
     HourlyUsage,
-    Outcome,
     Run,
-    Turn,
 )
 from copilot_admin.models.usage import TTFT_LIMITS
-from copilot_admin.transcripts.feedback import GivenFeedback, keep
-from copilot_admin.transcripts.search.chosen import read_filters
-from copilot_admin.transcripts.search.counted import Counted, counted_condition, read_counted
 from copilot_admin.transcripts.search.periods import (
     HOUR,
     FiguresPeriod,
@@ -38,17 +30,11 @@ from copilot_admin.transcripts.search.periods import (
     Span,
     read_period,
 )
-from copilot_admin.transcripts.verdicts import GivenVerdict, save_verdict
 from tests.databases import IS_POSTGRESQL, forget_sizes
-from tests.factories import make_copilot, make_user, make_version
+from tests.factories import make_copilot, make_version
 from tests.transcripts.store.journaling import (
     START,
     Client,
-    ai,
-    call_echo,
-    call_event,
-    ending,
-    result,
 )
 
 NOW = datetime(2026, 11, 20, 15, 20, tzinfo=UTC)
@@ -149,113 +135,9 @@ class TestFirstToken:
         assert found.above < true
 
 
-class TestCounted:
-    @given(
-        st.sampled_from(["failed", "slower"]),
-        st.text(),
-        st.none() | st.integers(0, 99),
-        st.none() | st.text(),
-    )
-    def test_an_address_has_it_quoted(self, what, detail, version, model):
-        span = Span(day(14), day(21, 5))
-        counted = Counted(what=what, span=span, detail=detail, version=version, model=model)
-        assert counted.quoted() == quote_plus(str(counted))
-
-    @pytest.mark.parametrize(
-        "text",
-        [
-            "failed 2026-11-16 2026-11-22",
-            "questions 2026-11-16T05 2026-11-16T05",
-            "error:no-model 2026-11-16 2026-11-16T15 v3",
-            "requests 2026-11-16 2026-11-22 v0 model=",
-            "slower:-1 2026-11-16 2026-11-22 v12 model=a/b: c v3 model=x",
-        ],
-    )
-    def test_it_is_written_as_it_was_read(self, text):
-        assert str(read_counted(text)) == text
-        counted_condition(text)
-
-    @pytest.mark.parametrize(
-        "text",
-        [
-            "",
-            "failed",
-            "failed 2026-11-16",
-            "failed yesterday today",
-            "failed 0001-01-01 9999-12-31",
-            "running 2026-11-16 2026-11-22",
-            "failed:1 2026-11-16 2026-11-22",
-            "error 2026-11-16 2026-11-22",
-            "slower 2026-11-16 2026-11-22",
-            "slower:x 2026-11-16 2026-11-22",
-            "label:12345678901 2026-11-16 2026-11-22",
-            "nonsense 2026-11-16 2026-11-22",
-            "error:%00 2026-11-16 2026-11-22",
-            "questions 2026-11-16 2026-11-22 model=\0",
-        ],
-    )
-    def test_what_is_no_figure_is_refused(self, text):
-        with pytest.raises(ValueError):  # of many makes
-            counted_condition(text)
-
-
-def behind(what: str, **of) -> set[str]:
-    """Titles of the conversations behind a figure of the day of `START`."""
-    span = Span(START.replace(hour=0), START.replace(hour=0) + DAY)
-    condition = Counted(**{"what": what, "span": span, **of}).condition()
-    titles = Conversation.objects.filter(condition).values_list("title", flat=True)
-    assert len(titles) == len(set(titles))
-    return set(titles)
-
-
 @pytest.mark.database
 @pytest.mark.django_db
-class TestBehindFigures:
-    def test_each_figure_leads_to_the_conversations_that_it_counted(self):
-        version = make_version()
-        one = Client(version=version, trace_id="one")
-        asked = one.ask("one").answer("Fetching", call_event())
-        one.ask("one", call_echo(), result()).answer("42", ended=ending(ttft_ms=2000))
-        one.now += DAY
-        one.ask("one", ai("42"), "Next day?").answer(
-            "-", ended=ending(Outcome.FAILED, error_code="no-model")
-        )
-        two = Client(version=version, trace_id="two", now=START - DAY)
-        two.ask("two").answer("-")
-        two.now = START
-        failed = ending(Outcome.FAILED, error_code="rate-limited", ttft_ms=None)
-        second = two.ask("two", ai("-"), "Again?").answer("x", ended=failed)
-        Client(version=version).ask("running")
-        Run.objects.filter(pk=second.run_id).update(model="other", cost=1)
-        keep(
-            GivenFeedback.model_validate({"vote": "thumbs_down"}),
-            turn=Turn.objects.get(pk=second.accepted.turn_id),
-        )
-        label = Criterion.objects.create(name="Wrong")
-        judged = GivenVerdict(rating="good", comment="", marks={label.pk: 1})
-        save_verdict(asked.conversation, make_user(), judged)
-        bad = GivenVerdict(rating="bad", comment="", marks={})
-        save_verdict(second.conversation, make_user(), bad)  # it began the day before
-        assert behind("requests") == {"one", "two"}
-        assert behind("questions") == {"one", "two"}
-        assert behind("conversations") == {"one"}
-        assert behind("completed") == {"one"}
-        assert behind("failed") == behind("errors") == {"two"}
-        assert behind("error", detail="no-model") == set()
-        assert behind("error", detail="rate-limited") == {"two"}
-        assert behind("slower", detail="1999") == {"one"}
-        assert behind("slower", detail="2000") == set()
-        assert (behind("down"), behind("up")) == ({"two"}, set())
-        assert (behind("good"), behind("bad"), behind("mixed")) == ({"one"}, set(), set())
-        assert behind("label", detail=str(label.pk)) == {"one"}
-        assert (behind("priced"), behind("unpriced")) == ({"two"}, {"one"})
-        assert behind("requests", model="other") == {"two"}
-        assert behind("requests", version=1) == {"one", "two"}
-        assert behind("requests", version=0) == behind("requests", version=2) == set()
-        hour = Span(START, START + timedelta(hours=1))
-        assert behind("failed", span=hour) == {"two"}
-        assert behind("failed", span=Span(START - timedelta(hours=1), START)) == set()
-
+class TestRollups:
     def test_a_period_is_cut_at_its_hour_and_people_count_once(self):
         version, other = make_version(), make_version()
         for copilot, principal, at in (
@@ -301,15 +183,6 @@ class TestBehindFigures:
             by_week.period.step_of(START - 8 * DAY).date(): 1,
             by_week.period.step_of(START).date(): 2,
         }
-
-    @pytest.mark.skipif(not IS_POSTGRESQL, reason="SQLite never makes a join of it")
-    @pytest.mark.parametrize("what", ["questions", "conversations", "requests", "slower:900"])
-    def test_what_is_behind_a_figure_is_looked_up_until_a_page_is_full(self, what):
-        chosen = read_filters({"counted": f"{what} 2026-10-20 2026-11-20"})
-        rows = Conversation.objects.filter(chosen.condition).order_by("-last_at", "-id")
-        plan = rows[:51].explain()
-        assert "SubPlan" in plan
-        assert "Join" not in plan.split("SubPlan")[0]
 
     def test_rollups_are_found_by_their_days_and_hours(self):
         if IS_POSTGRESQL:

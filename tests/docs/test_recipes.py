@@ -28,7 +28,7 @@ from copilot_admin.copilots.checklist import check
 from copilot_admin.import_export.validation import validate
 from copilot_admin.models import Copilot, Event, EventType
 from copilot_admin.runs.sse_writer import frames_of
-from copilot_admin.transcripts.filters.registry import BY_NAME, FILTERS
+from copilot_admin.transcripts.filters import FILTERS
 from copilot_admin.transcripts.store.contents import content_of
 from protocol.events import FunctionCall
 from protocol.features import FEATURES
@@ -226,9 +226,8 @@ def test_a_document_type_is_read_from_uploads_and_queries() -> None:
 
 
 def test_a_filter_is_asked_and_finds(monkeypatch: pytest.MonkeyPatch) -> None:
-    added = evaluate("copilot_admin/transcripts/filters/amounts.py")
-    replace_everywhere(monkeypatch, FILTERS, (*FILTERS, added))
-    replace_everywhere(monkeypatch, BY_NAME, {**BY_NAME, added.name: added})
+    for name, added in evaluate("copilot_admin/transcripts/filters.py").items():
+        monkeypatch.setitem(FILTERS, name, added)
     Caller().ask("Only one question").answer("-")
     assert "Questions from" in page("conversation/", Role.REVIEWERS)
     assert "Only one question" in page("conversation/?turns-from=1", Role.REVIEWERS)

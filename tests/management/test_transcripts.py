@@ -88,7 +88,7 @@ def test_a_filter_that_is_none_is_told_with_those_that_are(wrong: str):
 
 def test_a_value_that_a_filter_does_not_know_is_told(tmp_path: Path):
     file = tmp_path / "out.csv"
-    with pytest.raises(CommandError, match="The filter copilot does not know 'nobody'"):
+    with pytest.raises(CommandError, match="The filter copilot can't be 'nobody'"):
         export("--format", "csv", "--output", str(file), "--copilot", "nobody")
     assert not file.exists()
 

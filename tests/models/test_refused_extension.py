@@ -21,14 +21,14 @@ SEARCHED = """
 import json, django
 django.setup()
 from copilot_admin.models import Conversation
-from copilot_admin.transcripts.search.searching import search
-from copilot_admin.transcripts.search.trigrams import reach
+from copilot_admin.transcripts.search.conversations import search
+from copilot_admin.transcripts.search.text_index import get_reach
 from tests.transcripts.store.journaling import Client
 client = Client()
 for words in ("Rates and bonds", "Oil"):
     client.ask(words).answer("Well.")
 page = search(Conversation.objects.order_by("-last_at", "-id"), ("bonds",), size=50)
-print(json.dumps([reach().value, [one.title for one in page.rows]]))
+print(json.dumps([get_reach().value, [one.title for one in page.rows]]))
 """
 
 

@@ -20,7 +20,7 @@ from copilot_admin.jobs.removal import begin_erasure, remove, resume_removals
 from copilot_admin.jobs.tasks import BACKGROUND
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.spool import SPOOL
-from copilot_admin.transcripts.search.users import user_meant
+from copilot_admin.transcripts.search.users import find_user
 from copilot_admin.transcripts.store.checkpoints import store
 from copilot_admin.transcripts.store.record import Piece
 from copilot_admin.transcripts.store.sealing import seal, to_json
@@ -238,7 +238,7 @@ def test_an_erased_user_is_in_no_file_and_all_others_are_in_all(people):
         models.SubjectLimits.objects.create(scope="user", subject=user.id, limits={})
         reject_requests(user.id)
     gone = words.pop(7)
-    removal = erase(PrivacyScope(user=user_meant(f"{gone}@b.example").pk))
+    removal = erase(PrivacyScope(user=find_user(f"{gone}@b.example").pk))
     if connection.vendor == "postgresql":
         call_command("privacy", "clear-files", yes=True)
     assert words_found({gone, *words}) == set(words)

@@ -15,7 +15,7 @@ from copilot_admin.privacy import holds
 from copilot_admin.privacy.counting import preview_removal
 from copilot_admin.privacy.erased_data import CacheCleaner
 from copilot_admin.privacy.scopes import PrivacyScope
-from copilot_admin.transcripts.search.users import user_meant
+from copilot_admin.transcripts.search.users import find_user
 from copilot_admin.transcripts.store import users
 from copilot_admin.transcripts.store.users import forget_users, row_of
 from tests.factories import make_call, make_key, make_version
@@ -57,21 +57,21 @@ class TestWhoIsMeant:
     def test_an_id_an_address_or_a_name_is_one_user(self, typed):
         ada = user("ada", email="Ada@b.example", name="Ada L.")
         user("eve", email="eve@b.example", name="Eve")
-        assert user_meant(typed) == ada
-        assert user_meant(ada.digest) == ada
+        assert find_user(typed) == ada
+        assert find_user(ada.digest) == ada
 
     def test_somebody_whose_id_is_anothers_address_can_be_meant_alone(self):
         by_id, by_address = user("s@b.example"), user("s", email="S@b.example")
         with pytest.raises(ValueError, match=r"called that: id:s@b.example, id:s\. Type"):
-            user_meant("s@b.example")
-        assert user_meant("id:s@b.example") == by_id
-        assert user_meant("id:s") == by_address
+            find_user("s@b.example")
+        assert find_user("id:s@b.example") == by_id
+        assert find_user("id:s") == by_address
 
     @pytest.mark.parametrize("typed", ["", "id:", "nobody", "%", "x" * 10_000, "a\u202eda"])
     def test_nobody_is_told(self, typed):
         user("ada")
         with pytest.raises(ValueError, match="There is no such user"):
-            user_meant(typed)
+            find_user(typed)
 
 
 @pytest.mark.parametrize("people", [8, pytest.param(20, marks=pytest.mark.nightly)])

@@ -1,20 +1,29 @@
 """Which copilots and days an address asks for, and the addresses of what is behind a figure."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from urllib.parse import urlencode
 
 from django.urls import reverse
 from django.utils.datastructures import MultiValueDict
 
 from copilot_admin.copilots.tags import tagged
-from copilot_admin.models import Copilot
-from copilot_admin.transcripts.filters.askers import users_called
-from copilot_admin.transcripts.search.counted import Counted
+from copilot_admin.models import Copilot, Outcome, Rating
+from copilot_admin.transcripts.filters import find_users
 from copilot_admin.transcripts.search.periods import OWN, FiguresPeriod, Span, read_period
 
 MOST_CHOSEN = 50  # copilots of one address
+MS_PER_SECOND = 1000
+# Filters of the list for what a figure counts.
+_FILTERS: Mapping[str, Mapping[str, str]] = {
+    **{one.value: {"outcome": one.value} for one in Outcome},
+    **{one.value: {"verdict": one.value} for one in Rating},
+    "errors": {"outcome": "any-failed"},
+    "up": {"judged": "up"},
+    "down": {"judged": "down"},
+    "unpriced": {"unpriced": "yes"},
+}
 _PERIOD = ("days", "since", "until", "by")
 
 
@@ -50,11 +59,19 @@ class FiguresScope:
         version: int | None = None,
         model: str | None = None,
     ) -> str:
-        """The list of exactly those conversations that a figure counted."""
-        counted = Counted(what=what, span=span, detail=detail, version=version, model=model)
-        slugs = ",".join(self.slugs) if copilot is None else copilot.slug
-        rest = _rest(copilot=slugs, tag=self.tag, user=self.user)
-        return f"{self.list_address}?counted={counted.quoted()}{rest}"
+        """Return the list of conversations behind a figure, by the days when they were last active."""
+        filters = {
+            "copilot": ",".join(self.slugs) if copilot is None else copilot.slug,
+            "tag": self.tag,
+            "user": self.user,
+            "since": f"{span.first:%Y-%m-%d}",
+            "until": f"{span.last_day:%Y-%m-%d}",
+            "version": str(version or ""),
+            "model": model or "",
+            **_filters_for(what, detail),
+        }
+        given = {name: value for name, value in filters.items() if value}
+        return f"{self.list_address}?{urlencode(given)}"
 
     def query(self, *, without: str = "", **changes: str) -> str:
         """The address of the same page with something else, or without one of its copilots."""
@@ -103,14 +120,17 @@ def read_scope(given: "MultiValueDict[str, str]", *, at: datetime) -> FiguresSco
         tag=tag,
         unknown=tuple(unknown),
         user=user,
-        users=tuple(users_called(user)) if user else None,
+        users=tuple(find_users(user)) if user else None,
     )
 
 
-@lru_cache(maxsize=256)
-def _rest(**filters: str) -> str:
-    query = urlencode({name: value for name, value in filters.items() if value})
-    return f"&{query}" if query else ""
+def _filters_for(what: str, detail: str) -> Mapping[str, str]:
+    match what:
+        case "error" | "label":
+            return {what: detail}
+        case "slower":
+            return {"ttft-from": f"{max(0, int(detail)) / MS_PER_SECOND:g}"}
+    return _FILTERS.get(what, {})
 
 
 def _text(given: "MultiValueDict[str, str]", name: str) -> str:

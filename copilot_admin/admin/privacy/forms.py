@@ -22,7 +22,7 @@ from copilot_admin.redaction.rules import (
     MAX_EXPRESSIONS,
     rules_for,
 )
-from copilot_admin.transcripts.search.users import ID_START, user_meant
+from copilot_admin.transcripts.search.users import ID_PREFIX, find_user
 
 LONGEST_TRIAL = 20_000  # characters
 MOST_ID = 2**63 - 1
@@ -55,7 +55,7 @@ class ScopeForm(forms.Form):
             "it means the id alone."
         ),
         required=False,
-        max_length=len(ID_START) + MAX_END_USER_LENGTH,
+        max_length=len(ID_PREFIX) + MAX_END_USER_LENGTH,
     )
     principal = forms.CharField(
         label=gettext_lazy("Caller"),
@@ -82,7 +82,7 @@ class ScopeForm(forms.Form):
         """
         text = self.cleaned_data["user"]
         try:
-            return user_meant(text).pk if text else None
+            return find_user(text).pk if text else None
         except ValueError as error:
             raise forms.ValidationError(str(error)) from error
 

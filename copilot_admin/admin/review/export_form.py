@@ -4,8 +4,8 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.transcripts.way import LIST
-from copilot_admin.transcripts.exports.conversations import ExportOptions
-from copilot_admin.transcripts.exports.format import all_formats
+from copilot_admin.transcripts.exports.formats import FORMATS
+from copilot_admin.transcripts.exports.reading import ExportOptions
 
 PROMPTS = "copilot_admin.view_copilot"  # who may see what a copilot is told
 
@@ -36,7 +36,7 @@ class ExportForm(forms.Form):
 
     def __init__(self, *args: object, with_prompts: bool, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # as the stubs of forms have it
-        choices = [(one.name, f"{one.label}: {one.help}") for one in all_formats().values()]
+        choices = [(one.name, f"{one.label}: {one.help}") for one in FORMATS.values()]
         self.fields["format"] = forms.ChoiceField(
             label=_("Written as"), choices=choices, initial="csv", widget=forms.RadioSelect
         )

@@ -33,28 +33,27 @@ from copilot_admin.admin.transcripts.way import LIST, filters_in
 from copilot_admin.audit.recording import hide_personal_filters
 from copilot_admin.jobs.export_tasks import export_in_background
 from copilot_admin.models import Action, TranscriptExport
-from copilot_admin.transcripts.exports.downloading import (
+from copilot_admin.transcripts.exports.formats import FORMATS
+from copilot_admin.transcripts.exports.records import (
+    MAX_RUNNING,
+    RETENTION,
+    ExportRefusal,
+    discard_export,
     file_name,
     media_type,
-    pieces,
-    pieces_in_loop,
-)
-from copilot_admin.transcripts.exports.format import all_formats
-from copilot_admin.transcripts.exports.keeping import (
-    KEPT_FOR,
-    MOST_RUNNING,
-    ExportRefusal,
-    discard,
-    stop,
+    read_file,
+    read_file_async,
+    stop_export,
 )
 from copilot_admin.transcripts.exports.selection import (
-    COUNTED,
-    counted,
-    frozen_query,
+    MAX_COUNT,
+    count_conversations,
+    describe_query,
+    freeze_query,
     read_selection,
-    words_of,
 )
-from copilot_admin.transcripts.search.saved_views import SEARCHED, read_query
+from copilot_admin.transcripts.filters import FILTERS
+from copilot_admin.transcripts.search.saved_views import SEARCH_PARAMETER, read_query
 
 FOLDER = "admin/copilot_admin/transcriptexport"
 VIEW, EXPORT = "copilot_admin.view_conversation", "copilot_admin.export_conversation"
@@ -116,23 +115,23 @@ class ExportAdmin(ExportModelAdmin):
             with_prompts=may_see_prompts,
         )
         given = read_query(filters)
-        query = frozen_query(given)
+        query = freeze_query(given)
         selection = read_selection(query)
-        if form.is_valid() and not selection.chosen.unknown:
+        if form.is_valid() and not selection.filters.errors:
             export = self._begun(request, form, given)
             if isinstance(export, TranscriptExport):
                 return HttpResponseRedirect(_address("change", export))
             messages.error(request, _words(export))
-        number = counted(selection)
+        number = count_conversations(selection)
         context = {
             **self.page_context(request, _("Export transcripts")),
             "form": form,
             "filters": filters,
-            "words": words_of(query),
-            "number": min(number, COUNTED) if number else number,
-            "is_more": number is not None and number > COUNTED,
-            "unknown": selection.chosen.unknown,
-            "days": KEPT_FOR.days,
+            "words": describe_query(query),
+            "number": min(number, MAX_COUNT) if number else number,
+            "is_more": number is not None and number > MAX_COUNT,
+            "unknown": [FILTERS[name].label for name in selection.filters.errors],
+            "days": RETENTION.days,
         }
         return TemplateResponse(request, f"{FOLDER}/make.html", context)
 
@@ -176,7 +175,8 @@ class ExportAdmin(ExportModelAdmin):
         self.audit(request, Action.DOWNLOADED, export, after=facts)
         in_loop = isinstance(request, ASGIRequest)
         response = StreamingHttpResponse(
-            pieces_in_loop(export) if in_loop else pieces(export), content_type=media_type(export)
+            read_file_async(export) if in_loop else read_file(export),
+            content_type=media_type(export),
         )
         response["Content-Disposition"] = f'attachment; filename="{file_name(export)}"'
         response["Content-Length"] = str(export.size)  # so that one that breaks off is noticed
@@ -194,7 +194,7 @@ class ExportAdmin(ExportModelAdmin):
     def stop_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Ends an export that is being written."""
         export = self._export(request, str(pk))
-        if stop(export):
+        if stop_export(export):
             self.audit(request, Action.STOPPED, export)
             messages.success(request, _("The export is stopped. What was written is deleted."))
         else:
@@ -206,7 +206,7 @@ class ExportAdmin(ExportModelAdmin):
         """Deletes an export with its file."""
         export = self._export(request, str(pk))
         self.audit(request, Action.DELETED, export)
-        discard(export)
+        discard_export(export)
         messages.success(request, _("The export is deleted."))
         return HttpResponseRedirect(reverse("admin:copilot_admin_transcriptexport_changelist"))
 
@@ -218,8 +218,10 @@ class ExportAdmin(ExportModelAdmin):
             "format": export.format,
             "with_data": export.with_data,
             "with_prompts": export.with_prompts,
-            "filters": hide_personal_filters({k: v for k, v in given.items() if k != SEARCHED}),
-            "searched_characters": len(given.get(SEARCHED, "")),
+            "filters": hide_personal_filters(
+                {k: v for k, v in given.items() if k != SEARCH_PARAMETER}
+            ),
+            "searched_characters": len(given.get(SEARCH_PARAMETER, "")),
         }
         self.audit(request, Action.EXPORTED, export, after=facts)
 
@@ -255,7 +257,7 @@ class ExportAdmin(ExportModelAdmin):
 
 
 def _facts(export: TranscriptExport) -> dict[str, Any]:
-    form = all_formats().get(export.format)
+    form = FORMATS.get(export.format)
     return {"export": export, "format": form.label if form else export.format}
 
 
@@ -268,7 +270,7 @@ def _words(refusal: ExportRefusal) -> str:
         ExportRefusal.MANY: _(
             "%(most)d of your exports are being written. Wait for one, or stop one, then export again."
         )
-        % {"most": MOST_RUNNING},
+        % {"most": MAX_RUNNING},
         ExportRefusal.LONG: _("The filters are too long. Choose less in them, then export again."),
     }
     return words[refusal]

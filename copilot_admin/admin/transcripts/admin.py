@@ -35,8 +35,8 @@ FOLDER = "admin/copilot_admin/conversation"
 class ConversationAdmin(WrittenByServer, SavedViews, LearningViews, AskingAgainViews):
     """Transcripts are read and judged here; what was said is changed nowhere.
 
-    A column more is a method with `@admin.display` and its name in `list_display`; a filter more is an
-    entry in `review/filtering/`.
+    A column is a method with `@admin.display` and its name in `list_display`; a filter is an entry in
+    `transcripts/filters.py`.
     """
 
     change_list_template = f"{FOLDER}/change_list.html"

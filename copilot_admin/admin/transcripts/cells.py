@@ -13,8 +13,7 @@ from django.utils.translation import gettext as _
 from copilot_admin.admin.transcripts.words import ShownWords, outcome_words
 from copilot_admin.models import Conversation, EndUser, ReviewState
 from copilot_admin.rendering.text import shortened
-from copilot_admin.transcripts.search.excerpts import ExcerptPiece
-from copilot_admin.transcripts.search.row_notes import Reason
+from copilot_admin.transcripts.search.row_details import ExcerptPiece, Reason
 
 NONE = "–"  # noqa: RUF001  # a dash
 MOST_ERRORS = 2  # kinds that a row names

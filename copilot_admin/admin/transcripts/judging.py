@@ -14,7 +14,7 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from copilot_admin.admin.transcripts.beside import conversation_beside
+from copilot_admin.admin.transcripts.beside import find_neighbour
 from copilot_admin.admin.transcripts.gone import gone_page, told_if_deleted
 from copilot_admin.admin.transcripts.onward import next_in_queue
 from copilot_admin.admin.transcripts.review_forms import VerdictForm
@@ -255,7 +255,7 @@ class JudgingViews(TranscriptViews):
     def _beside(
         self, request: HttpRequest, conversation: Conversation, way: Way, direction: str
     ) -> str:
-        found = conversation_beside(
+        found = find_neighbour(
             self,
             request,
             conversation,
@@ -269,7 +269,9 @@ class JudgingViews(TranscriptViews):
             OLDER: _("That was the last conversation of the list."),
             NEWER: _("That was the first conversation of the list."),
         }
-        further = _("There is none nearby. The list goes on looking from here.")
+        further = _(
+            "There is none among the conversations that were searched. Narrow your filters."
+        )
         messages.info(request, at_the_end[direction] if found.is_whole else further)
         return way.to("change", conversation.pk)
 

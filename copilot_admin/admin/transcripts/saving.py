@@ -18,14 +18,14 @@ from copilot_admin.audit.parties import Actor
 from copilot_admin.audit.recording import record_search
 from copilot_admin.models.review import MAX_VIEW_NAME_LENGTH
 from copilot_admin.transcripts.search.saved_views import (
-    LONGEST_QUERY,
-    SEARCHED,
+    MAX_QUERY_LENGTH,
+    SEARCH_PARAMETER,
     delete_view,
-    kept_query,
+    list_views,
+    normalize_query,
     read_query,
     rename_view,
     save_view,
-    views_for,
 )
 
 SHARE = "copilot_admin.change_conversation"
@@ -51,16 +51,18 @@ class SavedViews(ConversationModelAdmin):
             raise PermissionDenied
         if (refused := refused_page(request, request.META.get("QUERY_STRING", ""))) is not None:
             return refused
-        current = kept_query(request.GET.dict())
+        current = normalize_query(request.GET.dict())
         context = {
-            "views": views_for(request.user, current=current),
+            "views": list_views(request.user, current=current),
             "current_query": current,
             "may_share": request.user.has_perm(SHARE),
         }
         response = super().changelist_view(request, {**context, **(extra_context or {})})
         if response.status_code == HTTPStatus.OK:
             given = request.GET.dict()
-            record_search(Actor.of(request), "conversation", given, words=given.pop(SEARCHED, ""))
+            record_search(
+                Actor.of(request), "conversation", given, words=given.pop(SEARCH_PARAMETER, "")
+            )
         return response
 
     @method_decorator(require_POST)
@@ -114,5 +116,5 @@ def _say(request: HttpRequest, why: str, *, done: str) -> None:
 
 def _back(query: str) -> HttpResponseRedirect:
     url = reverse("admin:copilot_admin_conversation_changelist")
-    kept = kept_query(read_query(query))
-    return HttpResponseRedirect(f"{url}?{kept}" if kept and len(kept) <= LONGEST_QUERY else url)
+    kept = normalize_query(read_query(query))
+    return HttpResponseRedirect(f"{url}?{kept}" if kept and len(kept) <= MAX_QUERY_LENGTH else url)

@@ -39,7 +39,7 @@ from copilot_admin.transcripts.queries import (
     read_tree,
     read_turns,
 )
-from copilot_admin.transcripts.search.phrases import read_typed
+from copilot_admin.transcripts.search.phrases import parse_search
 
 FOLDER = "admin/copilot_admin/conversation"
 VIEW, JUDGE = "copilot_admin.view_conversation", "copilot_admin.change_conversation"
@@ -238,4 +238,4 @@ def number_in(text: str) -> int | None:
 
 
 def _phrases(request: HttpRequest) -> tuple[str, ...]:
-    return tuple(read_typed(request.GET.get("q", "")).phrases)
+    return tuple(parse_search(request.GET.get("q", "")).phrases)

@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 from django.urls import reverse
 
-from copilot_admin.transcripts.search.phrases import as_read
-from copilot_admin.transcripts.search.saved_views import SEARCHED, read_query
+from copilot_admin.transcripts.search.phrases import clean_search
+from copilot_admin.transcripts.search.saved_views import SEARCH_PARAMETER, read_query
 
 LIST = "_changelist_filters"  # as the links of Django's lists have it
 QUEUE = "queue"
@@ -75,7 +75,7 @@ def filters_in(text: str) -> str | None:
     """
     if len(text) > LONGEST:
         given = {
-            name: as_read(value) if name == SEARCHED else value
+            name: clean_search(value) if name == SEARCH_PARAMETER else value
             for name, value in read_query(text).items()
         }
         text = urlencode(given)

@@ -25,7 +25,7 @@ from copilot_admin.privacy.counting import RemovalPreview, preview_removal
 from copilot_admin.privacy.retention import begin_now, get_expired_scope
 from copilot_admin.privacy.scopes import LAST_DAY, PrivacyScope
 from copilot_admin.privacy.vacuum import rewrite_files, truncate_wal
-from copilot_admin.transcripts.search.users import user_meant
+from copilot_admin.transcripts.search.users import find_user
 
 T = TypeVar("T")
 MAX_TRIES = 20  # a second apart
@@ -204,7 +204,7 @@ def _get_scope(options: dict[str, Any]) -> PrivacyScope:
     if slug and copilot is None:
         raise CommandError(f"There is no copilot {slug!r}.")
     try:
-        user = user_meant(options["user"]).pk if options["user"] else None
+        user = find_user(options["user"]).pk if options["user"] else None
     except ValueError as error:
         raise CommandError(str(error)) from error
     return PrivacyScope(

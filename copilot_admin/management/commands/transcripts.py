@@ -15,23 +15,24 @@ from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import hide_personal_filters, record
 from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.models import Action, Cause, Removal
-from copilot_admin.transcripts.exports.conversations import ExportOptions
-from copilot_admin.transcripts.exports.format import About, all_formats
+from copilot_admin.transcripts.exports.export_format import About
+from copilot_admin.transcripts.exports.formats import FORMATS
+from copilot_admin.transcripts.exports.reading import ExportOptions
 from copilot_admin.transcripts.exports.selection import (
-    borders,
-    frozen_query,
+    describe_query,
+    find_id_range,
+    freeze_query,
     read_selection,
-    words_of,
 )
-from copilot_admin.transcripts.exports.walking import ExportWalk, Passed, whole
-from copilot_admin.transcripts.filters.registry import BY_NAME
-from copilot_admin.transcripts.search.saved_views import SEARCHED
+from copilot_admin.transcripts.exports.writing import ExportPlan, Position, write_text
+from copilot_admin.transcripts.filters import FILTERS
+from copilot_admin.transcripts.search.saved_views import SEARCH_PARAMETER
 
 
 def parse_filter(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
-    if name not in BY_NAME or not equals or not value:
-        known = ", ".join(BY_NAME)
+    if name not in FILTERS or not equals or not value:
+        known = ", ".join(FILTERS)
         raise ArgumentTypeError(f"{text!r} is not a filter, use name=value with one of: {known}")
     return name, value
 
@@ -43,7 +44,7 @@ class Command(SanitizedCommand):
         exports = parser.add_subparsers(dest="action", required=True).add_parser(
             "export", help="write the transcripts that the list shows with the same filters"
         )
-        exports.add_argument("--format", required=True, choices=list(all_formats()))
+        exports.add_argument("--format", required=True, choices=list(FORMATS))
         exports.add_argument(
             "--output", required=True, type=Path, metavar="FILE", help="new file, or -"
         )
@@ -65,26 +66,28 @@ class Command(SanitizedCommand):
 
     def handle(self, *, output: Path, **options: Any) -> None:
         named = {name: options[name] for name in ("copilot", "since", "until") if options[name]}
-        given = {SEARCHED: options["search"], **dict(options["filters"]), **named}
-        query = frozen_query(given)
+        given = {SEARCH_PARAMETER: options["search"], **dict(options["filters"]), **named}
+        query = freeze_query(given)
         selection = read_selection(query)
-        for unknown in selection.chosen.unknown:
-            value = selection.chosen.values[unknown.name]
-            raise CommandError(f"The filter {unknown.name} does not know {value!r}.")
-        walk = ExportWalk(
+        for name, errors in selection.filters.errors.items():
+            value = selection.filters.data[name]
+            raise CommandError(f"The filter {name} can't be {value!r}: {' '.join(errors)}")
+        plan = ExportPlan(
             selection=selection,
-            format=all_formats()[options["format"]],
+            format=FORMATS[options["format"]],
             options=ExportOptions(
                 with_data=options["with_data"], with_prompts=options["with_prompts"]
             ),
         )
-        facts = hide_personal_filters({name: given[name] for name in given if name != SEARCHED})
+        facts = hide_personal_filters(
+            {name: given[name] for name in given if name != SEARCH_PARAMETER}
+        )
         facts |= {"format": options["format"], "searched_characters": len(options["search"])}
         record(Action.EXPORTED, by=Actor.command(), on=Subject("conversation"), after=facts)
-        about = About(words=words_of(query), made_at=timezone.now())
+        about = About(words=describe_query(query), made_at=timezone.now())
         try:
             with _create_file(output) as file:
-                conversations, turns = _write(file, walk, about)
+                conversations, turns = _write(file, plan, about)
                 erasures = Removal.objects.filter(cause=Cause.ERASURE, moved_at__gte=about.made_at)
                 if erasures.exists():
                     raise CommandError(
@@ -96,13 +99,13 @@ class Command(SanitizedCommand):
         self.stderr.write(f"Conversations: {conversations}, questions: {turns}")
 
 
-def _write(file: BinaryIO, walk: ExportWalk, about: About) -> tuple[int, int]:
+def _write(file: BinaryIO, plan: ExportPlan, about: About) -> tuple[int, int]:
     conversations = turns = 0
-    for piece in whole(walk, about, borders()[1] + 1):
+    for piece in write_text(plan, about, find_id_range()[1] + 1):
         match piece:
             case str():
                 file.write(piece.encode(errors="replace"))
-            case Passed(n_turns=int(number)):
+            case Position(n_turns=int(number)):
                 conversations, turns = conversations + 1, turns + number
     return conversations, turns
 

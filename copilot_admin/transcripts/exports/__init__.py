@@ -1,4 +1,1 @@
-"""Transcripts taken along as a file: what the list shows, read piece by piece, written in one of several forms.
-
-All its modules are doors.
-"""
+"""Exports of transcripts as files, written in the background."""

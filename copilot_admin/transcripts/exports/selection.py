@@ -1,12 +1,12 @@
-"""Which conversations an export has: those of the list's filters and words, found window by window.
+"""The conversations of an export: those of the list's filters and words, found window by window.
 
-The list looks for words within bounds, since somebody waits for it. Here nobody waits: each window is
-looked at, so all are found, and no statement ever reads more than one window.
+The list searches within limits, since somebody waits for it. An export searches every window, so it
+finds all conversations, and no statement reads more than one window.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from urllib.parse import urlencode
 
 from django.db.models import Max, Min, Q
@@ -14,51 +14,47 @@ from django.utils import timezone
 
 from copilot_admin.models import Conversation, TurnText
 from copilot_admin.models.privacy import ERASED
-from copilot_admin.transcripts.filters.days import PERIODS
-from copilot_admin.transcripts.filters.registry import FILTERS
-from copilot_admin.transcripts.search.chosen import Chosen, read_filters
-from copilot_admin.transcripts.search.phrases import read_typed
-from copilot_admin.transcripts.search.saved_views import SEARCHED, kept_query, read_query
-from copilot_admin.transcripts.search.searching import found_by_id, is_only_named
-from copilot_admin.transcripts.search.texts import having
+from copilot_admin.storage.time_limit import TooSlowError, time_limit
+from copilot_admin.transcripts.filters import (
+    FILTERS,
+    PERIODS,
+    TranscriptFilters,
+    label_value,
+    read_filters,
+)
+from copilot_admin.transcripts.search.conversations import find_by_id, is_only_id
+from copilot_admin.transcripts.search.phrases import parse_search
+from copilot_admin.transcripts.search.saved_views import (
+    SEARCH_PARAMETER,
+    normalize_query,
+    read_query,
+)
+from copilot_admin.transcripts.search.text_index import having
 
 WINDOW = 500  # conversations of one statement
-COUNTED = 10_000  # conversations that are counted before an export begins
+MAX_COUNT = 10_000  # conversations that are counted before an export begins
+COUNT_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What an export has.
+    """The selected conversations.
 
     Attributes:
-        chosen: The filters.
-        phrases: Words that have to stand in one turn, folded.
-        named: Conversations that the words name by an id, whatever the filters.
-        is_only_named: Nothing but those.
+        phrases: Words that have to be in one turn, normalized.
+        named: Conversations that an id names, whatever the filters.
+        is_only_named: There are no others.
     """
 
-    chosen: Chosen
+    filters: TranscriptFilters
     phrases: Sequence[str] = ()
     named: frozenset[int] = frozenset()
     is_only_named: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportWindow:
-    """Some conversations side by side, newest first.
-
-    Attributes:
-        ids: Those that are selected.
-        below: Where the next window begins.
-    """
-
-    ids: Sequence[int]
-    below: int
-
-
-def frozen_query(given: Mapping[str, str]) -> str:
-    """The filters and words of an address as an export keeps them: "the last 7 days" becomes a date."""
-    kept = read_query(kept_query(given))
+def freeze_query(given: Mapping[str, str]) -> str:
+    """Return the filters and words of a URL for storage: "the last 7 days" becomes a date."""
+    kept = read_query(normalize_query(given))
     if kept.get("days") in PERIODS:
         days = int(kept.pop("days"))
         first = (timezone.now().date() - timedelta(days=days - 1)).isoformat()
@@ -67,76 +63,71 @@ def frozen_query(given: Mapping[str, str]) -> str:
 
 
 def read_selection(query: str) -> Selection:
-    """Reads what an export keeps of an address."""
+    """Read a stored query."""
     given = read_query(query)
-    typed = read_typed(given.get(SEARCHED, ""))
-    named = found_by_id(typed) if typed else {}
+    words = parse_search(given.get(SEARCH_PARAMETER, ""))
+    named = find_by_id(words) if words else {}
     return Selection(
-        chosen=read_filters(given),
-        phrases=typed.phrases,
+        filters=read_filters(given),
+        phrases=words.phrases,
         named=frozenset(named),
-        is_only_named=is_only_named(typed, named),
+        is_only_named=is_only_id(words, named),
     )
 
 
-def words_of(query: str) -> str:
-    """What an export has, in the words of the list: `Copilot: desk; Outcome: Failed`."""
+def describe_query(query: str) -> str:
+    """Return a stored query as text: `Copilot: desk; Outcome: Failed`."""
     given = read_query(query)
-    parts = [f"“{given[SEARCHED]}”"] if given.get(SEARCHED) else []
-    for one in FILTERS:
-        if value := given.get(one.name):
-            parts.append(f"{one.label}: {one.shown(value, one.choices())}")
-    return "; ".join(parts)
+    words = given.get(SEARCH_PARAMETER)
+    filters = [
+        f"{FILTERS[name].label}: {label_value(name, given[name])}"
+        for name in FILTERS
+        if given.get(name)
+    ]
+    return "; ".join([*([f"“{words}”"] if words else []), *filters])
 
 
-def borders() -> tuple[int, int]:
-    """The lowest and the highest id of a conversation; (0, 0) while there is none."""
+def find_id_range() -> tuple[int, int]:
+    """Return the lowest and the highest id of a conversation; (0, 0) while there is none."""
     found = Conversation.objects.aggregate(lowest=Min("pk"), highest=Max("pk"))
     return found["lowest"] or 0, found["highest"] or 0
 
 
-def next_window(selection: Selection, below: int) -> ExportWindow | None:
-    """The next conversations; None at the end.
-
-    Args:
-        selection: What is exported.
-        below: Ids are smaller than this.
-    """
+def next_window(selection: Selection, below: int) -> tuple[Sequence[int], int] | None:
+    """Return the selected ids of the next window, newest first, and its lower end; None at the end."""
     newest = Conversation.objects.filter(pk__lt=below).order_by("-pk")
     ids = list(newest.values_list("pk", flat=True)[:WINDOW])
     if not ids:
         return None
-    here = Q(pk__gte=ids[-1], pk__lt=below)
     found = {pk for pk in ids if pk in selection.named}
     if not selection.is_only_named:
-        found |= _found(selection, here)
-    return ExportWindow(ids=[pk for pk in ids if pk in found], below=ids[-1])
+        found |= _find_between(selection, ids[-1], below)
+    return [pk for pk in ids if pk in found], ids[-1]
 
 
-def counted(selection: Selection) -> int | None:
-    """How many there are, at most one more than `COUNTED`; None where only words would tell."""
+def count_conversations(selection: Selection) -> int | None:
+    """Return their number, at most one more than `MAX_COUNT`; None where counting takes long."""
     if selection.is_only_named:
         return len(selection.named)
     if selection.phrases:
         return None
-    rows = Conversation.objects.filter(selection.chosen.condition, stays())
-    return rows.order_by()[: COUNTED + 1].count()
+    rows = selection.filters.apply(Conversation.objects.filter(is_staying()))
+    try:
+        with time_limit(COUNT_SECONDS):
+            return rows.order_by()[: MAX_COUNT + 1].count()
+    except TooSlowError:
+        return None
 
 
-def _found(selection: Selection, here: Q) -> set[int]:
-    rows = Conversation.objects.filter(here, selection.chosen.condition, stays()).order_by()
-    ids = set(rows.values_list("pk", flat=True))
+def is_staying() -> Q:
+    """Return the condition that neither a conversation nor its copilot is being deleted."""
+    return Q(copilot__deletion_requested_at=None) & ~Q(principal__startswith=ERASED)
+
+
+def _find_between(selection: Selection, lowest: int, below: int) -> set[int]:
+    rows = Conversation.objects.filter(is_staying(), pk__gte=lowest, pk__lt=below).order_by()
+    ids = set(selection.filters.apply(rows).values_list("pk", flat=True))
     if not (ids and selection.phrases):
         return ids
     texts = having(TurnText.objects.filter(conversation__in=ids), selection.phrases)
     return set(texts.order_by().values_list("conversation_id", flat=True))
-
-
-def stays() -> Q:
-    """Which conversations are whole: neither they nor their copilot are being deleted."""
-    return Q(copilot__deletion_requested_at=None) & ~Q(principal__startswith=ERASED)
-
-
-def day_of(at: datetime) -> str:
-    """A day in UTC, as filters and names of files have it."""
-    return at.astimezone(UTC).date().isoformat()

@@ -1,6 +1,7 @@
-"""One export while a process writes it: batch by batch, each as long as a breath."""
+"""Writing of exports: as one text, and in the background in short batches."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 import logging
@@ -17,180 +18,201 @@ from copilot_admin.errors import Unavailable
 from copilot_admin.models import TranscriptExport
 from copilot_admin.storage.errors import find_disk_problem
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.transcripts.exports.conversations import ExportOptions
-from copilot_admin.transcripts.exports.format import About, all_formats
-from copilot_admin.transcripts.exports.keeping import (
-    ExportProgress,
-    advance,
-    claim,
-    fail,
-    keep_part,
+from copilot_admin.transcripts.exports.export_format import About, ExportFormat
+from copilot_admin.transcripts.exports.formats import FORMATS
+from copilot_admin.transcripts.exports.reading import ExportOptions, read_conversation
+from copilot_admin.transcripts.exports.records import (
+    claim_export,
+    fail_export,
+    store_part,
+    store_progress,
 )
-from copilot_admin.transcripts.exports.selection import read_selection
-from copilot_admin.transcripts.exports.walking import ExportWalk, Passed, written
+from copilot_admin.transcripts.exports.selection import Selection, next_window, read_selection
 
-BATCH_SECONDS = 0.2  # then it is stored how far it has come, and the process rests as long
+BATCH_SECONDS = 0.2  # then the progress is stored, and the process rests as long
 PART_BYTES = 512 * 1024  # of text, in one row
-LARGEST = 8 * 1024**3  # bytes of one file
-QUICK = 3  # zlib level
-DISK_FULL = "53100"  # of PostgreSQL
+MAX_BYTES = 8 * 1024**3  # of one file
+COMPRESSION_LEVEL = 3
+DISK_FULL = "53100"  # SQLSTATE
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 
-class WritingStep(StrEnum):
-    """What came of a batch of writing an export."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportPlan:
+    """The content and form of an export."""
+
+    selection: Selection
+    format: ExportFormat
+    options: ExportOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Everything down to this id is written.
+
+    Attributes:
+        n_turns: Of the conversation that ended here; None: none did.
+    """
+
+    id: int
+    n_turns: int | None = None
+
+
+def write_text(plan: ExportPlan, about: About, below: int) -> Iterator[str | Position]:
+    """Yield a whole file with the conversations below an id."""
+    yield from plan.format.begin(about)
+    yield from write_conversations(plan, below)
+    yield from plan.format.end()
+
+
+def write_conversations(plan: ExportPlan, below: int) -> Iterator[str | Position]:
+    """Yield the texts of the conversations below an id, and after each its position."""
+    while (window := next_window(plan.selection, below)) is not None:
+        ids, below = window
+        for pk in ids:
+            conversation = read_conversation(pk, plan.options)
+            if conversation is None or not conversation.tree.places:
+                continue
+            yield from plan.format.conversation(conversation)
+            n_turns = None if conversation.is_gone else len(conversation.tree.places)
+            yield Position(pk, n_turns)
+        yield Position(below)
+
+
+class BatchOutcome(StrEnum):
+    """The outcome of a batch."""
 
     MOVED = "moved"
     ENDED = "ended"
 
 
-class CannotBeWritten(Exception):
+class ExportError(Exception):
     """An export has to end; the text is a sentence for its owner."""
 
 
-class Writing:
-    """Writes an export under a claim.
+class ExportWriter:
+    """Writes an export under a claim."""
 
-    Args:
-        export_id: Which.
-        number: The claim.
-    """
-
-    def __init__(self, export_id: int, number: int) -> None:
-        self._id, self._claim = export_id, number
+    def __init__(self, export_id: int, claim: int) -> None:
+        self._id, self._claim = export_id, claim
         self._export: TranscriptExport | None = None
         self._texts: list[bytes] = []
-        self._waiting = 0  # bytes of them
+        self._buffered = 0  # bytes
 
-    def batch(self) -> WritingStep:
-        """Writes for a moment.
+    def write_batch(self) -> BatchOutcome:
+        """Write for a moment.
 
         Raises:
-            db.Error: The database is away; who resumes goes on at the last stored place.
-            Unavailable: The process is on its way down.
+            db.Error: The database is away; a later batch continues at the last stored position.
+            Unavailable: The process is shutting down.
         """
         try:
-            return self._batch()
+            return self._write_batch()
         except (db.Error, Unavailable) as error:
-            if not is_full(error):
+            if not _is_disk_full(error):
                 raise
-            sentence = no_room()
-        except CannotBeWritten as error:
+            sentence = _disk_full_sentence()
+        except ExportError as error:
             sentence = str(error)
-        except Exception:  # a batch's boundary (ADR 1): its page says that it broke
+        except Exception:  # the boundary of a batch (ADR 1)
             logger.exception("an export broke")
             sentence = _("The export broke down. Operators find why in the log.")
-        _done(partial(fail, self._id, self._claim, sentence))
-        return WritingStep.ENDED
+        _run(partial(fail_export, self._id, self._claim, sentence))
+        return BatchOutcome.ENDED
 
-    def _batch(self) -> WritingStep:
-        if self._export is None and not self._begin():
-            return WritingStep.ENDED
+    def _write_batch(self) -> BatchOutcome:
+        export = self._export or self._begin()
+        if export is None:
+            return BatchOutcome.ENDED
         if find_disk_problem():
-            raise CannotBeWritten(no_room())
+            raise ExportError(_disk_full_sentence())
         until = time.monotonic() + BATCH_SECONDS
         for piece in self._pieces:
             if isinstance(piece, str):
-                if not self._add(piece):
-                    return WritingStep.ENDED
+                if not self._add(export, piece):
+                    return BatchOutcome.ENDED
                 continue
-            self._pass(piece)
-            if piece.may_rest and time.monotonic() >= until:
-                return WritingStep.MOVED if self._store() else WritingStep.ENDED
-        self._end()
-        return WritingStep.ENDED
+            export.position = piece.id
+            if piece.n_turns is not None:
+                export.n_conversations += 1
+                export.n_turns += piece.n_turns
+            if time.monotonic() >= until:
+                is_stored = self._store(export, is_done=False)
+                return BatchOutcome.MOVED if is_stored else BatchOutcome.ENDED
+        for text in self._format.end():
+            self._add(export, text)
+        self._store(export, is_done=True)
+        return BatchOutcome.ENDED
 
-    def _begin(self) -> bool:
-        export = _done(partial(claim, self._id, self._claim))
+    def _begin(self) -> TranscriptExport | None:
+        export = _run(partial(claim_export, self._id, self._claim))
         if export is None:
-            return False
-        form = all_formats().get(export.format)
+            return None
+        form = FORMATS.get(export.format)
         if form is None:
-            raise CannotBeWritten(_("This release does not know the format any more."))
-        self._export, self._format = export, form
-        self._position, self._n_parts, self._size = export.position, export.n_parts, export.size
-        self._n_conversations, self._n_turns = export.n_conversations, export.n_turns
+            raise ExportError(_("This release does not know the format any more."))
         options = ExportOptions(
             with_data=export.with_data,
             with_prompts=export.with_prompts,
-            prompts_of=_known_to(export),
+            prompts_of=_readable_prompts(export),
         )
-        walk = ExportWalk(selection=read_selection(export.query), format=form, options=options)
-        self._pieces = self._from_here(export, walk)
-        return True
+        plan = ExportPlan(selection=read_selection(export.query), format=form, options=options)
+        self._export, self._format = export, form
+        self._pieces = self._continue(export, plan)
+        return export
 
-    def _from_here(self, export: TranscriptExport, walk: ExportWalk) -> Iterator[str | Passed]:
+    def _continue(self, export: TranscriptExport, plan: ExportPlan) -> Iterator[str | Position]:
         if not export.n_parts:
-            yield from walk.format.begin(About(words=export.words, made_at=export.made_at))
-        yield from written(walk, export.position)
+            yield from plan.format.begin(About(words=export.words, made_at=export.made_at))
+        yield from write_conversations(plan, export.position)
 
-    def _add(self, text: str) -> bool:
+    def _add(self, export: TranscriptExport, text: str) -> bool:
         data = text.encode(errors="replace")
         self._texts.append(data)
-        self._waiting += len(data)
-        self._size += len(data)
-        if self._size > LARGEST:
-            raise CannotBeWritten(
+        self._buffered += len(data)
+        export.size += len(data)
+        if export.size > MAX_BYTES:
+            raise ExportError(
                 _("The file would have more than %(most)d GB. Choose a narrower filter.")
-                % {"most": LARGEST // 1024**3}
+                % {"most": MAX_BYTES // 1024**3}
             )
-        if self._waiting < PART_BYTES:
+        if self._buffered < PART_BYTES:
             return True
-        self._n_parts += 1
-        order, part = self._n_parts - 1, self._taken()
-        return _done(partial(keep_part, self._id, self._claim, order, part))
+        export.n_parts += 1
+        part = self._take_part()
+        return _run(partial(store_part, self._id, self._claim, export.n_parts - 1, part))
 
-    def _pass(self, passed: Passed) -> None:
-        self._position = passed.position
-        if passed.n_turns is not None:
-            self._n_conversations += 1
-            self._n_turns += passed.n_turns
+    def _store(self, export: TranscriptExport, *, is_done: bool) -> bool:
+        part = self._take_part() if self._texts else b""
+        export.n_parts += bool(part)
+        return _run(partial(store_progress, export, self._claim, part, is_done=is_done))
 
-    def _end(self) -> None:
-        for text in self._format.end():
-            self._add(text)
-        self._store(is_done=True)
-
-    def _store(self, *, is_done: bool = False) -> bool:
-        part = self._taken() if self._texts else b""
-        self._n_parts += bool(part)
-        progress = ExportProgress(
-            position=self._position,
-            n_parts=self._n_parts,
-            n_conversations=self._n_conversations,
-            n_turns=self._n_turns,
-            size=self._size,
-        )
-        store = partial(advance, self._id, self._claim, progress, part=part, is_done=is_done)
-        return _done(store)
-
-    def _taken(self) -> bytes:
-        part = zlib.compress(b"".join(self._texts), QUICK)
+    def _take_part(self) -> bytes:
+        part = zlib.compress(b"".join(self._texts), COMPRESSION_LEVEL)
         self._texts.clear()
-        self._waiting = 0
+        self._buffered = 0
         return part
 
 
-def _known_to(export: TranscriptExport) -> frozenset[int] | None:
+def _readable_prompts(export: TranscriptExport) -> frozenset[int] | None:
     if not export.with_prompts or reaches_all(export.owner):
         return None
     return frozenset(reachable(export.owner).values_list("pk", flat=True))
 
 
-def _done(job: Callable[[], T]) -> T:
+def _run(job: Callable[[], T]) -> T:
     return WRITER.submit(job).result()
 
 
-def no_room() -> str:
-    """That the disk is full, in words."""
+def _disk_full_sentence() -> str:
     return _(
         "There is too little room on the disk of the server. Tell an operator, then export again."
     )
 
 
-def is_full(error: BaseException) -> bool:
+def _is_disk_full(error: BaseException) -> bool:
     cause = error.__cause__
     return (
         getattr(cause, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL

@@ -27,9 +27,8 @@ from copilot_admin.models import (
     Turn,
     Verdict,
 )
+from copilot_admin.transcripts import filters
 from copilot_admin.transcripts.exports.selection import next_window, read_selection
-from copilot_admin.transcripts.filters import entries
-from copilot_admin.transcripts.search import finding
 from tests.factories import make_copilot, make_key, make_provider, make_user
 
 pytestmark = pytest.mark.django_db
@@ -55,6 +54,7 @@ class Talk:
     errors: set[str] = field(default_factory=set)
     reasons: set[str] = field(default_factory=set)
     labels: set[int] = field(default_factory=set)
+    verdicts: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -109,7 +109,9 @@ MEANINGS: Mapping[str, Callable[[Talk, str], bool]] = {
     "branch": has("branch"),
     "file": has("file"),
     "state": lambda talk, text: talk.row.review_state == text,
+    "unpriced": lambda talk, text: (talk.row.n_unpriced > 0) is (text == "yes"),
     "label": lambda talk, text: int(text) in talk.labels,
+    "verdict": lambda talk, text: text in talk.verdicts,
     "playground": lambda talk, text: text == "with" or talk.row.principal.startswith("playground:"),
 }
 
@@ -165,7 +167,9 @@ def makes(chance: random.Random) -> World:
         "branch": yes,
         "file": yes,
         "state": ["new", "in_review", "done"],
+        "unpriced": yes,
         "label": [str(one.pk) for one in labels],
+        "verdict": ["good", "mixed", "bad"],
         "playground": ["with", "only"],
     }
     return World(chance, talks, values)
@@ -197,6 +201,7 @@ def _talk(
         user=user,
         first_at=first_at,
         last_at=at,
+        n_unpriced=chance.choice([0, 0, 2]),
         tokens=chance.choice([0, 1, 2, 500, 1000, 1001]),
         cost=chance.choice([Decimal(0), Decimal("0.0004"), Decimal("0.5"), Decimal(1)]),
         ttft_ms=chance.choice([None, 0, 500, 1000, 1001, 1004, 1005, 2300, 4353]),
@@ -248,9 +253,11 @@ def _turn(
         talk.row.save()
         talk.reasons |= set(tags)
     if chance.random() < 0.3:
+        rating = chance.choice(["good", "mixed"])
         verdict = Verdict.objects.create(
-            conversation=talk.row, turn=turn, author=judge, rating="good"
+            conversation=talk.row, turn=turn, author=judge, rating=rating
         )
+        talk.verdicts.add(rating)
         label = chance.choice(labels)
         Mark.objects.create(verdict=verdict, criterion=label, value=1)
         talk.labels.add(label.pk)
@@ -282,8 +289,8 @@ def listed(reader: User, given: Mapping[str, str]) -> tuple[list[int], Transcrip
         page = _page(reader, query)
         first = first or page
         ids += [row.pk for row in page.result_list]
-        onward = page.older_query or page.further_query
-        query = dict(parse_qsl(onward.removeprefix("?"))) if onward else None
+        older = page.older_query
+        query = dict(parse_qsl(older.removeprefix("?"))) if older else None
     assert first is not None
     return ids, first
 
@@ -302,31 +309,19 @@ def exported(given: Mapping[str, str]) -> list[int]:
     ids: list[int] = []
     below = 2**62
     while (window := next_window(selection, below)) is not None:
-        ids += window.ids
-        below = window.below
+        found, below = window
+        ids += found
     return sorted(ids)
 
 
-# The middle one goes every way of finding: by day it is enough on PostgreSQL.
-@pytest.fixture(
-    params=["as it is", pytest.param("small bounds", marks=pytest.mark.database), "tiny bounds"]
-)
-def _bounds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """How far each way of finding may look, so that all of them are gone."""
-    model_admin = site.get_model_admin(Conversation)
-    monkeypatch.setattr(model_admin, "list_per_page", PAGE)
-    if request.param == "as it is":
-        return
-    first, window, most, newest = (
-        (10, 20, 40, 15) if request.param == "small bounds" else (2, 3, 6, 3)
-    )
-    monkeypatch.setattr(finding, "FIRST_WINDOW", first)
-    monkeypatch.setattr(TranscriptList, "window", window)
-    monkeypatch.setattr(finding, "MOST_IDS", most)
-    monkeypatch.setattr(entries, "MOST_ENTRIES", newest)
+@pytest.fixture(params=[0, pytest.param(5_000, marks=pytest.mark.database)])
+def _limit(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Common and rare values of runs are found in different ways."""
+    monkeypatch.setattr(site.get_model_admin(Conversation), "list_per_page", PAGE)
+    monkeypatch.setattr(filters, "MAX_LISTED_RUNS", request.param)
 
 
-@pytest.mark.usefixtures("_bounds")
+@pytest.mark.usefixtures("_limit")
 @pytest.mark.parametrize(
     ("seed", "draws"),
     [(0, 8), *(pytest.param(seed, 40, marks=pytest.mark.nightly) for seed in range(4))],

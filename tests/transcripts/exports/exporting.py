@@ -4,11 +4,10 @@ from typing import Any
 import zlib
 
 from copilot_admin.models import ExportPart, ExportState, TranscriptExport
-from copilot_admin.transcripts.exports.conversations import ExportedConversation, ExportOptions
-from copilot_admin.transcripts.exports.downloading import pieces
-from copilot_admin.transcripts.exports.format import all_formats
-from copilot_admin.transcripts.exports.keeping import begin
-from copilot_admin.transcripts.exports.writing import Writing, WritingStep
+from copilot_admin.transcripts.exports.formats import FORMATS
+from copilot_admin.transcripts.exports.reading import ExportedConversation, ExportOptions
+from copilot_admin.transcripts.exports.records import begin_export, read_file
+from copilot_admin.transcripts.exports.writing import BatchOutcome, ExportWriter
 from tests.factories import make_user
 
 
@@ -16,7 +15,7 @@ def begun(
     name: str = "csv", *, owner: Any = None, with_data: bool = False, **given: str
 ) -> TranscriptExport:
     options = ExportOptions(with_data=with_data)
-    export = begin((owner or make_user()).pk, given=given, name=name, options=options)
+    export = begin_export((owner or make_user()).pk, given=given, name=name, options=options)
     assert isinstance(export, TranscriptExport)
     return export
 
@@ -32,21 +31,21 @@ def finished(name: str = "csv", *, owner: Any) -> TranscriptExport:
 
 
 def written(export: TranscriptExport) -> TranscriptExport:
-    writing = Writing(export.pk, export.claim)
-    while writing.batch() is WritingStep.MOVED:
+    writing = ExportWriter(export.pk, export.claim)
+    while writing.write_batch() is BatchOutcome.MOVED:
         pass
     export.refresh_from_db()
     return export
 
 
 def text_of(export: TranscriptExport) -> str:
-    return b"".join(pieces(export)).decode()
+    return b"".join(read_file(export)).decode()
 
 
 def said_by(name: str, conversation: Any, **options: bool) -> str:
     """One conversation in a format, without a file around it."""
     exported = ExportedConversation(conversation, ExportOptions(**options))
-    return "".join(all_formats()[name].conversation(exported))
+    return "".join(FORMATS[name].conversation(exported))
 
 
 def parts_of(export: TranscriptExport) -> list[int]:

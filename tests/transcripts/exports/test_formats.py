@@ -27,9 +27,9 @@ from copilot_admin.models import (
     Turn,
     Verdict,
 )
-from copilot_admin.transcripts.exports.format import About, all_formats
-from copilot_admin.transcripts.exports.formats.comma_separated import BYTE_ORDER_MARK
-from copilot_admin.transcripts.exports.formats.markdown import fenced, plain
+from copilot_admin.transcripts.exports.documents import escape_markdown, fence
+from copilot_admin.transcripts.exports.export_format import About
+from copilot_admin.transcripts.exports.formats import BYTE_ORDER_MARK, FORMATS
 from tests.admin.transcripts.transcript_rows import call, echo, results, rich_conversation
 from tests.factories import make_version
 from tests.transcripts.exports.exporting import said_by
@@ -48,7 +48,7 @@ pytestmark = pytest.mark.django_db
 
 
 def rows_of(text: str) -> list[dict[str, str]]:
-    head = "".join(all_formats()["csv"].begin(ABOUT)).removeprefix(BYTE_ORDER_MARK)
+    head = "".join(FORMATS["csv"].begin(ABOUT)).removeprefix(BYTE_ORDER_MARK)
     return list(csv.DictReader(io.StringIO(head + text, newline="")))
 
 
@@ -227,7 +227,7 @@ def hostile_conversation():
 
 
 def test_a_page_runs_nothing_and_fetches_nothing():
-    page = all_formats()["html"]
+    page = FORMATS["html"]
     text = "".join(page.begin(ABOUT)) + said_by("html", hostile_conversation())
     text += "".join(page.end())
     tags = Tags()
@@ -259,12 +259,12 @@ def test_markdown_shows_hostile_texts_as_they_are():
 
 
 def test_a_fence_is_longer_than_any_within():
-    assert fenced("a") == "```text\na\n```"
-    assert fenced("a ````` b").startswith("``````text\n")
+    assert fence("a") == "```text\na\n```"
+    assert fence("a ````` b").startswith("``````text\n")
 
 
 def test_a_text_in_a_line_has_no_marks():
-    assert plain("# a\n[x](y)") == "\\# a \\[x\\]\\(y\\)"
+    assert escape_markdown("# a\n[x](y)") == "\\# a \\[x\\]\\(y\\)"
 
 
 def test_a_line_of_json_is_one_line_for_every_reader():
@@ -273,9 +273,9 @@ def test_a_line_of_json_is_one_line_for_every_reader():
     assert not re.search("[\u2028\u2029]", text)
 
 
-@pytest.mark.parametrize("name", list(all_formats()))
+@pytest.mark.parametrize("name", list(FORMATS))
 def test_every_format_keeps_its_contract(name: str):
-    one = all_formats()[name]
+    one = FORMATS[name]
     assert re.fullmatch("[a-z0-9]{2,10}", one.name)
     assert one.name == name
     assert str(one.label)
@@ -328,7 +328,7 @@ def test_every_call_of_a_chat_has_its_result_behind_it(with_data: bool):
 def test_of_a_request_with_very_many_events_the_first_are_exported_and_the_others_told(
     monkeypatch, name
 ):
-    monkeypatch.setattr("copilot_admin.transcripts.exports.conversations.MOST_EVENTS", 3)
+    monkeypatch.setattr("copilot_admin.transcripts.exports.reading.MAX_EVENTS", 3)
     tools = (ServerTool(f"tool {number}", "{}", "done") for number in range(10))
     exported = said_by(name, Client().ask("q").answer(*tools, "a").conversation, with_data=True)
     assert [f"tool {number}" in exported for number in range(10)] == [True] * 3 + [False] * 7

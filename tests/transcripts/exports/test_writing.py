@@ -1,7 +1,5 @@
 """An export is written in batches, by one at a time, and goes on where it stopped."""
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 import csv
 from datetime import timedelta
 import io
@@ -22,18 +20,21 @@ from copilot_admin.jobs.tasks import BACKGROUND, BatchResult
 from copilot_admin.models import Conversation, Copilot, ExportPart, ExportState, TranscriptExport
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.transcripts.exports import gathering, keeping, writing
-from copilot_admin.transcripts.exports.conversations import ExportOptions
-from copilot_admin.transcripts.exports.downloading import file_name, media_type, pieces
-from copilot_admin.transcripts.exports.keeping import (
+from copilot_admin.transcripts.exports import writing
+from copilot_admin.transcripts.exports.reading import ExportOptions
+from copilot_admin.transcripts.exports.records import (
+    MAX_RUNNING,
     ExportRefusal,
-    discard,
-    stop,
+    begin_export,
+    discard_export,
+    file_name,
+    media_type,
+    read_file,
+    stop_export,
     sweep_exports,
     take_over,
 )
-from copilot_admin.transcripts.exports.writing import Writing, WritingStep
-from tests.databases import close_other_connections, on_postgresql
+from copilot_admin.transcripts.exports.writing import BatchOutcome, ExportWriter
 from tests.factories import make_user, make_version
 from tests.polling import HANGS_SECONDS
 from tests.transcripts.exports.exporting import begun, parts_of, text_of, written
@@ -62,9 +63,8 @@ def ids_in(export: TranscriptExport) -> list[int]:
 
 
 def batch_by_batch(monkeypatch) -> None:
-    """Lets a batch end after a conversation: none is read with another."""
+    """Let a batch end after a conversation."""
     monkeypatch.setattr(writing, "BATCH_SECONDS", 0)
-    monkeypatch.setattr(gathering, "MOST_TURNS", 0)
 
 
 def one_by_one(monkeypatch) -> None:
@@ -84,13 +84,6 @@ def test_an_export_is_the_whole_file_with_its_figures():
     assert media_type(export) == "text/csv; charset=utf-8"
 
 
-def test_an_export_of_nothing_is_a_file_with_its_head():
-    export = written(begun("html"))
-    assert export.is_done
-    assert "<h1>Transcripts</h1>" in text_of(export)
-    assert text_of(export).endswith("</html>\n")
-
-
 def test_it_is_the_same_in_one_go_and_in_many(monkeypatch):
     conversations(4)
     monkeypatch.setattr(writing, "BATCH_SECONDS", HANGS_SECONDS)
@@ -106,8 +99,8 @@ def test_it_goes_on_where_a_dead_process_stopped(monkeypatch):
     ids = conversations(4)
     one_by_one(monkeypatch)
     export = begun()
-    dead = Writing(export.pk, export.claim)
-    assert dead.batch() is WritingStep.MOVED
+    dead = ExportWriter(export.pk, export.claim)
+    assert dead.write_batch() is BatchOutcome.MOVED
     export.refresh_from_db()
     assert (export.position, export.n_conversations) == (ids[-1], 1)
     assert 0 < export.per_cent < 100
@@ -120,41 +113,29 @@ def test_of_two_who_write_one_has_the_claim(monkeypatch):
     ids = conversations(4)
     one_by_one(monkeypatch)
     export = begun()
-    slow = Writing(export.pk, export.claim)
-    assert slow.batch() is WritingStep.MOVED
+    slow = ExportWriter(export.pk, export.claim)
+    assert slow.write_batch() is BatchOutcome.MOVED
     TranscriptExport.objects.update(moved_at=timezone.now() - timedelta(minutes=1))
     assert take_over(lambda pk, number: False) == [(export.pk, 1)]
     assert take_over(lambda pk, number: False) == []
-    fast = Writing(export.pk, 1)
-    assert fast.batch() is WritingStep.MOVED
-    assert slow.batch() is WritingStep.ENDED
-    while fast.batch() is WritingStep.MOVED:
+    fast = ExportWriter(export.pk, 1)
+    assert fast.write_batch() is BatchOutcome.MOVED
+    assert slow.write_batch() is BatchOutcome.ENDED
+    while fast.write_batch() is BatchOutcome.MOVED:
         pass
     export.refresh_from_db()
     assert ids_in(export) == ids[::-1]
-
-
-def test_a_claim_that_is_lost_at_the_end_of_a_batch_stores_nothing(monkeypatch):
-    conversations(2)
-    monkeypatch.setattr(writing, "BATCH_SECONDS", 0)
-    export = begun()
-    slow = Writing(export.pk, export.claim)
-    assert slow.batch() is WritingStep.MOVED
-    parts = parts_of(export)
-    TranscriptExport.objects.update(claim=5)
-    assert slow.batch() is WritingStep.ENDED
-    assert parts_of(export) == parts
 
 
 def test_a_stopped_export_ends_and_its_parts_go(monkeypatch):
     conversations(3)
     one_by_one(monkeypatch)
     export = begun()
-    running = Writing(export.pk, export.claim)
-    running.batch()
-    assert stop(export) is True
-    assert stop(export) is False
-    assert running.batch() is WritingStep.ENDED
+    running = ExportWriter(export.pk, export.claim)
+    running.write_batch()
+    assert stop_export(export) is True
+    assert stop_export(export) is False
+    assert running.write_batch() is BatchOutcome.ENDED
     export.refresh_from_db()
     assert export.state == ExportState.STOPPED
     while sweep_exports():
@@ -163,34 +144,23 @@ def test_a_stopped_export_ends_and_its_parts_go(monkeypatch):
     assert TranscriptExport.objects.filter(pk=export.pk).exists()
 
 
-def test_a_discarded_export_is_gone_at_once_and_its_rows_soon():
-    conversations(1)
-    export = written(begun())
-    discard(export)
-    assert not TranscriptExport.objects.kept().exists()
-    while sweep_exports():
-        pass
-    assert not TranscriptExport.objects.exists()
-    assert not ExportPart.objects.exists()
-
-
-def test_an_export_is_kept_for_a_week():
-    export = written(begun())
-    sweep_exports()
-    assert parts_of(export) == [0]
-    export.expires_at = timezone.now()
-    export.save()
-    assert [sweep_exports(), sweep_exports(), sweep_exports()] == [1, 1, 0]
+def test_an_export_is_swept_after_a_week_or_when_it_is_discarded():
+    export, discarded = written(begun()), written(begun())
+    assert sweep_exports() == 0
+    discard_export(discarded)
+    assert TranscriptExport.objects.kept().get() == export
+    TranscriptExport.objects.update(expires_at=timezone.now())
+    assert [sweep_exports() for _ in range(3)] == [2, 2, 0]
 
 
 def test_conversations_that_go_meanwhile_are_left_out(monkeypatch):
     ids = conversations(3)
     batch_by_batch(monkeypatch)
     export = begun()
-    running = Writing(export.pk, export.claim)
-    running.batch()
+    running = ExportWriter(export.pk, export.claim)
+    running.write_batch()
     Conversation.objects.filter(pk=ids[0]).delete()
-    while running.batch() is WritingStep.MOVED:
+    while running.write_batch() is BatchOutcome.MOVED:
         pass
     export.refresh_from_db()
     assert ids_in(export) == [ids[2], ids[1]]
@@ -200,24 +170,17 @@ def test_what_is_erased_while_it_is_written_is_in_no_part_of_it(monkeypatch):
     ids = conversations(4)
     one_by_one(monkeypatch)
     export = begun()
-    running = Writing(export.pk, export.claim)
+    running = ExportWriter(export.pk, export.claim)
     while len(parts_of(export)) < 2:
-        assert running.batch() is WritingStep.MOVED
+        assert running.write_batch() is BatchOutcome.MOVED
     removal = begin_erasure(PrivacyScope(conversation=ids[2]))
     step = BatchResult.MORE
     while step is BatchResult.MORE:
         with transaction.atomic():
             step = remove_batch(removal.pk)
-    assert running.batch() is WritingStep.ENDED
+    assert running.write_batch() is BatchOutcome.ENDED
     export.refresh_from_db()
     assert (export.state, parts_of(export)) == (ExportState.FAILED, [])
-
-
-def test_conversations_that_begin_meanwhile_are_not_in_it(monkeypatch):
-    ids = conversations(1)
-    export = begun()
-    conversations(1)
-    assert ids_in(written(export)) == ids
 
 
 def test_a_full_disk_is_said_in_words(monkeypatch, tmp_path):
@@ -239,7 +202,7 @@ def test_a_database_without_room_is_said_in_words(monkeypatch, kind: str):
     def full(*_: object, **__: object) -> None:
         raise db.OperationalError from cause
 
-    monkeypatch.setattr(writing, "claim", full)
+    monkeypatch.setattr(writing, "claim_export", full)
     export = written(begun())
     assert "too little room on the disk" in export.error
 
@@ -250,9 +213,9 @@ def test_a_database_that_is_away_is_tried_again(monkeypatch):
 
     export = begun()
     with monkeypatch.context() as patched:
-        patched.setattr(writing, "claim", away)
+        patched.setattr(writing, "claim_export", away)
         with pytest.raises(db.OperationalError):
-            Writing(export.pk, export.claim).batch()
+            ExportWriter(export.pk, export.claim).write_batch()
     assert written(export).is_done
 
 
@@ -278,7 +241,7 @@ def test_a_format_that_is_gone_is_said(monkeypatch):
 
 def test_a_file_that_is_too_large_is_refused(monkeypatch):
     conversations(1)
-    monkeypatch.setattr(writing, "LARGEST", 10)
+    monkeypatch.setattr(writing, "MAX_BYTES", 10)
     assert "Choose a narrower filter." in written(begun()).error
 
 
@@ -286,7 +249,7 @@ def test_a_download_of_what_is_gone_breaks_off():
     export = written(begun())
     ExportPart.objects.all().delete()
     with pytest.raises(ExportPart.DoesNotExist):
-        list(pieces(export))
+        list(read_file(export))
 
 
 @pytest.mark.parametrize(
@@ -294,24 +257,9 @@ def test_a_download_of_what_is_gone_breaks_off():
 )
 def test_a_format_takes_what_it_can_hold(name: str, data: bool, prompts: bool):
     options = ExportOptions(with_data=True, with_prompts=True)
-    export = keeping.begin(make_user().pk, given={}, name=name, options=options)
+    export = begin_export(make_user().pk, given={}, name=name, options=options)
     assert isinstance(export, TranscriptExport)
     assert (export.with_data, export.with_prompts) == (data, prompts)
-
-
-def test_a_person_has_few_at_a_time():
-    owner = make_user()
-    for _ in range(keeping.MOST_RUNNING):
-        begun(owner=owner)
-    begun()  # somebody else
-    refused = keeping.begin(owner.pk, given={}, name="csv", options=ExportOptions())
-    assert refused is ExportRefusal.MANY
-
-
-def test_a_filter_that_is_too_long_is_refused():
-    given = {"tag": "x" * 9000}
-    refused = keeping.begin(make_user().pk, given=given, name="csv", options=ExportOptions())
-    assert refused is ExportRefusal.LONG
 
 
 def test_a_process_writes_an_export_beside_its_work(monkeypatch):
@@ -344,36 +292,14 @@ def test_what_waits_for_a_worker_is_left_to_it(settings):
     assert DBTaskResult.objects.ready().count() == 1
 
 
-@on_postgresql
-def test_it_goes_on_when_the_database_is_back_after_it_has_lost_its_connections(monkeypatch):
-    ids = conversations(3)
-    one_by_one(monkeypatch)
-    export = begun()
-    moved: Callable[[Writing], WritingStep] = Writing.batch
-
-    def batch(writing: Writing) -> WritingStep:
-        step = moved(writing)
-        lose_connections()  # as when the server of the database begins anew
-        return step
-
-    with monkeypatch.context() as away:
-        away.setattr(Writing, "batch", batch)
-        tasks.write_export.enqueue(export.pk, export.claim)
-        assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
-    db.connections.close_all()  # of this thread
-    export.refresh_from_db()
-    assert (export.state, export.n_conversations) == (ExportState.RUNNING, 1)
-    TranscriptExport.objects.update(moved_at=timezone.now() - timedelta(minutes=1))
-    resume_exports()
-    assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
-    export.refresh_from_db()
-    assert (export.state, ids_in(export)) == (ExportState.DONE, ids[::-1])
-
-
-def lose_connections() -> None:
-    """Ends every connection to the database, of whatever thread."""
-    with ThreadPoolExecutor(1) as elsewhere:
-        elsewhere.submit(close_other_connections).result(HANGS_SECONDS)
+def test_a_person_has_few_at_a_time_and_of_bounded_filters():
+    owner, options = make_user(), ExportOptions()
+    long = begin_export(owner.pk, given={"tag": "x" * 9000}, name="csv", options=options)
+    for _ in range(MAX_RUNNING):
+        begun(owner=owner)
+    begun()  # somebody else
+    many = begin_export(owner.pk, given={}, name="csv", options=options)
+    assert (long, many) == (ExportRefusal.LONG, ExportRefusal.MANY)
 
 
 def test_where_copilots_have_members_prompts_are_those_of_copilots_that_the_owner_knows(settings):
@@ -384,7 +310,7 @@ def test_where_copilots_have_members_prompts_are_those_of_copilots_that_the_owne
         Copilot.objects.filter(slug=slug).update(is_for_all_builders=slug == "mine")
         Client(version=version, trace_id=slug).ask(f"{slug}?").answer("Yes.")
     options = ExportOptions(with_prompts=True)
-    export = keeping.begin(owner.pk, given={}, name="jsonl", options=options)
+    export = begin_export(owner.pk, given={}, name="jsonl", options=options)
     said = text_of(written(export))
     assert [word in said for word in ("mine?", "theirs?", "Be brief.", "Be secret.")] == [
         *(True, True, True, False)

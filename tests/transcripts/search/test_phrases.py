@@ -1,81 +1,75 @@
-"""What somebody typed to find conversations."""
+"""Typed words are read as phrases and as ids."""
 
 from uuid import UUID
 
 import pytest
 
 from copilot_admin.transcripts.search.phrases import (
-    MOST_PHRASES,
-    MOST_TYPED,
-    Typed,
+    MAX_PHRASES,
+    MAX_TYPED,
+    SearchQuery,
     has_trigram,
-    read_typed,
+    parse_search,
 )
 
-
-def test_words_and_phrases_in_any_quotation_marks_are_told_apart():
-    typed = read_typed(' Bonds "net  Asset value" «Курс рубля» „Zins“ bonds ')
-    assert typed.phrases == ("bonds", "net asset value", "курс рубля", "zins")
+RUN = "0b0f6f7e-2f5c-4c0d-9f69-2f4c8d2f1c11"
 
 
-def test_an_id_is_known_by_its_form():
-    run = "0b0f6f7e-2f5c-4c0d-9f69-2f4c8d2f1c11"
-    assert read_typed(run) == Typed(phrases=(run,), trace_id=run, run_id=UUID(run))
-    assert read_typed("#42") == Typed(phrases=("#42",), trace_id="#42", number=42)
-    assert read_typed("42").number == 42
-    assert read_typed("9" * 19).number is None
-    assert read_typed("9" * 30).number is None
-    assert read_typed("²").number is None
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("", SearchQuery()),
+        (" \0 ", SearchQuery()),
+        ('"" **', SearchQuery(trace_id='"" **')),
+        (RUN, SearchQuery(phrases=(RUN,), trace_id=RUN, run_id=UUID(RUN))),
+        ("#42", SearchQuery(phrases=("#42",), trace_id="#42", number=42)),
+    ],
+)
+def test_a_search_is_words_or_an_id(text: str, query: SearchQuery):
+    assert parse_search(text) == query
+    assert bool(query) is bool(query.trace_id)
 
 
-@pytest.mark.parametrize("text", ["", "  ", "\0"])
-def test_nothing_typed_is_nothing_looked_for(text: str):
-    assert not read_typed(text)
+def test_phrases_stand_in_any_quotation_marks():
+    query = parse_search(' Bonds "net  Asset value" «Курс рубля» „Zins“ bonds ')
+    assert query.phrases == ("bonds", "net asset value", "курс рубля", "zins")
 
 
-def test_marks_alone_are_no_phrase_and_may_be_an_id():
-    assert read_typed('"" **') == Typed(trace_id='"" **')
-
-
-def test_what_is_typed_is_bounded():
-    assert len(read_typed("x" * 2000).phrases[0]) == MOST_TYPED
-    many = [str(number) for number in range(MOST_PHRASES + 1)]
-    assert len(read_typed(" ".join(many)).phrases) == MOST_PHRASES
+@pytest.mark.parametrize(("text", "number"), [("42", 42), ("9" * 19, None), ("²", None)])
+def test_a_number_is_one_that_a_conversation_can_have(text: str, number: int | None):
+    assert parse_search(text).number == number
 
 
 @pytest.mark.parametrize(
     ("text", "is_cut"),
     [
-        ("x" * MOST_TYPED, False),
-        (f"  {'x' * MOST_TYPED}\n", False),
-        ("x" * (MOST_TYPED + 1), True),
-        (" ".join(map(str, range(MOST_PHRASES))), False),
-        (" ".join(map(str, range(MOST_PHRASES + 1))), True),
-        ("again " * (MOST_PHRASES + 1), False),
+        (f"  {'x' * MAX_TYPED}\n", False),
+        ("x" * (MAX_TYPED + 1), True),
+        (" ".join(map(str, range(MAX_PHRASES))), False),
+        (" ".join(map(str, range(MAX_PHRASES + 1))), True),
+        ("again " * (MAX_PHRASES + 1), False),
     ],
 )
-def test_that_more_was_typed_than_is_looked_for_is_known(text: str, is_cut: bool):
-    assert read_typed(text).is_cut is is_cut
+def test_a_search_is_bounded(text: str, is_cut: bool):
+    query = parse_search(text)
+    assert query.is_cut is is_cut
+    assert len(query.phrases) <= MAX_PHRASES and len(query.trace_id) <= MAX_TYPED
 
 
 @pytest.mark.parametrize(
-    ("phrase", "found"),
+    ("phrase", "found", "in_ascii"),
     [
-        ("abc", True),
-        ("ab", False),
-        ("a b c", False),
-        ("s&p", False),
-        ("s&p 500", True),
-        ("日本語", True),
-        ("日本", False),
-        ("हिन्दी", True),
-        ("+++", False),
+        ("abc", True, True),
+        ("ab", False, False),
+        ("a b c", False, False),
+        ("s&p 500", True, True),
+        ("日本語", True, False),
+        ("日本", False, False),
+        ("हिन्दी", True, False),
+        ("курс usd", True, True),
+        ("+++", False, False),
     ],
 )
-def test_three_letters_side_by_side_are_found_by_an_index(phrase: str, found: bool):
+def test_an_index_finds_three_letters_in_a_row(phrase: str, found: bool, in_ascii: bool):
     assert has_trigram(phrase) is found
-
-
-def test_a_database_may_know_ascii_only():
-    assert not has_trigram("почему", beyond_ascii=False)
-    assert has_trigram("курс usd", beyond_ascii=False)
+    assert has_trigram(phrase, beyond_ascii=False) is in_ascii

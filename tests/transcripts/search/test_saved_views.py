@@ -9,7 +9,7 @@ import pytest
 from copilot_admin.config.roles import Role, create_roles
 from copilot_admin.models import SavedView
 from copilot_admin.transcripts.search import saved_views
-from copilot_admin.transcripts.search.saved_views import kept_query, save_view, views_for
+from copilot_admin.transcripts.search.saved_views import list_views, normalize_query, save_view
 from tests.factories import make_user
 from tests.transcripts.store.journaling import Client
 
@@ -92,35 +92,6 @@ def test_an_admin_deletes_what_others_share_and_nothing_else():
     assert [view.name for view in SavedView.objects.all()] == ["Own"]
 
 
-def test_own_views_are_seen_by_nobody_else():
-    mine, others = log_in(Role.REVIEWERS), log_in(Role.REVIEWERS)
-    mine.post(SAVE, {"name": "Mine", "query": "q=bonds"})
-    assert "Mine" in mine.get(LIST).content.decode()
-    assert "Mine" not in others.get(LIST).content.decode()
-
-
-@pytest.mark.parametrize(
-    ("form", "words"),
-    [
-        ({"name": " ", "query": "q=x"}, "Give the view a name."),
-        ({"name": "x" * 61, "query": "q=x"}, "A name has 60 characters at the most."),
-        ({"name": "x", "query": "older=1-1"}, "Choose a filter or type words first"),
-        ({}, "Give the view a name."),
-    ],
-)
-def test_what_cannot_be_saved_is_said(form, words):
-    response = log_in(Role.REVIEWERS).post(SAVE, form, follow=True)
-    assert words in said(response)[0]
-    assert not SavedView.objects.exists()
-
-
-def test_the_same_name_again_replaces_the_view():
-    user = make_user()
-    for query in ("q=a", "q=b"):
-        save_view(user, name="One", query=query, is_shared=False)
-    assert [view.query for view in SavedView.objects.all()] == ["q=b"]
-
-
 def test_who_may_only_read_shares_nothing():
     browser = log_in("Readers")
     from django.contrib.auth.models import Group, Permission
@@ -133,56 +104,51 @@ def test_who_may_only_read_shares_nothing():
     assert "For all reviewers" not in browser.get(LIST, {"q": "a"}).content.decode()
 
 
-def test_others_save_nothing_and_nothing_is_saved_by_looking():
+LONG = urlencode({"q": "為" * 600, "outcome": "completed"})
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "message"),
+    [
+        (" ", "q=x", "Give the view a name."),
+        ("x" * 61, "q=x", "A name has 60 characters at the most."),
+        ("x", "older=1-1", "Choose a filter or type words first: a view keeps those."),
+        ("x", urlencode({"tag": "é" * 9_000}), "The filters are too long for a view."),
+        ("Long", LONG, "The view is saved."),
+        ("Bad \u202eones", "outcome=failed", "The view is saved."),
+    ],
+)
+def test_a_view_has_a_name_and_filters_of_bounded_length(name: str, query: str, message: str):
+    response = log_in(Role.REVIEWERS).post(SAVE, {"name": name, "query": query}, follow=True)
+    assert said(response)[0].startswith(message)
+    saved = list(SavedView.objects.values_list("name", "query"))
+    cut = urlencode({"q": "為" * 500, "outcome": "completed"})
+    kept = {"Long": [("Long", cut)], "Bad \u202eones": [("Bad ones", "outcome=failed")]}
+    assert saved == kept.get(name, [])
+
+
+def test_a_view_is_private_and_replaced_by_the_same_name():
+    mine, others = log_in(Role.REVIEWERS), log_in(Role.REVIEWERS)
+    for query in ("q=a", "q=bonds&copilot=&older=1-1"):
+        mine.post(SAVE, {"name": "Mine", "query": query})
+    assert SavedView.objects.get().query == normalize_query({"q": " bonds "}) == "q=bonds"
+    assert "Mine" in mine.get(LIST).content.decode()
+    assert "Mine" not in others.get(LIST).content.decode()
     assert log_in("Nobody").post(SAVE, {"name": "x", "query": "q=a"}).status_code == 403
-    assert log_in(Role.REVIEWERS).get(SAVE).status_code == 405
+    assert mine.get(SAVE).status_code == 405
 
 
-def test_the_name_of_a_view_turns_no_writing_around():
-    mine = log_in(Role.REVIEWERS)
-    mine.post(SAVE, {"name": "Bad \u202eones", "query": "outcome=failed"})
-    assert SavedView.objects.get().name == "Bad ones"
-
-
-def test_a_view_keeps_filters_and_words_in_one_order():
-    given = {"outcome": "failed", "q": " почему ", "copilot": "", "older": "1-1"}
-    assert kept_query(given) == "q=%D0%BF%D0%BE%D1%87%D0%B5%D0%BC%D1%83&outcome=failed"
-
-
-def test_counts_stop_at_a_bound_and_are_left_out_where_they_cost(monkeypatch):
-    monkeypatch.setattr(saved_views, "COUNTED", 1)
+def test_views_are_counted_up_to_a_limit_and_while_it_is_cheap(monkeypatch):
+    monkeypatch.setattr(saved_views, "MAX_COUNT", 1)
     user = make_user()
-    for number in range(3):
+    for number in range(2):
         Client().ask(f"q{number}").answer("-")
-    for name, query in (
-        ("cheap", "outcome=completed"),
-        ("searched", "q=a"),
-        ("dear", "model=small-1"),
-        ("gone", "copilot=nonsense"),
-    ):
+    queries = {"all": "outcome=completed", "found": "q=a", "bad": "copilot=x", "no": "model=none"}
+    for name, query in queries.items():
         save_view(user, name=name, query=query, is_shared=False)
-    shown = {one.view.name: one for one in views_for(user, current="q=a")}
-    assert {name: one.count for name, one in shown.items()} == {
-        "cheap": "1+",
-        "searched": "",
-        "dear": "",
-        "gone": "",
-    }
-    assert [name for name, one in shown.items() if one.is_current] == ["searched"]
-
-
-def test_a_view_of_long_words_keeps_what_is_searched_and_all_filters():
-    query = urlencode({"q": "為" * 600, "outcome": "completed"})
-    mine = log_in(Role.REVIEWERS)
-    assert said(mine.post(SAVE, {"name": "Long", "query": query}, follow=True)) == [
-        "The view is saved."
-    ]
-    assert SavedView.objects.get().query == urlencode({"q": "為" * 500, "outcome": "completed"})
-
-
-def test_a_view_of_too_much_says_so():
-    query = urlencode({"tag": "é" * 9_000})  # longer than Django takes an address to lead to
-    mine = log_in(Role.REVIEWERS)
-    assert said(mine.post(SAVE, {"name": "Long", "query": query}, follow=True)) == [
-        "The filters are too long for a view. Choose less in them."
-    ]
+    shown = list_views(user, current="q=a")
+    counts = {"all": "1+", "found": "", "bad": "", "no": "0"}
+    assert {one.view.name: one.count for one in shown} == counts
+    assert [one.view.name for one in shown if one.is_current] == ["found"]
+    monkeypatch.setattr(saved_views, "COUNT_SECONDS", 0)
+    assert {one.count for one in list_views(user, current="")} == {""}

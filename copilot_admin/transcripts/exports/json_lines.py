@@ -1,4 +1,4 @@
-"""JSONL in the form of chats, which fine-tuning and evaluations read: a line for each way through a conversation."""
+"""JSONL in the form of chats for fine-tuning and evaluations."""
 
 from collections.abc import Iterator, Sequence
 import json
@@ -6,23 +6,21 @@ from typing import Any, ClassVar
 
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.models import EndUser, EventType
+from copilot_admin.models import EventType
 from copilot_admin.rendering.text import cell_text
-from copilot_admin.transcripts.exports.conversations import ExportedConversation, ExportedTurn
-from copilot_admin.transcripts.exports.format import ExportFormat
-from copilot_admin.transcripts.exports.words import (
+from copilot_admin.transcripts.exports.export_format import (
     LEFT_OUT,
     NOTHING_CAME,
+    ExportFormat,
+)
+from copilot_admin.transcripts.exports.reading import (
+    ExportedConversation,
+    ExportedTurn,
     comments_of,
-    cost_of,
-    feedback_comments,
-    how_known,
     labels_of,
     ratings_of,
-    reasons_of,
-    thumbs_of,
 )
-from copilot_admin.transcripts.queries import EventView, RunView
+from copilot_admin.transcripts.queries import RunView
 from protocol.json import Json
 
 Message = dict[str, Any]
@@ -41,34 +39,34 @@ class JsonLines(ExportFormat):
     has_prompts: ClassVar[bool] = True
 
     def conversation(self, conversation: ExportedConversation) -> Iterator[str]:
-        """A line for each way; its messages leave as they are read."""
-        for way in conversation.ways():
-            yield from self._way(conversation, way)
+        """Yield a line for each path, message by message."""
+        for path in conversation.paths():
+            yield from self._line(conversation, path)
 
-    def _way(self, conversation: ExportedConversation, way: Sequence[int]) -> Iterator[str]:
-        facts: list[Message] = []
+    def _line(self, conversation: ExportedConversation, path: Sequence[int]) -> Iterator[str]:
+        turns: list[Message] = []
         separator = '{"messages": ['
-        for message in _paired(_said(conversation, way, facts)):
-            yield separator + _dumped(message)
+        for message in _complete_calls(_messages_of_path(conversation, path, turns)):
+            yield separator + _dump(message)
             separator = ", "
-        if facts:  # else all of it was deleted meanwhile
+        if turns:  # else all of it was deleted meanwhile
             start = separator if separator != ", " else ""
-            yield f'{start}], "metadata": {_dumped(_about(conversation, facts))}}}\n'
+            yield f'{start}], "metadata": {_dump(_metadata(conversation, turns))}}}\n'
 
 
-def _said(
-    conversation: ExportedConversation, way: Sequence[int], facts: list[Message]
+def _messages_of_path(
+    conversation: ExportedConversation, path: Sequence[int], turns: list[Message]
 ) -> Iterator[Message]:
-    for turn in conversation.turns(way):
-        yield from _messages(conversation, turn, is_first=not facts)
-        facts.append(_facts(conversation, turn))
+    for turn in conversation.turns(path):
+        yield from _messages(conversation, turn, is_first=not turns)
+        turns.append(_turn_metadata(conversation, turn))
 
 
-def _paired(messages: Iterator[Message]) -> Iterator[Message]:
-    """The messages, and before one that follows a call that nothing came back for, that nothing did.
+def _complete_calls(messages: Iterator[Message]) -> Iterator[Message]:
+    """Add a result to calls that have none.
 
-    A chat in which a call is not followed by its result is refused as a whole. At its end it may
-    stand: there it is what the model is to learn.
+    Fine-tuning rejects a chat in which a call isn't followed by its result. At the end it may stand:
+    there it is what the model is to learn.
     """
     called = ""
     for message in messages:
@@ -86,80 +84,68 @@ def _messages(
     version = next((run.version for run in turn.last), None)
     if is_first and (prompt := conversation.prompt(version)):
         yield {"role": "system", "content": prompt}
-    yield from (
-        {"role": "user" if one.role == "human" else "assistant", "content": one.text}
-        for one in turn.view.history
-        if one.text
-    )
+    for message in turn.view.history:
+        if message.text:
+            role = "user" if message.role == "human" else "assistant"
+            yield {"role": role, "content": message.text}
     if turn.view.question is not None:
         yield {"role": "user", "content": turn.question}
     for run in turn.last:
-        yield from _of_run(run, with_data=conversation.options.with_data)
+        yield from _messages_of_run(run, with_data=conversation.options.with_data)
 
 
-def _of_run(run: RunView, *, with_data: bool) -> Iterator[Message]:
-    place = 0
+def _messages_of_run(run: RunView, *, with_data: bool) -> Iterator[Message]:
+    at = 0
     for event in run.events:
         if event.type == EventType.TOOL and event.payload is not None:
-            end = max(place, event.text_offset)
-            yield from _tool(run, event, run.answer[place:end], with_data=with_data)
-            place = end
-    rest = run.answer[place:]
+            end = max(at, event.text_offset)
+            call_id, name = f"{run.id}-{event.ord}", str(event.payload.get("name", ""))
+            yield _call(run.answer[at:end], call_id, name, event.payload.get("arguments"))
+            yield _result(call_id, event.payload.get("result"), with_data=with_data)
+            at = end
+    rest = run.answer[at:]
     if run.call is None:
         if rest:
             yield {"role": "assistant", "content": rest}
         return
     call_id = f"{run.id}-call"
-    yield _calling(rest, call_id, run.call.function, run.call.arguments)
-    for result in run.call.results[-1:]:  # the newest; who asks again sends it again
-        data = (result.data or {}).get("data") if result.data else None
-        yield _given(call_id, data, with_data=with_data)
+    yield _call(rest, call_id, run.call.function, run.call.arguments)
+    for result in run.call.results[-1:]:  # the newest; a client that asks again sends it again
+        data = (result.data or {}).get("data")
+        yield _result(call_id, data, with_data=with_data)
 
 
-def _tool(run: RunView, event: EventView, said: str, *, with_data: bool) -> Iterator[Message]:
-    payload = event.payload or {}
-    call_id = f"{run.id}-{event.ord}"
-    yield _calling(said, call_id, str(payload.get("name", "")), payload.get("arguments"))
-    yield _given(call_id, payload.get("result"), with_data=with_data)
-
-
-def _calling(said: str, call_id: str, name: str, arguments: Json) -> Message:
-    function = {"name": name, "arguments": _dumped(arguments if arguments is not None else {})}
+def _call(text: str, call_id: str, name: str, arguments: Json) -> Message:
+    function = {"name": name, "arguments": _dump(arguments if arguments is not None else {})}
     call = {"id": call_id, "type": "function", "function": function}
-    return {"role": "assistant", "content": said or None, "tool_calls": [call]}
+    return {"role": "assistant", "content": text or None, "tool_calls": [call]}
 
 
-def _given(call_id: str, data: Json, *, with_data: bool) -> Message:
+def _result(call_id: str, data: Json, *, with_data: bool) -> Message:
     content = cell_text(data) if with_data else LEFT_OUT
     return {"role": "tool", "tool_call_id": call_id, "content": content}
 
 
-def _about(conversation: ExportedConversation, facts: list[Message]) -> Message:
-    row = conversation.row
+def _metadata(conversation: ExportedConversation, turns: list[Message]) -> Message:
+    row, user = conversation.row, conversation.row.user
     return {
         "conversation": row.pk,
         "copilot": row.copilot.slug,
         "caller": row.principal,
-        "user": _user(row.user),
+        "user": user and {"id": user.identifier, "email": user.email, "name": user.name},
         "trace_id": row.trace_id,
         "review_state": row.review_state,
         "ratings": ratings_of(conversation.verdicts),
         "labels": labels_of(conversation.verdicts),
         "rating_comments": comments_of(conversation.verdicts),
-        "content_kept": all(one["content_kept"] for one in facts),
-        "turns": facts,
+        "content_kept": all(one["content_kept"] for one in turns),
+        "turns": turns,
     }
 
 
-def _user(user: EndUser | None) -> Message | None:
-    if user is None:
-        return None
-    return {"id": user.identifier, "email": user.email, "name": user.name}
-
-
-def _facts(conversation: ExportedConversation, turn: ExportedTurn) -> Message:
+def _turn_metadata(conversation: ExportedConversation, turn: ExportedTurn) -> Message:
     view, last = turn.view, turn.last[-1] if turn.last else None
-    up, down = thumbs_of(view)
+    up, down = turn.thumbs
     facts: Message = {
         "turn": view.id,
         "asked_at": view.started_at.isoformat(),
@@ -172,13 +158,13 @@ def _facts(conversation: ExportedConversation, turn: ExportedTurn) -> Message:
         "error_kind": last.error_code if last else "",
         "thumbs_up": up,
         "thumbs_down": down,
-        "reasons": reasons_of(view),
-        "comments": feedback_comments(view),
+        "reasons": turn.reasons,
+        "comments": turn.comments,
         "ratings": ratings_of(turn.verdicts),
         "labels": labels_of(turn.verdicts),
         "tokens": view.tokens,
-        "cost_usd": cost_of(view),
-        "cost_is": how_known(view),
+        "cost_usd": turn.cost,
+        "cost_is": turn.cost_confidence,
         "requests_of_unknown_cost": view.n_unpriced,
     }
     if left_out := sum(run.unread_events for run in turn.last):
@@ -193,7 +179,7 @@ def _facts(conversation: ExportedConversation, turn: ExportedTurn) -> Message:
     return facts
 
 
-def _dumped(value: object) -> str:
+def _dump(value: object) -> str:
     # Line separators of Unicode end a line for some readers.
     text = json.dumps(value, ensure_ascii=False, default=dict)
     return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

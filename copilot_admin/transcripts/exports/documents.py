@@ -1,0 +1,196 @@
+"""Markdown and HTML documents: texts stay as they were written, and nothing is loaded."""
+
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+import re
+from typing import ClassVar
+
+from django.utils.html import escape
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.models import EventType
+from copilot_admin.rendering.text import cell_text
+from copilot_admin.transcripts.exports.export_format import (
+    LEFT_OUT,
+    NOT_KEPT,
+    About,
+    ExportFormat,
+)
+from copilot_admin.transcripts.exports.reading import (
+    ExportedConversation,
+    ExportedTurn,
+    comments_of,
+    labels_of,
+    ratings_of,
+)
+from copilot_admin.transcripts.queries import RunView
+from protocol.json import Json
+
+_MARKS = re.compile(r"([\\`*_{}\[\]()<>#+.!|~&:@/$^=-])")
+_TICKS = re.compile(r"`+")
+STYLE = """
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+body { max-width: 60rem; margin: 0 auto; padding: 1rem; }
+section { border-top: 1px solid; margin-top: 2rem; }
+article { margin: 1.5rem 0; }
+h2, h3, p { overflow-wrap: anywhere; }
+h4 { margin: 0.5rem 0 0; font-size: 0.85rem; }
+pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; font: inherit; }
+.facts { opacity: 0.75; font-size: 0.85rem; font-weight: normal; }
+"""
+STYLE_HASH = b64encode(sha256(STYLE.encode()).digest()).decode()
+POLICY = f"default-src 'none'; style-src 'sha256-{STYLE_HASH}'; base-uri 'none'; form-action 'none'"
+HEAD = f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta name="referrer" content="no-referrer">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Transcripts</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<main>
+<h1>Transcripts</h1>
+"""
+
+
+class Markdown(ExportFormat):
+    """A heading for each conversation, a fence for each text."""
+
+    name: ClassVar[str] = "md"
+    label = _("Markdown")
+    help = _("A document to read or to hand to a model. Texts stand as they were written.")
+    media_type: ClassVar[str] = "text/markdown; charset=utf-8"
+
+    def begin(self, about: About) -> Iterator[str]:
+        yield f"# Transcripts\n\n{about.made_at:%Y-%m-%d %H:%M} UTC"
+        yield f" · {escape_markdown(about.words)}\n" if about.words else "\n"
+
+    def conversation(self, conversation: ExportedConversation) -> Iterator[str]:
+        title = escape_markdown(conversation.row.title) or "Conversation"
+        yield f"\n## \\#{conversation.row.pk} {title}\n\n"
+        yield f"{escape_markdown(_conversation_facts(conversation))}\n"
+        for turn in conversation.turns():
+            yield f"\n### {escape_markdown(_turn_facts(turn))}\n"
+            for part in _parts(turn, with_data=conversation.options.with_data):
+                yield f"\n**{escape_markdown(part.title)}**\n\n{fence(part.text)}\n"
+
+
+class Html(ExportFormat):
+    """A page that is complete by itself; every text is escaped."""
+
+    name: ClassVar[str] = "html"
+    label = _("HTML")
+    help = _("One page to read in a browser, without scripts, pictures or anything from elsewhere.")
+    media_type: ClassVar[str] = "text/html; charset=utf-8"
+
+    def begin(self, about: About) -> Iterator[str]:
+        words = f" · {escape(about.words)}" if about.words else ""
+        yield f'{HEAD}<p class="facts">{about.made_at:%Y-%m-%d %H:%M} UTC{words}</p>\n'
+
+    def conversation(self, conversation: ExportedConversation) -> Iterator[str]:
+        row, facts = conversation.row, escape(_conversation_facts(conversation))
+        yield f'<section id="c{row.pk}">\n<h2 dir="auto">{escape(row.title or f"#{row.pk}")}</h2>\n'
+        yield f'<p class="facts">#{row.pk} · {facts}</p>\n'
+        for turn in conversation.turns():
+            yield f'<article>\n<h3 class="facts">{escape(_turn_facts(turn))}</h3>\n'
+            for part in _parts(turn, with_data=conversation.options.with_data):
+                # Browsers drop a line break right after the tag, so there is one more.
+                yield f'<h4>{escape(part.title)}</h4>\n<pre dir="auto">\n{escape(part.text)}</pre>\n'
+            yield "</article>\n"
+        yield "</section>\n"
+
+    def end(self) -> Iterator[str]:
+        yield "</main>\n</body>\n</html>\n"
+
+
+def escape_markdown(text: str) -> str:
+    """Return a text in one line without Markdown."""
+    return _MARKS.sub(r"\\\1", " ".join(text.split()))
+
+
+def fence(text: str) -> str:
+    """Return a text in a Markdown fence that is longer than any within it."""
+    longest = max((len(ticks) for ticks in _TICKS.findall(text)), default=0)
+    ticks = "`" * max(3, longest + 1)
+    return f"{ticks}text\n{text}\n{ticks}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    title: str
+    text: str
+
+
+def _parts(turn: ExportedTurn, *, with_data: bool) -> Iterator[_Part]:
+    """Yield question, answer, calls, data and verdicts of a turn."""
+    if turn.is_kept:
+        for message in turn.view.history:
+            if message.text:
+                yield _Part("Earlier message", message.text)
+        if turn.view.question is not None:
+            yield _Part("Question", turn.question)
+        for run in turn.last:
+            yield from _run_parts(run, with_data=with_data)
+    else:
+        yield _Part("Question", NOT_KEPT)
+        yield _Part("Answer", NOT_KEPT)
+    up, down = turn.thumbs
+    if up or down:
+        yield _Part("Thumbs", "\n".join([f"{up} up, {down} down", *turn.reasons, *turn.comments]))
+    if turn.verdicts:
+        words = [*labels_of(turn.verdicts), *comments_of(turn.verdicts)]
+        yield _Part("Reviewers", "\n".join([", ".join(ratings_of(turn.verdicts)), *words]))
+
+
+def _run_parts(run: RunView, *, with_data: bool) -> Iterator[_Part]:
+    def show(value: Json) -> str:
+        return cell_text(value) if with_data else LEFT_OUT
+
+    payloads = [(event.type, event.payload or {}) for event in run.events]
+    for payload in (payload for kind, payload in payloads if kind == EventType.TOOL and payload):
+        yield _Part(f"Tool {payload.get('name', '')}", cell_text(payload.get("arguments")))
+        yield _Part("What the tool gave", show(payload.get("result")))
+    if run.answer:
+        yield _Part("Answer", run.answer)
+    for payload in (payload for kind, payload in payloads if kind == EventType.ARTIFACT):
+        title = ": ".join(str(payload[key]) for key in ("type", "name") if payload.get(key))
+        yield _Part(title, show(payload.get("content")))
+    if run.call is not None:
+        yield _Part(f"Call of {run.call.function}", cell_text(run.call.arguments))
+        for result in run.call.results[-1:]:
+            yield _Part("What the client sent back", show((result.data or {}).get("data")))
+    if run.unread_events:
+        yield _Part("Left out", f"{run.unread_events:,} more events")
+    if run.error:
+        yield _Part("Error", run.error)
+
+
+def _conversation_facts(conversation: ExportedConversation) -> str:
+    row, verdicts = conversation.row, conversation.verdicts
+    facts = [
+        row.copilot.slug,
+        f"{row.first_at:%Y-%m-%d %H:%M} UTC",
+        row.principal,
+        str(row.user or ""),
+        ", ".join([*ratings_of(verdicts), *labels_of(verdicts)]),
+    ]
+    return " · ".join(filter(None, facts))
+
+
+def _turn_facts(turn: ExportedTurn) -> str:
+    view, last = turn.view, turn.last[-1] if turn.last else None
+    facts = [
+        f"{view.started_at:%Y-%m-%d %H:%M:%S} UTC",
+        f"version {last.version}" if last and last.version is not None else "",
+        last.model if last else "",
+        last.outcome if last else view.state,
+        f"{view.tokens} tokens",
+        f"branch {view.branch} of {view.branches}" if view.branches > 1 else "",
+        f"attempt {len(turn.attempts)}" if len(turn.attempts) > 1 else "",
+    ]
+    return " · ".join(filter(None, facts))

@@ -1,0 +1,204 @@
+"""Conversations as an export reads them: one after the other, some turns at a time."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from copilot_admin.models import Conversation, CopilotVersion, CriterionKind, Verdict
+from copilot_admin.transcripts.exports.selection import is_staying
+from copilot_admin.transcripts.queries import (
+    Attempt,
+    Extent,
+    Tree,
+    TurnView,
+    attempts_of,
+    read_tree,
+    read_turns,
+)
+
+TURNS_AT_ONCE, TURNS_WITH_DATA = 20, 4  # in memory
+MAX_EVENTS = 10_000  # of one request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportOptions:
+    """Optional parts of an export.
+
+    Attributes:
+        with_data: Results of calls and tools, tables and charts.
+        with_prompts: System prompts of versions.
+        prompts_of: The copilots whose prompts the owner may read; None: all.
+    """
+
+    with_data: bool = False
+    with_prompts: bool = False
+    prompts_of: frozenset[int] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedTurn:
+    """A question with its attempts to answer it and the verdicts of reviewers."""
+
+    view: TurnView
+    attempts: Sequence[Attempt]
+    verdicts: Sequence[Verdict]
+
+    @property
+    def last(self) -> Attempt:
+        """The runs of the newest attempt."""
+        return self.attempts[-1] if self.attempts else ()
+
+    @property
+    def question(self) -> str:
+        return self.view.question.text if self.view.question else ""
+
+    @property
+    def answer(self) -> str:
+        """The text of the newest attempt."""
+        return "\n\n".join(run.answer for run in self.last if run.answer)
+
+    @property
+    def is_kept(self) -> bool:
+        """False if the copilot's logging stores no content."""
+        return bool(self.question or self.answer or self.view.question is None)
+
+    @property
+    def thumbs(self) -> tuple[int, int]:
+        """The numbers of thumbs up and down."""
+        up = sum(one.is_good for one in self.view.feedback)
+        return up, len(self.view.feedback) - up
+
+    @property
+    def reasons(self) -> list[str]:
+        """The reasons of thumbs."""
+        return list(dict.fromkeys(str(tag) for one in self.view.feedback for tag in one.tags))
+
+    @property
+    def comments(self) -> list[str]:
+        """The comments of thumbs."""
+        return [one.comment for one in self.view.feedback if one.comment]
+
+    @property
+    def cost(self) -> str | None:
+        """The known cost in US dollars; None if nothing is known of it."""
+        view = self.view
+        return f"{view.cost:f}" if view.cost or not view.n_unpriced else None
+
+    @property
+    def cost_confidence(self) -> str:
+        """One of exact, estimated, partly, unknown."""
+        if self.view.n_unpriced:
+            return "partly" if self.view.cost else "unknown"
+        return "estimated" if self.view.cost_is_estimated else "exact"
+
+
+class ExportedConversation:
+    """A conversation that is being exported; `is_gone` once it was deleted meanwhile."""
+
+    def __init__(self, row: Conversation, options: ExportOptions) -> None:
+        self.row = row
+        self.options = options
+        self.is_gone = False
+        self._prompts: dict[int, str] = {}
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The relations of its turns."""
+        return read_tree(self.row)
+
+    @property
+    def verdicts(self) -> Sequence[Verdict]:
+        """The verdicts on the conversation as a whole."""
+        return self._verdicts.get(None, ())
+
+    def turns(self, ids: Sequence[int] | None = None) -> Iterator[ExportedTurn]:
+        """Yield these turns, or all of them, each after the one that it follows."""
+        wanted = [place.turn.pk for place in self.tree.places] if ids is None else ids
+        step = TURNS_WITH_DATA if self.options.with_data else TURNS_AT_ONCE
+        for start in range(0, len(wanted), step):
+            views = self._read(wanted[start : start + step])
+            for pk in wanted[start : start + step]:
+                if view := views.get(pk):
+                    yield ExportedTurn(
+                        view=view,
+                        attempts=attempts_of(view.runs),
+                        verdicts=self._verdicts.get(pk, ()),
+                    )
+
+    def paths(self) -> Iterator[Sequence[int]]:
+        """Yield the turns from each first question to each last one; one path without branches."""
+        parents = {place.turn.pk: place.parent_id for place in self.tree.places}
+        followed = set(parents.values())
+        for leaf in parents:
+            if leaf in followed:
+                continue
+            path: list[int] = []
+            turn: int | None = leaf
+            while turn is not None:
+                path.append(turn)
+                turn = parents.get(turn)
+            yield path[::-1]
+
+    def prompt(self, version: int | None) -> str:
+        """Return the system prompt of a version; "" if it isn't exported or is gone."""
+        copilots = self.options.prompts_of
+        if not self.options.with_prompts or version is None:
+            return ""
+        if copilots is not None and self.row.copilot_id not in copilots:
+            return ""
+        if version not in self._prompts:
+            rows = CopilotVersion.objects.filter(copilot=self.row.copilot_id, number=version)
+            found = rows.first()
+            document = found.document if found else {}
+            self._prompts[version] = str(document.get("system_prompt") or "")
+        return self._prompts[version]
+
+    @cached_property
+    def _verdicts(self) -> Mapping[int | None, list[Verdict]]:
+        found: dict[int | None, list[Verdict]] = defaultdict(list)
+        rows = Verdict.objects.filter(conversation=self.row).order_by("id")
+        for verdict in rows.prefetch_related("marks__criterion"):
+            found[verdict.turn_id].append(verdict)
+        return found
+
+    def _read(self, ids: Collection[int]) -> Mapping[int, TurnView]:
+        stays = Conversation.objects.filter(is_staying(), pk=self.row.pk)
+        try:
+            views = read_turns(self.row, self.tree, ids, extent=Extent(events=MAX_EVENTS))
+        except KeyError:  # half of it was deleted between two statements
+            if stays.exists():
+                raise
+            views = {}
+        # Its rows are deleted in several batches, so what was read of it may be incomplete.
+        self.is_gone = not stays.exists()
+        return {} if self.is_gone else views
+
+
+def read_conversation(pk: int, options: ExportOptions) -> ExportedConversation | None:
+    """Read a conversation for an export; None if it was deleted or is being deleted."""
+    rows = Conversation.objects.select_related("copilot", "user").filter(is_staying(), pk=pk)
+    row = rows.first()
+    return ExportedConversation(row, options) if row else None
+
+
+def ratings_of(verdicts: Sequence[Verdict]) -> list[str]:
+    """Return the ratings of reviewers: good, mixed, bad."""
+    return [verdict.rating for verdict in verdicts]
+
+
+def labels_of(verdicts: Sequence[Verdict]) -> list[str]:
+    """Return the labels and scores of reviewers: `wrong number`, `tone: 4`."""
+    marks = [mark for verdict in verdicts for mark in verdict.marks.all()]
+    texts = (
+        mark.criterion.name
+        if mark.criterion.kind == CriterionKind.LABEL
+        else f"{mark.criterion.name}: {mark.value}"
+        for mark in marks
+    )
+    return list(dict.fromkeys(texts))
+
+
+def comments_of(verdicts: Sequence[Verdict]) -> list[str]:
+    """Return the comments of reviewers."""
+    return [verdict.comment for verdict in verdicts if verdict.comment]

@@ -1,0 +1,140 @@
+"""Search for conversations by words or ids.
+
+Frequent words fill a page among the newest conversations. Rare words are found by the index. Neither
+reads a whole table.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from django.db.models import Count, Min, Q, QuerySet
+
+from copilot_admin.models import Conversation, Run, TurnText
+from copilot_admin.transcripts.search.phrases import SearchQuery
+from copilot_admin.transcripts.search.text_index import (
+    Reach,
+    find_conversations,
+    get_reach,
+    having,
+    indexed_phrases,
+    texts_of,
+)
+
+# Conversations that are read one step after the other: before the index is used, and where it can't be.
+FIRST_STEPS, MORE_STEPS = (100, 400, 1_000), (1_000, 7_500)
+MAX_CONVERSATIONS = sum(FIRST_STEPS + MORE_STEPS)
+
+
+class SearchLimit(StrEnum):
+    """Reason why older conversations were not searched."""
+
+    SHORT = "short"  # no three letters side by side
+    NO_INDEX = "no-index"  # PostgreSQL has none
+    LETTERS = "letters"  # PostgreSQL's knows ASCII only
+    MANY = "many"  # too many turns have the words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResults:
+    """A page of conversations, and one more if there are others."""
+
+    rows: Sequence[Conversation]
+    limit: SearchLimit | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """The first turn of a conversation that has the words, and how many have them."""
+
+    turn_id: int
+    turns: int
+
+
+def search(ordered: QuerySet[Conversation], phrases: Sequence[str], *, size: int) -> SearchResults:
+    """Find conversations with a turn that has all the phrases.
+
+    Args:
+        ordered: The conversations to search, in the wanted order.
+        phrases: Normalized, at least one.
+        size: Rows of a page.
+    """
+    walk = _Walk(ordered, phrases, size=size)
+    if walk.take(FIRST_STEPS):
+        return SearchResults(rows=_rows(ordered, walk.found, size=size))
+    reach = get_reach()
+    indexed = indexed_phrases(phrases, reach)
+    if indexed and (found := find_conversations(phrases, indexed)) is not None:
+        ids, are_all = found
+        rows = _rows(ordered, {*ids, *walk.found}, size=size)
+        return SearchResults(rows=rows, limit=None if are_all else SearchLimit.MANY)
+    is_done = walk.take(MORE_STEPS[:1] if indexed else MORE_STEPS)
+    limit = None if is_done else SearchLimit.MANY if indexed else _explain(reach, phrases)
+    return SearchResults(rows=_rows(ordered, walk.found, size=size), limit=limit)
+
+
+def find_by_id(query: SearchQuery) -> dict[int, int | None]:
+    """Return the conversations that an id names, whatever the filters; of a run with its turn."""
+    named: dict[int, int | None] = {}
+    if query.trace_id:
+        traced = Conversation.objects.filter(~Q(trace_id=""), trace_id=query.trace_id)
+        named |= dict.fromkeys(traced.order_by("-id").values_list("pk", flat=True)[:20])
+    if query.number is not None:
+        numbered = Conversation.objects.filter(pk=query.number)
+        named |= dict.fromkeys(numbered.values_list("pk", flat=True))
+    if query.run_id is not None:
+        runs = Run.objects.filter(pk=query.run_id, conversation__isnull=False)
+        named |= {pk: turn for pk, turn in runs.values_list("conversation_id", "turn_id") if pk}
+    return named
+
+
+def is_only_id(query: SearchQuery, named: Collection[int]) -> bool:
+    """Return True if a search is for an id, not for words."""
+    return bool(query) and (not query.phrases or (bool(named) and query.number is None))
+
+
+def find_hits(conversation_ids: Iterable[int], phrases: Sequence[str]) -> dict[int, Hit]:
+    """Return the hits in the conversations of a page."""
+    texts = having(TurnText.objects.filter(conversation__in=list(conversation_ids)), phrases)
+    counted = texts.values("conversation_id").annotate(first=Min("turn_id"), n=Count("turn_id"))
+    return {
+        row["conversation_id"]: Hit(turn_id=row["first"], turns=row["n"])
+        for row in counted.order_by()
+    }
+
+
+class _Walk:
+    """A walk along the list from its beginning until more than a page is found."""
+
+    def __init__(
+        self, ordered: QuerySet[Conversation], phrases: Sequence[str], *, size: int
+    ) -> None:
+        self._ids = ordered.values_list("pk", flat=True)
+        self._phrases, self._size, self._start = phrases, size, 0
+        self.found: list[int] = []
+
+    def take(self, steps: Sequence[int]) -> bool:
+        """Go on by these steps; return True at the end of the list or of a page."""
+        upcoming = list(self._ids[self._start : self._start + sum(steps) + 1])
+        is_at_end = len(upcoming) <= sum(steps)
+        for step in steps:
+            if len(self.found) > self._size:
+                return True
+            ids, upcoming = upcoming[:step], upcoming[step:]
+            texts = having(texts_of(ids), self._phrases).order_by()
+            matching = set(texts.values_list("conversation_id", flat=True))
+            self.found += [pk for pk in ids if pk in matching]
+            self._start += step
+        return is_at_end or len(self.found) > self._size
+
+
+def _rows(ordered: QuerySet[Conversation], ids: Iterable[int], *, size: int) -> list[Conversation]:
+    return list(ordered.filter(pk__in=list(ids))[: size + 1])
+
+
+def _explain(reach: Reach, phrases: Sequence[str]) -> SearchLimit:
+    if reach is Reach.NOTHING:
+        return SearchLimit.NO_INDEX
+    if reach is Reach.ASCII and indexed_phrases(phrases, Reach.ALL):
+        return SearchLimit.LETTERS
+    return SearchLimit.SHORT

@@ -1,0 +1,113 @@
+"""Details of the rows of the transcript list: excerpts, reasons of feedback, kinds of errors."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Max, Q
+
+from copilot_admin.models import Conversation, Feedback, Outcome, Run, Turn
+from copilot_admin.rendering.text import shortened
+from copilot_admin.storage.search_text import find_spans
+from copilot_admin.transcripts.store.search_index import answers_of, beginning_of
+
+MARGIN = 70  # characters before the first hit, and after it
+MAX_FEEDBACK = 500  # of a page; a conversation may have thousands
+MAX_REASONS = 3  # of a row
+MAX_COMMENT = 81  # characters of a row
+
+
+@dataclass(frozen=True, slots=True)
+class ExcerptPiece:
+    """A part of an excerpt."""
+
+    text: str
+    is_hit: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A reason of a thumb."""
+
+    is_good: bool
+    text: str
+
+
+def load_excerpts(
+    turn_ids: Collection[int], phrases: Sequence[str]
+) -> dict[int, tuple[ExcerptPiece, ...]]:
+    """Return for each turn the found words in their context; two queries."""
+    rows = Turn.objects.filter(pk__in=turn_ids).order_by()
+    questions = dict(rows.values_list("pk", beginning_of("human_node__text")))
+    answers = answers_of(turn_ids)
+    return {
+        turn: next(
+            filter(
+                None,
+                (
+                    make_excerpt(text, phrases)
+                    for text in (questions.get(turn) or "", *answers.get(turn, ()))
+                ),
+            ),
+            (),
+        )
+        for turn in turn_ids
+    }
+
+
+def make_excerpt(text: str, phrases: Sequence[str]) -> tuple[ExcerptPiece, ...]:
+    """Return the first hit in a text with its context; empty if there is none."""
+    offset, end = _find_window(text, phrases)
+    spans = [
+        (offset + first, offset + last) for first, last in find_spans(text[offset:end], phrases)
+    ]
+    if not spans:
+        return ()
+    start = max(0, spans[0][0] - MARGIN)
+    end = min(len(text), spans[0][1] + MARGIN)
+    pieces = [ExcerptPiece("…")] if start else []
+    at = start
+    for first, last in spans:
+        if first >= end:
+            break
+        hit = ExcerptPiece(text[first : min(last, end)], is_hit=True)
+        pieces += [ExcerptPiece(text[at:first]), hit]
+        at = min(last, end)
+    pieces += [ExcerptPiece(text[at:end]), ExcerptPiece("…" if end < len(text) else "")]
+    return tuple(piece for piece in pieces if piece.text)
+
+
+def _find_window(text: str, phrases: Sequence[str]) -> tuple[int, int]:
+    folded = text.casefold()
+    first = min((at for one in phrases if (at := folded.find(one)) >= 0), default=-1)
+    if first < 0 or len(folded) != len(text):
+        return 0, len(text)
+    return max(0, first - MARGIN), first + 4 * MARGIN + max(map(len, phrases))
+
+
+def load_reasons(rows: Iterable[Conversation]) -> Mapping[int, Sequence[Reason]]:
+    """Return the reasons of thumbs by conversation, newest first, those down before those up."""
+    judged = [row.pk for row in rows if row.n_down or row.n_up]
+    if not judged:
+        return {}
+    feedback = Feedback.objects.filter(turn__conversation__in=judged).order_by("value", "-id")
+    values = feedback.values_list("turn__conversation_id", "value", "tags", "comment")
+    reasons: dict[int, list[Reason]] = defaultdict(list)
+    for pk, value, tags, comment in values[:MAX_FEEDBACK]:
+        line = shortened(" ".join(comment.split()), most=MAX_COMMENT)
+        texts = [*map(str, tags), *([line] if line else [])]
+        reasons[pk] += [Reason(value > 0, text) for text in texts]
+    return {pk: list(dict.fromkeys(some))[:MAX_REASONS] for pk, some in reasons.items()}
+
+
+def load_errors(rows: Iterable[Conversation]) -> Mapping[int, Sequence[str]]:
+    """Return the kinds of errors by conversation, the latest first."""
+    failed = [row.pk for row in rows if row.has_error or row.last_outcome != Outcome.COMPLETED]
+    if not failed:
+        return {}
+    runs = Run.objects.filter(~Q(error_code=""), conversation__in=failed)
+    kinds = runs.values("conversation_id", "error_code").annotate(latest=Max("started_at"))
+    errors: dict[int, list[str]] = defaultdict(list)
+    for row in kinds.order_by("-latest"):
+        errors[row["conversation_id"]].append(row["error_code"])
+    return errors

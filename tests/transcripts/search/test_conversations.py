@@ -1,0 +1,219 @@
+"""Conversations are found by their texts, alike in both databases."""
+
+from uuid import uuid4
+
+from django.db import connection
+import pytest
+
+from copilot_admin.models import Conversation, Logging, Outcome, TurnText
+from copilot_admin.storage.search_text import normalize
+from copilot_admin.transcripts.search import conversations, text_index
+from copilot_admin.transcripts.search.conversations import (
+    Hit,
+    SearchLimit,
+    find_by_id,
+    find_hits,
+    search,
+)
+from copilot_admin.transcripts.search.phrases import parse_search
+from copilot_admin.transcripts.search.text_index import Reach, find_conversations
+from copilot_admin.transcripts.store.search_index import MOST
+from tests.databases import IS_POSTGRESQL
+from tests.transcripts.store.journaling import (
+    Asked,
+    Client,
+    ai,
+    call_echo,
+    call_event,
+    ending,
+    result,
+)
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+
+
+def say(question: str, answer: str = "Well.") -> Asked:
+    return Client().ask(question).answer(answer)
+
+
+def find(text: str, *, size: int = 50) -> tuple[list[str], SearchLimit | None]:
+    rows = Conversation.objects.order_by("-last_at", "-id")
+    found = search(rows, parse_search(text).phrases, size=size)
+    return [row.title for row in found.rows], found.limit
+
+
+def titles(text: str) -> list[str]:
+    return find(text)[0]
+
+
+def limit_steps(monkeypatch: pytest.MonkeyPatch, first: int, *more: int) -> None:
+    monkeypatch.setattr(conversations, "FIRST_STEPS", (first,))
+    monkeypatch.setattr(conversations, "MORE_STEPS", more or (0,))
+
+
+@pytest.fixture(params=["walk", "index"])
+def _method(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Search along the list, and by the index alone."""
+    if request.param == "index":
+        limit_steps(monkeypatch, 0)
+
+
+@pytest.mark.usefixtures("_method")
+class TestBothMethods:
+    def test_texts_are_found_in_every_language(self):
+        for question, answer in (
+            ("Markdown", "A **bold**\nword"),
+            ("Die Straße", "-"),
+            ("Почему растёт курс?", "Так решил Банк, ведь ставка"),
+            ("日本語で答えて", "Well."),
+            ("ما هي السندات؟", "Well."),
+            ("Is 100% sure?", "Well."),
+            ("What is net_asset value", "Well."),
+        ):
+            say(question, answer)
+        expected = {
+            "ПОЧЕМУ": {"Почему растёт курс?"},
+            "ведь банк": {"Почему растёт курс?"},
+            '"банк, ведь"': {"Почему растёт курс?"},
+            '"ведь банк"': set(),
+            "日本語": {"日本語で答えて"},
+            "سندات": {"ما هي السندات؟"},
+            "strasse": {"Die Straße"},
+            "100%": {"Is 100% sure?"},
+            "net_asset": {"What is net_asset value"},
+            "netxasset": set(),
+            "'; drop": set(),
+            '"bold word"': {"Markdown"},
+        }
+        assert {text: set(titles(text)) for text in expected} == expected
+
+    def test_all_words_stand_in_one_turn(self):
+        client = Client()
+        client.ask("Bonds?").answer("Yields")
+        client.ask("Bonds?", ai("Yields"), "Shares?").answer("Dividends")
+        assert titles("bonds yields") == ["Bonds?"]
+        assert titles("bonds dividends") == []
+
+    def test_every_part_of_an_answer_is_found(self):
+        client = Client(trace_id="chat-1")
+        client.ask("Prices?").answer("Fetching them.", call_event())
+        client.ask("Prices?", call_echo(), result()).answer("Forty-two")
+        client.ask("Prices?").answer("Another attempt")
+        broken = ending(Outcome.FAILED, error="E")
+        client.ask("Prices?").answer("Half of it", ended=broken)
+        for text in ("fetching", "forty-two", "attempt", "prices", "half"):
+            assert titles(text) == ["Prices?"], text
+
+    def test_a_page_has_one_row_more_if_there_are_others(self):
+        for number in range(4):
+            say(f"Bonds {number}")
+        assert find("bonds", size=2)[0] == ["Bonds 3", "Bonds 2", "Bonds 1"]
+
+
+def test_one_or_two_signs_are_found():
+    phrases = ("z", "zz", "щ", "щщ", "為", "%", "_", "\\", "'", "🙂")
+    for words in ("a z\u0301 z b", "шɛ 爲", "⁄"):
+        say(words)
+    for phrase in phrases:
+        say(f"a {phrase} b")
+    every = [row.title for row in Conversation.objects.order_by("-last_at", "-id")]
+    for phrase in phrases:
+        wanted = [title for title in every if normalize(phrase) in normalize(title)]
+        assert titles(phrase) == wanted, phrase
+
+
+@pytest.mark.parametrize("logging", [Logging.METADATA, Logging.NOTHING])
+def test_texts_that_are_not_kept_are_in_no_index(logging: Logging):
+    Client(logging=logging).ask("A secret").answer("Another secret")
+    assert not TurnText.objects.exists()
+
+
+def test_the_index_goes_with_its_conversation_and_is_bounded():
+    asked = say("Why " + "x" * 2 * MOST, "An answer")
+    assert len(TurnText.objects.get().text) == MOST
+    asked.conversation.delete()
+    assert not TurnText.objects.exists()
+    if not IS_POSTGRESQL:
+        name = "copilot_admin_turntext_trigrams"
+        with connection.cursor() as cursor:  # raises if index and texts don't agree
+            cursor.execute(f"INSERT INTO {name}({name}) VALUES('integrity-check')")
+
+
+def test_a_search_without_the_index_ends_at_a_limit_and_explains_it(monkeypatch):
+    limit_steps(monkeypatch, 1, 1)
+    for number in range(3):
+        say(f"q{number}")
+    assert find("q0") == ([], SearchLimit.SHORT)
+    assert find("q2") == (["q2"], SearchLimit.SHORT)
+    for reach, limit in ((Reach.NOTHING, SearchLimit.NO_INDEX), (Reach.ASCII, SearchLimit.LETTERS)):
+        monkeypatch.setattr(conversations, "get_reach", lambda reach=reach: reach)
+        assert find("почему") == ([], limit)
+
+
+def test_of_very_many_hits_the_oldest_are_left_out_and_it_is_reported(monkeypatch):
+    limit_steps(monkeypatch, 0)
+    for number in range(4):
+        say(f"Bonds {number}")
+    monkeypatch.setattr(text_index, "MAX_FOUND", 2)
+    assert find("bonds") == (["Bonds 3", "Bonds 2"], SearchLimit.MANY)
+    limit_steps(monkeypatch, 1, 1, 8)
+    monkeypatch.setattr(conversations, "find_conversations", lambda phrases, indexed: None)
+    assert find("bonds") == (["Bonds 3", "Bonds 2"], SearchLimit.MANY)
+
+
+@pytest.mark.skipif(IS_POSTGRESQL, reason="PostgreSQL is limited by time")
+def test_sqlite_reads_a_number_of_texts(monkeypatch):
+    for number in range(3):
+        say(f"Bonds {number}")
+    for most, found in ((2, (2, False)), (3, (3, True))):
+        monkeypatch.setattr(text_index, "MAX_READ", most)
+        ids, are_all = find_conversations(["bonds"], ["bonds"])
+        assert (len(ids), are_all) == found
+
+
+@pytest.mark.skipif(not IS_POSTGRESQL, reason="SQLite reads no more than a number of texts")
+def test_postgresql_cancels_a_search_that_reads_too_long(monkeypatch):
+    def slow(phrases, indexed):
+        rows = TurnText.objects.extra(where=["pg_sleep(60) IS NULL"])
+        return rows.values_list("conversation_id", flat=True)
+
+    say("Bonds")
+    monkeypatch.setattr(text_index, "_texts_on_postgresql", slow)
+    assert find_conversations(["bonds"], ["bonds"]) is None
+    assert TurnText.objects.exists()  # the connection works
+
+
+def test_conversations_are_found_by_ids():
+    asked, other = Client(trace_id="chat-1").ask("Why?").answer("So."), say("Other")
+    pk = asked.conversation.pk
+    for text in (f" {asked.run_id} ", asked.run_id.hex):
+        assert find_by_id(parse_search(text)) == {pk: asked.accepted.turn_id}
+    for text in ("chat-1", f"#{pk}", str(pk)):
+        assert find_by_id(parse_search(text)) == {pk: None}
+    assert find_by_id(parse_search(str(other.conversation.pk))) == {other.conversation.pk: None}
+    for text in ("chat", "", str(uuid4()), "0"):
+        assert find_by_id(parse_search(text)) == {}, text
+
+
+def test_a_hit_has_its_first_turn_and_their_number():
+    client = Client()
+    first = client.ask("Bonds?").answer("Yes")
+    client.ask("Bonds?", ai("Yes"), "Shares?").answer("No")
+    client.ask("Bonds?", ai("Yes"), "Shares?", ai("No"), "More bonds?").answer("No")
+    pk = first.conversation.pk
+    assert find_hits([pk], ["bonds"]) == {pk: Hit(turn_id=first.accepted.turn_id, turns=2)}
+    assert find_hits([pk], ["nothing"]) == find_hits([], ["bonds"]) == {}
+
+
+def test_the_index_is_used_and_no_table_read_whole():
+    if IS_POSTGRESQL:
+        with connection.cursor() as cursor:
+            for method in ("seqscan", "indexscan"):
+                cursor.execute(f"SET LOCAL enable_{method} = off")
+        plan = text_index._texts_on_postgresql(("dividend", "of"), ["dividend"]).explain()
+        assert "turn_text_trigrams" in plan
+        assert "Seq Scan" not in plan
+    else:
+        plan = text_index._texts_on_sqlite(("dividend", "of"), ["dividend"]).explain()
+        assert "SCAN copilot_admin_turntext_trigrams VIRTUAL TABLE" in plan
+        assert "SEARCH copilot_admin_turntext USING INDEX" in plan

@@ -1,0 +1,76 @@
+"""Details of the rows of the transcript list."""
+
+import pytest
+
+from copilot_admin.models import Conversation, Feedback, FeedbackSource, Outcome
+from copilot_admin.transcripts.search.row_details import (
+    MARGIN,
+    MAX_COMMENT,
+    ExcerptPiece,
+    Reason,
+    load_errors,
+    load_excerpts,
+    load_reasons,
+    make_excerpt,
+)
+from tests.transcripts.store.journaling import Client, ai, ending
+
+
+def test_an_excerpt_is_the_first_hit_in_its_context():
+    text = "a" * 100 + " Почему? " + "b" * 100
+    assert make_excerpt(text, ["почему"]) == (
+        ExcerptPiece("…"),
+        ExcerptPiece("a" * (MARGIN - 1) + " "),
+        ExcerptPiece("Почему", is_hit=True),
+        ExcerptPiece("? " + "b" * (MARGIN - 2)),
+        ExcerptPiece("…"),
+    )
+    assert make_excerpt("Bonds and <b>", ["<b>", "bonds"]) == (
+        ExcerptPiece("Bonds", is_hit=True),
+        ExcerptPiece(" and "),
+        ExcerptPiece("<b>", is_hit=True),
+    )
+    assert make_excerpt("Bonds", ["shares"]) == ()
+
+
+@pytest.mark.django_db
+class TestRows:
+    def test_the_question_comes_before_its_answers(self, django_assert_num_queries):
+        turn = Client().ask("Bonds?").answer("Bonds and shares").accepted.turn_id
+        bonds = (ExcerptPiece("Bonds", is_hit=True), ExcerptPiece("?"))
+        shares = (ExcerptPiece("Bonds and "), ExcerptPiece("shares", is_hit=True))
+        with django_assert_num_queries(2):
+            assert load_excerpts([turn], ["bonds"]) == {turn: bonds}
+        assert load_excerpts([turn], ["shares"]) == {turn: shares}
+        assert load_excerpts([turn], ["oil"]) == {turn: ()}
+
+    def test_reasons_down_come_first_and_are_few(self):
+        client = Client()
+        first = client.ask("a").answer("-")
+        second = client.ask("a", ai("-"), "b").answer("-")
+        for asked, value, tag, comment in ((first, 1, "Good", ""), (second, -1, "Wrong", "x" * 99)):
+            Feedback.objects.create(
+                turn_id=asked.accepted.turn_id,
+                source=FeedbackSource.END_USER,
+                value=value,
+                tags=[tag],
+                comment=comment,
+            )
+        Conversation.objects.update(n_up=1, n_down=1)
+        row = Conversation.objects.get()
+        comment = "x" * (MAX_COMMENT - 1) + "…"
+        assert load_reasons([row]) == {
+            row.pk: [Reason(False, "Wrong"), Reason(False, comment), Reason(True, "Good")]
+        }
+
+    def test_errors_are_listed_the_latest_first(self):
+        client = Client()
+        client.ask("a").answer("-", ended=ending(Outcome.FAILED, error_code="older"))
+        client.ask("a", ai("-"), "b").answer("-", ended=ending(Outcome.FAILED, error_code="newer"))
+        row = Conversation.objects.get()
+        assert load_errors([row]) == {row.pk: ["newer", "older"]}
+
+    def test_rows_without_thumbs_and_errors_need_no_query(self, django_assert_num_queries):
+        row = Client().ask("a").answer("-").conversation
+        with django_assert_num_queries(0):
+            assert (load_reasons([row]), load_errors([row])) == ({}, {})

@@ -1,0 +1,211 @@
+"""Filters of the transcript list; `test_list_equals_a_full_count` checks what they find."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.db import connection
+from django.utils import timezone
+import pytest
+
+from copilot_admin.copilots.users import AskingUser
+from copilot_admin.models import (
+    Conversation,
+    Copilot,
+    Criterion,
+    EndUser,
+    Feedback,
+    SeenKind,
+    SeenValue,
+)
+from copilot_admin.storage.time_limit import TooSlowError, time_limit
+from copilot_admin.transcripts import filters
+from copilot_admin.transcripts.filters import FILTERS, TypedFilter, read_filters
+from copilot_admin.transcripts.store.users import row_of
+from tests.databases import IS_POSTGRESQL
+from tests.factories import make_copilot, make_key, make_version
+from tests.transcripts.store.journaling import Client, ending
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+
+
+def find(**given: str) -> set[str]:
+    """Return the titles of the conversations that pass; names have hyphens in URLs."""
+    read = read_filters({name.replace("_", "-"): value for name, value in given.items()})
+    assert not read.errors
+    return set(read.apply(Conversation.objects.all()).values_list("title", flat=True))
+
+
+def change(title: str, **changes: Any) -> None:
+    assert Conversation.objects.filter(title=title).update(**changes) == 1
+
+
+def test_a_copilot_is_found_by_slug_and_by_name_in_any_case():
+    Client(version=make_version(slug="a", name="Погода ИЗ окна")).ask("A").answer("-")
+    Client(version=make_version(slug="b", name="a")).ask("B").answer("-")
+    Client(version=make_version(slug="c")).ask("C").answer("-")
+    assert find(copilot="погода из ОКНА") == {"A"}
+    assert find(copilot="a") == {"A", "B"}  # a slug and a name
+    assert find(copilot="b,c") == {"B", "C"}
+    assert find(copilot=str(Copilot.objects.get(slug="c").pk)) == {"C"}
+
+
+def test_playground_conversations_are_left_out_unless_the_filter_asks_for_them():
+    key, _ = make_key()
+    for principal in ("anonymous", f"key:{key.pk}", "playground:1"):
+        Client(principal=principal).ask(principal).answer("-")
+    assert find() == {"anonymous", f"key:{key.pk}"}
+    assert find(caller=f"key:{key.pk}") == {f"key:{key.pk}"}
+    assert find(playground="with") == {"anonymous", f"key:{key.pk}", "playground:1"}
+    assert find(playground="only") == {"playground:1"}
+
+
+def test_a_period_includes_its_first_and_its_last_day():
+    for title, at in (
+        ("before", datetime(2026, 11, 19, 23, 59, 59, tzinfo=UTC)),
+        ("first", datetime(2026, 11, 20, tzinfo=UTC)),
+        ("last", datetime(2026, 11, 21, 23, 59, 59, tzinfo=UTC)),
+        ("after", datetime(2026, 11, 22, tzinfo=UTC)),
+    ):
+        Client().ask(title).answer("-")
+        change(title, last_at=at)
+    assert find(since="2026-11-20", until="2026-11-21") == {"first", "last"}
+    assert find(since="0001-01-01", until="9999-12-31") == {"before", "first", "last", "after"}
+    change("after", last_at=timezone.now())
+    change("last", last_at=timezone.now() - timedelta(days=10))
+    assert find(days="1") == {"after"}
+    assert find(days="30") >= {"after", "last"}
+
+
+@pytest.mark.parametrize("ms", [1001, 1005, 4353])
+def test_seconds_are_read_to_the_millisecond(ms: int):
+    """As binary numbers 1.001 and 1.005 s are less than a millisecond too few."""
+    Client().ask("asked").answer("-")
+    change("asked", ttft_ms=ms)
+    text = f"{ms / 1000:.3f}"
+    assert find(ttft_from=text, ttft_to=text) == find(ttft_to=f"{text}1") == {"asked"}
+    assert find(ttft_from=f"{text}1") == set()
+
+
+def test_users_are_found_by_id_address_name_and_hash():
+    ada = AskingUser(id="u-1", email="ada@b.example", name="Ada")
+    Client(user=ada).ask("by ada").answer("-")
+    Client(user=AskingUser(id="u-2", name="Ada")).ask("by another").answer("-")
+    Client().ask("by nobody").answer("-")
+    for text in ("u-1", "ADA@b.example", EndUser.objects.get(identifier="u-1").digest):
+        assert find(user=text) == {"by ada"}
+    assert find(user="Ada") == {"by ada", "by another"}
+    assert dict(FILTERS["user"].field.choices()) == {"u-1": "Ada", "u-2": "Ada"}
+
+
+@pytest.mark.parametrize("limit", [0, 100])
+def test_rare_and_common_values_of_runs_are_found(monkeypatch: pytest.MonkeyPatch, limit: int):
+    monkeypatch.setattr(filters, "MAX_LISTED_RUNS", limit)
+    Client().ask("Asked").answer("-", ended=ending(error_code="no-model"))
+    assert find(version="1", model="small-1", provider="Provider", error="no-model") == {"Asked"}
+    for other in ({"version": "2"}, {"model": "small"}, {"provider": "P"}, {"error": "no"}):
+        assert find(**other) == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        *(("copilot", text) for text in ("nonsense", "9" * 30, "\0")),
+        *(("version", text) for text in ("one", str(2**31))),
+        *(("tokens-from", text) for text in ("-1", "much", "1.5")),
+        *(("cost-from", text) for text in ("much", "-1", "nan", "inf", "1e99999")),
+        *(("ttft-to", text) for text in ("soon", "nan", "-1")),
+        ("caller", "key:x"),
+        ("user", "nobody"),
+        ("days", "2"),
+        ("since", "yesterday"),
+        ("outcome", "good"),
+        ("call", "maybe"),
+        ("verdict", "superb"),
+    ],
+)
+def test_a_value_that_is_not_valid_finds_nothing_and_is_reported(name: str, text: str):
+    Client().ask("asked").answer("-")
+    read = read_filters({name: text})
+    assert list(read.errors) == [name]
+    assert not read.apply(Conversation.objects.all()).exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "errors"),
+    [
+        ({"since": "2026-01-02", "until": "2026-01-02"}, []),
+        ({"since": "2026-01-02", "until": "2026-01-01"}, ["until"]),
+        ({"tokens-from": "5", "tokens-to": "4"}, ["tokens-to"]),
+        ({"cost-from": "0.5", "cost-to": "0.4"}, ["cost-to"]),
+        ({"ttft-from": "1", "ttft-to": "0.9999"}, ["ttft-to"]),
+        ({"tokens-to": "4", "cost-from": "5"}, []),
+    ],
+)
+def test_an_end_before_its_start_is_reported(given: dict[str, str], errors: list[str]):
+    assert list(read_filters(given).errors) == errors
+
+
+def test_empty_and_other_parameters_are_no_filters():
+    assert read_filters({"copilot": " ", "q": "x", "older": "1-1"}).data == {}
+
+
+def test_choices_come_from_small_tables():
+    copilot, (key, _) = make_copilot(name="A"), make_key("Desk")
+    SeenValue.objects.create(kind=SeenKind.MODEL, value="m-1")
+    label = Criterion.objects.create(name="Wrong")
+    listed = {
+        name: list(one.field.choices())
+        for name, one in FILTERS.items()
+        if isinstance(one, TypedFilter)
+    }
+    assert (copilot.slug, "A") in listed["copilot"]
+    assert (f"key:{key.pk}", "Desk") in listed["caller"]
+    assert listed["model"] == [("m-1", "m-1")]
+    assert listed["label"] == [(str(label.pk), "Wrong")]
+    assert listed["error"] == []
+
+
+# The index by which each filter finds its rows in the order of the list; the others walk along the list.
+INDEXES = {
+    "copilot": ("{copilot.slug}", "conversation_of_copilot"),
+    "caller": ("anonymous", "conversation_of_caller"),
+    "user": ("ada", "conversation_of_user"),
+    "since": ("2026-01-01", "conversation_recent"),
+    "outcome": ("any-failed", "conversation_has_error"),
+    "judged": ("down", "conversation_n_down"),
+    "call": ("yes", "conversation_has_call"),
+    "branch": ("yes", "conversation_has_branch"),
+    "file": ("yes", "conversation_has_file"),
+    "tokens-from": ("5", "conversation_recent"),
+    "state": ("done", "conversation_reviewed"),
+}
+
+
+@pytest.mark.parametrize("name", INDEXES)
+def test_single_filters_find_their_rows_by_an_index(name: str):
+    copilot = make_copilot()
+    row_of(AskingUser(id="ada"), at=timezone.now())
+    value, index = INDEXES[name]
+    read = read_filters({name: value.format(copilot=copilot), "playground": "with"})
+    if IS_POSTGRESQL:
+        with connection.cursor() as cursor:
+            for method in ("seqscan", "bitmapscan", "sort", "hashjoin", "mergejoin"):
+                cursor.execute(f"SET LOCAL enable_{method} = off")
+    rows = read.apply(Conversation.objects.order_by("-last_at", "-id"))
+    assert index in rows[:51].explain()
+
+
+@pytest.mark.skipif(not IS_POSTGRESQL, reason="SQLite has no index of what is in a list")
+def test_a_reason_is_found_by_the_index_of_all_reasons():
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+    assert "feedback_reasons" in Feedback.objects.filter(tags__contains=["Slow"]).explain()
+
+
+def test_a_statement_that_reads_too_long_is_cancelled():
+    slow = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT MAX(i) FROM n"
+    with pytest.raises(TooSlowError), time_limit(0.01), connection.cursor() as cursor:
+        cursor.execute(slow)
+        cursor.fetchall()
+    with time_limit(60):
+        assert Conversation.objects.count() == 0  # the connection works
