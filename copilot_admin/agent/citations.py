@@ -24,8 +24,6 @@ from protocol.models import (
     SourceData,
     SourceResult,
 )
-from protocol.walk import room_left
-from protocol.weights import values_of
 
 # Of one answer; as many as the widgets that it may have asked for. Nobody reads so many.
 MOST = 500
@@ -61,7 +59,7 @@ def collected(citations: Iterable[Citation]) -> Iterator[Event]:
     taken: list[Citation] = []
     room, is_all = MOST_CHARACTERS, True
     for citation in citations:
-        room = room_left(values_of(citation), room=room, text=1)
+        room -= len(repr(citation))
         is_all = room >= 0 and len(taken) < MOST
         if not is_all:
             break

@@ -6,12 +6,12 @@ be named five hundred times.
 """
 
 from collections.abc import Iterable
+import json
 
 from copilot_admin.agent.toolkits.texts import quoted
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from protocol.functions import GET_WIDGET_DATA, DataSource
 from protocol.json import JsonObject
-from protocol.walk import room_left, weighs_more
 
 # Widgets. The largest dashboards have some hundred; the browser sends one request or more for each.
 MOST_SOURCES = 500
@@ -24,7 +24,7 @@ def check_arguments(function: str, arguments: JsonObject) -> None:
     Raises:
         ToolMistake: It is too much.
     """
-    if weighs_more([arguments], than=MOST_CHARACTERS, text=1):
+    if len(json.dumps(arguments)) > MOST_CHARACTERS:
         raise ToolMistake(
             f"The call of {quoted(function)} is longer than 1 MB, with what Workspace knows of the "
             "widgets and agents that it names. Ask for less at once."
@@ -51,7 +51,7 @@ def at_once(sources: Iterable[DataSource]) -> tuple[DataSource, ...]:
     for source in sources:
         if len(taken) == MOST_SOURCES:
             break
-        left = room_left([source.to_json()], room=room, text=1)
+        left = room - len(json.dumps(source.to_json()))
         if left >= 0:
             taken.append(source)
             room = left

@@ -23,13 +23,10 @@ from copilot_admin.agent.values.turn import Fetched, fetched_by, fetched_in_turn
 from protocol.data import DataMessage, fold, render
 from protocol.functions import WIDGET_DATA_FUNCTIONS
 from protocol.json import Json, is_deeper
-from protocol.json_tokens import has_more_tokens
 from protocol.models import ContextItem, DataItem, Query, ResultMessage, SourceData, Widget
 
 _WIDGET_DATA = "widget_data"
-# Of data that is laid out; what is deeper or has more values stays the text it came as.
-_MAX_DEPTH = 100
-_MOST_VALUES = 1_000_000
+_MAX_DEPTH = 100  # of data that is laid out; deeper data stays the text it came as
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,10 +218,6 @@ def _described(description: str, data: SourceData) -> str:
 
 def _parsed(text: str) -> Json:
     if not text.lstrip().startswith(("{", "[")):
-        return text
-    if len(text) > _MOST_VALUES and has_more_tokens(
-        text.encode(errors="surrogatepass"), _MOST_VALUES
-    ):
         return text
     try:
         value: Json = json.loads(text)

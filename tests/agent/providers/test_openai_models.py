@@ -53,16 +53,9 @@ def test_one_model_that_is_oddly_written_takes_the_others_not_away(odd):
     assert asyncio.run(run()) == ("a", "b")
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"[%b{}]" % (b"{}," * 100_000),
-        b"[%b1]" % (b"1," * 1_000_000),
-        json.dumps([{"id": f"m{number}"} for number in range(10_001)]).encode(),
-    ],
-    ids=["objects", "numbers", "models"],
-)
-def test_a_list_of_very_many_models_is_not_read(body):
+def test_a_list_of_very_many_models_is_not_read():
+    body = json.dumps([{"id": f"m{number}"} for number in range(10_001)]).encode()
+
     async def handler(request, reply):
         await reply.start()
         await reply.send(body)
