@@ -1,7 +1,9 @@
-"""Errors of model providers, translated into sentences for people."""
+"""Errors of model providers: sentences for users, and the provider's own words for operators."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+import json
 import re
 
 from aiohttp import ClientResponseError, InvalidURL
@@ -22,6 +24,8 @@ from copilot_admin.errors import (
 from protocol.json import Json
 
 BOM = b"\xef\xbb\xbf"
+MAX_DETAIL_CHARACTERS = 500
+_OWNER = "Whoever manages this copilot"
 _WEB_PAGE = (
     "The provider answered with a web page, not with an answer of a model. Whoever manages this "
     "copilot should check the provider's address: it often ends in /v1."
@@ -43,6 +47,79 @@ _NO_HTTP = (
     "The model's provider answered with something that cannot be read as HTTP. Whoever manages this "
     "copilot should check the provider's address and port, and what lies before the model server."
 )
+_TOO_LONG = (
+    "The conversation with its data is too long for the model. Start a new chat, or select fewer "
+    "widgets."
+)
+_NO_KEY = f"The provider {{provider}} did not accept the key. {_OWNER} must enter a valid one."
+_NO_CREDIT = f"The credit at the provider {{provider}} is used up. {_OWNER} must top it up."
+# Statuses that say nothing about the request itself: the same one may succeed later.
+_PASSING = frozenset({408, 409, 425, 429, 502, 503, 504})
+# What a provider's words mean, whatever its status is. The first match counts; the tests name who
+# writes what.
+_MEANINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), sentence)
+    for pattern, sentence in (
+        (
+            r"image_url|image input|supports? images|multimodal|content must be a string",
+            "The model of the provider {provider} did not take the images of this question. "
+            f"{_OWNER} should choose one that can see, or switch “Look at images” off.",
+        ),
+        (
+            r"must be verified to",
+            "The provider {provider} streams this model only to verified organizations. "
+            f"{_OWNER} should have the organization verified there, or switch “Streams answers” "
+            "of the provider off.",
+        ),
+        (
+            r"context_length_exceeded|exceed_context_size|context (length|window|size|limit)"
+            r"|maximum (context|prompt|model) length|(prompt|input) (is )?too long"
+            r"|too many tokens|input token count|model token limit|range of input length"
+            r"|prompt exceeds max length|prompt 超长|reduce the length|tokens to keep from"
+            r"|context the overflows|inputs` tokens",
+            _TOO_LONG,
+        ),
+        (
+            r"content_filter|content_policy|content management policy|content filter"
+            r"|responsibleaipolicy|usage (policy|guidelines)|data_inspection_failed"
+            r"|inappropriate content|不安全或敏感|unsafe or sensitive|content exists risk"
+            r"|considered high risk|prohibited_content|blocked by .{0,30}guardrail"
+            r"|guardrail.{0,30}(blocked|intervened)|content moderation",
+            "The content filter of the provider {provider} rejected the question. Put it in other "
+            "words.",
+        ),
+        (
+            r"not support tool|support tool use|not support function calling|tools param requires"
+            r"|enable-auto-tool-choice|(tool calling|tool use|function calling|tools)[`'\"]? "
+            r"(is|are) not supported",
+            f"The model of the provider {{provider}} can't call tools. {_OWNER} should choose "
+            "another model, or set “Tool calling” of the provider to “By a convention in plain "
+            "text”.",
+        ),
+        (
+            r"roles must alternate|alternate between|after the \(?optional\)? system message"
+            r"|system role not supported|only user(,| and) assistant",
+            f"The model of the provider {{provider}} wants other roles of messages. {_OWNER} should "
+            "switch “Merge adjacent messages” of the provider on, or “Has a system role” off.",
+        ),
+        (
+            r"unsupported_country|(country|region|location)[\w ,]{0,40} not (supported|available)",
+            f"The provider {{provider}} doesn't serve the region of this server. {_OWNER} should "
+            "choose another provider or region.",
+        ),
+        (
+            r"insufficient_quota|insufficient (balance|credit|funds)|credit balance is too low"
+            r"|billing_hard_limit|余额不足",
+            _NO_CREDIT,
+        ),
+        (r"api[_ ]key[\w ]{0,10}(not valid|invalid)|(invalid|incorrect) api[_ ]key", _NO_KEY),
+        (
+            r"(not|n't) have access|not authorized to|access to (the|this) model|model access",
+            f"The key of the provider {{provider}} has no access to the model. {_OWNER} should have "
+            "it allowed there, or choose another model.",
+        ),
+    )
+)
 
 
 def is_web_page(data: bytes) -> bool:
@@ -50,48 +127,28 @@ def is_web_page(data: bytes) -> bool:
 
 
 def names_web_page(content_type: str) -> bool:
-    """Whether a Content-Type header announces a web page."""
+    """Return whether a Content-Type header announces a web page."""
     return content_type.partition(";")[0].strip().lower() in ("text/html", "application/xhtml+xml")
 
 
 def web_page() -> ProviderBroke:
-    """The error of an address behind which there is a web site."""
+    """Return the error of a URL behind which there is a web site."""
     return ProviderBroke(_WEB_PAGE)
 
 
 def not_understood(data: bytes) -> ProviderBroke:
-    """The error of data that is no chunk of a chat completion."""
+    """Return the error of data that is no chunk of a chat completion."""
     return web_page() if is_web_page(data) else ProviderBroke(_NOT_UNDERSTOOD)
 
 
 def nothing_came() -> ProviderBroke:
-    """The error of a stream that ended with neither text nor calls nor a reason."""
+    """Return the error of a stream that ended with neither text nor calls nor a reason."""
     return ProviderBroke(_NOTHING)
 
 
-def no_http(detail: str) -> ProviderUnavailable:
-    """The error of an answer whose head breaks the rules of HTTP, or is none.
-
-    Asking again may help: it can be the rest of an earlier answer of the same connection.
-    """
-    return ProviderUnavailable(_NO_HTTP, detail=detail)
-
-
 def broke_off(detail: str = "") -> ProviderUnavailable:
-    """The error of a stream that ended behind its head, or amid its first event: the address is right."""
+    """Return the error of a stream that ended after its head, or amid its first event."""
     return ProviderUnavailable(_BROKE_OFF, detail=detail)
-
-
-_OWNER = "Whoever manages this copilot"
-_ABOUT_THE_REQUEST = frozenset({400, 404, 415, 422, 500, 501})
-_TOO_LONG = re.compile(
-    r"context_length_exceeded|context (length|window|size)|maximum context|too many tokens",
-    re.IGNORECASE,
-)
-# In the words of OpenAI, OpenRouter, llama.cpp and vLLM; the last but one says so with HTTP 500.
-_NO_IMAGES = re.compile(
-    r"image_url|image input|supports? images|multimodal|content must be a string", re.IGNORECASE
-)
 
 
 def refusal(
@@ -102,65 +159,66 @@ def refusal(
     detail: str,
     retry_after: float | None = None,
 ) -> RunError:
-    """The error for a status.
+    """Return the error for a status.
 
     Args:
         status: Of the HTTP response, or of the error object in a stream.
-        message: What the provider wrote; read for its meaning, never shown to strangers.
+        message: What the provider wrote; read for its meaning, never shown to users.
         provider: The provider's name here.
         detail: What an operator may read; holds no secret.
         retry_after: Seconds the provider asked to wait.
     """
-    if status in _ABOUT_THE_REQUEST and _NO_IMAGES.search(message):
-        return ProviderRefused(
-            f"The model of the provider {provider!r} did not take the images of this question. "
-            f"{_OWNER} should choose one that can see, or switch “Look at images” off.",
-            detail=detail,
-        )
-    if status == 429 and "insufficient_quota" not in message:
+    meaning = _meaning(message)
+    if meaning and (status not in _PASSING or meaning is _NO_CREDIT):
+        return ProviderRefused(meaning.format(provider=repr(provider)), detail=detail)
+    if status == 429:
         return ProviderBusy(
             f"The provider {provider!r} is busy. Ask again in a moment.",
             detail=detail,
             retry_after=retry_after,
         )
-    if status >= 500 or status in (408, 409, 425):
+    if status >= 500 or status in _PASSING:
         return ProviderUnavailable(
             f"The provider {provider!r} has a problem of its own (HTTP {status}). Ask again in a "
             "moment.",
             detail=detail,
             retry_after=retry_after,
         )
-    return ProviderRefused(_reason(status, message, provider), detail=detail)
+    sentence = _sentence_of_status(status).format(provider=repr(provider), status=status)
+    return ProviderRefused(sentence, detail=detail)
 
 
-def _reason(status: int, message: str, provider: str) -> str:
-    if status in (401, 403):
-        return f"The provider {provider!r} did not accept the key. {_OWNER} must enter a valid one."
-    if status in (402, 429):
-        return f"The credit at the provider {provider!r} is used up. {_OWNER} must top it up."
-    if status == 404:
-        return (
-            f"The provider {provider!r} does not know the model or the address. {_OWNER} must "
-            "correct it."
-        )
-    if status == 413 or _TOO_LONG.search(message):
-        return (
-            "The conversation with its data is too long for the model. Start a new chat, or "
-            "select fewer widgets."
-        )
-    if status < 400:
-        return (
-            f"The provider {provider!r} sends requests on to another address. {_OWNER} must enter "
-            "the final address."
-        )
+def _meaning(message: str) -> str | None:
+    found = (sentence for pattern, sentence in _MEANINGS if pattern.search(message))
+    return next(found, None)
+
+
+def _sentence_of_status(status: int) -> str:
+    match status:
+        case 401 | 403:
+            return _NO_KEY
+        case 402:
+            return _NO_CREDIT
+        case 404:
+            return (
+                "The provider {provider} does not know the model or the address. "
+                f"{_OWNER} must correct it."
+            )
+        case 413:
+            return _TOO_LONG
+        case _ if status < 400:
+            return (
+                "The provider {provider} sends requests on to another address. "
+                f"{_OWNER} must enter the final address."
+            )
     return (
-        f"The provider {provider!r} refused the request (HTTP {status}). {_OWNER} should check the "
-        "model and its parameters."
+        f"The provider {{provider}} refused the request (HTTP {{status}}). {_OWNER} should check "
+        "the model and its parameters."
     )
 
 
 def seconds_to_wait(retry_after: str | None, *, now: datetime) -> float | None:
-    """Reads a Retry-After header, which holds seconds or a date; None if it holds neither."""
+    """Read a Retry-After header, which holds seconds or a date; None if it holds neither."""
     if not retry_after:
         return None
     try:
@@ -175,7 +233,27 @@ def seconds_to_wait(retry_after: str | None, *, now: datetime) -> float | None:
     return max((until - now).total_seconds(), 0.0)
 
 
-_DETAIL_CHARACTERS = 500
+def own_words(body: str) -> str:
+    """Return the message in the body of an error, as its provider wrote it."""
+    try:
+        said: Json = json.loads(body)
+    except (ValueError, RecursionError):
+        return body
+    return _message_in(said) or body
+
+
+def _message_in(said: Json) -> str:
+    if isinstance(said, list):
+        return _message_in(said[0]) if len(said) == 1 else ""
+    if isinstance(said, str):
+        return said
+    if isinstance(said, Mapping):
+        for key in ("error", "message", "detail", "msg", "errors"):
+            if found := _message_in(said.get(key)):
+                return found
+    return ""
+
+
 _STATUS_NUMBERS = frozenset(map(str, range(400, 600)))
 _STATUS_WORDS = {
     "rate_limit": 429,
@@ -188,13 +266,14 @@ _STATUS_WORDS = {
 
 
 class ProviderFaults:
-    """Names the provider, and keeps its key out of what an operator may read."""
+    """Errors of one provider, with its name and without its secrets."""
 
-    __slots__ = ("_key", "_name")
+    __slots__ = ("_name", "_secrets")
 
     def __init__(self, spec: ProviderSpec) -> None:
         self._name = spec.name
-        self._key = spec.api_key.strip()
+        values = (value for _, value in spec.options.headers)
+        self._secrets = [one for one in (spec.api_key.strip(), *values) if one]
 
     def before_head(self, error: Exception) -> RunError:
         """Return what went wrong before the head, or the refusal in it."""
@@ -206,7 +285,7 @@ class ProviderFaults:
             if isinstance(cause, InvalidURL | UnicodeError):
                 return self.no_url()
             if isinstance(cause, ClientResponseError):  # its parser's: no status is raised as one
-                return no_http(self._causes_of(cause))
+                return ProviderUnavailable(_NO_HTTP, detail=self._causes_of(cause))
         if isinstance(error, openai.OpenAIError) and not isinstance(error, openai.APIError):
             return NotReady(
                 f"The provider {self._name!r} can't be asked. {self._detail(str(error))}"
@@ -229,30 +308,30 @@ class ProviderFaults:
 
     def refused(self, error: openai.APIStatusError) -> RunError:
         """Return what a status other than success means."""
-        said = error.response.text
+        status, said = error.response.status_code, error.response.text
         wait = error.response.headers.get("Retry-After")
         return refusal(
-            error.response.status_code,
+            status,
             said,
             provider=self._name,
-            detail=self._detail(said),
+            detail=self._detail(f"HTTP {status}: {own_words(said)}"),
             retry_after=seconds_to_wait(wait, now=datetime.now(UTC)),
         )
 
     def in_stream(self, error: Json, *, started: bool) -> RunError:
-        """An error object that came with HTTP 200."""
-        said = _in_words(error)
-        detail = self._detail(said)
-        status = _status(error)
-        if not started and status is not None:
-            return refusal(status, said, provider=self._name, detail=detail)
+        """Return the error of an error object that came with HTTP 200."""
+        said = _as_text(error)
+        detail = self._detail(_message_in(error) or said)
+        status = _status_in(error)
+        if not started and (status is not None or _meaning(said)):
+            return refusal(status or 400, said, provider=self._name, detail=detail)
         return ProviderBroke(
             f"The provider {self._name!r} reported an error while it answered. Ask again.",
             detail=detail,
         )
 
     def amid_answer(self, error: Exception) -> RunError:
-        """A connection that broke after the head."""
+        """Return the error of a connection that broke after the head."""
         return broke_off(self._causes_of(error))
 
     def _causes_of(self, error: Exception) -> str:
@@ -260,19 +339,20 @@ class ProviderFaults:
         return self._detail(" <- ".join(causes))
 
     def _detail(self, text: str) -> str:
-        text = text.replace(self._key, "[key]") if self._key else text
-        return text[:_DETAIL_CHARACTERS]
+        for secret in self._secrets:
+            text = text.replace(secret, "[key]")
+        return text[:MAX_DETAIL_CHARACTERS]
 
 
-def _in_words(error: Json) -> str:
+def _as_text(error: Json) -> str:
     try:
         return str(error)
     except RecursionError:
         return "an error that is nested too deep to be written down"
 
 
-def _status(error: Json) -> int | None:
-    if not isinstance(error, dict):
+def _status_in(error: Json) -> int | None:
+    if not isinstance(error, Mapping):
         return None
     for key in ("code", "status", "status_code"):
         value = error.get(key)

@@ -1,18 +1,13 @@
 """Addresses: which a provider may have, and which are private, in whatever form."""
 
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
+from datetime import UTC, datetime
 from ipaddress import ip_address
 
 import pytest
 
 from copilot_admin.agent.fetching.addresses import check_base_url, is_forbidden, is_public
-from copilot_admin.agent.llm.provider_errors import refusal, seconds_to_wait
 from copilot_admin.errors import (
     NotReady,
-    ProviderBusy,
-    ProviderRefused,
-    ProviderUnavailable,
 )
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
@@ -181,55 +176,3 @@ def test_what_is_not_for_everybody_is_not_public(address):
 )
 def test_what_is_for_everybody_is_public(address):
     assert is_public(address)
-
-
-@pytest.mark.parametrize(
-    ("status", "message", "kind", "sentence"),
-    [
-        (401, "", ProviderRefused, "did not accept the key"),
-        (403, "", ProviderRefused, "did not accept the key"),
-        (402, "", ProviderRefused, "is used up"),
-        (429, "insufficient_quota", ProviderRefused, "is used up"),
-        (429, "", ProviderBusy, "is busy"),
-        (404, "", ProviderRefused, "does not know the model or the address"),
-        (413, "", ProviderRefused, "too long for the model"),
-        (
-            400,
-            "This model's maximum context length is 8",
-            ProviderRefused,
-            "too long for the model",
-        ),
-        (400, "bad temperature", ProviderRefused, "refused the request (HTTP 400)"),
-        (422, "", ProviderRefused, "refused the request (HTTP 422)"),
-        (307, "", ProviderRefused, "sends requests on to another address"),
-        (408, "", ProviderUnavailable, "problem of its own (HTTP 408)"),
-        (409, "", ProviderUnavailable, "problem of its own (HTTP 409)"),
-        (500, "", ProviderUnavailable, "problem of its own (HTTP 500)"),
-        (503, "", ProviderUnavailable, "problem of its own (HTTP 503)"),
-    ],
-)
-def test_every_status_has_its_class_and_its_sentence(status, message, kind, sentence):
-    error = refusal(status, message, provider="local", detail="d", retry_after=3)
-    assert (type(error), error.detail) == (kind, "d")
-    assert sentence in error.public
-    assert error.retry_after == (3 if error.retryable else None)
-
-
-@pytest.mark.parametrize(
-    ("header", "seconds"),
-    [
-        (None, None),
-        ("", None),
-        ("7", 7),
-        ("0.5", 0.5),
-        ("-3", 0),
-        ("soon", None),
-        ("Mon, 02 Mar 99999999999999999999 00:00:00 GMT", None),
-        ("Mon, 02 Mar 2026 99999999999999999999:00:00 GMT", None),
-        (format_datetime(NOW + timedelta(seconds=30), usegmt=True), 30),
-        (format_datetime(NOW - timedelta(seconds=30), usegmt=True), 0),
-        ("Mon, 02 Mar 2026 00:00:20 -0000", 20),
-    ],
-)
-def test_retry_after_is_read_as_seconds_or_as_a_date(header, seconds):
-    assert seconds_to_wait(header, now=NOW) == seconds

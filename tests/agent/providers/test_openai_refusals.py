@@ -179,11 +179,11 @@ def test_without_a_key_there_is_no_authorization_and_nothing_of_the_environment(
     ],
 )
 def test_refusals_are_translated_without_the_key(status, kind):
-    body = {"error": {"message": "Incorrect API key provided: sk-test", "code": None}}
+    body = {"error": {"message": "The request of sk-test failed", "code": None}}
     error, seen = failed(refusing(status, body, Retry_After="7"))
     assert (type(error), seen) == (kind, [])
     assert "sk-test" not in f"{error} {error.public} {error.detail} {error!r}"
-    assert "Incorrect API key provided: [key]" in error.detail
+    assert error.detail == f"HTTP {status}: The request of [key] failed"
     assert error.retry_after == (7 if error.retryable else None)
 
 

@@ -1,0 +1,162 @@
+"""Errors of providers: what users are told, and what operators read."""
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+import json
+
+import pytest
+
+from copilot_admin.agent.llm.provider_errors import own_words, refusal, seconds_to_wait
+from copilot_admin.errors import ProviderBusy, ProviderRefused, ProviderUnavailable
+
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
+TOO_LONG = "too long for the model"
+FILTERED = "content filter of the provider"
+NO_TOOLS = "can't call tools"
+ROLES = "wants other roles of messages"
+REGION = "doesn't serve the region"
+NO_CREDIT = "is used up"
+NO_KEY = "did not accept the key"
+NO_ACCESS = "has no access to the model"
+# Who writes it, with which status, and what it means. Sources: the providers' documents of errors
+# and the source of the open servers, in issues of their users where there is neither.
+WORDS = [
+    ("OpenAI", 400, "This model's maximum context length is 128000 tokens.", TOO_LONG),
+    ("OpenAI", 400, "Your input exceeds the context window of this model.", TOO_LONG),
+    ("Azure", 400, '{"code": "context_length_exceeded"}', TOO_LONG),
+    ("Anthropic", 400, "prompt is too long: 210123 tokens > 200000 maximum", TOO_LONG),
+    ("Anthropic", 400, "input length and `max_tokens` exceed context limit: 9 + 9 > 8", TOO_LONG),
+    ("Gemini", 400, "The input token count (12) exceeds the maximum number of tokens", TOO_LONG),
+    ("xAI", 400, "This model's maximum prompt length is 131072 but the request has 9", TOO_LONG),
+    ("Bedrock", 400, "Input is too long for requested model.", TOO_LONG),
+    ("Mistral", 400, "too large for model with 32768 maximum context length", TOO_LONG),
+    ("Qwen", 400, "Range of input length should be [1, 129024]", TOO_LONG),
+    ("Zhipu", 400, "Prompt exceeds max length", TOO_LONG),
+    ("Moonshot", 400, "Your request exceeded model token limit: 131072", TOO_LONG),
+    ("Groq", 400, "Please reduce the length of the messages or completion.", TOO_LONG),
+    ("vLLM", 400, "This model's maximum context length is 4096 tokens.", TOO_LONG),
+    ("vLLM", 400, "is longer than the maximum model length of 4096", TOO_LONG),
+    ("llama.cpp", 400, "the request exceeds the available context size", TOO_LONG),
+    ("llama.cpp", 500, '{"type": "exceed_context_size_error"}', TOO_LONG),
+    ("Ollama", 400, "input length exceeds the context length", TOO_LONG),
+    ("LM Studio", 400, "Trying to keep the first 4567 tokens when context the overflows", TOO_LONG),
+    ("OpenAI", 400, '{"code": "content_policy_violation"}', FILTERED),
+    ("OpenAI", 400, "Your prompt was flagged as violating our usage policy", FILTERED),
+    ("Azure", 400, "triggering Azure OpenAI's content management policy", FILTERED),
+    ("Azure", 400, '{"code": "content_filter"}', FILTERED),
+    ("Anthropic", 400, "Output blocked by content filtering policy", FILTERED),
+    ("Gemini", 400, "blockReason: PROHIBITED_CONTENT", FILTERED),
+    ("xAI", 403, "Content violates usage guidelines.", FILTERED),
+    ("Bedrock", 400, "The request was blocked by a guardrail", FILTERED),
+    ("Mistral", 403, "Blocked by content moderation", FILTERED),
+    ("Qwen", 400, '{"code": "data_inspection_failed"}', FILTERED),
+    ("Zhipu", 400, "系统检测到输入或生成内容可能包含不安全或敏感内容", FILTERED),
+    ("DeepSeek", 400, "Content Exists Risk", FILTERED),
+    ("Moonshot", 400, "The request was rejected because it was considered high risk", FILTERED),
+    ("Ollama", 400, "registry.ollama.ai/library/gemma:2b does not support tools", NO_TOOLS),
+    ("OpenRouter", 404, "No endpoints found that support tool use.", NO_TOOLS),
+    ("vLLM", 400, '"auto" tool choice requires --enable-auto-tool-choice', NO_TOOLS),
+    ("llama.cpp", 500, "tools param requires --jinja flag", NO_TOOLS),
+    ("Groq", 400, "`tool calling` is not supported with this model", NO_TOOLS),
+    ("DeepSeek", 400, "deepseek-reasoner does not support Function Calling", NO_TOOLS),
+    ("llama.cpp", 500, "Conversation roles must alternate user/assistant/user", ROLES),
+    ("vLLM", 400, "System role not supported", ROLES),
+    ("Perplexity", 400, "After the (optional) system message(s), user and assistant", ROLES),
+    ("OpenAI", 403, "Country, region, or territory not supported", REGION),
+    ("Gemini", 400, "User location is not supported for the API use.", REGION),
+    ("Anthropic", 400, "Your credit balance is too low to access the API.", NO_CREDIT),
+    ("DeepSeek", 402, "Insufficient Balance", NO_CREDIT),
+    ("OpenAI", 429, '{"code": "insufficient_quota"}', NO_CREDIT),
+    ("Gemini", 400, "API key not valid. Please pass a valid API key.", NO_KEY),
+    ("xAI", 400, "Incorrect API key provided", NO_KEY),
+    ("Bedrock", 403, "You don't have access to the model with this ID.", NO_ACCESS),
+    ("Azure", 403, "is not authorized to perform this operation", NO_ACCESS),
+    ("OpenAI", 400, "Your organization must be verified to stream this model.", "verified"),
+    ("OpenAI", 400, "image_url is only supported by certain models", "images"),
+]
+
+
+@pytest.mark.parametrize(
+    ("vendor", "status", "message", "sentence"), WORDS, ids=[f"{w[0]} {w[2][:30]}" for w in WORDS]
+)
+def test_a_refusal_is_understood_in_the_words_of_its_provider(vendor, status, message, sentence):
+    error = refusal(status, message, provider=vendor, detail=message)
+    assert isinstance(error, ProviderRefused)  # it isn't tried again
+    assert sentence in error.public
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (429, "Rate limit reached: limit 30000 tokens per min, context length 9000"),
+        (503, "overloaded: too many tokens in flight"),
+    ],
+)
+def test_what_may_pass_is_tried_again_whatever_its_words(status, message):
+    assert refusal(status, message, provider="local", detail="").retryable
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": {"message": "no such model", "code": 404}},
+        [{"error": {"message": "no such model"}}],
+        {"error": "no such model"},
+        {"object": "error", "message": "no such model"},
+        {"detail": "no such model"},
+        {"detail": [{"msg": "no such model", "loc": ["body"]}]},
+        {"errors": [{"message": "no such model"}]},
+    ],
+)
+def test_the_providers_own_words_are_found_in_every_form(body):
+    assert own_words(json.dumps(body)) == "no such model"
+
+
+@pytest.mark.parametrize("body", ["Bad gateway", '{"code": 7}', "[" * 100_000, ""])
+def test_a_body_without_a_message_is_kept_whole(body):
+    assert own_words(body) == body
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "kind", "sentence"),
+    [
+        (401, "", ProviderRefused, "did not accept the key"),
+        (403, "", ProviderRefused, "did not accept the key"),
+        (402, "", ProviderRefused, "is used up"),
+        (429, "", ProviderBusy, "is busy"),
+        (404, "", ProviderRefused, "does not know the model or the address"),
+        (413, "", ProviderRefused, "too long for the model"),
+        (400, "bad temperature", ProviderRefused, "refused the request (HTTP 400)"),
+        (422, "", ProviderRefused, "refused the request (HTTP 422)"),
+        (307, "", ProviderRefused, "sends requests on to another address"),
+        (408, "", ProviderUnavailable, "problem of its own (HTTP 408)"),
+        (409, "", ProviderUnavailable, "problem of its own (HTTP 409)"),
+        (500, "", ProviderUnavailable, "problem of its own (HTTP 500)"),
+        (503, "", ProviderUnavailable, "problem of its own (HTTP 503)"),
+    ],
+)
+def test_every_status_has_its_class_and_its_sentence(status, message, kind, sentence):
+    error = refusal(status, message, provider="local", detail="d", retry_after=3)
+    assert (type(error), error.detail) == (kind, "d")
+    assert sentence in error.public
+    assert error.retry_after == (3 if error.retryable else None)
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        (None, None),
+        ("", None),
+        ("7", 7),
+        ("0.5", 0.5),
+        ("-3", 0),
+        ("soon", None),
+        ("Mon, 02 Mar 99999999999999999999 00:00:00 GMT", None),
+        ("Mon, 02 Mar 2026 99999999999999999999:00:00 GMT", None),
+        (format_datetime(NOW + timedelta(seconds=30), usegmt=True), 30),
+        (format_datetime(NOW - timedelta(seconds=30), usegmt=True), 0),
+        ("Mon, 02 Mar 2026 00:00:20 -0000", 20),
+    ],
+)
+def test_retry_after_is_read_as_seconds_or_as_a_date(header, seconds):
+    assert seconds_to_wait(header, now=NOW) == seconds
