@@ -105,7 +105,9 @@ class Account:
                 f"The client read nothing for {SLOW_CLIENT_SECONDS:.0f} seconds."
             ) from None
 
-    def ending(self, outcome: Outcome, *, error: str = "", code: str = "") -> Ending:
+    def ending(
+        self, outcome: Outcome, *, error: str = "", code: str = "", notes: tuple[str, ...] = ()
+    ) -> Ending:
         """The ending of a run that ends now, with the times it took."""
         return Ending(
             outcome=outcome,
@@ -113,6 +115,7 @@ class Account:
             ttft_ms=self._ttft_ms,
             error=error,
             error_code=code,
+            notes=notes,
         )
 
     async def record(self, ending: Ending) -> Record:

@@ -202,7 +202,10 @@ class ActiveRun:
         except RunError as error:
             logger.warning("%s", self._failure(strip_traceback(error)))
             account.tell(error.public)
-            return account.ending(Outcome.FAILED, error=error.public, code=type(error).__name__)
+            notes = (f"The provider's words: {error.detail}",) if error.detail else ()
+            return account.ending(
+                Outcome.FAILED, error=error.public, code=type(error).__name__, notes=notes
+            )
         except (ClientTooSlow, Unavailable) as error:
             strip_traceback(error)
             return account.ending(Outcome.CANCELLED, error=error.public, code=type(error).__name__)
@@ -217,7 +220,9 @@ class ActiveRun:
     def _failure(self, error: RunError) -> str:
         spec = self._answerer.spec if self._answerer else None
         provider = f"provider {spec.provider.name!r}" if spec else "no provider"
-        return f"run {self.id} failed: {provider}, {type(error).__name__}"
+        keeps_words = self.question.live.logging is Logging.EVERYTHING
+        words = f": {error.detail}" if error.detail and keeps_words else ""
+        return f"run {self.id} failed: {provider}, {type(error).__name__}{words}"
 
     async def _stream(self) -> None:
         if self._answerer is None:

@@ -341,7 +341,8 @@ class ProviderFaults:
     def _detail(self, text: str) -> str:
         for secret in self._secrets:
             text = text.replace(secret, "[key]")
-        return text[:MAX_DETAIL_CHARACTERS]
+        text = text[:MAX_DETAIL_CHARACTERS]
+        return "".join(one if one.isprintable() else " " for one in text)
 
 
 def _as_text(error: Json) -> str:
