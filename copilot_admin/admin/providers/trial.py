@@ -33,6 +33,8 @@ from copilot_admin.agent.values.model_call import (
     ModelRole,
     ReasoningDelta,
     TextDelta,
+    ToolCall,
+    ToolSchema,
 )
 from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.config import logs
@@ -42,7 +44,12 @@ from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Action, Provider
 
 QUESTION = "Answer with the one word: ready"
-MOST_TOKENS = 16
+# Copilots offer tools; a model or server that takes none is to be noticed here.
+TOOL = ToolSchema(
+    name="current_time",
+    description="The current time. Not needed for this question.",
+    parameters={"type": "object", "properties": {}},
+)
 PATIENCE_S = 30.0  # a person waits for the page; the provider's own patience is for answers
 
 
@@ -85,20 +92,23 @@ async def _try(provider: ModelProvider, model: str) -> ProviderTrial:
         waited = _("No text came within %(seconds)d seconds.") % {"seconds": PATIENCE_S}
         return ProviderTrial(model=model, problem=waited)
     except (RunError, ConfigurationError) as error:
-        return ProviderTrial(model=model, problem=error.public)
+        return ProviderTrial(model=model, problem=with_words(error))
 
 
 async def _first_token_ms(provider: ModelProvider, model: str) -> int:
     call = ModelCall(
         model=model,
-        messages=(ModelMessage(role=ModelRole.USER, text=QUESTION),),
-        parameters={"max_tokens": MOST_TOKENS},
+        messages=(
+            ModelMessage(role=ModelRole.SYSTEM, text="You are tested."),
+            ModelMessage(role=ModelRole.USER, text=QUESTION),
+        ),
+        tools=(TOOL,),
     )
     started = monotonic()
     async with aclosing(provider.stream(call)) as deltas:
         async for delta in deltas:
             match delta:
-                case TextDelta() | ReasoningDelta() | Finish():
+                case TextDelta() | ReasoningDelta() | ToolCall() | Finish():
                     break
     return round((monotonic() - started) * 1000)
 
@@ -183,7 +193,7 @@ class TrialViews(ProviderModelAdmin):
             found = models_of(provider_spec(provider))
         except (RunError, ConfigurationError) as error:
             self._audit_trial(request, provider, is_good=False)
-            self.message_user(request, error.public, level=messages.ERROR)
+            self.message_user(request, with_words(error), level=messages.ERROR)
         else:
             keep_models(provider.pk, found)
             self._audit_trial(request, provider, is_good=True)
@@ -211,7 +221,7 @@ class TrialViews(ProviderModelAdmin):
             found = models_of(spec_of_form(form))
         except (RunError, ConfigurationError) as error:
             self._audit_trial(request, form.instance, is_good=False)
-            return JsonResponse({"is_good": False, "sentence": error.public, "models": []})
+            return JsonResponse({"is_good": False, "sentence": with_words(error), "models": []})
         self._audit_trial(request, form.instance, is_good=True)
         if form.instance.pk and WHERE.isdisjoint(form.changed_data):
             keep_models(form.instance.pk, found)
@@ -249,11 +259,22 @@ def _tested(provider: ProviderSpec, model: str) -> tuple[bool, str]:
     try:
         trial = try_provider(make_provider(provider), model=model)
     except (RunError, ConfigurationError) as error:
-        return False, _not_working(error.public)
+        return False, _not_working(with_words(error))
     if trial.problem:
         return False, _not_working(trial.problem)
     text = _("Working: %(model)s answered, first text after %(ms)d ms.")
     return True, text % {"model": trial.model, "ms": trial.first_token_ms}
+
+
+def with_words(error: RunError | ConfigurationError) -> str:
+    """Return the sentence of an error with the provider's own words, if there are any."""
+    words = getattr(error, "detail", "")
+    if not words:
+        return error.public
+    return _("%(sentence)s The provider's words: %(words)s") % {
+        "sentence": error.public,
+        "words": words,
+    }
 
 
 def _not_working(why: str) -> str:

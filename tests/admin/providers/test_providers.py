@@ -253,18 +253,23 @@ def test_the_test_says_how_long_the_first_text_took(
     sentence = messages_of(response)[0]
     assert sentence.startswith("Working: m-1 answered, first text after ")
     assert [call.model for call in scripted.calls] == ["m-1"]
-    assert scripted.calls[0].parameters == {"max_tokens": 16}
+    (call,) = scripted.calls
+    assert ([tool.name for tool in call.tools], dict(call.parameters)) == (["current_time"], {})
 
 
 def test_the_test_says_what_went_wrong(
     operator: Client, scripted: type[Scripted], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scripted, "error", ProviderRefused("The key was refused."))
+    monkeypatch.setattr(
+        scripted, "error", ProviderRefused("The key was refused.", detail="HTTP 401: no")
+    )
     provider = make_provider(kind="scripted")
     response = operator.post(url_of(provider, "test"), {"model": "m-1"}, follow=True)
-    assert messages_of(response) == ["Not working: The key was refused."]
+    assert messages_of(response) == [
+        "Not working: The key was refused. The provider's words: HTTP 401: no"
+    ]
     response = operator.post(url_of(provider, "models"), follow=True)
-    assert messages_of(response) == ["The key was refused."]
+    assert messages_of(response) == ["The key was refused. The provider's words: HTTP 401: no"]
 
 
 def test_a_silent_provider_is_given_up(
@@ -320,7 +325,9 @@ def test_a_builder_fetches_models_for_the_form(
         "models": [],
         "sentence": "This provider is not there any more. Choose another.",
     }
-    monkeypatch.setattr(scripted, "error", ProviderRefused("The key was refused."))
+    monkeypatch.setattr(
+        scripted, "error", ProviderRefused("The key was refused.", detail="HTTP 401: no")
+    )
     assert client.post(url, {"provider": provider.pk}).json() == {
         "models": [],
         "sentence": "The key was refused.",
