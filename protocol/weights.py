@@ -1,27 +1,13 @@
-"""How much there is of an event, found out in less time than it takes to say it."""
+"""How much there is of an event."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import TypeGuard
 
-from protocol.events import Event, MessageChunk
 from protocol.json import Json
-from protocol.walk import weighs_more
-
-# Values of an event: to say so many, to a client of whatever generation, takes about 2 ms.
-HEAVY = 1000
-_TEXT = 64  # characters that take as long as a value
-
-
-def is_heavy(output: object) -> TypeGuard[Event]:
-    """Whether saying something takes so long that others would wait for it."""
-    if isinstance(output, MessageChunk) or not isinstance(output, Event):
-        return False
-    return weighs_more(values_of(output), than=HEAVY, text=_TEXT)
 
 
 def values_of(whole: object) -> Iterator[Json]:
-    """What an event, or a query, and its parts hold, as it is."""
+    """Yield the JSON values that an event and its parts hold."""
     pending: list[object] = [whole]
     while pending:
         value = pending.pop()
@@ -31,3 +17,22 @@ def values_of(whole: object) -> Iterator[Json]:
             pending += value
         else:
             yield value  # type: ignore[misc]  # fields of events are JSON, enums or dataclasses
+
+
+def weighs_more(roots: Iterable[Json], *, than: int, text: int) -> bool:
+    """Return whether JSON values have together more members, elements and texts than this."""
+    for root in roots:
+        pending = [root]
+        while pending and than >= 0:
+            value = pending.pop()
+            if isinstance(value, str):
+                than -= len(value) // text
+            elif isinstance(value, Mapping | Sequence):
+                than -= len(value)
+                if than >= 0:
+                    pending += value
+                    pending += value.values() if isinstance(value, Mapping) else ()
+        than -= 1
+        if than < 0:
+            return True
+    return False

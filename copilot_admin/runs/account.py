@@ -46,18 +46,8 @@ class Account:
         self._started = self._loop.time()
         self._ttft_ms: int | None = None
 
-    async def take_beside(self, output: Event) -> None:
-        """Says and records an event of which a frame is made beside the event loop."""
-        making = partial(frames_of, output, self._generation)
-        self.take(output, await beside_if(heavy=True, work=making))
-
-    def take(self, output: Output, frame: bytes | None = None) -> None:
-        """Says and records what the engine puts out.
-
-        Args:
-            output: Of the engine.
-            frame: What the client gets of it, if that was made already.
-        """
+    def take(self, output: Output) -> None:
+        """Send and record an output of the agent."""
         if isinstance(output, MessageChunk):
             self.recorder.add(output, at_ms=0)
             self.speaker.text(output.delta)
@@ -71,9 +61,9 @@ class Account:
             case FunctionCall():
                 self._watch.add_client_call(output.function, output.input_arguments)
                 self.speaker.hold()
-                self._say(output, frame)
+                self._say(output)
             case Event():
-                self._say(output, frame)
+                self._say(output)
             case _:
                 pass  # for the transcript only
         # After it was said: what cannot be said does not spoil the record of what was.
@@ -123,10 +113,10 @@ class Account:
         self.speaker.close()
         return await beside_if(self.recorder.is_large, partial(self.recorder.record, ending))
 
-    def _say(self, event: Event, frame: bytes | None) -> None:
+    def _say(self, event: Event) -> None:
         if self._ttft_ms is None:
             self._ttft_ms = self._elapsed_ms()
-        self.speaker.event(event, frame)
+        self.speaker.event(event)
 
     def _words_of(self, sentence: str) -> tuple[Event, ...]:
         gap = (MessageChunk("\n\n"),) if self.recorder.text_bytes else ()

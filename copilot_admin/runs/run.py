@@ -35,7 +35,6 @@ from copilot_admin.transcripts.store import JOURNAL, Accepted
 from copilot_admin.transcripts.store.record import Ending
 from copilot_admin.transcripts.store.token_sums import sum_of
 from copilot_admin.transcripts.store.unkept import DELIVERED, NOT_KEPT, NOT_KEPT_CODE
-from protocol.weights import is_heavy
 
 logger = logging.getLogger(__name__)
 
@@ -237,10 +236,7 @@ class ActiveRun:
         )
         async with aclosing(answer(engine_input)) as outputs:
             async for output in outputs:
-                if is_heavy(output):
-                    await account.take_beside(output)
-                else:
-                    account.take(output)
+                account.take(output)
                 if account.outbox.full:
                     await account.wait_for_client()
 

@@ -108,16 +108,10 @@ class Speaker:
         if not self._due and not self._holding:
             self._schedule()
 
-    def event(self, event: Event, frame: bytes | None = None) -> None:
-        """Says anything else, after the text before it.
-
-        Args:
-            event: What is said.
-            frame: As `frames_of` made it, if it was made already.
-        """
+    def event(self, event: Event) -> None:
+        """Queue an event after the text before it."""
         self._close_text()
-        if frame is None:
-            frame = frames_of(event, self._generation)
+        frame = frames_of(event, self._generation)
         if frame:
             self._frames.append(frame)
         if not self._due and not self._holding:

@@ -1,7 +1,6 @@
 """A run from its first moment to its last: what is said, kept and told, and when."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import replace
 import logging
 from typing import Any
@@ -16,26 +15,20 @@ from copilot_admin.errors import ProviderBroke
 from copilot_admin.models import EventType, Logging, Outcome
 from copilot_admin.redaction.rules import NO_RULES
 from copilot_admin.runs import account, run
-from copilot_admin.runs import sse_writer as speaker
 from copilot_admin.runs.query_context import older_signing_keys, signing_key
 from copilot_admin.runs.run import RUNNING, TICK_SECONDS
-from copilot_admin.runs.sse_writer import FIRST_EVENT_SECONDS, PING_SECONDS, frames_of
+from copilot_admin.runs.sse_writer import FIRST_EVENT_SECONDS, PING_SECONDS
 from copilot_admin.runs.tasks import CRASHED
 from copilot_admin.transcripts.store import Accepted, Kept
 from copilot_admin.transcripts.store.record import Entry, Piece
 from copilot_admin.transcripts.store.recorder import LARGE
 from copilot_admin.transcripts.store.unkept import NOT_KEPT
 from protocol.events import (
-    ArtifactType,
-    Event,
     FunctionCall,
-    MessageArtifact,
     MessageChunk,
     StatusUpdate,
 )
-from protocol.models import Generation
 from protocol.sse import PING, decode, encode_chunk
-from protocol.weights import HEAVY
 from tests.jwt_issuer import ADA
 from tests.runs.running import ANSWERER, LIVE, RUN, ending, play, question, said
 
@@ -72,34 +65,6 @@ def test_a_step_may_be_the_first_thing_that_a_client_sees(noted, monkeypatch):
     play(monkeypatch, noted, [0.5, STEP, 0.5, STEP, MessageChunk("Hello"), STOP])
     said()
     assert noted.records[0].ending == ending(Outcome.COMPLETED, ms=1000, ttft_ms=500)
-
-
-def test_what_takes_long_to_say_is_put_into_words_beside_the_loop_in_its_place(noted, monkeypatch):
-    rows = [{"day": day, "close": day / 7} for day in range(HEAVY)]
-    table = MessageArtifact(
-        type=ArtifactType.TABLE, uuid="u", artifact_name="Prices", description="", content=rows
-    )
-    in_loop: list[str] = []
-    beside: list[Any] = []  # at last the record, which is large too
-
-    async def noting(heavy: bool, work: Callable[[], Any]) -> Any:
-        made = work()  # a thread would not know of the clock that jumps
-        beside.extend([made] if heavy else [])
-        return made
-
-    def words(event: Event, generation: Generation) -> bytes:
-        in_loop.append(event.name)
-        return frames_of(event, generation)
-
-    monkeypatch.setattr(account, "beside_if", noting)
-    monkeypatch.setattr(speaker, "frames_of", words)
-    play(monkeypatch, noted, [MessageChunk("a"), STEP, table, MessageChunk("b"), STOP])
-    whole = b"".join(piece for _, piece in said())
-    assert (in_loop, len(beside)) == ([StatusUpdate.name], 2)
-    names = [name for name, _ in decode(whole)]
-    assert names == [MessageChunk.name, StatusUpdate.name, MessageArtifact.name, MessageChunk.name]
-    assert beside[0] == frames_of(table, Generation.THREE)
-    assert beside[0] in whole
 
 
 def test_what_comes_at_the_end_leaves_when_the_run_is_kept(noted, monkeypatch):

@@ -22,8 +22,7 @@ from protocol.events import Event, FunctionCall, MessageChunk
 from protocol.json import Json, JsonObject, clean_text
 from protocol.models import Generation
 from protocol.serializers import echo_of, serialize
-from protocol.walk import weighs_more
-from protocol.weights import values_of
+from protocol.weights import values_of, weighs_more
 
 # Values in payloads: to clean and to seal so many takes some 10 ms.
 LARGE = 1000
