@@ -61,31 +61,31 @@ def answer_of(turn: TurnView, *, conversation: int) -> RecordedAnswer | None:
         turn=turn.id,
         text="".join(run.answer for run in attempt),
         failure=_failure(last),
-        provider=last.provider,
-        model=last.model,
+        provider=last.row.provider,
+        model=last.row.model,
         version_number=last.version,
-        ttft_ms=last.ttft_ms,
-        ms=sum(run.ms or 0 for run in attempt),
-        input_tokens=sum(run.usage.input_tokens for run in attempt),
-        output_tokens=sum(run.usage.output_tokens for run in attempt),
+        ttft_ms=last.row.ttft_ms,
+        ms=sum(run.row.ms or 0 for run in attempt),
+        input_tokens=sum(run.row.input_tokens for run in attempt),
+        output_tokens=sum(run.row.output_tokens for run in attempt),
         cost=cost.amount,
         cost_is_estimated=cost.confidence == CostConfidence.ESTIMATED,
-        answered_at=last.started_at,
+        answered_at=last.row.started_at,
     )
 
 
 def _failure(last: RunView) -> str:
-    if last.outcome not in ANSWERED:
-        return last.error or last.outcome
+    if last.row.outcome not in ANSWERED:
+        return last.row.error or last.row.outcome
     return _("The client never sent the data that was asked for.") if last.call else ""
 
 
 def is_running(turn: TurnView) -> bool:
-    return any(run.outcome == Outcome.RUNNING for run in turn.runs)
+    return any(run.row.outcome == Outcome.RUNNING for run in turn.runs)
 
 
 def _cost(attempt: Attempt) -> Cost:
-    return sum_costs(Cost(run.cost.amount, CostConfidence(run.cost.confidence)) for run in attempt)
+    return sum_costs(Cost(run.row.cost, CostConfidence(run.row.cost_confidence)) for run in attempt)
 
 
 def _widget(placed: JsonObject) -> dict[str, Any]:

@@ -46,6 +46,14 @@ class Feedback(models.Model):
     def __str__(self) -> str:
         return f"{self.source} {self.value:+d}"
 
+    @property
+    def is_good(self) -> bool:
+        return self.value > 0
+
+    @property
+    def is_of_user(self) -> bool:
+        return self.source == FeedbackSource.END_USER
+
 
 class Rating(models.TextChoices):
     GOOD = "good", _("Good")

@@ -7,12 +7,12 @@ from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString
 
 from copilot_admin.admin.transcripts.words import ShownWords, outcome_words, state_words
-from copilot_admin.models import Conversation
+from copilot_admin.models import Conversation, Run
 from copilot_admin.pricing.money import FormattedCost, format_cost, format_cost_sums, format_exact
 from copilot_admin.rendering import text
 from copilot_admin.rendering.highlight import highlight
 from copilot_admin.storage.search_text import normalize
-from copilot_admin.transcripts.queries import CostView, TurnView
+from copilot_admin.transcripts.queries import TurnView
 
 MOST_OF_A_MESSAGE = (
     200_000  # characters; a question may have 20 MB, which no browser draws in a second
@@ -52,9 +52,9 @@ def as_state(state: str) -> ShownWords:
 
 
 @register.filter
-def as_cost(cost: CostView) -> FormattedCost:
+def as_cost(run: Run) -> FormattedCost:
     """How the cost of a run is shown."""
-    return format_cost(cost.amount, cost.confidence)
+    return format_cost(run.cost, run.cost_confidence)
 
 
 @register.filter

@@ -76,15 +76,15 @@ def figures_of(answer: AttemptFacts) -> AnswerFigures:
     runs = [leg.run for leg in answer.legs]
     last = answer.last
     return AnswerFigures(
-        model=last.model,
+        model=last.row.model,
         version=last.version,
         requests=len(runs),
-        ttft_ms=last.ttft_ms,
-        ms=None if last.ms is None else sum(run.ms or 0 for run in runs),
-        input_tokens=sum(run.usage.input_tokens for run in runs),
-        output_tokens=sum(run.usage.output_tokens for run in runs),
-        is_counted=any(run.usage.source for run in runs),
-        cost=sum((run.cost.amount or Decimal() for run in runs), Decimal()),
-        n_unpriced=sum(run.cost.amount is None for run in runs),
-        cost_is_estimated=any(run.cost.confidence == CostConfidence.ESTIMATED for run in runs),
+        ttft_ms=last.row.ttft_ms,
+        ms=None if last.row.ms is None else sum(run.row.ms or 0 for run in runs),
+        input_tokens=sum(run.row.input_tokens for run in runs),
+        output_tokens=sum(run.row.output_tokens for run in runs),
+        is_counted=any(run.row.usage_source for run in runs),
+        cost=sum((run.row.cost or Decimal() for run in runs), Decimal()),
+        n_unpriced=sum(run.row.cost is None for run in runs),
+        cost_is_estimated=any(run.row.cost_confidence == CostConfidence.ESTIMATED for run in runs),
     )

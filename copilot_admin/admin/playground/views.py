@@ -141,7 +141,7 @@ def answer(request: HttpRequest, pk: int) -> HttpResponse:
         "answer": parts[0].answers[-1],
         "figures": figures_of(parts[0].answers[-1]),
         "turn": turn,
-        "judged": _judged(turn, since=parts[0].answers[-1].legs[0].run.started_at),
+        "judged": _judged(turn, since=parts[0].answers[-1].legs[0].run.row.started_at),
         "html_frames": f"{reverse('playground:html', args=[pk])}?{urlencode({'chat': conversation.trace_id})}",
         "may_read": request.user.has_perm("copilot_admin.view_conversation"),
     }

@@ -51,11 +51,11 @@ class LegFacts:
     @property
     def ended_badly(self) -> bool:
         """Whether there is something to say about how it ended."""
-        return self.run.outcome not in (Outcome.COMPLETED, Outcome.RUNNING)
+        return self.run.row.outcome not in (Outcome.COMPLETED, Outcome.RUNNING)
 
     @property
     def is_running(self) -> bool:
-        return self.run.outcome == Outcome.RUNNING
+        return self.run.row.outcome == Outcome.RUNNING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,7 +237,7 @@ def _answer(attempt: Attempt, *, number: int, formatted: bool) -> AttemptFacts:
                 unshown=len(others) - len(received),
                 blocks=tuple(
                     without_sentence(
-                        blocks_of(run, room=ON_THE_PAGE, formatted=formatted), run.error
+                        blocks_of(run, room=ON_THE_PAGE, formatted=formatted), run.row.error
                     )
                 ),
             )

@@ -166,8 +166,8 @@ def _run_parts(run: RunView, *, with_data: bool) -> Iterator[_Part]:
             yield _Part("What the client sent back", show((result.data or {}).get("data")))
     if run.unread_events:
         yield _Part("Left out", f"{run.unread_events:,} more events")
-    if run.error:
-        yield _Part("Error", run.error)
+    if run.row.error:
+        yield _Part("Error", run.row.error)
 
 
 def _conversation_facts(conversation: ExportedConversation) -> str:
@@ -187,8 +187,8 @@ def _turn_facts(turn: ExportedTurn) -> str:
     facts = [
         f"{view.started_at:%Y-%m-%d %H:%M:%S} UTC",
         f"version {last.version}" if last and last.version is not None else "",
-        last.model if last else "",
-        last.outcome if last else view.state,
+        last.row.model if last else "",
+        last.row.outcome if last else view.state,
         f"{view.tokens} tokens",
         f"branch {view.branch} of {view.branches}" if view.branches > 1 else "",
         f"attempt {len(turn.attempts)}" if len(turn.attempts) > 1 else "",

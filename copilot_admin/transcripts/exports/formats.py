@@ -40,7 +40,7 @@ class Csv(ExportFormat):
 
 
 def _last(turn: ExportedTurn, field: str) -> str:
-    return str(getattr(turn.last[-1], field)) if turn.last else ""
+    return str(getattr(turn.last[-1].row, field)) if turn.last else ""
 
 
 def _version(turn: ExportedTurn) -> Cell:
@@ -48,7 +48,7 @@ def _version(turn: ExportedTurn) -> Cell:
 
 
 def _tokens(turn: ExportedTurn, kind: str) -> int:
-    return sum(getattr(run.usage, f"{kind}_tokens") for run in turn.view.runs)
+    return sum(getattr(run.row, f"{kind}_tokens") for run in turn.view.runs)
 
 
 COLUMNS: dict[str, Callable[[ExportedConversation, ExportedTurn], Cell | list[str]]] = {

@@ -1,30 +1,27 @@
-"""Transcripts as a reviewer reads them: plain values, in a constant number of queries.
+"""Transcripts as a reviewer reads them, in a constant number of queries."""
 
-In comes a conversation, out come views of it; in comes a run, out comes its request. Doors: what is named here.
-"""
-
-from copilot_admin.transcripts.queries.attempts import Attempt, attempts_of
-from copilot_admin.transcripts.queries.conversations import (
-    Together,
+from copilot_admin.transcripts.queries.outline import (
+    OutlineView,
+    TurnOutline,
+    read_outline,
+)
+from copilot_admin.transcripts.queries.reading import (
     read_conversation,
     read_messages,
     read_request,
     read_turns,
 )
-from copilot_admin.transcripts.queries.extent import WHOLE, Extent
-from copilot_admin.transcripts.queries.outline import read_outline
+from copilot_admin.transcripts.queries.rows import WHOLE, Extent
 from copilot_admin.transcripts.queries.tree import Tree, read_tree
 from copilot_admin.transcripts.queries.views import (
+    Attempt,
     CallView,
     ConversationView,
-    CostView,
     EventView,
     MessageView,
-    OutlineView,
     RunView,
-    TurnOutline,
     TurnView,
-    UsageView,
+    attempts_of,
 )
 
 __all__ = [
@@ -32,17 +29,14 @@ __all__ = [
     "Attempt",
     "CallView",
     "ConversationView",
-    "CostView",
     "EventView",
     "Extent",
     "MessageView",
     "OutlineView",
     "RunView",
-    "Together",
     "Tree",
     "TurnOutline",
     "TurnView",
-    "UsageView",
     "attempts_of",
     "read_conversation",
     "read_messages",

@@ -1,54 +1,82 @@
-"""What is known of a conversation without its texts: the turns, and what is to be noticed in them."""
+"""The outline of a conversation: its turns without their texts."""
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import Value
 from django.db.models.functions import Coalesce, Left, Length
 
 from copilot_admin.models import Conversation, Feedback, Outcome, Run, Turn
 from copilot_admin.transcripts.queries.tree import Tree, TurnPlace, state_of
-from copilot_admin.transcripts.queries.views import OutlineView, TurnOutline
 
-HEAD = 200  # characters of a question
-_GONE = ("", 0)  # of one that was removed since the tree was read
+HEAD_LENGTH = 200  # characters of a question
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnOutline:
+    """A turn without its texts; `parent_id`, `level`, `branches` and `state` as of a `TurnView`.
+
+    Attributes:
+        head: The beginning of the question.
+        size: Characters of question and answers.
+        has_error: An answer ended otherwise than completed.
+        n_up: Thumbs up, `n_down` thumbs down.
+    """
+
+    id: int
+    parent_id: int | None
+    level: int
+    branches: int
+    started_at: datetime
+    state: str
+    head: str
+    size: int
+    is_running: bool
+    has_error: bool
+    n_up: int
+    n_down: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutlineView:
+    """A whole conversation without its texts.
+
+    Attributes:
+        turns: Depth first, as of a `ConversationView`.
+        rest: Ids of foreign messages after the last turn that no turn follows (rare).
+    """
+
+    id: int
+    turns: tuple[TurnOutline, ...]
+    rest: tuple[int, ...]
 
 
 def read_outline(conversation: Conversation, tree: Tree) -> OutlineView:
-    """Reads the outline of a conversation: three queries, and time for each turn, not its data."""
-    places = tree.places
-    heads = _heads(conversation)
-    runs = _runs(conversation)
-    thumbs = _thumbs(conversation)
-    told = {one for place in places for one in place.history}
+    """Read the outline of a conversation with three queries."""
+    heads, runs, thumbs = _heads(conversation), _runs(conversation), _thumbs(conversation)
+    before = {one for place in tree.places for one in place.history}
     return OutlineView(
         id=conversation.pk,
         turns=tuple(
             _outline(
-                place, heads.get(place.turn.pk, _GONE), runs[place.turn.pk], thumbs[place.turn.pk]
+                place, heads.get(place.turn.pk, ("", 0)), runs[place.turn.pk], thumbs[place.turn.pk]
             )
-            for place in places
+            for place in tree.places
         ),
         rest=tuple(
             one
             for one in tree.parents
-            if one in tree.foreign and one not in told and one not in tree.asked
+            if one in tree.foreign and one not in before and one not in tree.asked
         ),
     )
 
 
-@dataclass(slots=True)
-class _Runs:
-    """What the runs of a turn come to."""
-
-    size: int = 0
-    outcomes: list[str] = field(default_factory=list)
-
-
 def _outline(
-    place: TurnPlace, head: tuple[str, int], runs: _Runs, thumbs: list[int]
+    place: TurnPlace, head: tuple[str, int], runs: list[tuple[str, int]], thumbs: list[int]
 ) -> TurnOutline:
+    outcomes = [outcome for outcome, _ in runs]
     return TurnOutline(
         id=place.turn.pk,
         parent_id=place.parent_id,
@@ -57,29 +85,30 @@ def _outline(
         started_at=place.turn.started_at,
         state=state_of(place.turn),
         head=head[0],
-        size=head[1] + runs.size,
-        is_running=Outcome.RUNNING in runs.outcomes,
-        has_error=any(one not in (Outcome.RUNNING, Outcome.COMPLETED) for one in runs.outcomes),
+        size=head[1] + sum(size for _, size in runs),
+        is_running=Outcome.RUNNING in outcomes,
+        has_error=any(one not in (Outcome.RUNNING, Outcome.COMPLETED) for one in outcomes),
         n_up=sum(value > 0 for value in thumbs),
         n_down=sum(value < 0 for value in thumbs),
     )
 
 
 def _heads(conversation: Conversation) -> Mapping[int, tuple[str, int]]:
-    rows = Turn.objects.filter(conversation=conversation).values_list(
-        "pk", Left(Coalesce("human_node__text", Value("")), HEAD), Length("human_node__text")
-    )
-    return {pk: (head, length or 0) for pk, head, length in rows}
+    head = Left(Coalesce("human_node__text", Value("")), HEAD_LENGTH)
+    rows = Turn.objects.filter(conversation=conversation)
+    return {
+        pk: (text, length or 0)
+        for pk, text, length in rows.values_list("pk", head, Length("human_node__text"))
+    }
 
 
-def _runs(conversation: Conversation) -> Mapping[int | None, _Runs]:
-    found: dict[int | None, _Runs] = defaultdict(_Runs)
+def _runs(conversation: Conversation) -> Mapping[int | None, list[tuple[str, int]]]:
+    found: dict[int | None, list[tuple[str, int]]] = defaultdict(list)
     rows = Run.objects.filter(conversation=conversation).order_by("started_at", "id")
-    for turn, outcome, kept, said in rows.values_list(
+    for turn, outcome, own, node in rows.values_list(
         "turn_id", "outcome", Length("answer_text"), Length("output_node__text")
     ):
-        found[turn].size += max(kept or 0, said or 0)
-        found[turn].outcomes.append(outcome)
+        found[turn].append((outcome, max(own or 0, node or 0)))
     return found
 
 

@@ -1,9 +1,9 @@
-"""The rows of a conversation, read at once and put where they are looked for."""
+"""The rows of a conversation, read at once and indexed."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.db.models import Count, F, Q, Window
@@ -24,7 +24,6 @@ from copilot_admin.models import (
 from copilot_admin.redaction.rules import rules_of
 from copilot_admin.storage import blobs
 from copilot_admin.transcripts.matching.message_store import parse_content
-from copilot_admin.transcripts.queries.extent import WHOLE, Extent
 from copilot_admin.transcripts.queries.tree import Tree
 from copilot_admin.transcripts.store.checkpoints import piece_of
 from copilot_admin.transcripts.store.record import Ending, Piece, Record
@@ -32,15 +31,31 @@ from copilot_admin.transcripts.store.recorder import from_pieces
 from copilot_admin.transcripts.store.sealing import without_personal_data
 from protocol.json import Json, JsonObject
 
-MOST_NAMED = 5_000  # ids in one query; of more messages all are read
-# What is said once, after everything else.
+MAX_IDS = 5_000  # of one query; of more messages all are read
+# Events that come after everything else.
 _AT_THE_END = (EventType.CITATION, EventType.SUGGESTIONS, EventType.FUNCTION_CALL, OTHER_EVENT)
 _STILL_RUNNING = Ending(outcome=Outcome.RUNNING, ms=0, ttft_ms=None)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extent:
+    """Limits of what is read of a turn; None: no limit.
+
+    Attributes:
+        events: The first events of a run; those that end an answer are always read.
+        runs: The newest runs of a turn.
+    """
+
+    events: int | None = None
+    runs: int | None = None
+
+
+WHOLE = Extent()
+
+
 @dataclass(frozen=True, slots=True)
 class StoredRows:
-    """Everything stored of one conversation or of several; lists in the order stored."""
+    """The rows of a conversation; lists in the order stored."""
 
     nodes: dict[int, Node]
     children: dict[int, list[Node]]
@@ -49,40 +64,20 @@ class StoredRows:
     running: dict[UUID, Record]
     feedback: dict[int, list[Feedback]]
     contents: Mapping[str, Json]
-    unread_events: Mapping[UUID, int] = field(default_factory=dict)
+    unread_events: Mapping[UUID, int]
 
     def parent(self, node: Node) -> Node | None:
-        """The message that this one follows; none for the first."""
+        """Return the message that this one follows."""
         return self.nodes.get(node.parent_id) if node.parent_id is not None else None
 
     def data(self, node: Node) -> JsonObject | None:
-        """What a call or a result holds."""
+        """Return the data of a call or a result."""
         return self.content(node.blob_id) if node.blob_id else parse_content(node.text)
 
     def content(self, sha: str | None) -> JsonObject | None:
-        """The object that is stored under a hash."""
+        """Return the object that is stored under a hash."""
         value = self.contents.get(sha) if sha else None
         return value if isinstance(value, Mapping) else None
-
-    def with_contents(self, tree: Tree | None = None, turns: Collection[int] = ()) -> "StoredRows":
-        """Return the same rows with the blobs they refer to.
-
-        Args:
-            tree: Of a conversation of which only some turns are wanted; default: all.
-            turns: Those.
-        """
-        nodes: Iterable[Node] = self.nodes.values()
-        wanted: Collection[int] = list(self.runs)
-        if tree is not None:
-            wanted = turns
-            some = [run for turn in turns for run in self.runs[turn]]
-            named = set(_nodes_of(turns, tree, some))
-            nodes = [self.nodes[one] for one in named if one in self.nodes]
-        ids = [run.pk for turn in wanted for run in self.runs[turn]]
-        shas = {node.blob_id for node in nodes} | {
-            event.blob_id for run in ids for event in self.events.get(run, ())
-        }
-        return replace(self, contents=blobs.load(sha for sha in shas if sha))
 
 
 def read_rows(
@@ -93,62 +88,44 @@ def read_rows(
     nodes: Collection[int] = (),
     extent: Extent = WHOLE,
 ) -> StoredRows:
-    """Reads a conversation with about ten queries, however long it is.
+    """Read a conversation with about ten queries, however long it is.
 
     Args:
-        conversation: Which.
-        tree: How it hangs together.
+        conversation: Its row.
+        tree: Its relations.
         turns: The turns that are read; default: all.
-        nodes: Messages that are read besides.
-        extent: How much of them.
+        nodes: Further messages.
+        extent: Limits of each turn.
     """
-    ids = (conversation.pk,)
-    runs = _runs(ids, turns, most=extent.runs)
-    wanted = None if turns is None else {*nodes, *_nodes_of(turns, tree, _all(runs))}
-    rows = _rows(ids, runs, _nodes(ids, wanted), turns, extent=extent)
-    return rows.with_contents()
-
-
-def read_rows_of(conversations: Collection[int]) -> StoredRows:
-    """Reads several conversations at once, as one would be, without what is big in them."""
-    return _rows(conversations, _runs(conversations, None), _nodes(conversations, None), None)
-
-
-def _rows(
-    conversations: Collection[int],
-    runs: dict[int, list[Run]],
-    nodes: dict[int, Node],
-    turns: Collection[int] | None,
-    *,
-    extent: Extent = WHOLE,
-) -> StoredRows:
+    runs = _read_runs(conversation, turns, limit=extent.runs)
+    every = [run for some in runs.values() for run in some]
+    wanted = None if turns is None else {*nodes, *_nodes_of(turns, tree, every)}
+    found = _read_nodes(conversation, wanted)
     children: dict[int, list[Node]] = defaultdict(list)
-    for node in nodes.values():
+    for node in found.values():
         if node.parent_id is not None:
             children[node.parent_id].append(node)
-    events = _events(conversations, turns, runs=_all(runs), extent=extent)
+    events = _read_events(conversation, turns, runs=every, extent=extent)
+    shas = {node.blob_id for node in found.values()} | {
+        event.blob_id for some in events.values() for event in some
+    }
     return StoredRows(
-        nodes=nodes,
+        nodes=found,
         children=children,
         runs=runs,
         events=events,
-        running=_running(_all(runs)),
-        feedback=_feedback(conversations, turns),
-        contents={},
-        unread_events=_unread(events, most=extent.events),
+        running=_read_checkpoints(every),
+        feedback=_read_feedback(conversation, turns),
+        contents=blobs.load(sha for sha in shas if sha),
+        unread_events=_count_unread(events, limit=extent.events),
     )
 
 
-def _all(runs: Mapping[int, list[Run]]) -> list[Run]:
-    return [run for some in runs.values() for run in some]
-
-
-def _nodes(conversations: Collection[int], wanted: Collection[int] | None) -> dict[int, Node]:
-    rows = Node.objects.filter(conversation__in=conversations).order_by("id")
-    if wanted is not None and len(wanted) <= MOST_NAMED:
+def _read_nodes(conversation: Conversation, wanted: Collection[int] | None) -> dict[int, Node]:
+    rows = Node.objects.filter(conversation=conversation).order_by("id")
+    if wanted is not None and len(wanted) <= MAX_IDS:
         rows = rows.filter(pk__in=wanted)
-    found = {node.pk: node for node in rows if wanted is None or node.pk in wanted}
-    return found
+    return {node.pk: node for node in rows if wanted is None or node.pk in wanted}
 
 
 def _nodes_of(turns: Collection[int], tree: Tree, runs: Iterable[Run]) -> Iterator[int]:
@@ -171,44 +148,43 @@ def _nodes_of(turns: Collection[int], tree: Tree, runs: Iterable[Run]) -> Iterat
         asked += below
 
 
-def _runs(
-    conversations: Collection[int], turns: Collection[int] | None, *, most: int | None = None
+def _read_runs(
+    conversation: Conversation, turns: Collection[int] | None, *, limit: int | None
 ) -> dict[int, list[Run]]:
-    found = Run.objects.filter(conversation__in=conversations).select_related(
-        "copilot_version", "copilot"
-    )
+    rows = Run.objects.filter(conversation=conversation)
+    rows = rows.select_related("copilot_version", "copilot").defer("copilot_version__document")
     if turns is not None:
-        found = found.filter(turn__in=turns)
-    if most is not None:
+        rows = rows.filter(turn__in=turns)
+    if limit is not None:
         newest = [F("started_at").desc(), F("id").desc()]
         number = Window(RowNumber(), partition_by=F("turn_id"), order_by=newest)
-        found = found.annotate(from_the_end=number).filter(from_the_end__lte=most)
+        rows = rows.annotate(from_the_end=number).filter(from_the_end__lte=limit)
     runs: dict[int, list[Run]] = defaultdict(list)
-    for run in found.defer("copilot_version__document").order_by("started_at", "id"):
+    for run in rows.order_by("started_at", "id"):
         if run.turn_id is not None:
             runs[run.turn_id].append(run)
     return runs
 
 
-def _feedback(
-    conversations: Collection[int], turns: Collection[int] | None
+def _read_feedback(
+    conversation: Conversation, turns: Collection[int] | None
 ) -> dict[int, list[Feedback]]:
     feedback: dict[int, list[Feedback]] = defaultdict(list)
-    rows = Feedback.objects.filter(turn__conversation__in=conversations).order_by("id")
+    rows = Feedback.objects.filter(turn__conversation=conversation).order_by("id")
     for one in rows if turns is None else rows.filter(turn__in=turns):
         feedback[one.turn_id].append(one)
     return feedback
 
 
-def _events(
-    conversations: Collection[int],
+def _read_events(
+    conversation: Conversation,
     turns: Collection[int] | None,
     *,
     runs: Collection[Run],
     extent: Extent,
 ) -> dict[UUID, list[Event]]:
     events: dict[UUID, list[Event]] = defaultdict(list)
-    rows = Event.objects.filter(run__conversation__in=conversations).order_by("run", "ord")
+    rows = Event.objects.filter(run__conversation=conversation).order_by("run", "ord")
     if turns is not None:
         rows = rows.filter(run__turn__in=turns)
     if extent.runs is not None:
@@ -220,9 +196,9 @@ def _events(
     return events
 
 
-def _unread(events: Mapping[UUID, list[Event]], *, most: int | None) -> Mapping[UUID, int]:
+def _count_unread(events: Mapping[UUID, list[Event]], *, limit: int | None) -> Mapping[UUID, int]:
     full = {
-        run: len(some) for run, some in events.items() if most is not None and len(some) >= most
+        run: len(some) for run, some in events.items() if limit is not None and len(some) >= limit
     }
     if not full:
         return {}
@@ -231,7 +207,7 @@ def _unread(events: Mapping[UUID, list[Event]], *, most: int | None) -> Mapping[
     return {run: number - full[run] for run, number in counted}
 
 
-def _running(runs: Iterable[Run]) -> dict[UUID, Record]:
+def _read_checkpoints(runs: Iterable[Run]) -> dict[UUID, Record]:
     pieces = defaultdict(list)
     running = {run.pk: run for run in runs if run.outcome == Outcome.RUNNING}
     ids = list(running)

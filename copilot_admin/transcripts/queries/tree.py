@@ -1,4 +1,4 @@
-"""The tree of a conversation: which question follows which, and what stands between them."""
+"""The tree of a conversation: the order of its questions, and the messages between them."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -13,13 +13,13 @@ from copilot_admin.transcripts.store.reaping import ABANDONED_AFTER
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The turns, and how the messages hang together; no text of any of them.
+    """The turns and the relations of messages, without their texts.
 
     Attributes:
-        parents: Of each message the one that it follows, in the order stored.
+        parents: The parent of each message, in the order stored.
         foreign: Messages that only ever came as history.
         asked: The turn of each question.
-        places: Where the turns stand, depth first: every turn after the one that it follows.
+        places: Depth first: every turn after the one that it follows.
     """
 
     turns: list[Turn]
@@ -29,19 +29,14 @@ class Tree:
     places: list["TurnPlace"] = field(default_factory=list)
 
     def above(self, node_id: int | None) -> Iterator[int]:
-        """The messages that a message follows, the nearest first."""
+        """Yield the messages above a message, the nearest first."""
         while node_id is not None and (node_id := self.parents.get(node_id)) is not None:
             yield node_id
 
     def turn_above(self, node_id: int) -> int | None:
-        """The turn that a message belongs to; None before the first question."""
-        return next(
-            (self.asked[one] for one in self._with_above(node_id) if one in self.asked), None
-        )
-
-    def _with_above(self, node_id: int) -> Iterator[int]:
-        yield node_id
-        yield from self.above(node_id)
+        """Return the turn that a message belongs to; None before the first question."""
+        nodes = (node_id, *self.above(node_id))
+        return next((self.asked[one] for one in nodes if one in self.asked), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,31 +52,17 @@ class TurnPlace:
 
 
 class _Link(NamedTuple):
-    """How a message hangs in its conversation."""
-
     pk: int
     parent_id: int | None
     from_history: bool
 
 
 def read_tree(conversation: Conversation) -> Tree:
-    """Reads how a conversation hangs together, with two queries."""
-    return read_trees([conversation.pk])[conversation.pk]
-
-
-def read_trees(conversations: Collection[int]) -> Mapping[int, Tree]:
-    """Reads how several conversations hang together, with the same two queries."""
-    turns: dict[int, list[Turn]] = {one: [] for one in conversations}
-    nodes: dict[int, list[_Link]] = {one: [] for one in conversations}
-    asked = Turn.objects.filter(conversation__in=conversations).defer("search_text")
-    for turn in asked.order_by("id"):
-        turns[turn.conversation_id].append(turn)
-    links = Node.objects.filter(conversation__in=conversations).order_by("id")
-    for of, pk, parent_id, from_history in links.values_list(
-        "conversation_id", "pk", "parent_id", "from_history"
-    ):
-        nodes[of].append(_Link(pk, parent_id, from_history))
-    return {one: _tree(turns[one], nodes[one]) for one in conversations}
+    """Read how a conversation hangs together, with two queries."""
+    turns = Turn.objects.filter(conversation=conversation).defer("search_text").order_by("id")
+    links = Node.objects.filter(conversation=conversation).order_by("id")
+    rows = [_Link(*row) for row in links.values_list("pk", "parent_id", "from_history")]
+    return _tree(list(turns), rows)
 
 
 def _tree(listed: list[Turn], rows: Sequence[_Link]) -> Tree:
@@ -118,7 +99,7 @@ def _places(tree: Tree) -> list[TurnPlace]:
 
 
 def state_of(turn: Turn) -> str:
-    """Turns are given up when the house is kept; a reader may come before that."""
+    """Return the state of a turn, which a periodic task may not have updated yet."""
     since = turn.waiting_since if turn.state == TurnState.AWAITING_RESULT else None
     if since is not None and timezone.now() - since >= ABANDONED_AFTER:
         return TurnState.ABANDONED.value

@@ -1,11 +1,13 @@
-"""A conversation as a reviewer reads it."""
+"""Parts of a conversation as a reviewer reads them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import TypeAlias
 from uuid import UUID
 
+from copilot_admin.models import Feedback, Run
 from protocol.json import JsonObject
 
 
@@ -16,12 +18,12 @@ class MessageView:
     Attributes:
         role: A `NodeRole` value: human, ai, tool.
         kind: A `NodeKind` value: text, call, result.
-        text: What was written; "" for calls and results, and where no content is kept.
+        text: "" for calls and results, and where no content is stored.
         data: Of a call `{function, input_arguments}`; of a result `{function, input_arguments,
-            data: [...]}`; None for texts, and where no content is kept.
-        agent: Who gave the task (an orchestrator) or, of foreign answers, which agent answered.
-        from_history: The message was in a request but this server neither answered nor wrote it.
-        echo_differs: The client sent this message of ours back in other words.
+            data: [...]}`; None for texts, and where no content is stored.
+        agent: The orchestrator that gave the task or, of foreign answers, the agent that answered.
+        from_history: The message was in a request, but this server neither answered nor wrote it.
+        echo_differs: The client sent this message of ours back with different text.
     """
 
     node_id: int
@@ -37,10 +39,10 @@ class MessageView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallView:
-    """A client function call that a run ended in, and what came back for it.
+    """A client function call that a run ended in, and its results.
 
     Attributes:
-        arguments: As the client got them; None where no content is kept.
+        arguments: As the client got them; None where no content is stored.
         results: Usually one; none while it is awaited, several when the client asked again.
     """
 
@@ -52,16 +54,16 @@ class CallView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventView:
-    """Something in a run that is not text.
+    """Output of a run other than text.
 
     Attributes:
-        type: An `EventType` value or `OTHER_EVENT`. The payload's shape follows from it: `status`, `artifact`,
-            `citation`, `function_call`, `suggestions`, `component` as generation 3 says them on
-            the wire (`eventType`, `name`, `chart_params`, ...); `tool` `{name, arguments,
-            result}`; `reasoning` `{text}`; of another `{event, data}` when a client could be told
-            of it, else `{fact, data}`.
-        payload: None where no content is kept.
-        text_offset: Characters of the run's answer that came before it.
+        type: An `EventType` value or `OTHER_EVENT`. The payload's form follows from it: `status`,
+            `artifact`, `citation`, `function_call`, `suggestions`, `component` as generation 3 has them
+            on the wire (`eventType`, `name`, `chart_params`, ...); `tool` `{name, arguments, result}`;
+            `reasoning` `{text}`; of another `{event, data}` if it was sent to a client, else
+            `{fact, data}`.
+        payload: None where no content is stored.
+        text_offset: Characters of the run's answer before it.
         at_ms: Milliseconds since the run started.
     """
 
@@ -73,81 +75,49 @@ class EventView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UsageView:
-    """Tokens of one run; `source` is provider, estimated or "" (nobody counted)."""
-
-    input_tokens: int
-    cached_tokens: int
-    output_tokens: int
-    reasoning_tokens: int
-    source: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CostView:
-    """What something cost, in US dollars.
-
-    Attributes:
-        amount: As far as it is known; None: nothing of it is.
-        confidence: Of a run a `CostConfidence` value.
-        prices: Of a run, by kind, for a million tokens, as they were when it started.
-    """
-
-    amount: Decimal | None
-    confidence: str
-    prices: Mapping[str, Decimal] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RunView:
     """One HTTP request and its answer.
 
     Attributes:
-        answer: The text streamed; of a running run what its checkpoints hold.
-        echo_differs: The client sent this answer back in other words.
-        outcome: An `Outcome` value.
-        version: The copilot version's number; None when that version is gone.
-        ms: None while running. `ttft_ms` None: no token came.
+        row: Its columns.
         received: Function results that came with this request.
-        call: The client function call the run ended in.
-        has_request: `read_request(id)` has the request's env.
-        unread_events: How many more events it has than were read.
+        answer: The text streamed; of a running run that of its checkpoints.
+        echo_differs: The client sent this answer back with different text.
+        call: The client function call that the run ended in.
+        unread_events: Number of further events that were not read.
     """
 
-    id: UUID
-    outcome: str
-    version: int | None
-    provider: str
-    model: str
-    generation: int
-    params: JsonObject
-    started_at: datetime
-    ttft_ms: int | None
-    ms: int | None
-    usage: UsageView
-    cost: CostView
-    finish_reason: str
-    error: str
-    error_code: str
-    notes: tuple[str, ...]
-    received: tuple[MessageView, ...]
-    answer: str
-    echo_differs: bool
-    events: tuple[EventView, ...]
-    call: CallView | None
-    has_request: bool
+    row: Run
+    received: tuple[MessageView, ...] = ()
+    answer: str = ""
+    echo_differs: bool = False
+    events: tuple[EventView, ...] = ()
+    call: CallView | None = None
     unread_events: int = 0
 
+    @property
+    def id(self) -> UUID:
+        return self.row.pk
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FeedbackView:
-    """A judgement of a turn; `by_user` False: a reviewer's."""
+    @property
+    def version(self) -> int | None:
+        """The number of the copilot version; None if it is gone."""
+        return self.row.copilot_version.number if self.row.copilot_version else None
 
-    is_good: bool
-    tags: tuple[str, ...]
-    comment: str
-    by_user: bool
-    at: datetime
+    @property
+    def prices(self) -> dict[str, Decimal]:
+        """US dollars for a million tokens by kind, as they were when the run started."""
+        kinds = ("input", "cached", "output", "reasoning")
+        prices = {kind: getattr(self.row, f"{kind}_price") for kind in kinds}
+        return {kind: price for kind, price in prices.items() if price is not None}
+
+    @property
+    def has_request(self) -> bool:
+        """True if `read_request` has the request."""
+        return self.row.env_id is not None
+
+
+Attempt: TypeAlias = tuple[RunView, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,11 +129,11 @@ class TurnView:
         question: None for a tool result without a question.
         state: A `TurnState` value; a turn that waited for a result for over 30 minutes is
             `abandoned`.
-        parent_id: The turn this one follows; None for a first question.
-        level: Turns above it: 0 for a first question.
+        parent_id: The turn that this one follows; None for a first question.
+        level: Number of turns above it.
         branch: Place among the questions asked at this point of the conversation, from 1;
             `branches` is their number, 1 when nothing was edited.
-        cost: What is known of it; of `n_unpriced` requests nothing is.
+        cost: The known cost; that of `n_unpriced` requests isn't known.
         runs: In the order in which they started. A function call splits a turn into two runs; a
             regenerated answer is one more.
     """
@@ -184,7 +154,7 @@ class TurnView:
     n_unpriced: int
     cost_is_estimated: bool
     runs: tuple[RunView, ...]
-    feedback: tuple[FeedbackView, ...] = ()
+    feedback: Sequence[Feedback] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,41 +171,32 @@ class ConversationView:
     history: tuple[MessageView, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnOutline:
-    """A turn without its texts; `parent_id`, `level`, `branches` and `state` as of a `TurnView`.
+def attempts_of(runs: Sequence[RunView]) -> tuple[Attempt, ...]:
+    """Group the runs of a turn into attempts, in the order in which these began.
 
-    Attributes:
-        head: The beginning of the question.
-        size: Characters of question and answers.
-        is_running: An answer is being written.
-        has_error: An answer ended otherwise than it should.
-        n_up: Thumbs up, `n_down` thumbs down, of whoever gave them.
+    A run that brings the result of a call continues the attempt of the call. If another run did
+    so before, the answer after the call was regenerated: that is another attempt with the same
+    beginning. A run without a result starts from the question again.
     """
+    attempts: list[Attempt] = []
+    for run in runs:
+        for place, attempt in reversed(list(enumerate(attempts))):
+            calling = _find_calling_run(attempt, run)
+            if calling is None:
+                continue
+            if calling == len(attempt) - 1:
+                attempts[place] = (*attempt, run)
+            else:
+                attempts.append((*attempt[: calling + 1], run))
+            break
+        else:
+            attempts.append((run,))
+    return tuple(attempts)
 
-    id: int
-    parent_id: int | None
-    level: int
-    branches: int
-    started_at: datetime
-    state: str
-    head: str
-    size: int
-    is_running: bool
-    has_error: bool
-    n_up: int
-    n_down: int
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutlineView:
-    """A whole conversation without its texts.
-
-    Attributes:
-        turns: Depth first, as of a `ConversationView`.
-        rest: Ids of foreign messages after the last turn that no turn follows (rare).
-    """
-
-    id: int
-    turns: tuple[TurnOutline, ...]
-    rest: tuple[int, ...]
+def _find_calling_run(attempt: Attempt, run: RunView) -> int | None:
+    brought = {message.node_id for message in run.received}
+    for place, earlier in reversed(list(enumerate(attempt))):
+        if earlier.call and brought & {result.node_id for result in earlier.call.results}:
+            return place
+    return None

@@ -27,15 +27,13 @@ from copilot_admin.admin.blocks.kinds import (
 from copilot_admin.admin.transcripts.paths import Siblings, children_of, chosen_path, siblings_of
 from copilot_admin.admin.transcripts.run_views import raw_events
 from copilot_admin.admin.transcripts.words import outcome_words
-from copilot_admin.models import EventType, Outcome, TurnState
+from copilot_admin.models import EventType, Outcome, Run, TurnState
 from copilot_admin.transcripts.queries import (
     CallView,
-    CostView,
     EventView,
     MessageView,
     RunView,
     TurnView,
-    UsageView,
     attempts_of,
 )
 from protocol.json import JsonObject
@@ -65,35 +63,9 @@ def call(*results: MessageView, arguments: JsonObject | None = None) -> CallView
 
 
 def run(answer: str = "", *events: EventView, **changes: Any) -> RunView:
-    usage = UsageView(
-        input_tokens=0, cached_tokens=0, output_tokens=0, reasoning_tokens=0, source=""
-    )
-    fields: dict[str, Any] = {
-        "id": uuid4(),
-        "outcome": Outcome.COMPLETED.value,
-        "version": 1,
-        "provider": "p",
-        "model": "m",
-        "generation": 3,
-        "params": {},
-        "started_at": NOW,
-        "ttft_ms": 1,
-        "ms": 2,
-        "usage": usage,
-        "cost": CostView(amount=None, confidence="unknown"),
-        "finish_reason": "stop",
-        "error": "",
-        "error_code": "",
-        "notes": (),
-        "received": (),
-        "answer": answer,
-        "echo_differs": False,
-        "events": events,
-        "call": None,
-        "has_request": False,
-        **changes,
-    }
-    return RunView(**fields)
+    row = Run(id=uuid4(), outcome=Outcome.COMPLETED, provider="p", model="m", generation=3)
+    row.started_at, row.ttft_ms, row.ms = NOW, 1, 2
+    return RunView(row=row, answer=answer, events=events, **changes)
 
 
 def event(kind: str, payload: JsonObject | None, *, at: int = 0, ord: int = 0) -> EventView:

@@ -8,7 +8,7 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.models import Outcome, Turn, TurnState
-from copilot_admin.transcripts.queries import UsageView, read_conversation, read_request
+from copilot_admin.transcripts.queries import read_conversation, read_request
 from copilot_admin.transcripts.store.checkpoints import store
 from copilot_admin.transcripts.store.recorder import Recorder
 from protocol.events import MessageChunk, StatusUpdate
@@ -44,9 +44,8 @@ def test_a_turn_shows_question_call_result_and_answer():
     assert [(event.type, event.payload["message"]) for event in second.events] == [
         ("status", "Reading")
     ]
-    assert second.usage == UsageView(
-        input_tokens=10, cached_tokens=0, output_tokens=5, reasoning_tokens=0, source="provider"
-    )
+    row = second.row
+    assert (row.input_tokens, row.output_tokens, row.usage_source) == (10, 5, "provider")
     assert second.version == client.version.number
 
 
@@ -88,7 +87,7 @@ def test_a_running_answer_shows_its_checkpoints():
     store([(asked.run_id, recorder.unsaved())])
     (turn,) = read_conversation(asked.conversation).turns
     (run,) = turn.runs
-    assert (run.outcome, run.answer, run.ms) == (Outcome.RUNNING, "Hello", None)
+    assert (run.row.outcome, run.answer, run.row.ms) == (Outcome.RUNNING, "Hello", None)
     assert [(event.type, event.text_offset, event.at_ms) for event in run.events] == [
         ("status", 5, 70)
     ]
@@ -120,7 +119,7 @@ def test_a_failed_run_shows_its_error():
     failed = ending(Outcome.FAILED, error="Busy.", error_code="ProviderBusy")
     asked = Client().ask("Hi").answer("Busy.", ended=failed)
     (turn,) = read_conversation(asked.conversation).turns
-    assert (turn.state, turn.runs[0].error, turn.runs[0].error_code) == (
+    assert (turn.state, turn.runs[0].row.error, turn.runs[0].row.error_code) == (
         "failed",
         "Busy.",
         "ProviderBusy",

@@ -1,0 +1,176 @@
+"""Conversations as turns in the order of the tree, each with its runs."""
+
+from collections.abc import Collection, Iterator, Mapping
+from uuid import UUID
+
+from copilot_admin.models import Conversation, Node, NodeKind, NodeRole, Run
+from copilot_admin.transcripts.queries.rows import WHOLE, Extent, StoredRows, read_rows
+from copilot_admin.transcripts.queries.tree import Tree, TurnPlace, read_tree, state_of
+from copilot_admin.transcripts.queries.views import (
+    CallView,
+    ConversationView,
+    EventView,
+    MessageView,
+    RunView,
+    TurnView,
+)
+from copilot_admin.transcripts.store.requests import COLUMNS, load_request
+from protocol.json import Json
+
+
+def read_conversation(conversation: Conversation) -> ConversationView:
+    """Read a whole conversation; the number of queries doesn't grow with its length."""
+    tree = read_tree(conversation)
+    rows = read_rows(conversation, tree)
+    turns = tuple(_turn_view(place, rows) for place in tree.places)
+    before = {message.node_id for turn in turns for message in turn.history}
+    rest = [
+        node
+        for node in rows.nodes.values()
+        if node.from_history and node.pk not in tree.asked and node.pk not in before
+    ]
+    return ConversationView(
+        id=conversation.pk,
+        turns=turns,
+        history=tuple(_message_view(node, rows) for node in rest),
+    )
+
+
+def read_turns(
+    conversation: Conversation, tree: Tree, turns: Collection[int], *, extent: Extent = WHOLE
+) -> Mapping[int, TurnView]:
+    """Read some turns of a conversation by id; the content of the others costs nothing.
+
+    Raises:
+        KeyError: A part of the conversation was deleted since the tree was read.
+    """
+    rows = read_rows(conversation, tree, turns=turns, extent=extent)
+    return {
+        place.turn.pk: _turn_view(place, rows) for place in tree.places if place.turn.pk in turns
+    }
+
+
+def read_messages(
+    conversation: Conversation, tree: Tree, nodes: Collection[int]
+) -> tuple[MessageView, ...]:
+    """Read single messages of a conversation, in the order stored."""
+    if not nodes:
+        return ()
+    rows = read_rows(conversation, tree, turns=(), nodes=nodes)
+    return tuple(_message_view(node, rows) for node in rows.nodes.values())
+
+
+def read_request(run_id: UUID) -> Json:
+    """Return the request of a run without its messages and secrets; None if it isn't stored."""
+    keys = Run.objects.filter(pk=run_id).values_list(*COLUMNS).first()
+    return load_request(*keys) if keys else None
+
+
+def _turn_view(place: TurnPlace, rows: StoredRows) -> TurnView:
+    turn = place.turn
+    question = rows.nodes.get(turn.human_node_id) if turn.human_node_id is not None else None
+    return TurnView(
+        id=turn.pk,
+        history=tuple(_message_view(rows.nodes[one], rows) for one in place.history),
+        question=_message_view(question, rows) if question else None,
+        state=state_of(turn),
+        parent_id=place.parent_id,
+        level=place.level,
+        branch=place.branch,
+        branches=place.branches,
+        started_at=turn.started_at,
+        ttft_ms=turn.ttft_ms,
+        ms=turn.ms,
+        tokens=turn.tokens,
+        cost=turn.cost,
+        n_unpriced=turn.n_unpriced,
+        cost_is_estimated=turn.cost_is_estimated,
+        runs=tuple(_run_view(run, rows) for run in rows.runs[turn.pk]),
+        feedback=rows.feedback[turn.pk],
+    )
+
+
+def _message_view(node: Node, rows: StoredRows) -> MessageView:
+    is_text = node.kind == NodeKind.TEXT
+    return MessageView(
+        node_id=node.pk,
+        role=node.role,
+        kind=node.kind,
+        text=node.text if is_text else "",
+        data=None if is_text else rows.data(node),
+        agent=node.agent,
+        from_history=node.from_history,
+        echo_differs=node.echo_differs,
+        created_at=node.created_at,
+    )
+
+
+def _run_view(run: Run, rows: StoredRows) -> RunView:
+    answer, call = _find_output(run, rows)
+    running = rows.running.get(run.pk)
+    text = run.answer_text or (answer.text if answer else "")
+    return RunView(
+        row=run,
+        received=tuple(_message_view(node, rows) for node in [*_results_above(run, rows)][::-1]),
+        answer=running.text if running else text,
+        echo_differs=bool(answer and answer.echo_differs),
+        events=_events(run, rows),
+        unread_events=rows.unread_events.get(run.pk, 0),
+        call=_call_view(call, rows) if call else None,
+    )
+
+
+def _find_output(run: Run, rows: StoredRows) -> tuple[Node | None, Node | None]:
+    last = rows.nodes.get(run.output_node_id) if run.output_node_id is not None else None
+    if last is None or last.kind == NodeKind.TEXT:
+        return last, None
+    before = rows.parent(last)
+    is_own = before is not None and before.pk != run.input_leaf_id
+    return (before if is_own else None), last
+
+
+def _results_above(run: Run, rows: StoredRows) -> Iterator[Node]:
+    node = rows.nodes.get(run.input_leaf_id) if run.input_leaf_id is not None else None
+    while node is not None and node.role == NodeRole.TOOL:
+        yield node
+        node = rows.parent(node)
+
+
+def _call_view(node: Node, rows: StoredRows) -> CallView:
+    data = rows.data(node) or {}
+    arguments = data.get("input_arguments")
+    return CallView(
+        function=str(data.get("function", "")),
+        arguments=arguments if isinstance(arguments, dict) else None,
+        echo_differs=node.echo_differs,
+        results=tuple(
+            _message_view(child, rows)
+            for child in rows.children.get(node.pk, ())
+            if child.kind == NodeKind.RESULT
+        ),
+    )
+
+
+def _events(run: Run, rows: StoredRows) -> tuple[EventView, ...]:
+    record = rows.running.get(run.pk)
+    if record is not None and record.entries:
+        return tuple(
+            EventView(
+                ord=order,
+                type=str(entry.type),
+                payload=entry.payload,
+                text_offset=entry.text_offset,
+                at_ms=entry.at_ms,
+            )
+            for order, entry in enumerate(record.entries)
+        )
+    return tuple(
+        EventView(
+            ord=event.ord,
+            type=event.type,
+            payload=rows.content(event.blob_id) if event.blob_id else event.payload,
+            text_offset=event.text_offset,
+            at_ms=event.at_ms,
+        )
+        for event in rows.events.get(run.pk, ())
+    )
