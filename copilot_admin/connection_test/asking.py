@@ -21,9 +21,7 @@ from aiohttp import (
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from copilot_admin.agent.fetching.connecting import BoundedConnector, TlsFault, tls_fault
-from copilot_admin.agent.fetching.names import OF_RECEIVERS
-from copilot_admin.agent.fetching.pieces import next_piece, told_when_it_breaks
+from copilot_admin.agent.fetching.tls_faults import TlsFault, tls_fault
 from copilot_admin.connection_test.values import Answer, Unreached
 
 MOST_BYTES = 4 * 1024 * 1024  # an answer to one question, or a document of some hundred copilots
@@ -130,9 +128,7 @@ async def asking(base: str, *, is_own: bool) -> AsyncGenerator[ConnectionAsker, 
         base: The address.
         is_own: What `may_be_asked` says of it; if not, every request is refused.
     """
-    async with ClientSession(
-        connector=BoundedConnector(OF_RECEIVERS), cookie_jar=DummyCookieJar(), trust_env=False
-    ) as session:
+    async with ClientSession(cookie_jar=DummyCookieJar(), trust_env=False) as session:
         yield ConnectionAsker(base if is_own else "", session)
 
 
@@ -142,13 +138,12 @@ def is_within(address: str, base: str) -> bool:
 
 async def _answer(response: ClientResponse, began: float) -> Answer:
     body, first = bytearray(), None
-    with told_when_it_breaks(response):
-        while part := await next_piece(response):
-            first = first if first is not None else _ms_since(began)
-            body += part
-            if len(body) > MOST_BYTES:
-                text = _("Its answer is longer than %(size)d MB.")
-                raise Unreached(text % {"size": MOST_BYTES // 2**20})
+    async for part in response.content.iter_any():
+        first = first if first is not None else _ms_since(began)
+        body += part
+        if len(body) > MOST_BYTES:
+            text = _("Its answer is longer than %(size)d MB.")
+            raise Unreached(text % {"size": MOST_BYTES // 2**20})
     return Answer(
         status=response.status,
         headers=_headers(response),

@@ -118,11 +118,6 @@ def test_of_an_answer_without_end_the_head_is_read():
     assert result == DeliveryResult(is_delivered=True, status=200, answer="x" * 1000)
 
 
-def test_what_is_packed_stays_packed():
-    result = posted(answering(200, b"\x1f\x8b\x08\x00bomb", Content_Encoding="gzip"))[0]
-    assert (result.is_delivered, result.answer) == (True, "\x1f\ufffd\x08\x00bomb")
-
-
 @pytest.mark.parametrize(
     ("url", "sentence"),
     [

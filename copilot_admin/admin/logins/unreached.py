@@ -6,7 +6,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 import requests
 
-from copilot_admin.agent.fetching.connecting import tls_fault
+from copilot_admin.agent.fetching.tls_faults import tls_fault
 
 SILENT = gettext_lazy("Your firm's log-in does not answer. Try again in a minute.")
 _CERTIFICATE = gettext_lazy(

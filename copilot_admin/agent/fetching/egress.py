@@ -1,27 +1,30 @@
-"""The one way out for files: fetches an address that a request named, and nothing that is private.
+"""The egress client of files, links and webhooks: nothing private is reached, whatever a name says.
 
-Whoever sends a question chooses the address, so every address that is connected to is looked at,
-also after a redirect and whatever a name server says: no private, local or metadata network unless
-the operator has allowed it.
+Whoever sends a question chooses the URL, so every address that is connected to is checked, also
+after a redirect: no private, local or metadata network unless the operator has allowed it.
 """
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, suppress
-from io import BytesIO
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from functools import partial
 from ipaddress import IPv4Network, IPv6Network, ip_network
 import socket
-from typing import TypeAlias
-import zlib
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 from aiohttp import (
     AddrInfoType,
     ClientError,
+    ClientPayloadError,
     ClientResponse,
     ClientSession,
     ClientTimeout,
     DummyCookieJar,
+    TCPConnector,
 )
+from aiohttp.abc import AbstractResolver, ResolveResult
 
 from copilot_admin.agent.fetching.addresses import (
     LONGEST_ADDRESS,
@@ -31,35 +34,29 @@ from copilot_admin.agent.fetching.addresses import (
     led_to,
     parts_of,
 )
-from copilot_admin.agent.fetching.connecting import BoundedConnector, tls_fault
-from copilot_admin.agent.fetching.names import OF_LINKS
-from copilot_admin.agent.fetching.packing import MOST_BYTES, is_strange, layers_of, unpacked
-from copilot_admin.agent.fetching.pieces import chunks_of
-from copilot_admin.agent.fetching.room import FetchRoom, Held, NoRoom
+from copilot_admin.agent.fetching.proxies import find_proxy
+from copilot_admin.agent.fetching.tls_faults import tls_fault
 from copilot_admin.errors import CopilotError, iter_causes
 
-SECONDS = 30.0
-# Of all files that are fetched and not yet read: three of the largest, or seven of 20 MB.
-MOST_IN_MEMORY = 150 * 1024 * 1024
-ROOM_SECONDS = 10.0
+MAX_BYTES = 50 * 1024 * 1024  # of one file
+DEFAULT_TIMEOUT_SECONDS = 30.0
+MAX_CONCURRENT = 6  # files in memory at a time, in one event loop
+MAX_WAIT_SECONDS = 10.0
+MAX_REDIRECTS = 3
 BUSY = "The server is fetching as many files as it can. Ask again in a minute."
 _PRIVATE = "The link leads into a private network, from which nothing is fetched."
 _NOWHERE = "The link leads nowhere."
 _UNREACHED = "The server behind the link could not be reached."
-MOST_REDIRECTS = 3
+_BROKE = "The file did not arrive whole."
 _MOVED = (301, 302, 303, 307, 308)
 _EXPIRED = (401, 403, 404, 410)
-# Room that a file is given for what it says of its size; one that says so and sends little holds it.
-_MOST_AHEAD = 20 * 1024 * 1024
-_STEP = 1024 * 1024  # bytes, by which it takes more after that
-# Of a body in pieces of its server's (chunked) so many may be smaller than that on the average: each
-# costs 2 us, and eight links to files in pieces of a byte kept everybody waiting for 1.5 s.
-_MOST_PIECES = 5000
-_LEAST_PIECE = 64  # bytes
 _Network: TypeAlias = IPv4Network | IPv6Network
-# Gets the bytes behind an address; they are counted until the end of the block.
+# Gets the bytes behind a URL; they are counted until the end of the block.
 Fetch: TypeAlias = Callable[[str], AbstractAsyncContextManager[bytes]]
-ROOM = FetchRoom(MOST_IN_MEMORY, seconds=ROOM_SECONDS)
+_slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+# A name whose servers are silent takes up to half a minute. In the threads of the event loop, links to
+# such names would hold up the lookups of model servers.
+_LOOKUPS = ThreadPoolExecutor(16, thread_name_prefix="link-lookup")
 
 
 class FetchFailed(CopilotError):
@@ -75,61 +72,106 @@ class FetchFailed(CopilotError):
 
 
 class PrivateAddress(OSError):
-    """An address belongs to a network that is not fetched from."""
+    """An address belongs to a network that is not reached."""
 
 
 class Egress:
-    """Fetches files for one server."""
+    """Sends requests to URLs that others named, and fetches files."""
 
     def __init__(
         self,
         allowed: Sequence[str] = (),
         *,
-        seconds: float | None = None,
-        most_bytes: int | None = None,
-        room: FetchRoom = ROOM,
+        seconds: float = DEFAULT_TIMEOUT_SECONDS,
+        most_bytes: int = MAX_BYTES,
         keeps_https: bool = False,
     ) -> None:
-        """Prepares fetching.
+        """Prepare fetching.
 
         Args:
-            allowed: Hosts, addresses or networks from which files may be fetched although they
-                are private; link-local and metadata addresses never are.
-            seconds: For one file; None: `SECONDS`.
-            most_bytes: Of one file; None: `MOST_BYTES`.
-            room: What all files share that are in memory at the same time.
+            allowed: Hosts, addresses or networks that may be reached although they are private;
+                link-local and metadata addresses never are.
+            seconds: For one file.
+            most_bytes: Of one file.
             keeps_https: Whether a redirect from https to http is refused: anybody between could
                 change what comes.
         """
         self._keeps_https = keeps_https
-        self._room = room
-        self._seconds = SECONDS if seconds is None else seconds
-        self._most_bytes = MOST_BYTES if most_bytes is None else most_bytes
+        self._seconds = seconds
+        self._most_bytes = most_bytes
         self._hosts = frozenset(one.lower() for one in allowed)
         self._networks = tuple(_networks(allowed))
 
     @asynccontextmanager
     async def fetch(self, url: str) -> AsyncGenerator[bytes, None]:
-        """The bytes behind an address, for as long as the block lasts.
+        """Get the bytes behind a URL; others may wait until the block ends.
 
         Raises:
-            FetchFailed: They cannot be had.
+            FetchFailed: They can't be had.
         """
-        with self._room.held() as held:
-            yield await self._fetched(url, held)
+        loop = asyncio.get_running_loop()
+        slots = _slots.setdefault(loop, asyncio.Semaphore(MAX_CONCURRENT))
+        try:
+            async with asyncio.timeout(MAX_WAIT_SECONDS):
+                await slots.acquire()
+        except TimeoutError:
+            raise FetchFailed(BUSY) from None
+        try:
+            yield await self._fetched(url)
+        finally:
+            slots.release()
 
-    async def _fetched(self, url: str, held: Held) -> bytes:
+    @asynccontextmanager
+    async def request(
+        self, method: str, url: str, *, seconds: float, **options: Any
+    ) -> AsyncGenerator[ClientResponse, None]:
+        """Send one request, through the environment's proxy if there is one; follow no redirect.
+
+        Raises:
+            PrivateAddress: The URL leads into a network that is not reached.
+            ClientError: It failed.
+            ValueError: It is no URL.
+        """
+        host = _host_of(url)
+        if host is None:
+            raise ValueError(url)
+        proxy = find_proxy(url)
+        if proxy:
+            await self._check_target(url, host)
+        connector = TCPConnector(
+            resolver=LinkResolver(),
+            socket_factory=None if proxy else self._sockets(host),
+        )
+        async with (
+            ClientSession(connector=connector, cookie_jar=DummyCookieJar()) as session,
+            session.request(
+                method,
+                url,
+                allow_redirects=False,
+                proxy=proxy,
+                timeout=ClientTimeout(total=seconds),
+                **options,
+            ) as response,
+        ):
+            yield response
+
+    def refuses(self, url: str) -> bool:
+        """Return whether the host of a URL may not be reached, as far as its spelling tells."""
+        host = _host_of(url) or ""
+        text = "127.0.0.1" if _is_this_machine(host) else host
+        is_literal = address_of(text) is not None
+        return is_literal and not self._may_reach(text, trusted=host.lower() in self._hosts)
+
+    async def _fetched(self, url: str) -> bytes:
         try:
             async with asyncio.timeout(self._seconds):
-                for _ in range(MOST_REDIRECTS + 1):
-                    found = await self._hop(url, held)
+                for _ in range(MAX_REDIRECTS + 1):
+                    found = await self._hop(url)
                     if isinstance(found, bytes):
                         return found
                     url = self._redirected(url, led_to(url, found))
         except TimeoutError:
             raise FetchFailed(f"It did not arrive within {self._seconds:.0f} seconds.") from None
-        except NoRoom:
-            raise FetchFailed(BUSY) from None
         except (ClientError, OSError, ValueError) as error:
             raise _failed(error, url) from error
         raise FetchFailed(_NOWHERE)
@@ -139,55 +181,38 @@ class Egress:
             raise FetchFailed("The link leads away from https.")
         return to
 
-    async def _hop(self, url: str, held: Held) -> bytes | str:
+    async def _hop(self, url: str) -> bytes | str:
+        """Return the body, or where the URL leads to."""
         if len(url) > LONGEST_ADDRESS:
             raise FetchFailed(f"The link has more than {LONGEST_ADDRESS:,} characters.")
-        host = _host_of(url)
-        if host is None:
+        if _host_of(url) is None:
             raise FetchFailed("The link is no http or https address.")
-        connector = BoundedConnector(OF_LINKS, socket_factory=self.sockets(host))
-        jar = DummyCookieJar()
-        async with ClientSession(
-            connector=connector, cookie_jar=jar, trust_env=False, auto_decompress=False
-        ) as session:
-            limits = ClientTimeout(total=self._seconds)
-            async with session.get(url, allow_redirects=False, timeout=limits) as response:
-                if response.status in _MOVED and "Location" in response.headers:
-                    return response.headers["Location"]
-                _check_status(response.status)
-                return await self._body(response, held)
-
-    async def _body(self, response: ClientResponse, held: Held) -> bytes:
-        declared = response.content_length or 0  # of what is packed, it is less than comes out
-        self._check_size(declared)
-        await held.grow(min(declared, _MOST_AHEAD))
-        body = BytesIO()  # hands its bytes out without another copy
-        async with aclosing(_parts(response)) as parts:
-            async for part in parts:
-                size = body.tell() + len(part)
-                self._check_size(size)
-                if size > held.size:
-                    await held.grow(min(size + _STEP, self._most_bytes))
-                body.write(part)
-        held.shrink(body.tell())
-        return body.getvalue()
+        async with self.request("GET", url, seconds=self._seconds) as response:
+            if response.status in _MOVED and "Location" in response.headers:
+                return response.headers["Location"]
+            _check_status(response.status)
+            self._check_size(response.content_length or 0)
+            body = bytearray()
+            async for part in response.content.iter_any():
+                body += part
+                self._check_size(len(body))
+            return bytes(body)
 
     def _check_size(self, size: int) -> None:
         if size > self._most_bytes:
             raise FetchFailed(f"It is larger than {self._most_bytes // 2**20} MB.")
 
-    def refuses(self, url: str) -> bool:
-        """Whether the host of an address may not be reached, as far as is known before it is asked.
+    async def _check_target(self, url: str, host: str) -> None:
+        """Check the target of a proxied request; a name that only the proxy knows is left to it."""
+        if self.refuses(url):
+            raise PrivateAddress(host)
+        with suppress(socket.gaierror):
+            for found in await LinkResolver().resolve(host):
+                if not self._may_reach(found["host"], trusted=host.lower() in self._hosts):
+                    raise PrivateAddress(found["host"])
 
-        Where a name leads is looked at when it is connected to.
-        """
-        host = _host_of(url) or ""
-        text = "127.0.0.1" if _is_this_machine(host) else host
-        is_literal = address_of(text) is not None
-        return is_literal and not self._may_reach(text, trusted=host.lower() in self._hosts)
-
-    def sockets(self, host: str) -> Callable[[AddrInfoType], socket.socket]:
-        """Makes the sockets of a request, looking at the very addresses that are connected to."""
+    def _sockets(self, host: str) -> Callable[[AddrInfoType], socket.socket]:
+        """Make the sockets of a request, checking the very addresses that are connected to."""
         trusted = host.lower() in self._hosts
 
         def permitted(address: AddrInfoType) -> socket.socket:
@@ -210,24 +235,40 @@ class Egress:
         return is_public(text) or trusted or allowed
 
 
-async def _parts(response: ClientResponse) -> AsyncGenerator[bytes, None]:
-    encoding = response.headers.get("Content-Encoding", "")
-    if is_strange(encoding):
-        raise FetchFailed("It is packed in a way that nobody asked for.")
-    layers = layers_of(encoding)
-    number = size = 0
-    async with aclosing(chunks_of(response)) as chunks:
-        async for chunk in chunks:
-            number, size = number + 1, size + len(chunk)
-            if number > _MOST_PIECES and size < number * _LEAST_PIECE:
-                raise FetchFailed("It comes in thousands of pieces of a few bytes each.")
-            try:
-                for part in unpacked(chunk, layers):
-                    yield part
-                    if layers:
-                        await asyncio.sleep(0)
-            except zlib.error as error:
-                raise FetchFailed("It is not packed as its server says.") from error
+class LinkResolver(AbstractResolver):
+    """Looks up the names of links in threads of their own."""
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        """Return the addresses of a name.
+
+        Raises:
+            OSError: It has none.
+        """
+        look_up = partial(
+            socket.getaddrinfo,
+            host,
+            port,
+            family,
+            socket.SOCK_STREAM,
+            flags=socket.AI_ADDRCONFIG,
+        )
+        found = await asyncio.get_running_loop().run_in_executor(_LOOKUPS, look_up)
+        return [
+            ResolveResult(
+                hostname=host,
+                host=str(where[0]),
+                port=int(where[1]),
+                family=kind,
+                proto=protocol,
+                flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
+            )
+            for kind, _, protocol, _, where in found
+        ]
+
+    async def close(self) -> None:
+        """Do nothing: the threads are shared."""
 
 
 def _check_status(status: int) -> None:
@@ -262,16 +303,18 @@ def is_private(error: BaseException) -> bool:
 
 
 def _failed(error: BaseException, url: str) -> FetchFailed:
-    """What is said of a connection that failed.
+    """Return what is said of a connection that failed.
 
     Whether a name leads into a private network tells a stranger which names the network has; of an
-    address in numbers he knows it. Of a certificate he only learns where he may reach the server.
+    address in numbers they know it.
     """
     if fault := tls_fault(error):
         said = fault.said("the server behind the link")
         return FetchFailed(said, detail=f"{said} {fault.advice()}")
     if isinstance(error, ValueError):
         return FetchFailed(_NOWHERE)
+    if isinstance(error, ClientPayloadError):
+        return FetchFailed(_BROKE)
     if not is_private(error):
         return FetchFailed(_UNREACHED)
     host = _host_of(url) or ""

@@ -3,14 +3,11 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
-from aiohttp import ClientError, ClientResponse, ClientSession, DummyCookieJar
+from aiohttp import ClientError
 
-from copilot_admin.agent.fetching.connecting import BoundedConnector, tls_fault
 from copilot_admin.agent.fetching.egress import Egress, is_private
-from copilot_admin.agent.fetching.names import OF_RECEIVERS
-from copilot_admin.agent.fetching.pieces import next_piece, told_when_it_breaks
+from copilot_admin.agent.fetching.tls_faults import tls_fault
 from copilot_admin.errors import CopilotError
 
 SECONDS = 10.0  # for all of it; a receiver puts what takes longer off until it has answered
@@ -82,28 +79,11 @@ def _failed(error: Exception) -> PostFailed:
 
 
 async def _post(url: str, body: bytes, headers: Mapping[str, str], egress: Egress) -> Posted:
-    host = urlsplit(url).hostname
-    if host is None:
-        raise ValueError(url)
-    connector = BoundedConnector(OF_RECEIVERS, socket_factory=egress.sockets(host))
-    # What is packed could be more than the head that is wanted: it stays packed.
-    async with (
-        ClientSession(
-            connector=connector,
-            cookie_jar=DummyCookieJar(),
-            trust_env=False,
-            auto_decompress=False,
-        ) as session,
-        session.post(url, data=body, headers=headers, allow_redirects=False) as response,
-    ):
-        head = await _head(response)
+    async with egress.request("POST", url, seconds=SECONDS, data=body, headers=headers) as response:
+        head = b""
+        async for part in response.content.iter_any():
+            head += part
+            if len(head) >= HEAD_BYTES:
+                break
         response.close()  # whatever else it would send
-        return Posted(response.status, head.decode("utf-8", "replace"))
-
-
-async def _head(response: ClientResponse) -> bytes:
-    head = b""
-    with told_when_it_breaks(response):
-        while len(head) < HEAD_BYTES and (part := await next_piece(response)):
-            head += part[: HEAD_BYTES - len(head)]
-    return head
+        return Posted(response.status, head[:HEAD_BYTES].decode("utf-8", "replace"))

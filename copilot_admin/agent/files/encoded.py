@@ -7,7 +7,7 @@ import re
 
 from copilot_admin.agent.documents.formats import UnreadableFile
 from copilot_admin.agent.documents.text_encodings import looks_like_text
-from copilot_admin.agent.fetching.packing import MOST_BYTES
+from copilot_admin.agent.fetching.egress import MAX_BYTES
 
 SHORTEST = 24  # characters; a shorter word may look like base64 by chance
 SHORTEST_LINE = 60  # characters of base64 in lines: 64 or 76 are usual
@@ -25,8 +25,8 @@ def check_size(content: str) -> None:
     Raises:
         UnreadableFile: It is larger than a file may be, or no base64.
     """
-    if len(content) > MOST_BYTES * 4 // 3:
-        raise UnreadableFile(f"It is larger than {MOST_BYTES // 2**20} MB.")
+    if len(content) > MAX_BYTES * 4 // 3:
+        raise UnreadableFile(f"It is larger than {MAX_BYTES // 2**20} MB.")
     if not content.isascii():
         raise UnreadableFile("Its content is no base64.")
 

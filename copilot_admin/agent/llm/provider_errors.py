@@ -10,7 +10,7 @@ from aiohttp import ClientResponseError, InvalidURL
 import openai
 
 from copilot_admin.agent.fetching.addresses import ForbiddenAddress
-from copilot_admin.agent.fetching.connecting import tls_fault
+from copilot_admin.agent.fetching.tls_faults import tls_fault
 from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.errors import (
     NotReady,

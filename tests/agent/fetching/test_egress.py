@@ -1,16 +1,14 @@
 """Files are fetched from the open network, and from nowhere that a caller should not reach."""
 
 import asyncio
-from contextlib import asynccontextmanager
 import gzip
+import socket
 
 import pytest
 
 from copilot_admin.agent.fetching import egress
 from copilot_admin.agent.fetching.addresses import LONGEST_ADDRESS, parts_of
 from copilot_admin.agent.fetching.egress import BUSY, Egress, FetchFailed
-from copilot_admin.agent.fetching.packing import MOST_AT_ONCE
-from copilot_admin.agent.fetching.room import FetchRoom
 from tests import tls
 from tests.agent.providers.upstream import serving
 
@@ -106,13 +104,13 @@ def resolved_to(monkeypatch, *found):
 
     async def resolved(self, host, port=0, family=0):
         if not found:
-            raise OSError("no such name")
+            raise socket.gaierror("no such name")
         return [
             {"hostname": host, "host": one, "port": port, "family": 2, "proto": 6, "flags": 0}
             for one in found
         ]
 
-    monkeypatch.setattr("copilot_admin.agent.fetching.names.Names.resolve", resolved)
+    monkeypatch.setattr("copilot_admin.agent.fetching.egress.LinkResolver.resolve", resolved)
 
 
 @pytest.mark.parametrize("found", [("10.0.0.7",), ("169.254.169.254",), ()])
@@ -171,7 +169,7 @@ def test_a_redirect_into_a_private_network_is_not_followed():
 def test_a_redirect_from_https_to_http_can_be_refused(monkeypatch, to):
     hops = []
 
-    async def hop(self, url, held):
+    async def hop(self, url):
         hops.append(url)
         return b"keys" if url == to else to
 
@@ -242,19 +240,13 @@ def test_a_server_that_speaks_no_tls_is_told():
         asyncio.run(run())
 
 
-def test_too_much_and_too_slow_is_told(monkeypatch):
-    monkeypatch.setattr(egress, "MOST_BYTES", 3)
-    assert "It is larger than" in refused(answering(body=b"%PDF"))
-    monkeypatch.setattr(egress, "SECONDS", 0.05)
-
-    @asynccontextmanager
-    async def nothing():
-        yield
+def test_too_much_and_too_slow_is_told():
+    assert "It is larger than" in refused(answering(body=b"%PDF"), most_bytes=3)
 
     async def silent(request, reply):
         await reply.left.wait()
 
-    assert "did not arrive within" in refused(silent)
+    assert "did not arrive within" in refused(silent, seconds=0.05)
 
 
 def with_length(body, *, length=None, **headers):
@@ -270,114 +262,94 @@ def with_length(body, *, length=None, **headers):
     return handler
 
 
-class Watched(FetchRoom):
-    """Notes all that is taken of it."""
-
-    def __init__(self, size=2**30, seconds=0.001):
-        super().__init__(size, seconds=seconds)
-        self.taken = []
-
-    async def take(self, size, *, holds):
-        await super().take(size, holds=holds)
-        self.taken.append(size)
-
-    @property
-    def is_free(self):
-        return self._free == self._size
-
-
-BODY = bytes(3 * 2**20)
-PACKED = gzip.compress(BODY, mtime=0)
+def test_a_file_that_says_it_is_too_large_is_not_read():
+    assert refused(with_length(b"", length=51 * 2**20)) == "It is larger than 50 MB."
 
 
 @pytest.mark.parametrize(
-    ("handler", "most_bytes", "taken"),
+    ("encoding", "body", "found"),
     [
-        (with_length(BODY), None, [len(BODY)]),
-        (answering(body=b"%PDF"), None, [4 + 2**20]),
-        (answering(body=b"%PDF"), 10, [10]),
-        (answering(200, b""), None, []),
+        ("gzip", gzip.compress(b"%PDF", mtime=0), b"%PDF"),
+        ("gzip", b"%PDF", None),
+        ("deflate", b"\xff\xff\xff", None),
     ],
 )
-def test_a_file_takes_room_for_what_it_says_or_in_steps(handler, most_bytes, taken):
-    room = Watched()
-    fetched(handler, room=room, most_bytes=most_bytes)
-    assert (room.taken, room.is_free) == (taken, True)
-
-
-def test_what_is_packed_takes_room_for_what_comes_out():
-    room = Watched()
-    handler = with_length(PACKED, Content_Encoding="gzip")
-    assert fetched(handler, room=room) == BODY
-    assert sum(room.taken) >= len(BODY)
-    assert room.is_free
-    assert max(room.taken) <= egress._STEP + MOST_AT_ONCE, "a little is unpacked at a time"
-
-
-@pytest.mark.parametrize(
-    ("encoding", "body", "said"),
-    [
-        ("gzip", gzip.compress(b"%P", mtime=0) + gzip.compress(b"DF", mtime=0), b"%PDF"),
-        ("gzip", b"%PDF", b"%PDF"),
-        ("gzip, gzip", gzip.compress(gzip.compress(b"%PDF", mtime=0), mtime=0), b"%PDF"),
-        ("deflate", b"\xff\xff\xff", "It is not packed as its server says."),
-        ("br", b"%PDF", "It is packed in a way that nobody asked for."),
-        (", ".join(["gzip"] * 1200), b"%PDF", "It is packed in a way that nobody asked for."),
-    ],
-    ids=["one behind the other", "not packed", "twice", "broken", "brotli", "in many forms"],
-)
-def test_what_is_packed_is_unpacked_or_told(encoding, body, said):
+def test_what_is_compressed_is_decompressed_or_told(encoding, body, found):
     handler = with_length(body, Content_Encoding=encoding)
-    assert (fetched if isinstance(said, bytes) else refused)(handler) == said
+    if found is None:
+        assert refused(handler) == "The file did not arrive whole."
+    else:
+        assert fetched(handler) == found
 
 
-def test_room_is_held_for_as_long_as_the_bytes_are_needed():
+def test_a_little_that_decompresses_to_a_lot_is_ended():
+    bomb = gzip.compress(bytes(4 * 2**20), mtime=0)
+    handler = with_length(bomb, Content_Encoding="gzip")
+    assert refused(handler, most_bytes=2**20) == "It is larger than 1 MB."
+
+
+def test_a_file_that_breaks_off_is_told():
+    assert refused(with_length(b"%PDF", length=400)) == "The file did not arrive whole."
+
+
+def test_who_finds_no_slot_in_time_is_told(monkeypatch):
+    monkeypatch.setattr(egress, "MAX_CONCURRENT", 1)
+    monkeypatch.setattr(egress, "MAX_WAIT_SECONDS", 0.01)
+
     async def run():
-        room = Watched(size=10)
-        async with serving(with_length(b"%PDF")) as server:
-            egress = Egress(["127.0.0.1"], room=room)
-            async with egress.fetch(server.url):
-                free = room._free
-        return free, room.is_free
+        async with serving(answering()) as server:
+            client = Egress(["127.0.0.1"])
+            async with client.fetch(server.url):
+                with pytest.raises(FetchFailed) as failed:
+                    async with client.fetch(server.url):
+                        pass
+            async with client.fetch(server.url) as body:
+                return failed.value.public, body
 
-    assert asyncio.run(run()) == (6, True)
-
-
-@pytest.mark.parametrize("handler", [with_length(b"%PDF"), answering()])
-def test_a_server_that_has_no_room_says_so(handler):
-    room = Watched(size=3)
-    assert refused(handler, room=room) == BUSY
-    assert room.is_free
+    assert asyncio.run(run()) == (BUSY, b"%PDF")
 
 
-def test_a_file_that_says_it_is_too_large_is_not_begun():
-    room = Watched()
-    assert refused(with_length(b"", length=51 * 2**20), room=room) == "It is larger than 50 MB."
-    assert room.taken == []
+def through_proxy(url, monkeypatch, *, allowed=()):
+    """What comes through a proxy of the environment, and the paths that it was asked for."""
+
+    async def run():
+        async with serving(answering()) as proxy:
+            monkeypatch.setenv("HTTP_PROXY", proxy.url)
+            monkeypatch.setenv("NO_PROXY", "")
+            try:
+                body = await body_of(url, allowed=allowed)
+            except FetchFailed as error:
+                body = error.detail
+            return body, [request.path for request in proxy.requests]
+
+    return asyncio.run(run())
 
 
-def test_a_file_that_says_more_than_it_sends_holds_no_more_than_others():
-    room = Watched()
-    refused(with_length(b"%PDF", length=50 * 2**20), room=room)
-    assert (room.taken, room.is_free) == ([20 * 2**20], True)
+@pytest.mark.parametrize("found", [("93.184.216.34",), ()], ids=["public", "only the proxy knows"])
+def test_links_go_through_the_proxy_of_the_environment(found, monkeypatch):
+    resolved_to(monkeypatch, *found)
+    url = "http://files.example/a.pdf"
+    assert through_proxy(url, monkeypatch) == (b"%PDF", [url])
 
 
-def in_pieces(*sizes):
-    """Answers in pieces of these numbers of bytes."""
+@pytest.mark.parametrize(
+    ("url", "found"),
+    [
+        ("http://wiki.intra.example/", ("10.0.0.7",)),
+        ("http://rebound.example/", ("93.184.216.34", "169.254.169.254")),
+        ("http://10.0.0.7/", ()),
+        ("http://169.254.169.254/", ()),
+    ],
+)
+def test_a_private_address_is_refused_before_the_proxy_is_asked(url, found, monkeypatch):
+    resolved_to(monkeypatch, *found)
+    body, asked = through_proxy(url, monkeypatch)
+    assert "private network" in body
+    assert asked == []
 
-    async def handler(request, reply):
-        lines = ("HTTP/1.1 200 X", "Transfer-Encoding: chunked")
-        pieces = b"".join(b"%x\r\n%b\r\n" % (size, b"A" * size) for size in sizes)
-        await reply.raw("\r\n".join((*lines, "", "")).encode() + pieces + b"0\r\n\r\n")
 
-    return handler
-
-
-def test_a_file_in_thousands_of_tiny_pieces_is_not_read_to_its_end():
-    """Each piece costs the server more than it holds."""
-    most, least = egress._MOST_PIECES, egress._LEAST_PIECE
-    told = "It comes in thousands of pieces of a few bytes each."
-    assert refused(in_pieces(*[1] * (most + 1))) == told
-    assert refused(in_pieces(*[least] * most, least - 1)) == told
-    assert len(fetched(in_pieces(*[1] * most))) == most
-    assert len(fetched(in_pieces(*[2 * least] * (most + 100)))) == 2 * least * (most + 100)
+def test_an_allowed_private_address_is_asked_through_the_proxy(monkeypatch):
+    resolved_to(monkeypatch, "10.0.0.7")
+    url = "http://wiki.intra.example/a.pdf"
+    allowed = ("wiki.intra.example",)
+    assert through_proxy(url, monkeypatch, allowed=allowed) == (b"%PDF", [url])

@@ -6,7 +6,7 @@ from ssl import SSLCertVerificationError
 from aiohttp import ClientConnectorSSLError
 import pytest
 
-from copilot_admin.agent.fetching.connecting import TlsFault, tls_fault
+from copilot_admin.agent.fetching.tls_faults import TlsFault, tls_fault
 from tests import tls
 
 

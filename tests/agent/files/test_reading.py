@@ -213,7 +213,7 @@ def test_too_many_and_too_large_files_are_told(monkeypatch):
     assert problems == (
         "The file 'report.pdf' could not be read. 1 other files were read already.",
     )
-    monkeypatch.setattr(encoded, "MOST_BYTES", 10)
+    monkeypatch.setattr(encoded, "MAX_BYTES", 10)
     _, problems = read(item())
     assert "It is larger than" in problems[0]
 

@@ -1,0 +1,73 @@
+"""Errors of TLS: what is wrong with a certificate, and what to do."""
+
+from enum import Enum
+from ssl import SSLCertVerificationError
+from types import MappingProxyType
+
+from aiohttp import ClientConnectorSSLError
+
+from copilot_admin.errors import iter_causes
+
+ISSUERS = "SSL_CERT_FILE"  # the variable that names further issuers to OpenSSL
+
+
+class TlsFault(Enum):
+    """What is wrong, and what whoever runs one of the two machines has to do."""
+
+    EXPIRED = ("The certificate of {} has expired.", "have it renewed")
+    TOO_EARLY = (
+        "The certificate of {} is not valid yet.",
+        "have the clocks of both machines set",
+    )
+    OTHER_HOST = (
+        "The certificate of {} is for another host.",
+        "name the server as its certificate does, or have one issued for this name",
+    )
+    UNKNOWN_ISSUER = (
+        "The certificate of {} is signed by nobody whom this server trusts.",
+        "have it sent with its whole chain, or name its issuer to this server ({})",
+    )
+    OTHER = (
+        "The certificate of {} is not accepted.",
+        "have another one issued: `openssl s_client` says what is wrong with this one",
+    )
+    NO_TLS = (
+        "No encrypted connection could be made with {}.",
+        "check the address: whether it is one of https://, and the port",
+    )
+
+    def said(self, server: str) -> str:
+        """The sentence that says it of a server."""
+        return str(self.value[0]).format(server)
+
+    def mend(self, issuers: str = ISSUERS) -> str:
+        """What to do, as it stands behind "should".
+
+        Args:
+            issuers: The variable that names further issuers to the client.
+        """
+        return str(self.value[1]).format(issuers)
+
+    def advice(self, issuers: str = ISSUERS) -> str:
+        """The same as a sentence."""
+        text = self.mend(issuers)
+        return f"{text[0].upper()}{text[1:]}."
+
+
+_BY_VERDICT = MappingProxyType(
+    {9: TlsFault.TOO_EARLY, 10: TlsFault.EXPIRED}
+    | dict.fromkeys((2, 18, 19, 20, 21, 27), TlsFault.UNKNOWN_ISSUER)
+    | dict.fromkeys((62, 64), TlsFault.OTHER_HOST)
+)
+
+
+def tls_fault(error: BaseException) -> TlsFault | None:
+    """What is wrong with the encryption where a connection failed; None: something else is."""
+    found = None
+    for cause in iter_causes(error):
+        if isinstance(cause, SSLCertVerificationError):
+            # Only OpenSSL's own has a number; it leads to that of the HTTP client, which is one as well.
+            found = _BY_VERDICT.get(getattr(cause, "verify_code", 0), TlsFault.OTHER)
+        elif isinstance(cause, ClientConnectorSSLError):
+            found = TlsFault.NO_TLS
+    return found
