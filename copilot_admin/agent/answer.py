@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from copilot_admin.agent.beside import beside_if, is_large, is_long
-from copilot_admin.agent.client.call import data_call_event
-from copilot_admin.agent.client.memory import completed, waiting_calls, with_what_it_carries
-from copilot_admin.agent.client.widget_data import DataCall, DataPlan, plan_data
+from copilot_admin.agent.client.client_state import (
+    merge_carried_state,
+    restore_client_state,
+    waiting_calls,
+)
+from copilot_admin.agent.client.widget_data import DataCall, DataPlan, data_call_event, plan_data
 from copilot_admin.agent.client_functions.agent_tasks import agents_answered
 from copilot_admin.agent.components.system_inputs import system_inputs
 from copilot_admin.agent.fallback import ModelTargets
@@ -125,8 +128,8 @@ class _Begun:
 
 
 def _begun(engine_input: EngineInput, recollection: Recollection) -> _Begun:
-    engine_input = with_what_it_carries(engine_input, recollection)
-    query = completed(engine_input, recollection)
+    engine_input = restore_client_state(engine_input, recollection)
+    query = merge_carried_state(engine_input, recollection)
     waiting = waiting_calls(engine_input)
     begun = partial(_Begun, engine_input=engine_input, query=query, waiting=waiting)
     if agents_answered(query) and not waiting:

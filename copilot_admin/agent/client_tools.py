@@ -2,18 +2,17 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
-from copilot_admin.agent.client.call import client_call_event, data_call_event
-from copilot_admin.agent.client.call_budget import CallWords
-from copilot_admin.agent.client.call_size import check_arguments, check_count
-from copilot_admin.agent.client.data_wishes import (
-    TOOL,
-    DataWish,
-    data_call,
-    read_wishes,
-    tool_in,
+from copilot_admin.agent.client.client_state import client_call_event
+from copilot_admin.agent.client.limits import CallLimitMessages, check_count, check_size
+from copilot_admin.agent.client.widget_data import DataPlan, data_call_event
+from copilot_admin.agent.client.widgets import (
+    DATA_TOOL,
+    DataRequest,
+    WidgetLookup,
+    data_tool,
+    plan_data_call,
+    read_data_requests,
 )
-from copilot_admin.agent.client.widget_data import DataPlan
-from copilot_admin.agent.client.widget_offer import NamedWidgets
 from copilot_admin.agent.client_functions.base import ToolDefinition, ToolScope
 from copilot_admin.agent.client_functions.registry import (
     define_tools,
@@ -58,7 +57,7 @@ class ClientTools:
         self._mistakes = mistakes
         self._data_offered = bool(plan.offered)
         scope = ToolScope(spec=engine_input.spec, query=query, widgets=plan.offered)
-        taken = {TOOL.name, *taken}
+        taken = {DATA_TOOL.name, *taken}
         self._tools = define_tools(scope, taken=taken)
         self.names_in_history = names_in_history(query, tools=self._tools, taken=taken)
         self._answers: dict[str, str] = {}  # what the model is told of a call, by its id
@@ -67,9 +66,9 @@ class ClientTools:
     @property
     def schemas(self) -> tuple[ToolSchema, ...]:
         """What the model is offered."""
-        data_tool = (tool_in(self._query.generation),) if self._data_offered else ()
+        data = (data_tool(self._query.generation),) if self._data_offered else ()
         listed = (tool.schema for tool in self._tools.values() if not tool.unlisted)
-        return (*data_tool, *listed)
+        return (*data, *listed)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -99,7 +98,7 @@ class ClientTools:
             calls: Of the model, in one answer.
             exchanges: What server tools gave in this leg, which travels with the call.
         """
-        data_calls = [call for call in calls if self._data_offered and call.name == TOOL.name]
+        data_calls = [call for call in calls if self._data_offered and call.name == DATA_TOOL.name]
         event = self._data_call(data_calls, _others(calls, data_calls), exchanges)
         for call in calls:
             tool = self._tools.get(call.name)
@@ -140,7 +139,7 @@ class ClientTools:
         if not wishes:
             return None
         try:
-            wanted, later = data_call(wishes, plan=self._plan, query=self._query)
+            wanted, later = plan_data_call(wishes, plan=self._plan, query=self._query)
         except ToolMistake as mistake:
             self._answers |= dict.fromkeys(_ids(calls), self._mistakes.learn(mistake))
             return None
@@ -153,14 +152,14 @@ class ClientTools:
             extras=next((call.extras for call in calls if call.extras), None),
         )
 
-    def _wishes(self, calls: Sequence[ToolCall]) -> Sequence[DataWish]:
-        wishes: list[DataWish] = []
-        widgets = NamedWidgets(self._query)
+    def _wishes(self, calls: Sequence[ToolCall]) -> Sequence[DataRequest]:
+        wishes: list[DataRequest] = []
+        widgets = WidgetLookup(self._query)
         wrong: dict[str, str] = {}
         for call in calls:
             try:
                 check_for_client(call)
-                wishes += read_wishes(call, widgets=widgets)
+                wishes += read_data_requests(call, widgets=widgets)
                 check_count(len(wishes))
             except ToolMistake as mistake:
                 wrong[call.id] = self._mistakes.learn(mistake)
@@ -180,7 +179,7 @@ class ClientTools:
         try:
             check_for_client(call)
             arguments = tool.arguments(call)
-            check_arguments(call.name, arguments)
+            check_size(call.name, arguments)
         except ToolMistake as mistake:
             self._answers[call.id] = self._mistakes.learn(mistake)
             return None
@@ -198,8 +197,8 @@ class ClientTools:
 
     def _refusal_of(self, tool: ToolDefinition) -> str:
         function = function_named(tool.function)
-        words = function.words if function else CallWords()
-        return self._plan.budget.refusal(tool.function, words)
+        messages = function.limit_messages if function else CallLimitMessages()
+        return self._plan.budget.refusal(tool.function, messages)
 
     def _refuse(self, calls: Sequence[ToolCall], refusal: str) -> bool:
         if refusal:

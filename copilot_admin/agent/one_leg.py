@@ -10,8 +10,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from copilot_admin.agent.artifact_names import ArtifactNames, names_in
 from copilot_admin.agent.beside import beside_if, is_large, is_long
 from copilot_admin.agent.citations import cited_widgets, collected, web_citations
-from copilot_admin.agent.client.call_size import told_to_user
-from copilot_admin.agent.client.widget_data import DataPlan, data_was_read
+from copilot_admin.agent.client.widget_data import DataPlan, data_was_read, describe_left_over
 from copilot_admin.agent.client_functions.registry import function_named
 from copilot_admin.agent.client_tools import ClientTools
 from copilot_admin.agent.leg_words import LegWords
@@ -332,7 +331,7 @@ def _words(
     problems: Sequence[str],
     cuts: Sequence[str],
 ) -> LegWords:
-    left_over = (told_to_user(plan.left_over),) if plan.left_over else ()
+    left_over = (describe_left_over(plan.left_over),) if plan.left_over else ()
     return LegWords(
         engine_input.spec,
         query=query,

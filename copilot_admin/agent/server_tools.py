@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from uuid import UUID
 
 from copilot_admin.agent.beside import beside_if, is_long
-from copilot_admin.agent.client.data_wishes import TOOL
+from copilot_admin.agent.client.widgets import DATA_TOOL
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.components.events import ComponentEvents, reference_key
 from copilot_admin.agent.components.registry import registry
@@ -132,7 +132,7 @@ class ServerTools:
 
 def taken_names(spec: CopilotSpec) -> frozenset[str]:
     """The names of tools that no component of the copilot may have."""
-    return frozenset({TOOL.name, *spec.tools})
+    return frozenset({DATA_TOOL.name, *spec.tools})
 
 
 def title_of(name: str) -> str:

@@ -4,8 +4,12 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.agent.client.extra_state import unseal
-from copilot_admin.agent.client.memory import MOST_CARRIED, NOT_CARRIED, holders
+from copilot_admin.agent.client.client_state import (
+    MAX_CARRIED,
+    NOT_CARRIED,
+    audiences,
+    verify_memory,
+)
 from copilot_admin.agent.values.engine_input import EngineInput, Exchange, Output
 from copilot_admin.agent.values.model_call import Finish, ModelMessage, ModelRole, ToolCall
 from copilot_admin.agent.values.spec import ComponentUse, WidgetDataMode
@@ -45,10 +49,10 @@ def answered_once(*steps: Step) -> list[Output]:
 
 def exchanges_in(event: Output) -> tuple[Exchange, ...]:
     assert isinstance(event, FunctionCall)
-    holder = holders(make_engine_input(ScriptedProvider([]), query=make_query(HumanMessage("q"))))[
-        0
-    ]
-    memory = unseal(event.extra_state, signing_key=KEY, holder=holder, now=NOW)
+    holder = audiences(
+        make_engine_input(ScriptedProvider([]), query=make_query(HumanMessage("q")))
+    )[0]
+    memory = verify_memory(event.extra_state, signing_key=KEY, audience=holder, now=NOW)
     assert memory is not None
     return memory.exchanges
 
@@ -120,7 +124,7 @@ def test_a_table_that_stands_already_is_known_in_the_leg_after_the_call():
 
 
 def test_what_is_too_long_to_be_carried_is_named_and_can_be_called_again():
-    long = "x" * (MOST_CARRIED - 100)
+    long = "x" * (MAX_CARRIED - 100)
     script = (
         call("echo", query="first"),
         call("echo", query=long, call_id="call-2"),

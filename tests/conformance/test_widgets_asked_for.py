@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.agent.client import memory
+from copilot_admin.agent.client import client_state
 from copilot_admin.models import Copilot, Logging
 from protocol.models import Generation
 from tests.conformance.strangers import NEWS, PRICE, Stranger, content, import_template
@@ -85,7 +85,7 @@ def test_extra_widgets_beyond_the_limit_are_told_to_model_and_user(service_url, 
 
 
 def test_what_cannot_wait_for_the_next_leg_is_told_to_the_model(service_url, model, monkeypatch):
-    monkeypatch.setattr(memory, "MOST_WAITING", 20)
+    monkeypatch.setattr(client_state, "MAX_WAITING", 20)
     stranger = Stranger(
         "dashboard-explorer",
         Reply(calls=(wanting(NEWS["uuid"], PRICE["uuid"]),)),
@@ -96,7 +96,7 @@ def test_what_cannot_wait_for_the_next_leg_is_told_to_the_model(service_url, mod
     first, second = stranger.asks("Compare them.", functions=FETCH, **MIXED)
     assert made(first) == ("get_widget_data", ["company_news"])
     assert text_of(second) == "One."
-    assert memory.NOT_WAITING in model.told()
+    assert client_state.NOT_WAITING in model.told()
 
 
 def test_a_right_call_beside_a_wrong_one_is_not_lost(service_url, model):

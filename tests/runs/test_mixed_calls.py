@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.agent.client import memory
+from copilot_admin.agent.client import client_state
 from copilot_admin.models import Copilot, Logging, Outcome
 from tests.conformance.strangers import (
     NEWS,
@@ -150,7 +150,7 @@ def test_what_a_client_does_not_bring_back_is_in_the_journal(service_url, model)
 
 
 def test_too_much_to_carry_is_left_to_the_model(service_url, model, monkeypatch):
-    monkeypatch.setattr(memory, "MOST_WAITING", 20)
+    monkeypatch.setattr(client_state, "MAX_WAITING", 20)
     stranger = Stranger(
         "charts", Reply(calls=(FETCH, DRAW)), says("It rose."), service=service_url, model=model
     )
@@ -158,7 +158,7 @@ def test_too_much_to_carry_is_left_to_the_model(service_url, model, monkeypatch)
         "Draw it.", functions={"get_widget_data": content("[1]")}, **widgets(NEWS)
     )
     assert second == [("copilotMessageChunk", {"delta": "It rose."})]
-    assert memory.NOT_WAITING in model.told()
+    assert client_state.NOT_WAITING in model.told()
 
 
 def test_a_new_question_forgets_what_was_waiting(service_url, model):

@@ -1,18 +1,24 @@
-"""Widget data that was asked for, and how a turn continues with it."""
+"""Data of widgets: what is fetched, offered to the model or refused in a step."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 import json
 from typing import TypeAlias
 
-from copilot_admin.agent.client.call_budget import WIDGET_DATA_WORDS, CallBudget, call_budget
-from copilot_admin.agent.client.call_size import at_once
-from copilot_admin.agent.client.memory import memory_in
+from copilot_admin.agent.client.client_state import client_call_event, read_memory
+from copilot_admin.agent.client.limits import (
+    WIDGET_DATA_MESSAGES,
+    CallBudget,
+    call_budget,
+    fit_in_one_call,
+)
 from copilot_admin.agent.values.engine_input import EngineInput, Exchange, Recollection
+from copilot_admin.agent.values.model_call import CallExtras, ToolCall
 from copilot_admin.agent.values.records import FEATURE, is_uploaded
 from copilot_admin.agent.values.spec import CopilotSpec, WidgetDataMode
 from copilot_admin.agent.values.turn import data_results, fetched_in_turn, messages_of_turn
-from protocol.functions import GET_WIDGET_DATA, DataSource
+from protocol.events import FunctionCall
+from protocol.functions import GET_WIDGET_DATA, DataSource, get_widget_data_call
 from protocol.json import Json
 from protocol.models import AiMessage, Generation, HumanMessage, Query, ResultMessage, Widget
 
@@ -32,14 +38,14 @@ class DataCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataPlan:
-    """What to do about widget data in this leg.
+    """What to do about widget data in this step.
 
     Attributes:
-        fetch: To be asked of the client before the model is asked.
+        fetch: Fetched from the client before the model is asked.
         offered: Widgets that the model may ask for through `get_widget_data`.
-        budget: What is left of the calls that the question may make.
-        missing: Names of the widgets that should have been fetched and cannot be.
-        left_over: How many selected widgets were not asked for, since they are too many at once.
+        budget: Calls that the question may still make.
+        missing: Names of widgets that should have been fetched and can't be.
+        left_over: Number of selected widgets that weren't fetched because they are too many.
         had: Widgets and arguments whose data is already in this turn.
     """
 
@@ -52,12 +58,54 @@ class DataPlan:
 
     @property
     def refusal(self) -> str:
-        """Why no more data can be had in this turn; empty while it can."""
-        return self.budget.refusal(GET_WIDGET_DATA, WIDGET_DATA_WORDS)
+        """Return why no more data is fetched in this turn, or an empty text."""
+        return self.budget.refusal(GET_WIDGET_DATA, WIDGET_DATA_MESSAGES)
+
+
+def data_call_event(
+    call: DataCall,
+    *,
+    engine_input: EngineInput,
+    query: Query,
+    exchanges: Sequence[Exchange] = (),
+    waiting: Sequence[ToolCall] = (),
+    extras: CallExtras | None = None,
+) -> FunctionCall:
+    """Return the call that fetches data of widgets."""
+    named: list[Json] = [{"origin": one.origin, "widget_id": one.id} for one in call.sources]
+    return client_call_event(
+        call.function,
+        get_widget_data_call(call.sources),
+        remembered={"data_sources": named},
+        engine_input=engine_input,
+        query=query,
+        exchanges=exchanges,
+        waiting=waiting,
+        extras=extras,
+    )
+
+
+def describe_left_over(number: int) -> str:
+    """Tell the user about widgets that weren't fetched."""
+    return (
+        f"The data of {number:,} selected widgets was not fetched, since that would be too much at "
+        "once. Select fewer to have all of it."
+    )
+
+
+def describe_left_over_to_model(number: int) -> str:
+    """Tell the model about widgets that weren't fetched, if there are any."""
+    if not number:
+        return ""
+    return (
+        f"The data of {number:,} more selected widgets was not fetched, since that would be too much "
+        f"at once. If the answer needs it, ask for it with {GET_WIDGET_DATA}; else say that it is "
+        "missing."
+    )
 
 
 def plan_data(spec: CopilotSpec, *, query: Query, recollection: Recollection) -> DataPlan:
-    """Decides what of the offered widgets is fetched now, offered to the model, or refused."""
+    """Decide which widgets are fetched now and which the model may ask for."""
     budget = call_budget(spec, query=query, recollection=recollection)
     if spec.widget_data is WidgetDataMode.OFF:
         return DataPlan(budget=budget)
@@ -82,7 +130,7 @@ def plan_data(spec: CopilotSpec, *, query: Query, recollection: Recollection) ->
     plan = DataPlan(budget=budget, offered=offered, had=had, left_over=left_over)
     if plan.refusal or not wanted:
         return replace(plan, missing=tuple(map(name_of, wanted)))
-    sources = at_once(map(source_for, wanted))
+    sources = fit_in_one_call(map(source_for, wanted))
     if query.generation is Generation.ONE:
         sources = sources[:1]
     if not sources:  # each of them is too large
@@ -91,7 +139,7 @@ def plan_data(spec: CopilotSpec, *, query: Query, recollection: Recollection) ->
 
 
 def source_for(widget: Widget, *, params: Mapping[str, Json] | None = None) -> DataSource:
-    """The source that asks for a widget, with the dashboard's arguments unless others are given."""
+    """Return the source of a widget, with the dashboard's arguments unless others are given."""
     return DataSource(
         widget_uuid=widget.uuid,
         origin=widget.origin,
@@ -101,15 +149,15 @@ def source_for(widget: Widget, *, params: Mapping[str, Json] | None = None) -> D
 
 
 def name_of(widget: Widget) -> str:
-    """What people call the widget."""
+    """Return the name of a widget for people."""
     return widget.name or widget.widget_id or widget.ref
 
 
 def _to_fetch(spec: CopilotSpec, query: Query, missing: Sequence[Widget]) -> list[Widget]:
-    """The selected widgets that are fetched before the model is asked.
+    """Return the selected widgets that are fetched before the model is asked.
 
-    Generation 1 asks for one widget a leg, so it goes on in the legs after the first; the others
-    ask for all of them at once, or as many as may be, at the human message and never again.
+    Generation 1 fetches one widget a step, so it goes on in later steps. The others fetch all at
+    once, at the human message.
     """
     new_turn = isinstance(query.messages[-1], HumanMessage)
     first_generation = query.generation is Generation.ONE
@@ -123,16 +171,16 @@ def _to_fetch(spec: CopilotSpec, query: Query, missing: Sequence[Widget]) -> lis
 def _left_over(
     spec: CopilotSpec, query: Query, askable: Sequence[Widget], *, had: frozenset[Identity]
 ) -> int:
-    """Of how many selected widgets no data came after the dashboard was asked for a part of them.
+    """Return how many selected widgets weren't fetched because they are too many for one call.
 
-    A leg that follows does not know what the first one asked for, but what is too much at once.
+    A later step doesn't know what the first one fetched, only what didn't fit.
     """
     fetched = bool(had) and spec.widget_data is WidgetDataMode.FETCH
     if not fetched or query.generation is Generation.ONE:
         return 0
     chosen = {id(widget) for widget in query.widgets.primary}
     selected = _each_once(one for one in askable if id(one) in chosen)
-    if len(at_once(map(source_for, selected))) == len(selected):
+    if len(fit_in_one_call(map(source_for, selected))) == len(selected):
         return 0
     return len(_each_once(selected, without=had))
 
@@ -147,7 +195,7 @@ def _each_once(
 
 
 def _sent_along(query: Query) -> frozenset[str | None]:
-    """Widgets whose data is in the context; only generation 1 sends it there."""
+    """Return the widgets whose data is in the context; only generation 1 sends it there."""
     if query.generation is not Generation.ONE:
         return frozenset()
     return frozenset(item.uuid for item in query.context if item.uuid)
@@ -159,7 +207,7 @@ def may_be_asked(widget: Widget) -> bool:
 
 
 def identity(source: DataSource, *, widget: Widget | None) -> Identity:
-    """What sets the data of a source apart: the widget, and what it was asked with."""
+    """Return what sets the data of a source apart: the widget and its arguments."""
     where = widget.ref if widget else f"{source.origin}/{source.id}"
     return where, json.dumps(source.input_args, sort_keys=True)
 
@@ -172,23 +220,22 @@ def data_was_read(
     components: Collection[str],
     taken_up: bool,
 ) -> bool:
-    """Whether data came in this turn before the model wrote its call.
+    """Tell whether data came in this turn before the model wrote its call.
 
-    Data is what the client returned of widgets and of tools that it ran, what components gave, what
-    other agents answered, and what came with the question: files and the data of widgets.
+    Data comes from widgets, tools of the client, components, other agents, and with the question.
 
     Args:
         engine_input: As the request came.
         query: With its files read.
-        exchanges: What server tools gave in this leg.
-        components: Names of those that give data.
-        taken_up: The call was written in the leg before, with the one whose result has just come.
+        exchanges: Results of server tools in this step.
+        components: Names of the tools that return data.
+        taken_up: The call was written in the step before, with the one that has just come back.
     """
     if query.context or (not taken_up and _others_answered(query, slug=engine_input.spec.slug)):
         return True
     last = query.messages[-1]
     if taken_up and isinstance(last, ResultMessage):
-        memory = memory_in(last, engine_input=engine_input)
+        memory = read_memory(last, engine_input=engine_input)
         exchanges = memory.exchanges if memory else ()
     earlier = data_results(query, before_last=taken_up)
     return earlier > 0 or any(one.name in components for one in exchanges)

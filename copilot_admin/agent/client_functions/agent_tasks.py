@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from copilot_admin.agent.client.call_budget import CallWords
-from copilot_admin.agent.client.dashboard import agents_of
+from copilot_admin.agent.client.limits import CallLimitMessages
+from copilot_admin.agent.client.workspace import agents_of
 from copilot_admin.agent.client_functions.base import (
     ClientFunction,
     ToolDefinition,
@@ -56,7 +56,9 @@ class AssignTasksToAgents(ClientFunction):
 
     name = "assign_tasks_to_agents"
     label = "Tasks for other agents"
-    words = CallWords(done="Tasks were already given", no_more="no more tasks are given")
+    limit_messages = CallLimitMessages(
+        done="Tasks were already given", no_more="no more tasks are given"
+    )
     without_result = "(the agents have answered the user themselves)"
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:

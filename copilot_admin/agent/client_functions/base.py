@@ -12,7 +12,7 @@ from typing import ClassVar, TypeAlias
 
 from pydantic import BaseModel
 
-from copilot_admin.agent.client.call_budget import CallWords
+from copilot_admin.agent.client.limits import CallLimitMessages
 from copilot_admin.agent.tools.tool_arguments import schema_of
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from copilot_admin.agent.values.spec import CopilotSpec
@@ -66,14 +66,14 @@ class ClientFunction(ABC):
         name: On the wire.
         only_reads: It changes nothing.
         label: Its name for builders who limit how often it is called.
-        words: What the user is told when it was called often enough.
+        limit_messages: What the user is told when it was called often enough.
         without_result: What the model is told when nothing came back.
     """
 
     name: ClassVar[str]
     only_reads: ClassVar[bool] = False
     label: ClassVar[str] = ""
-    words: ClassVar[CallWords] = CallWords()
+    limit_messages: ClassVar[CallLimitMessages] = CallLimitMessages()
     without_result: ClassVar[str] = "(no result)"
 
     @abstractmethod

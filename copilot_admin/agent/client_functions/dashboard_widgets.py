@@ -6,11 +6,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, JsonValue
 
-from copilot_admin.agent.client.call_budget import CallWords
-from copilot_admin.agent.client.call_size import MOST_SOURCES
-from copilot_admin.agent.client.dashboard import may_be_changed
+from copilot_admin.agent.client.limits import MAX_SOURCES, CallLimitMessages
 from copilot_admin.agent.client.widget_data import source_for
-from copilot_admin.agent.client.widget_offer import NamedWidgets
+from copilot_admin.agent.client.widgets import WidgetLookup
+from copilot_admin.agent.client.workspace import may_be_changed
 from copilot_admin.agent.client_functions.base import ClientFunction, ToolDefinition, ToolScope
 from copilot_admin.agent.toolkits.markdown_images import without_remote_images
 from copilot_admin.agent.toolkits.texts import changed_value, quoted
@@ -39,7 +38,7 @@ class WantedSource(BaseModel):
         return self.widget_uuid or (f"{self.origin}/{self.id}" if self.origin else self.id)
 
 
-WantedSources = Annotated[Sequence[WantedSource], Field(min_length=1, max_length=MOST_SOURCES)]
+WantedSources = Annotated[Sequence[WantedSource], Field(min_length=1, max_length=MAX_SOURCES)]
 
 
 class AddWidget(BaseModel):
@@ -67,7 +66,9 @@ class AddWidgetToDashboard(ClientFunction):
 
     name = "add_widget_to_dashboard"
     label = "Widgets added to the dashboard"
-    words = CallWords(done="Widgets were already added", no_more="no more widgets are added")
+    limit_messages = CallLimitMessages(
+        done="Widgets were already added", no_more="no more widgets are added"
+    )
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
         """Yield one tool for all widgets of the request."""
@@ -80,7 +81,9 @@ class UpdateWidgetInDashboard(ClientFunction):
 
     name = "update_widget_in_dashboard"
     label = "Widgets changed on the dashboard"
-    words = CallWords(done="Widgets were already changed", no_more="no more widgets are changed")
+    limit_messages = CallLimitMessages(
+        done="Widgets were already changed", no_more="no more widgets are changed"
+    )
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
         """Yield one tool for all widgets on the dashboard."""
@@ -111,12 +114,12 @@ def _read_changed(scope: ToolScope, call: ToolCall) -> JsonObject:
 def _find_all(
     wanted: Sequence[WantedSource], scope: ToolScope
 ) -> Sequence[tuple[Widget, DataSource]]:
-    widgets = NamedWidgets(scope.query)
+    widgets = WidgetLookup(scope.query)
     return [_find(one, widgets, html_sources=scope.spec.html_sources) for one in wanted]
 
 
 def _find(
-    wanted: WantedSource, widgets: NamedWidgets, *, html_sources: Collection[str]
+    wanted: WantedSource, widgets: WidgetLookup, *, html_sources: Collection[str]
 ) -> tuple[Widget, DataSource]:
     """Return the widget and its source; a note shows its text as Markdown, without images."""
     args = {

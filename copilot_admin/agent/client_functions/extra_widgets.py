@@ -10,9 +10,14 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from copilot_admin.agent.client.call_budget import WIDGET_DATA_WORDS
+from copilot_admin.agent.client.limits import WIDGET_DATA_MESSAGES
 from copilot_admin.agent.client.widget_data import GET_EXTRA_WIDGET_DATA
-from copilot_admin.agent.client.widget_offer import each_once, fitting, listed_widgets, row_text
+from copilot_admin.agent.client.widgets import (
+    best_widgets,
+    distinct_widgets,
+    listed_widgets,
+    row_text,
+)
 from copilot_admin.agent.client_functions.base import (
     ClientFunction,
     ToolDefinition,
@@ -39,7 +44,7 @@ class GetExtraWidgetData(ClientFunction):
 
     name = GET_EXTRA_WIDGET_DATA
     only_reads = True
-    words = WIDGET_DATA_WORDS
+    limit_messages = WIDGET_DATA_MESSAGES
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
         """Yield the search, which is answered here."""
@@ -58,6 +63,6 @@ class GetExtraWidgetData(ClientFunction):
 
 def _find_widgets(widgets: Sequence[Widget], query: Query, call: ToolCall) -> str:
     wanted = read_arguments(FindWidgets, call)
-    found = fitting(wanted.query, each_once(widgets), most=MAX_FOUND)
+    found = best_widgets(wanted.query, distinct_widgets(widgets), limit=MAX_FOUND)
     rows = (row_text(one, query=query) for one in found)
     return "\n".join((f"The {GET_WIDGET_DATA} tool can get these:", *rows))

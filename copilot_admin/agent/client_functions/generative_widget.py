@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, JsonValue
 
-from copilot_admin.agent.client.call_budget import CallWords
-from copilot_admin.agent.client.dashboard import may_be_changed
+from copilot_admin.agent.client.limits import CallLimitMessages
+from copilot_admin.agent.client.workspace import may_be_changed
 from copilot_admin.agent.client_functions.base import ClientFunction, ToolDefinition, ToolScope
 from copilot_admin.agent.toolkits.markdown_images import without_remote_images
 from copilot_admin.agent.toolkits.texts import changed_object
@@ -58,7 +58,9 @@ class AddGenerativeWidget(ClientFunction):
 
     name = "add_generative_widget"
     label = "New widgets of the copilot's own"
-    words = CallWords(done="Widgets were already made", no_more="no more widgets are made")
+    limit_messages = CallLimitMessages(
+        done="Widgets were already made", no_more="no more widgets are made"
+    )
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
         """Yield one tool for all kinds of widget."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 import json
 
-from copilot_admin.agent.client.call_budget import CallWords
+from copilot_admin.agent.client.limits import CallLimitMessages
 from copilot_admin.agent.client_functions.base import (
     ClientFunction,
     Identity,
@@ -26,7 +26,9 @@ class ExecuteAgentTool(ClientFunction):
 
     name = "execute_agent_tool"
     label = "Tools of the user (MCP)"
-    words = CallWords(done="Tools were already called", no_more="no more tools are called")
+    limit_messages = CallLimitMessages(
+        done="Tools were already called", no_more="no more tools are called"
+    )
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
         """Yield each tool, and Workspace's own function, which isn't listed."""

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from copilot_admin.agent.client.call_budget import CallWords
-from copilot_admin.agent.client.dashboard import may_be_changed
+from copilot_admin.agent.client.limits import CallLimitMessages
+from copilot_admin.agent.client.workspace import may_be_changed
 from copilot_admin.agent.client_functions.base import ClientFunction, ToolDefinition, ToolScope
 from copilot_admin.agent.toolkits.markdown_images import without_remote_images
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
@@ -44,7 +44,9 @@ class ManageNavigationBar(ClientFunction):
 
     name = "manage_navigation_bar"
     label = "Tabs of the dashboard"
-    words = CallWords(done="The tabs were already changed", no_more="the tabs stay as they are")
+    limit_messages = CallLimitMessages(
+        done="The tabs were already changed", no_more="the tabs stay as they are"
+    )
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
         """Yield one tool for all operations."""

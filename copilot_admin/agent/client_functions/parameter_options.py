@@ -5,7 +5,7 @@ from functools import partial
 
 from pydantic import BaseModel, Field
 
-from copilot_admin.agent.client.call_budget import CallWords
+from copilot_admin.agent.client.limits import CallLimitMessages
 from copilot_admin.agent.client_functions.base import ClientFunction, ToolDefinition, ToolScope
 from copilot_admin.agent.toolkits.texts import listed, quoted
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
@@ -31,7 +31,7 @@ class GetParamsOptions(ClientFunction):
     name = "get_params_options"
     only_reads = True
     label = "Options of parameters"
-    words = CallWords(
+    limit_messages = CallLimitMessages(
         done="Options were already looked up", no_more="no more options are looked up"
     )
 

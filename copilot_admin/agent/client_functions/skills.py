@@ -5,8 +5,8 @@ from functools import partial
 
 from pydantic import BaseModel, Field
 
-from copilot_admin.agent.client.call_budget import CallWords
-from copilot_admin.agent.client.skills import MOST_SKILLS, offered_skills
+from copilot_admin.agent.client.limits import CallLimitMessages
+from copilot_admin.agent.client.workspace import MAX_SKILLS, offered_skills
 from copilot_admin.agent.client_functions.base import (
     ClientFunction,
     ToolDefinition,
@@ -48,13 +48,15 @@ class GetSkillContent(ClientFunction):
     name = GET_SKILL_CONTENT
     only_reads = True
     label = "Skills that are loaded"
-    words = CallWords(done="Skills were already loaded", no_more="no more skills are loaded")
+    limit_messages = CallLimitMessages(
+        done="Skills were already loaded", no_more="no more skills are loaded"
+    )
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
         """Yield the tool with the slugs in its description."""
         skills = offered_skills(scope.query)
         if skills:
-            slugs = ", ".join(str(skill["slug"]) for skill in skills[:MOST_SKILLS])
+            slugs = ", ".join(str(skill["slug"]) for skill in skills[:MAX_SKILLS])
             yield ToolDefinition(
                 schema=describe(self.name, LoadSkill, f" The skills: {slugs}."),
                 function=self.name,
@@ -74,7 +76,9 @@ class SaveSkill(ClientFunction):
 
     name = "save_skill"
     label = "Skills that are saved"
-    words = CallWords(done="Skills were already saved", no_more="no more skills are saved")
+    limit_messages = CallLimitMessages(
+        done="Skills were already saved", no_more="no more skills are saved"
+    )
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
         """Yield the tool if the request brought skills."""

@@ -4,11 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from copilot_admin.agent.client.call_size import told_to_model
-from copilot_admin.agent.client.dashboard import workspace_text
-from copilot_admin.agent.client.memory import memory_in
-from copilot_admin.agent.client.skills import catalog_text
-from copilot_admin.agent.client.widget_offer import offer_text
+from copilot_admin.agent.client.client_state import read_memory
+from copilot_admin.agent.client.widget_data import describe_left_over_to_model
+from copilot_admin.agent.client.widgets import offer_text
+from copilot_admin.agent.client.workspace import catalog_text, workspace_text
 from copilot_admin.agent.files.pictures import Picture
 from copilot_admin.agent.files.reading import pictures_in
 from copilot_admin.agent.prompt.blocks import block, inert
@@ -80,7 +79,7 @@ def model_messages(
     if cuts is not None:
         cuts += [*blocks.cuts, *reversed(room.cuts)][:MOST_CUTS]
     told = _system_text(engine_input, query, offered=offered, noted=bool(blocks.derived))
-    system = "\n\n".join(filter(None, (told, told_to_model(left_over))))
+    system = "\n\n".join(filter(None, (told, describe_left_over_to_model(left_over))))
     head = (ModelMessage(role=ModelRole.SYSTEM, text=system),) if system else ()
     return tuple(map(_sendable, (*head, *map(_data_note, blocks.frozen), *history)))
 
@@ -166,7 +165,7 @@ def _history(
         elif isinstance(message, ResultMessage):
             album.add(pictures_in(message.data))
             # What is newer takes its room first.
-            memory = memory_in(message, engine_input=engine_input)
+            memory = read_memory(message, engine_input=engine_input)
             called = call_and_result(
                 message,
                 number=number,

@@ -11,11 +11,7 @@ from dataclasses import dataclass
 import json
 
 from copilot_admin.agent.client.widget_data import name_of
-from copilot_admin.agent.client.widget_offer import (
-    facts_of,
-    facts_of_param,
-    listed_widgets,
-)
+from copilot_admin.agent.client.widgets import facts_of, facts_of_param, listed_widgets
 from copilot_admin.agent.prompt.data_text import item_text, within
 from copilot_admin.agent.prompt.item_forms import form_note
 from copilot_admin.agent.values.spec import CopilotSpec, DataMessagePolicy

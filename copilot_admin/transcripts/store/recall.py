@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from copilot_admin.agent.client.extra_state import SIGNED_MEMORY
+from copilot_admin.agent.client.client_state import SIGNED_MEMORY
 from copilot_admin.agent.values.engine_input import Memory, Recollection
 from copilot_admin.models import Event, EventType, Node, NodeKind, Run
 from copilot_admin.storage import blobs

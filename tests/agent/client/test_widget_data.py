@@ -2,9 +2,13 @@
 
 import pytest
 
-from copilot_admin.agent.client.data_wishes import TOOL, data_call, read_wishes
 from copilot_admin.agent.client.widget_data import plan_data
-from copilot_admin.agent.client.widget_offer import NamedWidgets
+from copilot_admin.agent.client.widgets import (
+    DATA_TOOL,
+    WidgetLookup,
+    plan_data_call,
+    read_data_requests,
+)
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from copilot_admin.agent.values.engine_input import Recollection
 from copilot_admin.agent.values.model_call import ToolCall
@@ -53,12 +57,12 @@ def planned(query, *, spec=FETCH, recollection=None):
 
 def asked(*wanted, query, spec=ASK):
     calls = [
-        ToolCall(id=str(number), name=TOOL.name, arguments=arguments)
+        ToolCall(id=str(number), name=DATA_TOOL.name, arguments=arguments)
         for number, arguments in enumerate(wanted)
     ]
-    widgets = NamedWidgets(query)
-    wishes = [wish for call in calls for wish in read_wishes(call, widgets=widgets)]
-    return data_call(wishes, plan=planned(query, spec=spec), query=query)[0]
+    widgets = WidgetLookup(query)
+    wishes = [wish for call in calls for wish in read_data_requests(call, widgets=widgets)]
+    return plan_data_call(wishes, plan=planned(query, spec=spec), query=query)[0]
 
 
 def refs(widgets):
@@ -196,7 +200,7 @@ def test_model_that_asks_once_too_often_is_refused_and_the_user_warned():
         for message in fetched_pair([make_widget(number + 2)], data("1"))
     ]
     query = make_query(HumanMessage("q"), *turn, widgets=Widgets(primary=(widget,)))
-    script = [call(TOOL.name, widgets=[{"id": widget.ref}]), text("With what I have.")]
+    script = [call(DATA_TOOL.name, widgets=[{"id": widget.ref}]), text("With what I have.")]
     with ScriptedProvider(script) as provider:
         events = events_of(make_engine_input(provider, query=query, spec=ASK))
     gap = MessageChunk("\n\n")
@@ -213,7 +217,7 @@ def test_fourth_call_is_still_made():
         for message in fetched_pair([make_widget(number + 2)], data("1"))
     ]
     query = make_query(HumanMessage("q"), *turn, widgets=Widgets(primary=(widget,)))
-    with ScriptedProvider([call(TOOL.name, widgets=[{"id": widget.ref}])]) as provider:
+    with ScriptedProvider([call(DATA_TOOL.name, widgets=[{"id": widget.ref}])]) as provider:
         (event,) = events_of(make_engine_input(provider, query=query, spec=ASK))
     assert isinstance(event, FunctionCall)
 
@@ -251,7 +255,7 @@ def test_fetched_widget_with_parameters_may_be_asked_for_other_values_only():
 
 def test_invented_id_is_told_with_the_ids_there_are():
     query = make_query(widgets=Widgets(primary=(make_widget(),)))
-    script = [call(TOOL.name, widgets=[{"id": "w-99"}]), text("Sorry.")]
+    script = [call(DATA_TOOL.name, widgets=[{"id": "w-99"}]), text("Sorry.")]
     with ScriptedProvider(script) as provider:
         events_of(make_engine_input(provider, query=query, spec=ASK))
     assert provider.calls[1].messages[-1].text == (
@@ -332,7 +336,7 @@ def test_generation_one_asks_for_the_first_of_several_widgets():
 def test_arguments_of_the_call_are_the_values_of_the_dashboard():
     widget = make_widget()
     query = make_query(widgets=Widgets(primary=(widget,)))
-    with ScriptedProvider([call(TOOL.name, widgets=[{"id": widget.ref}])]) as provider:
+    with ScriptedProvider([call(DATA_TOOL.name, widgets=[{"id": widget.ref}])]) as provider:
         (event,) = events_of(make_engine_input(provider, query=query, spec=ASK))
     assert isinstance(event, FunctionCall)
     assert event.input_arguments == asked_arguments(widget)

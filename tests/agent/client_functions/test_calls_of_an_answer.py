@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from copilot_admin.agent.client.skills import catalog_text
+from copilot_admin.agent.client.workspace import catalog_text
 from copilot_admin.agent.toolkits.ranking import ranked, scores, words_of
 from copilot_admin.agent.values.engine_input import Recollection, ServerTool
 from copilot_admin.agent.values.model_call import Finish, ModelRole, ToolCall

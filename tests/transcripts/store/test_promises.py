@@ -15,7 +15,7 @@ from django.db import DatabaseError, OperationalError, connection, models
 from django.utils import timezone
 import pytest
 
-from copilot_admin.agent.client.extra_state import SIGNED_MEMORY
+from copilot_admin.agent.client.client_state import SIGNED_MEMORY
 from copilot_admin.agent.values.engine_input import Memory, Recollection
 from copilot_admin.models import (
     Blob,

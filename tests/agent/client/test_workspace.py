@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.agent.client.dashboard import workspace_text
+from copilot_admin.agent.client.workspace import workspace_text
 from copilot_admin.agent.prompt.conversation import DATA_RULE, model_messages
 from copilot_admin.agent.values.spec import DataMessagePolicy
 from tests.agent.engine_inputs import make_engine_input, make_query, make_spec

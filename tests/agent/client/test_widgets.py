@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from copilot_admin.agent.client.dashboard import workspace_text
-from copilot_admin.agent.client.widget_offer import offer_text
+from copilot_admin.agent.client.widgets import distinct_widgets, listed_widgets, offer_text
+from copilot_admin.agent.client.workspace import workspace_text
 from copilot_admin.agent.prompt.data_messages import data_blocks
 from copilot_admin.agent.values.spec import DataMessagePolicy
 from protocol.models import Widget, WidgetParam, Widgets
@@ -123,3 +123,19 @@ def test_the_same_is_told_where_widgets_are_data_messages():
     assert told["params"] == {"symbol": "TSLA", "days": None}
     for key in ("category", "subcategory", "source", "columns", "description", "widget_id"):
         assert told[key] == row[key]
+
+
+ONE, TWO = make_widget(1), make_widget(2)
+OTHER_VALUE = make_widget(1, params=(WidgetParam(name="symbol", current_value="MSFT"),))
+
+
+def test_a_widget_with_the_same_values_is_listed_once():
+    assert distinct_widgets([ONE, TWO, ONE, OTHER_VALUE, TWO]) == [ONE, TWO, OTHER_VALUE]
+
+
+def test_a_widget_of_the_dashboard_that_is_among_all_widgets_counts_as_of_the_dashboard():
+    many = tuple(make_widget(number) for number in range(3, 40))
+    widgets = Widgets(primary=(ONE,), secondary=(ONE, TWO), extra=(TWO, *many))
+    found, others = listed_widgets(widgets.all(), query=make_query(widgets=widgets))
+    assert found[:2] == [ONE, TWO]
+    assert (len(found), others) == (22, 17)

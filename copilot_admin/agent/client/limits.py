@@ -1,0 +1,159 @@
+"""Limits of what a question, and one call, may ask of the client.
+
+A client function is a round trip through the user's browser, which repeats the call with every
+later request of the turn. A model that goes in circles would make one call after the other.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+import json
+
+from copilot_admin.agent.toolkits.texts import quoted
+from copilot_admin.agent.tools.tool_arguments import ToolMistake
+from copilot_admin.agent.values.engine_input import Recollection
+from copilot_admin.agent.values.spec import CopilotSpec
+from copilot_admin.agent.values.turn import client_calls
+from protocol.functions import GET_WIDGET_DATA, WIDGET_DATA_FUNCTIONS, DataSource
+from protocol.json import JsonObject
+from protocol.models import Query
+
+MAX_SOURCES = 500  # widgets; the browser sends a request or more for each
+MAX_CHARACTERS = 1024 * 1024  # of a call's arguments
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallLimitMessages:
+    """What people are told when a function isn't called again.
+
+    Attributes:
+        done: What was done so often: "Tools were already called".
+        no_more: What follows for this answer: "no more tools are called".
+        missing: What the client didn't bring back.
+        advice: What to do.
+    """
+
+    done: str = "Workspace was already asked for this"
+    no_more: str = "it is not asked for it again"
+    missing: str = "the result of what it was asked to do"
+    advice: str = "Ask again to go on."
+
+
+WIDGET_DATA_MESSAGES = CallLimitMessages(
+    done="The dashboard was already asked for data",
+    no_more="this answer uses what there is",
+    missing="the data it was asked for",
+    advice="Ask again about fewer widgets.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallBudget:
+    """The calls that a question has made and may make.
+
+    Attributes:
+        made: Calls of each function; those for the data of widgets count as one function.
+        in_all: Calls of all functions, unknown ones included.
+        limits: Limits of single functions.
+        most: Limit of all functions together.
+        looped: The client sent the same again without the result of its call.
+    """
+
+    made: Mapping[str, int] = field(default_factory=dict)
+    in_all: int = 0
+    limits: Mapping[str, int] = field(default_factory=dict)
+    most: int
+    looped: bool = False
+
+    def refusal(self, function: str, messages: CallLimitMessages) -> str:
+        """Return why the function isn't called again for this question, or an empty text."""
+        if self.looped:
+            return (
+                f"The dashboard sent the question again without {messages.missing}, so this answer "
+                "does without it. Ask again in a new chat if it should not."
+            )
+        name = _counted_as(function)
+        limit = self.limits.get(name)
+        if limit is not None and self.made.get(name, 0) >= limit:
+            return (
+                f"{messages.done} {_times(limit)} for this question, so {messages.no_more}. "
+                f"{messages.advice}"
+            )
+        if self.in_all >= self.most:
+            return (
+                f"Workspace was already called {_times(self.most)} for this question, so "
+                f"{messages.no_more}. Ask again to go on."
+            )
+        return ""
+
+
+def call_budget(spec: CopilotSpec, *, query: Query, recollection: Recollection) -> CallBudget:
+    """Return the budget of a question, by its history or by what the server remembers.
+
+    The larger number counts: a client may leave calls out of the history that it sends.
+    """
+    sent, remembered = _by_name(client_calls(query)), _by_name(recollection.client_calls)
+    return CallBudget(
+        made=sent | remembered,
+        in_all=max(sent.total(), remembered.total()),
+        limits={limit.function: limit.most for limit in spec.client_call_limits},
+        most=spec.max_client_calls,
+        looped=recollection.looped,
+    )
+
+
+def _by_name(calls: Mapping[str, int]) -> Counter[str]:
+    counted: Counter[str] = Counter()
+    for function, times in calls.items():
+        counted[_counted_as(function)] += times
+    return counted
+
+
+def _counted_as(function: str) -> str:
+    return GET_WIDGET_DATA if function in WIDGET_DATA_FUNCTIONS else function
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
+
+
+def check_size(function: str, arguments: JsonObject) -> None:
+    """Check the size of a call; what it names comes from the request, so it may be large.
+
+    Raises:
+        ToolMistake: The arguments are too long.
+    """
+    if _size_of(arguments) > MAX_CHARACTERS:
+        raise ToolMistake(
+            f"The call of {quoted(function)} is longer than 1 MB, with what Workspace knows of the "
+            "widgets and agents that it names. Ask for less at once."
+        )
+
+
+def check_count(wanted: int) -> None:
+    """Check the number of widgets whose data one answer of a model asks for.
+
+    Raises:
+        ToolMistake: They are too many.
+    """
+    if wanted > MAX_SOURCES:
+        raise ToolMistake(
+            f"The data of more than {MAX_SOURCES} widgets is wanted at once. Ask for that which the "
+            "answer needs."
+        )
+
+
+def fit_in_one_call(sources: Iterable[DataSource]) -> tuple[DataSource, ...]:
+    """Return the sources that one call may ask for, without those that are too large."""
+    taken: list[DataSource] = []
+    characters = 0
+    for source in sources:
+        size = _size_of(source.to_json())
+        if len(taken) < MAX_SOURCES and characters + size <= MAX_CHARACTERS:
+            taken.append(source)
+            characters += size
+    return tuple(taken)
+
+
+def _size_of(value: JsonObject) -> int:
+    return len(json.dumps(value, ensure_ascii=False))

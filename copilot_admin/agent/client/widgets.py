@@ -1,0 +1,314 @@
+"""Widgets that the model is offered, and its calls for their data."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+import json
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, JsonValue, model_validator
+
+from copilot_admin.agent.client.limits import MAX_SOURCES, check_size, fit_in_one_call
+from copilot_admin.agent.client.widget_data import (
+    GET_EXTRA_WIDGET_DATA,
+    DataCall,
+    DataPlan,
+    Identity,
+    identity,
+    may_be_asked,
+    name_of,
+    source_for,
+)
+from copilot_admin.agent.client.workspace import data_block
+from copilot_admin.agent.toolkits.ranking import ranked
+from copilot_admin.agent.toolkits.texts import listed, quoted
+from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments, schema_of
+from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
+from protocol.functions import GET_WIDGET_DATA, DataSource
+from protocol.json import Json, JsonObject
+from protocol.models import Generation, Query, Undefined, Widget, WidgetParam
+
+MAX_EXTRA = 20  # widgets that aren't on the dashboard
+_MAX_LISTED = 200
+_MAX_OPTIONS = 20
+_MAX_COLUMNS = 50
+_MAX_DESCRIPTION = 500  # characters
+_MAX_IDS = 20  # in a sentence
+
+
+def offer_text(widgets: Sequence[Widget], *, query: Query) -> str:
+    """Return the list of offered widgets for the system prompt."""
+    if not widgets:
+        return ""
+    chosen, others = listed_widgets(widgets, query=query)
+    lines = [row_text(widget, query=query) for widget in chosen]
+    if others:
+        lines.append(f"[{others} more widgets are not listed; find_widgets finds them]")
+    return data_block(f"widgets that {GET_WIDGET_DATA} can get", lines)
+
+
+def listed_widgets(widgets: Sequence[Widget], *, query: Query) -> tuple[list[Widget], int]:
+    """Return the widgets that are listed, and how many aren't.
+
+    Those that aren't on the dashboard are the ones that fit the question best.
+    """
+    widgets = distinct_widgets(widgets)
+    on_dashboard = {one.ref for one in (*query.widgets.primary, *query.widgets.secondary)}
+    extra = {widget.ref for widget in query.widgets.extra} - on_dashboard
+    own = [widget for widget in widgets if widget.ref not in extra][:_MAX_LISTED]
+    others = [widget for widget in widgets if widget.ref in extra]
+    question = query.question.text if query.question else ""
+    chosen = [*own, *best_widgets(question, others, limit=MAX_EXTRA)]
+    return chosen, len(widgets) - len(chosen)
+
+
+def distinct_widgets(widgets: Sequence[Widget]) -> list[Widget]:
+    """Return the widgets without repetitions; a selected one may be on the dashboard as well."""
+    found: dict[tuple[str, str], Widget] = {}
+    for one in widgets:
+        found.setdefault((one.ref, json.dumps(one.input_args(), sort_keys=True)), one)
+    return [*found.values()]
+
+
+def best_widgets(question: str, widgets: Sequence[Widget], *, limit: int) -> list[Widget]:
+    """Return the widgets that fit a question best."""
+    if len(widgets) <= limit:
+        return list(widgets)
+    return [widgets[index] for index in ranked(question, list(map(_words, widgets)))[:limit]]
+
+
+def _words(widget: Widget) -> str:
+    params = (f"{param.name} {param.description}" for param in widget.params)
+    about = (widget.category, widget.sub_category, widget.source, *widget.columns)
+    return " ".join(
+        filter(None, (name_of(widget), widget.widget_id, widget.description, *about, *params))
+    )
+
+
+def row_text(widget: Widget, *, query: Query) -> str:
+    """Return a widget as the model reads it: a JSON object on a line."""
+    row: dict[str, Json] = {"id": widget.ref, "name": name_of(widget)}
+    if widget.uuid:  # else they are the id
+        places = {"origin": widget.origin, "widget_id": widget.widget_id}
+        row |= {key: value for key, value in places.items() if value}
+    if any(widget.ref == one.ref for one in query.widgets.primary):
+        row["selected"] = True  # by the user, for this question
+    row |= facts_of(widget)
+    params: list[JsonObject] = []
+    for param in widget.params:
+        value = {} if isinstance(param.value, Undefined) else {"value": param.value}
+        params.append({"name": param.name, "type": param.type, **value, **facts_of_param(param)})
+    if params:
+        row["params"] = [*params]
+    return json.dumps(row, ensure_ascii=False)
+
+
+def facts_of(widget: Widget) -> dict[str, Json]:
+    """Return what Workspace knows of a widget in addition to its name and parameters."""
+    metadata = {
+        name: _shorten(value)
+        for name, value in widget.metadata.items()
+        if name in ("category", "subcategory", "source") and isinstance(value, str)
+    }
+    about = {
+        "description": _shorten(widget.description),
+        "category": widget.category or metadata.get("category"),
+        "subcategory": widget.sub_category or metadata.get("subcategory"),
+        "source": widget.source or metadata.get("source"),
+    }
+    known: dict[str, Json] = {key: value for key, value in about.items() if value}
+    return known | _first("columns", widget.columns, limit=_MAX_COLUMNS)
+
+
+def facts_of_param(param: WidgetParam) -> dict[str, Json]:
+    """Return what Workspace knows of a parameter in addition to its name, type and value."""
+    row: dict[str, Json] = {}
+    if param.description:
+        row["description"] = _shorten(param.description)
+    if not isinstance(param.default_value, Undefined):
+        row["default"] = param.default_value
+    if not isinstance(param.executed_value, Undefined):
+        row["executed"] = param.executed_value  # of what is on the screen
+    if param.multi_select:
+        row["several"] = True  # the value may be a list
+    if param.options:
+        return row | _first("options", param.options, limit=_MAX_OPTIONS)
+    return row | {"options": "ask"} if param.get_options else row  # with get_params_options
+
+
+def _first(name: str, values: Sequence[Json], *, limit: int) -> dict[str, Json]:
+    some: dict[str, Json] = {name: list(values[:limit])} if values else {}
+    return some | ({f"more_{name}": len(values) - limit} if len(values) > limit else {})
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MAX_DESCRIPTION else f"{text[:_MAX_DESCRIPTION]}…"
+
+
+class WidgetLookup:
+    """The widgets of a request by id, or by a name that only one has."""
+
+    def __init__(self, query: Query) -> None:
+        self._by_ref: dict[str, Widget] = {}
+        self._by_name: dict[str, Widget | None] = {}  # None: of several
+        for widget in filter(may_be_asked, query.widgets.all()):
+            self._by_ref.setdefault(widget.ref, widget)
+            names = {widget.widget_id, widget.name, f"{widget.origin}/{widget.widget_id}"}
+            for name in names:
+                self._by_name[name] = None if name in self._by_name else widget
+
+    def find(self, wanted: str, *, params: Mapping[str, Json]) -> Widget:
+        """Return the widget if it has these parameters.
+
+        Raises:
+            ToolMistake: There is no such widget, or it has no such parameter.
+        """
+        widget = self._by_ref.get(wanted) or self._by_name.get(wanted)
+        if widget is None:
+            ids = listed([*self._by_ref][:_MAX_IDS])
+            raise ToolMistake(
+                f"There is no widget with the id {quoted(wanted)}. Offered ids: {ids}."
+            )
+        known = {param.name for param in widget.params}
+        unknown = sorted(set(params) - known)
+        if unknown:
+            names = listed(sorted(known)) or "none"
+            raise ToolMistake(
+                f"The widget {quoted(wanted)} has no parameter {quoted(unknown[0])}. "
+                f"Its parameters: {names}."
+            )
+        return widget
+
+
+class WantedWidget(BaseModel):
+    """One widget that the model wants the data of."""
+
+    id: str = Field(description="The id of an offered widget, exactly as listed.")
+    params: dict[str, JsonValue] = Field(
+        default_factory=dict,
+        description="Parameters that differ from the listed values; leave it out otherwise.",
+    )
+
+
+class GetWidgetData(BaseModel):
+    """The arguments of the tool `get_widget_data`."""
+
+    widgets: Annotated[
+        list[WantedWidget],
+        Field(min_length=1, max_length=MAX_SOURCES, description="What to get."),
+    ]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_workspace_names_them(cls, given: Any) -> Any:
+        match given:
+            case {"widgets": _}:
+                return given
+            case {"data_sources": [*sources]}:
+                return {"widgets": [_as_wanted(one) for one in sources]}
+            case {"widget_uuids": [*uuids]}:
+                return {"widgets": [{"id": uuid} for uuid in uuids]}
+            case {"widget_uuid": uuid}:
+                return {"widgets": [{"id": uuid}]}
+        return given
+
+
+def _as_wanted(source: Any) -> Any:
+    match source:
+        case {"widget_uuid": str(uuid)}:
+            return {"id": uuid, "params": source.get("input_args") or {}}
+        case {"origin": origin, "id": id}:
+            return {"id": f"{origin}/{id}", "params": source.get("input_args") or {}}
+    return source
+
+
+_WHEN = (
+    "Gets the current data of one or more widgets of the user's dashboard. Use it whenever the "
+    "answer depends on what a widget shows"
+)
+DATA_TOOL = ToolSchema(
+    name=GET_WIDGET_DATA,
+    description=f"{_WHEN}, and ask for all you need in one call.",
+    parameters=schema_of(GetWidgetData),
+)
+_ONE_AT_A_TIME = replace(
+    DATA_TOOL,
+    description=f"{_WHEN}. The client gives the data of one widget at a time, and of more than one "
+    "the first: call it again for each of the others.",
+)
+
+
+def data_tool(generation: Generation) -> ToolSchema:
+    """Return the tool that gets data, as a model of this generation is offered it."""
+    return _ONE_AT_A_TIME if generation is Generation.ONE else DATA_TOOL
+
+
+@dataclass(frozen=True, slots=True)
+class DataRequest:
+    """A widget that the model wants the data of, and the call in which it says so."""
+
+    call: ToolCall
+    wanted: WantedWidget
+    widget: Widget
+    source: DataSource
+
+    @property
+    def identity(self) -> Identity:
+        """What sets the data apart."""
+        return identity(self.source, widget=self.widget)
+
+
+def read_data_requests(call: ToolCall, *, widgets: WidgetLookup) -> tuple[DataRequest, ...]:
+    """Return what a call of `get_widget_data` wants.
+
+    Raises:
+        ToolMistake: The arguments are wrong or name a widget that isn't offered.
+    """
+    requests: list[DataRequest] = []
+    for wanted in read_arguments(GetWidgetData, call).widgets:
+        widget = widgets.find(wanted.id, params=wanted.params)
+        source = source_for(widget, params=wanted.params)
+        check_size(call.name, source.to_json())
+        requests.append(DataRequest(call, wanted, widget, source))
+    return tuple(requests)
+
+
+def plan_data_call(
+    requests: Sequence[DataRequest], *, plan: DataPlan, query: Query
+) -> tuple[DataCall, tuple[ToolCall, ...]]:
+    """Return the client function call for what the model wants, and calls for what is left.
+
+    A step makes one call, and a call is for one function: what is on the dashboard goes first, as
+    much of it as fits. Generation 1 fetches one widget a step.
+
+    Raises:
+        ToolMistake: All of it is there already.
+    """
+    distinct = {one.identity: one for one in reversed(requests) if one.identity not in plan.had}
+    new = [one for one in requests if distinct.get(one.identity) is one]
+    if not new:
+        names = listed(dict.fromkeys(quoted(one.wanted.id) for one in requests))
+        raise ToolMistake(f"The data of {names} is already above; answer from it.")
+    extra = _extra_refs(query) if query.generation is Generation.THREE else frozenset()
+    own = [one for one in new if one.widget.ref not in extra]
+    function = GET_WIDGET_DATA if own else GET_EXTRA_WIDGET_DATA
+    now = own or new
+    if query.generation is Generation.ONE:
+        now = now[:1]
+    sources = fit_in_one_call(one.source for one in now)
+    fetched = {id(source) for source in sources}
+    later = [one for one in new if id(one.source) not in fetched]
+    return DataCall(function=function, sources=sources), _calls_for(later)
+
+
+def _extra_refs(query: Query) -> frozenset[str]:
+    own = {widget.ref for widget in (*query.widgets.primary, *query.widgets.secondary)}
+    return frozenset(widget.ref for widget in query.widgets.extra) - own
+
+
+def _calls_for(requests: Iterable[DataRequest]) -> tuple[ToolCall, ...]:
+    widgets: dict[ToolCall, list[Json]] = {}
+    for one in requests:
+        widgets.setdefault(one.call, []).append(one.wanted.model_dump(exclude_defaults=True))
+    return tuple(
+        replace(call, arguments=json.dumps({"widgets": wanted})) for call, wanted in widgets.items()
+    )

@@ -1,0 +1,112 @@
+"""What Workspace says of the user's dashboard, other agents and skills."""
+
+from collections.abc import Iterable, Mapping
+import json
+
+from copilot_admin.agent.values.spec import CopilotSpec
+from copilot_admin.agent.values.turn import messages_of_turn
+from protocol.functions import GET_SKILL_CONTENT
+from protocol.json import Json, JsonObject, objects_of, text_of
+from protocol.models import Query, ResultMessage
+
+GENERATIVE_UI = "generative-ui"
+MAX_SKILLS = 200  # that a model is shown
+_MAX_DESCRIPTION = 500  # characters, of a skill
+_MAX_TABS = 50
+_MAX_WIDGETS = 200  # of one tab
+_MAX_ACTIONS = 50
+_MAX_TEXT = 300  # characters of an action, or of the name of a page
+_NO_TAB = "__no_tab__"
+
+
+def may_be_changed(spec: CopilotSpec, query: Query) -> bool:
+    """Tell whether the user lets this copilot change the dashboard.
+
+    Source: Workspace sends its options with every request, this one only while the switch is on.
+    For a client that sends none, the copilot's feature decides, if there is a dashboard.
+    """
+    if query.workspace_options.get(GENERATIVE_UI) is True:
+        return True
+    if query.env.get("workspace_options") is not None:
+        return False
+    return spec.has(GENERATIVE_UI) and bool(query.workspace_state)
+
+
+def agents_of(query: Query) -> tuple[JsonObject, ...]:
+    """Return the agents to which tasks may be given; only an orchestrator has any."""
+    agents = objects_of(query.workspace_state.get("agents"))
+    return tuple(agent for agent in agents if text_of(agent.get("id")))
+
+
+def workspace_text(query: Query) -> str:
+    """Return what the user sees and has done, for the system prompt."""
+    state = query.workspace_state
+    texts = []
+    row: dict[str, Json] = {}
+    if page := text_of(state.get("current_page_context")):
+        row["page"] = page[:_MAX_TEXT]
+    history = state.get("action_history")
+    actions = history if isinstance(history, list | tuple) else ()
+    if latest := [text[:_MAX_TEXT] for one in actions if (text := text_of(one))][-_MAX_ACTIONS:]:
+        row["latest_actions"] = list(latest)
+    if row:
+        texts.append(data_block("the user's workspace", [_line(row)]))
+    dashboard = state.get("current_dashboard_info")
+    if isinstance(dashboard, Mapping):
+        texts.append(data_block("the open dashboard", [_line(_dashboard(dashboard))]))
+    return "\n\n".join(texts)
+
+
+def _dashboard(info: JsonObject) -> JsonObject:
+    tabs = objects_of(info.get("tabs"))
+    row: dict[str, Json] = {"dashboard": text_of(info.get("name"))}
+    row["tabs"] = [_tab(tab, current=info.get("current_tab_id")) for tab in tabs[:_MAX_TABS]]
+    if len(tabs) > _MAX_TABS:
+        row["more_tabs"] = len(tabs) - _MAX_TABS
+    return row
+
+
+def _tab(tab: JsonObject, *, current: Json) -> JsonObject:
+    tab_id = text_of(tab.get("tab_id"))
+    row: dict[str, Json] = {} if tab_id in ("", _NO_TAB) else {"tab": tab_id}
+    if tab_id and tab_id == current:
+        row["open"] = True
+    widgets = objects_of(tab.get("widgets"))
+    row["widgets"] = [
+        {"id": text_of(one.get("widget_uuid")), "name": text_of(one.get("name"))}
+        for one in widgets[:_MAX_WIDGETS]
+    ]
+    if len(widgets) > _MAX_WIDGETS:
+        row["more_widgets"] = len(widgets) - _MAX_WIDGETS
+    return row
+
+
+def offered_skills(query: Query) -> tuple[JsonObject, ...]:
+    """Return the skills that may be loaded: none if one was chosen or loaded in this turn."""
+    was_loaded = any(
+        isinstance(message, ResultMessage) and message.function == GET_SKILL_CONTENT
+        for message in messages_of_turn(query)
+    )
+    return () if query.selected_skills or was_loaded else query.skills_catalog
+
+
+def catalog_text(query: Query) -> str:
+    """Return the list of skills for the system prompt, as data: users write the descriptions."""
+    rows: list[JsonObject] = [
+        {
+            "slug": skill["slug"],
+            "description": str(skill.get("description") or "")[:_MAX_DESCRIPTION],
+        }
+        for skill in offered_skills(query)[:MAX_SKILLS]
+    ]
+    return data_block(f"skills that {GET_SKILL_CONTENT} can load", map(_line, rows)) if rows else ""
+
+
+def data_block(source: str, lines: Iterable[str]) -> str:
+    """Return lines between marks that say that they are data."""
+    text = "\n".join(lines).replace("</data>", "<\\/data>")
+    return f'<data source="{source}">\n{text}\n</data>'
+
+
+def _line(row: JsonObject) -> str:
+    return json.dumps(row, ensure_ascii=False)
