@@ -297,7 +297,7 @@ LINK = "https://example.org/a(b)"
                 step(
                     "Player has a plan",
                     Goal="All",
-                    Steps='[{"name": "one", "arguments": {}, "thought": ""}]',
+                    Steps='[{"name": "one"}]',
                 )
             ],
             "(no output for the model)",
