@@ -1,6 +1,6 @@
 """Search for widgets that aren't on the dashboard.
 
-Their data is then fetched with `get_widget_data`; `copilot_admin/agent/client/data_wishes.py`
+Their data is then fetched with `get_widget_data`; `copilot_admin/agent/client/widgets.py`
 decides which function of Workspace is called for it.
 """
 
