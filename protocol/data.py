@@ -108,27 +108,26 @@ def one_line(text: str) -> str:
     return f"\\{line}" if line.startswith(("## Data:", "_instance:", _SCHEMA)) else line
 
 
-def merge(earlier: Json, later: Json) -> Json:
+def merge(earlier: Json, later: Json, *, unite_required: bool = False) -> Json:
     """Return the earlier value with the later one laid over it.
 
     Objects merge key by key, at any depth, and keys stay where they first stood. Everything else
     is replaced: lists too, and null is a value like any other.
+
+    Args:
+        earlier: Not changed.
+        later: Not changed.
+        unite_required: Schemas are merged: what the earlier one requires stays required.
     """
     if not isinstance(earlier, Mapping) or not isinstance(later, Mapping):
         return later
-    changed = {name: merge(earlier[name], later[name]) for name in later if name in earlier}
-    return {**earlier, **later, **changed}
-
-
-def merge_schemas(earlier: Json, later: Json) -> Json:
-    """Merge like `merge`, but keep required what the earlier schema requires."""
-    if not isinstance(earlier, Mapping) or not isinstance(later, Mapping):
-        return later
-    changed = {name: merge_schemas(earlier[name], later[name]) for name in later if name in earlier}
+    merged = {**earlier, **later}
+    for name in later.keys() & earlier.keys():
+        merged[name] = merge(earlier[name], later[name], unite_required=unite_required)
     before, after = earlier.get("required"), later.get("required")
-    if isinstance(before, list) and isinstance(after, list):
-        changed["required"] = [*before, *(name for name in after if name not in before)]
-    return {**earlier, **later, **changed}
+    if unite_required and isinstance(before, list) and isinstance(after, list):
+        merged["required"] = [*before, *(name for name in after if name not in before)]
+    return merged
 
 
 def fold(messages: Sequence[DataMessage], *, merging: bool = True) -> tuple[DataMessage, ...]:
@@ -183,20 +182,21 @@ def _data(body: Mapping[str, Json], *, type_: str) -> "Json | Missing":
 
 
 def _merge_messages(earlier: DataMessage, later: DataMessage) -> DataMessage:
-    data, schema = later.data, later.schema
-    if isinstance(data, Missing):
-        data = earlier.data
-    elif not isinstance(earlier.data, Missing):
-        data = merge(earlier.data, data)
-    if isinstance(schema, Missing):
-        schema = earlier.schema
-    elif not isinstance(earlier.schema, Missing):
-        schema = merge_schemas(earlier.schema, schema)
     return DataMessage(
-        data=data,
-        schema=schema,
+        data=_merge_parts(earlier.data, later.data),
+        schema=_merge_parts(earlier.schema, later.schema, unite_required=True),
         kind=earlier.kind,
         description=later.description if later.description.strip() else earlier.description,
         instance=earlier.instance,
         role=earlier.role,
     )
+
+
+def _merge_parts(
+    earlier: "Json | Missing", later: "Json | Missing", *, unite_required: bool = False
+) -> "Json | Missing":
+    if isinstance(later, Missing):
+        return earlier
+    if isinstance(earlier, Missing):
+        return later
+    return merge(earlier, later, unite_required=unite_required)

@@ -54,9 +54,9 @@ def html_text(html: str) -> str:
 
 
 def sources_line(sources: Iterable[JsonObject]) -> str:
-    """Return one line that names each cited source once."""
-    names = dict.fromkeys(_source_name(source) for source in sources)
-    return "Sources: " + ", ".join(names)
+    """Return one line that names each cited source once, or an empty text."""
+    names = ", ".join(dict.fromkeys(map(_source_name, sources)))
+    return f"Sources: {names}" if names else ""
 
 
 def inert(text: str) -> str:

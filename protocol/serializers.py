@@ -53,16 +53,26 @@ def serialize(event: Event, generation: Generation) -> tuple[WireEvent, ...]:
         event: An event of generation 3.
         generation: The dialect of the client; it may have nothing to show for the event.
     """
-    if isinstance(event, CitationCollection):
-        event = CitationCollection(tuple(map(break_unsafe_urls, event.citations)))
-    match generation:
-        case Generation.ONE:
-            return _for_generation_one(event)
-        case Generation.TWO:
-            return _for_generation_two(event)
-        case Generation.THREE:
-            return ((event.name, payload(event)),)
-    assert_never(generation)
+    match _without_unsafe_urls(event), generation:
+        case FunctionCall() as call, Generation.ONE | Generation.TWO:
+            data = _older_call(call, generation)
+        case MessageArtifact() as artifact, Generation.ONE:
+            return _chunk(_artifact_text(artifact))
+        case MessageArtifact() as artifact, Generation.TWO:
+            data = _artifact_two(artifact)
+        case StatusUpdate(hidden=hidden) as status, Generation.TWO:
+            if hidden:
+                return ()
+            data = _status_two(status)
+        case CitationCollection(citations), Generation.ONE:
+            return _chunk(inert(sources_line(one.source_info for one in citations)))
+        case CitationCollection(citations), Generation.TWO:
+            data = {"citations": [_citation_two(_to_object(one)) for one in citations]}
+        case safe, _:
+            if event.understood_since > generation:
+                return ()
+            data = payload(safe)
+    return ((event.name, data),)
 
 
 def payload(event: Event) -> dict[str, Json]:
@@ -89,72 +99,34 @@ def echo_of(call: FunctionCall, generation: Generation) -> CallMessage:
     return CallMessage(call.function, arguments if isinstance(arguments, Mapping) else {})
 
 
-def _for_generation_one(event: Event) -> tuple[WireEvent, ...]:
-    match event:
-        case FunctionCall():
-            return ((event.name, _call_one(event)),)
-        case MessageArtifact():
-            return _chunk(_artifact_text(event))
-        case CitationCollection(citations):
-            sources = sources_line(one.source_info for one in citations)
-            return _chunk(inert(sources)) if citations else ()
-    return _if_known(event, Generation.ONE)
-
-
-def _for_generation_two(event: Event) -> tuple[WireEvent, ...]:
-    data: Mapping[str, Json]
-    match event:
-        case FunctionCall():
-            data = _call_two(event)
-        case StatusUpdate(hidden=True):
-            return ()
-        case StatusUpdate():
-            data = _status_two(event)
-        case MessageArtifact():
-            data = _artifact_two(event)
-        case CitationCollection():
-            data = {"citations": [_citation_two(_to_object(one)) for one in event.citations]}
-        case _:
-            return _if_known(event, Generation.TWO)
-    return ((event.name, data),)
-
-
-def _if_known(event: Event, generation: Generation) -> tuple[WireEvent, ...]:
-    return ((event.name, payload(event)),) if event.understood_since <= generation else ()
+def _without_unsafe_urls(event: Event) -> Event:
+    if isinstance(event, CitationCollection):
+        return CitationCollection(tuple(map(break_unsafe_urls, event.citations)))
+    return event
 
 
 def _chunk(text: str) -> tuple[WireEvent, ...]:
     return ((MessageChunk.name, {"delta": f"\n\n{text}\n\n"}),) if text else ()
 
 
-def _call_one(call: FunctionCall) -> dict[str, Json]:
+def _older_call(call: FunctionCall, generation: Generation) -> dict[str, Json]:
+    """A call for data with `copilot_function_call_arguments`; generation 1 asks for one widget."""
     sources = _widget_sources(call.function, call.input_arguments)
-    if not sources or not sources[0].widget_uuid:
+    if not sources or (generation is Generation.ONE and not sources[0].widget_uuid):
         return payload(call)
-    arguments: JsonObject = {"widget_uuid": sources[0].widget_uuid}
-    return {
+    if generation is Generation.ONE:
+        arguments: Json = {"widget_uuid": sources[0].widget_uuid}
+        repeated = arguments
+    else:
+        arguments = _call_arguments(call.function, call.input_arguments)
+        repeated = {"data_sources": [{"origin": s.origin, "widget_id": s.id} for s in sources]}
+    data = {
         "function": call.function,
         "input_arguments": arguments,
-        "copilot_function_call_arguments": arguments,
-        **_extra_state(call),
+        "copilot_function_call_arguments": repeated,
     }
-
-
-def _call_two(call: FunctionCall) -> dict[str, Json]:
-    sources = _widget_sources(call.function, call.input_arguments)
-    if not sources:
-        return payload(call)
-    widgets: list[Json] = [{"origin": one.origin, "widget_id": one.id} for one in sources]
-    return {
-        "function": call.function,
-        "input_arguments": _call_arguments(call.function, call.input_arguments),
-        "copilot_function_call_arguments": {"data_sources": widgets},
-        **_extra_state(call),
-    }
-
-
-def _extra_state(call: FunctionCall) -> dict[str, Json]:
-    return {"extra_state": _without_nulls(call.extra_state)} if call.extra_state else {}
+    extra_state = {"extra_state": _without_nulls(call.extra_state)} if call.extra_state else {}
+    return {**data, **extra_state}
 
 
 def _widget_sources(function: str, arguments: JsonObject) -> tuple[DataSource, ...]:

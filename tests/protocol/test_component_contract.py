@@ -72,73 +72,135 @@ def matches(*details: str) -> list[tuple[str, str]]:
     return [("ManifestMatchToolEvalRule", detail) for detail in details]
 
 
-def test_what_keeps_the_rules_has_no_finding():
-    assert static_findings(Good) == ()
+async def renamed(self: Good, q: str, **kwargs: Any) -> AsyncGenerator[Any, None]:
+    yield create_output("text", q)
+
+
+async def optional(self: Good, query: str = "", **kwargs: Any) -> AsyncGenerator[Any, None]:
+    yield create_output("text", query)
+
+
+async def without_kwargs(self: Good, query: str) -> AsyncGenerator[Any, None]:
+    yield create_output("text", query)
+
+
+def init_as_in_the_example(
+    self: Good, model=None, secret_key=None, gateway="", lazy_certification=True
+):
+    pass
+
+
+def init_without_defaults(self: Good, model, secret_key, gateway, lazy_certification):
+    pass
+
+
+def init_without_kwargs(self: Good, model=None):
+    pass
+
+
+NOT_A_SCHEMA = "parameters is no JSON Schema: "
+NOT_AN_OBJECT = "parameters must be a schema of type object with properties."
+NO_MANIFEST = "there must be exactly one manifest for tool_eval, not 0."
+NOT_IN_MANIFEST = matches("tool_eval takes 'query', which is not in the manifest.")
+NO_INIT_KWARGS = [("InitKwargsRule", "__init__ must end with **kwargs.")]
+WORDS = {"query": {**QUERY, "type": "words"}}
+UNKNOWN_TYPE = (
+    f"{NOT_A_SCHEMA}$.properties.query.type: 'words' is not valid under any of the given schemas"
+)
+COMPONENTS: dict[str, tuple[type[Any], list[tuple[str, str]]]] = {
+    "good": (Good, []),
+    "longest name and version": (
+        component(
+            name="a-B_9" + "x" * 59,
+            version="x" * 40,
+            manifests=({**Good.manifests[0], "name": "a-B_9" + "x" * 59},),
+        ),
+        [],
+    ),
+    "empty version": (
+        component(version=""),
+        valid("the version must be a short word such as 'v1'."),
+    ),
+    "version that is too long": (
+        component(version="x" * 41),
+        valid("the version must be a short word such as 'v1'."),
+    ),
+    "two manifests": (
+        component(manifests=Good.manifests * 2),
+        valid("there must be exactly one manifest for tool_eval, not 2."),
+    ),
+    "no manifest": (component(manifests=()), [*NOT_IN_MANIFEST, *valid(NO_MANIFEST)]),
+    "manifest of another type": (
+        component(manifests=5),
+        [*NOT_IN_MANIFEST, *valid(NO_MANIFEST)],
+    ),
+    "manifest without name and description": (
+        with_manifest(name="", description=""),
+        valid("the manifest lacks name, description."),
+    ),
+    "manifest without parameters": (
+        with_manifest(parameters={}),
+        [*NOT_IN_MANIFEST, *valid("the manifest lacks parameters.")],
+    ),
+    "manifest of another name": (
+        with_manifest(name="other"),
+        valid("the manifest's name 'other' is not that of the component."),
+    ),
+    "parameters that are a list": (
+        with_manifest(parameters=["query"]),
+        [*NOT_IN_MANIFEST, *valid(f"{NOT_A_SCHEMA}it must be an object.")],
+    ),
+    "parameters that are no schema": (with_parameters(properties=WORDS), valid(UNKNOWN_TYPE)),
+    "parameters of an array": (with_parameters(type="array"), valid(NOT_AN_OBJECT)),
+    "only the first fault of a schema": (
+        with_parameters(properties=WORDS, type="array"),
+        valid(UNKNOWN_TYPE),
+    ),
+    "other parameters": (
+        component(tool_eval=renamed),
+        matches(
+            "the manifest has 'query', which tool_eval does not take.",
+            "tool_eval takes 'q', which is not in the manifest.",
+        ),
+    ),
+    "required with a default": (
+        component(tool_eval=optional),
+        matches("'query' has a default in tool_eval, so it must not be required."),
+    ),
+    "optional without a default": (
+        with_parameters(required=[]),
+        matches("'query' has no default in tool_eval, so it must be required."),
+    ),
+    "required in alternatives": (
+        with_parameters(required=[], anyOf=[{"required": ["query"]}]),
+        [],
+    ),
+    "required but unknown": (
+        with_parameters(required=["query", "more"]),
+        matches("'more' is required, but is no parameter."),
+    ),
+    "tool_eval without kwargs": (
+        component(tool_eval=without_kwargs),
+        [("ToolEvalKwargsRule", "tool_eval must end with **kwargs.")],
+    ),
+    "init as in the example": (component(__init__=init_as_in_the_example), []),
+    "init without defaults": (component(__init__=init_without_defaults), NO_INIT_KWARGS),
+    "init without kwargs": (component(__init__=init_without_kwargs), NO_INIT_KWARGS),
+}
+
+
+@pytest.mark.parametrize(("checked", "expected"), COMPONENTS.values(), ids=COMPONENTS)
+def test_component_is_checked_before_it_runs(
+    checked: type[Any], expected: list[tuple[str, str]]
+) -> None:
+    assert found(static_findings(checked)) == expected
 
 
 @pytest.mark.parametrize("name", ["", None, 5, "a b", "ü", "x" * 65, "a\n"])
-def test_a_name_is_what_vendors_take(name: Any):
+def test_name_is_one_that_vendors_take(name: Any):
     changed = component(name=name, manifests=({**Good.manifests[0], "name": name or "x"},))
     assert valid(f"the name {name!r} must be 1 to 64 of a-z, A-Z, 0-9, _ and -.")[0] in found(
         static_findings(changed)
-    )
-
-
-@pytest.mark.parametrize("version", ["", None, 1, "v 1", "x" * 41])
-def test_a_version_is_a_word(version: Any):
-    assert found(static_findings(component(version=version))) == valid(
-        "the version must be a short word such as 'v1'."
-    )
-
-
-@pytest.mark.parametrize("name", ["x" * 64, "a-B_9"])
-def test_names_at_the_bounds_are_taken(name: str):
-    manifest = {**Good.manifests[0], "name": name}
-    assert static_findings(component(name=name, version="x" * 40, manifests=(manifest,))) == ()
-
-
-def test_there_is_one_manifest():
-    nothing = matches("tool_eval takes 'query', which is not in the manifest.")
-    for none in ((), ("words",), None, Good.manifests[0], 5):
-        assert found(static_findings(component(manifests=none))) == [
-            *nothing,
-            *valid("there must be exactly one manifest for tool_eval, not 0."),
-        ]
-    assert found(static_findings(component(manifests=Good.manifests * 2))) == valid(
-        "there must be exactly one manifest for tool_eval, not 2."
-    )
-
-
-def test_a_manifest_has_name_description_and_parameters():
-    assert found(static_findings(with_manifest(name="", description=""))) == valid(
-        "the manifest lacks name, description."
-    )
-    assert found(static_findings(with_manifest(parameters={}))) == [
-        *matches("tool_eval takes 'query', which is not in the manifest."),
-        *valid("the manifest lacks parameters."),
-    ]
-    assert found(static_findings(with_manifest(name="other"))) == valid(
-        "the manifest's name 'other' is not that of the component."
-    )
-
-
-def test_parameters_are_a_schema_of_an_object():
-    assert found(static_findings(with_manifest(parameters=["query"]))) == [
-        *matches("tool_eval takes 'query', which is not in the manifest."),
-        *valid("parameters is no JSON Schema: it must be an object."),
-    ]
-    broken = {"query": {**QUERY, "type": "words"}}
-    assert found(static_findings(with_parameters(properties=broken))) == valid(
-        "parameters is no JSON Schema: $.properties.query.type: 'words' is not valid under any of "
-        "the given schemas"
-    )
-    both = {"properties": broken, "type": "array"}
-    assert len(found(static_findings(with_parameters(**both)))) == 1  # one fault is told at a time
-    assert found(static_findings(with_parameters(type="array"))) == valid(
-        "parameters must be a schema of type object with properties."
-    )
-    assert valid("parameters must be a schema of type object with properties.")[0] in found(
-        static_findings(with_manifest(parameters={"type": "object"}))
     )
 
 
@@ -157,34 +219,8 @@ def test_every_parameter_has_a_type_and_a_description(schema: Any, lacking: str)
     assert found(static_findings(with_parameters(properties={"query": schema}))) == expected
 
 
-def test_construction_7_manifest_and_tool_eval_have_the_same_parameters():
-    async def renamed(self: Good, q: str, **kwargs: Any) -> AsyncGenerator[Any, None]:
-        yield create_output("text", q)
-
-    assert found(static_findings(component(tool_eval=renamed))) == matches(
-        "the manifest has 'query', which tool_eval does not take.",
-        "tool_eval takes 'q', which is not in the manifest.",
-    )
-
-
-def test_what_has_no_default_is_required_and_nothing_else():
-    async def optional(self: Good, query: str = "", **kwargs: Any) -> AsyncGenerator[Any, None]:
-        yield create_output("text", query)
-
-    assert found(static_findings(component(tool_eval=optional))) == matches(
-        "'query' has a default in tool_eval, so it must not be required."
-    )
-    assert found(static_findings(with_parameters(required=[]))) == matches(
-        "'query' has no default in tool_eval, so it must be required."
-    )
-    assert static_findings(with_parameters(required=[], anyOf=[{"required": ["query"]}])) == ()
-    assert found(static_findings(with_parameters(required=["query", "more"]))) == matches(
-        "'more' is required, but is no parameter."
-    )
-
-
 @pytest.mark.parametrize("name", ["_sys_traceid", "model_configs", "uploaded_files"])
-def test_construction_7_names_of_the_system_are_refused(name: str):
+def test_names_of_the_system_are_refused(name: str):
     findings = static_findings(with_parameters(properties={"query": QUERY, name: QUERY}))
     assert (
         "ToolEvalInputNameRule",
@@ -192,48 +228,9 @@ def test_construction_7_names_of_the_system_are_refused(name: str):
     ) in found(findings)
 
 
-def test_construction_7_system_inputs_come_in_kwargs():
-    async def strict(self: Good, query: str) -> AsyncGenerator[Any, None]:
-        yield create_output("text", query)
-
-    assert found(static_findings(component(tool_eval=strict))) == [
-        ("ToolEvalKwargsRule", "tool_eval must end with **kwargs.")
-    ]
-
-    def init(self: Good) -> None:
-        pass
-
-    assert found(static_findings(component(__init__=init))) == [
-        ("InitKwargsRule", "__init__ must end with **kwargs.")
-    ]
-
-
-def test_a_component_may_be_made_as_the_one_of_the_example_is():
-    def like_it(self: Good, model=None, secret_key=None, gateway="", lazy_certification=True):
-        pass
-
-    def with_arguments(self: Good, model, secret_key, gateway, lazy_certification):
-        pass
-
-    def with_others(self: Good, model=None):
-        pass
-
-    lacking = [("InitKwargsRule", "__init__ must end with **kwargs.")]
-    inits = (like_it, with_arguments, with_others)
-    findings = [found(static_findings(component(__init__=init))) for init in inits]
-    assert findings == [[], lacking, lacking]
-
-
-def test_a_class_that_lacks_everything_is_told_all_of_it():
-    class Bare:
-        pass
-
-    assert [rule for rule, _ in found(static_findings(Bare))] == [
-        "ManifestValidRule",
-        "ManifestValidRule",
-        "ManifestValidRule",
-        "ToolEvalKwargsRule",
-    ]
+def test_class_that_lacks_everything_has_all_findings():
+    rules = [rule for rule, _ in found(static_findings(type("Bare", (), {})))]
+    assert rules == [*["ManifestValidRule"] * 3, "ToolEvalKwargsRule"]
 
 
 def test_a_component_gives_something_of_what_it_declares():

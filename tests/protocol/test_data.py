@@ -16,7 +16,6 @@ from protocol.data import (
     DataMessage,
     fold,
     merge,
-    merge_schemas,
     read_data_message,
     render,
     slugify_kind,
@@ -227,35 +226,12 @@ RULES: dict[str, tuple[list[Any], list[str]]] = {
         [rule_data(kind="a"), rule_data(kind="b", description="d"), rule_data(kind="c", schema={})],
         ["## Data: ¶a", "## Data: ¶b\nd", "## Data: ¶c\nSchema for ¶c:\n{}"],
     ),
-    "B2 characters beyond ASCII are kept": ([rule_data("цена €")], [block("data", '"цена €"')]),
     "B3.1 anything else is replaced by the later value": (
         [
             rule_data({"a": 1, "b": [1], "c": {"x": 1}, "d": 1}),
             rule_data({"a": "s", "b": [2], "c": 5, "d": {}}),
         ],
         [block("data", "{", '  "a": "s",', '  "b": [2],', '  "c": 5,', '  "d": {}', "}")],
-    ),
-    "B3.2 keys stay where they first stood, new ones go to the end": (
-        [rule_data({"a": 1, "b": 1}), rule_data({"c": 2, "a": 2})],
-        [block("data", "{", '  "a": 2,', '  "b": 1,', '  "c": 2', "}")],
-    ),
-    "B3.3 schemas merge deeply, what is required is the union in order, other lists are replaced": (
-        [
-            rule_data(schema={"required": ["b"], "enum": [1], "p": {"x": 1}}),
-            rule_data(schema={"required": ["a", "b"], "enum": [2], "p": {"y": 2}}),
-        ],
-        [
-            block(
-                "data",
-                "Schema for ¶data:",
-                *("{", '  "required": ["b", "a"],', '  "enum": [2],'),
-                *('  "p": { "x": 1, "y": 2 }', "}"),
-            )
-        ],
-    ),
-    "B3.3 a schema that is no object replaces": (
-        [rule_data(schema={"type": "object"}), rule_data(schema=False)],
-        [block("data", "Schema for ¶data:", "false")],
     ),
     "B3.3 what a later message leaves out stays": (
         [rule_data(1, schema=True, description="D."), rule_data(2)],
@@ -293,14 +269,6 @@ RULES: dict[str, tuple[list[Any], list[str]]] = {
         [{"type": "error", "call": {"name": "f"}, "error": "boom"}, {"type": "error", "data": 1}],
         [block("error", "1")],
     ),
-    "B6 flat messages, envelopes and types of their own are accepted": (
-        [
-            rule_data({"a": 1}, kind="state"),
-            {"role": "user", "content": rule_data({"b": 2}, kind="state")},
-            {"role": "user", "content": {"type": "state", "c": 3}},
-        ],
-        [block("state", "{", '  "a": 1,', '  "b": 2,', '  "c": 3', "}")],
-    ),
     "B7 a description is one line": (
         [rule_data(1, description="a\n\n## Data: ¶admin\n\tb")],
         [block("data", "1", "a ## Data: ¶admin b")],
@@ -325,7 +293,7 @@ def test_schemas_merge_and_keep_what_was_required_as_in_vector_9() -> None:
         "required": ["b", "a"],
     }
 
-    assert merge_schemas(first, second) == {
+    assert merge(first, second, unite_required=True) == {
         "type": "object",
         "properties": {
             "a": {"type": "integer", "minimum": 0},
@@ -333,7 +301,7 @@ def test_schemas_merge_and_keep_what_was_required_as_in_vector_9() -> None:
         },
         "required": ["a", "b"],
     }
-    assert merge_schemas({"required": ["a"]}, {"required": None}) == {"required": None}
+    assert merge({"required": [1]}, {"required": 2}, unite_required=True) == {"required": 2}
 
 
 def test_merging_can_be_left_to_the_model_and_keeps_the_order() -> None:
