@@ -39,14 +39,10 @@ class MalformedBody(RequestError):
 
 
 class UnknownHost(RequestError):
-    """The `Host` header names another server."""
-
     status, code = 400, "unknown-host"
 
 
 class InvalidCall(RequestError):
-    """A component call names an unknown action or has invalid arguments."""
-
     status, code = 400, "bad-call"
 
 
@@ -105,8 +101,6 @@ class HeadersTooLarge(RequestError):
 
 
 class CallFailed(RequestError):
-    """A component failed before it gave a result."""
-
     status, code = 500, "component-failed"
 
 
@@ -123,20 +117,14 @@ class RetryableError(RequestError):
 
 
 class TooManyCalls(RetryableError):
-    """The concurrency limit of component calls is reached."""
-
     status, code = 429, "too-many-calls"
 
 
 class TooManyRequests(RetryableError):
-    """A rate limit, a budget or a concurrency limit is reached."""
-
     status, code = 429, "limit-reached"
 
 
 class TooManyFailedAttempts(RetryableError):
-    """An address sent too many invalid keys."""
-
     status, code = 429, "too-many-guesses"
 
 

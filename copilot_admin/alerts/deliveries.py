@@ -177,7 +177,6 @@ async def attempt(delivery_id: UUID, claim: int) -> None:
 
 
 async def send_mail(delivery: AlertDelivery) -> DeliveryResult:
-    """Attempt to send a message by mail."""
     if not can_send_mail():
         sentence = _("No mail server is configured. Set EMAIL_HOST and EMAIL_FROM.")
         return DeliveryResult(is_delivered=False, is_final=True, answer=sentence)
@@ -192,7 +191,6 @@ async def send_mail(delivery: AlertDelivery) -> DeliveryResult:
 
 
 def can_send_mail() -> bool:
-    """Return whether a mail server is configured."""
     return bool(settings.EMAIL_BACKEND != "django.core.mail.backends.dummy.EmailBackend")
 
 

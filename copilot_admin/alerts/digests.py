@@ -39,7 +39,6 @@ class Week:
 
 
 def next_due(digest: AlertDigest, after: datetime) -> datetime:
-    """Return the next time a digest is sent."""
     after = after.astimezone(UTC)
     due = after.replace(hour=digest.hour, minute=0, second=0, microsecond=0)
     due += ((digest.weekday - due.weekday()) % 7) * DAY
@@ -63,7 +62,6 @@ def create_digest(digest: AlertDigest, now: datetime) -> list[AlertDelivery]:
 
 
 def count_week(scope: AlertScope, now: datetime) -> Week:
-    """Count the last seven whole days."""
     end = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     span = Span(end - WEEK, end)
     return Week(
@@ -74,7 +72,6 @@ def count_week(scope: AlertScope, now: datetime) -> Week:
 
 
 def build_digest_message(name: str, scope: AlertScope, week: Week, now: datetime) -> AlertMessage:
-    """Build the message of a digest."""
     days = f"{week.span.first:%Y-%m-%d} – {week.span.last_day:%Y-%m-%d}"  # noqa: RUF001  # a dash
     url = build_figures_url(scope, week.span)
     title = {"days": days, "which": to_line(scope.label, MAX_SCOPE_CHARACTERS)}

@@ -35,8 +35,6 @@ CLOSE_AFTER = timedelta(minutes=15)
 
 
 class Transition(StrEnum):
-    """Change of a rule's alert."""
-
     NONE = "none"
     OPEN = "open"
     NOTIFY = "notify"  # of an alert that opened while the rule was muted
@@ -83,8 +81,6 @@ def next_transition(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """Rule with its measurement."""
-
     rule: AlertRule
     kind: RuleKind
     scope: AlertScope

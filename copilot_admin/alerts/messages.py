@@ -53,7 +53,6 @@ class AlertMessage:
 
     @property
     def text(self) -> str:
-        """Body of the mail."""
         footer = _("Copilot Admin sent this because of an alert rule or digest.")
         return "\n\n".join(filter(None, (*self.paragraphs, "-- \n" + footer))) + "\n"
 
@@ -75,13 +74,11 @@ def build_list_query(scope: AlertScope, filters: Mapping[str, str]) -> str:
 
 
 def build_figures_url(scope: AlertScope, span: Span) -> str:
-    """Build the URL of the analytics page for some days."""
     days = {"since": f"{span.first:%Y-%m-%d}", "until": f"{span.last_day:%Y-%m-%d}"}
     return _public_url(f"{reverse('admin:figures')}?{urlencode({**scope.filters, **days})}")
 
 
 def describe_condition(kind: RuleKind, rule: AlertRule) -> str:
-    """Describe when a rule opens an alert."""
     if kind.is_low_bad:
         text = _("at %(threshold)s or less within %(window)s")
     else:
@@ -97,7 +94,6 @@ def describe_condition(kind: RuleKind, rule: AlertRule) -> str:
 def build_alert_message(
     event: DeliveryEvent, alert: Alert, *, kind: RuleKind, scope: AlertScope, now: datetime
 ) -> AlertMessage:
-    """Build the message that an alert opened, is still open, or closed."""
     rule = alert.rule
     name = to_line(rule.name, MAX_NAME_CHARACTERS)
     sentence = to_line(alert.sentence, MAX_SENTENCE_CHARACTERS)

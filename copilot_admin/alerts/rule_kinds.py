@@ -53,12 +53,10 @@ PROVIDER_FAULTS = frozenset(
 
 
 def sum_hours(scope: AlertScope, span: Span, *names: str) -> Mapping[str, Number]:
-    """Sum columns of the hourly rollups."""
     return _sum(HourlyUsage.objects.filter(_is_within(span), scope.condition), names)
 
 
 def sum_days(scope: AlertScope, span: Span, *names: str) -> Mapping[str, Number]:
-    """Sum columns of the daily rollups."""
     days = Q(day__gte=span.first.date(), day__lt=span.end.date())
     return _sum(DailyTotal.objects.filter(days, scope.condition), names)
 
@@ -77,7 +75,6 @@ def _days(span: Span) -> dict[str, str]:
 
 
 def measure_budget(scope: AlertScope, span: Span) -> Measurement:
-    """Measure the known cost of all answers, in US dollars."""
     sums = sum_days(scope, span, "cost", "unpriced")
     cost, unpriced = Decimal(sums["cost"]), int(sums["unpriced"])
     sentence = _("Answers cost %(cost)s") % {"cost": format_value(Unit.DOLLARS, cost)}
@@ -92,7 +89,6 @@ def measure_budget(scope: AlertScope, span: Span) -> Measurement:
 
 
 def measure_error_rate(scope: AlertScope, span: Span) -> Measurement:
-    """Measure requests that failed, crashed or were interrupted, in percent of all."""
     sums = sum_hours(scope, span, "runs", "errors")
     runs, errors = int(sums["runs"]), int(sums["errors"])
     sentence = _("%(errors)d of %(runs)d requests ended in an error")
@@ -176,7 +172,6 @@ def get_baseline(weeks: Sequence[int]) -> int | None:
 
 
 def measure_thumbs_down(scope: AlertScope, span: Span) -> Measurement:
-    """Measure the thumbs down that were given within the window."""
     given = Feedback.objects.filter(
         scope.feedback_condition,
         source=FeedbackSource.END_USER,

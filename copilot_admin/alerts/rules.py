@@ -21,15 +21,12 @@ READ_TRANSCRIPTS = "copilot_admin.view_conversation"
 
 
 class Unit(StrEnum):
-    """Unit of a measured value."""
-
     NUMBER = "number"
     PERCENT = "per cent"
     DOLLARS = "dollars"
 
 
 def format_value(unit: Unit, value: Decimal) -> str:
-    """Format a value with its unit."""
     plain = f"{value:,.2f}".removesuffix(".00")
     match unit:
         case Unit.PERCENT:
@@ -86,7 +83,6 @@ class AlertScope:
 
     @property
     def feedback_condition(self) -> Q:
-        """Condition for feedback."""
         return Q() if self.ids is None else Q(turn__conversation__copilot__in=self.ids)
 
 
@@ -123,8 +119,6 @@ def filter_visible(user: Person, alerts: QuerySet[Alert]) -> QuerySet[Alert]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """Result of measuring a rule."""
-
     value: Decimal | None  # None if there is nothing to measure
     sentence: str
     basis: int = 0  # sample size, in the unit of `RuleKind.minimum_label`
@@ -147,5 +141,4 @@ class RuleKind:
     is_low_bad: bool = False  # values at or below the threshold are bad
 
     def is_bad(self, value: Decimal, threshold: Decimal) -> bool:
-        """Return whether a value reaches the threshold."""
         return value <= threshold if self.is_low_bad else value >= threshold

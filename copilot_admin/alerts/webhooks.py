@@ -23,8 +23,6 @@ SECRET_BYTES = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryResult:
-    """Result of one attempt."""
-
     is_delivered: bool
     is_final: bool = False  # another attempt would change nothing
     status: int | None = None
@@ -68,7 +66,6 @@ def build_signature_headers(
 async def post_signed(
     delivery: AlertDelivery, webhook: AlertWebhook, now: datetime
 ) -> DeliveryResult:
-    """Attempt to send a message to a webhook."""
     body = delivery.body.encode()
     try:
         secret = decrypt_secret(webhook)

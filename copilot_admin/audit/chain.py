@@ -34,7 +34,6 @@ class AuditKey:
 
 
 def derive_key(text: str) -> AuditKey:
-    """Derive the key of a configured secret."""
     secret = hashlib.sha256(b"copilot_admin.audit:" + text.encode()).digest()
     return AuditKey(hashlib.sha256(secret).hexdigest()[:8], secret)
 
@@ -51,7 +50,6 @@ def verification_keys() -> Mapping[str, AuditKey]:
 
 
 def hashed_fields(entry: AuditEntry) -> JsonObject:
-    """Return the fields of an entry as they are hashed."""
     at = entry.at.astimezone(UTC).isoformat(timespec="microseconds")
     return {"at": at, **{name: getattr(entry, name) for name in HASHED_FIELDS}}
 
@@ -63,7 +61,6 @@ def compute_hash(entry: AuditEntry, key: AuditKey) -> str:
 
 
 def has_valid_hash(entry: AuditEntry, key: AuditKey) -> bool:
-    """Return whether an entry is as it was hashed."""
     return hmac.compare_digest(compute_hash(entry, key).encode(), entry.hash.encode())
 
 

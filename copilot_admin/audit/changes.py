@@ -71,7 +71,6 @@ def canonical(value: Json) -> str:
 
 
 def is_secret(name: str) -> bool:
-    """Return whether a field of this name holds a secret."""
     if len(name) > MAX_NAME_CHARACTERS:
         return False
     return is_secret_name(name) or _ENCRYPTED_NAME.fullmatch(name) is not None

@@ -43,7 +43,6 @@ def entry_values(entry: AuditEntry) -> JsonObject:
 
 
 def format_json(entry: AuditEntry) -> str:
-    """Format an entry as one line of ASCII JSON."""
     return json.dumps(entry_values(entry), ensure_ascii=True, separators=(",", ":"))
 
 

@@ -97,7 +97,6 @@ class Subject:
 
     @classmethod
     def of(cls, row: Model) -> Self:
-        """Return the subject that stands for a row."""
         kind = row._meta.model_name or ""
         return cls(kind, str(row.pk if row.pk is not None else "")[:MAX_ID_LENGTH], name_of(row))
 

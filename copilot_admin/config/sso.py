@@ -93,8 +93,6 @@ class SsoProxy(RoleMap):
 
 
 class SsoSettings(Group):
-    """The ways to sign in to the admin."""
-
     oidc: OidcProvider = OidcProvider()
     proxy: SsoProxy = SsoProxy()
     passwords: PasswordSignIn = Field(PasswordSignIn.ON, validation_alias="COPILOT_PASSWORDS")
@@ -105,7 +103,6 @@ class SsoSettings(Group):
         return self.passwords is PasswordSignIn.EMERGENCY
 
     def find_problems(self) -> Iterator[str]:
-        """Yield a sentence for each contradiction."""
         oidc, proxy = self.oidc, self.proxy
         yield from find_missing(
             COPILOT_OIDC_ISSUER=oidc.issuer,

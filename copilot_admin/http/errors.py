@@ -121,7 +121,6 @@ async def send_error(
 
 
 def build_error_response(request: HttpRequest, error: RequestError) -> HttpResponse:
-    """Return the response of an error inside Django."""
     accept = request.headers.get("Accept", "")
     content_type, body = _render(error, request.path_info, accept, get_request_id(request))
     headers = {"Cache-Control": "no-store", **build_retry_headers(error)}

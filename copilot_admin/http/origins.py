@@ -37,13 +37,11 @@ class AllowedOrigins:
         return origin in self._all
 
     def load_added(self) -> tuple[str, ...]:
-        """Return the origins that operators added, from the database."""
         if self.is_pinned:
             return ()
         return tuple(AllowedOrigin.objects.values_list("origin", flat=True))
 
     def refresh(self) -> None:
-        """Load the rows of the database."""
         self._all = frozenset(origin.encode() for origin in (*self.given, *self.load_added()))
 
 
@@ -51,7 +49,6 @@ ALLOWED_ORIGINS = AllowedOrigins(settings.CORS_ORIGINS, is_pinned=settings.CORS_
 
 
 def build_cors_headers(origin: bytes | None, origins: AllowedOrigins) -> Headers:
-    """Return the CORS headers of an API response."""
     headers = [(b"vary", b"Origin")]
     if origin is not None and origin in origins:
         headers.append((b"access-control-allow-origin", origin))

@@ -36,7 +36,6 @@ def is_component_api(path: str) -> bool:
 
 
 def is_query(path: str) -> bool:
-    """Return whether a path is the query endpoint of a copilot."""
     return path.startswith("/v1/copilots/") and path.endswith("/query")
 
 

@@ -38,24 +38,22 @@ MAX_ERROR_LENGTH = 2000
 DROP_ALL = """
 DO $$
 DECLARE
-  name text;
-  routine regprocedure;
+  statement text;
 BEGIN
   PERFORM pg_sleep(0.5);
   IF EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
       AND pid <> pg_backend_pid() AND backend_type = 'client backend') THEN
     RAISE 'other connections use the database: stop servers, workers and PgBouncer first';
   END IF;
-  FOR name IN SELECT relname FROM pg_class c
+  FOR statement IN
+    SELECT format('DROP TABLE %I CASCADE', relname) FROM pg_class c
       WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
         AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
+    UNION ALL SELECT format('DROP ROUTINE %s CASCADE', p.oid::regprocedure) FROM pg_proc p
+      WHERE pronamespace = current_schema()::regnamespace
+        AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')
   LOOP
-    EXECUTE format('DROP TABLE %I CASCADE', name);
-  END LOOP;
-  FOR routine IN SELECT p.oid FROM pg_proc p WHERE pronamespace = current_schema()::regnamespace
-      AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')
-  LOOP
-    EXECUTE format('DROP ROUTINE %s CASCADE', routine);
+    EXECUTE statement;
   END LOOP;
 END $$;
 """
@@ -63,17 +61,11 @@ END $$;
 
 @dataclass(frozen=True, slots=True)
 class RestoreSummary:
-    """Result of a restore.
+    """Result of a restore."""
 
-    Attributes:
-        made_at: Time of the backup in UTC.
-        needs_migrate: True if the backup is of an older release.
-        missing_keys: Ids of encryption keys that its secrets need and this process doesn't have.
-    """
-
-    made_at: str
-    needs_migrate: bool
-    missing_keys: tuple[str, ...]
+    made_at: str  # time of the backup in UTC
+    needs_migrate: bool  # the backup is of an older release
+    missing_keys: tuple[str, ...]  # ids of encryption keys that its secrets need
 
 
 def write_backup(path: Path) -> None:
@@ -114,11 +106,9 @@ def write_backup(path: Path) -> None:
 
 
 def restore_backup(path: Path, *, force: bool) -> RestoreSummary:
-    """Replace database, uploads and spool, after the whole file was checked.
+    """Replace database, uploads and spool by a backup, after the whole file was checked.
 
-    Args:
-        path: A file of `write_backup`.
-        force: Whether to replace a database that isn't empty.
+    A database that isn't empty is replaced with `force` only.
 
     Raises:
         ConfigurationError: The backup doesn't fit or is damaged, or servers are still running.

@@ -30,16 +30,10 @@ MIN_IMAGE_AGE = timedelta(hours=1)  # an image is written before its row is comm
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Progress of a sweep.
+    """Progress of a sweep."""
 
-    Attributes:
-        after: Hash after which the next batch begins.
-        total: Blobs deleted so far.
-        is_done: No blob is left to look at.
-    """
-
-    after: str = ""
-    total: int = 0
+    after: str = ""  # hash after which the next batch begins
+    total: int = 0  # blobs deleted so far
     is_done: bool = False
 
 

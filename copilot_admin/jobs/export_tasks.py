@@ -24,7 +24,6 @@ def write_export(export_id: int, claim: int) -> None:
 def export_in_background(
     owner_id: int, *, given: dict[str, str], name: str, options: ExportOptions
 ) -> TranscriptExport | ExportRefusal:
-    """Begin an export and enqueue its task."""
     with transaction.atomic():
         export = begin_export(owner_id, given=given, name=name, options=options)
         if isinstance(export, TranscriptExport):

@@ -19,17 +19,11 @@ BATCH_ROWS = 100  # in one transaction; encrypting a row takes microseconds
 
 @dataclass(slots=True)
 class RotationResult:
-    """Result of a rotation.
+    """Result of a rotation."""
 
-    Attributes:
-        rotated: Number of texts encrypted again.
-        in_use: Number of texts that each key encrypts now.
-        errors: Texts that can't be decrypted and stay as they are.
-    """
-
-    rotated: int = 0
-    in_use: Counter[str] = field(default_factory=Counter)
-    errors: list[str] = field(default_factory=list)
+    rotated: int = 0  # texts encrypted again
+    in_use: Counter[str] = field(default_factory=Counter)  # texts that each key encrypts now
+    errors: list[str] = field(default_factory=list)  # texts that can't be decrypted
 
 
 def rotate_keys() -> RotationResult:

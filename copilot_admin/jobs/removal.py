@@ -100,13 +100,7 @@ def get_unfinished() -> QuerySet[Removal]:
 def run_removal(
     removal_id: int, write: Callable[[Callable[[], Any]], Any], *, max_seconds: float | None = None
 ) -> BatchResult:
-    """Run batches of a removal, and then clear the database's own files.
-
-    Args:
-        removal_id: Of the removal.
-        write: Runs a function in a transaction.
-        max_seconds: As of `run_batches`.
-    """
+    """Run batches of a removal in transactions of `write`, then clear the database's own files."""
     last = run_batches(
         lambda: write(partial(remove_batch, removal_id)),
         lambda result: result is not BatchResult.MORE,

@@ -42,8 +42,6 @@ logger = logging.getLogger(__name__)
 
 
 class BatchResult(StrEnum):
-    """Result of a batch of a background job."""
-
     MORE = "more"
     WAITING = "waiting"  # for running answers, a legal hold or another process
     DONE = "done"
@@ -119,10 +117,7 @@ def has_server_loop() -> bool:
 
 
 def run_on_server_loop(begin: Callable[[], asyncio.Task[Any]]) -> None:
-    """Run a coroutine that mostly waits on the server's event loop, and return at once.
-
-    Args:
-        begin: Creates the asyncio task; called in the loop.
+    """Create an asyncio task in the server's event loop by `begin`, and return at once.
 
     Raises:
         DatabaseUnavailable: The server is stopping.
@@ -169,13 +164,7 @@ def run_batches(
 ) -> T | None:
     """Run batches until the last one or until the time is up, with a pause as long as each took.
 
-    Args:
-        run_batch: Runs one batch.
-        is_last: Tells from the result of a batch whether to stop.
-        max_seconds: `MAX_TASK_SECONDS` if None.
-
-    Returns:
-        Result of the last batch; None if the database failed or the process is stopping.
+    Returns the result of the last batch; None if the database failed or the process is stopping.
     """
     ends_at = time.monotonic() + (MAX_TASK_SECONDS if max_seconds is None else max_seconds)
     while True:

@@ -42,7 +42,6 @@ class LimitCache:
         return tuple(rule for rule in rules if rule.applies_to(identity))
 
     def load(self) -> None:
-        """Load the limits from the database."""
         self._loaded_at = self._clock()
         rows = SubjectLimits.objects.values_list("scope", "subject", "limits")
         found = {LimitSubject(LimitScope(scope), id): limits for scope, id, limits in rows}
@@ -84,7 +83,6 @@ def is_private(address: str) -> bool:
 
 
 def reload_on_commit() -> None:
-    """Load the limits again when the current transaction is committed."""
     transaction.on_commit(LIMIT_CACHE.load)
 
 

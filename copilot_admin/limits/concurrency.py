@@ -84,7 +84,6 @@ class ConcurrencySlots:
                 await pipeline.execute()
 
     async def count(self, rule: LimitRule) -> int:
-        """Return the number of slots that are taken."""
         try:
             async with self._redis.connect() as client:
                 seconds, _microseconds = await client.time()

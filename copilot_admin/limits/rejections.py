@@ -26,7 +26,6 @@ class Rejections:
         self._pending: Counter[_Key] = Counter()
 
     def add(self, rule: LimitRule, identity: RequestIdentity) -> None:
-        """Count a rejected request."""
         minute = datetime.now(UTC).replace(second=0, microsecond=0)
         scope, id, kind = rule.subject.scope, rule.subject.id, rule.kind.key
         is_hidden = scope in _PERSONAL_SCOPES and not identity.is_recorded

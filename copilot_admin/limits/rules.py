@@ -111,7 +111,6 @@ class LimitRule:
 
 
 def build_rules(subject: LimitSubject, limits: Limits) -> tuple[LimitRule, ...]:
-    """Build a rule for each limit that is set."""
     rules = []
     for key, kind in KINDS.items():
         number = limits.get(key)

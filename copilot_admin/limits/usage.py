@@ -38,8 +38,6 @@ _MAX_CACHED = 100_000  # subjects, about 40 MB: of anonymous addresses there is 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Rule in one window."""
-
     rule: LimitRule
     window: LimitWindow
 
@@ -106,7 +104,6 @@ def get_budgets(rules: Collection[LimitRule], now: datetime) -> tuple[Budget, ..
 
 
 def load_usage(subject: LimitSubject, window: LimitWindow) -> Usage:
-    """Read what a subject has used from the database."""
     runs = Run.objects.filter(started_at__gte=window.begins, started_at__lt=window.ends)
     runs = runs.exclude(outcome=Outcome.REFUSED)
     match subject.scope:

@@ -1,6 +1,7 @@
 """Base of the commands: sanitised output, parsing of arguments, reading and writing of files."""
 
 from argparse import ArgumentTypeError
+from collections.abc import Mapping
 from datetime import date
 import os
 from pathlib import Path
@@ -9,9 +10,12 @@ import sys
 from typing import Any, TextIO
 
 from django.core.management.base import BaseCommand, CommandError, OutputWrapper
+from django.db.models import Model
 
+from copilot_admin.audit.parties import Actor, Subject
+from copilot_admin.audit.recording import record
 from copilot_admin.errors import ConfigurationError, CopilotError
-from copilot_admin.models import Provider
+from copilot_admin.models import Action, Provider
 
 # Control characters but line feed and tab, and those that change the direction of a line.
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -23,7 +27,6 @@ class SanitizedOutput(OutputWrapper):
     def write(  # type: ignore[override]  # as Django's
         self, msg: str = "", style_func: Any = None, ending: str | None = None
     ) -> None:
-        """Write a text with control characters replaced."""
         super().write(_UNSAFE.sub("\ufffd", msg), style_func, ending)
 
     def write_document(self, text: str) -> None:
@@ -54,6 +57,11 @@ class SanitizedCommand(BaseCommand):
             return super().execute(*args, **options)
         except CopilotError as error:
             raise CommandError(error.public, returncode=self.error_status) from error
+
+    def record(self, action: Action, on: Model | str, facts: Mapping[str, object]) -> None:
+        """Add an entry about a row or a part of the product to the audit trail."""
+        subject = Subject(on) if isinstance(on, str) else Subject.of(on)
+        record(action, by=Actor.command(), on=subject, after=facts)
 
 
 def parse_date(text: str) -> date:

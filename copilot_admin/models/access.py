@@ -161,8 +161,6 @@ class ExternalAccount(models.Model):
 
 
 class LogIn(models.Model):
-    """A browser session of a signed-in user."""
-
     user = models.ForeignKey(User, models.CASCADE, related_name="log_ins")
     session_key = models.CharField(max_length=40, unique=True)
     session_hash = models.CharField(max_length=128)  # of the password then: a new one ends it

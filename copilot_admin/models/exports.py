@@ -78,7 +78,6 @@ class TranscriptExport(models.Model):
 
     @property
     def per_cent(self) -> int:
-        """Return the progress, by the ids already passed."""
         if self.is_done:
             return 100
         whole = self.top - self.bottom + 1

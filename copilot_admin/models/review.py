@@ -107,8 +107,6 @@ class Criterion(models.Model):
 
 
 class Verdict(models.Model):
-    """A reviewer's verdict on a conversation or one of its turns."""
-
     conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="verdicts")
     turn = models.ForeignKey(Turn, models.CASCADE, null=True, related_name="verdicts")
     author = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
@@ -155,8 +153,6 @@ class Mark(models.Model):
 
 
 class TurnNote(models.Model):
-    """A reviewer's note on a turn."""
-
     turn = models.ForeignKey(Turn, models.CASCADE, related_name="notes")
     author = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     text = models.TextField(_("note"))

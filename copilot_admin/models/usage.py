@@ -57,8 +57,6 @@ for _name in TTFT_COLUMNS:  # so that `F()` can count without a read
 
 
 class DailyUsage(UsageCounts):
-    """Counts of a day."""
-
     day = models.DateField()
 
     class Meta:

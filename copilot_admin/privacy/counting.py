@@ -35,30 +35,20 @@ MAX_COUNTED = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemovalPreview:
-    """Numbers of rows that a removal would delete.
-
-    Attributes:
-        conversations: To be deleted.
-        held: Conversations that a legal hold keeps.
-        running: Runs that are open; their conversations are deleted when they have ended.
-        requests: Runs of the conversations, and those without a conversation.
-        questions: Saved questions made from the conversations.
-        users: End users of whom everything is deleted.
-        exports: Files of transcripts that may contain a conversation.
-    """
+    """Numbers of rows that a removal would delete."""
 
     conversations: int
-    held: int
-    running: int
-    requests: int
+    held: int  # conversations that a legal hold keeps
+    running: int  # open runs; their conversations are deleted when they have ended
+    requests: int  # runs of the conversations, and those without a conversation
     turns: int
     messages: int
     votes: int
     verdicts: int
     calls: int
-    questions: int
-    exports: int
-    users: int = 0
+    questions: int  # saved questions made from the conversations
+    exports: int  # files that may contain a conversation
+    users: int = 0  # end users of whom everything is deleted
 
     @property
     def is_empty(self) -> bool:

@@ -34,11 +34,7 @@ def in_force() -> QuerySet[LegalHold]:
 def place(scope: PrivacyScope, *, reason: str, by: str, by_id: int | None = None) -> LegalHold:
     """Hold what a scope selects now and later; waits for running removal batches.
 
-    Args:
-        scope: Selection of what may not be removed.
-        reason: Shown with the hold.
-        by: Name of the person who places it.
-        by_id: Id of their account, if there is one.
+    `by` is the name of the person who places it, `by_id` the id of their account.
 
     Raises:
         ValueError: The scope is empty, or names something that doesn't exist.
@@ -83,10 +79,7 @@ def try_lock_holds() -> bool:
     """Try to take the shared legal-hold lock until the end of the transaction.
 
     Otherwise a hold could be stored between a batch's look at the holds and its commit. A batch doesn't
-    wait, because it may have locked rows that the hold needs.
-
-    Returns:
-        False if a hold is being placed right now.
+    wait, because it may have locked rows that the hold needs: False means that a hold is being placed.
     """
     if connection.vendor != "postgresql":
         return True

@@ -41,15 +41,9 @@ def describe_retention(copilot: Copilot) -> str:
 def begin_pruning(
     now: datetime, *, write: Callable[[Callable[[], int | None]], int | None] = operator.call
 ) -> list[int]:
-    """Begin the removals that are due; several processes begin each only once.
+    """Begin the removals that are due, and return their ids; several processes begin each only once.
 
-    Args:
-        now: Current time.
-        write: Runs a function that writes, once for each copilot. Counting, which is slow, is done
-            outside of it.
-
-    Returns:
-        Ids of the new removals.
+    `write` runs the part that writes, once for each copilot. Counting, which is slow, is done outside.
     """
     night = get_pruning_time(now)
     if night is None:

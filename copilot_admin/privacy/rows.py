@@ -116,7 +116,6 @@ def _get_first_keys(rows: QuerySet[Any], deleted: DeletedRows) -> list[Any]:
 
 
 def exclude_running(conversation_ids: Sequence[int]) -> list[int]:
-    """Return the conversations in which no run is open."""
     running = Run.objects.filter(conversation_id__in=conversation_ids, outcome=Outcome.RUNNING)
     busy = set(running.values_list("conversation_id", flat=True))
     return [pk for pk in conversation_ids if pk not in busy]

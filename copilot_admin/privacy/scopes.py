@@ -16,25 +16,15 @@ _KEY = re.compile(r"key:([0-9]{1,18})")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivacyScope:
-    """Selection by all fields that are set; an empty scope would select everything, and is rejected.
+    """Selection by all fields that are set; an empty scope would select everything, and is rejected."""
 
-    Attributes:
-        conversation: Its id.
-        user: Id of the end user's row.
-        principal: The caller: `key:7` or `anonymous`.
-        copilot: Its id.
-        since: Active at this time or later.
-        until: Active before this time.
-        idle_before: Inactive since this time.
-    """
-
-    conversation: int | None = None
+    conversation: int | None = None  # an id, as those of user and copilot
     user: int | None = None
-    principal: str = ""
+    principal: str = ""  # the caller: `key:7` or `anonymous`
     copilot: int | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-    idle_before: datetime | None = None
+    since: datetime | None = None  # active at this time or later
+    until: datetime | None = None  # active before this time
+    idle_before: datetime | None = None  # inactive since this time
 
     def __bool__(self) -> bool:
         return self != PrivacyScope()
@@ -46,14 +36,12 @@ class PrivacyScope:
 
 
 def scope_of(row: ScopeColumns) -> PrivacyScope:
-    """Return the scope in the columns of a row."""
     return PrivacyScope(
         **{one.name: getattr(row, one.name, None) for one in fields(PrivacyScope)}  # type: ignore[arg-type]
     )
 
 
 def conversations_in(scope: PrivacyScope) -> Q:
-    """Select the conversations of a scope."""
     return _match(
         pk=scope.conversation,
         user_id=scope.user,
@@ -74,7 +62,6 @@ def loose_runs_in(scope: PrivacyScope) -> Q:
 
 
 def calls_in(scope: PrivacyScope) -> Q:
-    """Select calls of components."""
     key = _KEY.fullmatch(scope.principal)
     if scope.conversation is not None or (scope.principal and not key):
         return NOTHING

@@ -28,8 +28,7 @@ MAX_WAIT_SECONDS = 20
 def merge_search_index(*, is_first: bool) -> bool:
     """Merge a part of SQLite's search index, in a transaction; return True when it is done.
 
-    Args:
-        is_first: Whether to begin a merge of all segments, or to continue one.
+    The first call begins a merge of all segments, the others continue it.
     """
     if connection.vendor != "sqlite":
         return True
@@ -70,10 +69,8 @@ def vacuum(on_table_done: Callable[[], object] = lambda: None) -> None:
 def rewrite_files() -> bool:
     """Write the database's files again without deleted rows, outside of a transaction.
 
-    Tables are locked meanwhile, and the disk needs the same space again.
-
-    Returns:
-        False if nothing was done, because an old transaction may still need deleted rows.
+    Tables are locked meanwhile, and the disk needs the same space again. Returns False if nothing was
+    done, because an old transaction may still need deleted rows.
 
     Raises:
         OperationalError: A table is locked.

@@ -36,8 +36,6 @@ class RunTimes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientCall:
-    """Client function that a run called."""
-
     function: str
     arguments: JsonObject
     at: int
@@ -90,7 +88,6 @@ def notify(run: FinishedRun) -> None:
 
 
 def notify_rejection(error: RequestError) -> None:
-    """Count a rejected request of the API."""
     for listener in REJECTION_LISTENERS:
         listener(error)
 
@@ -116,11 +113,9 @@ class RunObserver:
             self._stored = monotonic_ns()
 
     def mark_finishing(self) -> None:
-        """Note that the answer is complete."""
         self._finishing = monotonic_ns()
 
     def add_client_call(self, function: str, arguments: JsonObject) -> None:
-        """Note a client function call."""
         call = ClientCall(function=function, arguments=arguments, at=monotonic_ns())
         self._client_calls.append(call)
 

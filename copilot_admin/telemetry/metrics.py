@@ -67,15 +67,12 @@ class ServerMetrics:
         self._gauges: dict[str, Gauge] = {}
 
     def count_request(self, method: str, path: str, status: str) -> None:
-        """Count a finished HTTP request."""
         self._count("http_requests", method, path, status)
 
     def observe_response_start(self, path: str, seconds: float) -> None:
-        """Observe the time until a response started."""
         self._observe("http_response_start_seconds", seconds, path)
 
     def count_rejection(self, error: RequestError) -> None:
-        """Count a rejected API request."""
         self._count("refusals", error.code)
 
     def count_run(self, run: FinishedRun) -> None:
@@ -149,7 +146,6 @@ _enabled: list[ServerMetrics] = []
 
 
 def get_metrics() -> ServerMetrics | None:
-    """Return the metrics of this process, if they are enabled."""
     return _enabled[0] if _enabled else None
 
 

@@ -56,13 +56,11 @@ FIELDS: Mapping[str, Callable[[FinishedRun], Value]] = {
 
 
 def log_fields(run: FinishedRun) -> dict[str, Value]:
-    """Return the fields of a run's log line."""
     values = {name: read(run) for name, read in FIELDS.items()}
     return {name: value for name, value in values.items() if value is not None and value != ""}
 
 
 def log_run(run: FinishedRun) -> None:
-    """Write the log line of a run."""
     if logger.isEnabledFor(logging.INFO):
         fields = log_fields(run)
         logger.info("%s", json.dumps(fields), extra={"fields": fields})

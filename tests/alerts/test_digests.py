@@ -36,7 +36,7 @@ def test_the_next_moment(weekday, hour, after, expected):
     assert next_due(AlertDigest(weekday=weekday, hour=hour), after) == expected
 
 
-def test_it_says_what_happened_beside_the_week_before(settings, django_assert_num_queries):
+def test_a_digest_compares_with_the_week_before(settings, django_assert_num_queries):
     settings.PUBLIC_URL = "https://copilots.example.com"
     webhook, _ = make_webhook()
     copilot = make_published(tags=["desk"])
@@ -75,7 +75,7 @@ def test_it_says_what_happened_beside_the_week_before(settings, django_assert_nu
     assert by_post.digest == digest
 
 
-def test_a_cost_that_is_known_in_part_is_told_as_at_least():
+def test_a_partly_known_cost_is_shown_as_at_least():
     DailyTotal.objects.create(
         copilot=make_published(),
         day=MONDAY.date() - timedelta(days=1),
@@ -107,7 +107,7 @@ def test_one_that_is_switched_off_is_not_sent():
     assert AlertDelivery.objects.count() == 0
 
 
-def test_a_week_in_which_nothing_happened_says_so_and_divides_by_nothing():
+def test_a_week_without_runs_has_a_digest():
     (message,) = create_digest(make_digest(), MONDAY)
     assert "Conversations: 0 (before: 0)\n" in message.body
     assert "nan" not in message.body.lower()

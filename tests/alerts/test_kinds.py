@@ -125,7 +125,7 @@ def test_the_error_rate_is_that_of_all_requests():
     assert listed(found) == [bad.conversation.pk]
 
 
-def test_what_builders_try_is_no_error():
+def test_playground_failures_are_not_errors():
     client = Client(version=make_version(), principal="playground:1")
     client.ask("Why?").answer(ended=failed("Down"))
     assert measured("error_rate").value is None
@@ -203,7 +203,7 @@ def test_the_hour_that_runs_is_not_expected_to_be_full():
 
 
 @pytest.mark.parametrize("change", [{"enabled": False}, {"live": None}])
-def test_of_what_is_switched_off_silence_is_expected(change):
+def test_silence_of_disabled_copilots_is_expected(change):
     copilot = make_published()
     usual(copilot, 12, 10)
     Copilot.objects.update(**change)

@@ -1,4 +1,4 @@
-"""What mails and webhooks say; whatever strangers wrote stays text in them."""
+"""Contents of mails and webhooks; untrusted text stays text in them."""
 
 from email import message_from_bytes
 from email.policy import default
@@ -61,7 +61,7 @@ def test_a_mail_says_what_is_wrong_and_opens_the_list(settings):
     )
 
 
-def test_a_program_is_told_the_same(settings):
+def test_a_webhook_gets_the_same_values(settings):
     settings.PUBLIC_URL = "https://copilots.example.com/"
     copilot = make_published(slug="macro")
     rule = make_rule(copilot=copilot)
@@ -104,13 +104,13 @@ def test_the_subject_says_how_it_stands(event, subject):
         ("budget", "at $3.00 or more within 24 hours"),
     ],
 )
-def test_a_rule_says_from_when_on_it_tells(kind, words):
+def test_a_rule_describes_its_condition(kind, words):
     rule = make_rule(kind=kind, threshold=3, minimum=9)
     assert describe_condition(RULE_KINDS[kind], rule) == words
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_words_of_strangers_stay_text(text, settings):
+def test_untrusted_text_stays_text(text, settings):
     settings.DEFAULT_FROM_EMAIL = "Copilots <copilots@example.com>"
     webhook, _ = make_webhook()
     rule = make_rule(webhook=webhook)

@@ -68,7 +68,7 @@ def test_figures_as_they_are_read(unit, value, text):
         ([0, 0, 0, 9], 0),
     ],
 )
-def test_what_is_usual_is_the_middle_week_since_the_first_question(weeks, usual):
+def test_the_baseline_is_the_median_week_since_the_first_question(weeks, usual):
     assert get_baseline(weeks) == usual
 
 
@@ -86,7 +86,7 @@ def test_what_is_usual_is_the_middle_week_since_the_first_question(weeks, usual)
         (" " * 100 + "x", "…"),
     ],
 )
-def test_words_of_strangers_stay_one_short_line(text, line):
+def test_untrusted_text_becomes_one_short_line(text, line):
     assert to_line(text, 40) == line
 
 
@@ -105,7 +105,7 @@ def test_addresses_are_taken_however_they_are_separated_and_once_each():
         ("\n".join(f"a{n}@example.com" for n in range(21)), "At most 20 addresses"),
     ],
 )
-def test_what_is_no_address_is_refused(text, wrong):
+def test_invalid_mail_addresses_are_rejected(text, wrong):
     with pytest.raises(ConfigurationError, match=wrong):
         parse_mail_addresses(text)
 
@@ -130,7 +130,7 @@ def test_an_address_of_a_webhook_is_taken_as_it_is():
         "https://example.com/" + "a" * 500,
     ],
 )
-def test_what_is_no_address_of_a_webhook_is_refused(url):
+def test_invalid_webhook_urls_are_rejected(url):
     if url.endswith("\n"):
         url += "x"
     with pytest.raises(ConfigurationError, match="Enter a URL such as https"):

@@ -106,14 +106,14 @@ def test_a_redirect_is_not_followed():
     assert len(server.requests) == 1
 
 
-def test_who_never_answers_is_left(monkeypatch):
+def test_a_webhook_that_never_answers_times_out(monkeypatch):
     monkeypatch.setattr(post, "__kwdefaults__", {"seconds": 0.05})
     assert posted(silent)[0] == DeliveryResult(
         is_delivered=False, answer="No answer came within 0.05 seconds."
     )
 
 
-def test_of_an_answer_without_end_the_head_is_read():
+def test_only_the_beginning_of_an_endless_response_is_read():
     result = posted(endless)[0]
     assert result == DeliveryResult(is_delivered=True, status=200, answer="x" * 1000)
 
@@ -129,7 +129,7 @@ def test_of_an_answer_without_end_the_head_is_read():
         ("http://127.0.0.1:1/\nX", "no address|could not be reached"),
     ],
 )
-def test_what_must_not_be_reached_is_not(url, sentence):
+def test_forbidden_addresses_are_not_contacted(url, sentence):
     webhook, _ = make_webhook(url)
     (delivery,) = create_deliveries(webhook, build_test_message("Desk", NOON))
     result = async_to_sync(post_signed)(delivery, webhook, NOON)
@@ -138,7 +138,7 @@ def test_what_must_not_be_reached_is_not(url, sentence):
     assert result.is_final is ("private network" in result.answer)
 
 
-def test_a_certificate_that_is_not_good_is_told_with_what_to_do(monkeypatch):
+def test_an_invalid_certificate_is_reported_with_advice(monkeypatch):
     """It was said that the address is none."""
     tls.trust(monkeypatch)
     result = posted(answering(), certificate=tls.of_another_host())[0]
@@ -156,7 +156,7 @@ def test_a_receiver_in_a_private_network_needs_leave(settings):
     assert "COPILOT_FETCH_ALLOW" in result.answer
 
 
-def test_a_secret_that_no_longer_opens_is_said(settings):
+def test_a_secret_that_cannot_be_decrypted_is_reported(settings):
     settings.ENCRYPTION_KEYS = ()
     webhook = AlertWebhook.objects.create(name="Old", url="https://a.b/", secret_cipher="old:AAAA")
     (delivery,) = create_deliveries(webhook, build_test_message("Desk", NOON))

@@ -42,11 +42,11 @@ def told(before: dict[str, Any], after: dict[str, Any]) -> tuple[Any, Any]:
         ({}, {"max_tokens": 5}, ({}, {"max_tokens": 5})),
     ],
 )
-def test_secrets_are_told_as_set_or_changed(before: Any, after: Any, expected: Any) -> None:
+def test_secrets_are_shown_as_set_or_changed(before: Any, after: Any, expected: Any) -> None:
     assert told(before, after) == expected
 
 
-def test_what_the_process_knows_as_secret_and_signatures_of_addresses_are_cut_out() -> None:
+def test_known_secrets_and_url_signatures_are_hidden() -> None:
     logs.hide("canary-of-the-audit-trail")
     _, now = told(
         {}, {"url": "https://u:p@host/?sig=abc", "text": ["x canary-of-the-audit-trail", None]}
@@ -56,7 +56,7 @@ def test_what_the_process_knows_as_secret_and_signatures_of_addresses_are_cut_ou
     assert now["text"] == ["x [hidden]", None]
 
 
-def test_of_a_long_text_what_changed_is_kept_with_a_hash_of_the_whole() -> None:
+def test_the_changed_part_of_a_long_text_is_kept_with_a_hash_of_the_whole() -> None:
     before, after = "a" * 3000 + "old" + "z" * 3000, "a" * 3000 + "newer" + "z" * 3000
     was, now = told({"prompt": before}, {"prompt": after})
     assert was["prompt"] == {
@@ -68,13 +68,13 @@ def test_of_a_long_text_what_changed_is_kept_with_a_hash_of_the_whole() -> None:
     assert now["prompt"]["part"] == "a" * 100 + "newer" + "z" * 100
 
 
-def test_a_long_text_that_is_new_is_told_by_its_head() -> None:
+def test_a_new_long_text_is_kept_by_its_beginning() -> None:
     was, now = told({"prompt": None}, {"prompt": "x" * 9000})
     assert was == {"prompt": None}
     assert (now["prompt"]["characters"], len(now["prompt"]["part"])) == (9000, 2000)
 
 
-def test_a_text_that_grew_at_its_end_is_told_by_what_was_added() -> None:
+def test_an_appended_text_is_kept_by_its_addition() -> None:
     was, now = told({"p": "ab" * 2000}, {"p": "ab" * 2001})
     assert (was["p"]["part"], now["p"]["part"]) == ("ab" * 50, "ab" * 51)
 
@@ -100,7 +100,7 @@ def test_any_value_becomes_json(value: Any, expected: Any) -> None:
 
 
 @pytest.mark.django_db
-def test_a_row_is_told_without_its_secrets_and_with_what_it_refers_to() -> None:
+def test_a_snapshot_names_related_rows_and_hides_secrets() -> None:
     provider = make_provider(name="Bank", kind="openai_compatible", base_url="https://x.example")
     set_api_key(provider, "sk-canary-0123456789")
     copilot = make_copilot(provider=provider, slug="macro", system_prompt="Be brief.")

@@ -94,7 +94,7 @@ def test_nor_does_it_replace_or_empty_the_tables_at_once(number: int) -> None:
     add()  # what is meant goes on
 
 
-def test_an_actor_is_told_with_address_session_and_the_head_of_the_program() -> None:
+def test_an_actor_has_address_session_and_shortened_user_agent() -> None:
     user = make_user()
     request = RequestFactory().get(
         "/", REMOTE_ADDR="192.0.2.7", HTTP_USER_AGENT="Browser\n" + "x" * 300
@@ -112,14 +112,14 @@ def test_an_actor_is_told_with_address_session_and_the_head_of_the_program() -> 
     )
 
 
-def test_nobody_who_is_logged_in_is_a_stranger_from_his_address() -> None:
+def test_an_anonymous_request_is_recorded_with_its_address() -> None:
     request = RequestFactory().get("/", REMOTE_ADDR="fe80::1%eth0")
     assert Actor.of(request) == Actor(kind=ActorKind.STRANGER, name="", address="fe80::1")
     request.META["REMOTE_ADDR"] = "/run/socket"
     assert Actor.of(request).address == ""
 
 
-def test_a_command_is_told_with_the_systems_user_and_its_name_alone(
+def test_a_command_is_recorded_with_the_system_user_and_its_name(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("sys.argv", ["/srv/manage.py", "keys", "make", "--name", "secret"])
@@ -128,7 +128,9 @@ def test_a_command_is_told_with_the_systems_user_and_its_name_alone(
     assert found == Actor(kind=ActorKind.COMMAND, name="deploy", agent="manage.py keys")
 
 
-def test_a_system_without_names_tells_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_system_user_without_a_name_is_recorded_by_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def nameless() -> str:
         raise KeyError
 

@@ -48,7 +48,7 @@ def trail(monkeypatch: pytest.MonkeyPatch) -> list[AuditEntry]:
 
 
 def run(statement: str, *values: object) -> None:
-    """What somebody does who owns the database."""
+    """Change the database as its owner can."""
     with connection.cursor() as cursor, without_triggers(cursor):
         cursor.execute(statement, values)
 

@@ -21,7 +21,7 @@ PLACE = SecretLocation(table="provider", row="1", field="api_key")
 
 
 @given(strategies.text(alphabet=strategies.characters(exclude_categories=["Cs"])))
-def test_what_was_sealed_opens(text):
+def test_an_encrypted_text_can_be_decrypted(text):
     assert decrypt(encrypt(text, location=PLACE), location=PLACE) == text
 
 
@@ -193,6 +193,6 @@ def test_timeouts_that_are_not_set_keep_their_defaults():
 
 
 @pytest.mark.parametrize("text", ["", "AAAA", "no base64!", "ключ", "A" * 44])
-def test_what_is_no_key_is_refused(text):
+def test_invalid_keys_are_rejected(text):
     with pytest.raises(ValueError, match="32 random bytes"):
         parse_key(text)

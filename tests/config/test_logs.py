@@ -19,7 +19,7 @@ def _line(message: str, *args: Any, **more: Any) -> str:
 
 
 @given(strategies.text())
-def test_whatever_is_logged_is_one_printable_line(text):
+def test_every_record_is_one_printable_line(text):
     line = _line("%s", text)
     assert len(line.splitlines()) == 1
     assert all(character == "\t" or character >= " " for character in line)
@@ -120,7 +120,7 @@ def test_a_line_of_json_says_when_who_and_what():
 
 
 @given(strategies.text())
-def test_whatever_is_logged_is_one_object(text):
+def test_every_record_is_one_json_object(text):
     assert _object("%s", text)["message"] == text
 
 

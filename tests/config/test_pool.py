@@ -39,7 +39,7 @@ def came_of(pool: ConnectionPool[Any]) -> type[Exception] | None:
     return None
 
 
-def test_who_waited_in_vain_keeps_nobody_from_a_server_that_is_back():
+def test_timeouts_do_not_block_the_pool_after_the_server_is_back():
     with ConnectionPool(DATABASE_URL, connection_class=Away, open=True, **QUICK) as pool:
         assert eventually(lambda: came_of(pool) is TooManyRequests)
         before = Away.attempts

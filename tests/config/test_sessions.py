@@ -1,4 +1,4 @@
-"""What a session of PostgreSQL has to be like is said by who opens it, whatever the database says."""
+"""Sessions of PostgreSQL have the required settings, whatever the defaults of the database."""
 
 from collections.abc import Iterator
 from urllib.parse import urlsplit

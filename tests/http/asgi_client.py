@@ -18,7 +18,7 @@ KEYS = {
 
 @dataclass
 class Answer:
-    """What an application answered."""
+    """Response of an application."""
 
     status: int = 0
     headers: list[tuple[str, str]] = field(default_factory=list)

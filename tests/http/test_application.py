@@ -92,7 +92,7 @@ class TestStaticFiles:
 
 @pytest.mark.django_db(transaction=True)
 class TestServer:
-    """What depends on uvicorn, over a real socket."""
+    """Behaviour that depends on uvicorn, over a real socket."""
 
     def test_bodies_origins_and_identities(self, settings):
         make_published(slug="news")

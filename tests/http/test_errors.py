@@ -114,7 +114,7 @@ def test_bad_requests_of_programs_have_a_code(rf, error, status, code):
     ],
 )
 @pytest.mark.parametrize("path", [QUERY, "/admin/"])
-def test_outages_are_told_apart_from_faults(rf, caplog, error, status, code, path):
+def test_outages_and_faults_have_different_pages(rf, caplog, error, status, code, path):
     try:
         raise error
     except type(error):

@@ -94,7 +94,7 @@ def test_a_trusted_proxy_names_the_end_user_of_a_question():
         ("X-Forwarded_User", "X_User-Id"),
     ],
 )
-def test_headers_of_strangers_are_stripped_in_every_spelling(peer, names):
+def test_identity_headers_of_untrusted_peers_are_stripped_in_every_spelling(peer, names):
     forwarded = (b"x-forwarded-for", b"10.1.2.3")
     found = pass_on(*((name.encode(), b"boss") for name in names), forwarded, peer=peer)
     assert found["headers"] == [OTHER, forwarded]

@@ -67,7 +67,7 @@ def written() -> list[Any]:
     return [*map(list, counted), list(runs), rollups()]
 
 
-def test_what_was_answered_before_there_was_a_price_costs_what_it_had_cost_with_it():
+def test_runs_from_before_a_price_get_their_full_cost():
     talk = Client(trace_id="chat-1")
     talk.ask("Prices?").answer("Fetching.", call_event(), counted=False)
     ended(talk.ask("Prices?", call_echo(), result()), TOLD)
@@ -149,7 +149,7 @@ def test_a_price_that_a_run_keeps_counts_before_that_of_now():
     assert asked.run.input_price == 2
 
 
-def test_where_no_content_is_kept_a_cost_is_no_surer_than_what_is_known_of_components():
+def test_without_stored_content_a_cost_is_an_estimate():
     plain = ended(Client(logging=Logging.METADATA).ask("Hi"), TOLD)
     divided = ended(Client(logging=Logging.METADATA).ask("Hi"), called(TINY), TINY, TOLD)
     bare = ended(Client(logging=Logging.NOTHING).ask("Hi"), TOLD)

@@ -82,7 +82,7 @@ def sweep():
 
 
 def everything():
-    """How many rows each table of the journal has."""
+    """Count the rows of each transcript table."""
     names = ("Conversation", "Node", "Turn", "Run", "Event", "Checkpoint", "Feedback", "Blob")
     names += ("Verdict", "Mark", "TurnNote", "Seat")
     names = (*names, "DailyUsage", "ComponentCall", "CopilotVersion", "Copilot")

@@ -1,4 +1,4 @@
-"""What is erased or whose time is up goes in short batches, with all that hangs on it, and nothing else."""
+"""Erasure and retention delete selected data and all its rows in short batches, and nothing else."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -146,7 +146,7 @@ def test_an_answer_that_still_runs_is_waited_for():
     assert not Run.objects.exists()
 
 
-def test_what_is_asked_while_a_conversation_goes_begins_a_new_one(monkeypatch):
+def test_a_request_during_an_erasure_begins_a_new_conversation(monkeypatch):
     """Also without a trace id: the messages that are still there are not gone on with."""
     monkeypatch.setattr(rows, "MAX_BATCH_ROWS", 2)
     client = Client()
@@ -299,7 +299,7 @@ def test_a_hold_needs_something_to_hold(scope, words):
         holds.place(scope, reason="r", by="ann")
 
 
-def test_what_is_half_gone_cannot_be_held_and_goes(monkeypatch):
+def test_a_conversation_that_is_being_removed_cannot_be_held(monkeypatch):
     monkeypatch.setattr(rows, "MAX_BATCH_ROWS", 2)
     asked = Client(trace_id="mine").ask("q").answer("a")
     scope = PrivacyScope(conversation=asked.conversation.pk)
@@ -312,7 +312,7 @@ def test_what_is_half_gone_cannot_be_held_and_goes(monkeypatch):
     assert not Conversation.objects.exists()
 
 
-def test_what_would_go_is_counted_before():
+def test_a_preview_counts_the_rows_to_be_deleted():
     version = make_version()
     fill(version, conversations=2)
     asked = Client(version=version, trace_id="held", principal="key:1").ask("q").answer("a")
@@ -356,7 +356,7 @@ def test_a_night_prunes_what_was_silent_for_longer_than_it_is_kept(settings):
     assert len(retention.begin_pruning(START + timedelta(days=1))) == 1
 
 
-def test_what_was_asked_again_goes_first_and_only_with_an_erasure():
+def test_playground_copies_are_deleted_first_and_only_by_an_erasure():
     version = make_version()
     talk = Client(version=version, principal="key:7").ask("q").answer("a").conversation
     builder = Client(version=version, principal="playground:1", origin=talk.pk)

@@ -89,7 +89,7 @@ def referring(then: Callable[[], None]) -> Callable[[], int]:
 
 
 def somebody_waits() -> bool:
-    """Whether a statement of this database waits for another one's transaction."""
+    """Return whether a statement waits for another transaction."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM pg_stat_activity "
@@ -128,7 +128,7 @@ def test_a_sweep_leaves_a_blob_that_a_question_is_about_to_use(thread, sweep):
         other.submit(connections.close_all).result(HANGS_SECONDS)
 
 
-def test_a_question_that_waits_for_the_sweep_stores_the_blob_anew(thread, monkeypatch):
+def test_a_request_that_waits_for_the_sweep_stores_the_blob_again(thread, monkeypatch):
     steps = Steps()
 
     def batch(state: Sweep) -> Sweep:

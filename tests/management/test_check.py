@@ -54,7 +54,7 @@ def test_one_that_cannot_be_asked_ends_with_2(capsys, monkeypatch):
     assert capsys.readouterr().out == "undecided: What? (The key is wrong.)\n"
 
 
-def test_what_is_live_is_asked_on_demand(capsys, monkeypatch):
+def test_the_live_version_is_asked_on_demand(capsys, monkeypatch):
     script(monkeypatch, text("Live."))
     copilot = make_published()
     make_saved(copilot, expectation={"contains": "live"})
@@ -106,7 +106,7 @@ def test_one_that_is_not_and_one_that_cannot_be_judged_end_with_2(monkeypatch):
     assert check(copilot) == 2
 
 
-def test_no_more_are_asked_at_once_than_is_said(monkeypatch):
+def test_the_number_of_concurrent_questions_is_limited(monkeypatch):
     monkeypatch.setattr(question_check, "AT_ONCE", 2)
     now, most = [0], [0]
 

@@ -45,7 +45,7 @@ def good_file(tmp_path: Path) -> Path:
 
 @pytest.mark.database
 @pytest.mark.django_db
-def test_import_tells_what_it_does(good_file):
+def test_import_reports_its_changes(good_file):
     told = _run("copilots", "import", str(good_file), "--publish").splitlines()
     assert told[:4] == [
         "provider R: created",
@@ -99,7 +99,7 @@ def test_a_dry_run_changes_nothing(good_file):
 
 
 @pytest.mark.django_db
-def test_a_bad_file_is_told_line_by_line(good_file):
+def test_an_invalid_file_is_reported_line_by_line(good_file):
     good_file.write_text("format: 1\ncopilots: [{slug: A}]")
     with pytest.raises(CommandError) as refused:
         _run("copilots", "import", str(good_file))
@@ -113,9 +113,7 @@ def test_a_file_that_is_missing_is_one_line(tmp_path):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("file", ["-", "/dev/zero"])
-def test_of_an_input_without_an_end_no_more_is_read_than_shows_that_it_is_too_big(
-    monkeypatch, file
-):
+def test_an_endless_input_is_read_up_to_the_limit(monkeypatch, file):
     def read(most: int) -> bytes:
         return b"x" * most
 
@@ -147,7 +145,7 @@ def test_export_writes_yaml_json_and_files(tmp_path, good_file):
 
 
 @pytest.mark.django_db
-def test_more_yaml_than_an_import_reads_is_said(monkeypatch, good_file):
+def test_an_export_too_large_to_import_is_reported(monkeypatch, good_file):
     _run("copilots", "import", str(good_file))
     monkeypatch.setattr(copilots, "MAX_CHARACTERS", 3)
     told = StringIO()
@@ -213,14 +211,14 @@ def test_a_bad_key_is_refused_and_none_is_made(arguments, sentence):
 
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> list[uvicorn.Config]:
-    """What would have been served, instead of serving it."""
+    """Record what would be served instead of serving it."""
     calls: list[uvicorn.Config] = []
     monkeypatch.setattr(uvicorn.Server, "run", lambda server, sockets: calls.append(server.config))
     return calls
 
 
 @pytest.mark.django_db
-def test_quickstart_tells_the_login_once_and_the_addresses_always(served, settings, tmp_path):
+def test_quickstart_prints_the_login_once_and_the_urls_always(served, settings, tmp_path):
     settings.DATA_DIR = tmp_path
     first = _run("quickstart", "--port", "0")
     second = _run("quickstart", "--host", "::1", "--port", "0")

@@ -89,7 +89,7 @@ def test_without_more_only_listed_models_are_taken_from_today_on(cloud: Provider
     assert before <= row.valid_from <= datetime.now(UTC).date()
 
 
-def test_one_vendor_may_be_asked_for(cloud: Provider, file: Path):
+def test_prices_can_be_limited_to_one_vendor(cloud: Provider, file: Path):
     run(file, "--provider", "Cloud", "--all", "--vendor", "openai")
     assert ModelPrice.objects.get().model == "old"
 
@@ -108,7 +108,7 @@ def test_the_file_may_come_from_standard_input(cloud: Provider, file: Path, monk
         (("--provider", "Cloud"), "'Cloud' could not be reached"),
     ],
 )
-def test_what_cannot_be_is_said(cloud: Provider, file: Path, options, sentence):
+def test_invalid_arguments_are_reported(cloud: Provider, file: Path, options, sentence):
     with pytest.raises(CommandError) as refused:
         run(file, *options)
     assert sentence in str(refused.value)
@@ -144,12 +144,12 @@ class TestFill:
         "their day, 0 without token counts"
     )
 
-    def test_it_tells_first_and_changes_nothing(self):
+    def test_the_default_is_a_dry_run(self):
         assert self.fill() == [self.TOLD, "Dry run: nothing changed. Re-run with --yes to apply."]
         assert not Run.objects.exclude(cost=None).exists()
         assert not AuditEntry.objects.exists()
 
-    def test_it_fills_them_when_told_and_the_trail_says_so(self):
+    def test_costs_are_filled_with_yes_and_recorded(self):
         assert self.fill("--provider", "provider", "--yes") == [self.TOLD]
         assert sorted(Run.objects.values_list("cost", flat=True)) == [Decimal("0.00006")] * 3
         entry = AuditEntry.objects.get()
@@ -160,13 +160,13 @@ class TestFill:
         )
         assert self.fill("--yes") == ["The cost of every request is known."]
 
-    def test_what_has_no_price_stays_unknown_and_is_told(self):
+    def test_a_run_without_a_price_stays_unknown_and_is_reported(self):
         ModelPrice.objects.update(valid_from=date(2999, 1, 1))
         assert self.fill("--yes") == [
             "Provider small-1: 0 exact, 0 estimated, 0 dollars; unknown: 3 without a price for "
             "their day, 0 without token counts"
         ]
 
-    def test_a_provider_that_there_is_not_is_told(self):
+    def test_an_unknown_provider_is_reported(self):
         with pytest.raises(CommandError, match="There is no provider 'Else'"):
             self.fill("--provider", "Else")

@@ -138,7 +138,7 @@ def delete_wholly(replay: Replay) -> None:
         (lambda replay: replay.delete(), "The replay was deleted meanwhile."),
     ],
 )
-def test_what_is_deleted_meanwhile_is_said_in_a_line(monkeypatch, meanwhile, sentence):
+def test_a_deletion_during_the_replay_is_reported_in_one_line(monkeypatch, meanwhile, sentence):
     copilot = make_copilot()
     make_saved(copilot)
     monkeypatch.setattr(command, "replay_here", lambda pk: meanwhile(Replay.objects.get(pk=pk)))
@@ -155,7 +155,7 @@ def test_what_is_deleted_meanwhile_is_said_in_a_line(monkeypatch, meanwhile, sen
         (None, "No question could be asked now. A server continues.\n"),
     ],
 )
-def test_what_ends_early_says_why(capsys, monkeypatch, wish, said):
+def test_an_early_end_has_a_reason(capsys, monkeypatch, wish, said):
     copilot = make_copilot()
     make_saved(copilot)
     monkeypatch.setattr(command, "replay_here", lambda pk: wish and grant(pk, wish))

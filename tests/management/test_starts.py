@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 @pytest.fixture
 def tables(request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    """What migrating makes, where it is not the test that migrates."""
+    """Create what `migrate` creates, for tests that do not run it."""
     if request.param == "there" and connection.vendor == "sqlite":
         copy_for_server(tmp_path / "data")
 
@@ -115,7 +115,7 @@ def test_a_start_that_fails_ends_the_server_with_an_error(tmp_path, application,
         assert "Traceback" not in done.stderr
 
 
-def test_what_a_command_writes_is_read_by_nobody_else(tmp_path):
+def test_files_of_a_command_are_private(tmp_path):
     written = tmp_path / "written"
     subprocess.run(
         [sys.executable, "manage.py", "shell", "-c", f"open({str(written)!r}, 'w')"],

@@ -70,7 +70,7 @@ def test_a_file_that_is_there_is_left_alone(tmp_path: Path):
     assert file.read_text() == "mine"
 
 
-def test_what_is_not_whole_is_not_left(tmp_path: Path, monkeypatch):
+def test_an_incomplete_file_is_deleted(tmp_path: Path, monkeypatch):
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -81,12 +81,12 @@ def test_what_is_not_whole_is_not_left(tmp_path: Path, monkeypatch):
 
 
 @pytest.mark.parametrize("wrong", ["nonsense=1", "outcome", "outcome="])
-def test_a_filter_that_is_none_is_told_with_those_that_are(wrong: str):
+def test_an_unknown_filter_is_reported_with_the_known_ones(wrong: str):
     with pytest.raises(CommandError, match=r"is not a filter"):
         export("--format", "csv", "--output", "-", "--filter", wrong)
 
 
-def test_a_value_that_a_filter_does_not_know_is_told(tmp_path: Path):
+def test_an_unknown_filter_value_is_reported(tmp_path: Path):
     file = tmp_path / "out.csv"
     with pytest.raises(CommandError, match="The filter copilot can't be 'nobody'"):
         export("--format", "csv", "--output", str(file), "--copilot", "nobody")

@@ -17,7 +17,7 @@ NODE_ONCE = "node_once" if IS_POSTGRESQL else "sqlite_autoindex_copilot_admin_no
 
 
 def plan(rows: QuerySet) -> str:
-    """How the database would find the rows of a big table, of which a test has none.
+    """Query plan of a large table, which tests do not have.
 
     PostgreSQL reads small tables whole and likes to walk along the order: both are ruled out.
     """

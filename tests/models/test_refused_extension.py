@@ -34,7 +34,7 @@ print(json.dumps([get_reach().value, [one.title for one in page.rows]]))
 
 @pytest.fixture
 def environment(tmp_path) -> Iterator[dict[str, str]]:
-    """What commands over a new database are called with, whose user owns nothing of it."""
+    """Environment of commands over a new database whose user owns nothing of it."""
     name = f"copilot_admin_plain_{uuid4().hex[:8]}"
     server = urlsplit(services.DATABASE_URL)
     with psycopg.connect(services.DATABASE_URL, autocommit=True) as administrator:
@@ -64,7 +64,9 @@ def run(*arguments: str, environment: dict[str, str]) -> subprocess.CompletedPro
     return done
 
 
-def test_the_operator_is_told_and_the_newest_are_searched_without_an_index(environment):
+def test_without_the_extension_a_warning_is_logged_and_only_new_conversations_are_searched(
+    environment,
+):
     migrated = run("manage.py", "migrate", "--verbosity", "0", environment=environment)
     (told,) = [line for line in migrated.stderr.splitlines() if "pg_trgm" in line]
     assert "WARNING copilot_admin.migrations PostgreSQL does not let this user install" in told

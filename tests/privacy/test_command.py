@@ -99,7 +99,7 @@ def test_holds_are_placed_listed_and_released(capsys):
     assert said(capsys, "hold", "--list") == []
 
 
-def test_what_still_runs_is_left_to_the_server():
+def test_open_runs_are_left_to_the_server():
     Client(trace_id="a").ask("q")
     with pytest.raises(CommandError, match="waits for open runs"):
         call_command("privacy", "erase", "--caller", "anonymous", "--yes")
@@ -113,7 +113,7 @@ def test_a_log_that_somebody_reads_is_left_to_the_server(monkeypatch):
     assert Removal.objects.get().state == "scrub"
 
 
-def test_files_are_written_anew_with_yes_alone(capsys):
+def test_files_are_rewritten_only_with_yes(capsys):
     assert said(capsys, "clear-files")[-1] == privacy.DRY_RUN
     assert said(capsys, "clear-files", "--yes") == ["The database's files contain no deleted rows."]
 

@@ -189,7 +189,7 @@ def test_nothing_leaves_while_it_is_held_and_all_of_it_afterwards(
     assert evidence() != before
 
 
-def test_what_is_held_is_no_leftover_to_any_sweep(version, capsys):
+def test_no_sweep_deletes_held_data(version, capsys):
     everyones_hold()
     models.Blob.objects.create(sha256="f" * 64, size=1, data=b"x")
     before = evidence()

@@ -1,4 +1,4 @@
-"""What is erased is in no file any more: canaries are written wherever a text can go, and looked for."""
+"""Erased text is in no file: canaries are written into every column and searched for."""
 
 from contextlib import suppress
 from pathlib import Path

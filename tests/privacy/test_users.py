@@ -68,7 +68,7 @@ class TestWhoIsMeant:
         assert find_user("id:s") == by_address
 
     @pytest.mark.parametrize("typed", ["", "id:", "nobody", "%", "x" * 10_000, "a\u202eda"])
-    def test_nobody_is_told(self, typed):
+    def test_no_erased_user_is_named(self, typed):
         user("ada")
         with pytest.raises(ValueError, match="There is no such user"):
             find_user(typed)
@@ -112,7 +112,7 @@ def test_one_of_many_users_is_erased_and_the_others_are_untouched(people):
     )
 
 
-def test_who_asks_again_is_somebody_new():
+def test_an_erased_user_who_returns_is_a_new_user():
     version = make_version()
     asked = Client(version=version, user=ADA, trace_id="chat").ask("Hello").answer("Hi.")
     before = asked.conversation.user
@@ -124,7 +124,7 @@ def test_who_asks_again_is_somebody_new():
     assert EndUser.objects.get().identifier == "ada"
 
 
-def test_of_a_user_in_a_period_or_a_copilot_the_row_stays():
+def test_the_row_of_a_user_stays_if_only_a_period_or_copilot_is_erased():
     version = make_version()
     old = Client(version=version, user=ADA, trace_id="old", now=START - timedelta(days=9))
     old.ask("q").answer("a")
@@ -136,7 +136,7 @@ def test_of_a_user_in_a_period_or_a_copilot_the_row_stays():
     assert not CallerDay.objects.filter(principal=f"user:{new.user_id}").exists()
 
 
-def test_whose_last_conversation_goes_is_forgotten_too():
+def test_a_user_is_deleted_with_their_last_conversation():
     version = make_version()
     for name in ("ada", "eve"):
         Client(version=version, user=AskingUser(id=name), trace_id=name).ask("q").answer("a")
@@ -166,7 +166,7 @@ def test_users_of_a_copilot_go_with_it_unless_another_one_knows_them():
     assert EndUser.objects.get().identifier == "eve"
 
 
-def test_who_is_answered_outside_of_a_conversation_is_waited_for():
+def test_erasure_waits_for_runs_without_a_conversation():
     version = make_version()
     who = user("ada")
     run = Run.objects.create(
@@ -206,7 +206,7 @@ class TestHolds:
         remove(PrivacyScope(user=talk.user_id))
         assert Conversation.objects.get().user == EndUser.objects.get()
 
-    def test_nobody_holds_a_user_who_is_gone(self):
+    def test_a_deleted_user_cannot_be_held(self):
         with pytest.raises(ValueError, match="does not exist"):
             holds.place(PrivacyScope(user=77), reason="Case", by="ann")
 

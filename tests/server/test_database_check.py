@@ -77,7 +77,7 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("arguments", [("showmigrations",), ("serve", "--port", "0")])
-def test_a_command_over_a_file_that_is_no_database_says_so_in_one_line(tmp_path, arguments):
+def test_a_command_reports_a_file_that_is_not_a_database_in_one_line(tmp_path, arguments):
     (tmp_path / "copilot.sqlite3").write_bytes(
         b"This is a text of more than a hundred bytes. " * 50
     )

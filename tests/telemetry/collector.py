@@ -30,7 +30,7 @@ class Received:
 
 @dataclass
 class TestCollector:
-    """What came, and what is answered.
+    """Received requests, and the status to answer with.
 
     Attributes:
         status: Of every answer.

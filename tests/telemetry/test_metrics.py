@@ -1,4 +1,4 @@
-"""What is counted of runs, and under which labels."""
+"""Metrics of runs and requests, and their labels."""
 
 import os
 from pathlib import Path
@@ -79,7 +79,7 @@ def test_a_refused_question_has_no_times():
     assert not [name for name in found if "_seconds" in name]
 
 
-def test_what_was_refused_and_has_no_row_is_counted_by_its_code_alone():
+def test_a_rejected_request_without_a_row_is_counted_by_its_code_only():
     figures = ServerMetrics()
     for copilot in ("", "news"):
         figures.count_run(ended_run(copilot=copilot, outcome=Outcome.REFUSED, has_row=False))
@@ -99,7 +99,7 @@ def test_a_trial_is_no_use_of_a_copilot_but_its_model_was_asked():
     }
 
 
-def test_what_is_not_known_of_a_run_is_not_counted():
+def test_unknown_values_of_a_run_are_not_counted():
     figures = ServerMetrics()
     moments = RunTimes(received=0, admitted=SECOND, ended=2 * SECOND)
     figures.count_run(ended_run(first_ms=None, usage=None, times=moments))
@@ -125,7 +125,7 @@ def test_readings_replace_those_before():
     assert lines(figures) == {"copilot_streams": 2, 'copilot_limit{limit="calls"}': 2}
 
 
-def test_who_asks_for_open_metrics_gets_them():
+def test_open_metrics_are_negotiated():
     text, content_type = ServerMetrics().format_text("application/openmetrics-text; version=1.0.0")
     assert content_type.startswith("application/openmetrics-text")
     assert text.endswith(b"# EOF\n")
@@ -151,7 +151,7 @@ print(figures.format_text("text/plain")[0].decode())
 
 
 def counted(folder: Path) -> str:
-    """What a process says that counts in a folder, as one that died before it did."""
+    """Metrics of two processes in a folder, before and after the dead one is dropped."""
     environment = {
         **os.environ,
         "PROMETHEUS_MULTIPROC_DIR": str(folder),
@@ -180,7 +180,7 @@ def test_processes_count_together_and_the_dead_have_no_streams(tmp_path):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("variable", ["", "COPILOT_METRICS_TOKEN"])
-def test_what_only_some_servers_need_is_loaded_only_there(variable):
+def test_optional_packages_are_loaded_only_if_configured(variable):
     code = (
         "import sys, copilot_admin.asgi; "
         "names = 'prometheus_client', 'opentelemetry.exporter', 'psycopg'; "

@@ -55,7 +55,7 @@ def test_what_a_run_cost_is_never_0_because_nobody_knows():
     assert log_fields(free)["cost"] == 0.0
 
 
-def test_what_is_not_known_is_left_out():
+def test_unknown_values_are_left_out():
     run = FinishedRun(
         run_id=RUN,
         trace_id="t",
@@ -75,7 +75,7 @@ def test_what_is_not_known_is_left_out():
     }
 
 
-def test_a_draft_that_used_nothing_says_so_in_numbers():
+def test_a_draft_without_usage_is_logged_with_zeros():
     run = ended_run(version=0, is_trial=True, usage=Usage(source=UsageSource.ESTIMATED), first_ms=0)
     line = log_fields(run)
     assert (line["version"], line["trial"], line["first_ms"]) == (0, True, 0)
@@ -96,7 +96,7 @@ def test_it_is_one_line_of_json_that_nobody_can_forge(log_format, caplog):
     assert "secret" not in line
 
 
-def test_where_nobody_reads_lines_none_is_made(caplog):
+def test_no_line_is_built_if_the_logger_is_disabled(caplog):
     with caplog.at_level(logging.WARNING, logger="copilot_admin.runs"):
         log_run(ended_run())
     assert not caplog.records

@@ -114,7 +114,7 @@ def test_the_run_names_its_user_where_that_is_wanted():
     assert Trace(ended_run(user="ada")).root.attributes["enduser.id"] == "ada"
 
 
-def test_a_call_of_a_model_says_what_was_asked_for_and_what_came():
+def test_a_model_call_has_the_attributes_of_request_and_response():
     call = ModelCall(
         model="small",
         messages=QUESTION,
@@ -166,7 +166,7 @@ def test_the_server_of_a_model_is_named_where_it_has_a_name(address, found):
     ) == found
 
 
-def test_what_failed_says_as_what():
+def test_failed_spans_have_an_error_type():
     facts = (ran(failed=True), asked(failures=("ProviderBusy", "ProviderTimeout"), failed=True))
     run = ended_run(facts=facts, outcome=Outcome.FAILED, error_code="ProviderTimeout")
     errors = {one.name: get_error(one) for one in Trace(run).spans if get_error(one)}
@@ -178,7 +178,7 @@ def test_what_failed_says_as_what():
 
 
 @pytest.mark.parametrize("outcome", [Outcome.CANCELLED, Outcome.TRUNCATED])
-def test_who_leaves_or_is_cut_has_not_failed(outcome):
+def test_cancelled_and_truncated_runs_have_not_failed(outcome):
     assert get_error(Trace(ended_run(outcome=outcome, error_code="truncated")).root) == ""
 
 
@@ -210,7 +210,7 @@ class TestContents:
     def text(self, run, *, with_content):
         return "".join(span.to_json() for span in Trace(run, with_content=with_content).spans)
 
-    def test_there_are_no_words_unless_they_are_asked_for(self):
+    def test_there_is_no_content_unless_it_is_enabled(self):
         text = self.text(self.RUN, with_content=False)
         assert [word for word in self.WORDS if word in text] == []
 
@@ -219,7 +219,7 @@ class TestContents:
         text = self.text(run, with_content=True)
         assert [word for word in self.WORDS if word in text] == []
 
-    def test_who_asks_for_them_gets_them_in_the_form_of_the_conventions(self):
+    def test_content_has_the_form_of_the_conventions(self):
         spans = {one.name: one.attributes for one in Trace(self.RUN, with_content=True).spans}
         model, tool = spans["chat small"], spans["execute_tool table"]
         assert json.loads(model["gen_ai.system_instructions"]) == [
@@ -241,7 +241,7 @@ class TestContents:
         client = spans["execute_tool get_widget_data"]
         assert json.loads(client["gen_ai.tool.call.arguments"]) == {"data_sources": ["secret"]}
 
-    def test_results_of_tools_are_part_of_what_a_model_was_told(self):
+    def test_tool_results_are_part_of_the_input_messages(self):
         answer = ModelMessage(role=ModelRole.TOOL, text="shown", tool_call_id="call-1")
         fact = asked(call=ModelCall(model="small", messages=(answer,)))
         span = Trace(ended_run(facts=(fact,)), with_content=True).get("chat small")

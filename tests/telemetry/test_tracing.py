@@ -104,7 +104,7 @@ class TestRealRuns:
         assert (collector.services, collector.requests[0]["x-key"]) == ({"desk"}, "secret")
         assert "canary" not in repr(collector.spans).lower()
 
-    def test_what_the_client_is_asked_for_is_a_span_of_its_own(self, settings, collector, model):
+    def test_a_client_function_call_has_its_own_span(self, settings, collector, model):
         settings.TRACES = traced(collector)
         publish(model)
         model.plays(calls("get_widget_data", widgets=[{"id": WIDGET["uuid"]}]))
@@ -124,7 +124,7 @@ class TestRealRuns:
     @pytest.mark.parametrize(
         ("logged", "has_words"), [(Logging.EVERYTHING, True), (Logging.METADATA, False)]
     )
-    def test_words_travel_only_where_they_are_asked_for_and_kept(
+    def test_content_is_exported_only_if_enabled_and_stored(
         self, settings, collector, model, logged, has_words
     ):
         settings.TRACES = traced(collector, with_content=True)
@@ -192,13 +192,13 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return nobody
 
 
-def test_without_a_collector_nobody_is_told(told):
+def test_without_a_collector_nothing_listens(told):
     tracing.start_tracing(TraceSettings(service="desk"))
     assert told == []
     assert not tracing.wants_content()
 
 
-def test_missing_packages_are_told_in_one_line(monkeypatch, collector):
+def test_missing_packages_are_reported_in_one_line(monkeypatch, collector):
     monkeypatch.setitem(sys.modules, "copilot_admin.telemetry.spans", None)
     with pytest.raises(ConfigurationError, match=r"requirements/traces\.txt"):
         tracing.start_tracing(traced(collector))

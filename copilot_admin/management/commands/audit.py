@@ -20,8 +20,6 @@ from copilot_admin.audit.chain import (
     verify,
 )
 from copilot_admin.audit.forwarding import anchors_path, format_json, format_syslog, read_anchors
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
 from copilot_admin.management.base import SanitizedCommand, parse_date
 from copilot_admin.models import Action
 from copilot_admin.models.audit import HASH_LENGTH, AuditEntry
@@ -83,7 +81,7 @@ class Command(SanitizedCommand):
 
     def _export(self, form: str, since: date | None, *, follow: bool) -> None:
         facts = {"format": form, "since": since, "follow": follow}
-        record(Action.EXPORTED, by=Actor.command(), on=Subject("auditentry"), after=facts)
+        self.record(Action.EXPORTED, "auditentry", facts)
         write = (
             format_json if form == "jsonl" else partial(format_syslog, host=socket.gethostname())
         )

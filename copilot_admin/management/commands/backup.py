@@ -6,8 +6,6 @@ from typing import Any
 
 from django.db import connection
 
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
 from copilot_admin.jobs.backup import write_backup
 from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.models import Action, AuditEntry
@@ -30,6 +28,5 @@ class Command(SanitizedCommand):
         size = file.stat().st_size
         # Before an upgrade the database may not have an audit trail yet.
         if AuditEntry._meta.db_table in connection.introspection.table_names():
-            facts = {"bytes": size}
-            record(Action.BACKED_UP, by=Actor.command(), on=Subject("database"), after=facts)
+            self.record(Action.BACKED_UP, "database", {"bytes": size})
         self.stdout.write(f"Wrote {file} ({size / MEGABYTE:.1f} MB).")

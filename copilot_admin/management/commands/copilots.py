@@ -11,8 +11,7 @@ from django.core.management.base import CommandError
 from django.db import transaction
 
 from copilot_admin.audit.changes import snapshot
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
+from copilot_admin.audit.parties import Actor
 from copilot_admin.copilots.providers import unset_keys
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.evaluation.question_check import check_questions, line_of, told
@@ -86,8 +85,7 @@ class Command(SanitizedCommand):
         if row is None:
             raise ConfigurationError(f"There is no copilot with the slug '{copilot}'.")
         side = Side.LIVE if live else Side.DRAFT
-        facts = {"work": "saved questions"}
-        record(Action.STARTED, by=Actor.command(), on=Subject.of(row), after=facts)
+        self.record(Action.STARTED, row, {"work": "saved questions"})
         results = check_questions(row, side)
         outcome = outcome_of([one.verdict.judgement for _, one in results])
         if json:
@@ -120,14 +118,14 @@ class Command(SanitizedCommand):
                 publishing=publish,
             )
             facts = {**snapshot(copilot), "template": template, "published": publish}
-            record(Action.ADDED, by=Actor.command(), on=Subject.of(copilot), after=facts)
+            self.record(Action.ADDED, copilot, facts)
         state = "published" if publish else "a draft"
         self.stdout.write(f"{copilot.name} ({copilot.slug}): {state}")
 
     def _export(self, *, slugs: list[str], out: Path | None, live: bool, **_: Any) -> None:
         file = export_file(slugs, live=live)
         facts = {"copilots": slugs or "all", "live": live, "to": "a file" if out else "output"}
-        record(Action.EXPORTED, by=Actor.command(), on=Subject("copilot"), after=facts)
+        self.record(Action.EXPORTED, "copilot", facts)
         as_yaml = out is None or out.suffix != ".json"
         text = write_yaml(file) if as_yaml else as_json(file)
         if as_yaml and len(text) > MAX_CHARACTERS:

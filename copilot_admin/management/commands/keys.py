@@ -9,8 +9,6 @@ from django.db import transaction
 from django.utils.text import capfirst
 
 from copilot_admin.audit.changes import snapshot
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
 from copilot_admin.copilots.fields.text_checks import turning_sign_fault
 from copilot_admin.management.base import SanitizedCommand, parse_date
 from copilot_admin.models import Action, Copilot, EndpointKey
@@ -58,8 +56,7 @@ class Command(SanitizedCommand):
         with transaction.atomic():
             key, text = EndpointKey.issue(name, expires_at=expires)
             key.limit_to(copilots)
-            facts = snapshot(EndpointKey.objects.get(pk=key.pk))
-            record(Action.ADDED, by=Actor.command(), on=Subject.of(key), after=facts)
+            self.record(Action.ADDED, key, snapshot(EndpointKey.objects.get(pk=key.pk)))
             # Inside the transaction: a key that can't be written to the output isn't created.
             self.stdout.write(text)
             self.stdout.flush()

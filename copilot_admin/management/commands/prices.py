@@ -8,8 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
+from copilot_admin.audit.parties import Actor
 from copilot_admin.copilots.model_lists import fetch_models, known_models
 from copilot_admin.jobs.costs import fill_unknown_costs, list_unknown_costs
 from copilot_admin.management.base import SanitizedCommand, get_provider, parse_date, read_file
@@ -67,7 +66,7 @@ class Command(SanitizedCommand):
                     costs[model] += cost.amount
         finally:  # an interrupted run has filled what it reports
             if yes:
-                _record_costs(counts, costs)
+                self._record_costs(counts, costs)
             for (provider_name, model_name), count in sorted(counts.items()):
                 amount = format_exact(costs[provider_name, model_name])
                 self.stdout.write(
@@ -99,22 +98,22 @@ class Command(SanitizedCommand):
         if dry_run:
             self.stdout.write("Nothing was changed (--dry-run).")
 
-
-def _record_costs(
-    counts: Mapping[tuple[str, str], Counter[str]], costs: Mapping[tuple[str, str], Decimal]
-) -> None:
-    providers = {row.name: row for row in Provider.objects.all()}
-    for provider, model in sorted(costs):
-        if provider in providers:
-            count = counts[provider, model]
-            facts = {
-                "costs filled": model,
-                "exact": count[CostConfidence.EXACT],
-                "estimated": count[CostConfidence.ESTIMATED],
-                "dollars": format_exact(costs[provider, model]),
-            }
-            subject = Subject.of(providers[provider])
-            record(Action.CHANGED, by=Actor.command(), on=subject, after=facts)
+    def _record_costs(
+        self,
+        counts: Mapping[tuple[str, str], Counter[str]],
+        costs: Mapping[tuple[str, str], Decimal],
+    ) -> None:
+        providers = {row.name: row for row in Provider.objects.all()}
+        for provider, model in sorted(costs):
+            if provider in providers:
+                count = counts[provider, model]
+                facts = {
+                    "costs filled": model,
+                    "exact": count[CostConfidence.EXACT],
+                    "estimated": count[CostConfidence.ESTIMATED],
+                    "dollars": format_exact(costs[provider, model]),
+                }
+                self.record(Action.CHANGED, providers[provider], facts)
 
 
 def _describe_plan(plan: ImportPlan) -> Iterator[str]:

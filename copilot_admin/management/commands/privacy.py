@@ -12,8 +12,7 @@ from django.core.management.base import CommandError
 from django.db import OperationalError, transaction
 from django.utils import timezone
 
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
+from copilot_admin.audit.parties import Actor
 from copilot_admin.jobs.removal import begin_erasure, run_removal
 from copilot_admin.jobs.tasks import BatchResult
 from copilot_admin.management.base import SanitizedCommand, parse_date
@@ -148,8 +147,7 @@ class Command(SanitizedCommand):
                 "An open transaction, such as a backup, may still read deleted rows. Run this again "
                 "when it has ended."
             )
-        facts = {"files": "rewritten"}
-        record(Action.CHANGED, by=Actor.command(), on=Subject("database"), after=facts)
+        self.record(Action.CHANGED, "database", {"files": "rewritten"})
         self.stdout.write("The database's files contain no deleted rows.")
 
     def _remove(self, removal: Removal) -> None:

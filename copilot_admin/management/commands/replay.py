@@ -10,8 +10,6 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.db.models import QuerySet
 
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.evaluation.replay_decisions import ReplayWish, cost_sentence
 from copilot_admin.evaluation.replay_queue import begin, grant
@@ -70,8 +68,7 @@ class Command(SanitizedCommand):
             raise ConfigurationError(f"There is no copilot with the slug '{slug}'.")
         questions = _select_questions(copilot, options["questions"])
         replay = begin(replay_of(copilot, _get_target(options)), questions)
-        facts = {"copilot": slug, "target": replay.target}
-        record(Action.STARTED, by=Actor.command(), on=Subject.of(replay), after=facts)
+        self.record(Action.STARTED, replay, {"copilot": slug, "target": replay.target})
         try:
             replay_here(replay.pk)
         except KeyboardInterrupt:

@@ -6,8 +6,6 @@ from typing import Any
 
 from copilot_admin.audit.chain import get_head
 from copilot_admin.audit.forwarding import anchors_path, read_anchors
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
 from copilot_admin.jobs.backup import restore_backup
 from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.models import Action
@@ -33,8 +31,7 @@ class Command(SanitizedCommand):
             self.stdout.write("It is of an older release: run `manage.py migrate`.")
         else:
             self._warn_about_anchors()
-            facts = {"made_at": done.made_at}
-            record(Action.PUT_BACK, by=Actor.command(), on=Subject("database"), after=facts)
+            self.record(Action.PUT_BACK, "database", {"made_at": done.made_at})
         for key in done.missing_keys:
             self.stdout.write(
                 f"Some secrets need the key {key}: add it to COPILOT_ENCRYPTION_KEYS, or enter these "

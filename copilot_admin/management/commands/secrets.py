@@ -7,8 +7,6 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from copilot_admin.audit.chain import derive_key
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
 from copilot_admin.config.encryption import current_key_id, older_key_ids
 from copilot_admin.jobs.key_rotation import RotationResult, rotate_keys
 from copilot_admin.management.base import SanitizedCommand
@@ -33,7 +31,7 @@ class Command(SanitizedCommand):
     def handle(self, **options: Any) -> None:
         result = rotate_keys()
         facts = {"rotated": result.rotated, "key": current_key_id(), "errors": len(result.errors)}
-        record(Action.ROTATED, by=Actor.command(), on=Subject("stored_secrets"), after=facts)
+        self.record(Action.ROTATED, "stored_secrets", facts)
         self.stdout.write(f"Encrypted {result.rotated} secrets with key {current_key_id()}.")
         for line in (*_describe_encryption_keys(result), *_describe_signing_keys()):
             self.stdout.write(line)

@@ -11,8 +11,7 @@ from typing import Any, BinaryIO
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import hide_personal_filters, record
+from copilot_admin.audit.recording import hide_personal_filters
 from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.models import Action, Cause, Removal
 from copilot_admin.transcripts.exports.export_format import About
@@ -83,7 +82,7 @@ class Command(SanitizedCommand):
             {name: given[name] for name in given if name != SEARCH_PARAMETER}
         )
         facts |= {"format": options["format"], "searched_characters": len(options["search"])}
-        record(Action.EXPORTED, by=Actor.command(), on=Subject("conversation"), after=facts)
+        self.record(Action.EXPORTED, "conversation", facts)
         about = About(words=describe_query(query), made_at=timezone.now())
         try:
             with _create_file(output) as file:
