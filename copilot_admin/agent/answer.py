@@ -17,6 +17,7 @@ from copilot_admin.agent.components.system_inputs import system_inputs
 from copilot_admin.agent.fallback import ModelTargets
 from copilot_admin.agent.files.reading import with_files_read
 from copilot_admin.agent.files.rules import file_rules
+from copilot_admin.agent.image_filter import ImageFilter
 from copilot_admin.agent.llm.finish_reasons import truncation
 from copilot_admin.agent.llm.model_choice import are_wanted, choose_model, suggestions
 from copilot_admin.agent.llm.retries import Pace
@@ -35,7 +36,6 @@ from copilot_admin.agent.values.engine_input import (
 from copilot_admin.agent.values.model_call import Finish, ToolCall, estimated_usage
 from copilot_admin.agent.values.turn import is_heavy, may_call_client
 from copilot_admin.agent.values.witness import ToolNotes
-from copilot_admin.agent.without_images import WithoutImages
 from copilot_admin.errors import RunError
 from protocol.events import Event, FunctionCall
 from protocol.models import Query, ResultMessage
@@ -49,7 +49,7 @@ async def answer(engine_input: EngineInput, *, pace: Pace = _PACE) -> AsyncGener
     Raises:
         RunError: The answer failed; what there was of it has been yielded.
     """
-    safe = WithoutImages(engine_input.spec.html_sources)
+    safe = ImageFilter(engine_input.spec.html_sources)
     try:
         async with aclosing(_answer(engine_input, pace=pace)) as outputs:
             async for output in outputs:

@@ -9,7 +9,7 @@ from protocol.components import ComponentOutput, ContentType
 
 
 class Calculator(Component):
-    """Works out a calculation exactly, with percent, units, currencies and finance."""
+    """Works out a calculation exactly, with percent, currencies and finance."""
 
     name = "calculator"
     version = "v1"
@@ -21,11 +21,11 @@ class Calculator(Component):
     )
 
     def tool_eval(self, expression: str, **kwargs: Any) -> Iterator[ComponentOutput]:
-        """Works out one calculation exactly, with percent, units and currencies.
+        """Works out one calculation exactly, with percent and currencies.
 
         Args:
             expression: Such as 1,250.5 * 3, 200 + 10% (is 220), 15% of 80, 3.5% + 25 bp,
-                $1.5m / 30, (5 km + 300 m) in m, 100 EUR * 1.1 USD/EUR, or a function: sqrt, ln,
+                $1.5m / 30, 0.0025 in bp, or a function: sqrt, ln,
                 log10, log2, exp, factorial, abs, round(x, decimals), floor, ceil, min, max, sum,
                 avg, median, pmt(rate, periods, present), pv, fv, npv(rate, flows...),
                 cagr(start, end, years), change(old, new). A space follows a comma between

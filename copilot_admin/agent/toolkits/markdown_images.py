@@ -1,37 +1,46 @@
-"""Takes images from elsewhere out of Markdown while it streams: they become links.
+"""Removal of remote images from Markdown while it streams: they become links.
 
-A client loads an image by itself, and so tells its server what the address says; a model writes
-addresses as the data that it reads asks it to. An image is only a link with a `!` before it, so the
-`!` goes, wherever it stands. It stays where the address is one that the builder allows, and in code:
-where every reader of Markdown agrees that it is code, which is in fences at the beginning of a line
-and between backticks on one line with nothing before them that could mean something else.
-
-Of HTML only tags without attributes stay, such as `<br>`: any attribute may load, by a style, or run.
-The others become text by a blank, which changes no other meaning of a `<`, as in `$a<b$`.
+A client loads an image by itself and so sends its address to a server; a model writes addresses as
+the data that it reads tells it to. `![` becomes `[`, unless the image is allowed or stands in code.
+HTML tags that load become text by a blank. Comparisons such as `a<b` and types such as `Map<String>`
+stay as they are: of what follows a `<`, only attributes that load or run lose their `=`.
 """
 
 from collections.abc import Collection
 import re
 
-LONGEST_HELD = (
-    2_000  # characters of an image that may be allowed, or of code, until its end is there
+MAX_HELD = 2_000  # characters of an image that may be allowed, or of code, until its end is there
+# Also without attributes: they send or run, or begin text that is read by other rules.
+_NEVER = re.compile(
+    r"button|dialog|form|frameset|iframe|img|input|math|meta|noembed|noframes|noscript|plaintext"
+    r"|portal|script|select|style|svg|template|textarea|title|xmp",
+    re.IGNORECASE,
 )
-# Also without attributes: they load, ask or send, or begin what is read by rules of its own.
-_NEVER = (
-    "audio|base|body|button|dialog|embed|form|frame|frameset|iframe|image|img|input|link|math|meta|noembed|noframes|noscript|object"
-    "|picture|plaintext|portal|script|select|source|style|svg|table|template|textarea|title|track|video|xmp"
+# With attributes; without, a type such as `List<Object>` may be meant.
+_LOADING_TAG = re.compile(
+    rf"{_NEVER.pattern}|audio|base|body|embed|frame|image|link|object|picture|source|table|track|video",
+    re.IGNORECASE,
 )
-_MARK = re.compile(r"!\[|<(?=[a-z])", re.IGNORECASE)
-_PLAIN_TAG = re.compile(rf"<(?!(?:{_NEVER})[\s/>])[a-z][a-z0-9-]{{0,50}}+\s*+/?>", re.IGNORECASE)
+_LOADING_ATTRIBUTE = re.compile(
+    r"(?<![\w:.-])(?:style|on[a-z]+|src|srcset|srcdoc|href|background|poster|data|action|formaction"
+    r"|ping|content|lowsrc|dynsrc|xlink:href)\s*\Z",
+    re.IGNORECASE,
+)
+_MARK = re.compile(r"!\[|<(?=[a-z!/?])", re.IGNORECASE)
+_MARK_OR_EQUALS = re.compile(r"!\[|<(?=[a-z!/?])|=", re.IGNORECASE)
+_TAG_NAME = re.compile(r"<([a-z][^\s/>]{0,50})", re.IGNORECASE)
+_PLAIN_TAG = re.compile(r"<[a-z][a-z0-9-]{0,50}+\s*+/?>", re.IGNORECASE)
 # No address in which a browser that takes it for a tag would see such an attribute.
 _IN_ADDRESS = r"[^\s<>\"'`\[\\]"
 _ADDRESS = re.compile(
     rf"<(?:https?:(?:(?!/(?:style|on[a-z]*+)=){_IN_ADDRESS})*+|(?:mailto:)?[\w.+-]++@[\w.-]++)>",
     re.IGNORECASE,
 )
-_BEGINNINGS = (
+_UNFINISHED_ADDRESS = re.compile(rf"<(?:https?:|mailto:){_IN_ADDRESS}*+\Z", re.IGNORECASE)
+_UNFINISHED_TAG = (
+    _UNFINISHED_ADDRESS,
     re.compile(r"<[a-z][a-z0-9-]{0,50}+\s*+/?\Z", re.IGNORECASE),
-    re.compile(rf"<(?:https?:|mailto:|[\w.+-]++@){_IN_ADDRESS}*+\Z", re.IGNORECASE),
+    re.compile(rf"<[\w.+-]++@{_IN_ADDRESS}*+\Z", re.IGNORECASE),
     re.compile(r"<[\w.+-]{1,100}+\Z"),
 )
 _IMAGE = re.compile(
@@ -41,95 +50,129 @@ _IMAGE = re.compile(
 _DATA_IMAGE = re.compile(
     r"!\[[^\[\]\\\n\r`<!|$]{0,500}+\]\(data:image/[a-z0-9.+-]{1,50}+;base64,[A-Za-z0-9+/=]*+\)"
 )
-_IMAGE_IN_ITSELF = "data:image/"
+_DATA_PREFIX = "data:image/"
 _FENCE = re.compile(r"(?P<fence>`{3,}+|~{3,}+)(?P<rest>[^\n\r]*+)")
 _BOM = "\ufeff"  # some readers take it for a blank, or leave it out where a text begins
+_LINE_MARKS = rf"[\s{_BOM}>*+\-\d.)#|]*+"  # of quotes, lists, headings and tables
+_LINE_START = re.compile(rf"{_LINE_MARKS}\Z")
 _ODD_LINE = re.compile(
-    rf"[\s{_BOM}>*+\-\d.)]*+(?:<|\$\$|`{{3}}|~{{3}})"
-)  # HTML or mathematics, also in lists and quotes
+    rf"{_LINE_MARKS}(?:<|\$\$|`{{3}}|~{{3}})"
+)  # HTML, mathematics, nested fences
+_HTML_LINE = re.compile(rf"{_LINE_MARKS}<[a-zA-Z!/?]")
 _BLANKS = " \t"  # what all readers take for one; only some do so with other spaces
 _TICKS = re.compile(r"`+")
 _DOUBTFUL = frozenset("<|$\\\r")  # HTML, tables, mathematics and escapes are read before code
+_DOUBTFUL_IN_CODE = _DOUBTFUL - {"<"}
 _NOT_IN_ALT = frozenset("[]\\`<!|$")
 _NOT_IN_ADDRESS = frozenset("()<>\\[]`|$")
 _LONGEST_HEAD = 500  # characters
 _LONGEST_CODE = 300  # from an image to the backticks behind it
-_SHORT = 100  # what is held is as short as this where nobody means harm
+_SHORT = 100  # characters that ordinary images have
+_TAIL = 60  # characters in which the name of an attribute stands
 
 
 class MarkdownImages:
     """The text of one answer on its way to the client."""
 
     def __init__(self, sources: Collection[str] = ()) -> None:
-        """Begins a text.
+        """Begin a text.
 
         Args:
             sources: Origins from which images may be loaded, such as "https://charts.example.com".
         """
-        self._allowed = (_IMAGE_IN_ITSELF, *(f"{source}/" for source in sources))
+        self._allowed = (_DATA_PREFIX, *(f"{source}/" for source in sources))
         self._held = ""
-        self._next_look = 0  # how long what is held has to be before it is worth another look
-        self._passed: list[str] = []  # what was passed on and not yet looked through for code
-        self._code = _Code()
+        self._next_look = 0  # length of the held text from which it is worth another look
+        self._passed: list[str] = []  # passed on and not yet read by `_code`
+        self._code = _CodeReader()
 
     def feed(self, text: str) -> str:
-        """Takes the next piece and returns what may be sent of it by now."""
-        if not self._held and "!" not in text and "<" not in text:
+        """Take the next piece and return what may be sent by now."""
+        if not self._held and not self._code.has_tag and "!" not in text and "<" not in text:
             self._passed.append(text)
             return text
         self._held += text
         if len(self._held) < self._next_look and "\n" not in text and ")" not in text:
             return ""
-        return self._sent(self._held, is_end=False)
+        return self._filter(self._held, is_end=False)
 
     def end(self) -> str:
-        """The rest of the text, which was held back until its end was known."""
-        return self._sent(self._held, is_end=True) if self._held else ""
+        """Return the rest of the text."""
+        return self._filter(self._held, is_end=True) if self._held else ""
 
-    def _sent(self, text: str, *, is_end: bool) -> str:
+    def _filter(self, text: str, *, is_end: bool) -> str:
         sent: list[str] = []
         start = self._next_look = 0
-        while found := _MARK.search(text, start):
+        while found := (_MARK_OR_EQUALS if self._code.has_tag else _MARK).search(text, start):
             self._pass(text[start : found.start()], sent)
             start = found.start()
-            kept = self._kept(text, start, is_end=is_end)
+            kept = self._length_to_keep(text, start, is_end=is_end)
             if kept is None:
                 self._held = text[start:]
-                # Looked at when it has grown by a quarter, so that no character is read again and again.
+                # It is looked at again when it has grown by a quarter: the work stays linear.
                 self._next_look = len(self._held) * 5 // 4 if len(self._held) > _SHORT else 0
                 return "".join(sent)
             if not kept:
-                self._pass(self._instead_of(found[0]), sent)
+                self._pass(self._replacement(found[0]), sent)
             self._pass(text[start : start + kept], sent)
             start += kept or 1
-        self._held = "" if is_end else _unfinished(text, start)
+        is_cut = not is_end and text.endswith(("!", "<"), start)
+        self._held = text[-1] if is_cut else ""
         self._pass(text[start : len(text) - len(self._held)], sent)
         return "".join(sent)
 
-    def _instead_of(self, mark: str) -> str:
-        if mark == "<":
-            return "< "
+    def _replacement(self, mark: str) -> str:
+        if mark != "![":
+            return "&#61;" if mark == "=" else "< "
         return "\\!" if self._code.last == "!" else ""  # else the one before would make the image
 
     def _pass(self, text: str, sent: list[str]) -> None:
         sent.append(text)
         self._passed.append(text)
 
-    def _kept(self, text: str, start: int, *, is_end: bool) -> int | None:
+    def _length_to_keep(self, text: str, start: int, *, is_end: bool) -> int | None:
+        """Return how many characters stay as they are; None: the end of the mark is missing."""
         self._code.read("".join(self._passed))
         self._passed.clear()
-        if self._code.is_in_fence or (self._code.is_escaped and text[start] == "!"):
+        mark = text[start]
+        if self._code.is_in_fence or (self._code.is_escaped and mark == "!"):
             return 1
-        line = text[start : start + LONGEST_HELD].partition("\n")[0]
+        line = text[start : start + MAX_HELD].partition("\n")[0]
         # Whether more may come that belongs to what begins here.
-        is_open = not is_end and start + len(line) == len(text) and len(line) < LONGEST_HELD
+        is_open = not is_end and start + len(line) == len(text) and len(line) < MAX_HELD
         if ticks := self._code.open_ticks:
-            return _code_length(line, ticks=ticks, is_open=is_open)
-        if text[start] == "<":
-            return _tag_length(line, is_open=is_open)
+            length = _code_length(line, ticks=ticks, is_open=is_open)
+            self._code.has_tag = self._code.has_tag or mark == "<"
+            if length != 0:
+                return length
+        if mark == "=":
+            is_loading = self._code.has_tag and _LOADING_ATTRIBUTE.search(self._code.tail)
+            return 0 if is_loading else 1
+        if mark == "<":
+            return self._tag_length(line, is_open=is_open)
         if whole := _DATA_IMAGE.match(text, start):  # of a component, for one, in one piece
             return len(whole[0])
         return self._image_length(line, is_open=is_open)
+
+    def _tag_length(self, line: str, *, is_open: bool) -> int | None:
+        name = _TAG_NAME.match(line)
+        if name is None:  # a comment or the end of a tag
+            return 1
+        if is_open and name.end() == len(line):
+            return None
+        has_attributes = line[name.end() : name.end() + 1] != ">"
+        if (_LOADING_TAG if has_attributes else _NEVER).fullmatch(name[1]):
+            return 0
+        if found := _ADDRESS.match(line):
+            return found.end()
+        if not self._code.is_html:  # a tag needs valid attributes here, which a comparison has not
+            if is_open and _UNFINISHED_ADDRESS.match(line):
+                return None
+            self._code.has_tag = True
+            return 1
+        if found := _PLAIN_TAG.match(line):
+            return found.end()
+        return None if is_open and any(one.match(line) for one in _UNFINISHED_TAG) else 0
 
     def _image_length(self, line: str, *, is_open: bool) -> int | None:
         image = _IMAGE.match(line)
@@ -139,7 +182,7 @@ class MarkdownImages:
 
     def _may_be_allowed(self, line: str) -> bool:
         alt, closed, address = line[2:].partition("](")
-        if not _NOT_IN_ADDRESS.isdisjoint(address):  # there was no image up to here
+        if not _NOT_IN_ADDRESS.isdisjoint(address):
             return False
         if not closed:
             return not _NOT_IN_ALT.intersection(alt.removesuffix("]"))
@@ -147,17 +190,21 @@ class MarkdownImages:
         return any(small.startswith(one) or one.startswith(small) for one in self._allowed)
 
 
-class _Code:
-    """Where in Markdown there is code, as far as all who read it agree.
+class _CodeReader:
+    """Reader that finds code in Markdown, as far as all readers of Markdown agree on it.
 
     Attributes:
         last: The last character of the line so far.
+        has_tag: Whether something like a tag began in this paragraph.
     """
 
     def __init__(self) -> None:
         self._fence = ""
         self._doubt = False  # whether a reader could see code where another sees none
         self._is_first_line = True
+        self._has_html = False  # a line began with HTML: what follows may be read as such
+        self.has_tag = False
+        self._tail = ""
         self._is_after_doubt = False  # a line before this one, in the same paragraph, left doubts
         self._begin_line()
 
@@ -170,6 +217,17 @@ class _Code:
         self._backslashes = 0
 
     @property
+    def is_html(self) -> bool:
+        """Whether a tag here may be part of a block of HTML, of which browsers read every attribute."""
+        starts = _LINE_START.match(self._head) or _HTML_LINE.match(self._head)
+        return self._has_html or self._returns > 0 or starts is not None
+
+    @property
+    def tail(self) -> str:
+        """The last characters, over the ends of lines."""
+        return self._tail
+
+    @property
     def is_in_fence(self) -> bool:
         return bool(self._fence)
 
@@ -179,12 +237,13 @@ class _Code:
 
     @property
     def open_ticks(self) -> str:
-        """The backticks that may begin code in this line; none where others could read it otherwise."""
+        """The backticks that begin code in this line; empty if readers could disagree."""
         doubt = self._doubt or self._is_after_doubt or self._is_doubtful
         return "" if doubt else self._ticks
 
     def read(self, text: str) -> None:
-        """Goes on behind a piece of text, which does not end within backticks."""
+        """Read the next part of a text, which doesn't end within backticks."""
+        self._tail = (self._tail + text)[-_TAIL:]
         first, *others = text.split("\n")
         self._read_part(first)
         for part in others:
@@ -209,9 +268,14 @@ class _Code:
         leaves_doubt = self._is_after_doubt or self._is_doubtful or bool(self._ticks)
         is_long = len(line) >= _LONGEST_HEAD
         self._is_after_doubt = leaves_doubt and (is_long or bool(line.strip(f"{_BLANKS}\r")))
+        if not line.strip(f"{_BLANKS}\r"):
+            self.has_tag = False
+        has_inner_lines = self._returns > (self.last == "\r")
+        if not self._fence and (has_inner_lines or _HTML_LINE.match(line)):
+            self._has_html = True
         if self._doubt:
             return
-        if self._returns > (self.last == "\r") or (is_long and line[0] in "`~ \t"):
+        if has_inner_lines or (is_long and line[0] in "`~ \t"):
             self._doubt, self._fence = True, ""
         elif self._fence:
             self._end_line_in_fence(line)
@@ -236,23 +300,12 @@ def _code_length(line: str, *, ticks: str, is_open: bool) -> int | None:
     closed = next((one for one in code if one[0] == ticks), None)
     if closed is None or closed.end() == _LONGEST_CODE or (is_open and closed.end() == len(line)):
         return None if is_open else 0
-    return closed.end() if _DOUBTFUL.isdisjoint(line[: closed.start()]) else 0
-
-
-def _tag_length(line: str, *, is_open: bool) -> int | None:
-    found = _PLAIN_TAG.match(line) or _ADDRESS.match(line)
-    if found:
-        return found.end()
-    return None if is_open and any(one.match(line) for one in _BEGINNINGS) else 0
+    return closed.end() if _DOUBTFUL_IN_CODE.isdisjoint(line[: closed.start()]) else 0
 
 
 def without_remote_images(text: str, *, sources: Collection[str]) -> str:
-    """A whole text without images from elsewhere."""
+    """Return a whole text without remote images."""
     if "!" not in text and "<" not in text:
         return text
     images = MarkdownImages(sources)
     return images.feed(text) + images.end()
-
-
-def _unfinished(text: str, start: int) -> str:
-    return text[-1] if text.endswith(("!", "<"), start) else ""

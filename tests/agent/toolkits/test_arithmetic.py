@@ -7,14 +7,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.agent.toolkits.arithmetic import calculate, evaluate
-from copilot_admin.agent.toolkits.arithmetic.functions import FUNCTIONS
-from copilot_admin.agent.toolkits.arithmetic.parser import MAX_DEPTH
-from copilot_admin.agent.toolkits.arithmetic.tokens import MAX_DIGITS, MAX_LENGTH
-from copilot_admin.agent.toolkits.arithmetic.units import UNITS
+from copilot_admin.agent.toolkits.arithmetic import MAX_DEPTH, MAX_DIGITS, MAX_LENGTH, calculate
+from copilot_admin.agent.toolkits.arithmetic_functions import FUNCTIONS
 
 
-@pytest.mark.parametrize("module", ["arithmetic", "arithmetic.quantity"])
+@pytest.mark.parametrize("module", ["arithmetic", "quantity"])
 def test_the_examples_of_the_docstrings_are_true(module):
     outcome = doctest.testmod(importlib.import_module(f"copilot_admin.agent.toolkits.{module}"))
 
@@ -54,7 +51,7 @@ def test_the_examples_of_the_docstrings_are_true(module):
         ("-17 mod 5", "3"),
         ("17 mod -5", "-3"),
         ("15 mod 5", "0"),
-        ("7.5 km mod 2 km", "1.5 km"),
+        ("7.5 USD mod 2 USD", "1.5 USD"),
         ("2 * pi", "6.28318530718"),
         ("ln(e)", "1"),
     ],
@@ -124,41 +121,22 @@ def test_percentages_are_meant_as_analysts_mean_them(expression, result):
 @pytest.mark.parametrize(
     ("expression", "result"),
     [
-        ("5 km + 300 m", "5.3 km"),
-        ("300 m + 5 km", "5300 m"),
-        ("5km - 5000 m", "0 km"),
-        ("(5 km + 300 m) in m", "5300 m"),
-        ("1 mi in km", "1.609344 km"),
         ("3 USD * 4", "12 USD"),
+        ("4 * 3 USD", "12 USD"),
         ("$5", "5 USD"),
+        ("USD 5", "5 USD"),
         ("-$5", "-5 USD"),
         ("$ 1.5m / 30", "50000 USD"),
         ("$2 bn + 1m USD", "2001000000 USD"),
         ("5€ + 5 EUR", "10 EUR"),
+        ("5 EUR - 7 EUR", "-2 EUR"),
         ("(2 + 3) £", "5 GBP"),
         ("12 USD / 3 USD", "4"),
-        ("100 EUR * 1.1 USD/EUR", "110 USD"),
-        ("100 km / 2 h", "50 km/h"),
-        ("50 km/h * 30 min", "25 km"),
-        ("36 km/h in m/s", "10 m/s"),
-        ("20 m * 30 m", "600 m^2"),
-        ("2 km * 300 m", "0.6 km^2"),
-        ("sqrt(16 m^2)", "4 m"),
-        ("(5 km) ^ 2", "25 km^2"),
-        ("5 km ^ 2", "5 km^2"),
-        ("10 / 2 s", "5 s^-1"),
-        ("5 h^-1 * 2 h^+1", "10"),
-        ("1 / s / USD", "1 s^-1*USD^-1"),
-        ("1 kg * m / s^2", "1 kg*m/s^2"),
-        ("1.5 h + 30 minutes", "2 h"),
-        ("1 year + 2 quarters", "1.5 year"),
-        ("1 GiB in MiB", "1024 MiB"),
-        ("1 GB / (100 Mbit/s)", "80 s"),
-        ("min(5 km, 300 m)", "0.3 km"),
-        ("5 min", "5 min"),
+        ("12 USD / 3", "4 USD"),
+        ("min(5 USD, 3 USD)", "3 USD"),
     ],
 )
-def test_units_are_carried_along_and_converted(expression, result):
+def test_amounts_keep_their_currency(expression, result):
     assert calculate(expression) == result
 
 
@@ -175,7 +153,7 @@ def test_units_are_carried_along_and_converted(expression, result):
         ("factorial(0)", "1"),
         ("factorial(20)", "2432902008176640000"),
         ("factorial(1000)", "4.02387260077E+2567"),
-        ("abs(-5 km)", "5 km"),
+        ("abs(-5 USD)", "5 USD"),
         ("abs(5)", "5"),
         ("round(2.5)", "3"),
         ("round(-2.5)", "-3"),
@@ -241,9 +219,9 @@ def test_functions(expression, result):
         ("1 < 2", "'<' is not part"),
         ("٣ + ٣", "'٣' is not part"),
         ("x + 1", "'x' is not known"),
-        ("5 foo", "'foo' is not a unit"),
+        ("5 foo", "'foo' is not a currency or percentage"),
+        ("5 km + 300 m", "'km' is not a currency or percentage"),
         ("exec(1)", "no function 'exec'. Known: sqrt, ln"),
-        ("km(5)", "no function 'km'"),
         ("2 (3)", r"After '2' an operator such as \+ or \* was expected, not '\('"),
         ("2 3", "After '2' an operator .* was expected, not '3'"),
         ("1 000", "was expected, not '000'"),
@@ -257,7 +235,6 @@ def test_functions(expression, result):
         ("of 5", "a number was expected, not 'of'"),
         ("2 * in", "a number was expected, not 'in'"),
         ("$x", r"After '\$' an amount was expected, not 'x'"),
-        ("5 m^x", "a whole number was expected, not 'x'"),
         ("1,5", "'1,5' is not a number here"),
         ("1,2345", "'1,2345' is not a number here"),
         ("1'23", "is not a number here"),
@@ -271,51 +248,43 @@ def test_functions(expression, result):
         ("15% 80", "Write 15% of 80 for a share, or 15 mod 80"),
         ("3 of 80", "'of' follows a percentage"),
         ("5 + 3 of 80", "'of' follows a percentage"),
-        ("5%%", "5% cannot be a percentage as well"),
-        ("5 km bp", "After '5 km' an operator"),
-        ("(5 km) %", "5 km cannot be a percentage"),
-        ("(5 km) bp", "5 km cannot be a percentage"),
-        ("(5 km) m", "5 km has two units"),
-        ("$5 USD", "5 USD has two units"),
-        ("(5%) km", "5% has two units"),
-        ("5 km + 300m", "only one of them has a unit.*300 m"),
-        ("5 + 3 km", "5 and 3 km cannot be put together"),
-        ("5 km + 2 h", "km and h do not measure the same thing"),
-        ("5 km + 2 m^2", "do not measure the same thing"),
-        ("5 USD + 2 h", "do not measure the same thing"),
-        ("1 month + 30 d", "month and d do not measure the same thing"),
-        ("3 USD + 4 EUR", r"no rate is known here.*100 EUR \* 1.1 USD/EUR"),
-        ("3 USD in EUR", "no rate is known here"),
+        ("5%%", "5% cannot have % as well"),
+        ("5% USD", "Write 15% of 80 for a share"),
+        ("5 USD bp", "After '5 USD' an operator"),
+        ("(5 USD) %", "5 USD cannot have % as well"),
+        ("(5%) USD", "5% cannot have USD as well"),
+        ("$5 USD", "5 USD cannot have USD as well"),
+        ("5 USD + 2", "only one of them has a currency"),
+        ("2 USD * 3 USD", "2 USD and 3 USD cannot be multiplied"),
+        ("2 / 3 USD", "only one of them has a currency"),
+        ("2 ^ (3 USD)", "An exponent has to be a number without a currency, not 3 USD"),
+        ("(2 USD) ^ 2", "A base has to be a number"),
+        ("max(1 USD, 2)", "only one of them has a currency"),
+        ("pv(5% , 10 USD, 1)", "The number of periods has to be a number without a currency"),
+        ("3 USD + 4 EUR", r"no rate is known here"),
+        ("3 USD in EUR", "After 'in' stands % or bp"),
         ("10% + 5", "only one of them is a percentage"),
-        ("5 in 3", "After 'in' stands a unit"),
-        ("5 km in 2 m", "After 'in' stands a unit"),
-        ("5 USD in %", "What becomes a percentage has to be a number without a unit, not 5 USD"),
-        ("5 in km in m", "cannot be put together"),
-        ("5 m in km in m", "was expected, not 'in'"),
-        ("2 ^ (3 km)", "An exponent has to be a number without a unit, not 3 km"),
-        ("sqrt(2 m)", "m to the power 0.5 means nothing"),
-        ("(2 m) ^ 10", "m to the power 10 means nothing"),
-        ("2 m^5 * 2 m^5", "m to the power 10 means nothing"),
+        ("5 in 3", "After 'in' stands % or bp"),
+        ("0.05 in % in bp", "was expected, not 'in'"),
+        (
+            "5 USD in %",
+            "What becomes a percentage has to be a number without a currency, not 5 USD",
+        ),
         ("sqrt(-1)", "square root of a negative number"),
         ("sqrt()", r"sqrt is written sqrt\(x\)"),
         ("sqrt(1, 2)", r"sqrt is written sqrt\(x\)"),
         ("ln(0)", "ln takes a number above zero, not 0"),
         ("log10(-1)", "log10 takes a number above zero"),
-        ("log2(1 km)", "What log2 takes has to be a number without a unit"),
         ("log(5)", "write ln, log10 or log2"),
-        ("exp(1 km)", "What exp takes"),
         ("factorial(-1)", "whole number from 0 to 1000"),
         ("factorial(1.5)", "whole number from 0 to 1000"),
         ("factorial(1001)", "whole number from 0 to 1000"),
         ("factorial(1e9999)", "whole number from 0 to 1000"),
         ("round(1, 0.5)", "number of decimals is a whole number up to 30"),
         ("round(1, 31)", "number of decimals is a whole number up to 30"),
-        ("round(1, 1 km)", "The number of decimals has to be a number without a unit"),
-        ("max(1 km, 2)", "only one of them has a unit"),
         ("avg(10%, 2)", "only one of them is a percentage"),
         ("pmt(-100%, 10, 1)", "rate has to be above -100%"),
         ("fv(5%, 0, 1)", "number of periods above zero"),
-        ("pv(5% , 10 km, 1)", "The number of periods has to be a number without a unit"),
         ("npv(-1, 5)", "rate has to be above -100%"),
         ("npv(5%)", r"npv is written npv\(rate, first, second, ...\)"),
         ("cagr(0, 1, 1)", "all above zero"),
@@ -329,11 +298,9 @@ def test_what_cannot_be_worked_out_is_refused_in_words(expression, sentence):
         calculate(expression)
 
 
-def test_every_unit_and_every_function_can_be_written():
-    for name in UNITS:
-        assert evaluate(f"2 {name}") == evaluate(f"1 {name} + 1 {name}")
+def test_every_function_can_be_called():
     for function in FUNCTIONS.values():
-        arguments = ", ".join(["2"] * function.least)
+        arguments = ", ".join(["2"] * function.min_arguments)
         if function.name != "log":
             assert calculate(f"{function.name}({arguments})")
 
@@ -360,7 +327,7 @@ def test_addition_commutes_and_subtraction_undoes_it(one, other):
     assert calculate(f"{one} + {other} - {other}") == calculate(one)
 
 
-@given(NUMBERS, st.sampled_from(["km", "USD", "h^-1", "kg*m/s^2", "bp", "%"]))
+@given(NUMBERS, st.sampled_from(["USD", "bp", "%"]))
 def test_a_result_with_a_unit_can_be_read_again(number, unit):
     result = calculate(f"{number} {unit}")
 

@@ -7,7 +7,7 @@ from markdown_it import MarkdownIt
 import pytest
 
 from copilot_admin.agent.toolkits.markdown_images import (
-    LONGEST_HELD,
+    MAX_HELD,
     MarkdownImages,
     without_remote_images,
 )
@@ -55,6 +55,8 @@ PIECES = (
         "---\n",
     ),
     *("\u00a0", "\f", "\ufeff", "\u2028", "\t" * 600, "x" * 600),
+    *("a<b ", " x <p title='", '<p title="', "\n<b ", "onerror=", "/style=", "'", '"', "src=x "),
+    *("<div>", "</div>", "<!-- ", "<p>\n", "<a href=", "List<Object>"),
     *("1. ", "\t", "&#33;", "*", "|-|\n", "<http://a.b/`>", "#  "),
 )
 
@@ -74,10 +76,13 @@ def loaded(text: str, reader: MarkdownIt) -> set[str]:
 
 
 def _tags_that_load(html: str) -> set[str]:
-    """The tags with attributes, and those that need none."""
+    """The tags that load or run by themselves or by an attribute."""
     tags = _Tags()
     tags.feed(html)
     return tags.found
+
+
+LOADING = {"style", "src", "srcset", "href", "background", "poster", "data", "action", "content"}
 
 
 class _Tags(HTMLParser):
@@ -86,7 +91,9 @@ class _Tags(HTMLParser):
         self.found: set[str] = set()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if attrs or tag in ("img", "form", "svg"):
+        names = {name for name, _ in attrs}
+        is_loading = names & LOADING or any(name.startswith("on") for name in names)
+        if is_loading or tag in ("img", "form", "svg"):
             self.found.add(str(self.get_starttag_text()))
 
     handle_startendtag = handle_starttag
@@ -105,18 +112,30 @@ class _Tags(HTMLParser):
         ("\\\\![a](u)", "\\\\[a](u)"),
         ("<IMG src=x>", "< IMG src=x>"),
         ("<svg/onload=x><b>c</b> 1<2 <images>!", "< svg/onload=x><b>c</b> 1<2 <images>!"),
+        ("See <b style='background:url(u)'>", "See <b style&#61;'background:url(u)'>"),
+        ("a <b\nONclick = x>", "a <b\nONclick &#61; x>"),
+        ("a <b title='>' x/style=u>", "a <b title='>' x/style&#61;u>"),
+        ("a <c d=1>\n\nstyle=2", "a <c d=1>\n\nstyle=2"),
+        ("<div>\nsee <b title='x'>", "<div>\nsee < b title='x'>"),
+        ("<!-- \n\nx <p title='", "<!-- \n\nx < p title='"),
+        ("- <p title='>", "- < p title='>"),
+        ("if a<b and c<d", "if a<b and c<d"),
+        ("EPS<consensus by 3%", "EPS<consensus by 3%"),
+        ("a Map<String, List<Object>> b", "a Map<String, List<Object>> b"),
+        ("SELECT x FROM t WHERE a<b AND c=d", "SELECT x FROM t WHERE a<b AND c=d"),
+        ("code `if a<b:`\n\nand `x<img>`", "code `if a<b:`\n\nand `x<img>`"),
         ("a<br>b<br/>c <br />d <u>e</u> <List-1>", "a<br>b<br/>c <br />d <u>e</u> <List-1>"),
         ("<b style='background:url(u)'>", "< b style='background:url(u)'>"),
         ("<b\nonclick=x>", "< b\nonclick=x>"),
         ("<p/style=x>a <Form>b <button>", "< p/style=x>a < Form>b < button>"),
         ("<title>a <NoEmbed><noframes>b<noscript>", "< title>a < NoEmbed>< noframes>b< noscript>"),
-        ("<x:y style=z> <b<i style=z>", "< x:y style=z> < b< i style=z>"),
+        ("<x:y style=z> <b<i style=z>", "< x:y style=z> <b<i style&#61;z>"),
         ("<b![a]>\n\n[a]: u", "< b[a]>\n\n[a]: u"),
-        ("$a<b$, p <c and d > e", "$a< b$, p < c and d > e"),
+        ("$a<b$, p <c and d > e", "$a<b$, p <c and d > e"),
         ("See <https://h/a?b=c&d=e> or <a.b@c.d>", "See <https://h/a?b=c&d=e> or <a.b@c.d>"),
-        ("<https:/style=x> <https:[a]>", "< https:/style=x> < https:[a]>"),
+        ("<https:/style=x> <https:[a]>", "< https:/style=x> <https:[a]>"),
         ("```\n<b class=x>\n```\n<b class=x>", "```\n<b class=x>\n```\n< b class=x>"),
-        ("ends with <b", "ends with < b"),
+        ("ends with <b", "ends with <b"),
         ("an `![a](u)` b", "an `![a](u)` b"),
         ("an `![a](u) b", "an `[a](u) b"),
         ("``` ``![a](u)", "``` ``[a](u)"),
@@ -206,5 +225,5 @@ def test_backticks_at_the_limit_are_counted_whole(length):
 @pytest.mark.parametrize("start", ["![", f"![a]({ALLOWED}/", "`![a"])
 def test_no_more_is_held_back_than_a_bound(start):
     images = MarkdownImages((ALLOWED,))
-    sent = sum(len(images.feed(one)) for one in start + "x" * (2 * LONGEST_HELD))
-    assert sent > LONGEST_HELD
+    sent = sum(len(images.feed(one)) for one in start + "x" * (2 * MAX_HELD))
+    assert sent > MAX_HELD

@@ -1,7 +1,7 @@
 """What leaves for the client holds no image that it would load from elsewhere."""
 
+from copilot_admin.agent.image_filter import ImageFilter
 from copilot_admin.agent.values.model_call import Finish
-from copilot_admin.agent.without_images import WithoutImages
 from protocol.events import (
     ArtifactType,
     Citation,
@@ -41,7 +41,7 @@ def test_those_from_where_the_builder_allows_them_stay():
 def test_steps_and_text_artifacts_are_sent_without_them():
     step = StatusUpdate(message=IMAGE, details=({"b": IMAGE, "n": 1}, IMAGE))
     clean = StatusUpdate(message=LINK, details=({"b": LINK, "n": 1}, LINK))
-    safe = WithoutImages(())
+    safe = ImageFilter(())
     assert list(safe.take(step)) == [clean]
     assert list(safe.take(artifact(IMAGE))) == [artifact(LINK)]
     (html,) = safe.take(artifact(IMAGE, kind=ArtifactType.HTML))
@@ -60,11 +60,11 @@ def test_rows_are_sent_without_them_and_a_chart_names_the_same_columns():
             chart_params={"chartType": "bar", "xKey": "day", "yKey": [image]},
         )
 
-    assert list(WithoutImages(()).take(chart(IMAGE))) == [chart(LINK)]
+    assert list(ImageFilter(()).take(chart(IMAGE))) == [chart(LINK)]
 
 
 def test_suggested_questions_are_sent_without_them():
-    (sent,) = WithoutImages(()).take(PromptSuggestions((IMAGE, "Why?")))
+    (sent,) = ImageFilter(()).take(PromptSuggestions((IMAGE, "Why?")))
     assert sent == PromptSuggestions((LINK, "Why?"))
 
 
@@ -79,7 +79,7 @@ def test_citations_are_sent_without_them():
             Citation(id="2", source_info={}),
         )
     )
-    [sent] = WithoutImages(()).take(cited)
+    [sent] = ImageFilter(()).take(cited)
     assert sent == CitationCollection(
         (
             Citation(
@@ -93,7 +93,7 @@ def test_citations_are_sent_without_them():
 
 
 def test_held_words_are_overtaken_by_steps_but_not_by_what_ends_an_answer():
-    safe, step, cited = WithoutImages(()), StatusUpdate(message="x"), CitationCollection(())
+    safe, step, cited = ImageFilter(()), StatusUpdate(message="x"), CitationCollection(())
     assert list(safe.take(MessageChunk("So!"))) == [MessageChunk("So")]
     assert list(safe.take(step)) == [step]
     assert list(safe.take(cited)) == [MessageChunk("!"), cited]

@@ -1,15 +1,15 @@
-"""The functions that a calculation may call; those of finance are as in spreadsheets.
+"""Functions of calculations; those of finance are as in spreadsheets.
 
 Source: OpenFormula (OASIS, 2021), part 4, for pmt, pv, fv and npv, and for the sign of money: what
 is paid is negative, what is received is positive.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Decimal
 import math
 
-from copilot_admin.agent.toolkits.arithmetic.quantity import Quantity, ShareSign, counted_alike
+from copilot_admin.agent.toolkits.quantity import SHARES, Quantity
 
 _MAX_FACTORIAL = 1000
 _MAX_DECIMALS = 30
@@ -18,21 +18,23 @@ _ONE = Decimal(1)
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function by its name, how it is written, and how many arguments it takes."""
+    """A function by its name, with its usage and number of arguments."""
 
     name: str
     usage: str
-    least: int
-    most: int | None
+    min_arguments: int
+    max_arguments: int | None
     apply: Callable[..., Quantity]
 
     def __call__(self, *values: Quantity) -> Quantity:
-        """Applies the function to its arguments.
+        """Apply the function to its arguments.
 
         Raises:
             ValueError: Too few or too many arguments, or none it is defined for.
         """
-        if len(values) < self.least or (self.most is not None and len(values) > self.most):
+        if len(values) < self.min_arguments or (
+            self.max_arguments is not None and len(values) > self.max_arguments
+        ):
             raise ValueError(f"{self.name} is written {self.usage}.")
         return self.apply(*values)
 
@@ -40,7 +42,7 @@ class Function:
 def _sqrt(value: Quantity) -> Quantity:
     if value.amount < 0:
         raise ValueError("The square root of a negative number is not a real number.")
-    return value ** Quantity(Decimal("0.5")) if value.amount else value
+    return Quantity(value.number("What sqrt takes").sqrt())
 
 
 def _logarithm(name: str, base: int | None) -> Callable[[Quantity], Quantity]:
@@ -79,23 +81,27 @@ def _rounded(rounding: str) -> Callable[..., Quantity]:
         places = digits.number("The number of decimals") if digits else Decimal(0)
         if places != places.to_integral_value() or abs(places) > _MAX_DECIMALS:
             raise ValueError(f"The number of decimals is a whole number up to {_MAX_DECIMALS}.")
-        written = value.share.per if value.share else 1  # of 12.3% the 12.3 is rounded
+        written = SHARES.get(value.unit, 1)  # of 12.3% the 12.3 is rounded
         moved = value.amount * written * 10**places
         return replace(value, amount=moved.to_integral_value(rounding) / 10**places / written)
 
     return apply
 
 
-def _least(*values: Quantity) -> Quantity:
-    return min(counted_alike(values), key=lambda value: value.amount)
+def _amounts(values: Sequence[Quantity]) -> list[Decimal]:
+    return [value.like(values[0]) for value in values]
+
+
+def _smallest(*values: Quantity) -> Quantity:
+    return replace(values[0], amount=min(_amounts(values)))
 
 
 def _greatest(*values: Quantity) -> Quantity:
-    return max(counted_alike(values), key=lambda value: value.amount)
+    return replace(values[0], amount=max(_amounts(values)))
 
 
 def _sum(*values: Quantity) -> Quantity:
-    return replace(values[0], amount=sum((one.amount for one in counted_alike(values)), Decimal()))
+    return replace(values[0], amount=sum(_amounts(values), Decimal()))
 
 
 def _average(*values: Quantity) -> Quantity:
@@ -103,7 +109,7 @@ def _average(*values: Quantity) -> Quantity:
 
 
 def _median(*values: Quantity) -> Quantity:
-    ordered = sorted(value.amount for value in counted_alike(values))
+    ordered = sorted(_amounts(values))
     middle = len(ordered) // 2
     return replace(values[0], amount=(ordered[middle] + ordered[~middle]) / 2)
 
@@ -153,15 +159,15 @@ def _annual_growth(start: Quantity, end: Quantity, years: Quantity) -> Quantity:
     count = years.number("The number of years")
     if start.amount <= 0 or end.amount <= 0 or count <= 0:
         raise ValueError("cagr takes a start, an end and a number of years, all above zero.")
-    ratio = end.counted_like(start).amount / start.amount
-    return Quantity(ratio ** (1 / count) - 1, share=ShareSign.PERCENT)
+    ratio = end.like(start) / start.amount
+    return Quantity(ratio ** (1 / count) - 1, "%")
 
 
 def _change(old: Quantity, new: Quantity) -> Quantity:
     if not old.amount:
         raise ValueError("A change from zero has no percentage.")
-    difference = new.counted_like(old).amount - old.amount
-    return Quantity(difference / abs(old.amount), share=ShareSign.PERCENT)
+    difference = new.like(old) - old.amount
+    return Quantity(difference / abs(old.amount), "%")
 
 
 _ALL = (
@@ -176,7 +182,7 @@ _ALL = (
     Function("round", "round(x) or round(x, decimals)", 1, 2, _rounded(ROUND_HALF_UP)),
     Function("floor", "floor(x)", 1, 1, _rounded(ROUND_FLOOR)),
     Function("ceil", "ceil(x)", 1, 1, _rounded(ROUND_CEILING)),
-    Function("min", "min(a, b, ...)", 1, None, _least),
+    Function("min", "min(a, b, ...)", 1, None, _smallest),
     Function("max", "max(a, b, ...)", 1, None, _greatest),
     Function("sum", "sum(a, b, ...)", 1, None, _sum),
     Function("avg", "avg(a, b, ...)", 1, None, _average),
@@ -190,4 +196,4 @@ _ALL = (
     Function("change", "change(old, new)", 2, 2, _change),
 )
 FUNCTIONS = {function.name: function for function in _ALL}
-VARIADIC = frozenset(function.name for function in _ALL if function.most is None)
+VARIADIC = frozenset(function.name for function in _ALL if function.max_arguments is None)

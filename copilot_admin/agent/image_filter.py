@@ -1,4 +1,4 @@
-"""What leaves for the client, without images that it would load from elsewhere by itself."""
+"""Filter that removes remote images from everything that is sent to the client."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
@@ -22,39 +22,39 @@ from protocol.events import (
 )
 from protocol.json import Json, JsonObject
 
-_AFTER_WORDS = FunctionCall | CitationCollection | PromptSuggestions | Finish
+_AFTER_TEXT = FunctionCall | CitationCollection | PromptSuggestions | Finish
 _Change = Callable[[str], str]
 
 
-class WithoutImages:
-    """The outputs of one leg on their way out.
+class ImageFilter:
+    """Outputs of one step without remote images.
 
-    Words that are held back, since an image may begin with them, are overtaken by steps and
-    artifacts: in two pieces they could become an image again.
+    Text that is held back, since an image may begin with it, is overtaken by status updates and
+    artifacts: in two chunks it could become an image again.
     """
 
     def __init__(self, sources: Collection[str]) -> None:
-        """Begins a leg.
+        """Begin a step.
 
         Args:
             sources: Origins from which the builder allows images.
         """
         self._sources = sources
-        self._words = MarkdownImages(sources)
+        self._text = MarkdownImages(sources)
 
     def take(self, output: Output) -> Sequence[Output]:
-        """What may leave of an output, and now."""
+        """Return what may be sent of an output, and now."""
         if isinstance(output, MessageChunk):
-            text = self._words.feed(output.delta)
+            text = self._text.feed(output.delta)
             if text == output.delta:
                 return (output,)
             return (MessageChunk(text),) if text else ()
-        held = self.rest() if isinstance(output, _AFTER_WORDS) else ()
+        held = self.rest() if isinstance(output, _AFTER_TEXT) else ()
         return (*held, _changed(output, self._clean))
 
     def rest(self) -> Sequence[MessageChunk]:
-        """Words that are still held back."""
-        text = self._words.end()
+        """Return text that is still held back."""
+        text = self._text.end()
         return (MessageChunk(text),) if text else ()
 
     def _clean(self, text: str) -> str:
