@@ -70,6 +70,7 @@ class TurnText(models.Model):
 
 
 class CostConfidence(models.TextChoices):
+    REPORTED = "reported", _("Reported by the provider")
     EXACT = "exact", _("Exact")
     ESTIMATED = "estimated", _("Estimated")
     UNKNOWN = "unknown", _("Unknown")

@@ -43,11 +43,13 @@ class RunCost:
 
 
 def calculate_cost(usage: Usage | None, price: Price | None) -> Cost:
-    """Calculate what the tokens of one model cost.
+    """Calculate what the tokens of one model cost, unless the provider reported it.
 
     As OpenAI counts, cached tokens are part of the input and reasoning tokens part of the output, so
     no token is paid twice.
     """
+    if usage is not None and usage.cost is not None:
+        return Cost(usage.cost, CostConfidence.REPORTED)
     if price is None:
         return UNKNOWN_COST
     if price.is_free:
@@ -73,13 +75,18 @@ def calculate_cost(usage: Usage | None, price: Price | None) -> Cost:
 
 
 def sum_costs(costs: Iterable[Cost]) -> Cost:
-    """Add costs: unknown if one of them is, otherwise estimated if one of them is."""
+    """Add costs: unknown if one of them is, otherwise estimated if one of them is.
+
+    They are reported by the provider if all of them are.
+    """
     found = tuple(costs)
     amounts = [cost.amount for cost in found if cost.amount is not None]
     if len(amounts) < len(found):
         return UNKNOWN_COST
-    is_estimated = any(cost.confidence is CostConfidence.ESTIMATED for cost in found)
-    confidence = CostConfidence.ESTIMATED if is_estimated else CostConfidence.EXACT
+    kinds = {cost.confidence for cost in found}
+    confidence = kinds.pop() if len(kinds) == 1 else CostConfidence.EXACT
+    if CostConfidence.ESTIMATED in kinds:
+        confidence = CostConfidence.ESTIMATED
     return Cost(sum(amounts, Decimal(0)), confidence)
 
 
@@ -112,8 +119,12 @@ def calculate_run_cost(
     for usage in usages:
         if usage.model:  # of a component, which doesn't report cached tokens
             component_price = get_price(provider, usage.model, at)
-            costs.append(mark_estimated(calculate_cost(usage, component_price)))
+            cost = calculate_cost(usage, component_price)
+            is_reported = cost.confidence is CostConfidence.REPORTED
+            costs.append(cost if is_reported else mark_estimated(cost))
         else:
             costs.append(calculate_cost(usage, price))
     cost = sum_costs(costs)
+    if cost.confidence is CostConfidence.REPORTED:
+        price = None  # nothing was calculated with it
     return RunCost(cost if outcome in _COMPLETE_OUTCOMES else mark_estimated(cost), price)

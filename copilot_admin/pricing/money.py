@@ -38,6 +38,11 @@ def format_cost(amount: Decimal | None, confidence: str) -> FormattedCost:
     """Format the cost of one run."""
     if amount is None or confidence == CostConfidence.UNKNOWN:
         return _format_unknown()
+    if confidence == CostConfidence.REPORTED:
+        sentence = _("The provider charged %(amount)s US dollars.")
+        return FormattedCost(
+            text=format_dollars(amount), sentence=sentence % {"amount": format_exact(amount)}
+        )
     return _format_known(amount, is_estimated=confidence == CostConfidence.ESTIMATED)
 
 

@@ -21,6 +21,7 @@ from copilot_admin.pricing.cost import (
 from tests.pricing.pricing import price
 
 EXACT, ESTIMATED = CostConfidence.EXACT, CostConfidence.ESTIMATED
+REPORTED = CostConfidence.REPORTED
 FULL = price("2", "8", cached="0.5", reasoning="10")
 
 
@@ -58,6 +59,12 @@ def used(given: int, cached: int, made: int, thought: int, **more: object) -> Us
 )
 def test_a_cost_is_tokens_times_prices(usage, valid, amount, confidence):
     assert calculate_cost(usage, valid) == Cost(Decimal(amount), confidence)
+
+
+@pytest.mark.parametrize("valid", [None, FULL, price("0", "0")])
+def test_what_the_provider_charged_takes_precedence_over_any_price(valid):
+    usage = used(1000, 0, 100, 0, cost=Decimal("0.0123"))
+    assert calculate_cost(usage, valid) == Cost(Decimal("0.0123"), REPORTED)
 
 
 @pytest.mark.parametrize("usage", [None, used(1000, 0, 100, 0)])
@@ -107,6 +114,9 @@ def test_no_digit_of_a_cost_is_lost(given, cached, made, thought, one, two, thre
         ((Cost(Decimal(1), EXACT), Cost(Decimal(2), EXACT)), Cost(Decimal(3), EXACT)),
         ((Cost(Decimal(1), EXACT), Cost(Decimal(2), ESTIMATED)), Cost(Decimal(3), ESTIMATED)),
         ((Cost(Decimal(1), ESTIMATED), UNKNOWN_COST), UNKNOWN_COST),
+        ((Cost(Decimal(1), REPORTED), Cost(Decimal(2), REPORTED)), Cost(Decimal(3), REPORTED)),
+        ((Cost(Decimal(1), REPORTED), Cost(Decimal(2), EXACT)), Cost(Decimal(3), EXACT)),
+        ((Cost(Decimal(1), REPORTED), Cost(Decimal(2), ESTIMATED)), Cost(Decimal(3), ESTIMATED)),
     ],
 )
 def test_costs_together_are_as_sure_as_the_least_sure(costs, sum_of_them):

@@ -69,6 +69,7 @@ def test_a_whole_amount_has_no_digits_that_say_nothing(amount, text):
     ("amount", "confidence", "shown"),
     [
         ("0.00228", "exact", known("$0.0023", "Exactly 0.00228 US dollars.")),
+        ("0.00228", "reported", known("$0.0023", "The provider charged 0.00228 US dollars.")),
         ("0.00228", "estimated", known("≈ $0.0023", "Estimated: 0.00228 US dollars.")),
         ("0", "exact", FormattedCost(text="$0.00", sentence="Exactly 0 US dollars.")),
         (None, "unknown", UNKNOWN),

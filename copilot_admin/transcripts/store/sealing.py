@@ -7,11 +7,13 @@ conversations are not kept, only the keyed hashes of what was said are left.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import cast
 from uuid import UUID
 
 from copilot_admin.agent.values.model_call import Usage, UsageSource
 from copilot_admin.models import Outcome
+from copilot_admin.models.pricing import COST
 from copilot_admin.redaction.redactor import redact_texts, redact_values
 from copilot_admin.redaction.rules import NO_RULES, Rules
 from copilot_admin.transcripts.matching.hash_chain import digest_of
@@ -178,6 +180,7 @@ def _sealed_usage(usage: Usage) -> Usage:
         reasoning_tokens=_fitting(usage.reasoning_tokens),
         source=usage.source,
         model=clean_text(usage.model)[:LONGEST_MODEL],
+        cost=None if usage.cost is None else round(usage.cost, COST["decimal_places"]),
     )
 
 
@@ -206,7 +209,12 @@ def to_json(sealed: Sealed) -> JsonObject:
             [str(one.type), one.payload, one.text_offset, one.at_ms] for one in sealed.entries
         ],
         "usages": [
-            [one.model, one.source.value, *(getattr(one, name) for name in TOKENS)]
+            [
+                one.model,
+                one.source.value,
+                *(getattr(one, name) for name in TOKENS),
+                None if one.cost is None else str(one.cost),
+            ]
             for one in sealed.usages
         ],
         "keep_content": sealed.keep_content,
@@ -260,7 +268,15 @@ def _usages(data: Mapping[str, Json]) -> tuple[Usage, ...]:
     return tuple(_usage(*row) for row in rows)
 
 
-def _usage(model: str, source: str, read: int, cached: int, written: int, reasoning: int) -> Usage:
+def _usage(
+    model: str,
+    source: str,
+    read: int,
+    cached: int,
+    written: int,
+    reasoning: int,
+    cost: str | None = None,
+) -> Usage:
     return Usage(
         input_tokens=read,
         cached_tokens=cached,
@@ -268,4 +284,5 @@ def _usage(model: str, source: str, read: int, cached: int, written: int, reason
         reasoning_tokens=reasoning,
         source=UsageSource(source),
         model=model,
+        cost=None if cost is None else Decimal(cost),
     )

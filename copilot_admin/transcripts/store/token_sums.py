@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 
 from copilot_admin.agent.values.model_call import Usage, UsageSource
 
@@ -20,6 +21,8 @@ def sum_of(usages: Sequence[Usage]) -> Usage:
     """The tokens of several calls, estimated if those of one are; of no certain model."""
     if len(usages) == 1 and not usages[0].model:
         return usages[0]
+    costs = [usage.cost for usage in usages]
+    known = [cost for cost in costs if cost is not None]
     estimated = any(usage.source is UsageSource.ESTIMATED for usage in usages)
     return Usage(
         input_tokens=sum(usage.input_tokens for usage in usages),
@@ -27,4 +30,5 @@ def sum_of(usages: Sequence[Usage]) -> Usage:
         output_tokens=sum(usage.output_tokens for usage in usages),
         reasoning_tokens=sum(usage.reasoning_tokens for usage in usages),
         source=UsageSource.ESTIMATED if estimated else UsageSource.PROVIDER,
+        cost=sum(known, Decimal(0)) if known and len(known) == len(costs) else None,
     )

@@ -12,7 +12,7 @@ from tests.transcripts.store.journaling import Asked, ending
 TOLD = Usage(input_tokens=1000, cached_tokens=400, output_tokens=100)
 GUESSED = Usage(input_tokens=1000, output_tokens=100, source=UsageSource.ESTIMATED)
 SUM = Decimal("0.0022")  # what `TOLD` costs
-EXACT, ESTIMATED, UNKNOWN = CostConfidence
+REPORTED, EXACT, ESTIMATED, UNKNOWN = CostConfidence
 
 
 def set_price(**changes: Any) -> ModelPrice:

@@ -1,5 +1,6 @@
 """What a run cost is written with its end: in its row, its turn, its conversation and its day."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 from uuid import uuid4
@@ -27,6 +28,7 @@ from tests.transcripts.store.priced import (
     ESTIMATED,
     EXACT,
     GUESSED,
+    REPORTED,
     SUM,
     TOLD,
     UNKNOWN,
@@ -63,6 +65,14 @@ def test_a_run_keeps_its_cost_and_a_copy_of_the_price():
     )
     assert counters() == [(SUM, 0, False)] * 2
     assert of_the_day() == (SUM, 0)
+
+
+def test_what_the_provider_charged_is_the_cost_whatever_the_price():
+    set_price()
+    asked = ended(Client().ask("Hi"), replace(TOLD, cost=Decimal("0.0123")))
+    assert cost(asked) == (Decimal("0.0123"), REPORTED)
+    assert asked.run.input_price is None
+    assert counters() == [(Decimal("0.0123"), 0, False)] * 2
 
 
 def test_without_a_price_the_cost_is_unknown_and_not_0():

@@ -1,6 +1,7 @@
 """A finished run in the form in which it is stored: nothing in it that may not be kept."""
 
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -55,7 +56,7 @@ RECORD = Record(
     heard=f"See {SIGNED} | a |",
     call=CALL,
     finish_reason="f" * 51,
-    usages=(used(1, 2, 3, 4, source=UsageSource.ESTIMATED),),
+    usages=(used(1, 2, 3, 4, source=UsageSource.ESTIMATED, cost=Decimal("0.0123")),),
     entries=(Entry(type="status", payload={"message": SIGNED}, text_offset=3, at_ms=40),),
 )
 
@@ -139,7 +140,7 @@ def test_the_name_of_a_model_can_be_stored():
 
 
 def test_what_was_spooled_before_costs_were_reckoned_is_read():
-    end = sealed()
+    end = sealed(usages=(used(1, 2, 3, 4),))
     spooled = to_json(end)
     del spooled["usages"]
     old = {**spooled, "tokens": end.tokens, "usage_source": end.usage_source}
