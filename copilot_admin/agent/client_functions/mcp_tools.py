@@ -12,13 +12,12 @@ from copilot_admin.agent.client_functions.base import (
     ToolDefinition,
     ToolScope,
 )
+from copilot_admin.agent.client_functions.tool_schemas import ANY_OBJECT, repair_schema
 from copilot_admin.agent.toolkits.texts import listed, quoted
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, tool_name
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from protocol.json import JsonObject, text_of
 from protocol.models import Query
-
-_ANY: JsonObject = {"type": "object", "properties": {}}
 
 
 class ExecuteAgentTool(ClientFunction):
@@ -40,7 +39,7 @@ class ExecuteAgentTool(ClientFunction):
             schema = ToolSchema(
                 name=tool_name(text_of(tool.get("name"))),
                 description=text_of(tool.get("description")),
-                parameters=_schema(tool),
+                parameters=repair_schema(tool.get("input_schema")),
             )
             arguments = partial(_make_arguments, tool)
             yield ToolDefinition(
@@ -48,7 +47,7 @@ class ExecuteAgentTool(ClientFunction):
             )
         if tools:
             # Models that know Workspace call its function by its own name.
-            schema = ToolSchema(name=self.name, description="", parameters=_ANY)
+            schema = ToolSchema(name=self.name, description="", parameters=ANY_OBJECT)
             unwrap = partial(_unwrap, [*tools.values()])
             yield ToolDefinition(schema=schema, function=self.name, arguments=unwrap, unlisted=True)
 
@@ -67,16 +66,9 @@ def _identity(tool: JsonObject) -> Identity:
     return text_of(tool.get("server_id")), text_of(tool.get("name"))
 
 
-def _schema(tool: JsonObject) -> JsonObject:
-    schema = tool.get("input_schema")
-    if not isinstance(schema, Mapping) or schema.get("type", "object") != "object":
-        return _ANY
-    return {**_ANY, **schema}
-
-
 def _make_arguments(tool: JsonObject, call: ToolCall) -> JsonObject:
     parameters = _parse(call)
-    required = _schema(tool).get("required")
+    required = repair_schema(tool.get("input_schema")).get("required")
     wanted = required if isinstance(required, list) else []
     missing = [name for name in wanted if isinstance(name, str) and name not in parameters]
     if missing:
