@@ -231,6 +231,7 @@ def from_json(data: Mapping[str, Json]) -> Sealed:
     ttft_ms = cast("int | None", data["ttft_ms"])
     replies = cast("list[tuple[str, str, str, str, JsonObject | None]]", data["replies"])
     entries = cast("list[tuple[str, JsonObject | None, int, int]]", data["entries"])
+    usages = cast("list[tuple[str, str, int, int, int, int, str | None]]", data["usages"])
     return Sealed(
         run_id=UUID(str(data["run_id"])),
         outcome=Outcome(str(data["outcome"])),
@@ -253,19 +254,10 @@ def from_json(data: Mapping[str, Json]) -> Sealed:
             Entry(type=kind, payload=payload, text_offset=offset, at_ms=at_ms)
             for kind, payload, offset, at_ms in entries
         ),
-        usages=_usages(data),
+        usages=tuple(_usage(*row) for row in usages),
         keep_content=bool(data["keep_content"]),
         is_redacted=bool(data.get("is_redacted", False)),  # older files have it not
     )
-
-
-def _usages(data: Mapping[str, Json]) -> tuple[Usage, ...]:
-    if "usages" not in data:  # spooled before costs were reckoned, with a sum of all models
-        source = str(data["usage_source"])
-        tokens = cast("Mapping[str, int]", data["tokens"])
-        return (_usage("", source, *(tokens[name] for name in TOKENS)),) if source else ()
-    rows = cast("list[tuple[str, str, int, int, int, int]]", data["usages"])
-    return tuple(_usage(*row) for row in rows)
 
 
 def _usage(
@@ -275,7 +267,7 @@ def _usage(
     cached: int,
     written: int,
     reasoning: int,
-    cost: str | None = None,
+    cost: str | None,
 ) -> Usage:
     return Usage(
         input_tokens=read,
