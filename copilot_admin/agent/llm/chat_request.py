@@ -103,6 +103,8 @@ def adapt_rules(rules: RequestRules, refusal: str, sent: Mapping[str, Json]) -> 
     """
     if "stream_options" in refusal and "stream_options" in sent:
         return replace(rules, with_usage=False)
+    if rules.streams and "verified to stream" in refusal:
+        return replace(rules, streams=False)
     if "max_completion_tokens" in refusal and "max_tokens" in sent:
         return replace(rules, renames_limit=True)
     if "max_completion_tokens" in refusal and "max_completion_tokens" in sent:

@@ -6,7 +6,9 @@ The body is read raw: an object for each chunk costs more than everything else t
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, aclosing, suppress
+from dataclasses import asdict
 import json
+import logging
 from typing import Any, ClassVar
 from urllib.parse import parse_qsl
 
@@ -29,6 +31,7 @@ from copilot_admin.agent.values.spec import ProviderSpec, ToolCalling
 from copilot_admin.errors import NotReady, RunError
 from protocol.json import JsonObject
 
+logger = logging.getLogger(__name__)
 OPENAI = "https://api.openai.com/v1"
 # The end of the body usually lies behind the end of the answer; a connection read to it is used
 # again, and this is how long that is worth waiting for, in seconds.
@@ -148,8 +151,16 @@ class OpenAICompatible:
             response, rules = await self._ask(client, call, rules, stack)
         except openai.OpenAIError as error:
             raise self._faults.before_head(error) from error
-        if rules != self._rules:
+        if rules != self._learned_rules.get(key, self._rules):
             self._learned_rules[key] = rules
+            before = asdict(self._rules)
+            changes = {name: one for name, one in asdict(rules).items() if one != before[name]}
+            logger.warning(
+                "provider %r refuses parts of requests to %r, so they are changed: %s",
+                self._spec.name,
+                call.model,
+                changes,
+            )
         if names_web_page(response.headers.get("Content-Type", "")):
             raise web_page()
         return response, rules

@@ -232,6 +232,23 @@ def test_server_that_knows_no_usage_option_is_asked_without_and_only_once_in_vai
     )
 
 
+def test_a_model_that_may_not_be_streamed_is_asked_for_the_whole_answer(caplog):
+    async def handler(request, reply):
+        if request.json["stream"]:
+            message = "Your organization must be verified to stream this model."
+            body = {"error": {"message": message, "param": "stream"}}
+            await refusing(400, body)(request, reply)
+        else:
+            await reply.start(type="application/json")
+            choice = {"message": {"content": "Hello"}, "finish_reason": "stop"}
+            await reply.send(json.dumps({"choices": [choice]}).encode())
+            await reply.end()
+
+    deltas, _ = streamed(handler)
+    assert deltas[0] == TextDelta("Hello")
+    assert "provider 'local' refuses parts of requests to 'small'" in caplog.text
+
+
 def test_other_bad_requests_are_not_sent_twice():
     error, _ = failed(refusing(400, {"error": {"message": "temperature is too high"}}))
     assert isinstance(error, ProviderRefused)
