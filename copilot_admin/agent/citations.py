@@ -7,7 +7,7 @@ from typing import TypeAlias
 from uuid import UUID, uuid5
 
 from copilot_admin.agent.client.widget_data import name_of
-from copilot_admin.agent.documents.formats import Document
+from copilot_admin.agent.documents.document import Document
 from copilot_admin.agent.files.quotes import page_of, quotes
 from copilot_admin.agent.files.reading import files_in
 from copilot_admin.agent.values.model_call import WebSource

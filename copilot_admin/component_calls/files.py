@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from copilot_admin.agent.components.inputs import SourceDocument, source_document
-from copilot_admin.agent.documents.formats import UnreadableFile
+from copilot_admin.agent.documents.document import UnreadableFile
 from copilot_admin.agent.documents.registry import data_types
 from copilot_admin.agent.fetching.egress import Fetch, FetchFailed
 from copilot_admin.agent.files.file_processes import read_document

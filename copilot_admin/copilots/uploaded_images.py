@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 
-from copilot_admin.agent.documents.formats import UnreadableFile
+from copilot_admin.agent.documents.document import UnreadableFile
 from copilot_admin.agent.files import file_processes
 from copilot_admin.agent.files.pictures import TooManyPixels
 from copilot_admin.errors import ConfigurationError

@@ -12,7 +12,7 @@ from copilot_admin.agent.citations import (
     cited_widgets,
     collected,
 )
-from copilot_admin.agent.documents.formats import Document, DocumentPage, Word
+from copilot_admin.agent.documents.document import Document, DocumentPage, Word
 from copilot_admin.agent.files.contents import FileItem
 from copilot_admin.agent.values.turn import client_calls, fetched_in_turn, messages_of_turn
 from protocol.events import StatusLevel, StatusUpdate

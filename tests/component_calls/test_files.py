@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.agent.components.inputs import DocumentOrigin, SourceDocument
-from copilot_admin.agent.documents.formats import Document, DocumentPage
+from copilot_admin.agent.documents.document import Document, DocumentPage
 from copilot_admin.agent.fetching.egress import FetchFailed
 from copilot_admin.component_calls import call as component_calls
 from copilot_admin.component_calls import files

@@ -9,7 +9,7 @@ from django.utils.translation import ngettext
 
 from copilot_admin.admin.blocks.fields import list_in, text_in
 from copilot_admin.admin.blocks.kinds import FileLine
-from copilot_admin.agent.documents.formats import PageWord
+from copilot_admin.agent.documents.document import PageWord
 from copilot_admin.agent.documents.registry import format_of
 from protocol.json import JsonObject, whole_number_of
 

@@ -19,7 +19,7 @@ from copilot_admin.agent.components.inputs import (
 )
 from copilot_admin.agent.components.registry import sample_arguments
 from copilot_admin.agent.components.runs import ComponentRun
-from copilot_admin.agent.documents.formats import UnreadableFile
+from copilot_admin.agent.documents.document import UnreadableFile
 from copilot_admin.agent.documents.registry import data_types
 from copilot_admin.agent.llm.retries import Pace
 from copilot_admin.agent.providers.registry import make_provider

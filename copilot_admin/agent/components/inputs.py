@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from copilot_admin.agent.documents.formats import Document
+from copilot_admin.agent.documents.document import Document
 from copilot_admin.agent.llm.model_stream import stream_model
 from copilot_admin.agent.llm.retries import Pace
 from copilot_admin.agent.values.model_call import (

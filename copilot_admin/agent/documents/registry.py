@@ -1,99 +1,125 @@
-"""The formats of documents that are read. A new one is a row of `FORMATS`."""
+"""The formats of documents, and reading one within limits; it runs in a worker process.
 
-from collections.abc import Iterator
+A format turns bytes into pages of text. What a file says of its own size is checked first, where it
+says so. What is read of it stays within the limits below, and the process has limits of its own.
+"""
+
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 import time
 
-from copilot_admin.agent.documents.formats import (
-    LONGEST_NAME,
+from copilot_admin.agent.documents.detection import detect_data_type
+from copilot_admin.agent.documents.document import (
     Document,
     DocumentPage,
     Format,
     LeftOut,
     Part,
     UnreadableFile,
-    broken_off,
-    document_of,
-    only_first,
+    build_document,
+    describe_cut,
+    describe_first,
 )
+from copilot_admin.agent.documents.email import RTF, read_email
+from copilot_admin.agent.documents.html import HTML
 from copilot_admin.agent.documents.pdf import PDF
-from copilot_admin.agent.documents.plain import HTML, TEXT
+from copilot_admin.agent.documents.plain import JSON, TEXT
+from copilot_admin.agent.documents.slides import SLIDES
+from copilot_admin.agent.documents.spreadsheet import SPREADSHEET
 from copilot_admin.agent.documents.word import WORD
-from copilot_admin.agent.documents.workbook import WORKBOOK
 
-MOST_PAGES = 300
-MOST_SECONDS = 10.0  # of CPU, of one file; what has been read by then is given
-MOST_CHARACTERS = 2_000_000
-MOST_WORDS = 150_000  # whose places are known; 300 pages have about as many
-FORMATS: tuple[Format, ...] = (
-    HTML,
-    PDF,
-    TEXT,
-    WORD,
-    WORKBOOK,
-)
+MAX_PAGES = 300
+MAX_SECONDS = 10.0  # of CPU, of one file; what has been read by then is given
+MAX_CHARACTERS = 2_000_000
+MAX_WORDS = 150_000  # whose places are known; 300 pages have about as many
+MAX_NAME_LENGTH = 100  # of a sheet
+MAX_NESTING = 2  # messages attached to messages
+
+
+def _read_eml(data: bytes) -> Iterator[DocumentPage]:
+    return _read_message(data, depth=0)
+
+
+def _read_message(data: bytes, *, depth: int) -> Iterator[DocumentPage]:
+    def read_attachment(attached: bytes, name: str, _type: str) -> Iterator[DocumentPage]:
+        kind = detect_data_type(attached, name=name)
+        if kind == "eml":
+            if depth >= MAX_NESTING:
+                raise UnreadableFile("It lies too deep in other messages. Attach it by itself.")
+            return _read_message(attached, depth=depth + 1)
+        return FORMATS[kind].read(attached)
+
+    return read_email(data, read_attachment)
+
+
+EMAIL = Format(data_types=("eml",), label="e-mail", read=_read_eml, is_text=True)
+FORMATS: Mapping[str, Format] = {
+    kind: one
+    for one in (PDF, WORD, SPREADSHEET, SLIDES, HTML, TEXT, JSON, EMAIL, RTF)
+    for kind in one.data_types
+}
 
 
 def data_types() -> frozenset[str]:
-    """Return the data types of all files that can be read."""
-    return frozenset(kind for form in FORMATS for kind in form.data_types)
+    """Return all `data_type`s that can be read."""
+    return frozenset(FORMATS)
 
 
 def format_of(data_type: str) -> Format | None:
-    """Return the format of a data type, if it can be read."""
-    return next((form for form in FORMATS if data_type in form.data_types), None)
+    """Return the format of a `data_type`, if it can be read."""
+    return FORMATS.get(data_type)
 
 
 def read_document(data: bytes, *, data_type: str, name: str) -> Document:
-    """Read a file in this process; servers use `copilot_admin/agent/files/file_processes.py`.
+    """Read a file in this process; the server reads files in worker processes.
 
     Raises:
-        UnreadableFile: It is another kind of file, or it is locked, empty or too much.
+        UnreadableFile: It is of another kind, or it is locked, empty or too much.
     """
-    return document_of(list(parts_of(data, data_type=data_type)), name=name)
+    return build_document(list(parts_of(data, data_type=data_type, name=name)), name=name)
 
 
-def parts_of(data: bytes, *, data_type: str) -> Iterator[Part]:
-    """Read a file page by page. A damaged one yields the pages before the damage.
+def parts_of(data: bytes, *, data_type: str, name: str = "") -> Iterator[Part]:
+    """Read a file page by page, by its content; one that breaks behind some text has that text.
 
     Raises:
         UnreadableFile: As with `read_document`.
-        KeyError: The data type isn't one of `data_types()`.
     """
-    if (form := format_of(data_type)) is None:
-        raise KeyError(data_type)
-    count, last, has_text = 0, None, False
+    form = FORMATS[detect_data_type(data, declared=data_type, name=name)]
+    count, last, has_content = 0, None, False
     try:
         for part in _within_limits(form.read(data)):
             if isinstance(part, DocumentPage):
-                count, last, has_text = count + 1, part, has_text or bool(part.text.strip())
+                count, last = count + 1, part
+                has_content = has_content or bool(part.text.strip() or part.picture)
             yield part
-    except (ValueError, OSError, KeyError, TypeError, AttributeError) as error:
-        if last is None or not has_text:
+    except (ValueError, OSError, KeyError, TypeError, AttributeError, IndexError) as error:
+        if last is None or not has_content:
             raise UnreadableFile(
                 f"It is no {form.label}, or it is damaged. Attach it again."
             ) from error
-        yield broken_off(count, last, "is damaged")
-    if not has_text:
+        yield describe_cut(count, last, "is damaged")
+    if not has_content:
         raise UnreadableFile(f"It holds no text. {form.no_text}".rstrip())
 
 
 def _within_limits(pages: Iterator[DocumentPage]) -> Iterator[Part]:
-    end = time.process_time() + MOST_SECONDS
-    characters, words = MOST_CHARACTERS, MOST_WORDS
+    end = time.process_time() + MAX_SECONDS
+    characters, words = MAX_CHARACTERS, MAX_WORDS
     for count, page in enumerate(pages, start=1):
         # Words that are longer together than the text may be have no places either.
         is_placed = len(page.words) <= words and len(page.text) <= characters
         placed = page.words if is_placed else ()
-        name, text = page.name[:LONGEST_NAME], page.text[:characters]
+        name, text = page.name[:MAX_NAME_LENGTH], page.text[:characters]
         yield replace(page, name=name, text=text, words=placed)
         characters -= len(page.text)
         words -= len(placed)
         if characters < 0:
             yield LeftOut(
-                f"[only the first {MOST_CHARACTERS:,} characters were read: too much text]"
+                f"[only the first {MAX_CHARACTERS:,} characters were read: too much text]"
             )
             return
-        if count >= MOST_PAGES or time.process_time() >= end:
-            yield LeftOut(f"[{only_first(count, page)}; the file has more]")
+        if count >= MAX_PAGES or time.process_time() >= end:
+            if next(pages, None) is not None:
+                yield LeftOut(f"[{describe_first(count, page)}; the file has more]")
             return

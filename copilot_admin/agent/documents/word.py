@@ -1,84 +1,221 @@
-"""Word documents: paragraphs and tables in their order."""
+"""Read Word documents (docx): paragraphs, numbers, tables, notes, text boxes, comments, equations."""
 
-from collections.abc import Iterator
-from io import BytesIO
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
-from zipfile import BadZipFile
+import zipfile
 
-from docx import Document as WordDocument
-from docx.opc.exceptions import OpcError
-from docx.oxml.ns import qn
+from copilot_admin.agent.documents.document import DocumentPage, Format, UnreadableFile
+from copilot_admin.agent.documents.office import check_unlocked, open_archive, read_xml
+from copilot_admin.agent.documents.word_equations import write_equation
+from copilot_admin.agent.documents.word_numbering import Numbering
 
-from copilot_admin.agent.documents.formats import (
-    DocumentPage,
-    Format,
-    UnreadableFile,
-    check_archive,
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+# Elements without text of the document: formats, what was deleted, codes of fields, fallbacks.
+_SKIPPED = frozenset(
+    {f"{_W}{name}" for name in ("pPr", "rPr", "del", "moveFrom", "instrText", "delText", "rt")}
+    | {f"{_MC}Fallback"}
 )
-from copilot_admin.agent.documents.old_office import check_unlocked, is_old_office
-
-_PARAGRAPH, _TABLE = qn("w:p"), qn("w:tbl")
-_TEXT = qn("w:t")
-_ROW, _CELL = qn("w:tr"), qn("w:tc")
-# What stands for a character; a hyphen that does not break a line is one all the same.
-_CHARACTERS = {
-    qn("w:tab"): "\t",
-    qn("w:br"): "\n",
-    qn("w:cr"): "\n",
-    qn("w:noBreakHyphen"): "-",
-}
-# Around paragraphs, tables, rows and cells: content controls, and what was inserted since a version.
-_AROUND = frozenset({qn("w:sdt"), qn("w:sdtContent"), qn("w:customXml"), qn("w:ins")})
-# What stands in a paragraph and is no text of it: its form, what was deleted, drawings and boxes.
-_ASIDE = frozenset(map(qn, ("w:pPr", "w:rPr", "w:del", "w:moveFrom", "w:drawing", "w:pict")))
+_CHANGES = (f"{_W}ins", f"{_W}del", f"{_W}moveFrom", f"{_W}moveTo")
+_TRACKED_NOTE = "[tracked changes were read as accepted]"
+_SPECIAL_NOTES = frozenset({"separator", "continuationSeparator", "continuationNotice"})
 
 
 def _read(data: bytes) -> Iterator[DocumentPage]:
-    check_unlocked(data, what="document")
-    if is_old_office(data):
-        raise UnreadableFile("It is of an old Word. Save it as .docx and attach that.")
-    check_archive(data)
-    try:
-        body = WordDocument(BytesIO(data)).element.body
-    except (OpcError, BadZipFile, SyntaxError) as error:  # what lxml raises is a SyntaxError
-        raise ValueError("no Word document") from error
-    parts = map(_block, _inside(body, _PARAGRAPH, _TABLE))
-    yield DocumentPage(number=1, text="\n".join(part for part in parts if part.strip()))
+    check_unlocked(data)
+    with open_archive(data) as archive:
+        yield _Document(archive).read()
 
 
-def _inside(around: Any, *tags: str) -> Iterator[Any]:
-    """The elements of these tags: an object of the library for each takes 50 us."""
-    for element in around.iterchildren():
-        if element.tag in tags:
-            yield element
-        elif element.tag in _AROUND:
-            yield from _inside(element, *tags)
+class _Document:
+    """A package with its main part and the parts that it refers to."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self._main = _find_main_part(archive)
+        root = read_xml(archive, self._main)
+        body = root.find(f"{_W}body") if root is not None else None
+        if body is None:
+            raise ValueError("no Word document")
+        self._body = body
+        self._folder = self._main.rpartition("/")[0]
+        self._numbering = Numbering(self._part("numbering.xml"), self._part("styles.xml"))
+        self._links = self._read_links()
+        self._boxes: list[str] = []  # texts of boxes anchored in the current paragraph
+
+    def read(self) -> DocumentPage:
+        body = list(self._blocks(self._body))
+        parts = [
+            *self._headers_and_footers("header"),
+            *body,
+            *self._notes("footnote"),
+            *self._notes("endnote"),
+            *self._comments(),
+            *self._headers_and_footers("footer"),
+        ]
+        has_changes = next(self._body.iter(*_CHANGES), None) is not None
+        text = "\n".join(part for part in parts if part.strip())
+        return DocumentPage(number=1, text=text, note=_TRACKED_NOTE if has_changes else "")
+
+    def _part(self, name: str) -> Any:
+        return read_xml(self._archive, f"{self._folder}/{name}" if self._folder else name)
+
+    def _read_links(self) -> dict[str, str]:
+        name = self._main.rpartition("/")[2]
+        root = self._part(f"_rels/{name}.rels")
+        if root is None:
+            return {}
+        return {
+            one.get("Id", ""): one.get("Target", "")
+            for one in root
+            if one.get("TargetMode") == "External"
+        }
+
+    def _blocks(self, element: Any) -> Iterator[str]:
+        for one in element.iterchildren():
+            if one.tag == f"{_W}p":
+                yield self._paragraph(one)
+                yield from self._take_boxes()
+            elif one.tag == f"{_W}tbl":
+                yield "\n".join(self._table(one))
+            elif one.tag == f"{_M}oMathPara":
+                yield self._inline(one)
+            elif one.tag not in _SKIPPED and one.tag != f"{_W}sectPr":
+                yield from self._blocks(one)  # content controls, insertions, custom XML
+
+    def _take_boxes(self) -> Iterator[str]:
+        boxes, self._boxes = self._boxes, []
+        yield from (f"[text box]\n{one}" for one in boxes if one.strip())
+
+    def _paragraph(self, paragraph: Any) -> str:
+        number = self._numbering.next_number(paragraph)
+        text = self._inline(paragraph)
+        return f"{number} {text}" if number and text.strip() else text
+
+    def _inline(self, element: Any) -> str:
+        return "".join(self._pieces(element))
+
+    def _pieces(self, element: Any) -> Iterator[str]:
+        for one in element.iterchildren():
+            tag = one.tag
+            if tag in _WRITERS:
+                yield _WRITERS[tag](one)
+            elif tag == f"{_W}txbxContent":
+                text = "\n".join(filter(None, self._blocks(one)))  # may hold boxes itself
+                self._boxes.append(text)
+            elif tag == f"{_W}hyperlink":
+                yield self._link(one)
+            elif tag not in _SKIPPED and isinstance(tag, str):
+                yield from self._pieces(one)
+
+    def _link(self, element: Any) -> str:
+        text, target = self._inline(element), self._links.get(element.get(f"{_R}id", ""), "")
+        return f"{text} ({target})" if target and target not in text else text
+
+    def _table(self, table: Any) -> Iterator[str]:
+        """Yield rows; a merged cell has its text once, and empty cells in the other places."""
+        for row in _rows(table):
+            cells: list[str] = [""] * _number_in(row, "trPr/gridBefore", default=0)
+            for cell in _cells(row):
+                merge = cell.find(f"{_W}tcPr/{_W}vMerge")
+                is_continued = merge is not None and merge.get(f"{_W}val") != "restart"
+                text = "" if is_continued else " ".join(filter(None, self._blocks(cell)))
+                span = _number_in(cell, "tcPr/gridSpan", default=1)
+                cells += [text.strip(), *[""] * (span - 1)]
+            yield " | ".join(cells)
+
+    def _notes(self, kind: str) -> Iterator[str]:
+        root = self._part(f"{kind}s.xml")
+        for one in root if root is not None else ():
+            if one.get(f"{_W}type") in _SPECIAL_NOTES:
+                continue
+            mark = one.get(f"{_W}id", "")
+            text = " ".join(filter(None, (part.strip() for part in self._blocks(one))))
+            yield f"[{'e' if kind == 'endnote' else ''}{mark}] {text}" if text else ""
+
+    def _comments(self) -> Iterator[str]:
+        root = self._part("comments.xml")
+        for one in root if root is not None else ():
+            text = " ".join(filter(None, (part.strip() for part in self._blocks(one))))
+            author = one.get(f"{_W}author") or "unknown"
+            yield f"[comment by {author}: {text}]" if text else ""
+
+    def _headers_and_footers(self, kind: str) -> Iterator[str]:
+        """Yield each different text once; sections often repeat the header before them."""
+        prefix = f"{self._folder}/{kind}" if self._folder else kind
+        names = sorted(name for name in self._archive.namelist() if name.startswith(prefix))
+        texts: dict[str, None] = {}
+        for name in names:
+            root = read_xml(self._archive, name)
+            if root is not None:
+                text = "\n".join(filter(str.strip, self._blocks(root)))
+                texts[text] = None
+        yield from (f"[{kind}] {text}" for text in texts if text.strip())
 
 
-def _block(block: Any) -> str:
-    return _table(block) if block.tag == _TABLE else _paragraph(block)
+def _write_symbol(element: Any) -> str:
+    """Return the sign of a symbol font; its codes lie in an area without letters."""
+    code = int(element.get(f"{_W}char", "0"), 16)
+    return chr(code) if 32 <= code < 0xE000 else "\u2022"
 
 
-def _table(table: Any) -> str:
-    return "\n".join(" | ".join(map(_cell, _inside(row, _CELL))) for row in _inside(table, _ROW))
+_WRITERS: Mapping[str, Callable[[Any], str]] = {
+    f"{_W}t": lambda one: one.text or "",
+    f"{_W}tab": lambda _one: "\t",
+    f"{_W}ptab": lambda _one: "\t",
+    f"{_W}br": lambda _one: "\n",
+    f"{_W}cr": lambda _one: "\n",
+    f"{_W}noBreakHyphen": lambda _one: "-",
+    f"{_W}sym": _write_symbol,
+    f"{_W}footnoteReference": lambda one: f"[{one.get(f'{_W}id')}]",
+    f"{_W}endnoteReference": lambda one: f"[e{one.get(f'{_W}id')}]",
+    f"{_M}oMath": write_equation,
+    f"{_M}oMathPara": write_equation,
+}
 
 
-def _cell(cell: Any) -> str:
-    return "\n".join(map(_block, _inside(cell, _PARAGRAPH, _TABLE))).strip()
+def _find_main_part(archive: zipfile.ZipFile) -> str:
+    """Return the name of the document part, which packages may call as they like.
+
+    Raises:
+        ValueError: There is none.
+        UnreadableFile: It is a Word document with another main part, such as a template of macros.
+    """
+    root = read_xml(archive, "_rels/.rels")
+    for one in root if root is not None else ():
+        if str(one.get("Type", "")).endswith("/officeDocument"):
+            target: str = one.get("Target", "").lstrip("/")
+            if target in archive.namelist():
+                return target
+    raise UnreadableFile("It is no Word document, or it is damaged. Save it again as .docx.")
 
 
-def _paragraph(paragraph: Any) -> str:
-    return "".join(_texts(paragraph))
+def _rows(table: Any) -> Iterator[Any]:
+    return _inside(table, f"{_W}tr")
 
 
-def _texts(element: Any) -> Iterator[str]:
+def _cells(row: Any) -> Iterator[Any]:
+    return _inside(row, f"{_W}tc")
+
+
+def _inside(element: Any, tag: str) -> Iterator[Any]:
     for one in element.iterchildren():
-        if one.tag == _TEXT:
-            yield one.text or ""
-        elif one.tag in _CHARACTERS:
-            yield _CHARACTERS[one.tag]
-        elif one.tag not in _ASIDE:
-            yield from _texts(one)
+        if one.tag == tag:
+            yield one
+        elif one.tag in (f"{_W}sdt", f"{_W}sdtContent", f"{_W}customXml", f"{_W}ins"):
+            yield from _inside(one, tag)
 
 
-WORD = Format(data_types=("docx",), label="Word document", read=_read)
+def _number_in(element: Any, path: str, *, default: int) -> int:
+    found = element.find("/".join(f"{_W}{name}" for name in path.split("/")))
+    value = found.get(f"{_W}val", "") if found is not None else ""
+    return min(int(value), 100) if value.isdigit() else default
+
+
+WORD = Format(
+    data_types=("docx", "docm", "dotx"),
+    label="Word document",
+    read=_read,
+)

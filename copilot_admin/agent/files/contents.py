@@ -4,7 +4,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
-from copilot_admin.agent.documents.formats import Document, UnreadableFile
+from copilot_admin.agent.documents.document import Document, UnreadableFile
 from copilot_admin.agent.fetching.egress import Fetch, FetchFailed
 from copilot_admin.agent.files.encoded import size_of
 from copilot_admin.agent.files.file_processes import FileBody, read_document, read_picture

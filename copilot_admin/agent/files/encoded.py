@@ -5,7 +5,7 @@ import binascii
 from collections.abc import Iterator
 import re
 
-from copilot_admin.agent.documents.formats import UnreadableFile
+from copilot_admin.agent.documents.document import UnreadableFile
 from copilot_admin.agent.documents.text_encodings import looks_like_text
 from copilot_admin.agent.fetching.egress import MAX_BYTES
 

@@ -8,12 +8,12 @@ from base64 import b64decode
 from dataclasses import asdict
 from typing import TypeAlias, assert_never
 
-from copilot_admin.agent.documents.formats import (
+from copilot_admin.agent.documents.document import (
     Document,
     LeftOut,
     UnreadableFile,
-    broken_off,
-    document_of,
+    build_document,
+    describe_cut,
 )
 from copilot_admin.agent.documents.registry import format_of
 from copilot_admin.agent.files.encoded import check_size
@@ -67,7 +67,7 @@ async def read_document(
     order = Order(job=Job.DOCUMENT, data_type=data_type, name=name, places=places)
     reply = await _reply(order, body, too_much=form.too_much if form else "")
     parts = (*reply.pages, *([reply.left_out] if reply.left_out else ()))
-    return document_of(parts, name=name), reply.size
+    return build_document(parts, name=name), reply.size
 
 
 async def read_picture(body: FileBody, *, name: str) -> tuple[Picture, int]:
@@ -119,7 +119,7 @@ async def _reply(order: Order, body: FileBody, *, too_much: str) -> FileReply:
 def _of_what_follows(reason: FailureReason, reply: FileReply) -> LeftOut | None:
     why = _BEHIND.get(reason)
     has_text = any(page.text.strip() for page in reply.pages)
-    return broken_off(len(reply.pages), reply.pages[-1], why) if why and has_text else None
+    return describe_cut(len(reply.pages), reply.pages[-1], why) if why and has_text else None
 
 
 def _sentence(reason: FailureReason, too_much: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from copilot_admin.agent.documents.formats import DocumentPage, LeftOut, Part, UnreadableFile, Word
+from copilot_admin.agent.documents.document import DocumentPage, LeftOut, Part, UnreadableFile, Word
 from copilot_admin.agent.files.pictures import Picture
 from protocol.json import Json
 

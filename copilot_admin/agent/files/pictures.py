@@ -11,7 +11,7 @@ from io import BytesIO
 
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from copilot_admin.agent.documents.formats import UnreadableFile
+from copilot_admin.agent.documents.document import UnreadableFile
 from copilot_admin.agent.files.encoded import without_notes
 
 IMAGE_TYPES = frozenset({"png", "jpg", "jpeg", "gif", "webp"})  # `data_type`s of Workspace

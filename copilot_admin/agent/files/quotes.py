@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from copilot_admin.agent.documents.formats import Document, Word
+from copilot_admin.agent.documents.document import Document, Word
 from protocol.json import JsonObject
 
 SHORTEST = 5  # words; shorter runs stand in many texts by chance

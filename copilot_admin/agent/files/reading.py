@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from copilot_admin.agent.beside import beside_if
-from copilot_admin.agent.documents.formats import Document
+from copilot_admin.agent.documents.document import Document
 from copilot_admin.agent.fetching.egress import Fetch
 from copilot_admin.agent.files.contents import (
     TEXT_FORM,

@@ -4,7 +4,7 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from typing import Any, assert_never
 
-from copilot_admin.agent.documents.formats import UnreadableFile
+from copilot_admin.agent.documents.document import UnreadableFile
 from copilot_admin.agent.documents.registry import parts_of
 from copilot_admin.agent.files.encoded import decoded
 from copilot_admin.agent.files.orders import Job, Order, document_replies, picture_reply

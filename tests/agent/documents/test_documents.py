@@ -8,7 +8,8 @@ import pytest
 
 from copilot_admin.agent.documents import formats, pdf_text, registry
 from copilot_admin.agent.documents import pdf as pdf_module
-from copilot_admin.agent.documents.formats import DocumentPage, UnreadableFile
+from copilot_admin.agent.documents import pdf_text, registry
+from copilot_admin.agent.documents.document import DocumentPage, UnreadableFile
 from copilot_admin.agent.documents.registry import data_types, format_of, read_document
 from copilot_admin.agent.files.quotes import page_of, quotes
 from tests.agent.files.hostile_files import docx_with, pdf_with
@@ -206,7 +207,7 @@ def test_what_is_left_out_of_a_workbook_is_told_in_sheets(monkeypatch):
         monkeypatch.setattr(registry, "MOST_PAGES", most)
         assert told_of in read("xlsx", data).left_out
     sheets = [DocumentPage(number=n, name="A", text="", note="[a note]") for n in range(12)]
-    assert registry.document_of(sheets, name="A").left_out.endswith(
+    assert registry.build_document(sheets, name="A").left_out.endswith(
         "; 2 more sheets are incomplete]"
     )
 
@@ -225,10 +226,10 @@ def test_a_page_that_is_damaged_costs_none_of_the_others():
 
 def test_of_many_pages_with_a_note_the_others_are_counted():
     pages = [DocumentPage(number=n, text="", note=f"[page {n}: a note]") for n in range(1, 16)]
-    left_out = registry.document_of(pages, name="report").left_out
+    left_out = registry.build_document(pages, name="report").left_out
     assert left_out.startswith("[page 1: a note; page 2: a note; ")
     assert left_out.endswith("; page 10: a note; 5 more pages are incomplete]")
-    assert registry.document_of(pages[:10], name="report").left_out.endswith("page 10: a note]")
+    assert registry.build_document(pages[:10], name="report").left_out.endswith("page 10: a note]")
 
 
 def test_what_breaks_behind_some_text_costs_none_of_it(monkeypatch):

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from copilot_admin.agent.documents.formats import UnreadableFile
+from copilot_admin.agent.documents.document import UnreadableFile
 from copilot_admin.agent.documents.text_encodings import (
     DAMAGED,
     GUESSED,

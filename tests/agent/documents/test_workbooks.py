@@ -3,7 +3,7 @@
 import pytest
 
 from copilot_admin.agent.documents import workbook
-from copilot_admin.agent.documents.formats import UnreadableFile
+from copilot_admin.agent.documents.document import UnreadableFile
 from copilot_admin.agent.documents.registry import read_document
 from tests.agent.files.hostile_files import CELLS, members_of
 from tests.agent.files.sample_files import archive, xls, xlsx

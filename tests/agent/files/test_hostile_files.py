@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from copilot_admin.agent import worker_processes
-from copilot_admin.agent.documents.formats import UnreadableFile
+from copilot_admin.agent.documents.document import UnreadableFile
 from copilot_admin.agent.files import file_processes, pictures
 from copilot_admin.agent.files.file_processes import (
     BUSY,

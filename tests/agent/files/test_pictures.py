@@ -7,7 +7,7 @@ from io import BytesIO
 from PIL import Image
 import pytest
 
-from copilot_admin.agent.documents.formats import UnreadableFile
+from copilot_admin.agent.documents.document import UnreadableFile
 from copilot_admin.agent.files import pictures
 from copilot_admin.agent.files.pictures import LARGEST_SIDE, harmless_png, read_picture
 from tests.agent.files.hostile_files import declared_pixels

@@ -9,7 +9,7 @@ import tracemalloc
 import pytest
 
 from copilot_admin.agent.beside import HEAVY_BYTES
-from copilot_admin.agent.documents.formats import UnreadableFile
+from copilot_admin.agent.documents.document import UnreadableFile
 from copilot_admin.agent.fetching.egress import FetchFailed
 from copilot_admin.agent.files import encoded
 from copilot_admin.agent.files import reading as files

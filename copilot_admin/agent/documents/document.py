@@ -1,0 +1,138 @@
+"""A file that was read: pages of text, the places of words, and notes on what was left out."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+from copilot_admin.errors import CopilotError
+
+MAX_NOTES = 10  # of one file that are listed one by one
+
+
+class UnreadableFile(CopilotError):
+    """A file can't be read; the text says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word on a page and its box, in points from the upper left corner."""
+
+    text: str
+    x0: float
+    top: float
+    x1: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentPage:
+    """A page of a document, a slide, or a sheet of a workbook.
+
+    Attributes:
+        noun: Kind of the page: "page", "slide", "sheet" or "attachment".
+        name: Of a sheet or an attachment.
+        words: Only where their places are known.
+        note: In brackets: what is missing of its text or may be wrong with it.
+        picture: The page as an image (`data:` URL), where it has no text.
+    """
+
+    number: int
+    text: str
+    name: str = ""
+    words: tuple[Word, ...] = ()
+    note: str = ""
+    picture: str = field(default="", repr=False)
+    noun: str = "page"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A file that was read; `left_out` says what of it was not, or is empty."""
+
+    name: str
+    pages: tuple[DocumentPage, ...]
+    left_out: str = ""
+
+    @property
+    def text(self) -> str:
+        """The whole text, page by page."""
+        is_alone = len(self.pages) == 1
+        parts = [_add_heading(page, is_alone=is_alone) for page in self.pages]
+        return "\n".join(filter(None, (*parts, self.left_out)))
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A note behind the pages of a file on those that were not read."""
+
+    note: str
+
+
+Part: TypeAlias = DocumentPage | LeftOut
+Reader: TypeAlias = Callable[[bytes], Iterator[DocumentPage]]
+
+
+class PageWord(StrEnum):
+    """The name of the pages of a format."""
+
+    NONE = "none"  # such a file has one
+    PAGE = "page"
+    SHEET = "sheet"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """A file format: its `data_type`s and what reads it.
+
+    Attributes:
+        read: Raises `UnreadableFile`, or `ValueError` or `OSError` for whatever else is wrong.
+        is_text: Any text is such a file, and may come as it is instead of in base64.
+        too_much: What to do where a file takes more time or memory than it may.
+        no_text: What to do where a file holds no text.
+        samples: A small file of a data type, and the text that is read in it.
+    """
+
+    data_types: tuple[str, ...]
+    label: str
+    read: Reader
+    is_text: bool = False
+    page_word: PageWord = PageWord.NONE
+    too_much: str = "Attach a part of it."
+    no_text: str = ""
+    samples: Mapping[str, tuple[bytes, str]] = field(default_factory=dict)
+
+
+def build_document(parts: Iterable[Part], *, name: str) -> Document:
+    """Put the parts of a file together."""
+    given = tuple(parts)
+    pages = tuple(one for one in given if isinstance(one, DocumentPage))
+    notes = [one.note for one in given if isinstance(one, LeftOut)]
+    notes += [page.note for page in pages]
+    return Document(
+        name=name, pages=pages, left_out=_join_notes(notes, noun=pages[0].noun if pages else "")
+    )
+
+
+def describe_cut(count: int, last: DocumentPage, reason: str) -> LeftOut:
+    """Return the note on a file that ends after so many pages."""
+    return LeftOut(f"[{describe_first(count, last)}: what follows {reason}]")
+
+
+def describe_first(count: int, last: DocumentPage) -> str:
+    if count == 1:
+        return f"only the first {last.noun} was read"
+    return f"only the first {count} {last.noun}s were read"
+
+
+def _join_notes(notes: Iterable[str], *, noun: str) -> str:
+    found = list(dict.fromkeys(note.strip("[]") for note in notes if note))
+    if len(found) > MAX_NOTES:
+        found[MAX_NOTES:] = [f"{len(found) - MAX_NOTES:,} more {noun}s are incomplete"]
+    return f"[{'; '.join(found)}]" if found else ""
+
+
+def _add_heading(page: DocumentPage, *, is_alone: bool) -> str:
+    if is_alone and not (page.words or page.name):
+        return page.text
+    return f"[{page.noun} {page.name or page.number}]\n{page.text}"

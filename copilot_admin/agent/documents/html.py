@@ -1,0 +1,177 @@
+"""Read HTML: text with the targets of links, tables with empty cells, without navigation."""
+
+from collections.abc import Callable, Iterator, Mapping
+import re
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from copilot_admin.agent.documents.document import DocumentPage, Format
+from copilot_admin.agent.documents.text_encodings import decode_html, decode_text
+
+MAX_DEPTH = 200
+MAX_SPAN = 100
+_DROPPED = (
+    "script, style, noscript, template, nav, svg, iframe, object, head > :not(title), button, select, "
+    "[hidden], [aria-hidden=true], [role=navigation], [role=menu], [role=banner] nav"
+)
+_BLOCKS = frozenset(
+    [
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "caption",
+        "dd",
+        "details",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "header",
+        "hgroup",
+        "hr",
+        "html",
+        "legend",
+        "li",
+        "main",
+        "ol",
+        "p",
+        "pre",
+        "section",
+        "summary",
+        "title",
+        "ul",
+    ]
+)
+_SPACES = re.compile(r"[ \t\r\n\f\xa0]+")
+_BLANK_LINES = re.compile(r" *\n[ \n]*")
+
+
+def html_to_text(html: str) -> str:
+    """Return the text of a page; rows of tables are lines, with " | " between their cells."""
+    tree = LexborHTMLParser(html)
+    for node in tree.css(_DROPPED):
+        node.decompose()
+    root = tree.root
+    text = "".join(_pieces(root, 0)) if root is not None else ""
+    return _BLANK_LINES.sub("\n", text).strip()
+
+
+def _pieces(node: LexborNode, depth: int) -> Iterator[str]:
+    if depth > MAX_DEPTH:
+        yield _SPACES.sub(" ", node.text(deep=True))
+        return
+    for child in node.iter(include_text=True):
+        tag = child.tag or ""
+        if tag == "-text":
+            yield _SPACES.sub(" ", child.text_content or "")
+        elif tag in _BLOCKS:
+            yield "\n- " if tag == "li" else "\n"
+            yield from _pieces(child, depth + 1)
+            yield "\n"
+        elif tag in _WRITERS:
+            yield _WRITERS[tag](child, depth + 1)
+        elif not tag.startswith(("_", "!", "-")):
+            yield from _pieces(child, depth + 1)
+
+
+def _write_link(node: LexborNode, depth: int) -> str:
+    text = "".join(_pieces(node, depth))
+    target = (node.attributes.get("href") or "").strip()
+    if not text.strip() or not target.startswith(("http://", "https://", "mailto:")):
+        return text
+    return text if target.removeprefix("mailto:") in text else f"{text} ({target})"
+
+
+def _write_input(node: LexborNode, _depth: int) -> str:
+    kind = node.attributes.get("type") or "text"
+    if kind in ("checkbox", "radio"):
+        return "[x] " if "checked" in node.attributes else "[ ] "
+    is_shown = kind in ("text", "number", "date", "email", "url", "tel")
+    return (node.attributes.get("value") or "") if is_shown else ""
+
+
+def _write_table(table: LexborNode, depth: int) -> str:
+    """Return rows as lines; a cell over several rows or columns has its text once."""
+    lines: list[str] = []
+    below: dict[
+        int, int
+    ] = {}  # columns that a cell of an earlier row covers, and for how many rows
+    for row in _rows(table):
+        if row.tag == "caption":
+            lines.append(_flatten(row, depth))
+            continue
+        cells: list[str] = []
+        started: dict[int, int] = {}
+        for cell in _cells(row):
+            while below.get(len(cells), 0) > 0:
+                cells.append("")
+            width, height = _span(cell, "colspan"), _span(cell, "rowspan")
+            for column in range(len(cells), len(cells) + width):
+                if height > 1:
+                    started[column] = height - 1
+            cells += [_flatten(cell, depth), *[""] * (width - 1)]
+        last = max((column for column, rows in below.items() if rows > 0), default=-1)
+        cells += [""] * (last + 1 - len(cells))
+        below = {column: rows - 1 for column, rows in below.items() if rows > 1} | started
+        if len(cells) == 1:
+            lines.append("".join(_pieces(row, depth)).strip())  # a table for layout
+        elif any(cells):
+            lines.append(" | ".join(cells))
+    return "\n".join(lines)
+
+
+def _rows(table: LexborNode) -> Iterator[LexborNode]:
+    for child in table.iter():
+        if child.tag in ("tr", "caption"):
+            yield child
+        elif child.tag in ("thead", "tbody", "tfoot"):
+            yield from (row for row in child.iter() if row.tag == "tr")
+
+
+def _cells(row: LexborNode) -> Iterator[LexborNode]:
+    return (cell for cell in row.iter() if cell.tag in ("td", "th"))
+
+
+def _flatten(node: LexborNode, depth: int) -> str:
+    return " ".join("".join(_pieces(node, depth)).split())
+
+
+def _span(cell: LexborNode, name: str) -> int:
+    value = (cell.attributes.get(name) or "1").strip()
+    return min(max(int(value), 1), MAX_SPAN) if value.isdigit() else 1
+
+
+_WRITERS: Mapping[str, Callable[[LexborNode, int], str]] = {
+    "a": _write_link,
+    "br": lambda _node, _depth: "\n",
+    "img": lambda node, _depth: node.attributes.get("alt") or "",
+    "input": _write_input,
+    "table": lambda node, depth: f"\n{_write_table(node, depth)}\n",
+    "textarea": lambda node, _depth: node.text(deep=True),
+}
+
+
+def _read(data: bytes) -> Iterator[DocumentPage]:
+    found = decode_html(data) or decode_text(data)
+    yield DocumentPage(number=1, text=html_to_text(found.text), note=found.note)
+
+
+HTML = Format(
+    data_types=("html", "htm", "xhtml"),
+    label="HTML file",
+    read=_read,
+    is_text=True,
+    samples={"html": (b"<h1>Rates</h1><script>x()</script><p>rose</p>", "Rates\nrose")},
+)

@@ -1,0 +1,80 @@
+"""Read presentations (pptx): texts and tables of each slide in reading order, charts, and notes."""
+
+from collections.abc import Iterable, Iterator
+from io import BytesIO
+from typing import Any
+import zipfile
+
+from pptx import Presentation
+from pptx.enum.shapes import MSO_SHAPE_TYPE
+from pptx.exc import PackageNotFoundError
+
+from copilot_admin.agent.documents.document import DocumentPage, Format, PageWord
+from copilot_admin.agent.documents.office import check_unlocked, open_archive
+
+MAX_DEPTH = 10  # of groups in groups
+
+
+def _read(data: bytes) -> Iterator[DocumentPage]:
+    check_unlocked(data)
+    open_archive(data).close()
+    try:
+        slides = Presentation(BytesIO(data)).slides
+    except (PackageNotFoundError, zipfile.BadZipFile, KeyError, SyntaxError) as error:
+        raise ValueError("no presentation") from error
+    for number, slide in enumerate(slides, start=1):
+        notes: list[str] = []
+        parts = list(_read_shapes(slide.shapes, notes, depth=0))
+        if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
+            text = slide.notes_slide.notes_text_frame.text.strip()
+            parts += [f"[speaker notes] {text}"] if text else []
+        if slide._element.get("show") == "0":
+            notes.append("it is hidden")
+        text = "\n".join(part for part in parts if part.strip())
+        note = f"[slide {number}: {', '.join(dict.fromkeys(notes))}]" if notes else ""
+        yield DocumentPage(number=number, text=text, note=note, noun="slide")
+
+
+def _read_shapes(shapes: Iterable[Any], notes: list[str], *, depth: int) -> Iterator[str]:
+    for shape in sorted(shapes, key=_position):
+        if shape.shape_type == MSO_SHAPE_TYPE.GROUP:
+            if depth < MAX_DEPTH:
+                yield from _read_shapes(shape.shapes, notes, depth=depth + 1)
+        elif getattr(shape, "has_table", False):
+            yield from _read_table(shape.table)
+        elif getattr(shape, "has_chart", False):
+            yield from _read_chart(shape.chart)
+        elif shape.has_text_frame:
+            yield shape.text_frame.text.replace("\v", "\n")
+        elif shape.shape_type == MSO_SHAPE_TYPE.PICTURE:
+            notes.append("pictures were not read")
+
+
+def _position(shape: Any) -> tuple[int, int]:
+    return shape.top or 0, shape.left or 0
+
+
+def _read_table(table: Any) -> Iterator[str]:
+    for row in table.rows:
+        yield " | ".join(
+            "" if cell.is_spanned else " ".join(cell.text.split()) for cell in row.cells
+        )
+
+
+def _read_chart(chart: Any) -> Iterator[str]:
+    title = chart.chart_title.text_frame.text if chart.has_title else ""
+    yield f"[chart] {title}".rstrip()
+    for plot in chart.plots:
+        categories = [str(one) for one in plot.categories]
+        yield " | ".join(("", *categories))
+        for series in plot.series:
+            values = ("" if value is None else f"{value:g}" for value in series.values)
+            yield " | ".join((series.name or "", *values))
+
+
+SLIDES = Format(
+    data_types=("pptx", "pptm", "ppsx"),
+    label="presentation",
+    read=_read,
+    page_word=PageWord.PAGE,
+)

@@ -1,0 +1,268 @@
+"""Read spreadsheets (xlsx, xlsm, xls, ods): each sheet as rows of comma-separated values as shown.
+
+A formula without a stored value shows itself, since nothing is calculated here.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+import csv
+from dataclasses import dataclass, field
+from io import BytesIO, StringIO
+from itertools import repeat
+import re
+from typing import Any
+import zipfile
+
+from lxml import etree
+import openpyxl
+from openpyxl.styles.numbers import is_date_format
+from openpyxl.utils import get_column_letter
+from openpyxl.utils.exceptions import InvalidFileException
+import xlrd
+
+from copilot_admin.agent.documents.document import (
+    DocumentPage,
+    Format,
+    PageWord,
+    UnreadableFile,
+)
+from copilot_admin.agent.documents.number_formats import write_cell
+from copilot_admin.agent.documents.office import check_unlocked, open_archive, read_xml
+
+MAX_CELLS = 200_000  # of a file; openpyxl reads 100,000 in a second
+MAX_ROWS = 20_000  # of a sheet
+MAX_COLUMNS = 1_000
+MAX_MERGED = 50  # ranges that are listed for a sheet
+_TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
+_OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
+_TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
+_MERGED = re.compile(rb'<mergeCell [^>]*ref="([A-Z]+[0-9]+:[A-Z]+[0-9]+)"')
+_DAMAGED = (
+    zipfile.BadZipFile,
+    InvalidFileException,
+    etree.XMLSyntaxError,
+    xlrd.XLRDError,
+    KeyError,
+    IndexError,
+)
+
+
+@dataclass(slots=True)
+class _Sheet:
+    """A sheet whose rows are read when they are iterated."""
+
+    name: str
+    rows: Iterable[Sequence[str]]
+    is_hidden: bool = False
+    merged: Sequence[str] = ()
+    n_rows: int = 0  # in all, where the file says it
+    notes: list[str] = field(default_factory=list)
+
+
+def _read(data: bytes) -> Iterator[DocumentPage]:
+    check_unlocked(data)
+    left = MAX_CELLS
+    try:
+        for number, sheet in enumerate(_open(data), start=1):
+            text, count = _write(sheet, left)
+            left -= count
+            notes = "; ".join(sheet.notes)
+            note = f"[sheet {sheet.name[:100]}: {notes}]" if notes else ""
+            yield DocumentPage(number=number, name=sheet.name, text=text, note=note, noun="sheet")
+    except _DAMAGED as error:
+        raise ValueError("a damaged workbook") from error
+
+
+def _open(data: bytes) -> Iterator[_Sheet]:
+    if data[:2] != b"PK":
+        return _open_xls(data)
+    with open_archive(data) as archive:
+        names = frozenset(archive.namelist())
+        if "content.xml" in names:
+            return _open_ods(read_xml(archive, "content.xml"))
+        if "xl/workbook.bin" in names:
+            raise UnreadableFile("Binary workbooks (xlsb) aren't read. Save it as .xlsx.")
+        has_formulas = any(
+            re.search(rb"<f[ >/]", archive.read(name))
+            for name in names
+            if name.startswith("xl/worksheets/") and name.endswith(".xml")
+        )
+        # Programs that can't calculate write 0 and ask Excel to calculate when it opens the file.
+        is_uncalculated = b'fullCalcOnLoad="1"' in archive.read("xl/workbook.xml")
+    return _open_xlsx(data, has_formulas=has_formulas, is_uncalculated=is_uncalculated)
+
+
+def _write(sheet: _Sheet, left: int) -> tuple[str, int]:
+    """Return the rows that fit as text, and how many cells they have."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    cells = index = columns = 0
+    is_blank, is_cut = True, False
+    for index, row in enumerate(sheet.rows, start=1):
+        width = max((place for place, cell in enumerate(row, start=1) if cell), default=0)
+        if width == 0:
+            if not is_blank:
+                text.write("\n")
+            is_blank = True
+            continue
+        if index > MAX_ROWS or cells + width > left:
+            is_cut, index = True, index - 1
+            break
+        is_blank = False
+        columns = max(columns, width)
+        cells += width
+        writer.writerow(row[: min(width, MAX_COLUMNS)])
+    if sheet.is_hidden:
+        sheet.notes.append("it is hidden")
+    if sheet.merged:
+        sheet.notes.append(f"merged cells: {', '.join(sheet.merged[:MAX_MERGED])}")
+    if is_cut:
+        size = f" of {sheet.n_rows:,}" if sheet.n_rows else ""
+        sheet.notes.append(
+            f"only rows 1 to {index:,}{size} were read, columns A to {get_column_letter(columns or 1)}"
+        )
+    if columns > MAX_COLUMNS:
+        sheet.notes.append(f"only the first {MAX_COLUMNS:,} of {columns:,} columns were read")
+    return text.getvalue().strip("\n"), cells
+
+
+def _open_xlsx(data: bytes, *, has_formulas: bool, is_uncalculated: bool) -> Iterator[_Sheet]:
+    values = openpyxl.load_workbook(BytesIO(data), read_only=True, data_only=True)
+    formulas = (
+        openpyxl.load_workbook(BytesIO(data), read_only=True, data_only=False)
+        if has_formulas
+        else None
+    )
+    for sheet in values.worksheets:
+        n_rows = sheet.max_row or 0
+        sheet.reset_dimensions()  # what a file says of its size is often wrong
+        other: Iterable[Sequence[Any]] = repeat(())
+        if formulas is not None:
+            other_sheet = formulas[sheet.title]
+            other_sheet.reset_dimensions()
+            other = other_sheet.iter_rows()
+        with sheet._get_source() as source:
+            merged = [one.decode() for one in _MERGED.findall(source.read())]
+        yield _Sheet(
+            name=sheet.title,
+            rows=_rows_of_xlsx(sheet.iter_rows(), other, is_uncalculated=is_uncalculated),
+            is_hidden=sheet.sheet_state != "visible",
+            merged=merged,
+            n_rows=n_rows,
+        )
+
+
+def _rows_of_xlsx(
+    values: Iterable[Sequence[Any]], formulas: Iterable[Sequence[Any]], *, is_uncalculated: bool
+) -> Iterator[list[str]]:
+    for row, others in zip(values, formulas, strict=False):
+        cells = [write_cell(cell.value, getattr(cell, "number_format", "General")) for cell in row]
+        for place, other in enumerate(others):
+            if other.data_type != "f" or place >= len(cells):
+                continue
+            if not cells[place] or (is_uncalculated and row[place].value == 0):
+                formula = getattr(other.value, "text", other.value)  # of an array formula
+                cells[place] = str(formula)
+        yield cells
+
+
+def _open_xls(data: bytes) -> Iterator[_Sheet]:
+    try:
+        book = xlrd.open_workbook(file_contents=data, formatting_info=True, on_demand=True)
+    except xlrd.XLRDError as error:
+        if "encrypt" in str(error).lower():
+            raise UnreadableFile(
+                "The workbook is locked with a password. Attach one without."
+            ) from error
+        raise
+    for index in range(book.nsheets):
+        sheet = book.sheet_by_index(index)
+        merged = [
+            f"{get_column_letter(left + 1)}{top + 1}:{get_column_letter(right)}{bottom}"
+            for top, bottom, left, right in sheet.merged_cells
+        ]
+        yield _Sheet(
+            name=sheet.name,
+            rows=_rows_of_xls(book, sheet),
+            is_hidden=sheet.visibility != 0,
+            merged=merged,
+            n_rows=sheet.nrows,
+        )
+        book.unload_sheet(index)
+
+
+def _rows_of_xls(book: Any, sheet: Any) -> Iterator[list[str]]:
+    for index in range(sheet.nrows):
+        yield [_write_xls_cell(book, cell) for cell in sheet.row(index)]
+
+
+def _write_xls_cell(book: Any, cell: Any) -> str:
+    match cell.ctype:
+        case xlrd.XL_CELL_ERROR:
+            return str(xlrd.error_text_from_code.get(cell.value, "#ERROR"))
+        case xlrd.XL_CELL_BOOLEAN:
+            return "TRUE" if cell.value else "FALSE"
+        case xlrd.XL_CELL_NUMBER | xlrd.XL_CELL_DATE:
+            style = book.xf_list[cell.xf_index] if cell.xf_index is not None else None
+            form = book.format_map.get(style.format_key) if style else None
+            code = form.format_str if form else "General"
+            if is_date_format(code):
+                try:
+                    value = xlrd.xldate_as_datetime(cell.value, book.datemode)
+                except (ValueError, OverflowError):
+                    return write_cell(cell.value, "General")
+                return write_cell(value.time() if cell.value < 1 else value, code)
+            return write_cell(cell.value, code)
+        case _:
+            return str(cell.value)
+
+
+def _open_ods(root: Any) -> Iterator[_Sheet]:
+    if root is None:
+        raise ValueError("no spreadsheet")
+    hidden = {
+        style.get(f"{_STYLE}name")
+        for style in root.iter(f"{_STYLE}style")
+        for one in style.iter(f"{_STYLE}table-properties")
+        if one.get(f"{_TABLE}display") == "false"
+    }
+    for table in root.iter(f"{_TABLE}table"):
+        yield _Sheet(
+            name=table.get(f"{_TABLE}name", ""),
+            rows=_rows_of_ods(table),
+            is_hidden=table.get(f"{_TABLE}style-name") in hidden,
+        )
+
+
+def _rows_of_ods(table: Any) -> Iterator[list[str]]:
+    for row in table.iter(f"{_TABLE}table-row"):
+        cells: list[str] = []
+        for cell in row:
+            if cell.tag not in (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
+                continue
+            count = min(_repeated(cell, "columns"), MAX_COLUMNS + 1 - len(cells))
+            cells += [_text_of_ods(cell)] * max(count, 0)
+        count = _repeated(row, "rows") if any(cells) else min(_repeated(row, "rows"), 2)
+        yield from repeat(cells, min(count, MAX_ROWS + 1))
+
+
+def _repeated(element: Any, what: str) -> int:
+    value = element.get(f"{_TABLE}number-{what}-repeated", "1")
+    return int(value) if value.isdigit() else 1
+
+
+def _text_of_ods(cell: Any) -> str:
+    paragraphs = ("".join(one.itertext()) for one in cell.findall(f"{_TEXT}p"))
+    text = "\n".join(paragraphs)
+    if not text and (formula := cell.get(f"{_TABLE}formula")):
+        return str(cell.get(f"{_OFFICE}value") or formula.partition(":")[2] or formula)
+    return text
+
+
+SPREADSHEET = Format(
+    data_types=("xlsx", "xls", "xlsm", "xltx", "ods"),
+    label="spreadsheet",
+    read=_read,
+    page_word=PageWord.SHEET,
+    too_much="Delete cells that stand far away from the rest, or attach a part of it, or CSV.",
+)

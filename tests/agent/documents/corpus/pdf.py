@@ -1,0 +1,491 @@
+"""PDF documents, written with reportlab and changed with pikepdf."""
+
+from collections.abc import Callable
+from io import BytesIO
+import zlib
+
+import pikepdf
+from PIL import Image, ImageDraw
+from reportlab.lib import colors
+from reportlab.lib.pagesizes import letter
+from reportlab.lib.styles import getSampleStyleSheet
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
+from reportlab.platypus import Paragraph, SimpleDocTemplate, Table
+
+from tests.agent.documents.corpus.case import Case
+
+LEFT_WORDS = "Sales of the left column grew in every region of the group"
+RIGHT_WORDS = "Costs in the right column fell because freight was cheaper now"
+
+
+def draw(paint: Callable[[Canvas], None], **options: object) -> Callable[[], bytes]:
+    """Return a builder of a PDF on whose canvas something is painted."""
+
+    def build() -> bytes:
+        file = BytesIO()
+        canvas = Canvas(file, pagesize=letter, invariant=1, **options)
+        canvas.setFont("Helvetica", 12)
+        paint(canvas)
+        canvas.save()
+        return file.getvalue()
+
+    return build
+
+
+def content(stream: bytes, *, font: bytes = b"/Helvetica") -> Callable[[], bytes]:
+    """Return a builder of a page with a content stream of its own."""
+
+    def build() -> bytes:
+        document = pikepdf.new()
+        page = document.add_blank_page(page_size=(612, 792))
+        fonts = pikepdf.Dictionary(
+            F1=pikepdf.Dictionary(
+                Type=pikepdf.Name.Font,
+                Subtype=pikepdf.Name.Type1,
+                BaseFont=pikepdf.Name(font.decode()),
+                Encoding=pikepdf.Name.WinAnsiEncoding,
+            )
+        )
+        page.Resources = pikepdf.Dictionary(Font=fonts)
+        page.Contents = document.make_stream(stream)
+        file = BytesIO()
+        document.save(file, deterministic_id=True)
+        return file.getvalue()
+
+    return build
+
+
+def changed(
+    build: Callable[[], bytes], change: Callable[[pikepdf.Pdf], None]
+) -> Callable[[], bytes]:
+    def build_changed() -> bytes:
+        file = BytesIO()
+        with pikepdf.open(BytesIO(build())) as document:
+            change(document)
+            document.save(file, deterministic_id=True)
+        return file.getvalue()
+
+    return build_changed
+
+
+def bold_twice(canvas: Canvas) -> None:
+    for offset in (0, 0.3):
+        canvas.drawString(72 + offset, 720, "Net income 4,410")
+
+
+def bold_four_times(canvas: Canvas) -> None:
+    canvas.setFont("Times-Bold", 9)
+    for x, y in ((0, 0), (0.2, 0), (0, 0.2), (0.2, 0.2)):
+        canvas.drawString(72 + x, 700 + y, "Total liabilities 88,112 million")
+
+
+def sideways(canvas: Canvas) -> None:
+    canvas.drawString(72, 720, "Upright 12")
+    for angle, x, text in ((90, 100, "Sideways total 991"), (270, 500, "Downwards total 662")):
+        canvas.saveState()
+        canvas.translate(x, 400)
+        canvas.rotate(angle)
+        canvas.drawString(0, 0, text)
+        canvas.drawString(0, -14, f"second line of {angle}")
+        canvas.restoreState()
+
+
+def upside_down(canvas: Canvas) -> None:
+    canvas.translate(500, 500)
+    canvas.rotate(180)
+    canvas.drawString(0, 0, "Upside down 374")
+
+
+def landscape(rotation: int) -> Callable[[Canvas], None]:
+    def paint(canvas: Canvas) -> None:
+        canvas.setPageRotation(rotation)
+        canvas.translate(306, 396)
+        canvas.rotate(rotation)
+        canvas.drawString(-100, 20, f"Turned page {rotation}: revenue 1,234")
+        canvas.drawString(-100, 0, "second line 5,678")
+
+    return paint
+
+
+def table_without_lines(canvas: Canvas) -> None:
+    rows = [
+        ("Year", "Revenue", "EPS"),
+        ("2022", "4,100", "0.9"),
+        ("2023", "", "1.2"),
+        ("2024", "5,000", ""),
+    ]
+    for number, row in enumerate(rows):
+        y = 700 - 16 * number
+        canvas.drawString(72, y, row[0])
+        canvas.drawRightString(260, y, row[1])
+        canvas.drawRightString(360, y, row[2])
+
+
+def ruled_table() -> bytes:
+    file = BytesIO()
+    rows = [
+        ["Segment", "2023", "2024", "Change"],
+        ["Retail banking", "1,204", "1,310", "8.8%"],
+        ["Insurance", "", "402", ""],
+        ["Group", "1,204", "1,712", "42.2%"],
+    ]
+    table = Table(rows, style=[("GRID", (0, 0), (-1, -1), 0.5, colors.black)])
+    SimpleDocTemplate(file, pagesize=letter, invariant=1).build([table])
+    return file.getvalue()
+
+
+def two_columns(canvas: Canvas) -> None:
+    canvas.setFont("Times-Roman", 9)
+    canvas.drawString(72, 740, "Header of the report, page 7")
+    for number in range(12):
+        canvas.drawString(72, 700 - 11 * number, f"{LEFT_WORDS} {number}")
+        canvas.drawString(330, 700 - 11 * number, f"{RIGHT_WORDS} {number}")
+    canvas.drawString(72, 40, "Footer with page number 7")
+
+
+def uneven_columns(canvas: Canvas) -> None:
+    canvas.setFont("Times-Roman", 9)
+    canvas.drawString(
+        72, 740, "A title that goes over both of the columns and crosses the gap between"
+    )
+    for number in range(10):
+        canvas.drawString(72, 700 - 11 * number, f"{LEFT_WORDS} {number}")
+    for number in range(8):
+        canvas.drawString(330, 695.5 - 11 * number, f"{RIGHT_WORDS} {number}")
+
+
+def paragraphs() -> bytes:
+    file = BytesIO()
+    style = getSampleStyleSheet()["BodyText"]
+    style.alignment = 4  # justified
+    text = "Revenue rose to 4,410 million euros in 2024, after 4,100 million euros in 2023. " * 12
+    SimpleDocTemplate(file, pagesize=letter, invariant=1).build([Paragraph(text, style)])
+    return file.getvalue()
+
+
+def form(canvas: Canvas) -> None:
+    canvas.drawString(72, 705, "Amount in euros")
+    canvas.acroForm.textfield(name="amount", value="4,711", x=180, y=700, width=120, height=18)
+    canvas.drawString(72, 665, "Audited")
+    canvas.acroForm.checkbox(name="audited", checked=True, x=180, y=660)
+    canvas.drawString(72, 625, "Restated")
+    canvas.acroForm.checkbox(name="restated", checked=False, x=180, y=620)
+
+
+def annotate(document: pikepdf.Pdf) -> None:
+    page = document.pages[0]
+
+    def annotation(kind: str, text: str, rect: list[int]) -> pikepdf.Object:
+        return document.make_indirect(
+            pikepdf.Dictionary(
+                Type=pikepdf.Name.Annot,
+                Subtype=pikepdf.Name(f"/{kind}"),
+                Rect=rect,
+                Contents=text,
+                DA="/Helv 12 Tf 0 g",
+            )
+        )
+
+    page.Annots = pikepdf.Array(
+        [
+            annotation("FreeText", "Typed on the page 93", [300, 700, 420, 720]),
+            annotation("Text", "Sticky note 58", [10, 10, 30, 30]),
+            annotation("Highlight", "Check figure 61", [72, 718, 200, 732]),
+        ]
+    )
+
+
+def without_unicode(document: pikepdf.Pdf) -> None:
+    """Make the font one of glyph numbers that nothing maps to letters."""
+    page = document.pages[0]
+    descendant = pikepdf.Dictionary(
+        Type=pikepdf.Name.Font,
+        Subtype=pikepdf.Name.CIDFontType2,
+        BaseFont=pikepdf.Name("/AAAAAA+Odd"),
+        CIDSystemInfo=pikepdf.Dictionary(Registry="Adobe", Ordering="Identity", Supplement=0),
+        DW=600,
+    )
+    page.Resources.Font["/F1"] = document.make_indirect(
+        pikepdf.Dictionary(
+            Type=pikepdf.Name.Font,
+            Subtype=pikepdf.Name.Type0,
+            BaseFont=pikepdf.Name("/AAAAAA+Odd"),
+            Encoding=pikepdf.Name("/Identity-H"),
+            DescendantFonts=pikepdf.Array([document.make_indirect(descendant)]),
+        )
+    )
+
+
+def scan(canvas: Canvas) -> None:
+    image = Image.new("RGB", (600, 400), "white")
+    ImageDraw.Draw(image).text((50, 50), "scanned words", fill="black")
+    canvas.drawString(72, 720, "First page has text 15")
+    canvas.showPage()
+    canvas.drawImage(ImageReader(image), 50, 200, 500, 400)
+
+
+def encrypt(build: Callable[[], bytes]) -> Callable[[], bytes]:
+    def build_encrypted() -> bytes:
+        file = BytesIO()
+        with pikepdf.open(BytesIO(build())) as document:
+            document.save(file, encryption=pikepdf.Encryption(user="secret", owner="other"))
+        return file.getvalue()
+
+    return build_encrypted
+
+
+def pages(count: int) -> Callable[[Canvas], None]:
+    def paint(canvas: Canvas) -> None:
+        for number in range(1, count + 1):
+            canvas.drawString(72, 750, "Annual report 2024")
+            canvas.drawString(72, 400, f"Text of page {number} says {number * 111}")
+            canvas.drawString(300, 30, f"Page {number} of {count}")
+            canvas.showPage()
+
+    return paint
+
+
+def sizes(canvas: Canvas) -> None:
+    for number, size in enumerate((5, 6, 8, 10, 14, 24, 40)):
+        canvas.setFont("Times-Roman", size)
+        canvas.drawString(72, 760 - 60 * number, f"Size {size} is 1,{size:03} euros")
+
+
+def superscript(canvas: Canvas) -> None:
+    canvas.drawString(72, 700, "Adjusted profit")
+    canvas.setFont("Helvetica", 7)
+    canvas.drawString(158, 705, "1)")
+    canvas.setFont("Helvetica", 12)
+    canvas.drawRightString(300, 700, "512")
+    canvas.setFont("Helvetica", 7)
+    canvas.drawString(72, 60, "1) Before one-off items of 33")
+
+
+def cropped(document: pikepdf.Pdf) -> None:
+    document.pages[0].CropBox = [50, 50, 562, 742]
+
+
+_GAPS = b"BT /F1 %d Tf 72 720 Td [(Net)-250(income)-250(was)-250(4,410)-250(in)-250(2024)] TJ ET"
+_SIDEWAYS = b"BT /F1 12 Tf 0 1 -1 0 100 72 Tm (Sideways total 991) Tj ET"
+_SPLIT = b"BT /F1 12 Tf 72 720 Td (Net inc) Tj (ome 4,) Tj (410) Tj ET"
+_SPACED = b"BT /F1 12 Tf 0.5 Tc 72 720 Td (Dividend 1.20 EUR) Tj ET"
+_SCALED = b"BT /F1 1 Tf 9 0 0 9 72 720 Tm [(Loss)-260(per)-260(share)-260(0.37)] TJ ET"
+_WINANSI = b"BT /F1 12 Tf 72 720 Td (Caf\xe9 costs \x80 5 \x96 \x93quoted\x94) Tj ET"
+_ORDER = (
+    b"BT /F1 12 Tf 72 600 Td (third line 3) Tj ET BT /F1 12 Tf 72 700 Td (first line 1) Tj ET "
+    b"BT /F1 12 Tf 72 650 Td (second line 2) Tj ET"
+)
+_INVISIBLE = b"BT /F1 12 Tf 3 Tr 72 720 Td (recognised by OCR 286) Tj ET"
+
+CASES = (
+    Case(
+        name="bold drawn twice",
+        data_type="pdf",
+        build=draw(bold_twice),
+        must=("Net income 4,410",),
+        must_not=("44,", "NN"),
+        once=("4,410",),
+    ),
+    Case(
+        name="bold drawn four times",
+        data_type="pdf",
+        build=draw(bold_four_times),
+        must=("Total liabilities 88,112 million",),
+        once=("88,112",),
+    ),
+    *(
+        Case(
+            name=f"gaps between words at {size} points",
+            data_type="pdf",
+            build=content(_GAPS % size),
+            must=("Net income was 4,410 in 2024",),
+        )
+        for size in (6, 8, 10, 20)
+    ),
+    Case(
+        name="sideways by its matrix",
+        data_type="pdf",
+        build=content(_SIDEWAYS),
+        must=("Sideways total 991",),
+        must_not=("199",),
+    ),
+    Case(
+        name="words in pieces",
+        data_type="pdf",
+        build=content(_SPLIT),
+        must=("Net income 4,410",),
+    ),
+    Case(
+        name="letters apart",
+        data_type="pdf",
+        build=content(_SPACED),
+        must=("Dividend 1.20 EUR",),
+    ),
+    Case(
+        name="size in the matrix",
+        data_type="pdf",
+        build=content(_SCALED),
+        must=("Loss per share 0.37",),
+    ),
+    Case(
+        name="accents, euro and dashes",
+        data_type="pdf",
+        build=content(_WINANSI),
+        must=("Café costs € 5 – “quoted”",),
+    ),
+    Case(
+        name="lines written in another order",
+        data_type="pdf",
+        build=content(_ORDER),
+        must=("first line 1", "second line 2", "third line 3"),
+    ),
+    Case(
+        name="invisible text over a scan",
+        data_type="pdf",
+        build=content(_INVISIBLE),
+        must=("recognised by OCR 286",),
+    ),
+    Case(
+        name="turned text beside upright text",
+        data_type="pdf",
+        build=draw(sideways),
+        must=("Upright 12", "Sideways total 991", "second line of 90"),
+        must_not=("199", "266"),
+        once=("Downwards total 662", "second line of 270"),
+    ),
+    Case(
+        name="upside down",
+        data_type="pdf",
+        build=draw(upside_down),
+        must=("Upside down 374",),
+    ),
+    *(
+        Case(
+            name=f"page turned by {rotation}",
+            data_type="pdf",
+            build=draw(landscape(rotation)),
+            must=(f"Turned page {rotation}: revenue 1,234", "second line 5,678"),
+        )
+        for rotation in (90, 180, 270)
+    ),
+    Case(
+        name="table with empty cells",
+        data_type="pdf",
+        build=draw(table_without_lines),
+        must=("Year | Revenue | EPS", "2022 | 4,100 | 0.9", "2023 |  | 1.2", "2024 | 5,000 |"),
+    ),
+    Case(
+        name="table with lines",
+        data_type="pdf",
+        build=ruled_table,
+        must=(
+            "Segment | 2023 | 2024 | Change",
+            "Retail banking | 1,204 | 1,310 | 8.8%",
+            "Insurance |  | 402 |",
+            "Group | 1,204 | 1,712 | 42.2%",
+        ),
+    ),
+    Case(
+        name="two columns with header and footer",
+        data_type="pdf",
+        build=draw(two_columns),
+        must=(
+            "Header of the report, page 7",
+            f"{LEFT_WORDS} 0\n{LEFT_WORDS} 1",
+            f"{LEFT_WORDS} 11",
+            f"{RIGHT_WORDS} 0\n{RIGHT_WORDS} 1",
+            f"{RIGHT_WORDS} 11",
+            "Footer with page number 7",
+        ),
+    ),
+    Case(
+        name="columns of different length below a title",
+        data_type="pdf",
+        build=draw(uneven_columns),
+        must=("A title that goes over", f"{LEFT_WORDS} 8\n{LEFT_WORDS} 9", f"{RIGHT_WORDS} 0\n"),
+    ),
+    Case(
+        name="justified paragraphs",
+        data_type="pdf",
+        build=paragraphs,
+        must=("Revenue rose to 4,410 million euros in",),
+        must_not=(" | ",),
+    ),
+    Case(
+        name="form fields",
+        data_type="pdf",
+        build=draw(form),
+        must=("Amount in euros", "4,711", "Audited", "[x]", "Restated", "[ ]"),
+        once=("4,711",),
+    ),
+    Case(
+        name="annotations",
+        data_type="pdf",
+        build=changed(draw(bold_twice), annotate),
+        must=("Net income 4,410", "Typed on the page 93", "Sticky note 58", "Check figure 61"),
+        once=("93", "58", "61"),
+    ),
+    Case(
+        name="font without a Unicode map",
+        data_type="pdf",
+        build=changed(content(b"BT /F1 12 Tf 72 720 Td <000100020003> Tj ET"), without_unicode),
+        must=("characters",),
+        must_not=("(cid:", "cid:1"),
+    ),
+    Case(
+        name="scanned page",
+        data_type="pdf",
+        build=draw(scan),
+        must=("First page has text 15", "page 2: it is a picture without text"),
+    ),
+    Case(
+        name="locked with a password",
+        data_type="pdf",
+        build=encrypt(draw(bold_twice)),
+        error="locked with a password",
+    ),
+    Case(
+        name="twelve pages with headers and footers",
+        data_type="pdf",
+        build=draw(pages(12)),
+        must=tuple(f"Text of page {number} says {number * 111}" for number in range(1, 13)),
+        once=tuple(f"says {number * 111}\n" for number in range(1, 13)),
+    ),
+    Case(
+        name="all sizes of type",
+        data_type="pdf",
+        build=draw(sizes),
+        must=tuple(f"Size {size} is 1,{size:03} euros" for size in (5, 6, 8, 10, 14, 24, 40)),
+    ),
+    Case(
+        name="footnote marks",
+        data_type="pdf",
+        build=draw(superscript),
+        must=("Adjusted profit", "512", "1) Before one-off items of 33"),
+    ),
+    Case(
+        name="cropped page",
+        data_type="pdf",
+        build=changed(draw(bold_twice), cropped),
+        must=("Net income 4,410",),
+    ),
+    Case(
+        name="compressed and under another name",
+        data_type="txt",
+        build=draw(bold_twice, pageCompression=1),
+        must=("Net income 4,410",),
+    ),
+    Case(
+        name="cut in the middle",
+        data_type="pdf",
+        build=lambda: draw(bold_twice)()[:400],
+        error="damaged",
+    ),
+    Case(
+        name="endless stream",
+        data_type="pdf",
+        build=lambda: content(zlib.compress(b"BT " * 10))(),
+        error="It holds no text",
+    ),
+)

@@ -1,0 +1,237 @@
+"""HTML, text, JSON, e-mail, RTF, and files that can't be read."""
+
+from email.message import EmailMessage
+import gzip
+from io import BytesIO
+import zipfile
+
+from tests.agent.documents.corpus.case import Case
+from tests.agent.documents.corpus.spreadsheets import write_xlsx
+
+PAGE = """<!DOCTYPE html><html><head><title>Results 2024</title><style>p {{ color: red }}</style>
+<script>track(123456)</script></head><body><nav><a href="/home">Home</a> Menu entry</nav>
+<main><h1>Annual results</h1><p>See <a href="https://example.com/report.pdf">the report</a> of
+<b>31&nbsp;March</b>.</p>{0}</main></body></html>"""
+TABLE = """<table><thead><tr><th>Year<th>Revenue<th>EPS</thead><tbody>
+<tr><td>2023<td><td>1.2<tr><td>2024<td>5,000<td></tbody></table>"""
+SPANS = """<table><tr><th rowspan="2">Segment</th><th colspan="2">2024</th></tr>
+<tr><th>Q1</th><th>Q2</th></tr><tr><td>Retail</td><td>10</td><td>12</td></tr></table>"""
+NESTED = """<table><tr><td><table><tr><td>Cash</td><td>77</td></tr></table></td></tr></table>"""
+
+
+def write_email() -> bytes:
+    message = EmailMessage()
+    message["From"] = "Ann Lee <ann@example.com>"
+    message["To"] = "desk@example.com"
+    message["Subject"] = "Figures for März"
+    message.set_content("The close was 106.25.\n")
+    message.add_alternative("<p>The close was <b>106.25</b>.</p>", subtype="html")
+    message.add_attachment(
+        b"day,price\nMon,17.5\n", maintype="text", subtype="csv", filename="prices.csv"
+    )
+    message.add_attachment(
+        write_xlsx({"P&L": [["Revenue", 4410]]}),
+        maintype="application",
+        subtype="octet-stream",
+        filename="book.bin",
+    )
+    message.add_attachment(b"\x89PNG\r\n", maintype="image", subtype="png", filename="logo.png")
+    return message.as_bytes()
+
+
+def write_html_email() -> bytes:
+    message = EmailMessage()
+    message["From"], message["To"], message["Subject"] = "a@example.com", "b@example.com", "Table"
+    message.set_content(TABLE, subtype="html")
+    return message.as_bytes()
+
+
+def write_nested_email() -> bytes:
+    inner = EmailMessage()
+    inner["From"], inner["Subject"] = "c@example.com", "Inner message"
+    inner.set_content("Inner figure 318.")
+    outer = EmailMessage()
+    outer["From"], outer["To"], outer["Subject"] = "a@example.com", "b@example.com", "Outer"
+    outer.set_content("Outer figure 205.")
+    outer.add_attachment(inner)
+    return outer.as_bytes()
+
+
+def zipped() -> bytes:
+    file = BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("a.txt", "x")
+    return file.getvalue()
+
+
+def html(body: str, encoding: str = "utf-8") -> bytes:
+    return PAGE.format(body).encode(encoding)
+
+
+CASES = (
+    Case(
+        name="page with navigation and links",
+        data_type="html",
+        build=lambda: html(""),
+        must=(
+            "Results 2024",
+            "Annual results",
+            "See the report (https://example.com/report.pdf) of 31 March.",
+        ),
+        must_not=("Menu entry", "track", "color"),
+    ),
+    Case(
+        name="table with empty cells",
+        data_type="html",
+        build=lambda: html(TABLE),
+        must=("Year | Revenue | EPS", "2023 |  | 1.2", "2024 | 5,000 |"),
+    ),
+    Case(
+        name="table with spans",
+        data_type="html",
+        build=lambda: html(SPANS),
+        must=("Segment | 2024 |", "| Q1 | Q2", "Retail | 10 | 12"),
+        once=("Segment", "2024 |"),
+    ),
+    Case(
+        name="table in a table for layout",
+        data_type="html",
+        build=lambda: html(NESTED),
+        must=("Cash | 77",),
+        once=("77",),
+    ),
+    Case(
+        name="HTML saved as xls",
+        data_type="xls",
+        build=lambda: f"<table>{TABLE}</table>".encode(),
+        must=("Year | Revenue | EPS", "2023 |  | 1.2"),
+    ),
+    Case(
+        name="page in Latin 1 that says so",
+        data_type="html",
+        build=lambda: '<html><head><meta charset="iso-8859-1"></head><body>Größe 5 €'.encode(
+            "cp1252"
+        ),
+        must=("Größe 5",),
+    ),
+    Case(
+        name="page in GBK that says so",
+        data_type="html",
+        build=lambda: '<html><head><meta charset="gbk"></head><body>市场 17'.encode("gbk"),
+        must=("市场 17",),
+    ),
+    Case(
+        name="lists",
+        data_type="html",
+        build=lambda: html("<ul><li>one 1</li><li>two 2</li></ul>"),
+        must=("- one 1\n- two 2",),
+    ),
+    Case(
+        name="CSV with a mark",
+        data_type="csv",
+        build=lambda: "\ufeffday,price\nMon,1.5\nTue,\n".encode(),
+        must=("day,price\nMon,1.5\nTue,",),
+    ),
+    Case(
+        name="CSV in Windows 1252",
+        data_type="csv",
+        build=lambda: "Größe;Preis\nfünf;5,10 €\nÄpfel;6,20 €\n".encode("cp1252"),
+        must=("Größe;Preis", "5,10 €"),
+    ),
+    Case(
+        name="TSV",
+        data_type="tsv",
+        build=lambda: b"day\tprice\nMon\t\t1.5\n",
+        must=("day\tprice\nMon\t\t1.5",),
+    ),
+    Case(
+        name="UTF-16 text",
+        data_type="txt",
+        build=lambda: "Gewinn 4,4 Mio. €".encode("utf-16"),
+        must=("Gewinn 4,4 Mio. €",),
+    ),
+    Case(
+        name="JSON on one line",
+        data_type="json",
+        build=lambda: b'{"close": 106.25, "name": "A"}',
+        must=('"close": 106.25',),
+    ),
+    Case(
+        name="JSON that is none",
+        data_type="json",
+        build=lambda: b'{"close": 106.25,',
+        must=('{"close": 106.25,', "not valid JSON"),
+    ),
+    Case(
+        name="YAML",
+        data_type="yaml",
+        build=lambda: b"close: 106.25\nname: A\n",
+        must=("close: 106.25",),
+    ),
+    Case(
+        name="log",
+        data_type="log",
+        build=lambda: b"2024-01-31 12:00:00 ERROR limit 42 exceeded\n",
+        must=("ERROR limit 42 exceeded",),
+    ),
+    Case(
+        name="RTF",
+        data_type="rtf",
+        build=lambda: (
+            rb"{\rtf1\ansi\ansicpg1252 Net income {\b 4,410} rose 5 \'80.\par Next \u8364? line}"
+        ),
+        must=("Net income 4,410 rose 5 €.", "Next € line"),
+    ),
+    Case(
+        name="e-mail with attachments",
+        data_type="eml",
+        build=write_email,
+        must=(
+            "From: Ann Lee",
+            "Subject: Figures for März",
+            "The close was 106.25.",
+            "[attachment prices.csv]\nday,price\nMon,17.5",
+            "[attachment book.bin, P&L]\nRevenue,4410",
+            "logo.png: It is a picture",
+        ),
+        once=("106.25", "17.5"),
+    ),
+    Case(
+        name="e-mail in HTML under another name",
+        data_type="txt",
+        build=write_html_email,
+        must=("Subject: Table", "Year | Revenue | EPS", "2023 |  | 1.2"),
+    ),
+    Case(
+        name="e-mail in an e-mail",
+        data_type="eml",
+        build=write_nested_email,
+        must=("Outer figure 205.", "Inner message", "Inner figure 318."),
+        once=("205", "318"),
+    ),
+    Case(
+        name="picture as a document",
+        data_type="pdf",
+        build=lambda: b"\x89PNG\r\n\x1a\n" + bytes(30),
+        error="It is a picture",
+    ),
+    Case(
+        name="archive",
+        data_type="docx",
+        build=zipped,
+        error="Attach the files in it one by one",
+    ),
+    Case(
+        name="compressed file",
+        data_type="csv",
+        build=lambda: gzip.compress(b"day,price", mtime=0),
+        error="compressed archive",
+    ),
+    Case(
+        name="bytes that are nothing",
+        data_type="csv",
+        build=lambda: b"\x00\x01\x02\x03a\0b" * 20,
+        error="no document of a known kind",
+    ),
+    Case(name="empty text", data_type="txt", build=lambda: b" \n ", error="It holds no text"),
+)
