@@ -7,10 +7,10 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from copilot_admin.agent.components.inputs import SourceDocument, source_document
-from copilot_admin.agent.documents.document import UnreadableFile
+from copilot_admin.agent.documents.document import Document, UnreadableFile
 from copilot_admin.agent.documents.registry import data_types
 from copilot_admin.agent.fetching.egress import Fetch, FetchFailed
-from copilot_admin.agent.files.file_processes import read_document
+from copilot_admin.agent.files.file_processes import read_file
 from copilot_admin.agent.files.reading import MOST_FILES
 from copilot_admin.errors import InvalidCall
 
@@ -80,8 +80,10 @@ async def _read_file(name: str, url: str, fetch: Fetch) -> SourceDocument:
 
 
 async def _read(data: bytes, *, name: str, data_type: str) -> SourceDocument:
-    document, _ = await read_document(data, data_type=data_type, name=name)
-    return source_document(document)
+    found = await read_file(data, data_type=data_type, name=name)
+    if not isinstance(found.content, Document):
+        raise UnreadableFile("It is a picture. Attach a document.")
+    return source_document(found.content)
 
 
 def _data_type(*names: str) -> str:

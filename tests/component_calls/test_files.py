@@ -10,6 +10,7 @@ import pytest
 from copilot_admin.agent.components.inputs import DocumentOrigin, SourceDocument
 from copilot_admin.agent.documents.document import Document, DocumentPage
 from copilot_admin.agent.fetching.egress import FetchFailed
+from copilot_admin.agent.files.file_processes import ReadFile
 from copilot_admin.component_calls import call as component_calls
 from copilot_admin.component_calls import files
 from copilot_admin.component_calls.files import read_files
@@ -81,10 +82,10 @@ def test_the_kind_of_a_file_may_stand_in_its_address_alone():
     ],
 )
 def test_pages_and_sheets_are_parts(monkeypatch, pages, parts):
-    async def pretended(data: bytes, *, data_type: str, name: str) -> tuple[Document, int]:
-        return Document(name=name, pages=pages), len(data)
+    async def pretended(data: bytes, *, data_type: str, name: str) -> ReadFile:
+        return ReadFile(content=Document(name=name, pages=pages), size=len(data), kind=data_type)
 
-    monkeypatch.setattr(files, "read_document", pretended)
+    monkeypatch.setattr(files, "read_file", pretended)
     (found,) = read({"_sys_file_urls": {"a.pdf": "https://x.test/1"}})
     assert found.parts == parts
 

@@ -1,5 +1,6 @@
 """Recognise a file by its content; its name and declared type only choose between kinds of text."""
 
+from collections.abc import Sequence
 from io import BytesIO
 import re
 import zipfile
@@ -33,13 +34,14 @@ _OLD_STREAMS = (
     ("PowerPoint Document".encode("utf-16-le"), "ppt"),
 )
 _OLD = {"doc": "Word: save it as .docx", "ppt": "PowerPoint: save it as .pptx"}
-_TEXT_TYPES = frozenset(
-    {"csv", "tsv", "txt", "md", "json", "yaml", "yml", "log", "xml", "jsonl", "ini", "toml", "eml"}
-)
 
 
-def detect_data_type(data: bytes, *, declared: str = "", name: str = "") -> str:
+def detect_content_type(data: bytes, *, text_types: Sequence[str] = ()) -> str:
     """Return the `data_type` of a file by its content.
+
+    Args:
+        data: The file.
+        text_types: Types of text that it was declared as, the likeliest first.
 
     Raises:
         UnreadableFile: It is of a kind that isn't read; the text says what to do.
@@ -63,16 +65,10 @@ def detect_data_type(data: bytes, *, declared: str = "", name: str = "") -> str:
         raise UnreadableFile(
             "It is no document of a known kind. Save it as PDF, docx, xlsx, pptx or text."
         )
-    return _detect_text(head, declared, name.rpartition(".")[2].lower())
-
-
-def _detect_text(head: bytes, declared: str, suffix: str) -> str:
-    if "eml" in (suffix, declared) or _is_email(head):
+    if _is_email(head):
         return "eml"
-    for kind in (declared, suffix):
-        if kind in _TEXT_TYPES:
-            return kind
-    return "json" if head.lstrip()[:1] in (b"{", b"[") else "txt"
+    found = "json" if head.lstrip()[:1] in (b"{", b"[") else "txt"
+    return next(iter(text_types), found)
 
 
 def _is_email(head: bytes) -> bool:

@@ -87,6 +87,7 @@ class Format:
 
     Attributes:
         read: Raises `UnreadableFile`, or `ValueError` or `OSError` for whatever else is wrong.
+        read_with_pictures: The same, with pages without text as pictures.
         is_text: Any text is such a file, and may come as it is instead of in base64.
         too_much: What to do where a file takes more time or memory than it may.
         no_text: What to do where a file holds no text.
@@ -96,6 +97,7 @@ class Format:
     data_types: tuple[str, ...]
     label: str
     read: Reader
+    read_with_pictures: Reader | None = None
     is_text: bool = False
     page_word: PageWord = PageWord.NONE
     too_much: str = "Attach a part of it."

@@ -3,6 +3,7 @@
 from base64 import b64encode
 from collections.abc import Iterator
 import ctypes
+from functools import partial
 from io import BytesIO
 import math
 
@@ -42,7 +43,7 @@ _TEXT_FIELDS = frozenset(
 _SWITCHES = frozenset({raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON})
 
 
-def _read(data: bytes) -> Iterator[DocumentPage]:
+def _read(data: bytes, *, with_pictures: bool = False) -> Iterator[DocumentPage]:
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
@@ -54,7 +55,7 @@ def _read(data: bytes) -> Iterator[DocumentPage]:
     with document:
         if document.get_formtype():
             document.init_forms()
-        pictures = MAX_PICTURES
+        pictures = MAX_PICTURES if with_pictures else 0
         for index in range(len(document)):
             try:
                 page = _Page(document, index)
@@ -90,8 +91,10 @@ class _Page:
         text, words = lay_out(characters)
         picture = ""
         if not text.strip() and self._has_image():
-            notes.append("it is a picture without text")
             picture = self._render() if with_picture else ""
+            notes.append(
+                "it is a picture without text" + (", which you are shown" if picture else "")
+            )
         text = "\n".join(filter(None, (text, *comments)))
         note = f"[page {self._number}: {', '.join(notes)}]" if notes else ""
         return DocumentPage(
@@ -260,6 +263,7 @@ PDF = Format(
     data_types=("pdf",),
     label="PDF",
     read=_read,
+    read_with_pictures=partial(_read, with_pictures=True),
     page_word=PageWord.PAGE,
     no_text="A scan has to be recognised (OCR) first, or shown to a model that sees images.",
 )

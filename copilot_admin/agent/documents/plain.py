@@ -1,7 +1,6 @@
 """Files that are text already: CSV, plain text, Markdown, JSON, YAML, XML and logs."""
 
 from collections.abc import Iterator
-import json
 
 from copilot_admin.agent.documents.document import DocumentPage, Format
 from copilot_admin.agent.documents.text_encodings import decode_text
@@ -12,21 +11,21 @@ def _read(data: bytes) -> Iterator[DocumentPage]:
     yield DocumentPage(number=1, text=found.text, note=found.note)
 
 
-def _read_json(data: bytes) -> Iterator[DocumentPage]:
-    """Read JSON; a file on one line is laid out, and one with an error is text all the same."""
-    found = decode_text(data)
-    text, note = found.text, found.note
-    try:
-        value = json.loads(text)
-        if "\n" not in text.strip():
-            text = json.dumps(value, ensure_ascii=False, indent=1)
-    except (ValueError, RecursionError):
-        note = note or "[it is not valid JSON]"
-    yield DocumentPage(number=1, text=text, note=note)
-
-
 TEXT = Format(
-    data_types=("csv", "tsv", "txt", "md", "yaml", "yml", "log", "xml", "jsonl", "ini", "toml"),
+    data_types=(
+        "txt",
+        "csv",
+        "tsv",
+        "md",
+        "json",
+        "jsonl",
+        "yaml",
+        "yml",
+        "log",
+        "xml",
+        "ini",
+        "toml",
+    ),
     label="text file",
     read=_read,
     is_text=True,
@@ -35,11 +34,4 @@ TEXT = Format(
         "txt": ("Käse".encode("cp1252"), "Käse"),
         "md": ("# Käse".encode("utf-16"), "# Käse"),
     },
-)
-JSON = Format(
-    data_types=("json",),
-    label="JSON file",
-    read=_read_json,
-    is_text=True,
-    samples={"json": (b'{"close": 1.5}', '{\n "close": 1.5\n}')},
 )

@@ -4,11 +4,11 @@ A format turns bytes into pages of text. What a file says of its own size is che
 says so. What is read of it stays within the limits below, and the process has limits of its own.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 import time
 
-from copilot_admin.agent.documents.detection import detect_data_type
+from copilot_admin.agent.documents.detection import detect_content_type
 from copilot_admin.agent.documents.document import (
     Document,
     DocumentPage,
@@ -23,7 +23,7 @@ from copilot_admin.agent.documents.document import (
 from copilot_admin.agent.documents.email import RTF, read_email
 from copilot_admin.agent.documents.html import HTML
 from copilot_admin.agent.documents.pdf import PDF
-from copilot_admin.agent.documents.plain import JSON, TEXT
+from copilot_admin.agent.documents.plain import TEXT
 from copilot_admin.agent.documents.slides import SLIDES
 from copilot_admin.agent.documents.spreadsheet import SPREADSHEET
 from copilot_admin.agent.documents.word import WORD
@@ -47,27 +47,41 @@ def _read_message(data: bytes, *, depth: int) -> Iterator[DocumentPage]:
             if depth >= MAX_NESTING:
                 raise UnreadableFile("It lies too deep in other messages. Attach it by itself.")
             return _read_message(attached, depth=depth + 1)
-        return FORMATS[kind].read(attached)
+        return _get_format(kind).read(attached)
 
     return read_email(data, read_attachment)
 
 
 EMAIL = Format(data_types=("eml",), label="e-mail", read=_read_eml, is_text=True)
-FORMATS: Mapping[str, Format] = {
-    kind: one
-    for one in (PDF, WORD, SPREADSHEET, SLIDES, HTML, TEXT, JSON, EMAIL, RTF)
-    for kind in one.data_types
-}
+FORMATS: tuple[Format, ...] = (PDF, WORD, SPREADSHEET, SLIDES, HTML, TEXT, EMAIL, RTF)
 
 
 def data_types() -> frozenset[str]:
     """Return all `data_type`s that can be read."""
-    return frozenset(FORMATS)
+    return frozenset(kind for one in FORMATS for kind in one.data_types)
 
 
 def format_of(data_type: str) -> Format | None:
     """Return the format of a `data_type`, if it can be read."""
-    return FORMATS.get(data_type)
+    return next((one for one in FORMATS if data_type in one.data_types), None)
+
+
+def _get_format(data_type: str) -> Format:
+    found = format_of(data_type)
+    if found is None:
+        raise UnreadableFile("Files of this kind aren't read. Save it as PDF, docx, xlsx or text.")
+    return found
+
+
+def detect_data_type(data: bytes, *, declared: str = "", name: str = "") -> str:
+    """Return the `data_type` of a file; its declared type and suffix choose between kinds of text.
+
+    Raises:
+        UnreadableFile: It is of a kind that isn't read; the text says what to do.
+    """
+    hints = (declared, name.rpartition(".")[2].lower())
+    text_types = [kind for kind in hints if (form := format_of(kind)) and form.is_text]
+    return detect_content_type(data, text_types=text_types)
 
 
 def read_document(data: bytes, *, data_type: str, name: str) -> Document:
@@ -79,19 +93,22 @@ def read_document(data: bytes, *, data_type: str, name: str) -> Document:
     return build_document(list(parts_of(data, data_type=data_type, name=name)), name=name)
 
 
-def parts_of(data: bytes, *, data_type: str, name: str = "") -> Iterator[Part]:
+def parts_of(
+    data: bytes, *, data_type: str, name: str = "", pictures: bool = False
+) -> Iterator[Part]:
     """Read a file page by page, by its content; one that breaks behind some text has that text.
 
     Raises:
         UnreadableFile: As with `read_document`.
     """
-    form = FORMATS[detect_data_type(data, declared=data_type, name=name)]
+    form = _get_format(detect_data_type(data, declared=data_type, name=name))
+    read = (form.read_with_pictures if pictures else None) or form.read
     count, last, has_content = 0, None, False
     try:
-        for part in _within_limits(form.read(data)):
+        for part in _within_limits(read(data)):
             if isinstance(part, DocumentPage):
                 count, last = count + 1, part
-                has_content = has_content or bool(part.text.strip() or part.picture)
+                has_content = has_content or bool(part.text.strip() or part.note)
             yield part
     except (ValueError, OSError, KeyError, TypeError, AttributeError, IndexError) as error:
         if last is None or not has_content:

@@ -1,5 +1,6 @@
 """What becomes of one file: text, a picture, or a sentence in its place."""
 
+from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
@@ -7,8 +8,8 @@ from typing import TypeAlias, assert_never
 from copilot_admin.agent.documents.document import Document, UnreadableFile
 from copilot_admin.agent.fetching.egress import Fetch, FetchFailed
 from copilot_admin.agent.files.encoded import size_of
-from copilot_admin.agent.files.file_processes import FileBody, read_document, read_picture
-from copilot_admin.agent.files.links import OPEN_TYPES, kind_behind
+from copilot_admin.agent.files.file_processes import FileBody, read_file
+from copilot_admin.agent.files.links import OPEN_TYPES, suffix_of
 from copilot_admin.agent.files.pictures import IMAGE_TYPES, Picture
 from copilot_admin.agent.files.rules import LINK, FileRules, Origin
 from copilot_admin.agent.values.engine_input import FileRead
@@ -16,6 +17,7 @@ from protocol.json import JsonObject
 from protocol.models import DataItem, FileReference
 
 TEXT_FORM: JsonObject = {"data_type": "object", "parse_as": "text"}
+SCANNED = "Its pages are pictures without text. Recognise them first (OCR) and attach that."
 NOT_SHOWN = "the copilot does not look at images"
 
 # What came of a file; a text stands in its place, where there is nothing else to show.
@@ -57,12 +59,7 @@ async def outcome_of(
         return _unseen(item, file)
     try:
         async with _body(item, fetch) as body:
-            if file.kind in OPEN_TYPES and isinstance(item, FileReference):
-                assert isinstance(body, bytes)  # noqa: S101  # what a link leads to
-                file = replace(file, kind=kind_behind(item.url, body))
-            if file.kind in IMAGE_TYPES and not rules.sees_images:
-                return _unseen(item, file)
-            return await _read(body, file, places=rules.places)
+            return await _read(item, body, file, rules=rules)
     except UnreadableFile as error:
         return unreadable(file, error.public)
     except FetchFailed as error:
@@ -104,17 +101,47 @@ def item_of(item: DataItem | FileReference, content: FileContent) -> DataItem:
     assert_never(content)
 
 
+def pictures_of(content: FileContent | None) -> Iterator[Picture]:
+    """Yield a picture, or the pages of a document that are pictures."""
+    match content:
+        case Picture():
+            yield content
+        case Document():
+            for page in content.pages:
+                if page.picture:
+                    name = f"{content.name}, page {page.number}"
+                    yield Picture(name=name, width=0, height=0, url=page.picture)
+
+
 def _body(item: DataItem | FileReference, fetch: Fetch) -> AbstractAsyncContextManager[FileBody]:
     return fetch(item.url) if isinstance(item, FileReference) else nullcontext(item.content)
 
 
-async def _read(body: FileBody, file: FileRead, *, places: bool) -> FileOutcome:
-    if file.kind in IMAGE_TYPES:
-        picture, size = await read_picture(body, name=file.name)
-        return picture, replace(file, size=size, pixels=(picture.width, picture.height))
-    document, size = await read_document(body, data_type=file.kind, name=file.name, places=places)
-    note = document.left_out.strip("[]")
-    return document, replace(file, size=size, pages=len(document.pages), note=note)
+async def _read(
+    item: DataItem | FileReference, body: FileBody, file: FileRead, *, rules: FileRules
+) -> FileOutcome:
+    kind = file.kind
+    if kind in OPEN_TYPES and isinstance(item, FileReference):
+        kind = suffix_of(item.url)
+    found = await read_file(
+        body,
+        data_type=kind,
+        name=file.name,
+        places=rules.places,
+        pictures=rules.sees_images,
+    )
+    file = replace(file, kind=found.kind, size=found.size)
+    match found.content:
+        case Picture() as picture if rules.sees_images:
+            return picture, replace(file, pixels=(picture.width, picture.height))
+        case Picture():
+            return _unseen(item, file)
+        case Document() as document:
+            if not rules.sees_images and not any(one.text.strip() for one in document.pages):
+                return unreadable(file, SCANNED)
+            note = document.left_out.strip("[]")
+            return document, replace(file, pages=len(document.pages), note=note)
+    assert_never(found.content)
 
 
 def _unseen(item: DataItem | FileReference, file: FileRead) -> FileOutcome:

@@ -5,7 +5,7 @@ one that has no event loop writes `asyncio.run(read_document(...))`.
 """
 
 from base64 import b64decode
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TypeAlias, assert_never
 
 from copilot_admin.agent.documents.document import (
@@ -45,46 +45,40 @@ WORKERS = WorkerPool(perform, limits=LIMITS)
 FileBody: TypeAlias = bytes | str  # its bytes, or base64 as it came
 
 
-async def read_document(
-    body: FileBody,
-    *,
-    data_type: str,
-    name: str,
-    places: bool = False,
-) -> tuple[Document, int]:
-    """A file as text, as far as it can be read, and its size in bytes.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadFile:
+    """A file that was read: its content, its size in bytes, and its `data_type` by its content."""
+
+    content: Document | Picture
+    size: int
+    kind: str
+
+
+async def read_file(
+    body: FileBody, *, data_type: str, name: str, places: bool = False, pictures: bool = False
+) -> ReadFile:
+    """Read a document or a picture, as far as it can be read.
 
     Args:
         body: The file.
-        data_type: One of `documents.registry.data_types()`.
-        name: What people call it.
-        places: Whether it is asked where the words stand.
+        data_type: As it was declared; the content decides.
+        name: Shown to people.
+        places: Return the places of words.
+        pictures: Return pages without text as pictures.
 
     Raises:
-        UnreadableFile: It cannot be read; the text says why.
+        UnreadableFile: It can't be read; the text says why.
     """
     form = format_of(data_type)
-    order = Order(job=Job.DOCUMENT, data_type=data_type, name=name, places=places)
-    reply = await _reply(order, body, too_much=form.too_much if form else "")
-    parts = (*reply.pages, *([reply.left_out] if reply.left_out else ()))
-    return build_document(parts, name=name), reply.size
-
-
-async def read_picture(body: FileBody, *, name: str) -> tuple[Picture, int]:
-    """An image as a model can be shown it, and its size in bytes.
-
-    Args:
-        body: The file.
-        name: What people call it.
-
-    Raises:
-        UnreadableFile: It cannot be read; the text says why.
-    """
-    order = Order(job=Job.PICTURE, name=name)
-    reply = await _reply(order, body, too_much=SMALLER)
-    if reply.picture is None:
+    order = Order(job=Job.READ, data_type=data_type, name=name, places=places, pictures=pictures)
+    reply = await _reply(order, body, too_much=form.too_much if form else SMALLER)
+    if reply.picture is not None:
+        return ReadFile(content=reply.picture, size=reply.size, kind=reply.kind)
+    if not reply.pages:
         raise UnreadableFile(DAMAGED)
-    return reply.picture, reply.size
+    parts = (*reply.pages, *([reply.left_out] if reply.left_out else ()))
+    document = build_document(parts, name=name)
+    return ReadFile(content=document, size=reply.size, kind=reply.kind)
 
 
 async def harmless_png(data: bytes) -> bytes:

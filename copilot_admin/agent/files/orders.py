@@ -8,12 +8,13 @@ from copilot_admin.agent.documents.document import DocumentPage, LeftOut, Part, 
 from copilot_admin.agent.files.pictures import Picture
 from protocol.json import Json
 
+_PAGE_FIELDS = ("number", "text", "name", "note", "picture", "noun")
+
 
 class Job(StrEnum):
     """What a process is to make of a file."""
 
-    DOCUMENT = "document"
-    PICTURE = "picture"
+    READ = "read"  # a document or a picture, by its content
     PNG = "png"
 
 
@@ -24,9 +25,10 @@ class Order:
     Attributes:
         job: What the file becomes.
         name: Of the file.
-        data_type: Of a document.
+        data_type: As it was declared.
         is_encoded: The bytes are base64.
         places: Of the words of a document are asked for.
+        pictures: Pages without text are asked for as pictures.
     """
 
     job: Job
@@ -34,6 +36,7 @@ class Order:
     data_type: str = ""
     is_encoded: bool = False
     places: bool = False
+    pictures: bool = False
 
 
 @dataclass(slots=True)
@@ -41,6 +44,7 @@ class FileReply:
     """What came back, as far as it has come."""
 
     size: int = 0
+    kind: str = ""  # its `data_type` by its content
     pages: list[DocumentPage] = field(default_factory=list)
     left_out: LeftOut | None = None
     picture: Picture | None = None
@@ -57,10 +61,10 @@ class FileReply:
         match reply:
             case {"size": int(size)}:
                 self.size = size
-            case {"page": [int(number), str(name), str(text), list(words), str(note)]}:
-                placed = tuple(map(_word, words))
-                page = DocumentPage(number=number, name=name, text=text, words=placed, note=note)
-                self.pages.append(page)
+            case {"kind": str(kind)}:
+                self.kind = kind
+            case {"page": dict(fields), "words": list(words)}:
+                self.pages.append(DocumentPage(**fields, words=tuple(map(_word, words))))
             case {"left_out": str(note)}:
                 self.left_out = LeftOut(note)
             case {"picture": [str(name), int(width), int(height), str(url)]}:
@@ -80,9 +84,8 @@ def document_replies(parts: Iterable[Part], *, places: bool) -> Iterator[Json]:
     for part in parts:
         match part:
             case DocumentPage():
-                yield {
-                    "page": [part.number, part.name, part.text, _placed(part, places), part.note]
-                }
+                fields = {name: getattr(part, name) for name in _PAGE_FIELDS}
+                yield {"page": fields, "words": _placed(part, places)}
             case LeftOut():
                 yield {"left_out": part.note}
 

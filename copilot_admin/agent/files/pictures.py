@@ -33,6 +33,9 @@ Image.MAX_IMAGE_PIXELS = None  # `picture_in` looks at the size, and says which 
 _ORIENTATION = 0x0112  # a tag of Exif
 
 
+_BEGINNINGS = ((b"\x89PNG", "png"), (b"\xff\xd8\xff", "jpeg"), (b"GIF8", "gif"))
+
+
 class TooManyPixels(ValueError):
     """A picture would take too much memory to decode."""
 
@@ -50,6 +53,13 @@ class Picture:
     width: int
     height: int
     url: str = field(repr=False)  # data:image/...;base64,...
+
+
+def picture_type(data: bytes) -> str:
+    """Return the `data_type` of a picture by its content; "" if it is no picture."""
+    if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
+        return "webp"
+    return next((kind for start, kind in _BEGINNINGS if data.startswith(start)), "")
 
 
 @contextmanager

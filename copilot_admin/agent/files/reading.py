@@ -18,6 +18,7 @@ from copilot_admin.agent.files.contents import (
     ImageItem,
     item_of,
     outcome_of,
+    pictures_of,
     unreadable,
     unwanted,
 )
@@ -26,7 +27,6 @@ from copilot_admin.agent.files.links import (
     Item,
     Key,
     WantedFile,
-    is_read,
     is_text_already,
     wanted_in,
     wanted_of,
@@ -53,10 +53,6 @@ AT_ONCE = 2  # files of one query; their bytes are in memory meanwhile
 MOST_TEXT = 4_000_000  # characters of all documents of one query
 MOST_IMAGES = 10  # of one query; the newest are shown
 MOST_IMAGE_CHARACTERS = 20 * 1024 * 1024  # in base64, of all of them; some vendors refuse 32 MB
-UNKNOWN_KIND = (
-    "Files of this kind are not read. Save it as PDF, docx, xlsx, CSV or text, an image as PNG or "
-    "JPEG, and attach that."
-)
 
 
 class _Reading:
@@ -87,8 +83,6 @@ class _Reading:
     async def _outcome(self, wanted: WantedFile) -> FileOutcome | None:
         if wanted.origin not in self._rules.origins:
             return unwanted(wanted.file, wanted.origin)
-        if not is_read(wanted.file.kind):
-            return unreadable(wanted.file, UNKNOWN_KIND)
         if await is_text_already(wanted):
             return None
         self._left -= 1
@@ -112,6 +106,7 @@ class _Reading:
             self.tell(replace(wanted.file, size=size))
             return
         content, file = outcome
+        content = self._without_pictures_over_limit(content)
         if why := self._too_much(content):
             content, file = unreadable(replace(wanted.file, size=file.size), why)
         is_told = self.tell(replace(file, is_known=self._is_known(wanted, file)))
@@ -132,6 +127,26 @@ class _Reading:
         self._dead.add(wanted.item.url)
         return is_told
 
+    def _shown(self) -> list[Picture]:
+        """Return the pictures that the model is shown already."""
+        return [one for content in self.contents.values() for one in pictures_of(content)]
+
+    def _without_pictures_over_limit(self, content: FileContent) -> FileContent:
+        """Return a document with no more pictures of its pages than the model may be shown."""
+        if not isinstance(content, Document):
+            return content
+        shown = self._shown()
+        left, room = (
+            MOST_IMAGES - len(shown),
+            MOST_IMAGE_CHARACTERS - sum(len(one.url) for one in shown),
+        )
+        pages = []
+        for page in content.pages:
+            left -= bool(page.picture)
+            room -= len(page.picture)
+            pages.append(page if left >= 0 and room >= 0 else replace(page, picture=""))
+        return replace(content, pages=tuple(pages))
+
     def _too_much(self, content: FileContent) -> str:
         others = self.contents.values()
         match content:
@@ -140,7 +155,7 @@ class _Reading:
                 if sum(map(_characters, (*documents, content))) > MOST_TEXT:
                     return "Together with newer files it has too much text. Attach fewer."
             case Picture():
-                shown = [one for one in others if isinstance(one, Picture)]
+                shown = self._shown()
                 if len(shown) >= MOST_IMAGES:
                     return f"The model is shown {MOST_IMAGES} newer images already."
                 if sum(len(one.url) for one in (*shown, content)) > MOST_IMAGE_CHARACTERS:
@@ -185,12 +200,22 @@ def files_in(items: Iterable[object]) -> list[Document]:
 def pictures_in(results: Iterable[object]) -> list[Picture]:
     """The pictures among what sources returned, in their order."""
     return [
-        item.picture
+        picture
         for one in results
         if isinstance(one, SourceData)
         for item in one.items
-        if isinstance(item, ImageItem)
+        for picture in pictures_of(_content_of(item))
     ]
+
+
+def _content_of(item: object) -> FileContent | None:
+    match item:
+        case ImageItem():
+            return item.picture
+        case FileItem():
+            return item.document
+        case _:
+            return None
 
 
 def _not_asked_for(query: Query, rules: FileRules) -> Iterator[FileRead]:

@@ -5,10 +5,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any, assert_never
 
 from copilot_admin.agent.documents.document import UnreadableFile
-from copilot_admin.agent.documents.registry import parts_of
+from copilot_admin.agent.documents.registry import detect_data_type, parts_of
 from copilot_admin.agent.files.encoded import decoded
 from copilot_admin.agent.files.orders import Job, Order, document_replies, picture_reply
-from copilot_admin.agent.files.pictures import TooManyPixels, harmless_png, read_picture
+from copilot_admin.agent.files.pictures import (
+    TooManyPixels,
+    harmless_png,
+    picture_type,
+    read_picture,
+)
 from copilot_admin.agent.worker_processes import Limits
 from protocol.json import Json
 
@@ -34,11 +39,16 @@ def perform(given: Mapping[str, Any], body: bytes) -> Iterator[Json]:
 
 def _replies(order: Order, data: bytes) -> Iterator[Json]:
     match order.job:
-        case Job.DOCUMENT:
-            parts = parts_of(data, data_type=order.data_type)
+        case Job.READ:
+            kind = picture_type(data)
+            if kind:
+                yield {"kind": kind}
+                yield picture_reply(read_picture(data, name=order.name))
+                return
+            kind = detect_data_type(data, declared=order.data_type, name=order.name)
+            yield {"kind": kind}
+            parts = parts_of(data, data_type=kind, name=order.name, pictures=order.pictures)
             yield from document_replies(parts, places=order.places)
-        case Job.PICTURE:
-            yield picture_reply(read_picture(data, name=order.name))
         case Job.PNG:
             yield {"png": b64encode(harmless_png(data)).decode("ascii")}
         case _:

@@ -17,7 +17,7 @@ from copilot_admin.agent.files.file_processes import (
     SMALLER,
     WORKERS,
     harmless_png,
-    read_picture,
+    read_file,
 )
 from copilot_admin.agent.files.reading import with_files_read
 from copilot_admin.agent.files.rules import FileRules
@@ -344,7 +344,7 @@ def wide_second_page():
 def test_an_image_without_a_picture_is_told(monkeypatch):
     monkeypatch.setattr(WORKERS, "run", replying({"size": 3}))
     with pytest.raises(UnreadableFile, match="It is damaged"):
-        asyncio.run(read_picture(b"abc", name="a"))
+        asyncio.run(read_file(b"abc", data_type="png", name="a"))
 
 
 def test_an_icon_of_too_many_pixels_is_told_with_its_size():
@@ -355,7 +355,7 @@ def test_an_icon_of_too_many_pixels_is_told_with_its_size():
 def test_where_words_stand_is_told_only_if_it_is_asked():
     for places in (True, False):
         document, size = asyncio.run(
-            file_processes.read_document(pdf([SENTENCE]), data_type="pdf", name="a", places=places)
+            file_processes.read_file(pdf([SENTENCE]), data_type="pdf", name="a", places=places)
         )
         assert [word.text for word in document.pages[0].words] == (
             SENTENCE.split() if places else []

@@ -100,7 +100,8 @@ def upside_down(canvas: Canvas) -> None:
 def landscape(rotation: int) -> Callable[[Canvas], None]:
     def paint(canvas: Canvas) -> None:
         canvas.setPageRotation(rotation)
-        canvas.translate(306, 396)
+        # reportlab lays the page down, so that it is shown upright.
+        canvas.translate(*((306, 396) if rotation % 180 == 0 else (396, 306)))
         canvas.rotate(rotation)
         canvas.drawString(-100, 20, f"Turned page {rotation}: revenue 1,234")
         canvas.drawString(-100, 0, "second line 5,678")

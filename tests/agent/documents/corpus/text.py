@@ -157,12 +157,6 @@ CASES = (
         must=('"close": 106.25',),
     ),
     Case(
-        name="JSON that is none",
-        data_type="json",
-        build=lambda: b'{"close": 106.25,',
-        must=('{"close": 106.25,', "not valid JSON"),
-    ),
-    Case(
         name="YAML",
         data_type="yaml",
         build=lambda: b"close: 106.25\nname: A\n",
