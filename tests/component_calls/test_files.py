@@ -111,11 +111,11 @@ def test_files_that_are_named_otherwise_are_refused_with_an_example(parameters, 
         ("a.exe", "https://x.test/1", "Its name must end in one of: csv, "),
         ("a", "https://x.test", "Its name must end in one of: csv, "),
         ("a", "http://[", "Its name must end in one of: csv, "),
-        ("a.pdf", "https://x.test/1", "is no PDF, or it is damaged"),
+        ("a.pdf", "https://x.test/1", "The file is damaged"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_named_with_the_reason(name, url, why):
-    code, sentence = refusal(lambda: read({"_sys_file_urls": {name: url}}))
+    code, sentence = refusal(lambda: read({"_sys_file_urls": {name: url}}, data=b"PK\x03\x04"))
     assert code == "unreadable-file"
     assert sentence.startswith(f"The file '{name}' could not be read. ")
     assert why in sentence

@@ -3,6 +3,7 @@
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 from dataclasses import dataclass
 import re
+import unicodedata
 
 from charset_normalizer import from_bytes
 
@@ -18,6 +19,7 @@ _BYTE_ORDER_MARKS = (
 _WINDOWS = ("cp1252", "cp1250", "cp1254")  # of text in Latin letters
 MIN_HIGH_BYTES = 4  # of fewer no encoding can be told
 SAMPLE_BYTES = 64 * 1024  # guessing takes up to 40 ms for them
+CHECKED_CHARACTERS = 20_000
 MAX_DAMAGED_SHARE = 0.02  # of the characters; of bytes that are no text a tenth are
 _DECLARATION_BYTES = 2048  # in which HTML declares its encoding
 _DECLARED = re.compile(rb"charset=[\"']?([A-Za-z0-9_.:-]{2,30})", re.IGNORECASE)
@@ -114,7 +116,9 @@ def _guess_encoding(sample: bytes) -> str:
 def _decode(data: bytes, encoding: str, note: str = "") -> DecodedText:
     text = data.decode(encoding, "replace")
     damaged = text.count("\ufffd")
-    if damaged > max(MAX_DAMAGED_SHARE * len(text), 1):
+    head = text[:CHECKED_CHARACTERS]
+    odd = sum(unicodedata.category(one) in ("Cn", "Co", "Cs") for one in head)
+    if damaged + odd > max(MAX_DAMAGED_SHARE * len(text), 1):
         raise UnreadableFile(UNKNOWN)
     notes = (note, DAMAGED.format(count=damaged) if damaged else "")
     return DecodedText(text, " ".join(filter(None, notes)))

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any, cast
 
 from copilot_admin.agent.documents.document import DocumentPage, LeftOut, Part, UnreadableFile, Word
 from copilot_admin.agent.files.pictures import Picture
-from protocol.json import Json
+from protocol.json import Json, JsonObject
 
 _PAGE_FIELDS = ("number", "text", "name", "note", "picture", "noun")
 
@@ -64,7 +65,7 @@ class FileReply:
             case {"kind": str(kind)}:
                 self.kind = kind
             case {"page": dict(fields), "words": list(words)}:
-                self.pages.append(DocumentPage(**fields, words=tuple(map(_word, words))))
+                self.pages.append(_page(fields, words))
             case {"left_out": str(note)}:
                 self.left_out = LeftOut(note)
             case {"picture": [str(name), int(width), int(height), str(url)]}:
@@ -97,6 +98,13 @@ def _placed(page: DocumentPage, places: bool) -> list[Json]:
 def picture_reply(picture: Picture) -> Json:
     """A picture that a model can be shown."""
     return {"picture": [picture.name, picture.width, picture.height, picture.url]}
+
+
+def _page(fields: JsonObject, words: list[Json]) -> DocumentPage:
+    if not {"number", "text"} <= fields.keys() <= set(_PAGE_FIELDS):
+        raise ValueError("a page without its text, or with something else")
+    given = cast("dict[str, Any]", fields)
+    return DocumentPage(**given, words=tuple(map(_word, words)))
 
 
 def _word(found: Json) -> Word:

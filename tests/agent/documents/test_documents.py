@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import count
 import time
 
+import pikepdf
 import pytest
 
 from copilot_admin.agent.documents import office, registry
@@ -17,10 +18,10 @@ from copilot_admin.agent.documents.document import (
 )
 from copilot_admin.agent.documents.registry import FORMATS, data_types, format_of, read_document
 from copilot_admin.agent.files.quotes import page_of, quotes
-from tests.agent.documents.corpus.pdf import bold_twice, changed, draw, landscape, pages, scan
+from tests.agent.documents.corpus.pdf import bold_twice, changed, draw, landscape, scan
 from tests.agent.documents.corpus.spreadsheets import write_xlsx
 from tests.agent.files.hostile_files import docx_with
-from tests.agent.files.sample_files import pdf, xls
+from tests.agent.files.sample_files import pdf
 
 
 def read(kind: str, data: bytes, name: str = "report") -> Document:
@@ -137,16 +138,11 @@ def test_more_words_than_may_have_places_are_text_all_the_same(
     assert second.text == "three four"
 
 
-def test_the_name_of_a_sheet_is_cut() -> None:
-    [page] = read("xls", xls((0, 0))).pages
-    assert len(page.name) <= registry.MAX_NAME_LENGTH
-
-
 def test_a_file_that_takes_too_long_is_read_as_far_as_it_goes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = count()
-    monkeypatch.setattr(registry.time, "process_time", lambda: next(clock) * 6.0)
+    monkeypatch.setattr(time, "process_time", lambda: next(clock) * 6.0)
     assert "only the first 2 pages" in read("pdf", pdf(["one"], ["two"], ["three"])).text
 
 
@@ -159,8 +155,13 @@ def test_pages_without_text_are_pictures_where_they_are_wanted() -> None:
 
 
 def test_five_thousand_pages_are_read_as_far_as_the_limit() -> None:
+    def repeat(document: pikepdf.Pdf) -> None:
+        for _ in range(4999):
+            document.pages.append(document.pages[0])
+
+    data = changed(draw(bold_twice), repeat)()
     started = time.process_time()
-    document = read("pdf", draw(pages(5000))())
+    document = read("pdf", data)
     assert len(document.pages) == registry.MAX_PAGES
     assert "only the first 300 pages were read" in document.left_out
     assert time.process_time() - started < registry.MAX_SECONDS
@@ -178,16 +179,15 @@ def box_of(document: Document, text: str) -> tuple[float, float, float, float]:
 def test_boxes_of_words_are_on_the_page_as_it_is_shown(rotation: int) -> None:
     """The text is written so that it is upright in the middle of the turned page."""
     document = read("pdf", draw(landscape(rotation))())
-    width, height = (612, 792) if rotation % 180 == 0 else (792, 612)
     x0, top, x1, bottom = box_of(document, "Turned")
-    assert width / 2 - 100 == pytest.approx(x0, abs=1)
-    assert height / 2 - 20 - bottom == pytest.approx(-0.21 * 12, abs=1)
+    assert pytest.approx(x0, abs=1) == 612 / 2 - 100
+    assert 792 / 2 - 20 - bottom == pytest.approx(-0.21 * 12, abs=1)
     assert (x1 - x0, bottom - top) == pytest.approx((39, 11), abs=2)
 
 
 def test_boxes_of_a_cropped_page_begin_at_its_corner() -> None:
-    def crop(document: object) -> None:
-        document.pages[0].CropBox = [50, 50, 562, 742]  # type: ignore[attr-defined]
+    def crop(document: pikepdf.Pdf) -> None:
+        document.pages[0].CropBox = [50, 50, 562, 742]
 
     whole, cropped = (
         read("pdf", build()) for build in (draw(bold_twice), changed(draw(bold_twice), crop))

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from copilot_admin.agent import worker_processes
-from copilot_admin.agent.documents.document import UnreadableFile
+from copilot_admin.agent.documents.document import Document, UnreadableFile
 from copilot_admin.agent.files import file_processes, pictures
 from copilot_admin.agent.files.file_processes import (
     BUSY,
@@ -35,13 +35,12 @@ SLOW = "pdf, a page of 100 MB of brackets"  # takes all the CPU that it may; see
 LARGE = "It takes more memory to read than one file may. "
 WORKBOOK = f"{LARGE}Delete cells that stand far away from the rest, or attach a part of it, or CSV."
 TOLD = {
-    "xlsx, two distant cells": WORKBOOK,
     "xlsx, unpacks to 300 MB": "The file unpacks to more than 200 MB. Attach a smaller one.",
-    "xls, two distant cells": WORKBOOK,
-    "xls, a directory without end": WORKBOOK,
-    "OpenDocument, a repeated cell": WORKBOOK,
+    "xls, two distant cells": "It is no spreadsheet, or it is damaged. Attach it again.",
+    "xls, a directory without end": DAMAGED,
+    "OpenDocument, a repeated cell": "It holds no text.",
     "pdf, a page of 2 GB, packed twice": f"{LARGE}Attach a part of it.",
-    "docx, 20,000 parts": "The file has more than 10,000 parts. Save it anew.",
+    "docx, 20,000 parts": "It is an archive. Attach the files in it one by one.",
     "docx, a lying directory": "It is no Word document, or it is damaged. Attach it again.",
     "docx, a table in itself": "It is no Word document, or it is damaged. Attach it again.",
     "png, says 60,000 by 60,000": (
@@ -93,7 +92,6 @@ def files_of(*files, **rules):
 
 # One of each kind that takes too much memory, unpacks to too much, or lies: those made quickly.
 QUICKLY_MADE = (
-    "xlsx, two distant cells",
     "docx, 20,000 parts",
     "docx, a lying directory",
     "png, says 60,000 by 60,000",
@@ -131,7 +129,13 @@ def test_every_hostile_file_but_a_slow_one_has_its_words():
 
 
 @pytest.mark.parametrize(
-    "name", ["docx, 300,000 paragraphs", "gif, 2,000 pictures", "pdf, one page 1,000 times"]
+    "name",
+    [
+        "xlsx, two distant cells",
+        "docx, 300,000 paragraphs",
+        "gif, 2,000 pictures",
+        "pdf, one page 1,000 times",
+    ],
 )
 def test_what_is_only_long_is_read_as_far_as_it_goes(name):
     kind, made = READ[name]
@@ -145,11 +149,11 @@ def test_a_document_of_many_paragraphs_is_read_whole():
 
 
 def test_a_hostile_file_is_told_to_the_user_and_to_the_model():
-    kind, made = HOSTILE["xlsx, two distant cells"]
+    kind, made = HOSTILE["docx, a lying directory"]
     query = asked((kind, base64(made())), ("docx", base64(docx("It pays."))))
     with ScriptedProvider([text("I see.")]) as provider:
         outputs = outputs_of(make_engine_input(provider, query=query, spec=make_spec()))
-    sentence = f"The file 'file.xlsx' could not be read. {WORKBOOK}"
+    sentence = f"The file 'file.docx' could not be read. {TOLD['docx, a lying directory']}"
     assert StatusUpdate(message=sentence, level=StatusLevel.WARNING) in outputs
     told = provider.calls[0].messages[-1].text
     assert f"[{sentence}]" in told
@@ -247,10 +251,10 @@ def losing(loss, *replies):
     [
         None,
         {"size": "many"},
-        {"page": [1, "a"]},
-        {"page": [1, "", "a", [["a", 1, 2, 3, "4"]], ""]},
-        {"page": ["1", "", "a", [], ""]},
-        {"page": [1, "", "a", [], 0]},
+        {"page": {"number": 1, "text": "a"}},
+        {"page": {"number": 1, "text": "a"}, "words": [["a", 1, 2, 3, "4"]]},
+        {"page": {"number": 1}, "words": []},
+        {"page": {"number": 1, "text": "a", "other": 1}, "words": []},
         {"picture": ["a", 1, 2]},
         [],
     ],
@@ -289,7 +293,7 @@ def test_who_asked_is_told_what_to_do_about_a_file_that_was_lost(kind, loss, why
     assert file.fault == f"The file 'file.{kind}' could not be read. {why}"
 
 
-PAGE = {"page": [1, "", "It pays.", [], "[page 1: a note]"]}
+PAGE = {"page": {"number": 1, "text": "It pays.", "note": "[page 1: a note]"}, "words": []}
 
 
 @pytest.mark.parametrize(
@@ -303,7 +307,7 @@ PAGE = {"page": [1, "", "It pays.", [], "[page 1: a note]"]}
 def test_pages_that_were_read_before_a_process_was_lost_are_shown_with_why_no_more_are(
     loss, why, monkeypatch
 ):
-    monkeypatch.setattr(WORKERS, "run", losing(loss, {"size": 9}, PAGE))
+    monkeypatch.setattr(WORKERS, "run", losing(loss, {"size": 9}, {"kind": "pdf"}, PAGE))
     query, [file] = asyncio.run(with_files_read(asked(("pdf", REPORT)), fetch=nowhere))
     note = f"only the first page was read: what follows {why}; page 1: a note"
     assert file == FileRead(name="file.pdf", kind="pdf", size=9, pages=1, note=note)
@@ -313,7 +317,10 @@ def test_pages_that_were_read_before_a_process_was_lost_are_shown_with_why_no_mo
 
 @pytest.mark.parametrize(
     ("loss", "replies"),
-    [(FailureReason.UNKNOWN, [PAGE]), (FailureReason.TIME, [{"page": [1, "", " ", [], ""]}])],
+    [
+        (FailureReason.UNKNOWN, [PAGE]),
+        (FailureReason.TIME, [{"page": {"number": 1, "text": " "}, "words": []}]),
+    ],
 )
 def test_pages_are_not_shown_where_asking_again_may_help_or_where_they_are_blank(
     loss, replies, monkeypatch
@@ -321,24 +328,6 @@ def test_pages_are_not_shown_where_asking_again_may_help_or_where_they_are_blank
     monkeypatch.setattr(WORKERS, "run", losing(loss, *replies))
     [file] = files_of(("pdf", REPORT))
     assert file.fault.startswith("The file 'file.pdf' could not be read. ")
-
-
-def test_a_page_that_takes_too_much_costs_none_of_the_pages_before_it():
-    [file] = files_of(("pdf", base64(wide_second_page())))
-    why = "what follows takes more memory to read than one file may"
-    assert (file.fault, file.note) == ("", f"only the first page was read: {why}")
-
-
-def wide_second_page():
-    """A PDF whose second page has a font that says it is two billion letters wide."""
-    font = b"/Subtype /Type1 /BaseFont /Helvetica"
-    wide = (
-        b"/Subtype /Type0 /BaseFont /X /Encoding /Identity-H /DescendantFonts [<< /Type /Font "
-        b"/Subtype /CIDFontType2 /BaseFont /X /CIDSystemInfo << /Registry (Adobe) /Ordering "
-        b"(Identity) /Supplement 0 >> /W [0 2000000000 500] >>]"
-    )
-    first, second, rest = pdf([SENTENCE], ["x"]).split(font)
-    return first + font + second + wide + rest
 
 
 def test_an_image_without_a_picture_is_told(monkeypatch):
@@ -354,10 +343,10 @@ def test_an_icon_of_too_many_pixels_is_told_with_its_size():
 
 def test_where_words_stand_is_told_only_if_it_is_asked():
     for places in (True, False):
-        document, size = asyncio.run(
+        found = asyncio.run(
             file_processes.read_file(pdf([SENTENCE]), data_type="pdf", name="a", places=places)
         )
-        assert [word.text for word in document.pages[0].words] == (
-            SENTENCE.split() if places else []
-        )
-        assert size == len(pdf([SENTENCE]))
+        assert isinstance(found.content, Document)
+        words = [word.text for word in found.content.pages[0].words]
+        assert words == (SENTENCE.split() if places else [])
+        assert (found.size, found.kind) == (len(pdf([SENTENCE])), "pdf")

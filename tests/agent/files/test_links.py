@@ -10,14 +10,12 @@ import pytest
 
 from copilot_admin.agent.fetching.egress import FetchFailed
 from copilot_admin.agent.files.contents import TEXT_FORM, FileItem, UnreadItem
-from copilot_admin.agent.files.links import kind_behind
-from copilot_admin.agent.files.reading import UNKNOWN_KIND, with_files_read
+from copilot_admin.agent.files.reading import with_files_read
 from copilot_admin.agent.files.rules import EVERYTHING, FileRules, Origin, file_rules
 from copilot_admin.agent.values.engine_input import FileRead
 from protocol.json import JsonObject
 from protocol.models import DataItem, FileReference, ResultMessage, SourceData
 from tests.agent.engine_inputs import make_query, make_spec
-from tests.agent.files.sample_files import SENTENCE, pdf
 from tests.agent.files.sample_images import image
 
 URL = "https://files.example/rows?sig=canary"
@@ -33,34 +31,6 @@ def office(part: str) -> bytes:
     with zipfile.ZipFile(written, "w") as archive:
         archive.writestr(part, "x" * 100_000)
     return written.getvalue()
-
-
-@pytest.mark.parametrize(
-    ("url", "data", "kind"),
-    [
-        ("https://x/a", pdf([SENTENCE]), "pdf"),
-        ("https://x/a.txt", pdf([SENTENCE]), "pdf"),
-        ("https://x/a", image("PNG"), "png"),
-        ("https://x/a", image("JPEG"), "jpeg"),
-        ("https://x/a", image("GIF"), "gif"),
-        ("https://x/a", image("WEBP"), "webp"),
-        ("https://x/a", b"RIFF    WAVE", "txt"),
-        ("https://x/a", b"\xd0\xcf\x11\xe0...", "xls"),
-        ("https://x/a", office("word/document.xml"), "docx"),
-        ("https://x/a", office("xl/workbook.xml"), "xlsx"),
-        ("https://x/a.docx", office("other.xml"), "txt"),
-        ("https://x/a", b"<!DOCTYPE html><p>x</p>", "html"),
-        ("https://x/a", b'\xef\xbb\xbf<?xml version="1.0"?>\n<HTML lang="en">', "html"),
-        ("https://x/a.html", b"<p>x</p>", "html"),
-        ("https://x/a.CSV?b=c.md#d", b"a,b", "csv"),
-        ("https://x/a.md", b"# a", "md"),
-        ("https://x/a.pdf", b"not found", "txt"),
-        ("https://x/a.json", ROWS.encode(), "txt"),
-        ("https://[broken", b"", "txt"),
-    ],
-)
-def test_the_kind_is_seen_in_the_bytes_else_in_the_address(url, data, kind):
-    assert kind_behind(url, data) == kind
 
 
 def read(*items, behind=None, rules=EVERYTHING):
@@ -89,7 +59,7 @@ def test_data_behind_a_link_is_fetched_and_read(form, told):
     [found], [file] = read(FileReference(url=URL, data_format=form), behind=ROWS.encode())
     assert isinstance(found, FileItem)
     assert (found.content, found.data_format) == (ROWS, told)
-    assert file == FileRead(name=NAME, kind="txt", size=len(ROWS), pages=1)
+    assert file == FileRead(name=NAME, kind="json", size=len(ROWS), pages=1)
 
 
 def test_the_same_link_is_fetched_once_and_told_once_when_it_is_dead():
@@ -117,8 +87,9 @@ def test_data_that_is_no_link_is_left_as_it_is():
 
 def test_a_link_to_something_that_cannot_be_read_is_not_followed_and_is_told():
     link = FileReference(url=URL, data_format={"data_type": "MP3"})
-    [found], [file] = read(link, behind=b"ID3")
-    sentence = f"The file 'without a name (mp3)' could not be read. {UNKNOWN_KIND}"
+    [found], [file] = read(link, behind=b"ID3\x00\x01")
+    sentence = file.fault
+    assert "no document of a known kind" in sentence
     assert found == UnreadItem(content=f"[{sentence}]", data_format=TEXT_FORM, citable=False)
     assert file == FileRead(name="without a name (mp3)", kind="mp3", fault=sentence)
 
@@ -150,7 +121,7 @@ def test_what_is_behind_the_addresses_of_a_question_is_sent_along():
     assert fetched == [PAGE, "https://news.example/rows"]
     assert [(one.name, one.kind) for one in files] == [
         ("https://news.example/rates", "html"),
-        ("https://news.example/rows", "txt"),
+        ("https://news.example/rows", "json"),
     ]
 
 

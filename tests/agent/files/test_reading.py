@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from threading import current_thread, main_thread
 import tracemalloc
 
+from PIL import Image
 import pytest
 
 from copilot_admin.agent.beside import HEAVY_BYTES
@@ -33,6 +34,7 @@ from protocol.models import (
     SourceError,
     Widgets,
 )
+from tests.agent.documents.corpus.pdf import draw
 from tests.agent.engine_inputs import (
     make_engine_input,
     make_query,
@@ -45,6 +47,7 @@ from tests.agent.files.sample_images import image
 from tests.agent.scripted import ScriptedProvider, ToolsInPlainText, text
 
 FORM = {"data_type": "pdf", "filename": "report.pdf"}
+SCAN = Image.new("RGB", (60, 40), "white")
 REPORT = base64(pdf([SENTENCE]))
 ARGUMENTS = {"data_sources": [{"widget_uuid": "w-1", "origin": "o", "id": "i", "input_args": {}}]}
 
@@ -119,10 +122,10 @@ def test_a_link_is_fetched_once_however_often_it_is_repeated():
 
 
 def test_what_cannot_be_read_is_a_sentence_in_its_place():
-    found, problems = read(link(), link(), item("bm90IGEgUERG" * 4), item("%%%"))
+    found, problems = read(link(), link(), item(base64(b"PK\x03\x04 not a PDF" * 4)), item("%%%"))
     sentences = (
         "The file 'report.pdf' could not be read. The link has expired.",
-        "The file 'report.pdf' could not be read. It is no PDF, or it is damaged. Attach it again.",
+        "The file 'report.pdf' could not be read. The file is damaged. Save it again and attach that.",
         "The file 'report.pdf' could not be read. Its content is no base64.",
     )
     assert problems == sentences
@@ -155,16 +158,16 @@ def test_files_that_are_text_may_come_as_they_are_or_in_base64():
     [
         base64(b"PK\x03\x04" + bytes(range(256))),
         encodebytes(bytes(range(256))).decode(),
-        f"data:application/zip;base64,{base64(b'PK')}",
+        f"data:application/zip;base64,{base64(bytes(9))}",
     ],
     ids=["in one line", "in lines", "with its address"],
 )
 def test_a_file_of_a_kind_that_is_not_read_is_told_to_the_user_and_the_model(content):
-    slides = item(content, data_type="pptx", filename="slides.pptx")
-    sentence = f"The file 'slides.pptx' could not be read. {files.UNKNOWN_KIND}"
-    [found], problems = read(slides)
-    assert (found.content, problems) == (f"[{sentence}]", (sentence,))
-    assert told(HumanMessage("q"), result(slides)) == [sentence]
+    sound = item(content, data_type="mp3", filename="sound.mp3")
+    [found], [sentence] = read(sound)
+    assert sentence.startswith("The file 'sound.mp3' could not be read. ")
+    assert found.content == f"[{sentence}]"
+    assert told(HumanMessage("q"), result(sound)) == [sentence]
 
 
 @pytest.mark.parametrize(
@@ -315,8 +318,22 @@ def test_a_model_that_does_not_see_is_told_of_images_and_no_link_is_followed():
     assert problems == ()
 
 
+def test_a_picture_under_the_name_of_a_document_is_shown():
+    [found], problems = read(item(base64(image()), data_type="pdf"))
+    assert (found.picture.name, problems) == ("report.pdf", ())
+
+
+def test_pages_of_a_scan_are_shown_to_a_model_that_sees_and_else_the_user_is_told():
+    scanned = item(base64(draw(lambda canvas: canvas.drawInlineImage(SCAN, 50, 200))()))
+    [found], problems = read(scanned)
+    assert (len(files.pictures_in([SourceData((found,))])), problems) == (1, ())
+    [unseen], [problem] = read(scanned, sees_images=False)
+    assert "Recognise them first" in problem
+    assert unseen.content == f"[{problem}]"
+
+
 def test_a_broken_image_is_a_sentence_in_its_place():
-    [found], [problem] = read(picture(REPORT))
+    [found], [problem] = read(picture(base64(b"\x89PNG\r\n and no more")))
     assert problem == (
         "The file 'chart.png' could not be read. It is no PNG, JPEG, GIF or WebP image, "
         "or it is damaged. Attach it again."
@@ -511,33 +528,27 @@ def test_a_file_that_is_read_in_part_is_told_to_the_user_as_well():
     assert told(*turn, AiMessage("One."), HumanMessage("And?")) == []
 
 
-def test_of_very_many_files_that_cannot_be_read_those_beyond_fifty_are_only_counted():
-    slides = [
-        item(f"data:{number};base64,QUJD", data_type="pptx", filename=f"{number}.pptx")
-        for number in range(2000)
-    ]
-    read_first, read_last = (item(base64(pdf([one]))) for one in ("First.", "Last."))
-    texts = [item(f"Käse {number}", data_type="txt", filename="a.txt") for number in range(3)]
-    outputs, provider = answered(read_first, *slides, read_last, *texts, answer="Well.")
+def test_of_very_many_files_those_beyond_twenty_are_not_read_and_beyond_fifty_only_counted():
     unread = [
-        f"The file '{number}.pptx' could not be read. {files.UNKNOWN_KIND}" for number in range(49)
+        item(f"data:{number};base64,AAEC", data_type="mp3", filename=f"{number}.mp3")
+        for number in range(200)
     ]
-    others = "1,951 more files could not be read. Attach fewer."
+    texts = [item(f"Käse {number}", data_type="txt", filename="a.txt") for number in range(3)]
+    outputs, provider = answered(item(base64(pdf(["First."]))), *unread, *texts, answer="Well.")
     found = [one for one in outputs if isinstance(one, FileRead)]
-    assert [one.fault for one in found] == ["", *unread, "", others, ""]
+    faults = [one.fault for one in found]
+    assert sum("no document of a known kind" in fault for fault in faults) == 19
+    assert sum("20 other files were read already" in fault for fault in faults) == 30
+    others = "151 more files could not be read. Attach fewer."
     assert found[-2:] == [
-        FileRead(name="1,951 more files", kind="", fault=others),
+        FileRead(name="151 more files", kind="", fault=others),
         FileRead(name="3 more texts", kind="txt", size=21),
     ]
     statuses = [one.message for one in outputs if isinstance(one, StatusUpdate)]
-    assert statuses == [*unread, others]
+    assert statuses == [*filter(None, faults)]
     told_to_model = "".join(message.text for message in provider.calls[0].messages)
-    assert told_to_model.count(files.UNKNOWN_KIND) == 49
     assert told_to_model.count(others) == 1
-    assert [one in told_to_model for one in ("QUJD", "First.", "Last.", "Käse 2")] == [
-        *[False],
-        *[True] * 3,
-    ]
+    assert [one in told_to_model for one in ("AAEC", "First.", "Käse 2")] == [False, True, True]
 
 
 @pytest.mark.parametrize(("size", "beside"), [(1000, False), (HEAVY_BYTES + 1, True)])
@@ -563,7 +574,7 @@ def test_in_a_large_question_files_are_looked_for_and_replaced_beside_the_loop(
 
 def test_files_of_earlier_turns_that_are_only_counted_are_told_to_the_model_alone(monkeypatch):
     monkeypatch.setattr(files, "MOST_TOLD", 1)
-    slides = [item(f"data:{number};base64,QUJD", data_type="pptx") for number in range(2)]
+    slides = [item(f"data:{number};base64,AAEC", data_type="pptx") for number in range(2)]
     turn = (HumanMessage("q"), result(*slides))
     assert told(*turn)[1:] == ["1 more file could not be read. Attach fewer."]
     assert told(*turn, AiMessage("No."), HumanMessage("And?")) == []
@@ -644,10 +655,7 @@ def test_bytes_that_are_no_text_are_told_and_not_shown_in_base64():
     data = bytes(range(256)) * 4
     [found], [told] = read(item(base64(data), data_type="txt"))
     assert found.content == f"[{told}]"
-    assert told == (
-        "The file 'report.pdf' could not be read. It is no text file, or it is damaged. Attach it "
-        "again."
-    )
+    assert told.startswith("The file 'report.pdf' could not be read. It is no document of a known")
 
 
 def test_what_is_no_base64_is_told_before_it_is_sent_anywhere():
