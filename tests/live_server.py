@@ -28,7 +28,7 @@ class LiveServer:
 
     def is_idle(self) -> bool:
         """Whether all that was asked is answered, or its asker gone, and nothing goes on."""
-        return not (self.requests or RUNNING or CALLS) and not background_tasks.has_coroutines()
+        return not (self.requests or RUNNING or CALLS) and not background_tasks._coroutines
 
 
 def shorten_periodic_tasks(patch: pytest.MonkeyPatch) -> None:

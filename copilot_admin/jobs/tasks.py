@@ -106,11 +106,6 @@ async def stop_coroutines() -> None:
             await asyncio.wait(pending)
 
 
-def has_coroutines() -> bool:
-    """Return whether a coroutine of `run_on_server_loop` is running."""
-    return bool(_coroutines)
-
-
 def has_server_loop() -> bool:
     """Return whether this process is a server, whose event loop outlives a task."""
     return bool(_server_loop)

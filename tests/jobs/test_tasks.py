@@ -260,9 +260,9 @@ class TestServerLoop:
                 BACKGROUND.submit(lambda: run_on_server_loop(begin))
                 await begun.wait()
                 assert BACKGROUND.submit(lambda: "done").result(HANGS_SECONDS) == "done"
-                assert tasks.has_server_loop() and tasks.has_coroutines()
+                assert tasks.has_server_loop() and tasks._coroutines
                 go_on.set()
-            assert not (tasks.has_server_loop() or tasks.has_coroutines())
+            assert not (tasks.has_server_loop() or tasks._coroutines)
 
         asyncio.run(main())
 
@@ -274,8 +274,8 @@ class TestServerLoop:
                 forever = asyncio.Event().wait()
                 run_on_server_loop(lambda: loop.create_task(forever))
                 await asyncio.sleep(0)
-                assert tasks.has_coroutines()
-            assert not tasks.has_coroutines()
+                assert tasks._coroutines
+            assert not tasks._coroutines
 
         asyncio.run(main())
 
