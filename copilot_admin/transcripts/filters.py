@@ -1,57 +1,31 @@
 """Filters of the transcript list, which saved views, exports and the command line share."""
 
-from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, date, datetime, time, timedelta
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime, time
 from math import ceil, floor
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.db import connection
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
-from django.db.models.expressions import RawSQL
-from django.utils import timezone
-from django.utils.functional import Promise
-from django.utils.translation import gettext
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 from django_filters import DateFilter, Filter, FilterSet, NumberFilter
 
-from copilot_admin.copilots.tags import known_tags, tagged
 from copilot_admin.models import (
     Conversation,
-    Copilot,
-    EndpointKey,
-    EndUser,
-    Feedback,
-    Mark,
     Outcome,
-    Provider,
     Rating,
     ReviewState,
-    Run,
     SeenKind,
-    SeenValue,
-    Verdict,
 )
 from copilot_admin.models.conversations import PLAYGROUND
-from copilot_admin.transcripts.search.users import match_users
+from copilot_admin.transcripts import filter_conditions as conditions
+from copilot_admin.transcripts.filter_conditions import Choices, Label
 from copilot_admin.transcripts.verdicts import labels
 
-Label = str | Promise
-Choices = Iterable[tuple[str, Label]]
 FindCondition = Callable[[str], Q | None]
 
-MAX_CHOICES = 1000  # of one filter; further values can be typed where typing is possible
-MAX_USERS = 100  # of one name
-MAX_INTEGER = 2**31 - 1
-MAX_LISTED_RUNS = 5_000  # of a rare value, whose conversations are listed by id
 MS_PER_SECOND = 1000
-PERIODS: Mapping[str, Label] = {
-    "1": _("Today"),
-    "7": _("Last 7 days"),
-    "30": _("Last 30 days"),
-    "90": _("Last 90 days"),
-}
 RANGES = (
     ("since", "until"),
     ("tokens-from", "tokens-to"),
@@ -102,12 +76,10 @@ class TypedFilter(Filter):
 class SelectFilter(TypedFilter):
     """Filter with a select box."""
 
-    def __init__(
-        self, conditions: Mapping[str, tuple[Label, Q]] | None = None, **kwargs: Any
-    ) -> None:
-        if conditions is not None:
-            kwargs["find"] = lambda text: conditions[text][1] if text in conditions else None
-            kwargs["choices"] = lambda: [(value, label) for value, (label, _) in conditions.items()]
+    def __init__(self, options: Mapping[str, tuple[Label, Q]] | None = None, **kwargs: Any) -> None:
+        if options is not None:
+            kwargs["find"] = lambda text: options[text][1] if text in options else None
+            kwargs["choices"] = lambda: [(value, label) for value, (label, _) in options.items()]
         super().__init__(**kwargs)
 
 
@@ -130,137 +102,6 @@ class _FilterForm(forms.Form):
         return values
 
 
-def _find_copilots(text: str) -> Q | None:
-    name, slugs = text.casefold(), {text, *text.split(",")[:MAX_CHOICES]}
-    rows = list(Copilot.objects.order_by("pk").values_list("pk", "slug", "name"))
-    found = [pk for pk, slug, known in rows if slug in slugs or known.casefold() == name]
-    return _any_of("copilot_id", found or [pk for pk, _, _ in rows if str(pk) == text])
-
-
-def _find_users(text: str) -> Q | None:
-    return _any_of("user_id", find_users(text))
-
-
-def find_users(text: str) -> list[int]:
-    """Return the ids of the users that a text means: id, address, name, or the hash for providers."""
-    return list(EndUser.objects.filter(match_users(text)).values_list("pk", flat=True)[:MAX_USERS])
-
-
-def _any_of(field: str, ids: list[int]) -> Q | None:
-    if not ids:
-        return None
-    # With one value the rows come from an index in the order of the list.
-    return Q(**{field: ids[0]}) if len(ids) == 1 else Q(**{f"{field}__in": ids})
-
-
-def _find_callers(text: str) -> Q | None:
-    if text == "anonymous":
-        return Q(principal=text)
-    number = _parse_integer(text.removeprefix("key:"))
-    return None if number is None else Q(principal=f"key:{number}")
-
-
-def _find_days(text: str) -> Q | None:
-    if text not in PERIODS:
-        return None
-    return Q(last_at__gte=_midnight(timezone.now().date()) - timedelta(days=int(text) - 1))
-
-
-def _find_versions(text: str) -> Q | None:
-    number = _parse_integer(text)
-    return None if number is None else _with_run(Q(copilot_version__number=number))
-
-
-def _with_run(run: Q) -> Q:
-    """Match conversations with such a run: by id if these runs are few, else one by one."""
-    runs: QuerySet[Run, Any] = Run.objects.filter(run).order_by()
-    ids = list(runs.values_list("conversation", flat=True)[: MAX_LISTED_RUNS + 1])
-    if len(ids) <= MAX_LISTED_RUNS:
-        return Q(pk__in=set(ids) - {None})
-    runs = runs.filter(conversation=OuterRef("pk"))
-    if connection.vendor == "postgresql":
-        # It turns a plain EXISTS into a join with all runs of all time; a grouped one stays a lookup.
-        runs = runs.values("conversation").annotate(number=Count("pk")).filter(number__gt=0)
-    return Q(Exists(runs))
-
-
-def _find_reasons(text: str) -> Q:
-    feedback = Feedback.objects.values("turn__conversation_id")
-    if connection.vendor == "postgresql":
-        given = feedback.filter(tags__contains=[text])
-    else:
-        given = feedback.filter(
-            pk__in=RawSQL(  # the text is a parameter
-                "SELECT copilot_admin_feedback.id FROM copilot_admin_feedback, "
-                "json_each(copilot_admin_feedback.tags) WHERE json_each.value = %s",
-                [text],
-            )
-        )
-    # The indexes of judged conversations tell PostgreSQL that there are few.
-    return (Q(n_up__gt=0) | Q(n_down__gt=0)) & Q(pk__in=given)
-
-
-def _find_labels(text: str) -> Q | None:
-    number = _parse_integer(text)
-    if number is None:
-        return None
-    marks = Mark.objects.filter(criterion=number)
-    return Q(pk__in=marks.order_by().values("verdict__conversation"))
-
-
-def _find_verdicts(text: str) -> Q | None:
-    if text not in Rating.values:
-        return None
-    rated = Verdict.objects.filter(rating=text)
-    return Q(pk__in=rated.order_by().values("conversation"))
-
-
-def _parse_integer(text: str) -> int | None:
-    if not (text.isascii() and text.isdecimal() and len(text) <= 10):
-        return None
-    return number if (number := int(text)) <= MAX_INTEGER else None
-
-
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, time.min, UTC)
-
-
-def _list_copilots() -> Choices:
-    rows = Copilot.objects.order_by(F("archived_at").asc(nulls_first=True), "name")
-    archived = gettext("%(name)s (archived)")
-    return [
-        (slug, archived % {"name": name} if archived_at else name)
-        for slug, name, archived_at in rows.values_list("slug", "name", "archived_at")[:MAX_CHOICES]
-    ]
-
-
-def _list_tags() -> Choices:
-    return [(one.tag, one.tag) for one in known_tags(Copilot.objects.all())[:MAX_CHOICES]]
-
-
-def _list_providers() -> Choices:
-    names = Provider.objects.order_by("name").values_list("name", flat=True)[:MAX_CHOICES]
-    return [(name, name) for name in names]
-
-
-def _list_callers() -> Choices:
-    keys = EndpointKey.objects.order_by("name").values_list("pk", "name")[:MAX_CHOICES]
-    return [("anonymous", _("Without a key")), *((f"key:{pk}", name) for pk, name in keys)]
-
-
-def _list_users() -> Choices:
-    rows = EndUser.objects.order_by("-last_at").values_list("identifier", "name", "email")
-    return [(known, name or email or known) for known, name, email in rows[:MAX_CHOICES]]
-
-
-def _list_seen(kind: SeenKind) -> Callable[[], Choices]:
-    def choices() -> Choices:
-        values = SeenValue.objects.filter(kind=kind).order_by("value")
-        return [(value, value) for value in values.values_list("value", flat=True)[:MAX_CHOICES]]
-
-    return choices
-
-
 def _yes_or_no(label: Label, **lookup: Any) -> SelectFilter:
     return SelectFilter(
         {"yes": (_("Yes"), Q(**lookup)), "no": (_("No"), ~Q(**lookup))}, label=label
@@ -268,7 +109,7 @@ def _yes_or_no(label: Label, **lookup: Any) -> SelectFilter:
 
 
 def _filter_since(rows: QuerySet[Conversation], _name: str, day: date) -> QuerySet[Conversation]:
-    return rows.filter(last_at__gte=_midnight(day))
+    return rows.filter(last_at__gte=conditions.midnight(day))
 
 
 def _filter_until(rows: QuerySet[Conversation], _name: str, day: date) -> QuerySet[Conversation]:
@@ -277,35 +118,44 @@ def _filter_until(rows: QuerySet[Conversation], _name: str, day: date) -> QueryS
 
 FILTERS: dict[str, Filter] = {
     "copilot": TypedFilter(
-        label=_("Copilot"), find=_find_copilots, choices=_list_copilots, hint=_("Any; type a name")
+        label=_("Copilot"),
+        find=conditions.match_copilots,
+        choices=conditions.list_copilots,
+        hint=_("Any; type a name"),
     ),
     "tag": TypedFilter(
         label=_("Tag"),
-        find=lambda tag: Q(copilot__in=[one.pk for one in tagged(Copilot.objects.all(), tag)]),
-        choices=_list_tags,
+        find=conditions.match_tags,
+        choices=conditions.list_tags,
         hint=_("Any"),
     ),
-    "version": TypedFilter(label=_("Version"), find=_find_versions, choices=list, hint=_("Any")),
+    "version": TypedFilter(
+        label=_("Version"), find=conditions.match_versions, choices=list, hint=_("Any")
+    ),
     "model": TypedFilter(
         label=_("Model"),
-        find=lambda model: _with_run(Q(model=model)),
-        choices=_list_seen(SeenKind.MODEL),
+        find=lambda model: conditions.match_runs(Q(model=model)),
+        choices=conditions.list_seen(SeenKind.MODEL),
         hint=_("Any"),
     ),
     "provider": TypedFilter(
         label=_("Provider"),
-        find=lambda provider: _with_run(Q(provider=provider)),
-        choices=_list_providers,
+        find=lambda provider: conditions.match_runs(Q(provider=provider)),
+        choices=conditions.list_providers,
         hint=_("Any"),
     ),
-    "caller": SelectFilter(label=_("Key"), find=_find_callers, choices=_list_callers),
+    "caller": SelectFilter(
+        label=_("Key"), find=conditions.match_callers, choices=conditions.list_callers
+    ),
     "user": TypedFilter(
         label=_("User"),
-        find=_find_users,
-        choices=_list_users,
+        find=conditions.match_user,
+        choices=conditions.list_users,
         hint=_("Any; an id, address or name"),
     ),
-    "days": SelectFilter(label=_("Period"), find=_find_days, choices=PERIODS.items),
+    "days": SelectFilter(
+        label=_("Period"), find=conditions.match_days, choices=conditions.PERIODS.items
+    ),
     "since": DateFilter(label=_("From"), method=_filter_since),
     "until": DateFilter(label=_("To"), method=_filter_until),
     "outcome": SelectFilter(
@@ -318,8 +168,8 @@ FILTERS: dict[str, Filter] = {
     "error": TypedFilter(
         label=_("Kind of error"),
         # The first condition is that of the index.
-        find=lambda code: _with_run(~Q(error_code="") & Q(error_code=code)),
-        choices=_list_seen(SeenKind.ERROR),
+        find=lambda code: conditions.match_runs(~Q(error_code="") & Q(error_code=code)),
+        choices=conditions.list_seen(SeenKind.ERROR),
         hint=_("Any"),
     ),
     "judged": SelectFilter(
@@ -332,8 +182,8 @@ FILTERS: dict[str, Filter] = {
     ),
     "reason": TypedFilter(
         label=_("Reason"),
-        find=_find_reasons,
-        choices=_list_seen(SeenKind.REASON),
+        find=conditions.match_reasons,
+        choices=conditions.list_seen(SeenKind.REASON),
         hint=_("Any"),
     ),
     "tokens-from": IntegerFilter(
@@ -367,11 +217,11 @@ FILTERS: dict[str, Filter] = {
         label=_("Review"),
     ),
     "verdict": SelectFilter(
-        label=_("Verdict"), find=_find_verdicts, choices=lambda: Rating.choices
+        label=_("Verdict"), find=conditions.match_verdicts, choices=lambda: Rating.choices
     ),
     "label": SelectFilter(
         label=_("Label"),
-        find=_find_labels,
+        find=conditions.match_labels,
         choices=lambda: [(str(label.pk), label.name) for label in labels()],
     ),
     "playground": SelectFilter(

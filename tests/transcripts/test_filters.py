@@ -18,7 +18,7 @@ from copilot_admin.models import (
     SeenValue,
 )
 from copilot_admin.storage.time_limit import TooSlowError, time_limit
-from copilot_admin.transcripts import filters
+from copilot_admin.transcripts import filter_conditions
 from copilot_admin.transcripts.filters import FILTERS, TypedFilter, read_filters
 from copilot_admin.transcripts.store.users import row_of
 from tests.databases import IS_POSTGRESQL
@@ -99,7 +99,7 @@ def test_users_are_found_by_id_address_name_and_hash():
 
 @pytest.mark.parametrize("limit", [0, 100])
 def test_rare_and_common_values_of_runs_are_found(monkeypatch: pytest.MonkeyPatch, limit: int):
-    monkeypatch.setattr(filters, "MAX_LISTED_RUNS", limit)
+    monkeypatch.setattr(filter_conditions, "MAX_LISTED_RUNS", limit)
     Client().ask("Asked").answer("-", ended=ending(error_code="no-model"))
     assert find(version="1", model="small-1", provider="Provider", error="no-model") == {"Asked"}
     for other in ({"version": "2"}, {"model": "small"}, {"provider": "P"}, {"error": "no"}):

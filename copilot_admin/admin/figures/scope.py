@@ -10,7 +10,7 @@ from django.utils.datastructures import MultiValueDict
 
 from copilot_admin.copilots.tags import tagged
 from copilot_admin.models import Copilot, Outcome, Rating
-from copilot_admin.transcripts.filters import find_users
+from copilot_admin.transcripts.filter_conditions import find_users
 from copilot_admin.transcripts.search.periods import OWN, FiguresPeriod, Span, read_period
 
 MOST_CHOSEN = 50  # copilots of one address

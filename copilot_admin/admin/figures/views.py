@@ -24,7 +24,7 @@ from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import fingerprint, record
 from copilot_admin.copilots.tags import known_tags
 from copilot_admin.models import Action, Copilot
-from copilot_admin.transcripts.filters import PERIODS
+from copilot_admin.transcripts.filter_conditions import PERIODS
 from copilot_admin.transcripts.search.periods import WEEK, Resolution
 
 VIEW = "copilot_admin.view_conversation"

@@ -11,9 +11,9 @@ from django.utils.safestring import SafeString
 from django_filters import DateFilter
 
 from copilot_admin.admin.transcripts.way import NEWER, OLDER
+from copilot_admin.transcripts.filter_conditions import Label
 from copilot_admin.transcripts.filters import (
     FILTERS,
-    Label,
     SelectFilter,
     TranscriptFilters,
     TypedFilter,

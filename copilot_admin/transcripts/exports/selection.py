@@ -15,9 +15,9 @@ from django.utils import timezone
 from copilot_admin.models import Conversation, TurnText
 from copilot_admin.models.privacy import ERASED
 from copilot_admin.storage.time_limit import TooSlowError, time_limit
+from copilot_admin.transcripts.filter_conditions import PERIODS
 from copilot_admin.transcripts.filters import (
     FILTERS,
-    PERIODS,
     TranscriptFilters,
     label_value,
     read_filters,

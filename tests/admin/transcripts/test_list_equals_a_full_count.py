@@ -27,7 +27,7 @@ from copilot_admin.models import (
     Turn,
     Verdict,
 )
-from copilot_admin.transcripts import filters
+from copilot_admin.transcripts import filter_conditions
 from copilot_admin.transcripts.exports.selection import next_window, read_selection
 from tests.factories import make_copilot, make_key, make_provider, make_user
 
@@ -318,7 +318,7 @@ def exported(given: Mapping[str, str]) -> list[int]:
 def _limit(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Common and rare values of runs are found in different ways."""
     monkeypatch.setattr(site.get_model_admin(Conversation), "list_per_page", PAGE)
-    monkeypatch.setattr(filters, "MAX_LISTED_RUNS", request.param)
+    monkeypatch.setattr(filter_conditions, "MAX_LISTED_RUNS", request.param)
 
 
 @pytest.mark.usefixtures("_limit")

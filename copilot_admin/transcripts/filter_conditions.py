@@ -1,0 +1,178 @@
+"""Conditions and choices of the filters of the transcript list."""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from django.db import connection
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models.expressions import RawSQL
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.copilots.tags import known_tags, tagged
+from copilot_admin.models import (
+    Copilot,
+    EndpointKey,
+    EndUser,
+    Feedback,
+    Mark,
+    Provider,
+    Rating,
+    Run,
+    SeenKind,
+    SeenValue,
+    Verdict,
+)
+from copilot_admin.transcripts.search.users import match_users
+
+Label = str | Promise
+Choices = Iterable[tuple[str, Label]]
+
+MAX_CHOICES = 1000  # of one filter; further values can be typed where typing is possible
+MAX_USERS = 100  # of one name
+MAX_INTEGER = 2**31 - 1
+MAX_LISTED_RUNS = 5_000  # of a rare value, whose conversations are listed by id
+PERIODS: Mapping[str, Label] = {
+    "1": _("Today"),
+    "7": _("Last 7 days"),
+    "30": _("Last 30 days"),
+    "90": _("Last 90 days"),
+}
+
+
+def match_copilots(text: str) -> Q | None:
+    name, slugs = text.casefold(), {text, *text.split(",")[:MAX_CHOICES]}
+    rows = list(Copilot.objects.order_by("pk").values_list("pk", "slug", "name"))
+    found = [pk for pk, slug, known in rows if slug in slugs or known.casefold() == name]
+    return _any_of("copilot_id", found or [pk for pk, _, _ in rows if str(pk) == text])
+
+
+def match_user(text: str) -> Q | None:
+    return _any_of("user_id", find_users(text))
+
+
+def find_users(text: str) -> list[int]:
+    """Return the ids of users with this id, address, name or hash for providers."""
+    return list(EndUser.objects.filter(match_users(text)).values_list("pk", flat=True)[:MAX_USERS])
+
+
+def _any_of(field: str, ids: list[int]) -> Q | None:
+    if not ids:
+        return None
+    # With one value the rows come from an index in the order of the list.
+    return Q(**{field: ids[0]}) if len(ids) == 1 else Q(**{f"{field}__in": ids})
+
+
+def match_callers(text: str) -> Q | None:
+    if text == "anonymous":
+        return Q(principal=text)
+    number = _parse_integer(text.removeprefix("key:"))
+    return None if number is None else Q(principal=f"key:{number}")
+
+
+def match_days(text: str) -> Q | None:
+    if text not in PERIODS:
+        return None
+    return Q(last_at__gte=midnight(timezone.now().date()) - timedelta(days=int(text) - 1))
+
+
+def match_versions(text: str) -> Q | None:
+    number = _parse_integer(text)
+    return None if number is None else match_runs(Q(copilot_version__number=number))
+
+
+def match_runs(run: Q) -> Q:
+    """Match conversations with such a run: by id if these runs are few, else one by one."""
+    runs: QuerySet[Run, Any] = Run.objects.filter(run).order_by()
+    ids = list(runs.values_list("conversation", flat=True)[: MAX_LISTED_RUNS + 1])
+    if len(ids) <= MAX_LISTED_RUNS:
+        return Q(pk__in=set(ids) - {None})
+    runs = runs.filter(conversation=OuterRef("pk"))
+    if connection.vendor == "postgresql":
+        # It turns a plain EXISTS into a join with all runs of all time; a grouped one stays a lookup.
+        runs = runs.values("conversation").annotate(number=Count("pk")).filter(number__gt=0)
+    return Q(Exists(runs))
+
+
+def match_reasons(text: str) -> Q:
+    feedback = Feedback.objects.values("turn__conversation_id")
+    if connection.vendor == "postgresql":
+        given = feedback.filter(tags__contains=[text])
+    else:
+        given = feedback.filter(
+            pk__in=RawSQL(  # the text is a parameter
+                "SELECT copilot_admin_feedback.id FROM copilot_admin_feedback, "
+                "json_each(copilot_admin_feedback.tags) WHERE json_each.value = %s",
+                [text],
+            )
+        )
+    # The indexes of judged conversations tell PostgreSQL that there are few.
+    return (Q(n_up__gt=0) | Q(n_down__gt=0)) & Q(pk__in=given)
+
+
+def match_labels(text: str) -> Q | None:
+    number = _parse_integer(text)
+    if number is None:
+        return None
+    marks = Mark.objects.filter(criterion=number)
+    return Q(pk__in=marks.order_by().values("verdict__conversation"))
+
+
+def match_verdicts(text: str) -> Q | None:
+    if text not in Rating.values:
+        return None
+    rated = Verdict.objects.filter(rating=text)
+    return Q(pk__in=rated.order_by().values("conversation"))
+
+
+def _parse_integer(text: str) -> int | None:
+    if not (text.isascii() and text.isdecimal() and len(text) <= 10):
+        return None
+    return number if (number := int(text)) <= MAX_INTEGER else None
+
+
+def midnight(day: date) -> datetime:
+    return datetime.combine(day, time.min, UTC)
+
+
+def list_copilots() -> Choices:
+    rows = Copilot.objects.order_by(F("archived_at").asc(nulls_first=True), "name")
+    archived = gettext("%(name)s (archived)")
+    return [
+        (slug, archived % {"name": name} if archived_at else name)
+        for slug, name, archived_at in rows.values_list("slug", "name", "archived_at")[:MAX_CHOICES]
+    ]
+
+
+def list_tags() -> Choices:
+    return [(one.tag, one.tag) for one in known_tags(Copilot.objects.all())[:MAX_CHOICES]]
+
+
+def list_providers() -> Choices:
+    names = Provider.objects.order_by("name").values_list("name", flat=True)[:MAX_CHOICES]
+    return [(name, name) for name in names]
+
+
+def list_callers() -> Choices:
+    keys = EndpointKey.objects.order_by("name").values_list("pk", "name")[:MAX_CHOICES]
+    return [("anonymous", _("Without a key")), *((f"key:{pk}", name) for pk, name in keys)]
+
+
+def list_users() -> Choices:
+    rows = EndUser.objects.order_by("-last_at").values_list("identifier", "name", "email")
+    return [(known, name or email or known) for known, name, email in rows[:MAX_CHOICES]]
+
+
+def list_seen(kind: SeenKind) -> Callable[[], Choices]:
+    def choices() -> Choices:
+        values = SeenValue.objects.filter(kind=kind).order_by("value")
+        return [(value, value) for value in values.values_list("value", flat=True)[:MAX_CHOICES]]
+
+    return choices
+
+
+def match_tags(text: str) -> Q:
+    return Q(copilot__in=[one.pk for one in tagged(Copilot.objects.all(), text).only("pk")])
