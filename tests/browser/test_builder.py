@@ -313,6 +313,23 @@ def test_every_page_is_accessible_keeps_the_policy_and_fits(
     assert found == {}
 
 
+def test_a_preset_fills_in_the_form_of_a_provider(browser: Browser, server: str) -> None:
+    root = visit(browser, server)
+    root.log_in("root")
+    root.go("/admin/copilot_admin/provider/add/")
+    page = root.page
+    page.get_by_label("Fill in").focus()
+    page.keyboard.type("Perplexity")
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("Address", exact=True)).to_have_value("https://api.perplexity.ai")
+    expect(page.get_by_label("Tool calling")).to_have_value("text")
+    expect(page.get_by_label("Merge adjacent messages")).to_be_checked()
+    expect(page.get_by_label("Streams answers")).to_be_checked()
+    assert root.grave_findings() == []
+    page.context.close()
+    assert root.mishaps == []
+
+
 def test_the_login_page_is_accessible(browser: Browser, server: str) -> None:
     stranger = visit(browser, server)
     stranger.go("/admin/login/")

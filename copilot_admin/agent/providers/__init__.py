@@ -1,4 +1,1 @@
-"""Sources of model answers: one class in one file each; `registry` finds them.
-
-Doors: `registry`, and `rehearsal` for the samples of components.
-"""
+"""Kinds of model providers, listed in `registry`."""

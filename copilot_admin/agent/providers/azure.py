@@ -9,11 +9,8 @@ import httpx2
 import openai
 
 from copilot_admin.agent.fetching.addresses import check_base_url
-from copilot_admin.agent.providers.openai_compatible import (
-    OpenAICompatible,
-    common_arguments,
-    usable_key,
-)
+from copilot_admin.agent.providers.http_client import common_arguments, usable_key
+from copilot_admin.agent.providers.openai_compatible import OpenAICompatible
 from copilot_admin.agent.values.model_call import ServerReply
 from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.errors import NotReady

@@ -1,4 +1,4 @@
-"""HTTP clients of the providers: one for each event loop and provider."""
+"""Clients of the providers: one for each event loop and provider, and what all of them share."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -6,7 +6,7 @@ from io import BytesIO
 from pathlib import Path
 import socket
 import ssl
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from aiohttp import (
     AddrInfoType,
@@ -51,6 +51,31 @@ async def get_client(spec: ProviderSpec, make: MakeClient) -> AsyncOpenAI:
             await http_client.aclose()
             raise
     return client
+
+
+def usable_key(spec: ProviderSpec) -> str:
+    """Return the key of a provider without blanks around it.
+
+    Raises:
+        NotReady: It can't stand in a header.
+    """
+    key = spec.api_key.strip()
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise NotReady(
+            f"The key of the provider {spec.name!r} holds blanks or letters that no key "
+            "has. Enter it again."
+        )
+    return key
+
+
+def common_arguments(spec: ProviderSpec) -> dict[str, Any]:
+    """Return the arguments that the clients of all kinds share."""
+    headers = {"Accept-Encoding": "identity", "User-Agent": "copilot-admin"}
+    return {
+        "default_headers": headers | dict(spec.options.headers),
+        "max_retries": 0,  # `stream_model` retries, and counts what failed
+        "timeout": httpx2.Timeout(None, connect=spec.timeouts.connect),
+    }
 
 
 async def close_clients() -> None:

@@ -24,11 +24,11 @@ from copilot_admin.agent.llm.provider_errors import (
 )
 from copilot_admin.agent.llm.stream_parser import AnswerParser, StreamError
 from copilot_admin.agent.llm.ticker import SharedSleep
-from copilot_admin.agent.providers.http_client import get_client
+from copilot_admin.agent.providers.http_client import common_arguments, get_client, usable_key
 from copilot_admin.agent.providers.listed_models import parse_models
 from copilot_admin.agent.values.model_call import ALIVE, Alive, Delta, ModelCall, ServerReply
 from copilot_admin.agent.values.spec import ProviderSpec, ToolCalling
-from copilot_admin.errors import NotReady, RunError
+from copilot_admin.errors import RunError
 from protocol.json import JsonObject
 
 logger = logging.getLogger(__name__)
@@ -227,31 +227,6 @@ class OpenAICompatible:
         if isinstance(error, RunError):
             return error
         return None if parser.began else self._faults.amid_answer(error)
-
-
-def usable_key(spec: ProviderSpec) -> str:
-    """Return the key of a provider without blanks around it.
-
-    Raises:
-        NotReady: It can't stand in a header.
-    """
-    key = spec.api_key.strip()
-    if not key.isascii() or not key.isprintable() or " " in key:
-        raise NotReady(
-            f"The key of the provider {spec.name!r} holds blanks or letters that no key "
-            "has. Enter it again."
-        )
-    return key
-
-
-def common_arguments(spec: ProviderSpec) -> dict[str, Any]:
-    """Return the arguments that the clients of all kinds share."""
-    headers = {"Accept-Encoding": "identity", "User-Agent": "copilot-admin"}
-    return {
-        "default_headers": headers | dict(spec.options.headers),
-        "max_retries": 0,  # `stream_model` retries, and counts what failed
-        "timeout": httpx2.Timeout(None, connect=spec.timeouts.connect),
-    }
 
 
 async def _read_deltas(blocks: Any, parser: AnswerParser) -> AsyncGenerator[Delta | Alive, None]:

@@ -8,11 +8,8 @@ import openai
 from openai.providers import vertex
 
 from copilot_admin.agent.fetching.addresses import check_base_url
-from copilot_admin.agent.providers.openai_compatible import (
-    OpenAICompatible,
-    common_arguments,
-    usable_key,
-)
+from copilot_admin.agent.providers.http_client import common_arguments, usable_key
+from copilot_admin.agent.providers.openai_compatible import OpenAICompatible
 from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.errors import NotReady
 

@@ -191,7 +191,7 @@ class ServerReply:
 
 
 class ModelProvider(Protocol):
-    """A source of model answers: one class in one file of `engine/providers/`.
+    """A source of model answers: one class in one file of `agent/providers/`.
 
     `stream` raises only `copilot_admin.errors.RunError`s, closes its connection when it is closed,
     and yields exactly one `Finish`, as its last delta, and the `Usage` before it. Silence is what it does not yield: while it
