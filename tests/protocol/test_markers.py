@@ -49,19 +49,3 @@ def test_markers_are_taken_out(text: str, stripped: str):
 )  # fmt: skip
 def test_names_of_artifacts_are_known(text: str, names: tuple[str, ...]):
     assert artifact_names(text) == names
-
-
-@pytest.mark.parametrize(
-    ("piece", "stripped"),
-    [
-        ("<|start_artifact_id|>", ""),
-        ("<artifact ", "<artifact "),
-        ("<|start_citation_id|>x", "x"),
-        ("</artifact ", "</artifact "),
-        ("<", "<"),
-        ("<|", "<|"),
-    ],
-)
-def test_hostile_text_is_stripped_too(piece: str, stripped: str):
-    """What takes longer than a straight line would not end."""
-    assert strip_markers(piece * 100_000) == stripped * 100_000

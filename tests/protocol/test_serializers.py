@@ -18,10 +18,9 @@ from protocol.events import (
 from protocol.models import CallMessage, Generation
 from protocol.parsing import parse_query
 from protocol.serializers import echo_of, serialize
-from tests.protocol.examples import EVENT_CLASSES, EXAMPLES, WIDGET_UUID
+from tests.protocol.examples import EXAMPLES, WIDGET_UUID
 from tests.protocol.golden import EVENTS as GOLDEN
 from tests.protocol.golden import golden, said
-from tests.protocol.test_events import nulls
 from tests.protocol.workspace import as_workspace_reads
 
 
@@ -35,15 +34,6 @@ class TestEveryExample:
         assert as_workspace_reads(said(name, generation)) == [
             (event, data) for event, data in serialize(EXAMPLES[name], generation)
         ]
-
-    def test_is_not_said_to_a_client_that_does_not_know_it(self, name: str, generation: Generation):
-        known = (event for event in EVENT_CLASSES if event.understood_since <= generation)
-        understood = {event.name for event in known}
-        assert {event for event, _ in serialize(EXAMPLES[name], generation)} <= understood
-
-    def test_holds_no_null_but_the_clients_own(self, name: str, generation: Generation):
-        for _, data in serialize(EXAMPLES[name], generation):
-            assert not list(nulls(data))
 
 
 def test_every_golden_file_belongs_to_an_example():
@@ -161,12 +151,6 @@ def test_source_is_named_as_well_as_it_can_be(info: dict, expected: str):
     cited = CitationCollection((Citation(id="i", source_info=info),))
     [(_, data)] = serialize(cited, Generation.ONE)
     assert data == {"delta": f"\n\nSources: {expected}\n\n"}
-
-
-def test_details_lose_the_clients_own_keys_in_any_case():
-    status = StatusUpdate(message="m", details=({"UUID": 1, "storedFileUuid": 2, "Page": 3},))
-    [(_, data)] = serialize(status, Generation.THREE)
-    assert data["details"] == [{"Page": 3}]
 
 
 def test_only_the_first_source_is_asked_in_generation_one():

@@ -21,7 +21,7 @@ from protocol.sse import (
     encode_data,
 )
 from tests.protocol.examples import EVENT_CLASSES, EXAMPLES
-from tests.protocol.workspace import AnswerEnds, as_workspace_reads
+from tests.protocol.workspace import as_workspace_reads
 
 NAMES = st.sampled_from([event.name for event in EVENT_CLASSES])
 TEXTS = st.text() | st.text(alphabet='a\u2028\u2029\r\n\x00\x1f\x85:{}"\\ü世😀\ufeff')
@@ -46,11 +46,6 @@ def test_decoding_undoes_encoding(name: str, data: dict):
 @given(PAYLOADS)
 def test_an_event_without_a_name_is_written_as_one_with_a_name(data: dict):
     assert b"event: x\n" + encode_data(data) == encode("x", data)
-
-
-@given(NAMES, PAYLOADS)
-def test_workspace_reads_what_was_encoded(name: str, data: dict):
-    assert as_workspace_reads(encode(name, data)) == [(name, data)]
 
 
 @given(TEXTS)
@@ -159,14 +154,6 @@ def test_stream_is_read_by_the_standard(stream: bytes, events: list):
     assert decode(stream) == events
 
 
-def test_newline_of_a_split_carriage_return_is_no_blank_line():
-    decoder = Decoder()
-    assert decoder.feed(b"data: a\r") == []
-    assert decoder.feed(b"") == []
-    assert decoder.feed(b"\ndata: b\r") == []
-    assert decoder.feed(b"\n\r\n") == [("message", "a\nb")]
-
-
 def test_event_of_the_largest_size_is_read_and_a_larger_one_is_refused():
     line = b"data: " + b"x" * (MAX_EVENT_BYTES - 6)
     assert decode(line + b"\n\n")[0][1] == "x" * (MAX_EVENT_BYTES - 6)
@@ -175,17 +162,6 @@ def test_event_of_the_largest_size_is_read_and_a_larger_one_is_refused():
         decode(line + b"x")
     with pytest.raises(EventTooLarge):
         decode(b"data: x\n" * 200_000)
-
-
-def test_sizes_are_counted_per_event():
-    event = b"data: " + b"x" * 700_000 + b"\n\n"
-    assert len(decode(event * 3)) == 3
-
-
-def test_workspace_would_lose_a_raw_line_separator():
-    raw = 'event: e\ndata: {"delta":"a\u2028b"}\n\n'.encode()
-    with pytest.raises(AnswerEnds):
-        as_workspace_reads(raw)
 
 
 def test_whole_answer_is_read_back():

@@ -4,7 +4,7 @@ import pytest
 
 from protocol.events import StatusLevel, StatusUpdate
 from protocol.models import Generation
-from protocol.serializers import payload, serialize
+from protocol.serializers import serialize
 
 ONE, TWO, THREE = Generation.ONE, Generation.TWO, Generation.THREE
 PLAIN = {"eventType": "INFO", "message": "Busy", "group": "reasoning"}
@@ -16,11 +16,6 @@ OWN_KEYS = (
 
 def said(status: StatusUpdate, generation: Generation) -> list[object]:
     return [data for _, data in serialize(status, generation)]
-
-
-@pytest.mark.parametrize(("generation", "expected"), [(ONE, []), (TWO, [PLAIN]), (THREE, [PLAIN])])
-def test_a_step_is_an_info_of_the_group_reasoning_without_empty_fields(generation, expected):
-    assert said(StatusUpdate(message="Busy"), generation) == expected
 
 
 @pytest.mark.parametrize(
@@ -61,7 +56,5 @@ def test_details_of_which_nothing_is_shown_are_no_empty_table(generation):
     assert data == {**PLAIN, "details": [{"a": 1}]}
 
 
-def test_no_event_can_be_said_that_makes_clients_delete_history():
+def test_no_level_makes_clients_delete_history():
     assert "ERROR" not in {level.value for level in StatusLevel}
-    warning = payload(StatusUpdate(message="Careful", level=StatusLevel.WARNING))
-    assert warning == {**PLAIN, "message": "Careful", "eventType": "WARNING"}
