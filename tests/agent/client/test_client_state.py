@@ -1,4 +1,4 @@
-"""What travels through the client is sealed for a day, a copilot, a caller and a chat."""
+"""State that travels through the client: signed for a day, a copilot, a caller and a chat."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -47,171 +47,135 @@ MEMORY = Memory(
     waiting=(ToolCall(id="call-2", name="chart", arguments='{"x": "\ud83d"'),),
 )
 MINE = Audience(slug="macro", principal="key:1", chat="trace a")
-TOKEN = sign_memory(MEMORY, signing_key=KEY, audience=MINE, now=NOW)
 
 
-def opened(token, *, key=KEY, audience=MINE, now=NOW):
-    return verify_memory({SIGNED_MEMORY: token}, signing_key=key, audience=audience, now=now)
+def sign(memory, *, key=KEY, audience=MINE):
+    return sign_memory(memory, signing_key=key, audience=audience, now=NOW)
+
+
+def verify(token, *, key=KEY, audience=MINE, now=NOW, older_keys=()):
+    return verify_memory(
+        {SIGNED_MEMORY: token}, signing_key=key, audience=audience, now=now, older_keys=older_keys
+    )
+
+
+TOKEN = sign(MEMORY)
 
 
 def carried(memory, *, first=None, second=None, **changes):
-    """A query whose client carries a memory, and the ask it belongs to.
-
-    `first` and `second` are what differs in the two requests besides their queries.
-    """
-    first, second = first or {}, second or {}
+    """A request whose client carries a memory; first and second are what differs in both requests."""
     widget = make_widget()
-    asked = make_engine_input(ScriptedProvider([]), query=make_query(HumanMessage("q")), **first)
-    token = sign_memory(memory, signing_key=KEY, audience=audiences(asked)[0], now=NOW)
-    query = make_query(
-        HumanMessage("q"),
-        *fetched_pair([widget], data("1"), extra_state={SIGNED_MEMORY: token}),
-        widgets=Widgets(primary=(widget,)),
-        **changes,
+    asked = make_engine_input(
+        ScriptedProvider([]), query=make_query(HumanMessage("q")), **(first or {})
     )
-    return make_engine_input(ScriptedProvider([]), query=query, **second)
+    token = sign(memory, audience=audiences(asked)[0])
+    pair = fetched_pair([widget], data("1"), extra_state={SIGNED_MEMORY: token})
+    query = make_query(HumanMessage("q"), *pair, widgets=Widgets(primary=(widget,)), **changes)
+    return make_engine_input(ScriptedProvider([]), query=query, **(second or {}))
 
 
-def test_a_token_gives_its_memory_back_for_a_day():
-    assert opened(TOKEN) == MEMORY
-    assert opened(TOKEN, now=NOW + LIFETIME) == MEMORY
-    assert opened(TOKEN, now=NOW + LIFETIME + timedelta(seconds=1)) is None
-    assert opened(TOKEN, now=NOW - timedelta(seconds=5)) == MEMORY  # of a clock that runs ahead
-    empty = sign_memory(Memory(), signing_key=KEY, audience=MINE, now=NOW)
-    assert opened(empty) == Memory()
+def merged(engine_input, memory=None):
+    return merge_carried_state(engine_input, Recollection(memory=memory))
 
 
-@pytest.mark.parametrize("place", range(0, len(TOKEN), 7))
-def test_any_altered_character_makes_it_foreign(place):
+def test_a_token_is_valid_for_a_day():
+    assert verify(TOKEN) == MEMORY
+    assert verify(TOKEN, now=NOW + LIFETIME) == MEMORY
+    assert verify(TOKEN, now=NOW + LIFETIME + timedelta(seconds=1)) is None
+    assert verify(TOKEN, now=NOW - timedelta(seconds=5)) == MEMORY  # of a clock that runs ahead
+    assert verify(sign(Memory())) == Memory()
+
+
+@pytest.mark.parametrize("place", range(0, len(TOKEN), 29))
+def test_an_altered_token_is_foreign(place):
     other = "A" if TOKEN[place] != "A" else "B"
-    assert opened(TOKEN[:place] + other + TOKEN[place + 1 :]) is None
+    assert verify(TOKEN[:place] + other + TOKEN[place + 1 :]) is None
 
 
-@pytest.mark.parametrize(
-    "token", [None, 7, "", "no", "a.b.c", "é", "{}.\ud83d", [TOKEN], TOKEN[:-1]]
-)
+@pytest.mark.parametrize("token", [None, 7, "", "a.b.c", "é", "{}.\ud83d", [TOKEN], TOKEN[:-1]])
 def test_anything_else_is_ignored(token):
-    assert opened(token) is None
+    assert verify(token) is None
+    assert verify_memory({}, signing_key=KEY, audience=MINE, now=NOW) is None
 
 
 @pytest.mark.parametrize(
-    "other",
-    [
-        Audience(slug="other", principal="key:1", chat="trace a"),
-        Audience(slug="macro", principal="key:2", chat="trace a"),
-        Audience(slug="macro", principal="anonymous", chat="trace a"),
-        Audience(slug="macro", principal="key:1", chat="trace b"),
-        Audience(slug="macro", principal="key:1", chat="question a"),
-        Audience(slug='macro", "key:1', principal="", chat="trace a"),
-    ],
-)
-def test_another_copilot_caller_or_chat_does_not_open_it(other):
-    assert opened(TOKEN, audience=other) is None
+    "changes",
+    [{"slug": "other"}, {"principal": "key:2"}, {"chat": "trace b"}, {"chat": "question a"},
+     {"slug": 'macro", "key:1', "principal": ""}],
+)  # fmt: skip
+def test_a_token_is_not_valid_for_another_copilot_caller_or_chat(changes):
+    assert verify(TOKEN, audience=replace(MINE, **changes)) is None
+
+
+def test_a_token_of_an_older_key_is_valid():
+    assert verify(TOKEN, key=b"new", older_keys=(b"oldest", KEY)) == MEMORY
+    assert verify(TOKEN, key=b"new", older_keys=(b"oldest",)) is None
+    assert sign(MEMORY, key=b"new") != TOKEN
 
 
 @pytest.mark.parametrize(
-    ("first", "second"),
+    ("first", "second", "comes_back"),
     [
-        ({"chat_id": "a"}, {"chat_id": "a"}),
-        ({}, {}),
-        ({}, {"chat_id": "a"}),  # the client takes over the trace id that the server made
-        ({"principal": "key:1"}, {"principal": "key:1"}),
-        ({"user_id": "ada"}, {"user_id": "ada"}),
+        ({"chat_id": "a"}, {"chat_id": "a"}, True),
+        ({}, {}, True),
+        ({}, {"chat_id": "a"}, True),  # the client takes over the trace id that the server made
+        ({"principal": "key:1"}, {"principal": "key:1"}, True),
+        ({"user_id": "ada"}, {"user_id": "ada"}, True),
+        ({"chat_id": "a"}, {"chat_id": "b"}, False),
+        ({"chat_id": "a"}, {}, False),
+        ({"principal": "key:1"}, {"principal": "key:2"}, False),
+        ({"user_id": "ada"}, {"user_id": "eve"}, False),
+        ({"user_id": "ada"}, {}, False),
+        ({"spec": make_spec(slug="other")}, {}, False),
     ],
 )
-def test_memory_comes_back_in_its_own_chat(first, second):
-    found = merge_carried_state(carried(MEMORY, first=first, second=second), Recollection())
-    assert found.timezone == "Asia/Seoul"
+def test_memory_comes_back_in_its_own_chat_alone(first, second, comes_back):
+    kept = replace(MEMORY, exchanges=(), waiting=())  # these stay with their call
+    found = merged(carried(MEMORY, first=first, second=second))
+    assert build_memory(found) == (kept if comes_back else Memory())
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ({"chat_id": "a"}, {"chat_id": "b"}),
-        ({"chat_id": "a"}, {}),
-        ({"principal": "key:1"}, {"principal": "key:2"}),
-        ({"user_id": "ada"}, {"user_id": "eve"}),
-        ({"user_id": "ada"}, {}),
-        ({"spec": make_spec(slug="other")}, {}),
-    ],
-)
-def test_memory_of_another_chat_caller_or_copilot_is_ignored(first, second):
-    ask = carried(MEMORY, first=first, second=second)
-    assert build_memory(merge_carried_state(ask, Recollection())) == Memory()
+def test_without_the_name_of_a_chat_another_question_is_another_chat():
+    ask = carried(MEMORY)
+    other = replace(ask.query, messages=(HumanMessage("other"), *ask.query.messages[1:]))
+    assert build_memory(merged(replace(ask, query=other))) == Memory()
 
 
-def test_what_the_client_is_given_to_carry_has_an_end():
+def test_the_client_wins_over_the_server_and_the_server_over_what_is_carried():
+    query = merged(carried(MEMORY, timezone="UTC"), MEMORY)
+    assert (query.timezone, query.urls) == ("UTC", MEMORY.urls)
+    query = merged(carried(MEMORY), Memory(timezone="Europe/Rome"))
+    assert (query.timezone, query.workspace_state) == ("Europe/Rome", MEMORY.workspace_state)
+    stored = Memory(urls=("https://example.com/a?",))  # without its signature
+    assert merged(carried(MEMORY), stored).urls == MEMORY.urls
+    assert merged(carried(Memory()), stored).urls == stored.urls
+
+
+def test_the_first_request_of_a_turn_takes_nothing_over():
+    query = make_query(widgets=Widgets(primary=(make_widget(),)))
+    assert merged(make_engine_input(ScriptedProvider([]), query=query), MEMORY) is query
+
+
+def test_what_the_client_carries_is_limited():
     short, long = {"slug": "a", "contentMarkdown": "Be brief."}, "x" * 5_000_000
     query = make_query(
         timezone=long,
         urls=(f"https://a.example/{long}",),
         selected_skills=(short, {"slug": "b", "contentMarkdown": long}, short),
     )
-    assert build_memory(query) == Memory(
-        selected_skills=(short, {"slug": "b", "contentMarkdown": SKILL_NOT_CARRIED})
-    )
-
-
-def test_memory_of_another_question_is_ignored_where_no_chat_has_a_name():
-    ask = carried(MEMORY)
-    other = replace(ask.query, messages=(HumanMessage("other"), *ask.query.messages[1:]))
-    assert build_memory(merge_carried_state(replace(ask, query=other), Recollection())) == Memory()
-
-
-def test_what_an_older_key_signed_is_ours_too():
-    carried = {SIGNED_MEMORY: TOKEN}
-    given = {"signing_key": b"new", "audience": MINE, "now": NOW}
-    assert verify_memory(carried, **given, older_keys=(b"oldest", KEY)) == MEMORY
-    assert verify_memory(carried, **given, older_keys=(b"oldest",)) is None
-    assert sign_memory(MEMORY, **given) not in (
-        TOKEN,
-        sign_memory(MEMORY, **{**given, "signing_key": KEY}),
-    )
-
-
-def test_client_says_it_again_and_wins():
-    query = merge_carried_state(carried(MEMORY, timezone="UTC"), Recollection(memory=MEMORY))
-    assert (query.timezone, query.urls) == ("UTC", MEMORY.urls)
-
-
-def test_journal_wins_over_what_the_client_carries():
-    known = Memory(timezone="Europe/Rome")
-    query = merge_carried_state(carried(MEMORY), Recollection(memory=known))
-    assert build_memory(query) == Memory(
-        timezone="Europe/Rome",
-        urls=MEMORY.urls,
-        selected_skills=MEMORY.selected_skills,
-        workspace_state=MEMORY.workspace_state,
-    )
-
-
-def test_addresses_are_taken_from_what_the_client_carries_as_the_journal_has_no_signatures():
-    known = Memory(urls=("https://example.com/a?",))
-    assert merge_carried_state(carried(MEMORY), Recollection(memory=known)).urls == MEMORY.urls
-    assert merge_carried_state(carried(Memory()), Recollection(memory=known)).urls == known.urls
-
-
-def test_carried_memory_is_used_when_nothing_else_is_known():
-    mine = replace(MEMORY, exchanges=(), waiting=())  # the others stay with the call before
-    assert build_memory(merge_carried_state(carried(MEMORY), Recollection())) == mine
-
-
-def test_first_request_of_a_turn_takes_nothing_over():
-    query = make_query(widgets=Widgets(primary=(make_widget(),)))
-    ask = make_engine_input(ScriptedProvider([]), query=query)
-    assert merge_carried_state(ask, Recollection(memory=MEMORY)) is query
+    left_out = {"slug": "b", "contentMarkdown": SKILL_NOT_CARRIED}
+    assert build_memory(query) == Memory(selected_skills=(short, left_out))
 
 
 @pytest.mark.parametrize(
     ("length", "kept"),
-    [
-        (MAX_STATE - 100, ["agents", "current_dashboard_info"]),
-        (MAX_STATE, ["current_dashboard_info"]),
-    ],
-)
+    [(MAX_STATE - 100, ["agents", "current_dashboard_info"]), (MAX_STATE, ["current_dashboard_info"])],
+)  # fmt: skip
 def test_a_large_workspace_travels_as_its_dashboard(length, kept):
     state = {"agents": "x" * length, "current_dashboard_info": {}}
     assert [*build_memory(make_query(workspace_state=state)).workspace_state] == kept
+    large = {"current_dashboard_info": "x" * MAX_STATE}
+    assert build_memory(make_query(workspace_state=large)).workspace_state == {}
 
 
 def test_a_memory_at_its_limits_fits_into_a_token():
@@ -226,5 +190,5 @@ def test_a_memory_at_its_limits_fits_into_a_token():
         exchanges=(Exchange("a", "", letter * MAX_CARRIED),),
         waiting=(ToolCall(id="a", name="", arguments=letter * MAX_WAITING),),
     )
-    assert opened(sign_memory(memory, signing_key=KEY, audience=MINE, now=NOW)) == memory
-    assert opened("a" * (MAX_TOKEN + 1)) is None
+    assert verify(sign(memory)) == memory
+    assert verify("a" * (MAX_TOKEN + 1)) is None
