@@ -226,20 +226,8 @@ class CompletionBaseComponent(Component):
     """
 
     uses = (MODEL,)
-
-    def __init__(
-        self,
-        meta: type[ComponentArguments] | None = None,
-        model: str | None = None,
-        secret_key: str | None = None,
-        gateway: str = "",
-        lazy_certification: bool = True,
-        **kwargs: Any,
-    ) -> None:
-        """Take the arguments of the contract's components. Only the settings are kept."""
-        super().__init__(meta, **kwargs)
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._waiting: Future[Any] | None = None
+    _loop: asyncio.AbstractEventLoop | None = None
+    _waiting: Future[Any] | None = None
 
     async def stream(self, **inputs: Any) -> AsyncGenerator[ComponentOutput, None]:
         """Yield the outputs of `tool_eval`; `run` finds the system inputs as well."""
@@ -268,12 +256,9 @@ class CompletionBaseComponent(Component):
         Args:
             message: A text, or values by name.
             stream: The content is a generator of pieces.
-            temperature: As good as 0 by default.
+            temperature: As good as 0 by default, as in the contract.
             top_p: 0 leaves it to the model.
-            **kwargs: Other arguments of the contract, unused.
-
-        Returns:
-            The text of the model, with `token_usage`.
+            **kwargs: Unused.
 
         Raises:
             ValueError: There is no model to ask.
