@@ -1,6 +1,6 @@
 """The form in which a builder makes a copilot."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from django import forms
 from django.core.files.base import File
@@ -44,7 +44,7 @@ from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot
 
 LOOK = "_look"  # sent with what a browser kept of somebody's typing: it is shown, not saved
-EFFORTS = ("minimal", "low", "medium", "high")
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
 # Parameters with a field of their own, in the order of the form.
 OWN_PARAMETERS = ("temperature", "max_tokens", "top_p", "reasoning_effort")
 
@@ -138,6 +138,7 @@ class CopilotForm(TableInputs, EditLock, VersionImage, CopilotModelForm):
         self.stored_address = self.instance.image_url  # validation puts the typed one there
         self._offer_tools()
         self._offer_components()
+        self._offer_effort()
         if "slug" in self.fields:
             self.fields["slug"].disabled = bool(self.instance.live_id)
             self.fields["slug"].required = bool(self.instance.pk)
@@ -192,6 +193,12 @@ class CopilotForm(TableInputs, EditLock, VersionImage, CopilotModelForm):
             except ConfigurationError as error:
                 raise forms.ValidationError(error.public) from error
         return upload
+
+    def clean_reasoning_effort(self) -> Any:
+        """Keep a value that isn't text, which a select can't send."""
+        effort = self.cleaned_data["reasoning_effort"]
+        stored = self.instance.parameters.get("reasoning_effort")
+        return stored if effort == str(stored) else effort
 
     def clean_custom_features(self) -> list[dict[str, Any]]:
         return self._with_known_providers("custom_features")
@@ -254,6 +261,13 @@ class CopilotForm(TableInputs, EditLock, VersionImage, CopilotModelForm):
         field.choices = [  # type: ignore[attr-defined]  # it is a MultipleChoiceField
             (name, gettext(name.capitalize())) for name in helps
         ]
+
+    def _offer_effort(self) -> None:
+        """Offer the draft's own value: a file may have any."""
+        stored = str(self.instance.parameters.get("reasoning_effort", ""))
+        field = cast(forms.ChoiceField, self.fields["reasoning_effort"])
+        if stored not in ("", *EFFORTS):
+            field.choices = [*cast("list[tuple[str, str]]", field.choices), (stored, stored)]
 
     def _offer_components(self) -> None:
         field = self.fields["components"]

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 import json
 import re
+from typing import Any
 
-from copilot_admin.agent.llm.extras import REASONING_CONTENT
+from copilot_admin.agent.llm.extras import EXTRA_NAMES, REASONING_CONTENT
 from copilot_admin.agent.llm.model_choice import RESERVED_PARAMETERS
 from copilot_admin.agent.llm.text_tool_calls import in_plain_text
 from copilot_admin.agent.values.model_call import (
@@ -20,20 +21,41 @@ from protocol.json import Json, JsonObject, object_of
 
 # Models of OpenAI that think; the others of their line, such as "gpt-5-chat", do not.
 _THINKING_MODEL = re.compile(r"(?:.*/)?(?:o[1-9](?![\w.])|gpt-5(?!\.\d|\d|.*chat))")
-_RENAMES_LIMIT = re.compile(r"(?:.*/)?(?:o[1-9](?![\w.])|gpt-(?:[5-9]|\d\d))")
+_RENAMES_LIMIT = re.compile(r"(?:.*/)?(?:o[1-9](?![\w.])|gpt-[5-9](?!\d))")
 _SAMPLING = ("temperature", "top_p", "presence_penalty", "frequency_penalty")
 # For calls that the model didn't make or whose signature is lost; documented by Google.
 _UNSIGNED: JsonObject = {
     "extra_content": {"google": {"thought_signature": "skip_thought_signature_validator"}}
 }
 _GEMINI = re.compile(r"gemini-(?:[3-9]|\d\d)")
-# In the words of Ollama, vLLM and OpenRouter.
-_NO_TOOLS = re.compile(
-    r"not support (?:tools|tool use|tool call|function call)|support tool use"
-    r"|tool-call-parser|enable-auto-tool-choice|tools? (?:is|are) not supported",
+_NO_REASONING = "(not kept)"
+# What refusals teach, in the words of Kimi and DeepSeek, Gemini, OpenAI, templates of Mistral and Gemma,
+# and for tools those of Ollama, vLLM and OpenRouter.
+_LESSONS: tuple[tuple[re.Pattern[str], dict[str, Any]], ...] = (
+    (re.compile(REASONING_CONTENT), {"wants_reasoning": True}),
+    (re.compile("thought_signature"), {"wants_signatures": True}),
+    (re.compile("verified to stream|stream(?:ing)? is not supported"), {"streams": False}),
+    (re.compile("roles must alternate", re.IGNORECASE), {"merges_messages": True}),
+    (re.compile("system role (?:is )?not supported", re.IGNORECASE), {"has_system_role": False}),
+    (
+        re.compile(
+            r"not support (?:tools|tool use|tool call|function call)|support tool use"
+            r"|tool-call-parser|enable-auto-tool-choice|tools? (?:is|are) not supported",
+            re.IGNORECASE,
+        ),
+        {"text_tools": True},
+    ),
+)
+_QUOTED = re.compile(r"[`'\"]([a-z_]+)[`'\"]")
+_UNSUPPORTED = re.compile(
+    "unsupported|not supported|not support|unrecogni[sz]ed|unknown|unexpected|not permitted"
+    "|extra inputs|not allowed|deprecated",
     re.IGNORECASE,
 )
-_NO_REASONING = "(not kept)"
+# Parameters that a request isn't sent without. A limit may be the builder's way to save money.
+_KEPT = frozenset(
+    {"model", "messages", "tools", "stream", "user", "max_tokens", "max_completion_tokens"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +70,7 @@ class RequestRules:
         text_tools: Tools are offered by a convention in plain text.
         renames_limit: `max_tokens` is called `max_completion_tokens`; None: the model's name decides.
         refused: Parameters that are left out.
+        sends_extras: What came with tool calls goes back with them.
         wants_reasoning: Each message with tool calls must have its reasoning.
         wants_signatures: Each tool call must have a signature.
     """
@@ -59,6 +82,7 @@ class RequestRules:
     text_tools: bool = False
     renames_limit: bool | None = None
     refused: frozenset[str] = frozenset()
+    sends_extras: bool = True
     wants_reasoning: bool = False
     wants_signatures: bool = False
 
@@ -103,21 +127,16 @@ def adapt_rules(rules: RequestRules, refusal: str, sent: Mapping[str, Json]) -> 
     """
     if "stream_options" in refusal and "stream_options" in sent:
         return replace(rules, with_usage=False)
-    if rules.streams and "verified to stream" in refusal:
-        return replace(rules, streams=False)
-    if "max_completion_tokens" in refusal and "max_tokens" in sent:
-        return replace(rules, renames_limit=True)
-    if "max_completion_tokens" in refusal and "max_completion_tokens" in sent:
-        return replace(rules, renames_limit=False)
-    if REASONING_CONTENT in refusal and not rules.wants_reasoning:
-        return replace(rules, wants_reasoning=True)
-    if "thought_signature" in refusal and not rules.wants_signatures:
-        return replace(rules, wants_signatures=True)
-    if "tools" in sent and _NO_TOOLS.search(refusal):
-        return replace(rules, text_tools=True)
-    named = re.findall(r"[`'\"]([a-z_]+)[`'\"]", refusal)
-    droppable = sent.keys() - {"model", "messages", "tools", "stream", "stream_options"}
-    if refused := droppable.intersection(named):
+    if "max_completion_tokens" in refusal and {"max_tokens", "max_completion_tokens"} & sent.keys():
+        return replace(rules, renames_limit="max_tokens" in sent)
+    if any(name in refusal for name in EXTRA_NAMES) and _UNSUPPORTED.search(refusal):
+        return replace(rules, sends_extras=False) if rules.sends_extras else None
+    for pattern, learned in _LESSONS:
+        adapted = replace(rules, **learned)
+        if adapted != rules and pattern.search(refusal):
+            return adapted
+    refused = (sent.keys() & set(_QUOTED.findall(refusal))) - _KEPT
+    if refused and _UNSUPPORTED.search(refusal):
         return replace(rules, refused=rules.refused | refused)
     return None
 
@@ -138,7 +157,8 @@ def _parameters(call: ModelCall, rules: RequestRules) -> dict[str, Json]:
 
 
 def _messages(call: ModelCall, rules: RequestRules) -> list[Json]:
-    messages = [_without_foreign_extras(message, call.model) for message in call.messages]
+    model = call.model if rules.sends_extras else None
+    messages = [_without_foreign_extras(message, model) for message in call.messages]
     if not rules.has_system_role:
         messages = _without_system(messages)
     calls = [one for message in messages for one in message.tool_calls]
@@ -165,7 +185,7 @@ def _messages(call: ModelCall, rules: RequestRules) -> list[Json]:
     return [*(_merged(written) if rules.merges_messages else written)]
 
 
-def _without_foreign_extras(message: ModelMessage, model: str) -> ModelMessage:
+def _without_foreign_extras(message: ModelMessage, model: str | None) -> ModelMessage:
     """Another model made the calls, and this one's server might refuse what came with them."""
     if all(one.extras is None or one.extras.model == model for one in message.tool_calls):
         return message

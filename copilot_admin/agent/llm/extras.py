@@ -15,6 +15,7 @@ _WHOLE = (
     "provider_specific_fields",
     "reasoning_opaque",
 )
+EXTRA_NAMES = (*_TEXTS, REASONING_DETAILS, *_WHOLE)
 _JOINED = ("text", "summary")  # members of a detail that come in pieces
 MAX_CHARACTERS = 256 * 1024  # of the reasoning of one message
 

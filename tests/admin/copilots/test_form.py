@@ -146,6 +146,14 @@ def test_every_field_is_stored_as_the_copilot_file_has_it(builder: Client) -> No
     assert copilot.image_url == "https://example.com/a.png"
 
 
+@pytest.mark.parametrize("effort", ["xhigh", "maximal", 3, {"effort": "high"}])
+def test_a_reasoning_effort_of_any_value_survives_saving(builder: Client, effort: Any) -> None:
+    copilot = make_copilot(parameters={"reasoning_effort": effort})
+    stored(builder, copilot, reasoning_effort=str(effort))
+    copilot.refresh_from_db()
+    assert copilot.parameters == {"reasoning_effort": effort}
+
+
 CUSTOM_FEATURES = [
     {
         "key": "deep-research",

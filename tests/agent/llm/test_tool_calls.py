@@ -1,0 +1,66 @@
+"""Tool calls are read within bounds; the forms of servers stand in the table of conformance."""
+
+import pytest
+
+from copilot_admin.agent.llm.tool_calls import (
+    MAX_ARGUMENT_VALUES,
+    MAX_CALLS,
+    CallLimits,
+    ToolCallAccumulator,
+)
+from copilot_admin.errors import LimitReached
+from tests.agent.llm.chunks import fragment
+
+
+def accumulated(*fragments):
+    accumulator = ToolCallAccumulator(CallLimits())
+    for one in fragments:
+        accumulator.add(one)
+    return accumulator
+
+
+def calls_of(accumulator):
+    calls = accumulator.calls(offered=(), model="m", message={})
+    return [(call.id, call.name, call.arguments) for call in calls]
+
+
+@pytest.mark.parametrize("odd", [None, 7, {}, {"function": 7}, fragment(None, "1", id="c")])
+def test_fragments_without_a_name_are_no_call(odd):
+    assert calls_of(accumulated(odd)) == []
+
+
+def test_as_many_calls_as_a_request_may_offer_tools_are_taken_and_no_more():
+    accumulator = accumulated(
+        *(fragment("table", "{}", index=10**9 - at, id=f"c{at}") for at in range(MAX_CALLS))
+    )
+    assert len(calls_of(accumulator)) == MAX_CALLS
+    with pytest.raises(LimitReached, match="more than 128 tools"):
+        accumulator.add(fragment("table", "{}"))
+
+
+@pytest.mark.parametrize("piece", ["x" * 1024, "é" * 512])
+def test_a_megabyte_of_arguments_is_taken_and_no_more(piece):
+    accumulator = accumulated(*(fragment("table", piece, index=at % 2) for at in range(1024)))
+    assert sum(len(call[2]) for call in calls_of(accumulator)) == 1024 * len(piece)
+    with pytest.raises(LimitReached, match="more than 1 MB of arguments"):
+        accumulator.add(fragment(None, "x", index=0))
+
+
+def test_a_hundred_thousand_values_are_taken_for_one_call_and_no_more():
+    def row(values):
+        return fragment("table", "[" + "0," * values + "0]", index=0)
+
+    assert len(calls_of(accumulated(row(MAX_ARGUMENT_VALUES)))) == 1
+    with pytest.raises(LimitReached, match="more than 100,000 values"):
+        calls_of(accumulated(row(MAX_ARGUMENT_VALUES + 1)))
+
+
+def test_endless_names_and_ids_are_cut():
+    both = (fragment("n" * 1000, "1", index=0, id="i" * 1000), fragment("n" * 1000, "2", index=0))
+    assert calls_of(accumulated(*both)) == [("i" * 200, "n" * 200, "12")]
+
+
+def test_calls_with_the_same_id_get_one_of_their_own():
+    ids = ("c", "c", "made00001")
+    found = accumulated(*(fragment(f"t{at}", "1", index=at, id=id) for at, id in enumerate(ids)))
+    assert [call[0] for call in calls_of(found)] == ["c", "made00001x", "made00001"]

@@ -1,0 +1,230 @@
+"""Thoughts become steps, and what a provider attached to a call goes back to it."""
+
+import json
+
+from copilot_admin.agent.client.client_state import MAX_EXTRAS, audiences, verify_memory
+from copilot_admin.agent.llm.chat_request import build_request
+from copilot_admin.agent.llm.finish_reasons import EMPTY_ANSWER, ONLY_THOUGHTS
+from copilot_admin.agent.pictures import NO_PICTURE
+from copilot_admin.agent.values.engine_input import Thought
+from copilot_admin.agent.values.model_call import (
+    CallExtras,
+    Finish,
+    PictureDelta,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+    WebSource,
+    WebSources,
+)
+from copilot_admin.agent.values.spec import CitationMode, FixedStep, StepPlace, WidgetDataMode
+from protocol.events import (
+    ArtifactType,
+    CitationCollection,
+    FunctionCall,
+    MessageArtifact,
+    MessageChunk,
+    StatusUpdate,
+)
+from protocol.models import HumanMessage, Widgets
+from tests.agent.engine_inputs import (
+    KEY,
+    NOW,
+    data,
+    events_of,
+    fetched_pair,
+    make_engine_input,
+    make_query,
+    make_spec,
+    make_widget,
+    outputs_of,
+)
+from tests.agent.scripted import ScriptedProvider, Step, text
+
+WIDGET = make_widget()
+ROWS = {"name": "T", "description": "D", "rows": [{"a": 1}]}
+TABLE = json.dumps(ROWS)
+WANTED = json.dumps({"widgets": [{"id": WIDGET.ref}]})
+SIGNED = CallExtras(model="small", call={"extra_content": {"google": {"thought_signature": "S"}}})
+PNG = "data:image/png;base64,iVBORw0KGgo="
+
+
+def step(*actions, reason="stop"):
+    return Step((*actions, Finish(reason)))
+
+
+def calling(name, arguments, *before, id="call-1", extras=None):
+    call = ToolCall(id=id, name=name, arguments=arguments, extras=extras)
+    return step(*before, call, reason="tool_calls")
+
+
+def thought(words):
+    return StatusUpdate(message="Thinking about the question", details=({"Thought": words},))
+
+
+def answered(*script, query=None, **changes):
+    spec = make_spec(**{"tools": ("table",), "reasoning_steps": True, **changes})
+    with ScriptedProvider(script) as provider:
+        outputs = outputs_of(make_engine_input(provider, query=query, spec=spec))
+    return outputs, provider
+
+
+def shown(*script, **changes):
+    outputs, _ = answered(*script, **changes)
+    return [
+        one for one in outputs if isinstance(one, StatusUpdate | MessageChunk | MessageArtifact)
+    ]
+
+
+def asking_widgets():
+    return make_query(HumanMessage("q"), widgets=Widgets(primary=(WIDGET,)))
+
+
+def test_each_thought_is_a_step_before_the_tool_that_it_led_to():
+    first, artifact, second, words = shown(
+        calling("table", TABLE, ReasoningDelta("I need "), ReasoningDelta("a table.")),
+        step(ReasoningDelta("Now I know."), TextDelta("Done.")),
+    )
+    assert (first, second) == (thought("I need a table."), thought("Now I know."))
+    assert isinstance(artifact, MessageArtifact)
+    assert words == MessageChunk("Done.")
+
+
+def test_a_thought_is_a_step_before_the_call_of_the_client_and_behind_the_first_step():
+    fixed = (
+        FixedStep(at=StepPlace.START, message="Starting"),
+        FixedStep(at=StepPlace.FETCH, message="Fetching"),
+    )
+    asked = calling("get_widget_data", WANTED, ReasoningDelta("I need prices."))
+    outputs, _ = answered(
+        asked, query=asking_widgets(), steps=fixed, widget_data=WidgetDataMode.ASK
+    )
+    said = [one for one in outputs if not isinstance(one, Thought)]
+    assert [one.message for one in said[:-1]] == [
+        "Starting",
+        "Thinking about the question",
+        "Fetching: Prices 1",
+    ]
+    assert isinstance(said[-1], FunctionCall)
+
+
+def test_a_thought_that_no_words_follow_is_shown_and_the_limit_is_named():
+    step_shown, *warning = shown(step(ReasoningDelta("Hm."), reason="length"))
+    assert step_shown == thought("Hm.")
+    assert warning[-1] == MessageChunk(ONLY_THOUGHTS)
+    step_shown, *warning = shown(step(ReasoningDelta("Hm.")))
+    assert (step_shown, warning[-1]) == (thought("Hm."), MessageChunk(EMPTY_ANSWER))
+
+
+def test_thoughts_are_kept_apart_from_the_answer_and_not_sent_back():
+    outputs, provider = answered(
+        calling("table", TABLE, ReasoningDelta("I think.")), text("Done."), reasoning_steps=False
+    )
+    assert Thought("I think.") in outputs
+    sent = json.dumps(build_request(provider.calls[1]))
+    assert "I think." not in sent
+
+
+def test_what_came_with_a_call_goes_back_within_the_run():
+    extras = CallExtras(model="small", call=SIGNED.call, message={"reasoning_content": "hm"})
+    _, provider = answered(calling("table", TABLE, extras=extras), text("Done."))
+    said = build_request(provider.calls[1])["messages"][-2]
+    assert said["reasoning_content"] == "hm"
+    assert said["tool_calls"][0]["extra_content"] == SIGNED.call["extra_content"]
+
+
+def legs(first, extras_of_table=None):
+    """The messages of the request that follows a call of the client, with calls and results."""
+    before = [calling("table", TABLE, extras=extras_of_table)] if extras_of_table else []
+    outputs, _ = answered(*before, first, query=asking_widgets(), widget_data=WidgetDataMode.ASK)
+    state = outputs[-1].extra_state
+    pair = fetched_pair([WIDGET], data("1"), extra_state=state)
+    query = make_query(HumanMessage("q"), *pair, widgets=Widgets(primary=(WIDGET,)))
+    _, provider = answered(text("Done."), query=query, widget_data=WidgetDataMode.ASK)
+    return state, [
+        one for one in build_request(provider.calls[0])["messages"] if "tool_calls" in one
+    ]
+
+
+def test_what_came_with_a_call_goes_back_when_the_client_has_carried_it_out():
+    extras = CallExtras(model="small", call=SIGNED.call, message={"reasoning_content": "hm"})
+    table = CallExtras(model="small", message={"reasoning_content": "first"})
+    _, (earlier, fetched) = legs(calling("get_widget_data", WANTED, extras=extras), table)
+    assert earlier["reasoning_content"] == "first"
+    assert earlier["tool_calls"][0]["function"]["name"] == "table"
+    assert fetched["reasoning_content"] == "hm"
+    assert fetched["tool_calls"][0]["extra_content"] == SIGNED.call["extra_content"]
+
+
+def test_calls_of_one_answer_that_wait_keep_what_came_with_them():
+    message = {"reasoning_content": "hm"}
+    extras = CallExtras(model="small", call=SIGNED.call, message=message)
+    both = step(
+        ToolCall(id="a", name="get_widget_data", arguments=WANTED, extras=extras),
+        ToolCall(id="b", name="table", arguments=TABLE, extras=extras),
+        reason="tool_calls",
+    )
+    outputs, _ = answered(both, query=asking_widgets(), widget_data=WidgetDataMode.ASK)
+    audience = audiences(make_engine_input(ScriptedProvider([]), query=asking_widgets()))[0]
+    state = outputs[-1].extra_state
+    memory = verify_memory(state, signing_key=KEY, audience=audience, now=NOW)
+    assert memory.extras == extras
+    assert [one.extras for one in memory.waiting] == [extras]
+    assert state["copilot_memory"].count("hm") == 1
+
+
+def test_extras_that_are_too_large_are_left_out_those_of_earlier_calls_first():
+    large = {"reasoning_content": "x" * (MAX_EXTRAS - 100)}
+    table = CallExtras(model="small", message={"reasoning_content": "y" * 200})
+    first = calling("get_widget_data", WANTED, extras=CallExtras(model="small", message=large))
+    _, (earlier, fetched) = legs(first, table)
+    assert (len(fetched["reasoning_content"]), earlier["reasoning_content"]) == (
+        MAX_EXTRAS - 100,
+        "(not kept)",
+    )
+    huge = {"reasoning_content": "x" * (MAX_EXTRAS + 1)}
+    first = calling("get_widget_data", WANTED, extras=CallExtras(model="small", message=huge))
+    state, (fetched,) = legs(first)
+    assert "reasoning_content" not in fetched
+    assert len(json.dumps(state)) < 10_000
+
+
+def test_a_picture_of_the_model_is_an_artifact():
+    words, picture = shown(step(TextDelta("Here:"), PictureDelta(PNG)))
+    assert words == MessageChunk("Here:")
+    assert (picture.type, picture.content) == (
+        ArtifactType.HTML,
+        f'<img src="{PNG}" alt="Picture">',
+    )
+    (alone,) = shown(step(PictureDelta(PNG)))
+    assert isinstance(alone, MessageArtifact)
+
+
+def test_a_picture_that_can_not_be_shown_is_told():
+    for url in ("https://example.com/a.png", "data:image/svg+xml;base64,AAAA", PNG + "A" * 10**6):
+        assert shown(step(PictureDelta(url))) == [MessageChunk(NO_PICTURE)]
+
+
+def test_pages_that_the_provider_searched_are_cited():
+    sources = WebSources(
+        (WebSource(url="https://example.com/a", title="Rates", text="They rose."),)
+    )
+    script = step(TextDelta("Rates rose[1]."), sources)
+    outputs, _ = answered(script)
+    (cited,) = [one for one in outputs if isinstance(one, CitationCollection)]
+    (citation,) = cited.citations
+    assert citation.source_info == {
+        "type": "web",
+        "name": "Rates",
+        "description": "They rose.",
+        "metadata": {"url": "https://example.com/a"},
+        "citable": True,
+    }
+    assert citation.details == ({"Title": "Rates", "Link": "https://example.com/a"},)
+    outputs, _ = answered(script, citations=CitationMode.OFF)
+    assert not [one for one in outputs if isinstance(one, CitationCollection)]
+
+
+def test_events_reach_the_client_without_thoughts():
+    with ScriptedProvider([step(ReasoningDelta("Hm."), TextDelta("Hi"))]) as provider:
+        assert events_of(make_engine_input(provider)) == [MessageChunk("Hi")]
