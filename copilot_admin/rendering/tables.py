@@ -7,15 +7,15 @@ from typing import TypeGuard
 from copilot_admin.rendering.text import cell_text, shortened
 from protocol.json import Json, JsonObject, is_number
 
-MOST_ROWS = 15  # of a table on the page of a conversation; a link leads to all of them
-ROWS_OF_A_PIECE = 500  # of a table that is read on
-MOST_COLUMNS = 60
-MOST_CELL = 300  # characters
+MAX_ROWS = 15  # of a table on the page of a conversation; a link leads to all of them
+MAX_ROWS_MORE = 500  # of a table that is read on
+MAX_COLUMNS = 60
+MAX_CELL = 300  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnCell:
-    """A cell; numbers are set against the far edge, so that digits stand under each other."""
+    """A cell; numbers are aligned at the far edge."""
 
     text: str
     is_number: bool
@@ -23,12 +23,12 @@ class DrawnCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnTable:
-    """A table, or its beginning.
+    """A table, or a part of it.
 
     Attributes:
-        first: Place of the first row among all, from 0.
-        total_rows: Of the data; more than `len(rows)` when the table is cut.
-        hidden_columns: Columns that were left out.
+        total_rows: Of the data.
+        hidden_columns: Number of columns that were left out.
+        first: Index of the first row.
     """
 
     columns: tuple[str, ...]
@@ -48,29 +48,18 @@ class DrawnTable:
         return len(self.rows) < self.total_rows
 
     @property
-    def first_number(self) -> int:
-        """The first row as people count."""
-        return self.first + 1
-
-    @property
     def last(self) -> int:
-        """How many rows stand before the end of this piece."""
+        """The number of the last row, counted from 1."""
         return self.first + len(self.rows)
 
     @property
-    def goes_on_after(self) -> bool:
-        """Whether there are rows after this piece."""
-        return self.following > 0
+    def following(self) -> int:
+        """The number of rows after this part."""
+        return self.total_rows - self.last
 
     @property
     def fits_into_one_more(self) -> bool:
-        """Whether one piece more has all rows that follow."""
-        return self.following <= ROWS_OF_A_PIECE
-
-    @property
-    def following(self) -> int:
-        """How many rows are known to come after this piece."""
-        return self.total_rows - self.last
+        return self.following <= MAX_ROWS_MORE
 
 
 def are_rows(value: Json) -> TypeGuard[Sequence[JsonObject]]:
@@ -86,25 +75,25 @@ def are_rows(value: Json) -> TypeGuard[Sequence[JsonObject]]:
 def table_of(
     rows: Sequence[JsonObject],
     *,
-    most_rows: int = MOST_ROWS,
-    most_cell: int = MOST_CELL,
+    most_rows: int = MAX_ROWS,
+    most_cell: int = MAX_CELL,
     columns: Sequence[str] | None = None,
     first: int = 0,
 ) -> DrawnTable:
-    """Makes a table of rows.
+    """Make a table of rows; a key that a row lacks is an empty cell.
 
     Args:
-        rows: Objects; a key that a row lacks is an empty cell.
-        most_rows: How many rows are kept.
-        most_cell: The longest text of a cell, in characters.
-        columns: In this order; default: all keys as the rows up to the last kept one name them.
-        first: The row to begin with.
+        rows: Objects.
+        most_rows: Maximum number of rows.
+        most_cell: Maximum characters of a cell.
+        columns: Default: all keys of the rows up to the last kept one.
+        first: Index of the first row.
     """
     kept = rows[first : first + most_rows]
     names = list(
         columns or dict.fromkeys(name for row in rows[: first + most_rows] for name in row)
     )
-    shown = names[:MOST_COLUMNS]
+    shown = names[:MAX_COLUMNS]
     return DrawnTable(
         columns=tuple(shown),
         numeric=tuple(_is_numeric(kept, name) for name in shown),

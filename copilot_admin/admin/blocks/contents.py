@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import json
 
 from copilot_admin.rendering.tables import (
-    MOST_CELL,
-    MOST_ROWS,
-    ROWS_OF_A_PIECE,
+    MAX_ROWS,
+    MAX_ROWS_MORE,
+    MAX_CELL,
     DrawnTable,
     are_rows,
     table_of,
@@ -34,8 +34,8 @@ class ShownRoom:
     pieces: int = MOST_PIECES
 
 
-ON_THE_PAGE = ShownRoom(rows=MOST_ROWS, cell=MOST_CELL, text=4_000)
-ALONE = ShownRoom(rows=ROWS_OF_A_PIECE, cell=5_000, text=1_000_000)
+ON_THE_PAGE = ShownRoom(rows=MAX_ROWS, cell=MAX_CELL, text=4_000)
+ALONE = ShownRoom(rows=MAX_ROWS_MORE, cell=5_000, text=1_000_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

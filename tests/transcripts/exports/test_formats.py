@@ -155,18 +155,6 @@ def test_a_line_is_a_chat_with_its_calls_and_what_they_gave():
     assert short["messages"][2]["content"] == "[not exported: data was left out]"
 
 
-def test_each_way_through_a_conversation_is_a_line():
-    client = Client(trace_id="t-1")
-    client.ask("A?").answer("a")
-    client.ask("A?", ai("a"), "B?").answer("b")
-    last = client.ask("A?", ai("a"), "C?").answer("c")
-    lines = lines_of(said_by("jsonl", last.conversation))
-    assert [[one["content"] for one in line["messages"]] for line in lines] == [
-        ["A?", "a", "B?", "b"],
-        ["A?", "a", "C?", "c"],
-    ]
-
-
 def test_a_system_prompt_is_there_where_it_is_wanted():
     version = make_version(system_prompt="Be brief.")
     asked = Client(version=version).ask("Hi?").answer("Hi.")
@@ -175,19 +163,15 @@ def test_a_system_prompt_is_there_where_it_is_wanted():
     assert "Be brief." not in said_by("jsonl", asked.conversation)
 
 
-@pytest.mark.parametrize("name", ["csv", "md", "html"])
-def test_what_was_not_kept_is_said_and_not_invented(name: str):
+def test_texts_that_are_not_stored_are_reported_and_not_invented():
     client = Client(logging=Logging.METADATA, trace_id="t-1")
-    text = said_by(name, client.ask("Secret?").answer("Hush.").conversation, with_data=True)
-    assert "not kept: the copilot" in text.replace("&#x27;", "'")
-    assert "Secret" not in text
-
-
-def test_a_chat_without_content_has_no_messages():
-    client = Client(logging=Logging.METADATA, trace_id="t-1")
-    (line,) = lines_of(said_by("jsonl", client.ask("Secret?").answer("Hush.").conversation))
-    assert line["messages"] == []
-    assert line["metadata"]["content_kept"] is False
+    conversation = client.ask("Secret?").answer("Hush.").conversation
+    for name in ("csv", "md", "html"):
+        text = said_by(name, conversation, with_data=True)
+        assert "not kept: the copilot" in text.replace("&#x27;", "'")
+        assert "Secret" not in text
+    (line,) = lines_of(said_by("jsonl", conversation))
+    assert (line["messages"], line["metadata"]["content_kept"]) == ([], False)
 
 
 def test_everything_that_a_transcript_can_hold_is_written():
@@ -261,16 +245,20 @@ def test_markdown_shows_hostile_texts_as_they_are():
 def test_a_fence_is_longer_than_any_within():
     assert fence("a") == "```text\na\n```"
     assert fence("a ````` b").startswith("``````text\n")
-
-
-def test_a_text_in_a_line_has_no_marks():
     assert escape_markdown("# a\n[x](y)") == "\\# a \\[x\\]\\(y\\)"
 
 
-def test_a_line_of_json_is_one_line_for_every_reader():
-    text = said_by("jsonl", hostile_conversation())
-    assert len(text.splitlines()) == 1
-    assert not re.search("[\u2028\u2029]", text)
+def test_each_path_through_a_conversation_is_one_line_for_every_reader():
+    client = Client(trace_id="t-1")
+    client.ask("A?").answer("a\u2028")
+    client.ask("A?", ai("a\u2028"), "B?").answer("b")
+    last = client.ask("A?", ai("a\u2028"), "C?").answer("c")
+    text = said_by("jsonl", last.conversation)
+    assert len(text.splitlines()) == 2
+    assert [[one["content"] for one in line["messages"]] for line in lines_of(text)] == [
+        ["A?", "a\u2028", "B?", "b"],
+        ["A?", "a\u2028", "C?", "c"],
+    ]
 
 
 @pytest.mark.parametrize("name", list(FORMATS))

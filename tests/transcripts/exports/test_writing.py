@@ -17,7 +17,7 @@ from copilot_admin.jobs import tasks as background_tasks
 from copilot_admin.jobs.export_tasks import export_in_background, resume_exports
 from copilot_admin.jobs.removal import begin_erasure, remove_batch
 from copilot_admin.jobs.tasks import BACKGROUND, BatchResult
-from copilot_admin.models import Conversation, Copilot, ExportPart, ExportState, TranscriptExport
+from copilot_admin.models import Copilot, ExportPart, ExportState, TranscriptExport
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.transcripts.exports import writing
@@ -153,19 +153,6 @@ def test_an_export_is_swept_after_a_week_or_when_it_is_discarded():
     assert [sweep_exports() for _ in range(3)] == [2, 2, 0]
 
 
-def test_conversations_that_go_meanwhile_are_left_out(monkeypatch):
-    ids = conversations(3)
-    batch_by_batch(monkeypatch)
-    export = begun()
-    running = ExportWriter(export.pk, export.claim)
-    running.write_batch()
-    Conversation.objects.filter(pk=ids[0]).delete()
-    while running.write_batch() is BatchOutcome.MOVED:
-        pass
-    export.refresh_from_db()
-    assert ids_in(export) == [ids[2], ids[1]]
-
-
 def test_what_is_erased_while_it_is_written_is_in_no_part_of_it(monkeypatch):
     ids = conversations(4)
     one_by_one(monkeypatch)
@@ -183,28 +170,38 @@ def test_what_is_erased_while_it_is_written_is_in_no_part_of_it(monkeypatch):
     assert (export.state, parts_of(export)) == (ExportState.FAILED, [])
 
 
-def test_a_full_disk_is_said_in_words(monkeypatch, tmp_path):
+def no_space() -> db.OperationalError:
+    error = db.OperationalError()
+    error.__cause__ = sqlite3.OperationalError("database or disk is full")
+    error.__cause__.sqlite_errorcode = sqlite3.SQLITE_FULL
+    return error
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("find_disk_problem", lambda: "full", "too little room on the disk"),
+        ("claim_export", no_space(), "too little room on the disk"),
+        ("read_selection", KeyError(), "The export broke down. Operators find why in the log."),
+        ("MAX_BYTES", 10, "Choose a narrower filter."),
+        ("FORMATS", {}, "does not know the format"),
+    ],
+)
+def test_an_export_that_cannot_be_written_says_why(monkeypatch, name, value, sentence):
+    def fail(*_: object) -> None:
+        raise value
+
     conversations(1)
-    monkeypatch.setattr(writing, "find_disk_problem", lambda: "full")
+    export = begun()
+    monkeypatch.setattr(writing, name, fail if isinstance(value, Exception) else value)
+    assert sentence in written(export).error
+
+
+def test_a_download_of_a_deleted_file_breaks_off():
     export = written(begun())
-    assert export.state == ExportState.FAILED
-    assert "too little room on the disk" in export.error
-
-
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_a_database_without_room_is_said_in_words(monkeypatch, kind: str):
-    cause: Exception = sqlite3.OperationalError("database or disk is full")
-    if kind == "sqlite":
-        cause.sqlite_errorcode = sqlite3.SQLITE_FULL  # type: ignore[attr-defined]
-    else:
-        cause.sqlstate = "53100"  # type: ignore[attr-defined]
-
-    def full(*_: object, **__: object) -> None:
-        raise db.OperationalError from cause
-
-    monkeypatch.setattr(writing, "claim_export", full)
-    export = written(begun())
-    assert "too little room on the disk" in export.error
+    ExportPart.objects.all().delete()
+    with pytest.raises(ExportPart.DoesNotExist):
+        list(read_file(export))
 
 
 def test_a_database_that_is_away_is_tried_again(monkeypatch):
@@ -217,39 +214,6 @@ def test_a_database_that_is_away_is_tried_again(monkeypatch):
         with pytest.raises(db.OperationalError):
             ExportWriter(export.pk, export.claim).write_batch()
     assert written(export).is_done
-
-
-def test_an_export_that_breaks_says_so(monkeypatch, caplog):
-    conversations(1)
-
-    def broken(query: str) -> None:
-        raise KeyError(query)
-
-    monkeypatch.setattr(writing, "read_selection", broken)
-    export = written(begun())
-    assert export.error == "The export broke down. Operators find why in the log."
-    assert "an export broke" in caplog.text
-
-
-def test_a_format_that_is_gone_is_said(monkeypatch):
-    export = begun()
-    TranscriptExport.objects.update(format="old")
-    export = written(export)
-    assert "does not know the format" in export.error
-    assert media_type(export) == "application/octet-stream"
-
-
-def test_a_file_that_is_too_large_is_refused(monkeypatch):
-    conversations(1)
-    monkeypatch.setattr(writing, "MAX_BYTES", 10)
-    assert "Choose a narrower filter." in written(begun()).error
-
-
-def test_a_download_of_what_is_gone_breaks_off():
-    export = written(begun())
-    ExportPart.objects.all().delete()
-    with pytest.raises(ExportPart.DoesNotExist):
-        list(read_file(export))
 
 
 @pytest.mark.parametrize(
