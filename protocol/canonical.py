@@ -10,8 +10,8 @@ import json
 from typing import assert_never
 import unicodedata
 
+from protocol.citations import strip_markers
 from protocol.json import Json, clean_text
-from protocol.markers import strip_markers
 from protocol.models import (
     AiMessage,
     CallMessage,

@@ -1,8 +1,11 @@
-"""Read the citations that come with data, as far as every client can show them.
+"""Citations that every client can show, and the client's markers of citations and artifacts.
 
 Source: the citations of generation 3. A client that meets one wrong member may refuse the whole
 collection, so a member that is not what it should be is left out, and a citation without a source
-is none.
+is none. Workspace rewrites what an agent sent as artifacts and citations into
+`<|start_artifact_id|>NAME<|end_artifact_id|>` and `<|start_citation_id|>ID<|end_citation_id|>`; the
+feedback form keeps `<artifact className="NAME"/>` and `<citation className="ID"/>`. A model that
+sees them imitates them.
 """
 
 from collections.abc import Iterator
@@ -34,6 +37,15 @@ _SCRIPT_SCHEME = re.compile(
     r"([jJ]\s*[aA]\s*[vV]\s*[aA]|[vV]\s*[bB])\s*[sS]\s*[cC]\s*[rR]\s*[iI]\s*[pP]\s*[tT](?=:)"
 )
 _DATA_SCHEME = re.compile(r"\b[dD]\s*[aA]\s*[tT]\s*[aA](?=:(?:\s*[\w.+-]+/|[;,]))")
+MAX_ID_CHARACTERS = 200  # of a marker that never ends only the marker itself is removed
+_MARKED = re.compile(
+    rf"<\|start_(artifact|citation)_id\|>(.{{0,{MAX_ID_CHARACTERS}}}?)<\|end_\1_id\|>", re.DOTALL
+)
+_LEFTOVER = re.compile(
+    r"<\|(?:start|end)_(?:artifact|citation)_id\|>"
+    r"|<(?:artifact|citation)\b[^<>]*>|</(?:artifact|citation)\s*>"
+)
+_NAMED_TAG = re.compile(r"<artifact className=\"([^\"<>]{1,200})\" ?/>")
 _OWN_ARGUMENTS = "input_args"  # by which the client finds its widget
 
 
@@ -72,6 +84,17 @@ def break_unsafe_urls(citation: Citation) -> Citation:
         source_info=cast(JsonObject, _broken(citation.source_info)),
         details=cast(tuple[JsonObject, ...], tuple(map(_broken, citation.details))),
     )
+
+
+def artifact_names(text: str) -> tuple[str, ...]:
+    """Return the names of the artifacts that stand in a text."""
+    marked = (match[2] for match in _MARKED.finditer(text) if match[1] == "artifact")
+    return (*marked, *(tag[1] for tag in _NAMED_TAG.finditer(text)))
+
+
+def strip_markers(text: str) -> str:
+    """Return the text without markers; of an unterminated one only its opening goes."""
+    return _LEFTOVER.sub("", _MARKED.sub("", text))
 
 
 def _quotes(raw: JsonObject) -> Iterator[tuple[JsonObject, ...]]:

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from protocol.citations import artifact_names, strip_markers
 from protocol.data import MISSING, TYPES, read_data_message, slugify_kind
 from protocol.fields import Fields, Notes, as_text
 from protocol.functions import GET_WIDGET_DATA
 from protocol.json import Json, JsonObject, object_of, text_of
-from protocol.markers import artifact_names, strip_markers
 from protocol.models import (
     ORCHESTRATOR,
     AiMessage,

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from copilot_admin.agent.toolkits.markdown_images import without_remote_images
+from protocol.citations import MAX_ID_CHARACTERS
 from protocol.events import Event, FunctionCall, MessageArtifact, StatusUpdate
 from protocol.json import Json
-from protocol.markers import MAX_ID_CHARACTERS
 from protocol.models import AiMessage, Query, ResultMessage
 
 # In `extra_state`: a client brings it back with the result of a call, and asks no more of it.

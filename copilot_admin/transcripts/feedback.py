@@ -31,8 +31,8 @@ from copilot_admin.redaction.redactor import redact_values
 from copilot_admin.redaction.rules import Rules
 from copilot_admin.transcripts.store.seen import note_seen
 from copilot_admin.transcripts.store.votes import count_feedback
+from protocol.citations import strip_markers
 from protocol.json import clean_text
-from protocol.markers import strip_markers
 from protocol.redaction import redact_text
 
 MOST_TAGS = 20

@@ -14,7 +14,7 @@ import pytest
 from copilot_admin.agent.prompt import code_spans, placeholders
 from copilot_admin.agent.toolkits import markdown_images, ranking
 from copilot_admin.agent.tools import html
-from protocol import markers, plain_text, redaction, sse, strict_json
+from protocol import citations, plain_text, redaction, sse, strict_json
 from protocol.components import manifests
 
 Reader = Callable[[str], object]
@@ -24,7 +24,7 @@ ATTEMPTS = 20  # a busy machine spoils some
 MIN_SECONDS = 0.002  # of one measurement
 READERS: dict[str, tuple[Reader, tuple[tuple[str, str, str], ...]]] = {
     "artifact markers": (
-        lambda text: (markers.strip_markers(text), markers.artifact_names(text)),
+        lambda text: (citations.strip_markers(text), citations.artifact_names(text)),
         (('<artifact className="', "a", ""), ("", "<artifact ", ""), ("", "{{", "")),
     ),
     "HTML as plain text": (
