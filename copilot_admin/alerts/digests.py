@@ -18,8 +18,8 @@ from copilot_admin.alerts.messages import (
 )
 from copilot_admin.alerts.rule_kinds import Number, sum_days
 from copilot_admin.alerts.rules import AlertScope, Unit, format_value, get_scope
+from copilot_admin.analytics.periods import DAY, Span
 from copilot_admin.models import AlertDelivery, AlertDigest, DeliveryEvent, Outcome
-from copilot_admin.transcripts.search.periods import DAY, Span
 
 WEEK = timedelta(days=7)
 OUTCOMES = tuple(one for one in Outcome if one is not Outcome.RUNNING)

@@ -17,9 +17,9 @@ from copilot_admin.alerts.rules import (
     RuleKind,
     format_value,
 )
+from copilot_admin.analytics.periods import Span
 from copilot_admin.models import Alert, AlertRule, DeliveryEvent
 from copilot_admin.models.alerts import MAX_MAIL_SUBJECT_LENGTH
-from copilot_admin.transcripts.search.periods import Span
 
 MAX_SENTENCE_CHARACTERS = 500
 MAX_NAME_CHARACTERS = 100

@@ -20,6 +20,7 @@ from copilot_admin.alerts.rules import (
     Unit,
     format_value,
 )
+from copilot_admin.analytics.periods import HOUR, Span
 from copilot_admin.errors import (
     ProviderBroke,
     ProviderBusy,
@@ -37,7 +38,6 @@ from copilot_admin.models import (
     Run,
 )
 from copilot_admin.models.conversations import PLAYGROUND
-from copilot_admin.transcripts.search.periods import HOUR, Span
 
 Number = int | Decimal
 

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.accounts.members import Person, reachable, reaches_all
+from copilot_admin.analytics.periods import DAY, HOUR, Span
 from copilot_admin.copilots.tags import tagged
 from copilot_admin.models import Alert, AlertDigest, AlertRule, Copilot
-from copilot_admin.transcripts.search.periods import DAY, HOUR, Span
 
 READ_TRANSCRIPTS = "copilot_admin.view_conversation"
 

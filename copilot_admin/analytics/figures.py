@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from copilot_admin.analytics.first_token import FirstToken, percentile
+from copilot_admin.analytics.periods import FiguresPeriod, Span
 from copilot_admin.models import Copilot, Criterion
 from copilot_admin.models.usage import TTFT_COLUMNS
-from copilot_admin.transcripts.search.periods import FiguresPeriod, Span
 from copilot_admin.transcripts.store.rollups import COUNTED
 
 Number = int | Decimal

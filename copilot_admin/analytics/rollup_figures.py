@@ -23,6 +23,7 @@ from copilot_admin.analytics.figures import (
     most_frequent,
     with_copilots,
 )
+from copilot_admin.analytics.periods import FiguresPeriod, Resolution, Span
 from copilot_admin.models import (
     CallerDay,
     CriterionUsage,
@@ -31,7 +32,6 @@ from copilot_admin.models import (
     ErrorUsage,
     HourlyUsage,
 )
-from copilot_admin.transcripts.search.periods import FiguresPeriod, Resolution, Span
 from copilot_admin.transcripts.store.rollups import COUNTED
 
 Row = TypeVar("Row", bound=Model)

@@ -23,10 +23,10 @@ from copilot_admin.analytics.figures import (
     most_frequent,
     with_copilots,
 )
+from copilot_admin.analytics.periods import FiguresPeriod, Span
 from copilot_admin.models import FeedbackSource, Outcome, Run, Verdict
 from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.models.usage import TTFT_COLUMNS, TTFT_LIMITS
-from copilot_admin.transcripts.search.periods import FiguresPeriod, Span
 from copilot_admin.transcripts.store.rollups import ERRORS
 
 Key: TypeAlias = tuple[datetime, int, int, str]  # an hour, a copilot, a version, a model

@@ -9,8 +9,8 @@ from copilot_admin.alerts.deliveries import parse_mail_addresses, parse_webhook_
 from copilot_admin.alerts.messages import to_line
 from copilot_admin.alerts.rule_kinds import get_baseline
 from copilot_admin.alerts.rules import WINDOW_LABELS, AlertWindow, Unit, format_value, window_span
+from copilot_admin.analytics.periods import Span
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.transcripts.search.periods import Span
 from tests.alerts.alerting import NOON
 
 

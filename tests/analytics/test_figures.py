@@ -12,6 +12,13 @@ import pytest
 
 from copilot_admin.admin.figures.running import running_now
 from copilot_admin.analytics.first_token import PER_CENT, FirstToken, percentile
+from copilot_admin.analytics.periods import (
+    HOUR,
+    FiguresPeriod,
+    Resolution,
+    Span,
+    read_period,
+)
 from copilot_admin.analytics.rollup_figures import figures_of
 from copilot_admin.models import (
     CallerDay,
@@ -23,13 +30,6 @@ from copilot_admin.models import (
     Run,
 )
 from copilot_admin.models.usage import TTFT_LIMITS
-from copilot_admin.transcripts.search.periods import (
-    HOUR,
-    FiguresPeriod,
-    Resolution,
-    Span,
-    read_period,
-)
 from tests.databases import IS_POSTGRESQL, forget_sizes
 from tests.factories import make_copilot, make_version
 from tests.transcripts.store.journaling import (

@@ -6,12 +6,12 @@ from datetime import timedelta
 import pytest
 
 from copilot_admin.analytics.figures import Counts, Figures
+from copilot_admin.analytics.periods import read_period
 from copilot_admin.analytics.rollup_figures import figures_of
 from copilot_admin.analytics.user_figures import figures_of_users
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import Criterion, EndUser, Outcome
 from copilot_admin.transcripts.feedback import GivenFeedback, keep
-from copilot_admin.transcripts.search.periods import read_period
 from copilot_admin.transcripts.verdicts import GivenVerdict, save_verdict
 from tests.factories import make_user
 from tests.transcripts.store.journaling import START, Client, ai, ending

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import json
 
 from copilot_admin.rendering.tables import (
+    MAX_CELL,
     MAX_ROWS,
     MAX_ROWS_MORE,
-    MAX_CELL,
     DrawnTable,
     are_rows,
     table_of,

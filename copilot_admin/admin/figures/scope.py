@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 from django.urls import reverse
 from django.utils.datastructures import MultiValueDict
 
+from copilot_admin.analytics.periods import OWN, FiguresPeriod, Span, read_period
 from copilot_admin.copilots.tags import tagged
 from copilot_admin.models import Copilot, Outcome, Rating
 from copilot_admin.transcripts.filter_conditions import find_users
-from copilot_admin.transcripts.search.periods import OWN, FiguresPeriod, Span, read_period
 
 MOST_CHOSEN = 50  # copilots of one address
 MS_PER_SECOND = 1000

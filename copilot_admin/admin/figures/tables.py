@@ -10,8 +10,8 @@ from copilot_admin.admin.figures.cells import FigureCell, cost, number, share, t
 from copilot_admin.admin.figures.scope import FiguresScope
 from copilot_admin.admin.figures.table_body import body_of
 from copilot_admin.analytics.figures import Counts, Figures, FiguresPart
+from copilot_admin.analytics.periods import FiguresPeriod, Resolution, Span
 from copilot_admin.models import Outcome
-from copilot_admin.transcripts.search.periods import FiguresPeriod, Resolution, Span
 
 P50, P95 = 0.5, 0.95
 OUTCOMES = tuple(one for one in Outcome if one is not Outcome.RUNNING)

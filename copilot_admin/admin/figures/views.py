@@ -18,6 +18,7 @@ from copilot_admin.admin.figures.running import running_now
 from copilot_admin.admin.figures.scope import FiguresScope, read_scope
 from copilot_admin.admin.figures.sections import FiguresSection, sections_of
 from copilot_admin.analytics.figures import MOST_ROWS, Figures
+from copilot_admin.analytics.periods import WEEK, Resolution
 from copilot_admin.analytics.rollup_figures import figures_of
 from copilot_admin.analytics.user_figures import figures_of_users
 from copilot_admin.audit.parties import Actor, Subject
@@ -25,7 +26,6 @@ from copilot_admin.audit.recording import fingerprint, record
 from copilot_admin.copilots.tags import known_tags
 from copilot_admin.models import Action, Copilot
 from copilot_admin.transcripts.filter_conditions import PERIODS
-from copilot_admin.transcripts.search.periods import WEEK, Resolution
 
 VIEW = "copilot_admin.view_conversation"
 FOLDER = "admin/copilot_admin/figures"

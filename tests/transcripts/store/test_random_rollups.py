@@ -13,6 +13,7 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.analytics.figures import Counts
+from copilot_admin.analytics.periods import FiguresPeriod, Span
 from copilot_admin.analytics.rollup_figures import figures_of
 from copilot_admin.jobs.removal import begin_erasure, remove_batch
 from copilot_admin.jobs.tasks import BatchResult
@@ -32,7 +33,6 @@ from copilot_admin.models import (
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.review.queues import claim, finish, make_queue, set_closed
 from copilot_admin.transcripts.feedback import GivenFeedback, keep
-from copilot_admin.transcripts.search.periods import FiguresPeriod, Span
 from copilot_admin.transcripts.store.reaping import reap
 from copilot_admin.transcripts.verdicts import GivenVerdict, save_verdict
 from tests.factories import make_copilot, make_user, make_version

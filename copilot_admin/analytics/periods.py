@@ -1,4 +1,4 @@
-"""Which hours figures are about, and with which they are compared. Pure; days are days of UTC."""
+"""The period of a page of analytics, and the one that it is compared with. Days are in UTC."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -9,15 +9,15 @@ DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
 WEEK = timedelta(weeks=1)
 LENGTHS = ("1", "7", "30", "90")  # days, today included
-USUAL = "7"
+DEFAULT_LENGTH = "7"
 OWN = "own"
-LONGEST = 730  # days
-# Above it weeks are shown: a chart of three series has as many bars as can be told apart (120).
-LONGEST_BY_DAY = 40 * DAY
+MAX_DAYS = 730
+# Longer periods are shown by weeks: a chart of three series then has 120 bars, which can be told apart.
+MAX_SHOWN_BY_DAY = 40 * DAY
 
 
 class Resolution(StrEnum):
-    """The parts of a period that are shown one by one."""
+    """The length of the steps of a period."""
 
     HOUR = "hour"
     DAY = "day"
@@ -26,27 +26,27 @@ class Resolution(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Hours from `first` on and before `end`, both at their full hour."""
+    """Full hours from `first` until before `end`."""
 
     first: datetime
     end: datetime
 
     @property
     def last_day(self) -> date:
-        """The day of its last hour."""
+        """The day of the last hour."""
         return (self.end - HOUR).date()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FiguresPeriod:
-    """What figures are about.
+    """A period and the one before.
 
     Attributes:
         name: One of `LENGTHS`, or `OWN`.
-        now: Whole days; today is one, however late it is.
-        before: As many days before; where today is in `now`, its last day ends at this hour too.
-        by: The resolution that was asked for; None: that which suits its length.
-        is_wrong: The dates that were given are none; the usual period stands for them.
+        now: Whole days, today included.
+        before: As many days before; if `now` includes today, its last day ends at this hour too.
+        by: The requested resolution; None: the one that suits the length.
+        is_wrong: The given dates are not valid; this is the default period.
     """
 
     name: str
@@ -57,11 +57,11 @@ class FiguresPeriod:
 
     @property
     def resolution(self) -> Resolution:
-        """The hours of one day, days, or weeks."""
+        """Hours for one day, else days or weeks."""
         length = self.now.end - self.now.first
         if length == DAY:
             return Resolution.HOUR
-        return self.by or (Resolution.DAY if length <= LONGEST_BY_DAY else Resolution.WEEK)
+        return self.by or (Resolution.DAY if length <= MAX_SHOWN_BY_DAY else Resolution.WEEK)
 
     @property
     def is_hourly(self) -> bool:
@@ -69,7 +69,7 @@ class FiguresPeriod:
 
     @property
     def steps(self) -> list[Span]:
-        """All of it, step by step; a week ends with Sunday, so those at its ends may be cut."""
+        """The steps of the period; weeks end on Sunday, so the first and the last may be shorter."""
         found = []
         by, at = self.resolution, self.now.first
         length = {Resolution.HOUR: HOUR, Resolution.DAY: DAY, Resolution.WEEK: WEEK}[by]
@@ -80,7 +80,7 @@ class FiguresPeriod:
         return found
 
     def step_of(self, moment: datetime) -> datetime:
-        """The beginning of the step in which a moment is."""
+        """Return the beginning of the step of a moment."""
         hour = moment.replace(minute=0, second=0, microsecond=0)
         if self.is_hourly:
             return hour
@@ -91,18 +91,18 @@ class FiguresPeriod:
 
 
 def read_period(given: Mapping[str, str], *, at: datetime) -> FiguresPeriod:
-    """The period that an address asks for: `days`, or dates `since` and `until`, both included; `by`."""
+    """Read the period of a URL: `days`, or dates `since` and `until`, both included; and `by`."""
     today = at.astimezone(UTC).date()
     since, until = given.get("since", "").strip(), given.get("until", "").strip()
     by = {one.value: one for one in (Resolution.DAY, Resolution.WEEK)}.get(given.get("by", ""))
     if since or until:
         found = _of_dates(since, until, at=at) or _period(
-            USUAL, today - (int(USUAL) - 1) * DAY, today, at=at, is_wrong=True
+            DEFAULT_LENGTH, today - (int(DEFAULT_LENGTH) - 1) * DAY, today, at=at, is_wrong=True
         )
         return replace(found, by=by)
     name = given.get("days", "")
     is_known = name in LENGTHS
-    length = name if is_known else USUAL
+    length = name if is_known else DEFAULT_LENGTH
     first = today - (int(length) - 1) * DAY
     usual = _period(length, first, today, at=at, is_wrong=bool(name) and not is_known)
     return replace(usual, by=by)
@@ -113,7 +113,7 @@ def _of_dates(since: str, until: str, *, at: datetime) -> FiguresPeriod | None:
     try:
         last = min(date.fromisoformat(until), today) if until else today
         first = date.fromisoformat(since) if since else last
-        if not (first <= last and (last - first).days < LONGEST):
+        if not (first <= last and (last - first).days < MAX_DAYS):
             return None
         return _period(OWN, first, last, at=at)
     except (ValueError, OverflowError):
