@@ -37,10 +37,5 @@ class Calculator(Component):
 
         Raises:
             ValueError: It is no calculation or has no result.
-
-        Examples:
-            >>> output, = Calculator().tool_eval("15% of 80")
-            >>> output.content[0].text.info
-            '12'
         """
         yield self.create_output("text", calculate(expression or ""), visible_scope="llm")

@@ -44,7 +44,7 @@ class TableAnalyst(Component):
     def tool_eval(
         self, rows: RowsArgument, operations: OperationsArgument, **kwargs: Any
     ) -> Iterator[ComponentOutput]:
-        r"""Filters, groups, aggregates and orders rows exactly, and shows the user the result.
+        """Filters, groups, aggregates and orders rows exactly, and shows the user the result.
 
         Args:
             rows: All rows, as a list of objects with the same keys, or as CSV or JSON text.
@@ -66,12 +66,6 @@ class TableAnalyst(Component):
 
         Raises:
             ValueError: Rows or operations cannot be read, or a column is missing or has no numbers.
-
-        Examples:
-            >>> top = {"op": "top", "n": 1, "by": "sales"}
-            >>> table, words = TableAnalyst().tool_eval("region,sales\nEU,5\nUS,7", top)
-            >>> table.content[0].text.data
-            '[{"region": "US", "sales": 7}]'
         """
         table = analyse(rows, operations)
         if table.rows:

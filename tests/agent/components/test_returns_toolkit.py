@@ -7,13 +7,9 @@ import sys
 
 import pytest
 
-from copilot_admin.agent.components.registry import registry
 from copilot_admin.agent.components.returns_toolkit import MAX_SHOWN_ROWS, ReturnsToolkit
-from copilot_admin.agent.components.runs import check_arguments
 from copilot_admin.agent.toolkits.returns.options import ReturnMeasure
-from copilot_admin.errors import BadArguments
-from protocol.components import create_output, static_findings
-from protocol.components.contract import outputs_are_json
+from protocol.components import create_output
 
 PRICES = {"A": [100, 110, 99, 121], "B": [50, 55, 49.5, 60.5]}
 
@@ -24,21 +20,6 @@ def outputs(series, measure, config=None, **inputs):
         return [output async for output in generator]
 
     return asyncio.run(run())
-
-
-def test_it_keeps_the_contract():
-    assert static_findings(ReturnsToolkit) == ()
-    assert registry().find("returns_toolkit") is ReturnsToolkit
-    for sample in ReturnsToolkit.samples:
-        check_arguments(ReturnsToolkit, sample)
-        assert list(outputs_are_json(ReturnsToolkit, outputs(**sample))) == []
-
-
-def test_its_name_and_parameters_are_those_of_the_interface():
-    parameters = ReturnsToolkit.parameters()
-    assert list(parameters["properties"]) == parameters["required"] == ["series", "measure"]
-    assert parameters["properties"]["measure"]["enum"] == [str(one) for one in ReturnMeasure]
-    assert parameters["properties"]["series"]["type"] == ["array", "object", "string"]
 
 
 def test_the_description_names_every_measure():
@@ -89,10 +70,6 @@ def test_a_long_table_is_cut_to_its_latest_rows_and_the_model_is_told():
     assert len(words.content[0].text.info) < 2_000
 
 
-def test_system_inputs_change_nothing():
-    assert outputs(PRICES, "beta", _sys_traceid="x") == outputs(PRICES, "beta")
-
-
 @pytest.mark.parametrize(
     ("series", "measure", "sentence"),
     [
@@ -107,15 +84,6 @@ def test_system_inputs_change_nothing():
 def test_bad_arguments_are_an_error_that_says_what_to_do(series, measure, sentence):
     with pytest.raises(ValueError, match=sentence):
         outputs(series, measure)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [{"series": [1, 2]}, {"series": 1, "measure": "returns"}, {"series": [], "measure": "alpha"}],
-)
-def test_the_manifest_refuses_what_the_component_would(arguments):
-    with pytest.raises(BadArguments):
-        check_arguments(ReturnsToolkit, arguments)
 
 
 def test_the_server_does_not_load_pandas():

@@ -13,12 +13,10 @@ import pytest
 from copilot_admin.agent.components import runs
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.components.events import MAX_DETAIL, MAX_DETAILS, ComponentEvents
-from copilot_admin.agent.components.inputs import MODEL
-from copilot_admin.agent.components.runs import ComponentRun, arguments_in, check_arguments
+from copilot_admin.agent.components.runs import ComponentRun, arguments_in
 from copilot_admin.errors import BadArguments, ComponentFailed, ProviderRefused
 from protocol.components import ComponentOutput, ContractBreach, Message, create_output
-from tests.agent.components.sample_components import Asker, Echo, EchoTwo, Player, client_of
-from tests.agent.scripted import ScriptedProvider, broken
+from tests.agent.components.sample_components import Echo, EchoTwo, Player
 from tests.polling import HANGS_SECONDS
 
 HELLO = create_output("text", "hello")
@@ -97,6 +95,9 @@ def leave(run: ComponentRun) -> None:
     asyncio.run(take_one())
 
 
+BARE = type("Bare", (Player,), {"manifests": ({"parameters": {"type": "object"}},)})
+
+
 def test_a_run_keeps_its_outputs_and_merges_them():
     run = ComponentRun(EchoTwo, {"query": "hello"}, system={"query": "the system's"})
     outputs = [create_output("text", "he"), create_output("text", "llo")]
@@ -113,17 +114,11 @@ def test_a_run_keeps_its_outputs_and_merges_them():
         (Echo, {}, "Wrong arguments for echo: query is missing."),
         (Echo, {"_sys_uid": "x"}, "echo has no parameter '_sys_uid'. Its parameters: query."),
         (Player, {"x": 1}, "player has no parameter 'x'. Its parameters: none."),
+        (BARE, {"x": 1}, "player has no parameter 'x'. Its parameters: none."),
     ],
 )
 def test_arguments_must_fit_the_manifest(component: Any, arguments: Any, sentence: str):
     assert failure(ComponentRun(component, arguments), BadArguments) == sentence
-
-
-def test_a_manifest_without_properties_takes_no_arguments():
-    bare = type("Bare", (Player,), {"manifests": ({"parameters": {"type": "object"}},)})
-    check_arguments(bare, {})
-    with pytest.raises(BadArguments, match="Its parameters: none"):
-        check_arguments(bare, {"x": 1})
 
 
 @pytest.mark.parametrize(
@@ -329,12 +324,6 @@ def test_as_a_program_it_keeps_the_tokens_of_the_models_it_asked():
     assert run.usage == (
         {"name": "small, large", "prompt_tokens": 4, "completion_tokens": 2, "total_tokens": 6},
     )
-
-
-def test_a_model_that_cannot_be_asked_is_the_components_failure():
-    with ScriptedProvider([broken(ProviderRefused("No such model."))]) as provider:
-        run = ComponentRun(Asker, {"query": "?"}, system={MODEL: client_of(provider)})
-        assert failure(run) == "The component 'asker' could not ask its model. No such model."
 
 
 def test_steps_show_the_beginning_of_long_arguments_and_progress():

@@ -1,20 +1,12 @@
 """The component that works on tables."""
 
-import asyncio
-import doctest
 import json
-from uuid import UUID
 
 import pytest
 
-from copilot_admin.agent.components import table_analyst
-from copilot_admin.agent.components.events import ComponentEvents
 from copilot_admin.agent.components.table_analyst import TableAnalyst
 from copilot_admin.agent.toolkits.tables import MAX_SHOWN_ROWS
-from protocol.components import Message, VisibleScope, create_output, merge, static_findings
-from protocol.components.contract import outputs_are_json
-from protocol.events import ArtifactType
-from protocol.json_schema import schema_fault
+from protocol.components import VisibleScope, create_output, merge
 
 ROWS = [{"region": "EU", "sales": 5}, {"region": "US", "sales": "1,007"}]
 TOP = {"op": "top", "n": 1, "by": "sales"}
@@ -22,22 +14,6 @@ TOP = {"op": "top", "n": 1, "by": "sales"}
 
 def outputs(rows, operations, **inputs):
     return list(TableAnalyst().tool_eval(rows=rows, operations=operations, **inputs))
-
-
-def test_it_keeps_the_contract():
-    assert static_findings(TableAnalyst) == ()
-    for sample in TableAnalyst.samples:
-        assert list(outputs_are_json(TableAnalyst, outputs(**sample))) == []
-
-
-def test_the_examples_of_its_docstrings_are_true():
-    assert doctest.testmod(table_analyst)[:] == (0, 3)
-
-
-def test_its_name_and_parameters_are_those_of_the_interface():
-    assert list(TableAnalyst.parameters()["properties"]) == ["rows", "operations"]
-    assert TableAnalyst.parameters()["required"] == ["rows", "operations"]
-    assert schema_fault(TableAnalyst.parameters()) == ""
 
 
 @pytest.mark.parametrize(
@@ -75,29 +51,6 @@ def test_the_user_sees_the_first_rows_of_many_and_the_model_is_told():
 
     assert json.loads(table.text.data) == [{"n": n} for n in range(MAX_SHOWN_ROWS)]
     assert words.text.info.startswith("1,005 rows with the columns: n. Only the first 100")
-
-
-def test_clients_are_sent_a_table():
-    events = ComponentEvents(
-        title="Table analyst",
-        description="D",
-        id=UUID(int=1),
-        stream_all_text=False,
-        show_steps=False,
-    )
-
-    (table,) = [event for output in outputs(ROWS, TOP) for event in events.take(output)]
-
-    assert table.type is ArtifactType.TABLE
-    assert table.content == [{"region": "US", "sales": "1,007"}]
-
-
-def test_programs_send_a_message_and_get_one():
-    message = Message({"rows": ROWS, "operations": TOP})
-
-    content = asyncio.run(TableAnalyst().run(message)).content
-
-    assert [one["type"] for one in content] == ["json", "text"]
 
 
 @pytest.mark.parametrize(
