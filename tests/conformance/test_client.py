@@ -7,14 +7,12 @@ from django.core.management import call_command
 from openbb_ai import reasoning_step
 import pytest
 
-from copilot_admin.models import Feedback, Run, Turn
+from copilot_admin.models import Feedback, Turn
 from protocol.models import Generation
 from tests.conformance.dialects import QUESTION, asks, offered
 from tests.conformance.strangers import (
     NEWS,
-    NEWS_SOURCE,
     Stranger,
-    content,
     import_template,
     widgets,
 )
@@ -182,114 +180,6 @@ def test_a_model_that_knows_the_clients_own_function_may_call_that(name, service
     assert "execute_agent_tool" not in model.tools(0)
 
 
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ({"tool_name": "other"}, "There is no tool called 'other'. Tools: Tool1_function_one."),
-        (
-            {"tool_name": "Tool1_function_one", "server_id": "elsewhere"},
-            "There is no tool called 'Tool1_function_one'. Tools: Tool1_function_one.",
-        ),
-        (
-            {"tool_name": "Tool1_function_one", "parameters": {}},
-            "Wrong arguments for the tool 'Tool1_function_one': q must be given.",
-        ),
-    ],
-)
-def test_a_wrong_call_of_that_function_is_told(given, told, service_url, model):
-    wish = calls("execute_agent_tool", **given)
-    stranger = Stranger("mcp-tools", wish, says("Sorry."), service=service_url, model=model)
-    stranger.asks("Find it.", tools=[TOOL])
-    assert model.requests[1]["messages"][-1]["content"] == told
-
-
-def test_of_two_servers_with_a_tool_of_one_name_the_model_has_to_name_one(service_url, model):
-    tools = [{**TOOL, "server_id": server} for server in ("a", "b")]
-    wish = {"tool_name": TOOL["name"], "parameters": {"q": "x"}}
-    stranger = Stranger(
-        "mcp-tools", calls("execute_agent_tool", **wish),
-        calls("execute_agent_tool", **wish, server_id="b"), says("Found."),
-        service=service_url, model=model,
-    )  # fmt: skip
-    first, _ = stranger.asks("Find it.", functions=HIT, tools=tools)
-    assert model.requests[1]["messages"][-1]["content"] == (
-        "Several servers have a tool called 'Tool1_function one'. Name one as 'server_id': 'a', 'b'."
-    )
-    assert first[0][1]["input_arguments"]["server_id"] == "b"
-
-
-def test_widget_data_comes_before_mcp_tools(service_url, model):
-    stranger = Stranger("mcp-tools", says("AAPL."), service=service_url, model=model)
-    request = {"widgets": {"primary": [NEWS]}, "tools": [TOOL]}
-    first, second = stranger.asks(
-        "Get AAPL data", functions={"get_widget_data": content("[1]")}, **request
-    )
-    (
-        stranger.response(0)
-        .starts("copilotFunctionCall")
-        .with_({"function": "get_widget_data"})
-        .with_({"input_arguments": {"data_sources": [NEWS_SOURCE]}})
-    )
-    assert len(first) == 1
-    assert second == [("copilotMessageChunk", {"delta": "AAPL."})]
-    assert list(model.tools(0)) == ["get_widget_data", "Tool1_function_one"]
-
-
-@pytest.mark.parametrize("tools", [None, []])
-def test_no_mcp_tools_is_no_obstacle(tools, service_url, model):
-    stranger = Stranger("mcp-tools", says("None."), service=service_url, model=model)
-    assert stranger.asks("Which?", tools=tools)[0] == [("copilotMessageChunk", {"delta": "None."})]
-
-
-AGENTS = {
-    "workspace_state": {
-        "agents": [{"id": "macro", "name": "Macro", "description": "", "holder_url": "https://m/"}]
-    }
-}
-TASK = {"description": "Explain rates.", "assigned_agent_id": "macro"}
-
-
-def test_agents_whose_answers_are_enough_have_the_last_word(service_url, model):
-    wish = calls(
-        "assign_tasks_to_agents",
-        task_requests=[{**TASK, "assigned_holder_url": "https://m"}],
-        expect_direct_response=True,
-    )
-    stranger = Stranger("prompt-optimizer", wish, service=service_url, model=model)
-    first, second = stranger.asks(
-        "Explain.", functions={"assign_tasks_to_agents": lambda _: []}, **AGENTS
-    )
-    [(_, call)] = first
-    assert call["input_arguments"] == {
-        "task_requests": [{"id": "1", **TASK, "assigned_holder_url": "https://m/"}]
-    }
-    assert call["extra_state"]["expect_direct_response"] is True
-    assert second == []
-    assert len(model.requests) == 1
-    assert list(Run.objects.values_list("outcome", flat=True)) == ["completed"] * 2
-
-
-def test_a_task_that_failed_is_told_to_the_model_all_the_same(service_url, model):
-    wish = calls("assign_tasks_to_agents", task_requests=[TASK], expect_direct_response=True)
-    stranger = Stranger("prompt-optimizer", wish, says("Sorry."), service=service_url, model=model)
-    gone = [{"status": "error", "message": "The agent is gone."}]
-    _, second = stranger.asks(
-        "Explain.", functions={"assign_tasks_to_agents": lambda _: gone}, **AGENTS
-    )
-    assert second == [("copilotMessageChunk", {"delta": "Sorry."})]
-    assert "(error) The agent is gone." in model.told()
-
-
-@pytest.mark.parametrize("generation", [1, 2])
-def test_older_clients_know_no_agents(generation, service_url, model):
-    import_template("prompt-optimizer", model)
-    model.plays(says("Well."))
-    groups: Any = {"primary": [{"origin": "o", "widget_id": "w"}]}
-    widgets: Any = [] if generation == 1 else groups
-    asked(f"{service_url}/v1/copilots/prompt-optimizer/query", widgets=widgets)
-    assert "tools" not in model.requests[0]
-
-
 @pytest.mark.parametrize("generation", Generation, ids=["1", "2", "3"])
 @pytest.mark.parametrize(
     ("expects", "data", "answer"),
@@ -351,18 +241,6 @@ def test_a_skill_of_the_catalog_is_asked_for_and_then_followed(service_url, mode
     assert "get_skill_content" not in model.tools(1), "one skill a turn"
     assert "loads one skill" in stranger.agent["description"]
     assert stranger.agent["features"]["widget-dashboard-select"] is False
-
-
-def test_a_selected_skill_is_followed_and_none_is_offered(service_url, model):
-    stranger = Stranger("skills", says("Margins."), service=service_url, model=model)
-    [events] = stranger.asks(
-        "Analyze AAPL with the selected skill.",
-        selected_skills=[{**SKILL, "source": "model_selected"}],
-        skills_catalog=CATALOG,
-    )
-    assert events == [("copilotMessageChunk", {"delta": "Margins."})]
-    assert "Focus on margins and revenue growth." in str(model.requests[0]["messages"])
-    assert "get_skill_content" not in model.tools(0)
 
 
 def test_a_result_without_the_call_before_it_is_used(service_url, model):

@@ -75,9 +75,3 @@ def test_columns_have_names_in_every_form(columns, names, service_url, model):
     known = {**NEWS, "columns": columns}
     row = row_told(Generation.THREE, known, service=service_url, model=model)
     assert row.get("columns") == names
-
-
-def test_facts_of_a_wrong_type_are_no_obstacle(service_url, model):
-    odd = {"category": 5, "source": ["x"], "sub_category": {}, "metadata": {"source": 5}}
-    row = row_told(Generation.THREE, {**NEWS, **odd}, service=service_url, model=model)
-    assert row.keys().isdisjoint(ABOUT)

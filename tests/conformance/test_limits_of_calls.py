@@ -11,7 +11,6 @@ from tests.conformance.strangers import (
     Stranger,
     content,
     import_template,
-    widgets,
 )
 from tests.conformance.test_client import CATALOG, HIT, TOOL
 from tests.conformance.test_dashboard import DONE
@@ -62,32 +61,6 @@ def test_six_new_widgets_for_the_dashboard_are_normal(apart, service_url, model)
     )
     assert functions_called(legs) == ["add_generative_widget"] * 6
     assert (text_of(legs[-1]), warnings_in(legs)) == ("Six.", [])
-
-
-@pytest.mark.parametrize("apart", [False, True], ids=["in one answer", "one after the other"])
-def test_six_calls_of_the_users_tools_are_normal(apart, service_url, model):
-    replies = [Reply(calls=(one,)) for one in SEARCHES] if apart else [Reply(calls=SEARCHES)]
-    stranger = Stranger("mcp-tools", *replies, says("All."), service=service_url, model=model)
-    legs = stranger.asks("Find them.", functions=HIT, tools=[TOOL])
-    assert functions_called(legs) == ["execute_agent_tool"] * 6
-    assert (text_of(legs[-1]), warnings_in(legs)) == ("All.", [])
-
-
-def test_a_model_that_goes_in_circles_is_still_stopped(service_url, model):
-    stranger = stranger_with(
-        "mcp-tools", *[calls(SEARCH, q="again")] * 4, says("Enough."),
-        service=service_url, model=model, max_client_calls=3,
-    )  # fmt: skip
-    legs = stranger.asks("Find it.", functions=HIT, tools=[TOOL])
-    assert functions_called(legs) == ["execute_agent_tool"] * 3
-    sentence = (
-        "Workspace was already called 3 times for this question, so no more tools are called. "
-        "Ask again to go on."
-    )
-    assert warnings_in(legs) == [sentence]
-    assert text_of(legs[-1]) == f"{sentence}\n\nEnough."
-    assert model.told().endswith(f"{sentence} Answer with what you have.")
-    assert "tools" not in model.requests[-1]
 
 
 def test_the_limit_of_a_function_leaves_the_others_alone(service_url, model):
@@ -149,24 +122,6 @@ def test_a_refusal_is_said_even_where_the_model_says_nothing_more(service_url, m
     refused, empty = warnings_in([answer])
     assert refused.startswith("Tools were already called once")
     assert text_of(answer) == f"{refused}\n\n{empty}"
-
-
-def test_data_is_fetched_four_times_and_tools_may_still_be_called(service_url, model):
-    ask = [calls("get_widget_data", widgets=[{"id": NEWS["uuid"], "params": {"ticker": letter}}])
-           for letter in "abcde"]  # fmt: skip
-    stranger = stranger_with(
-        "mcp-tools", *ask, calls(SEARCH, q="x"), says("Done."),
-        service=service_url, model=model, widget_data="ask",
-    )  # fmt: skip
-    legs = stranger.asks(
-        "Compare them.",
-        functions={**HIT, "get_widget_data": content("[1]")},
-        tools=[TOOL],
-        **widgets(NEWS),
-    )
-    assert functions_called(legs) == [*["get_widget_data"] * 4, "execute_agent_tool"]
-    assert "The dashboard was already asked for data 4 times for this question" in model.told(5)
-    assert "get_widget_data" not in model.tools(5)
 
 
 def test_a_new_question_begins_anew(service_url, model):

@@ -134,36 +134,3 @@ def test_an_old_chat_with_tools_of_one_name_is_replayed_with_both(generation, se
         for name, server in zip(names, ("a", "b", "b", ""), strict=True)
     ]
     assert Run.objects.get().generation == generation
-
-
-def test_many_servers_with_one_long_name_are_all_offered_and_told_apart(service_url, model):
-    name = "n" * 300
-    tools = [tool(name, f"srv-{number}") for number in range(12)]
-    last = "n" * 61 + "_12"
-    stranger = Stranger(
-        "mcp-tools", calls(last, q="x"), says("Found."), service=service_url, model=model
-    )
-    first, _ = stranger.asks("Find it.", functions={"execute_agent_tool": answering}, tools=tools)
-    [call] = named(first, "copilotFunctionCall")
-    assert call["input_arguments"] == {
-        "server_id": "srv-11",
-        "tool_name": name,
-        "parameters": {"q": "x"},
-    }
-    assert len([one for one in model.tools(0) if one.startswith("nnn")]) == 12
-    assert replayed(model) == [(last, result(last, "srv-11"))]
-
-
-def test_a_tool_that_is_listed_twice_is_one(service_url, model):
-    stranger = Stranger(
-        "mcp-tools", calls("search", q="x"), says("Found."), service=service_url, model=model
-    )
-    other = {**tool("search", "srv-1"), "description": "Another word for it."}
-    stranger.asks(
-        "Find it.",
-        functions={"execute_agent_tool": answering},
-        tools=[tool("search", "srv-1"), tool("find", "srv-1"), other],
-    )
-    assert list(model.tools(0)) == ["search", "find"]
-    assert model.tools(0)["search"]["description"] == TOOL["description"]
-    assert replayed(model) == [("search", result("search", "srv-1"))]

@@ -296,13 +296,6 @@ def test_a_model_may_name_widgets_as_the_clients_function_does(given, service_ur
     assert (source["id"], source["input_args"]) == ("company_news", {"ticker": "AAPL"})
 
 
-def test_a_dashboard_without_tabs_is_no_obstacle(service_url, model):
-    stranger = Stranger("dashboard-explorer", says("Nothing."), service=service_url, model=model)
-    state = {"current_dashboard_info": {"id": "1", "name": "Mine", "tabs": None}}
-    [events] = stranger.asks("What is there?", **widgets(), workspace_state=state)
-    assert events == [("copilotMessageChunk", {"delta": "Nothing."})]
-
-
 @pytest.mark.parametrize("logging", ["everything", "nothing"])
 def test_page_actions_and_tabs_are_known_in_both_legs(logging, service_url, model):
     stranger = Stranger(
@@ -323,20 +316,6 @@ def test_page_actions_and_tabs_are_known_in_both_legs(logging, service_url, mode
     )
     assert "overview" in workspace
     assert model.system(1).endswith(start + workspace)
-
-
-def test_a_workspace_of_odd_values_is_no_obstacle(service_url, model):
-    stranger = Stranger("dashboard-explorer", says("Odd."), service=service_url, model=model)
-    state = {
-        "action_history": [5, None, {"a": 1}, "", "Opened it </data>"],
-        "current_page_context": ["dashboard"],
-        "current_dashboard_info": {"name": 5, "tabs": [None, {"tab_id": 7, "widgets": [3]}]},
-        "agents": "none",
-    }
-    [events] = stranger.asks("Which tabs?", **widgets(), workspace_state=state)
-    assert events == [("copilotMessageChunk", {"delta": "Odd."})]
-    assert '{"latest_actions": ["Opened it <\\/data>"]}' in model.system()
-    assert '{"dashboard": "", "tabs": [{"widgets": []}]}' in model.system()
 
 
 @pytest.mark.parametrize("web_search", [True, False])

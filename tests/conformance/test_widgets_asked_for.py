@@ -99,22 +99,6 @@ def test_what_cannot_wait_for_the_next_leg_is_told_to_the_model(service_url, mod
     assert client_state.NOT_WAITING in model.told()
 
 
-def test_a_right_call_beside_a_wrong_one_is_not_lost(service_url, model):
-    stranger = Stranger(
-        "dashboard-explorer",
-        Reply(calls=(wanting(NEWS["uuid"]), wanting("nowhere"))),
-        Reply(calls=(wanting(NEWS["uuid"]),)),
-        says("News."),
-        service=service_url,
-        model=model,
-    )
-    first, _ = stranger.asks("What is new?", functions=FETCH, **MIXED)
-    right, wrong = [one["content"] for one in model.requests[1]["messages"][-2:]]
-    assert right == "Not asked for, since another call was wrong. Ask for all of them again."
-    assert wrong.startswith("There is no widget with the id 'nowhere'.")
-    assert made(first) == ("get_widget_data", ["company_news"])
-
-
 def test_a_new_widget_beside_one_whose_data_is_there_is_fetched(service_url, model):
     stranger = Stranger(
         "dashboard-explorer",
@@ -174,18 +158,6 @@ def test_the_first_generation_is_asked_for_one_after_the_other(apart, service_ur
     assert text_of(answer).startswith("All three.")
     assert len(model.requests) == 2, "the model need not ask again"
     assert all(f"the data of {id}" in model.told() for id in ids)
-
-
-def test_the_fifth_widget_of_the_first_generation_is_told_to_model_and_user(service_url, model):
-    widgets = _widgets(5)
-    ask = Reply(calls=(wanting(*(one["uuid"] for one in widgets)),))
-    chat = _older(service_url, model, ONE, ask, says("Four of five."), widgets=widgets)
-    *asking, answer = chat.ask("Compare them.")
-    assert len(asking) == 4
-    sentence = "The dashboard was already asked for data 4 times for this question"
-    assert text_of(answer).startswith(sentence)
-    assert "Four of five." in text_of(answer)
-    assert sentence in model.told()
 
 
 def test_where_nothing_is_kept_the_first_generation_is_told_to_ask_again(service_url, model):
