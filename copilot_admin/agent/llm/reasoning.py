@@ -73,6 +73,13 @@ class ReasoningReader:
         """Return what was held back."""
         return self._run(is_end=True)
 
+    def passes_plain_text(self) -> bool:
+        """Return whether text without the first signs of marks is answer as it stands."""
+        if self._held or self._read not in (self._read_plain, self._read_watching):
+            return False
+        self._sent = True
+        return True
+
     def stop_watching(self) -> None:
         """Expect no closing tag alone: reasoning came in a field of its own."""
         self._is_settled = True

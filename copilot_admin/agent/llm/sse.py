@@ -1,6 +1,6 @@
 """Splits what a model server sends into JSON documents: events of a stream, or one whole document."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 import json
 import math
 from typing import NamedTuple
@@ -55,6 +55,10 @@ class PayloadReader:
         self._left -= len(block)
         if self._left < 0:
             raise ProviderBroke(_TOO_MUCH)
+        is_whole = block.startswith(b"data: ") and block.endswith(b"\n\n")
+        if is_whole and not (self._rest or b"\r" in block):  # as nearly always
+            self._is_document = False
+            return [one for event in block[:-2].split(b"\n\n") for one in _payloads_in(event)]
         if self._is_document is None and not (block := self._detect_form(block)):
             return []
         if self._is_document:
@@ -101,10 +105,13 @@ class PayloadReader:
             raise ProviderBroke(_TOO_LARGE)
 
 
-def _payloads_in(event: bytes) -> Iterator[Payload]:
+def _payloads_in(event: bytes) -> Iterable[Payload]:
     if event.startswith(b"data: ") and b"\n" not in event:
-        yield Payload(event[6:])
-        return
+        return (Payload(event[6:]),)
+    return _read_lines(event)
+
+
+def _read_lines(event: bytes) -> Iterator[Payload]:
     data = []
     is_error = False
     for line in event.split(b"\n"):

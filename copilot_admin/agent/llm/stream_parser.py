@@ -6,6 +6,7 @@ Source: the chat completions API of OpenAI, with what other servers make of it.
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 import json
+import re
 
 from copilot_admin.agent.llm.extras import MessageExtras, details_text
 from copilot_admin.agent.llm.finish_reasons import read_reason, truncation
@@ -37,6 +38,8 @@ from protocol.json import Json, JsonObject, object_of, objects_of, text_of
 
 _NO_ERRORS = (None, "", 0, "0", 200, "200")  # as a code
 _MAX_PICTURES = 8
+_FACTS = ("usage", "x_groq", "citations", "search_results")  # beside the choices
+_FIRST_SIGNS = re.compile("[<`◁[]")  # of tags, fences and other marks
 
 
 class StreamError(Exception):
@@ -174,7 +177,7 @@ class AnswerParser:
                     break
         elif _is_error(chunk):
             raise StreamError(chunk)
-        if len(chunk) > 1 or not choices:
+        if any(map(chunk.get, _FACTS)):
             self._read_facts(chunk, is_last=not choices)
 
     def _read_facts(self, chunk: JsonObject, *, is_last: bool) -> None:
@@ -198,6 +201,8 @@ class AnswerParser:
         # A server that was asked to stream and does not sends a whole `message`, and some send the
         # pieces as that; one that streams may send it at the end once more.
         piece = choice.get("delta")
+        if "usage" in choice:
+            self._read_facts({"choices": [choice]}, is_last=False)
         delta = piece or (None if self._is_in_pieces else choice.get("message"))
         if isinstance(delta, dict):
             content = delta.get("content")
@@ -280,7 +285,15 @@ class AnswerParser:
             if "\ud800" <= text[-1] <= "\udbff":
                 text, self._half = text[:-1], text[-1]
             text = _without_halves(text)
-        self._add(self._reasoning.feed(text))
+        if self._is_plain(text):
+            self._keep(TextDelta(text))
+        else:
+            self._add(self._reasoning.feed(text))
+
+    def _is_plain(self, text: str) -> bool:
+        if _FIRST_SIGNS.search(text) or not self._reasoning.passes_plain_text():
+            return False
+        return self._text_tools is None or self._text_tools.passes_plain_text()
 
     def _end_text(self, *, is_whole: bool) -> None:
         self._add(self._reasoning.feed(_without_halves(self._half)))

@@ -112,6 +112,10 @@ class TextToolReader:
         self._ticks = 0
         self._calls = 0
 
+    def passes_plain_text(self) -> bool:
+        """Return whether text without the first signs of marks is answer as it stands."""
+        return self._is_bare is False and not (self._held or self._opening)
+
     def feed(self, text: str) -> Iterator[Delta]:
         """Yield what is certain after the next piece.
 
