@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
-import unicodedata
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -18,6 +17,7 @@ from copilot_admin.alerts.rules import (
     format_value,
 )
 from copilot_admin.analytics.periods import Span
+from copilot_admin.audit.parties import sanitize_line
 from copilot_admin.models import Alert, AlertRule, DeliveryEvent
 from copilot_admin.models.alerts import MAX_MAIL_SUBJECT_LENGTH
 
@@ -25,17 +25,11 @@ MAX_SENTENCE_CHARACTERS = 500
 MAX_NAME_CHARACTERS = 100
 MAX_SCOPE_CHARACTERS = 150
 CONVERSATIONS = "admin:copilot_admin_conversation_changelist"
-# Control and format characters (line breaks, bidi), surrogates, line and paragraph separators.
-_UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 def to_line(text: str, max_characters: int) -> str:
     """Return the start of a text as one line that can't begin a header or change direction."""
-    safe = "".join(
-        " " if unicodedata.category(one) in _UNSAFE_CATEGORIES else one
-        for one in text[: 2 * max_characters]
-    )
-    line = " ".join(safe.split())
+    line = " ".join(sanitize_line(text, 2 * max_characters).split())
     if len(line) <= max_characters and len(text) <= 2 * max_characters:
         return line
     return line[: max_characters - 1].rstrip() + "…"

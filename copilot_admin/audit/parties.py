@@ -25,7 +25,7 @@ MODELS_WITHOUT_NAME = (
     *("turn", "turnnote", "verdict"),
 )
 _CONTROL_CHARACTERS = re.compile(
-    r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+    r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )
 
 
