@@ -67,7 +67,9 @@ def test_a_wrong_call_among_thousands_of_tools_is_told_the_first_of_them():
 
 
 def test_an_endless_list_of_what_a_tool_must_be_given_is_not_repeated():
-    tool = {"name": "t", "input_schema": {"required": [f"argument{n}" for n in range(100_000)]}}
+    names = [f"argument{number}" for number in range(1_000)]
+    schema = {"properties": {name: {"type": "string"} for name in names}, "required": names}
+    tool = {"name": "t", "input_schema": schema}
     with ScriptedProvider([call("t"), text("Sorry.")]) as provider:
         outputs_of(make_engine_input(provider, query=replace(make_query(), tools=(tool,))))
     told = provider.calls[1].messages[-1].text
