@@ -1,7 +1,7 @@
-"""Everything a client can receive while a copilot answers.
+"""Events that a client receives while a copilot answers.
 
-The values are those of generation 3; `protocol.serializers` says them to older clients. A new event
-is one more subclass of `Event` here, and nothing else.
+The values are those of generation 3; `protocol.serializers` translates them for older clients. A
+new event needs one subclass of `Event` here, and nothing else.
 Source: the OpenBB copilot protocol, response events of generation 3.
 """
 
@@ -15,15 +15,15 @@ from protocol.models import Generation
 
 
 class Event:
-    """Something that a client can be told.
+    """The base of all events.
 
     A subclass is a frozen dataclass. Its fields are the payload (a field's `wire` metadata is its
-    name there) and hold JSON, enums or such dataclasses, each alone or in tuples; empty ones that
-    have a default stay away.
+    name there) and hold JSON, enums or such dataclasses, each alone or in tuples; empty fields that
+    have a default are left out.
 
     Attributes:
-        name: Of the event on the wire.
-        understood_since: Clients of an older generation are not told.
+        name: The event's name on the wire.
+        understood_since: Clients of an older generation don't receive it.
     """
 
     __slots__ = ()
@@ -32,14 +32,14 @@ class Event:
 
 
 class StatusLevel(StrEnum):
-    """How a status update is shown. ERROR is never sent: clients delete history on it."""
+    """The level of a status update. ERROR is never sent: clients delete history on it."""
 
     INFO = "INFO"
     WARNING = "WARNING"
 
 
 class ArtifactType(StrEnum):
-    """What an artifact is."""
+    """The type of an artifact."""
 
     TEXT = "text"
     TABLE = "table"
@@ -61,7 +61,7 @@ class MessageChunk(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionCall(Event):
-    """A wish to the client; the stream ends with it and the client comes back with the result."""
+    """A call of a client function; it ends the stream, and the next request has the result."""
 
     name: ClassVar[str] = "copilotFunctionCall"
     understood_since: ClassVar[Generation] = Generation.ONE
@@ -73,7 +73,7 @@ class FunctionCall(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusUpdate(Event):
-    """A step that the client shows beside the answer."""
+    """A step that the client shows next to the answer."""
 
     name: ClassVar[str] = "copilotStatusUpdate"
     understood_since: ClassVar[Generation] = Generation.TWO

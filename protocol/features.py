@@ -13,7 +13,7 @@ from protocol.json import Json
 
 
 def gettext_noop(text: str) -> str:
-    """Marks a text that the admin shows in the language of its user; returns it as it is."""
+    """Mark a text for translation in the admin; return it as it is."""
     return text
 
 
@@ -101,8 +101,8 @@ class CustomFeature:
     """A control of the builder's own; its value reaches the prompt as `{{ options.<key> }}`.
 
     Attributes:
-        model: Of a toggle: what answers while it is on; "": the model that would answer anyway.
-        provider: Of a toggle: whose model that is, by name; "": the copilot's own provider.
+        model: The model that answers while a toggle is on; "": the copilot's own.
+        provider: The name of that model's provider; "": the copilot's own.
     """
 
     key: str
@@ -117,10 +117,13 @@ class CustomFeature:
     model: str = ""
     provider: str = ""
 
-    def advertised(self) -> Mapping[str, Json]:
-        """The object that `agents.json` holds for this feature."""
-        row: dict[str, Json] = {"label": self.label, "type": self.type.value}
-        row["default"] = self.default
+    def to_json(self) -> Mapping[str, Json]:
+        """Return the object of `agents.json` for this feature."""
+        row: dict[str, Json] = {
+            "label": self.label,
+            "type": self.type.value,
+            "default": self.default,
+        }
         if self.description:
             row["description"] = self.description
         if self.placeholder and self.type is CustomFeatureType.TEXT:

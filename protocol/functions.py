@@ -1,10 +1,9 @@
-"""The client functions of the protocol: what to ask with, and what was asked."""
+"""The client functions of the protocol and the widgets that their calls name."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from protocol.json import Json, JsonObject, text_of
-from protocol.models import CallMessage, ResultMessage
+from protocol.json import Json, JsonObject, object_of, text_of
 
 GET_WIDGET_DATA = "get_widget_data"
 GET_SKILL_CONTENT = "get_skill_content"
@@ -21,30 +20,25 @@ class DataSource:
     input_args: Mapping[str, Json] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Json]:
-        """The member of `data_sources` that asks for it; an unknown uuid is left out."""
+        """Return the member of `data_sources` that names it; an unknown uuid is left out."""
         uuid: dict[str, Json] = {"widget_uuid": self.widget_uuid} if self.widget_uuid else {}
         return {**uuid, "origin": self.origin, "id": self.id, "input_args": dict(self.input_args)}
 
 
 def get_widget_data_call(sources: Iterable[DataSource]) -> dict[str, Json]:
-    """The `input_arguments` of a `get_widget_data` call for these sources, in their order."""
+    """Return the `input_arguments` of a `get_widget_data` call for these sources."""
     return {"data_sources": [source.to_json() for source in sources]}
 
 
-def sources_of(message: CallMessage | ResultMessage) -> tuple[DataSource, ...]:
-    """The sources that a call or its result names, in the order of the result's elements.
+def data_sources(input_arguments: JsonObject) -> tuple[DataSource, ...]:
+    """Return the sources that a call or its result names, in the order of the result's elements.
 
     Generations 2 and 3 name `data_sources`, generation 1 one `widget_uuid`; chats that the client
     migrated from an older version name a list of `widget_uuids`.
     """
-    return data_sources(message.input_arguments)
-
-
-def data_sources(input_arguments: JsonObject) -> tuple[DataSource, ...]:
-    """The sources that the arguments of a call name; empty when it names none."""
     match input_arguments:
         case {"data_sources": [*sources]}:
-            return tuple(_source(one if isinstance(one, Mapping) else {}) for one in sources)
+            return tuple(_source(object_of(one)) for one in sources)
         case {"widget_uuid": str(uuid)}:
             return (DataSource(widget_uuid=uuid),)
         case {"widget_uuids": [*uuids]}:
@@ -54,10 +48,9 @@ def data_sources(input_arguments: JsonObject) -> tuple[DataSource, ...]:
 
 def _source(raw: JsonObject) -> DataSource:
     """Read one member; a wrong one stays as an empty source, so that later ones keep their place."""
-    arguments = raw.get("input_args")
     return DataSource(
         widget_uuid=text_of(raw.get("widget_uuid")) or None,
         origin=text_of(raw.get("origin")),
         id=text_of(raw.get("id")) or text_of(raw.get("widget_id")),
-        input_args=arguments if isinstance(arguments, Mapping) else {},
+        input_args=object_of(raw.get("input_args")),
     )

@@ -33,11 +33,11 @@ class ModelChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopilotCard:
-    """What Workspace is told about one copilot; addresses are absolute.
+    """The description of one copilot for Workspace; URLs are absolute.
 
     Attributes:
         features: The keys of the features that are switched on.
-        feedback_url: Where thumbs go; advertised only while the feature `feedback` is on.
+        feedback_url: The target of thumbs; advertised only while the feature `feedback` is on.
     """
 
     slug: str
@@ -52,12 +52,12 @@ class CopilotCard:
 
 
 def agents_json(cards: Iterable[CopilotCard]) -> dict[str, Json]:
-    """The document of generation 3."""
+    """Return the document of generation 3."""
     return {card.slug: _agent(card) for card in cards}
 
 
 def copilots_json(cards: Iterable[CopilotCard]) -> dict[str, Json]:
-    """The document of generations 1 and 2: booleans only, and an address that says so."""
+    """Return the document of generations 1 and 2: booleans only, and a URL with a hint."""
     return {card.slug: _copilot(card) for card in cards}
 
 
@@ -67,12 +67,12 @@ def _agent(card: CopilotCard) -> dict[str, Json]:
         endpoints["feedback"] = card.feedback_url
     models: list[Json] = [{"id": model.id, "name": model.name} for model in card.models]
     return {
-        **_face(card),
+        **_description(card),
         "endpoints": endpoints,
         "features": {
             "streaming": True,
             **{feature.key: _advertised(feature, card) for feature in FEATURES},
-            **{custom.key: custom.advertised() for custom in card.custom_features},
+            **{custom.key: custom.to_json() for custom in card.custom_features},
         },
         **({"models": models} if models else {}),
     }
@@ -81,7 +81,7 @@ def _agent(card: CopilotCard) -> dict[str, Json]:
 def _copilot(card: CopilotCard) -> dict[str, Json]:
     on = card.features | {"streaming"}
     return {
-        **_face(card),
+        **_description(card),
         "hasStreaming": True,
         "hasDocuments": "file-upload" in on,
         "hasFunctionCalling": not _WIDGET_FLAGS.isdisjoint(on),
@@ -90,7 +90,7 @@ def _copilot(card: CopilotCard) -> dict[str, Json]:
     }
 
 
-def _face(card: CopilotCard) -> dict[str, Json]:
+def _description(card: CopilotCard) -> dict[str, Json]:
     image: dict[str, Json] = {"image": card.image_url} if card.image_url else {}
     return {"name": card.name, "description": card.description, **image}
 

@@ -238,7 +238,7 @@ def _parse_results(fields: Fields) -> Iterator[SourceResult]:
 
 
 def _is_row(raw: Json) -> bool:
-    """Whether an element has no envelope: a list of such elements is one table."""
+    """Return whether an element has no envelope: a list of such elements is one table."""
     return isinstance(raw, Mapping) and bool(raw) and _ENVELOPE.isdisjoint(raw)
 
 
@@ -307,7 +307,7 @@ def _item_of(content: Json) -> DataItem:
 
 
 def _is_data_message(message: JsonObject) -> bool:
-    """Whether an element of `messages` is a Data message, or an envelope of nothing else."""
+    """Return whether an element of `messages` is a Data message or an envelope of them alone."""
     content = message.get("content")
     count = len(content) if isinstance(content, list | tuple) else 1
     return 0 < count == sum(1 for _ in _data_parts(message))

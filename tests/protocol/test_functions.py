@@ -1,4 +1,4 @@
-"""Which widgets a call asks for, in every generation."""
+"""Calls of client functions name widgets in every generation."""
 
 import pytest
 
@@ -7,10 +7,9 @@ from protocol.functions import (
     GET_WIDGET_DATA,
     WIDGET_DATA_FUNCTIONS,
     DataSource,
+    data_sources,
     get_widget_data_call,
-    sources_of,
 )
-from protocol.models import CallMessage, ResultMessage
 
 
 def test_call_names_every_source_in_order():
@@ -25,8 +24,7 @@ def test_call_names_every_source_in_order():
             {"origin": "o2", "id": "i2", "input_args": {}},
         ]
     }
-    assert sources_of(CallMessage("get_widget_data", arguments)) == tuple(sources)
-    assert sources_of(ResultMessage("get_widget_data", arguments)) == tuple(sources)
+    assert data_sources(arguments) == tuple(sources)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +48,7 @@ def test_call_names_every_source_in_order():
     ],
 )
 def test_sources_are_read_from_any_arguments(arguments: dict, sources: tuple):
-    assert sources_of(CallMessage("get_widget_data", arguments)) == sources
+    assert data_sources(arguments) == sources
 
 
 def test_functions_have_the_names_that_the_client_knows():

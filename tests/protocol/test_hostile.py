@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import pytest
 
 from protocol.canonical import canonical
-from protocol.functions import sources_of
+from protocol.functions import data_sources
 from protocol.models import CallMessage, Generation, Query, ResultMessage
 from protocol.parsing import UnusableQuery, parse_query
 from protocol.strict_json import MalformedJson
@@ -107,7 +107,7 @@ def ends_well(body: Any, hint: Generation | None = None) -> Query | None:
     for message in query.messages:
         canonical(message)
         if isinstance(message, CallMessage | ResultMessage):
-            sources_of(message)
+            data_sources(message.input_arguments)
     for widget in query.widgets.all():
         json.dumps([widget.ref, widget.input_args()]).encode()
     json.dumps(query.env, ensure_ascii=False).encode()

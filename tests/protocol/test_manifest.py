@@ -116,14 +116,14 @@ def test_feature_can_be_shown_as_a_toggle(monkeypatch: pytest.MonkeyPatch):
 
 def test_a_custom_feature_is_a_switch_that_is_off_unless_it_says_more():
     custom = CustomFeature(key="web", label="Web search")
-    assert custom.advertised() == {"label": "Web search", "type": "toggle", "default": False}
+    assert custom.to_json() == {"label": "Web search", "type": "toggle", "default": False}
     assert (custom.state_on, custom.state_off) == ("on", "off")
 
 
 def test_only_a_field_for_text_has_a_placeholder():
     def advertised(kind: CustomFeatureType, placeholder: str) -> object:
         custom = CustomFeature(key="k", label="L", type=kind, placeholder=placeholder)
-        return custom.advertised().get("placeholder")
+        return custom.to_json().get("placeholder")
 
     assert advertised(CustomFeatureType.TEXT, "Your name") == "Your name"
     assert advertised(CustomFeatureType.TEXT, "") is None

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from protocol.events import FunctionCall, MessageChunk
-from protocol.functions import DataSource, get_widget_data_call, sources_of
+from protocol.functions import DataSource, data_sources, get_widget_data_call
 from protocol.manifest import CopilotCard, copilots_json
 from protocol.models import (
     AiMessage,
@@ -94,7 +94,7 @@ def test_generation_two_second_leg_is_a_call_and_its_result():
     asked = DataSource(
         origin="openbb_api", id="historical_stock_price", input_args={"symbol": "AAPL"}
     )
-    assert sources_of(call) == sources_of(result) == (asked,)
+    assert data_sources(call.input_arguments) == data_sources(result.input_arguments) == (asked,)
     assert result.data == (SourceData((DataItem(content=PRICES),)),)
 
 

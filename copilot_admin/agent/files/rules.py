@@ -10,7 +10,7 @@ from copilot_admin.agent.values.spec import CitationMode, CopilotSpec, WidgetDat
 from protocol.functions import (
     WIDGET_DATA_FUNCTIONS,
     DataSource,
-    sources_of,
+    data_sources,
 )
 from protocol.models import ContextItem, Generation, Query, ResultMessage, SourceResult, is_upload
 
@@ -78,7 +78,7 @@ def origins_in(message: ResultMessage) -> Iterator[tuple[SourceResult, Origin]]:
         yield from ((one, Origin.TOOL if is_tool else Origin.CONTEXT) for one in message.data)
         return
     nameless = DataSource()
-    for source, result in zip_longest(sources_of(message), message.data):
+    for source, result in zip_longest(data_sources(message.input_arguments), message.data):
         if result is not None:
             asked = source or nameless
             uploaded = is_upload(origin=asked.origin, id=asked.id)

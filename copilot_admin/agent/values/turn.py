@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from protocol.functions import WIDGET_DATA_FUNCTIONS, DataSource, sources_of
+from protocol.functions import WIDGET_DATA_FUNCTIONS, DataSource, data_sources
 from protocol.models import (
     CallMessage,
     DataItem,
@@ -108,7 +108,7 @@ def fetched_in_turn(query: Query) -> tuple[Fetched, ...]:
 def fetched_by(message: ResultMessage, *, widgets: Widgets) -> Iterator[Fetched]:
     """Pairs the elements of a result with the sources that were asked, in their order."""
     nameless = DataSource()
-    sources = sources_of(message)
+    sources = data_sources(message.input_arguments)
     offered = _Offered(widgets.all()) if sources else None
     for source, result in zip_longest(sources, message.data):
         if result is not None:
