@@ -22,13 +22,11 @@ from copilot_admin.models import (
     Rating,
     ReviewState,
 )
-from copilot_admin.transcripts.feedback import GivenFeedback, JudgedAnswer, record
-from copilot_admin.transcripts.store import Opening
-from copilot_admin.transcripts.store.finishing import finish
-from copilot_admin.transcripts.store.opening import accept, prepare
-from copilot_admin.transcripts.store.record import Ending, Record
+from copilot_admin.transcripts.feedback import GivenFeedback, JudgedAnswer, store_feedback
+from copilot_admin.transcripts.store.end_rows import finish
 from copilot_admin.transcripts.store.recorder import Recorder
-from copilot_admin.transcripts.store.sealing import seal
+from copilot_admin.transcripts.store.run_end import Ending, RunEnd
+from copilot_admin.transcripts.store.run_start import RunStart, accept, prepare
 from copilot_admin.transcripts.verdicts import GivenVerdict as Thought
 from copilot_admin.transcripts.verdicts import save_verdict, set_review_state
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
@@ -89,9 +87,9 @@ class Filler:
                 said = said[:-2]  # a branch
             said.append(HumanMessage(question))
             answer = self._answer(number * TURNS + turn)
-            opening = self._opening(version, principal, trace_id, said, at, user=_user(number))
-            stored = accept(prepare(opening))
-            finish(seal(self._record(number, turn, answer), run_id=opening.run_id, at=at))
+            start = self._start(version, principal, trace_id, said, at, user=_user(number))
+            stored = accept(prepare(start))
+            finish(self._end(start.run_id, at, number, turn, answer))
             said.append(AiMessage(answer))
             at += timedelta(seconds=40)
         if number % 25 == 1:
@@ -99,7 +97,7 @@ class Filler:
         if number % 200 == 9:
             self._review(stored.conversation_id)
 
-    def _opening(
+    def _start(
         self,
         version: CopilotVersion,
         principal: str,
@@ -108,10 +106,10 @@ class Filler:
         at: datetime,
         *,
         user: AskingUser | None,
-    ) -> Opening:
+    ) -> RunStart:
         widgets = [{"id": f"w{one}", "name": f"Widget {one}", "params": []} for one in range(10)]
         env = {"widgets": {"primary": widgets}, "timezone": "UTC", "copilot": version.copilot_id}
-        return Opening(
+        return RunStart(
             run_id=UUID(int=self.chance.getrandbits(128), version=4),
             copilot_id=version.copilot_id,
             version_id=version.pk,
@@ -128,7 +126,7 @@ class Filler:
             user=user,
         )
 
-    def _record(self, number: int, turn: int, answer: str) -> Record:
+    def _end(self, run_id: UUID, at: datetime, number: int, turn: int, answer: str) -> RunEnd:
         recorder = Recorder(keep_content=True, generation=Generation.THREE)
         recorder.add(StatusUpdate(message="Reading the widget"), at_ms=50)
         if number % 100 == 3:
@@ -146,14 +144,16 @@ class Filler:
         recorder.add(Usage(input_tokens=self.chance.randrange(9000), output_tokens=400), at_ms=900)
         recorder.add(Finish("stop"), at_ms=900)
         failed = number % 50 == 7 and turn == TURNS - 1
-        return recorder.record(
+        return recorder.finish(
             Ending(
                 outcome=Outcome.FAILED if failed else Outcome.COMPLETED,
                 ms=2000,
                 ttft_ms=self.chance.randrange(200, 4000),
                 error="The model could not answer." if failed else "",
                 error_code=ERRORS[number % 3] if failed else "",
-            )
+            ),
+            run_id=run_id,
+            at=at,
         )
 
     def _judge(
@@ -178,7 +178,7 @@ class Filler:
             trace_id=trace_id,
             user_id=user.id if user else None,
         )
-        record(judgement, judged=judged)
+        store_feedback(judgement, judged=judged)
 
     def _review(self, conversation_id: int) -> None:
         rating = self.chance.choice((Rating.GOOD, Rating.BAD))

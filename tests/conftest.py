@@ -27,11 +27,11 @@ from copilot_admin.limits.rejections import REJECTIONS
 from copilot_admin.limits.usage import USAGE_CACHE
 from copilot_admin.pricing.prices import clear_price_cache
 from copilot_admin.redaction import expressions
-from copilot_admin.runs.refused import REFUSED
+from copilot_admin.runs.rejections import REJECTED_RUNS
 from copilot_admin.storage import writer
 from copilot_admin.storage.writer import READER, WRITER
-from copilot_admin.transcripts.store import JOURNAL, reaping
-from copilot_admin.transcripts.store.users import forget_users
+from copilot_admin.transcripts.store import checkpoints
+from copilot_admin.transcripts.store.transcript_store import STORE
 from tests.databases import IS_POSTGRESQL, close_other_connections
 from tests.factories import make_user
 from tests.fast_flush import flush
@@ -136,15 +136,14 @@ def _reset_caches() -> None:
     live._other_ids.cache_clear()
     live._answerer.cache_clear()
     clear_price_cache()
-    forget_users()
     LIMIT_CACHE._limits, LIMIT_CACHE._loaded_at = {}, inf
     LIMIT_REDIS._is_away = False
     RATE_LIMITS._memory = MemoryStorage()
     for rows in (REJECTIONS._pending, SLOTS._held, USAGE_CACHE._found):
         rows.clear()
-    REFUSED.forget()
+    REJECTED_RUNS.clear()
     FAILURES.reset()
-    JOURNAL._is_failing = False
+    STORE._is_failing = False
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -200,7 +199,7 @@ def service_url(
 
     It takes no run for dead: tests make runs that are long past.
     """
-    monkeypatch.setattr(reaping, "SILENCE", timedelta(days=10_000))
+    monkeypatch.setattr(checkpoints, "MAX_RUN_SILENCE", timedelta(days=10_000))
     yield service.url
     assert eventually(service.is_idle), "something still runs on the server"
 

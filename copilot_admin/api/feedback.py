@@ -18,15 +18,13 @@ from copilot_admin.http.scope import get_client_network
 from copilot_admin.limits.admission import admit_request
 from copilot_admin.limits.rules import RequestIdentity
 from copilot_admin.models import Logging
-from copilot_admin.redaction.rules import Rules
+from copilot_admin.redaction.rules import NO_RULES, Rules
 from copilot_admin.storage.writer import READER, WRITER, Deadline
 from copilot_admin.transcripts.feedback import (
     GivenFeedback,
     JudgedAnswer,
-    Words,
-    record,
-    without_personal_data,
-    words_of,
+    remove_personal_data,
+    store_feedback,
 )
 from protocol.strict_json import MalformedJson, loads
 
@@ -84,26 +82,21 @@ async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
         logging=live.logging,
         trace_id=ids.trace_id if ids.given else "",
     )
-    judgement, words = await _made_ready(request.body, live.redaction)
+    if live.redaction:
+        given = await asyncio.to_thread(_parse, request.body, live.redaction)
+    else:
+        given = await parse_body(partial(_parse, request.body), size=len(request.body))
     async with deadline.limit():
-        await WRITER.run(partial(record, judgement, judged=judged, words=words))
+        await WRITER.run(partial(store_feedback, given, judged=judged))
     return {"status": "ok"}
 
 
-async def _made_ready(body: bytes, rules: Rules) -> tuple[GivenFeedback, Words]:
-    if rules:
-        return await asyncio.to_thread(_make_ready, body, rules)
-    return await parse_body(partial(_make_ready, body, rules), size=len(body))
+def _parse(body: bytes, rules: Rules = NO_RULES) -> GivenFeedback:
+    given = _validate(body)
+    return remove_personal_data(given, rules) if rules else given
 
 
-def _make_ready(body: bytes, rules: Rules) -> tuple[GivenFeedback, Words]:
-    judgement = _read(body)
-    if rules:  # compared with what is stored, and stored
-        judgement = without_personal_data(judgement, rules)
-    return judgement, words_of(judgement)
-
-
-def _read(body: bytes) -> GivenFeedback:
+def _validate(body: bytes) -> GivenFeedback:
     try:
         return GivenFeedback.model_validate(loads(body))
     except MalformedJson as error:

@@ -12,7 +12,7 @@ from copilot_admin.runs.open_run import is_draining
 from copilot_admin.storage.errors import find_disk_problem
 from copilot_admin.storage.schema import is_current
 from copilot_admin.storage.writer import READER
-from copilot_admin.transcripts.store import JOURNAL
+from copilot_admin.transcripts.store.transcript_store import STORE
 
 NOT_MIGRATED = "migrations are not applied: run `manage.py migrate`"
 DISK_FULL = "a disk or folder of this server takes nothing: its log says which"
@@ -41,7 +41,7 @@ async def ready(request: HttpRequest) -> JsonResponse:
 
 
 async def _find_problem() -> str:
-    problem = details = JOURNAL.problem
+    problem = details = STORE.problem
     if not problem:
         try:
             problem, details = await READER.run(_check_server)

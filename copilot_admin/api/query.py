@@ -30,7 +30,7 @@ from copilot_admin.ids import Ids, new_ids
 from copilot_admin.runs.open_run import frames, open_run
 from copilot_admin.runs.query_context import AdmittedQuery
 from copilot_admin.runs.run import ActiveRun
-from copilot_admin.runs.tasks import Stop
+from copilot_admin.runs.tasks import CancelReason
 from copilot_admin.storage.writer import READER, Deadline
 from copilot_admin.telemetry.finished_runs import report_rejected_run
 from protocol.models import Generation, Query
@@ -81,7 +81,7 @@ async def query(request: HttpRequest, slug: str) -> EventStreamResponse:
     )
     run = await opened(asked)
     return EventStreamResponse(
-        frames(run), on_close=partial(run.stop_from_any_thread, Stop.CLIENT_GONE)
+        frames(run), on_close=partial(run.cancel_from_any_thread, CancelReason.CLIENT_LEFT)
     )
 
 

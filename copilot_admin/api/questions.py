@@ -29,7 +29,7 @@ from copilot_admin.http.scope import (
 )
 from copilot_admin.http.streams import STREAM_HEADERS
 from copilot_admin.runs.run import ActiveRun
-from copilot_admin.runs.tasks import Stop
+from copilot_admin.runs.tasks import CancelReason
 
 _PARTS = 5  # of "/v1/copilots/<slug>/query", split at its slashes
 
@@ -69,16 +69,18 @@ async def _answered(asked: UnreadQuery, send: Send) -> Exception | None:
 async def _stream(run: ActiveRun, send: Send) -> None:
     try:
         await send({"type": "http.response.start", "status": 200, "headers": STREAM_HEADERS})
-        async with aclosing(run.outbox.taken()) as pieces:
+        async with aclosing(run.buffer.chunks()) as pieces:
             more = True
             async for piece in pieces:
                 # The end of the body goes with the last frames: alone it costs as much as they do.
-                more = not run.outbox.finished
+                more = not run.buffer.is_finished
                 await send({"type": "http.response.body", "body": piece, "more_body": more})
         if more:
             await send({"type": "http.response.body"})
     finally:
-        run.stop(Stop.CLIENT_GONE)  # who leaves before the first frame has started no pump
+        run.cancel(
+            CancelReason.CLIENT_LEFT
+        )  # who leaves before the first frame has started no pump
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from copilot_admin.redaction.rules import NO_RULES, Rules
 from copilot_admin.storage.errors import is_outage, is_refusal
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.telemetry.run_log import ThrottledWarnings
-from copilot_admin.transcripts.store.users import written
+from copilot_admin.transcripts.store.end_users import save_end_user
 from protocol.json import Json
 from protocol.redaction import redact, redact_text
 
@@ -52,7 +52,7 @@ def record_call(
 
     def store() -> None:
         row = copy(call)  # the writer may retry
-        row.user_id = written(user, at=call.created_at) if user is not None else None
+        row.user_id = save_end_user(user, at=call.created_at) if user is not None else None
         row.save(force_insert=True)
 
     def log_failure(done: "Future[None]") -> None:

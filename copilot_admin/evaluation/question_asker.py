@@ -34,7 +34,7 @@ from copilot_admin.runs.run import RUNNING
 from copilot_admin.runs.tasks import CRASHED, spawn
 from copilot_admin.storage.errors import OUTAGES
 from copilot_admin.storage.writer import READER, WRITER
-from copilot_admin.transcripts.store import beat
+from copilot_admin.transcripts.store.checkpoints import beat
 
 AT_ONCE = 3  # of a copilot; builders wait for dozens, and the provider serves users besides
 PLACES = 12  # of a process: each question may bring 4 MB

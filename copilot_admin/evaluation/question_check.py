@@ -23,7 +23,7 @@ from copilot_admin.models import Copilot, Judgement, SavedQuestion, Side
 from copilot_admin.runs.run import RUNNING
 from copilot_admin.runs.tasks import spawn
 from copilot_admin.storage.writer import READER, WRITER
-from copilot_admin.transcripts.store import HEARTBEAT_SECONDS, beat
+from copilot_admin.transcripts.store.checkpoints import HEARTBEAT_SECONDS, beat
 from protocol.json import JsonObject
 
 AT_ONCE = 4  # questions; the servers of models take a few from one caller

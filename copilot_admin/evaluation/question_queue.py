@@ -15,7 +15,7 @@ from django.utils import timezone
 from copilot_admin.evaluation.asking import AskingResult
 from copilot_admin.evaluation.expectations import AnswerVerdict
 from copilot_admin.models import AnswerState, Judgement, SavedAnswer, SavedQuestion, Side
-from copilot_admin.transcripts.store import is_missed
+from copilot_admin.transcripts.store.checkpoints import is_missed
 
 UNFINISHED = (AnswerState.WAITING, AnswerState.ASKING)
 

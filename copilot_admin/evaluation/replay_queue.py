@@ -40,7 +40,7 @@ from copilot_admin.models import (
     Side,
 )
 from copilot_admin.models.evaluation import MAX_EXCERPT_LENGTH
-from copilot_admin.transcripts.store import is_missed
+from copilot_admin.transcripts.store.checkpoints import is_missed
 
 MOST_REPLAYED = 1_000  # questions
 

@@ -42,7 +42,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.privacy import rows
 from copilot_admin.privacy.holds import holds_on_copilot, try_lock_holds
-from copilot_admin.transcripts.store import is_missed
+from copilot_admin.transcripts.store.checkpoints import is_missed
 
 BATCH_CONVERSATIONS = 20  # one with many rows takes several batches
 

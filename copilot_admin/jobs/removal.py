@@ -40,7 +40,7 @@ from copilot_admin.privacy import counting, erased_data, rows
 from copilot_admin.privacy.holds import try_lock_holds
 from copilot_admin.privacy.scopes import PrivacyScope, scope_of
 from copilot_admin.privacy.vacuum import merge_search_index, truncate_wal, vacuum
-from copilot_admin.transcripts.store import is_missed
+from copilot_admin.transcripts.store.checkpoints import is_missed
 
 BATCH_CONVERSATIONS = 20  # one with many rows takes several batches
 BATCH_QUESTIONS = 20

@@ -22,7 +22,6 @@ from copilot_admin.models import (
 )
 from copilot_admin.models.privacy import DIGEST_LENGTH
 from copilot_admin.storage.spool import SPOOL
-from copilot_admin.transcripts.store.users import forget_users
 
 DIGEST_LIFETIME = timedelta(days=90)  # empty the spool of a machine that was off for longer
 MAX_DIGESTS = 500  # in one statement
@@ -76,7 +75,6 @@ class CacheCleaner:
         number = erasures.count()
         if number != self._known:
             self._known = number
-            forget_users()
             CHECKED.forget()
 
 

@@ -1,6 +1,6 @@
-"""Context of an admitted query."""
+"""Context of an admitted query: what the store, the agent and telemetry get of it."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
@@ -18,21 +18,23 @@ from copilot_admin.copilots.live import Answerer, LiveCopilot
 from copilot_admin.copilots.users import AskingUser, named
 from copilot_admin.ids import Ids
 from copilot_admin.limits.rules import RequestIdentity
-from copilot_admin.models import Logging
-from copilot_admin.transcripts.store import Opening
+from copilot_admin.models import Logging, Outcome
+from copilot_admin.telemetry.finished_runs import FinishedRun, RunObserver, RunTimes
+from copilot_admin.telemetry.tracing import wants_content
+from copilot_admin.transcripts.store.run_start import RunStart
 from protocol.models import Query
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
 class AdmittedQuery:
-    """A query that was let in: who asks whom, and what.
+    """A query that was admitted, with its caller and its copilot.
 
     Attributes:
-        size: Of the request's body, in bytes, or of one that takes as long.
-        came: When the request was there (`monotonic_ns`).
-        user: Who asks, if somebody who is trusted named him.
-        address: The network that the request came from; "": this process asks.
-        origin: Of a trial: the conversation whose question it asks again.
+        size: Bytes of the request's body, or of one that takes as long.
+        came: When the request arrived (`monotonic_ns`).
+        user: The end user, if a trusted party named them.
+        address: Network of the client; "" for requests of this process.
+        origin: Conversation whose question a trial asks again.
     """
 
     live: LiveCopilot
@@ -58,23 +60,17 @@ class AdmittedQuery:
         )
 
 
-SHORT = 32 * 1024  # bytes of a request that is not worth a copy of its query
-
-
-def opening_of(
+def run_start_of(
     question: AdmittedQuery, answerer: Answerer | None, *, started_at: datetime
-) -> Opening:
-    """What the journal is told of a run that begins.
-
-    Args:
-        question: That is answered.
-        answerer: Who answers; None: the copilot is not ready.
-        started_at: When it begins.
-    """
+) -> RunStart:
+    """Return what is stored of a run that begins; without an answerer the copilot isn't ready."""
     spec = answerer.spec if answerer else None
-    model, note = choose_model(spec, question.query) if spec else ("", "")
-    notes = [note, *option_notes(spec, question.query)] if spec else []
-    return Opening(
+    query, model = question.query, ""
+    if spec:
+        model, note = choose_model(spec, query)
+        notes = [note, *option_notes(spec, query)]
+        query = replace(query, notes=(*query.notes, *filter(None, notes)))
+    return RunStart(
         run_id=question.ids.run_id,
         copilot_id=question.live.id,
         version_id=question.live.version_id,
@@ -83,7 +79,7 @@ def opening_of(
         redaction=question.live.redaction,
         principal=question.caller.principal,
         trace_id=question.ids.chat_id,
-        query=_noted(question.query, notes),
+        query=query,
         size=question.size,
         provider=spec.provider.name if spec else "",
         model=model,
@@ -94,6 +90,36 @@ def opening_of(
     )
 
 
+def observe_run(
+    question: AdmittedQuery, start: RunStart, *, answerer: Answerer | None
+) -> RunObserver:
+    """Start observing a run; without an answerer the copilot isn't ready."""
+    ids, live = question.ids, question.live
+    provider = answerer.spec.provider if answerer else None
+    run = FinishedRun(
+        run_id=ids.run_id,
+        trace_id=ids.trace_id,
+        chat_id=ids.chat_id,
+        copilot=live.slug,
+        version=live.version_number,
+        caller=question.caller.principal,
+        user=named(question.user, settings.USER_IN_LOGS),
+        is_trial=question.caller.is_trying,
+        generation=question.query.generation,
+        outcome=Outcome.RUNNING,
+        started_at=start.started_at,
+        provider=start.provider,
+        provider_kind=provider.kind if provider else "",
+        provider_url=provider.base_url if provider else "",
+        model=start.model,
+        times=RunTimes(received=question.came),
+        # Redaction doesn't cover what a collector of traces gets.
+        keeps_content=live.logging is Logging.EVERYTHING and not live.redaction,
+        traceparent=ids.traceparent,
+    )
+    return RunObserver(run, wants_content=wants_content())
+
+
 def engine_input_of(
     question: AdmittedQuery,
     answerer: Answerer,
@@ -102,19 +128,19 @@ def engine_input_of(
     recall: Callable[[], Awaitable[Recollection]],
     witness: Witness,
 ) -> EngineInput:
-    """What the engine is asked.
+    """Return the input of the agent.
 
     Args:
-        question: That is answered.
-        answerer: Who answers.
+        question: The query.
+        answerer: Configuration and provider.
         now: When the run began.
-        recall: Reads what the chat said before.
-        witness: Is told what the engine does.
+        recall: Reads what earlier runs of the turn left.
+        witness: Notes what the agent does.
     """
     user = question.user
     return EngineInput(
         spec=answerer.spec,
-        query=_without_request(question.query) if question.size > SHORT else question.query,
+        query=question.query,
         provider=answerer.provider,
         fallbacks=answerer.fallbacks,
         now=now,
@@ -133,26 +159,16 @@ def engine_input_of(
     )
 
 
-def _without_request(query: Query) -> Query:
-    options = {key: one for key, one in query.env.items() if key == "workspace_options"}
-    return replace(query, env=options)
-
-
 def signing_key() -> bytes:
-    """The key that signs what travels through the client."""
+    """Return the key that signs what travels through the client."""
     return _signing_key(settings.SECRET_KEY)
 
 
 def older_signing_keys() -> tuple[bytes, ...]:
-    """The keys that signed it before, oldest first: clients bring it back for a day."""
+    """Return earlier keys, oldest first: clients bring signed values back for a day."""
     return tuple(map(_signing_key, reversed(settings.SECRET_KEY_FALLBACKS)))
 
 
 @cache
 def _signing_key(secret: str) -> bytes:
     return hashlib.sha256(b"extra-state:" + secret.encode()).digest()
-
-
-def _noted(query: Query, notes: Sequence[str]) -> Query:
-    said = tuple(filter(None, notes))
-    return replace(query, notes=(*query.notes, *said)) if said else query

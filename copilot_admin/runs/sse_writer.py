@@ -1,70 +1,68 @@
 """SSE writer and send buffer of a run."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 
-from copilot_admin.agent.llm.ticker import Ticker
 from protocol.events import Event
 from protocol.json import JsonObject, clean_json
 from protocol.models import Generation
 from protocol.serializers import serialize
 from protocol.sse import PING, encode, encode_chunk
 
-# A client this far behind waits for nothing but its network: 256 kB are minutes of text.
-FULL_BYTES = 256 * 1024
+MAX_BUFFERED_BYTES = 256 * 1024  # minutes of text: a client this far behind waits for its network
+MERGE_SECONDS = 0.02
+FIRST_EVENT_SECONDS = 10.0  # silence before the first event; half of a 20 s proxy limit
+PING_SECONDS = 15.0  # half of the 30 s after which common proxies close an idle connection
 
 
-class Outbox:
-    """A bounded queue of bytes with one writer and one reader in the same event loop.
+class SendBuffer:
+    """Bounded queue of bytes with one writer and one reader in the same event loop.
 
-    `put` never waits, so a delta costs no switch of tasks; a writer that finds the outbox `full`
-    awaits `drained`. What waits is taken in one piece.
+    `put` never waits, so a delta costs no switch of tasks. A writer that finds the buffer full awaits
+    `wait_until_drained`.
     """
 
     def __init__(self) -> None:
         self._frames: list[bytes] = []
         self._size = 0
-        self._closed = False
+        self._is_closed = False
         self._reader: asyncio.Future[None] | None = None
         self._writer: asyncio.Future[None] | None = None
 
     @property
-    def full(self) -> bool:
-        """Whether the reader is so far behind that the writer should wait."""
-        return self._size > FULL_BYTES
+    def is_full(self) -> bool:
+        return self._size > MAX_BUFFERED_BYTES
 
     @property
-    def empty(self) -> bool:
-        """Whether no frame waits for the pump."""
+    def is_empty(self) -> bool:
         return not self._frames
 
     @property
-    def finished(self) -> bool:
-        """Whether all was taken that there will ever be."""
-        return self._closed and not self._frames
+    def is_finished(self) -> bool:
+        """True if the reader has taken everything."""
+        return self._is_closed and not self._frames
 
     def put(self, frame: bytes) -> None:
-        """Adds a frame; after `close` it is dropped, since nobody will take it."""
-        if self._closed:
-            return
-        self._frames.append(frame)
-        self._size += len(frame)
-        _wake(self._reader)
+        """Add a frame; it is dropped if the buffer is closed."""
+        if not self._is_closed:
+            self._frames.append(frame)
+            self._size += len(frame)
+            _wake(self._reader)
 
     def close(self) -> None:
-        """Says that no frame follows, and frees whoever waits."""
-        self._closed = True
+        """End the stream after the frames that were put."""
+        self._is_closed = True
         _wake(self._reader)
         _wake(self._writer)
 
-    async def drained(self) -> None:
-        """Waits until everything was taken, or the outbox is closed."""
-        while self._frames and not self._closed:
+    async def wait_until_drained(self) -> None:
+        """Wait until the reader has taken everything, or the buffer is closed."""
+        while self._frames and not self._is_closed:
             self._writer = asyncio.get_running_loop().create_future()
             await self._writer
 
-    async def taken(self) -> AsyncGenerator[bytes, None]:
-        """Yields what waits, joined, until the outbox is closed and empty."""
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        """Yield all waiting frames joined, until the buffer is closed and empty."""
         while True:
             while self._frames:
                 waiting = b"".join(self._frames)
@@ -72,7 +70,7 @@ class Outbox:
                 self._size = 0
                 _wake(self._writer)
                 yield waiting
-            if self._closed:
+            if self._is_closed:
                 return
             self._reader = asyncio.get_running_loop().create_future()
             await self._reader
@@ -83,110 +81,96 @@ def _wake(waiter: asyncio.Future[None] | None) -> None:
         waiter.set_result(None)
 
 
-MERGE_SECONDS = 0.02
-FIRST_EVENT_SECONDS = 10.0  # silence before the first event; half of a 20 s proxy limit
-PING_SECONDS = 15.0  # half of the 30 s after which common proxies close an idle connection
+class SSEWriter:
+    """Writes events of a run as frames to its send buffer; used in one event loop only."""
 
-
-class Speaker:
-    """Turns the events of a run into frames in its outbox; used in one event loop only."""
-
-    def __init__(self, outbox: Outbox, *, generation: Generation) -> None:
-        self._outbox = outbox
+    def __init__(self, buffer: SendBuffer, *, generation: Generation) -> None:
+        self._buffer = buffer
         self._generation = generation
         self._loop = asyncio.get_running_loop()
         self._text: list[str] = []
         self._frames: list[bytes] = []
-        self._due = False  # something will be sent, in this turn of the loop or at the next tick
-        self._holding = False
-        self._begun = False
+        self._timer: asyncio.Handle | None = None
+        self._is_holding = False
+        self._has_begun = False
         self._last_sent = self._loop.time()
 
-    def text(self, delta: str) -> None:
-        """Says a piece of the answer, now or with what follows within 20 ms."""
+    def write_text(self, delta: str) -> None:
+        """Send a piece of the answer, merged with what follows within 20 ms."""
         self._text.append(delta)
-        if not self._due and not self._holding:
-            self._schedule()
+        self._schedule()
 
-    def event(self, event: Event) -> None:
-        """Queue an event after the text before it."""
-        self._close_text()
-        frame = frames_of(event, self._generation)
-        if frame:
+    def write_event(self, event: Event) -> None:
+        """Send another event, after the text before it."""
+        self._frame_text()
+        if frame := frames_of(event, self._generation):
             self._frames.append(frame)
-        if not self._due and not self._holding:
-            self._schedule()
+        self._schedule()
 
     def hold(self) -> None:
-        """Lets nothing more leave until `release`."""
-        self._holding = True
-        self._due = False
-
-    def close(self) -> None:
-        """Makes frames of all that is left, so that `release` only has to hand them over."""
-        self.hold()
-        self._close_text()
+        """Send nothing more until `release`."""
+        self._is_holding = True
+        self._frame_text()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     def release(self) -> None:
-        """Sends what was held; the end of the stream."""
-        self.close()
-        self._send()
+        """Send everything that was held; the end of the stream."""
+        self.hold()
+        self._flush()
 
     def discard(self) -> None:
-        """Drops what is held: it may not be said any more."""
+        """Drop everything that is held."""
         self.hold()
         self._text.clear()
         self._frames.clear()
 
-    def break_silence(self) -> None:
-        """Keeps proxies from closing a silent stream.
+    def send_keepalive(self) -> None:
+        """Keep proxies from closing a silent stream.
 
-        The first block is an event, since a helper of the peer's SDK stumbles over a comment
-        there; an empty chunk is one that every generation understands.
+        The first block is an event, since a helper of the peer's SDK stumbles over a comment there.
+        Every generation understands an empty chunk.
         """
         silence = self._loop.time() - self._last_sent
-        if self._holding:
+        if self._is_holding:
             return
-        if not self._begun and silence >= FIRST_EVENT_SECONDS:
+        if not self._has_begun and silence >= FIRST_EVENT_SECONDS:
             self._text.append("")
-            self._send()
-        elif self._begun and silence >= PING_SECONDS:
+            self._flush()
+        elif self._has_begun and silence >= PING_SECONDS:
             self._frames.append(PING)
-            self._send()
+            self._flush()
 
     def _schedule(self) -> None:
-        self._due = True
-        if self._begun and self._loop.time() < self._last_sent + MERGE_SECONDS:
-            _MERGING.join(self, self._loop)
+        if self._timer is not None or self._is_holding:
+            return
+        due = self._last_sent + MERGE_SECONDS
+        if self._has_begun and self._loop.time() < due:
+            self._timer = self._loop.call_at(due, self._flush)
         else:
-            # Not at once but in this turn of the loop: what is already in hand comes along.
-            self._loop.call_soon(self.send_due)
+            # In this turn of the loop, but not at once: what is already in hand comes along.
+            self._timer = self._loop.call_soon(self._flush)
 
-    def send_due(self) -> None:
-        """Sends what waits, unless it was sent or held meanwhile."""
-        if self._due:
-            self._send()
-
-    def _close_text(self) -> None:
+    def _frame_text(self) -> None:
         if self._text:
             self._frames.append(encode_chunk("".join(self._text)))
             self._text.clear()
 
-    def _send(self) -> None:
-        self._due = False
-        self._close_text()
+    def _flush(self) -> None:
+        self._timer = None
+        self._frame_text()
         if self._frames:
-            self._begun = True
+            self._has_begun = True
             self._last_sent = self._loop.time()
-            self._outbox.put(b"".join(self._frames))
+            self._buffer.put(b"".join(self._frames))
             self._frames.clear()
 
 
 def frames_of(event: Event, generation: Generation) -> bytes:
-    """An event in the dialect of a client; nothing where it has no words for it.
+    """Return an event as frames; empty if the generation doesn't know it.
 
-    Models write NaN for what is missing, and numbers without end; JSON has neither, so they become
-    null.
+    Models write NaN and infinities, which JSON doesn't have: they become null.
     """
     said = tuple(serialize(event, generation))
     try:
@@ -197,11 +181,3 @@ def frames_of(event: Event, generation: Generation) -> bytes:
 
 def _with_finite_numbers(data: JsonObject) -> JsonObject:
     return {name: clean_json(value) for name, value in data.items()}
-
-
-def _send_all(speakers: Sequence[Speaker]) -> None:
-    for speaker in speakers:
-        speaker.send_due()
-
-
-_MERGING = Ticker(MERGE_SECONDS, _send_all)

@@ -1,141 +1,83 @@
-"""Tasks of runs: start, cancel, wait for the end."""
+"""Tasks that are kept until they end, and reasons for which runs are cancelled."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Coroutine, Mapping
 import contextvars
 from dataclasses import dataclass
 from enum import Enum, auto
 import logging
 from typing import Any, TypeVar
 
-from copilot_admin.agent.values.model_call import Usage
-from copilot_admin.errors import CopilotError, Unavailable
-from copilot_admin.limits.admission import Admission
-from copilot_admin.limits.rules import to_nano_dollars
-from copilot_admin.limits.usage import Usage as LimitUsage
+from copilot_admin.errors import CopilotError
 from copilot_admin.models import Outcome
-from copilot_admin.pricing.cost import Cost, RunCost
 from copilot_admin.storage.errors import DatabaseUnavailable
-from copilot_admin.storage.writer import READER
 
+CRASHED = "Something went wrong on the server. It has been recorded; please ask again."
+REVOKED = "The endpoint key was revoked or has expired, so this answer ends here."
+DISABLED = "Your account was switched off, so this answer ends here."
+DELETED = "This copilot was deleted, so this answer ends here."
+RESTARTING = "The server is restarting, so this answer ends here. Ask again in a moment."
+
+T = TypeVar("T")
+_running: set[asyncio.Task[Any]] = set()
 logger = logging.getLogger(__name__)
 
 
-T = TypeVar("T")
-
-_running: set[asyncio.Task[Any]] = set()
-
-
 def spawn(work: Coroutine[Any, Any, T], *, name: str) -> asyncio.Task[T]:
-    """Starts work in a context of its own and keeps it until it ends.
-
-    Args:
-        work: What to do; an error that nobody awaits is logged.
-        name: Shown in logs and debuggers.
-
-    Returns:
-        The task, to await or to cancel.
-    """
+    """Start a task in a context of its own and keep it until it ends; errors are logged."""
     task = asyncio.get_running_loop().create_task(work, name=name, context=contextvars.Context())
     _running.add(task)
-    task.add_done_callback(_ended)
+    task.add_done_callback(_note_end)
     return task
 
 
-def forgive_cancellation() -> None:
-    """Lets a task that was cancelled go on: the wish to stop has been heard."""
+def clear_cancellation() -> None:
+    """Let the current task go on after it was cancelled."""
     task = asyncio.current_task()
     while task is not None and task.cancelling():
         task.uncancel()
 
 
-def _ended(task: asyncio.Task[Any]) -> None:
+def _note_end(task: asyncio.Task[Any]) -> None:
     _running.discard(task)
     error = None if task.cancelled() else task.exception()
-    if error is not None and not isinstance(error, CopilotError):  # ours are said where they count
+    if error is not None and not isinstance(error, CopilotError):  # ours are reported elsewhere
         logger.error("%s ended with an error", task.get_name(), exc_info=error)
 
 
-CRASHED = "Something went wrong on the server. It has been recorded; please ask again."
-REVOKED = "The endpoint key was revoked or has expired, so this answer ends here."
-SWITCHED_OFF = "Your account was switched off, so this answer ends here."
-DELETED = "This copilot was deleted, so this answer ends here."
-RESTARTING = "The server is restarting, so this answer ends here. Ask again in a moment."
+class CancelReason(Enum):
+    """Why a run ends early."""
 
-
-class Stop(Enum):
-    """Why a run is told to stop."""
-
-    CLIENT_GONE = auto()
+    CLIENT_LEFT = auto()
     NOT_ACCEPTED = auto()
     SHUTDOWN = auto()
     KEY_REVOKED = auto()
-    SWITCHED_OFF = auto()
+    USER_DISABLED = auto()
     COPILOT_DELETED = auto()
     CRASH = auto()
 
 
-# Of these nobody hears the answer: before the journal has accepted the run, not a byte of it has left.
-UNHEARD = frozenset({Stop.CLIENT_GONE, Stop.NOT_ACCEPTED})
+# The client gets nothing: before the run is accepted, no byte of the answer leaves.
+CLIENT_UNREACHABLE = frozenset({CancelReason.CLIENT_LEFT, CancelReason.NOT_ACCEPTED})
 
 
 @dataclass(frozen=True, slots=True)
-class Stopped:
-    """How a run ends that was told to stop.
-
-    Attributes:
-        sentence: Why, in words.
-        code: The kind of failure.
-        told: What the client is told; "": it hears nothing any more, or was told otherwise.
-    """
+class Termination:
+    """How a cancelled run ends; `sentence` explains it in the stream and in the transcript."""
 
     outcome: Outcome
     sentence: str = ""
     code: str = ""
-    told: str = ""
 
 
-def _said(outcome: Outcome, sentence: str, code: str) -> Stopped:
-    return Stopped(outcome, sentence, code, told=sentence)
-
-
-STOPPED: Mapping[Stop, Stopped] = {
-    Stop.CLIENT_GONE: Stopped(Outcome.CANCELLED),
-    Stop.NOT_ACCEPTED: Stopped(
+TERMINATIONS: Mapping[CancelReason, Termination] = {
+    CancelReason.CLIENT_LEFT: Termination(Outcome.CANCELLED),
+    CancelReason.NOT_ACCEPTED: Termination(
         Outcome.CANCELLED, DatabaseUnavailable().public, DatabaseUnavailable.code
     ),
-    Stop.SHUTDOWN: _said(Outcome.INTERRUPTED, RESTARTING, "shutdown"),
-    Stop.KEY_REVOKED: _said(Outcome.FAILED, REVOKED, "key-revoked"),
-    Stop.SWITCHED_OFF: _said(Outcome.FAILED, SWITCHED_OFF, "account-switched-off"),
-    Stop.COPILOT_DELETED: _said(Outcome.FAILED, DELETED, "copilot-deleted"),
-    Stop.CRASH: _said(Outcome.CRASHED, CRASHED, "crash"),
+    CancelReason.SHUTDOWN: Termination(Outcome.INTERRUPTED, RESTARTING, "shutdown"),
+    CancelReason.KEY_REVOKED: Termination(Outcome.FAILED, REVOKED, "key-revoked"),
+    CancelReason.USER_DISABLED: Termination(Outcome.FAILED, DISABLED, "account-switched-off"),
+    CancelReason.COPILOT_DELETED: Termination(Outcome.FAILED, DELETED, "copilot-deleted"),
+    CancelReason.CRASH: Termination(Outcome.CRASHED, CRASHED, "crash"),
 }
-
-
-async def settle(
-    admission: Admission,
-    usages: Sequence[Usage],
-    *,
-    cost: Cost | None,
-    reckon: Callable[[], RunCost],
-) -> None:
-    """Charges a run; who asks again at once finds room where there is some.
-
-    Args:
-        admission: That let it in.
-        usages: Of its calls of models.
-        cost: As the journal reckoned it; None: it did not.
-        reckon: Reads what it cost.
-    """
-    if not admission.is_open:
-        return
-    tokens = sum(one.input_tokens + one.output_tokens for one in usages)
-    if cost is None and admission.counts_money:
-        with suppress(Unavailable):  # then nobody knows what it cost
-            cost = (await READER.run(reckon)).cost
-    amount = cost.amount if cost else None
-    if amount is None:
-        await admission.end(LimitUsage(tokens=tokens, unpriced=1))
-    else:
-        await admission.end(LimitUsage(tokens=tokens, nano_usd=to_nano_dollars(amount)))

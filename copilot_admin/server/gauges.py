@@ -10,7 +10,6 @@ from copilot_admin.runs.run import RUNNING
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.telemetry.metrics import get_metrics
-from copilot_admin.transcripts.store import JOURNAL
 
 # Use and maximum of each limit that `/metrics` shows.
 LIMITS: Mapping[str, Callable[[], tuple[float, float]]] = {
@@ -36,7 +35,6 @@ def read_gauges() -> dict[str, Mapping[str, float]]:
     values: dict[str, Mapping[str, float]] = {
         "streams": {"": len(RUNNING)},
         "journal_lag_seconds": {"": WRITER.lag_seconds(monotonic())},
-        "journal_unkept_runs": {"": JOURNAL.unkept},
         "spool_files": {"": spooled_files},
         "spool_bytes": {"": spooled_bytes},
         "spool_set_aside_files": {"": SPOOL.count_rejected()},

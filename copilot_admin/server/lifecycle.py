@@ -1,7 +1,7 @@
 """Start and end of a server process, called by the ASGI lifespan."""
 
 import asyncio
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 import gc
 
@@ -14,14 +14,14 @@ from copilot_admin.agent.providers.registry import provider_kinds
 from copilot_admin.agent.worker_processes import start_fork_server
 from copilot_admin.component_calls.call import stop_all
 from copilot_admin.config.databases import SQLITE
-from copilot_admin.errors import ConfigurationError
+from copilot_admin.errors import ConfigurationError, Unavailable
 from copilot_admin.http.origins import ALLOWED_ORIGINS
 from copilot_admin.jobs import tasks as background_tasks
 from copilot_admin.limits.cache import LIMIT_CACHE
 from copilot_admin.limits.redis_client import LIMIT_REDIS
 from copilot_admin.limits.rejections import REJECTIONS
 from copilot_admin.runs.open_run import interrupt_all, start_draining, stop_draining
-from copilot_admin.runs.refused import REFUSED
+from copilot_admin.runs.rejections import REJECTED_RUNS
 from copilot_admin.server.database_check import describe_database_error
 from copilot_admin.server.instance_lock import instance_lock
 from copilot_admin.server.periodic_tasks import PERIODIC_TASKS, start_periodic_tasks
@@ -30,7 +30,8 @@ from copilot_admin.storage.schema import known_migrations
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.telemetry.tracing import start_tracing, stop_tracing
-from copilot_admin.transcripts.store import JOURNAL, reap, replay_spool
+from copilot_admin.transcripts.store.checkpoints import reap
+from copilot_admin.transcripts.store.spooled_runs import replay_spool
 
 STOP_SECONDS = 5.0  # for each thread
 # Objects that come before Python looks for cycles among them; its 700 are fewer than a short request
@@ -81,10 +82,10 @@ async def stop() -> None:
     await background_tasks.stop_coroutines()
     await stop_all()
     await close_clients()
-    await REFUSED.close()
+    with suppress(Unavailable):
+        await REJECTED_RUNS.store()
     await REJECTIONS.store()
     await LIMIT_REDIS.close()
-    await JOURNAL.close()
     await asyncio.to_thread(background_tasks.stop, timeout=STOP_SECONDS)  # it uses the writer
     await asyncio.to_thread(partial(stop_tracing, timeout=STOP_SECONDS))
     for thread in (WRITER, READER):

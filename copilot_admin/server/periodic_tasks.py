@@ -32,18 +32,20 @@ from copilot_admin.privacy.retention import begin_pruning
 from copilot_admin.review.queues import take_back_left
 from copilot_admin.runs.open_run import (
     end_deleted,
-    end_of_switched_off,
+    end_of_disabled_users,
     end_orphaned_runs,
     end_revoked,
     send_heartbeats,
 )
-from copilot_admin.runs.refused import REFUSED
+from copilot_admin.runs.rejections import REJECTED_RUNS
 from copilot_admin.runs.tasks import spawn
 from copilot_admin.server.gauges import refresh_gauges
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.transcripts.exports.records import sweep_exports
-from copilot_admin.transcripts.store import HEARTBEAT_SECONDS, JOURNAL, replay_spool
+from copilot_admin.transcripts.store.checkpoints import HEARTBEAT_SECONDS
 from copilot_admin.transcripts.store.rollups import MAX_RUNS, count_finished_runs
+from copilot_admin.transcripts.store.spooled_runs import replay_spool
+from copilot_admin.transcripts.store.transcript_store import STORE
 
 T = TypeVar("T")
 MINUTE, HOUR = 60.0, 3600.0
@@ -108,10 +110,10 @@ def _in_thread(function: Callable[[], T]) -> Callable[[], Awaitable[T]]:
 PERIODIC_TASKS: tuple[PeriodicTask, ...] = (
     PeriodicTask("send heartbeats", send_heartbeats),
     PeriodicTask("end runs of revoked keys", end_revoked),
-    PeriodicTask("end runs of disabled users", end_of_switched_off),
+    PeriodicTask("end runs of disabled users", end_of_disabled_users),
     PeriodicTask("end runs of deleted copilots", end_deleted),
     PeriodicTask("reload allowed origins", partial(READER.run, ALLOWED_ORIGINS.refresh)),
-    PeriodicTask("store ends of runs again", JOURNAL.look_after),
+    PeriodicTask("check writes to the database", STORE.check_health),
     PeriodicTask("end orphaned runs", end_orphaned_runs),
     PeriodicTask("store spooled runs", _on_writer(replay_spool)),
     PeriodicTask("count finished runs", _in_batches(count_finished_runs, batch_size=MAX_RUNS)),
@@ -119,7 +121,7 @@ PERIODIC_TASKS: tuple[PeriodicTask, ...] = (
     PeriodicTask("renew concurrency slots", SLOTS.renew),
     PeriodicTask("reload limits", LIMIT_CACHE.refresh),
     PeriodicTask("store rejections", REJECTIONS.store),
-    PeriodicTask("store rejected requests", REFUSED.look_after),
+    PeriodicTask("store rejected requests", REJECTED_RUNS.store),
     PeriodicTask("refresh gauges", _in_thread(refresh_gauges)),
     PeriodicTask("evaluate alert rules", _in_thread(evaluate_due_rules)),
     PeriodicTask("send alert messages", _on_writer(enqueue_due_deliveries)),

@@ -1,19 +1,14 @@
-"""The judgement of a copilot's user: read from the request, and put to the turn it is about.
+"""Feedback of end users: read from the request, and stored with the turn it is about.
 
-Workspace sends no id with it that a copilot of the user's own would know. What it is about is found
-by the chat's id in the header, else by the words of the answer.
-Source: the feedback endpoint of `agents.json`.
+Workspace sends no id of the answer with it. The turn is found by the chat's trace id, else by the
+text of the answer. Source: the feedback endpoint of `agents.json`.
 """
 
-from bisect import bisect_right
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Annotated, Literal
 
 from django.db import transaction
-from django.db.models import Count, F, Q, QuerySet
-from django.db.models.expressions import Combinable
-from django.db.models.functions import Coalesce, Length
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
@@ -29,20 +24,16 @@ from copilot_admin.models import (
 )
 from copilot_admin.redaction.redactor import redact_values
 from copilot_admin.redaction.rules import Rules
-from copilot_admin.transcripts.store.seen import note_seen
-from copilot_admin.transcripts.store.votes import count_feedback
+from copilot_admin.transcripts.store.judgement_counts import count_feedback
+from copilot_admin.transcripts.store.rollups import note_seen
 from protocol.citations import strip_markers
 from protocol.json import clean_text
 from protocol.redaction import redact_text
 
-MOST_TAGS = 20
-LONGEST_TAG = 200  # characters
-LONGEST_COMMENT = 4000
-READ_OF_COMMENT = 5 * LONGEST_COMMENT  # characters that are read: 6 ms of the writer
-LOOKED_THROUGH = 300  # newest answers among which one is looked for by its words
-MOST_CHARACTERS = 4_000_000  # of those together: some 60 ms
-_ANSWER = Coalesce("output_node__text", "answer_text")
-_QUESTION = F("turn__human_node__text")
+MAX_TAGS = 20
+MAX_TAG_CHARACTERS = 200
+MAX_COMMENT_CHARACTERS = 4000
+MAX_COMPARED_RUNS = 20  # newest answers that are compared with the text
 
 
 def _text(value: object) -> str:
@@ -50,20 +41,20 @@ def _text(value: object) -> str:
 
 
 def _comment(value: object) -> str:
-    return _text(value[:READ_OF_COMMENT] if isinstance(value, str) else value)
+    return _text(value[: 5 * MAX_COMMENT_CHARACTERS] if isinstance(value, str) else value)
 
 
 def _tags(value: object) -> list[str]:
     listed = value if isinstance(value, list) else []
-    texts = (clean_text(one).strip()[:LONGEST_TAG] for one in listed if isinstance(one, str))
-    return list(dict.fromkeys(filter(None, texts)))[:MOST_TAGS]
+    texts = (clean_text(one).strip()[:MAX_TAG_CHARACTERS] for one in listed if isinstance(one, str))
+    return list(dict.fromkeys(filter(None, texts)))[:MAX_TAGS]
 
 
 Text = Annotated[str, BeforeValidator(_text)]
 
 
 class GivenFeedback(BaseModel):
-    """What Workspace sends; of a field that is no text nothing is kept."""
+    """Feedback as Workspace sends it; fields of a wrong type count as missing."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -75,20 +66,12 @@ class GivenFeedback(BaseModel):
     trace_id: Text = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """What of a judgement is compared: the client splits answers into bubbles and trims them."""
-
-    answer: str
-    question: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedAnswer:
-    """Who judges an answer of which copilot, in which chat if that is known.
+    """The caller of a copilot, and the chat if it is known.
 
     Attributes:
-        user_id: Of the user, if somebody who is trusted names him: he judges his own answers only.
+        user_id: Id of the end user, if named: only their own answers are found.
     """
 
     copilot_id: int
@@ -98,94 +81,76 @@ class JudgedAnswer:
     user_id: str | None = None
 
 
-def without_personal_data(judgement: GivenFeedback, rules: Rules) -> GivenFeedback:
-    """A judgement with what rules name taken out of all its texts."""
-    kept = redact_values([judgement.model_dump()], rules)
-    return GivenFeedback.model_validate({**kept[0], "vote": judgement.vote})
+def remove_personal_data(feedback: GivenFeedback, rules: Rules) -> GivenFeedback:
+    """Return the feedback with everything removed that the rules name."""
+    kept = redact_values([feedback.model_dump()], rules)
+    return GivenFeedback.model_validate({**kept[0], "vote": feedback.vote})
 
 
-def words_of(judgement: GivenFeedback) -> Words:
-    """Its words without markers and blanks; of megabytes it takes too long for the writer's thread."""
-    return Words(_bare(judgement.ai_response), _bare(judgement.user_prompt))
-
-
-def record(judgement: GivenFeedback, *, judged: JudgedAnswer, words: Words | None = None) -> None:
-    """Stores a judgement, instead of an earlier one of the same turn.
-
-    Args:
-        judgement: What somebody thinks of an answer.
-        judged: Of which answer.
-        words: Of the judgement, where they were made ready before.
+def store_feedback(feedback: GivenFeedback, *, judged: JudgedAnswer) -> None:
+    """Store feedback in place of earlier feedback on the same turn.
 
     Raises:
-        NotFound: No answer of this copilot is known that it could be about.
+        NotFound: No answer is known that it could be about.
     """
     if judged.logging is Logging.NOTHING:
         return
-    run = _run_of(judgement, judged, words or words_of(judgement))
-    if run is None or run.turn is None:
+    turn = _find_turn(feedback, judged)
+    if turn is None:
         raise NotFound("No answer like this is known, so there is nothing to judge.")
-    keep(judgement, turn=run.turn, with_comment=judged.logging is Logging.EVERYTHING)
+    store_turn_feedback(feedback, turn=turn, with_comment=judged.logging is Logging.EVERYTHING)
 
 
-def keep(judgement: GivenFeedback, *, turn: Turn, with_comment: bool = True) -> None:
-    """Puts a judgement to a turn, instead of an earlier one, and counts its conversation anew."""
-    comment = redact_text(judgement.user_comment)[:LONGEST_COMMENT] if with_comment else ""
+def store_turn_feedback(feedback: GivenFeedback, *, turn: Turn, with_comment: bool = True) -> None:
+    """Store feedback on a turn in place of earlier feedback, and count its conversation again."""
+    comment = redact_text(feedback.user_comment)[:MAX_COMMENT_CHARACTERS] if with_comment else ""
     with transaction.atomic():
-        feedback, _ = Feedback.objects.update_or_create(
+        row, _ = Feedback.objects.update_or_create(
             turn=turn,
             source=FeedbackSource.END_USER,
             defaults={
-                "value": 1 if judgement.vote == "thumbs_up" else -1,
-                "tags": judgement.tags,
+                "value": 1 if feedback.vote == "thumbs_up" else -1,
+                "tags": feedback.tags,
                 "comment": comment,
-                "created_at": timezone.now(),  # given again, it is given now
+                "created_at": timezone.now(),
             },
         )
-        count_feedback(feedback)
-    note_seen(SeenKind.REASON, judgement.tags)
-    _count(turn.conversation_id)
+        count_feedback(row)
+    note_seen(SeenKind.REASON, feedback.tags)
+    votes = Feedback.objects.filter(turn__conversation=turn.conversation_id).aggregate(
+        n_up=Count("pk", filter=Q(value__gt=0)), n_down=Count("pk", filter=Q(value__lt=0))
+    )
+    Conversation.objects.filter(pk=turn.conversation_id).update(**votes)
 
 
-def _run_of(judgement: GivenFeedback, judged: JudgedAnswer, words: Words) -> Run | None:
+def _find_turn(feedback: GivenFeedback, judged: JudgedAnswer) -> Turn | None:
+    user = Q(user__isnull=True) if judged.user_id is None else Q(user__identifier=judged.user_id)
     runs = Run.objects.filter(
-        copilot_id=judged.copilot_id, principal=judged.principal, turn__isnull=False
-    )
-    if judged.user_id is None:
-        runs = runs.filter(user__isnull=True)
-    else:
-        runs = runs.filter(user__identifier=judged.user_id)
-    runs = runs.order_by("-started_at")
-    trace_id = judged.trace_id or judgement.trace_id
-    in_chat = runs.filter(conversation__trace_id=trace_id) if trace_id else runs.none()
-    newest = in_chat.first()
+        user, copilot_id=judged.copilot_id, principal=judged.principal, turn__isnull=False
+    ).order_by("-started_at")
+    trace_id = judged.trace_id or feedback.trace_id
+    in_chat = runs.filter(conversation__trace_id=trace_id)
+    newest = in_chat.select_related("turn").first() if trace_id else None
     if newest is None:
-        return _saying(words.answer, runs, _ANSWER)
-    return (
-        _saying(words.answer, in_chat, _ANSWER)
-        or _saying(words.question, in_chat, _QUESTION)
-        or newest
-    )
+        return _find_by_text(feedback, runs, questions=False)
+    return _find_by_text(feedback, in_chat, questions=True) or newest.turn
 
 
-def _saying(wanted: str, runs: QuerySet[Run], text: Combinable) -> Run | None:
-    if not wanted:
-        return None
-    sizes = runs.annotate(size=Length(text)).values_list("pk", "size")[:LOOKED_THROUGH]
-    long_enough = [(pk, size) for pk, size in sizes if (size or 0) >= len(wanted)]
-    read = list(accumulate(size for _, size in long_enough))
-    keys = [pk for pk, _ in long_enough[: bisect_right(read, MOST_CHARACTERS)]]
-    said = dict(runs.filter(pk__in=keys).annotate(said=text).values_list("pk", "said"))
-    found = next((pk for pk in keys if _bare(said.get(pk, "")) == wanted), None)
-    return None if found is None else runs.filter(pk=found).first()
+def _find_by_text(feedback: GivenFeedback, runs: QuerySet[Run], *, questions: bool) -> Turn | None:
+    """Return the newest turn with the answer, or else with the question if that is enough."""
+    rows = runs.select_related("output_node", "turn__human_node")[:MAX_COMPARED_RUNS]
+    answer, question = _normalize(feedback.ai_response), _normalize(feedback.user_prompt)
+    for run in rows:
+        text = run.answer_text or (run.output_node.text if run.output_node else "")
+        if answer and _normalize(text) == answer:
+            return run.turn
+    for run in rows if question and questions else ():
+        asked = run.turn.human_node if run.turn else None
+        if asked and _normalize(asked.text) == question:
+            return run.turn
+    return None
 
 
-def _bare(text: str) -> str:
+def _normalize(text: str) -> str:
+    """Remove markers and spaces: clients split answers into bubbles and trim each."""
     return "".join(strip_markers(text).split())
-
-
-def _count(conversation_id: int) -> None:
-    votes = Feedback.objects.filter(turn__conversation_id=conversation_id).aggregate(
-        up=Count("pk", filter=Q(value__gt=0)), down=Count("pk", filter=Q(value__lt=0))
-    )
-    Conversation.objects.filter(pk=conversation_id).update(n_up=votes["up"], n_down=votes["down"])

@@ -14,7 +14,7 @@ from copilot_admin.models import (
     ReviewState,
     Verdict,
 )
-from copilot_admin.transcripts.store.votes import count_verdicts, uncount_verdicts
+from copilot_admin.transcripts.store.judgement_counts import count_verdicts, uncount_verdicts
 
 Person = AbstractBaseUser | AnonymousUser
 

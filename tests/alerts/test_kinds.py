@@ -13,7 +13,7 @@ from copilot_admin.alerts import rule_kinds
 from copilot_admin.alerts.rule_kinds import RULE_KINDS
 from copilot_admin.alerts.rules import AlertScope, AlertWindow, Measurement, window_span
 from copilot_admin.models import Conversation, Copilot, DailyTotal, Feedback, Outcome, Run, Turn
-from copilot_admin.transcripts.feedback import GivenFeedback, keep
+from copilot_admin.transcripts.feedback import GivenFeedback, store_turn_feedback
 from copilot_admin.transcripts.filters import read_filters
 from tests.alerts.alerting import HOUR, NOON, count, thumb
 from tests.factories import make_published, make_version
@@ -106,7 +106,7 @@ def test_a_thumb_that_comes_days_later_is_seen_when_it_comes():
 def test_a_judgement_that_is_given_again_is_given_now():
     asked = Client(version=make_version()).ask("Why?").answer("So")
     thumb(asked, up=True, at=NOON - timedelta(days=20))
-    keep(GivenFeedback(vote="thumbs_down"), turn=Turn.objects.get())
+    store_turn_feedback(GivenFeedback(vote="thumbs_down"), turn=Turn.objects.get())
     assert Feedback.objects.get().created_at > timezone.now() - timedelta(minutes=1)
 
 

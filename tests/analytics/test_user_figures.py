@@ -11,7 +11,7 @@ from copilot_admin.analytics.rollup_figures import figures_of
 from copilot_admin.analytics.user_figures import figures_of_users
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import Criterion, EndUser, Outcome
-from copilot_admin.transcripts.feedback import GivenFeedback, keep
+from copilot_admin.transcripts.feedback import GivenFeedback, store_turn_feedback
 from copilot_admin.transcripts.verdicts import GivenVerdict, save_verdict
 from tests.factories import make_user
 from tests.transcripts.store.journaling import START, Client, ai, ending
@@ -35,7 +35,7 @@ def a_day_of(name: str, *, votes: tuple[str, str] = ("thumbs_up", "thumbs_down")
     for one, vote in zip((first, last), votes, strict=True):
         turn = one.run.turn
         assert turn is not None
-        keep(GivenFeedback.model_validate({"vote": vote}), turn=turn)
+        store_turn_feedback(GivenFeedback.model_validate({"vote": vote}), turn=turn)
         save_verdict(
             one.conversation,
             make_user(),

@@ -24,7 +24,7 @@ from copilot_admin.models import (
     Run,
     SubjectLimits,
 )
-from copilot_admin.runs.refused import Refused
+from copilot_admin.runs.rejections import REJECTED_RUNS
 from copilot_admin.telemetry import finished_runs
 from copilot_admin.telemetry.finished_runs import FinishedRun
 from copilot_admin.transcripts.store.rollups import count_finished_runs
@@ -149,24 +149,16 @@ def test_an_answer_is_charged_by_tokens_and_price(monkeypatch):
 
 
 @pytest.mark.database
-def test_a_flood_of_refusals_is_one_run_and_every_figure_counts_it(monkeypatch):
+def test_a_flood_of_rejections_is_one_run_and_every_metric_counts_it(monkeypatch):
     copilot = make_published(slug="news")
-    now = [0.0]
-    kept = Refused(lambda: now[0])
-    monkeypatch.setattr("copilot_admin.runs.open_run.REFUSED", kept)
     script(monkeypatch, text("Hello."))
     with limited({of(copilot): {"requests_per_minute": 1}}):
         assert [asked()[0] for _ in range(6)] == [200] + [429] * 5
+    async_to_sync(REJECTED_RUNS.store)()
+    async_to_sync(REJECTED_RUNS.store)()
     [run] = Run.objects.filter(outcome=Outcome.REFUSED)
-    assert (run.times, run.error_code, run.principal) == (1, "limit-reached", "anonymous")
+    assert (run.times, run.error_code, run.principal) == (5, "limit-reached", "anonymous")
     assert run.error.startswith("This copilot has reached its limit of 1 request per minute.")
-    now[0] = 59.9
-    async_to_sync(kept.look_after)()
-    assert Run.objects.get(pk=run.pk).times == 1
-    now[0] = 60.0
-    async_to_sync(kept.look_after)()
-    async_to_sync(kept.look_after)()
-    assert Run.objects.get(pk=run.pk).times == 5
     count_finished_runs()
     total = DailyTotal.objects.get()
     assert (total.runs, total.completed, total.refused) == (6, 1, 5)

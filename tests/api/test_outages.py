@@ -21,7 +21,8 @@ from copilot_admin.asgi import application
 from copilot_admin.models import Outcome, Run
 from copilot_admin.runs.run import RUNNING
 from copilot_admin.storage.writer import READER, WRITER, Deadline
-from copilot_admin.transcripts.store import JOURNAL, opening
+from copilot_admin.transcripts.store import run_start
+from copilot_admin.transcripts.store.transcript_store import STORE
 from tests.factories import make_key, make_published
 from tests.live_server import serving
 from tests.polling import HANGS_SECONDS, eventually
@@ -174,13 +175,13 @@ def test_a_question_that_was_refused_and_stored_all_the_same_is_cancelled(monkey
     """The lock that kept it waiting was released after its client had been answered."""
     make_published(slug="news")
     go = threading.Event()
-    accept = opening.accept
+    accept = run_start.accept
 
     def late(prepared: Any) -> Any:
         go.wait(HANGS_SECONDS)
         return accept(prepared)
 
-    monkeypatch.setattr(opening, "accept", late)
+    monkeypatch.setattr(run_start, "accept", late)
     monkeypatch.setattr(query, "Deadline", OfOneWait)
     with serving(application) as url:
         with Line(url + QUERY, body=HELLO) as line:
@@ -216,9 +217,9 @@ def test_a_page_says_so_in_the_look_of_the_admin(away, path, is_async):
 
 class TestReady:
     def test_a_failing_journal_is_told(self, monkeypatch):
-        monkeypatch.setattr(JOURNAL, "_is_failing", True)
+        monkeypatch.setattr(STORE, "_is_failing", True)
         assert ready() == (503, "the last write to the database failed")
-        monkeypatch.setattr(JOURNAL, "_is_failing", False)
+        monkeypatch.setattr(STORE, "_is_failing", False)
         assert ready() == (200, None)
 
     def test_a_full_disk_is_told_and_which_one_in_the_log_alone(

@@ -16,8 +16,8 @@ from copilot_admin.http.middleware import HttpMiddleware
 from copilot_admin.http.scope import App
 from copilot_admin.models import Outcome, Run
 from copilot_admin.runs.run import RUNNING
-from copilot_admin.runs.sse_writer import Outbox
-from copilot_admin.runs.tasks import Stop
+from copilot_admin.runs.sse_writer import SendBuffer
+from copilot_admin.runs.tasks import CancelReason
 from tests.agent.scripted import ScriptedProvider, Step, stalled, text
 from tests.factories import make_key, make_published
 from tests.http.asgi_client import scope
@@ -75,10 +75,10 @@ class Running:
     """What streams a run knows of it."""
 
     def __init__(self) -> None:
-        self.outbox = Outbox()
+        self.buffer = SendBuffer()
 
-    def stop(self, reason: Stop) -> None:
-        assert reason is Stop.CLIENT_GONE
+    def cancel(self, reason: CancelReason) -> None:
+        assert reason is CancelReason.CLIENT_LEFT
 
 
 def ask(app: App, path: str = QUERY, **about: Any) -> tuple[int, dict[str, str], bytes]:
@@ -113,14 +113,14 @@ def test_the_end_of_the_body_comes_with_the_last_words_or_by_itself(closes_at_on
 
     async def streamed() -> None:
         run = Running()
-        run.outbox.put(b"words")
+        run.buffer.put(b"words")
         if closes_at_once:
-            run.outbox.close()
+            run.buffer.close()
 
         async def send(message: Any) -> None:
             if message["type"] == "http.response.body":
                 sent.append((message.get("body", b""), message.get("more_body", False)))
-                asyncio.get_running_loop().call_soon(run.outbox.close)
+                asyncio.get_running_loop().call_soon(run.buffer.close)
 
         await questions_module._stream(run, send)  # type: ignore[arg-type]  # it is all that is needed
 

@@ -13,8 +13,8 @@ from copilot_admin.asgi import application
 from copilot_admin.config.roles import Role
 from copilot_admin.http.scope import Receive, Scope, Send
 from copilot_admin.models import Conversation
-from copilot_admin.runs.live_updates import TurnChange, announce
-from copilot_admin.transcripts.store.checkpoints import store
+from copilot_admin.runs.live_updates import TurnChange, broadcast
+from copilot_admin.transcripts.store.checkpoints import save_checkpoint
 from copilot_admin.transcripts.store.recorder import Recorder
 from protocol.events import MessageChunk, StatusUpdate
 from protocol.sse import decode
@@ -36,7 +36,7 @@ async def with_announcements(scope: Scope, receive: Receive, send: Send) -> None
     """The application, and an address that announces a change from within its event loop."""
     if scope["type"] == "http" and scope["path"].startswith("/tell/"):
         _, _, conversation, turn, kind = scope["path"].split("/")
-        await announce(int(conversation), turn_id=int(turn), kind=TurnChange(kind))
+        await broadcast(int(conversation), turn_id=int(turn), kind=TurnChange(kind))
         await send({"type": "http.response.start", "status": 204, "headers": []})
         await send({"type": "http.response.body", "body": b""})
         return
@@ -80,9 +80,9 @@ def write(asked: Asked, recorder: Recorder, *outputs: Any) -> None:
     """Streams a piece of an answer into the journal."""
     for output in outputs:
         recorder.add(output, at_ms=10)
-    piece = recorder.unsaved()
+    piece = recorder.take_unsaved()
     assert piece is not None
-    store([(asked.run_id, piece)])
+    save_checkpoint(asked.run_id, piece)
 
 
 def test_a_running_answer_grows_without_disturbing_its_reader(eve: Visit):

@@ -29,7 +29,7 @@ from copilot_admin.import_export.validation import validate
 from copilot_admin.models import Copilot, Event, EventType
 from copilot_admin.runs.sse_writer import frames_of
 from copilot_admin.transcripts.filters import FILTERS
-from copilot_admin.transcripts.store.contents import content_of
+from copilot_admin.transcripts.store.recorder import event_content
 from protocol.events import FunctionCall
 from protocol.features import FEATURES
 from protocol.json import Json, JsonObject
@@ -133,7 +133,7 @@ def test_an_event_is_sent_and_stored() -> None:
     frame = b'event: copilotForecast\ndata: {"place":"Oslo","days":[{"high":4}]}\n\n'
     assert frames_of(event, Generation.THREE) == frame
     assert frames_of(event, Generation.TWO) == b""
-    assert content_of(event) == ("other", {"event": "copilotForecast", "data": data})
+    assert event_content(event) == ("other", {"event": "copilotForecast", "data": data})
 
 
 def test_a_feature_is_shown_and_advertised(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

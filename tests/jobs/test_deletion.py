@@ -18,7 +18,7 @@ from copilot_admin.jobs.tasks import BACKGROUND, BatchResult
 from copilot_admin.models import Blob, Conversation, Copilot, Run
 from copilot_admin.privacy import rows as privacy_rows
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.transcripts.store.opening import accept, prepare
+from copilot_admin.transcripts.store.run_start import accept, prepare
 from protocol.events import ArtifactType, MessageArtifact
 from tests.factories import make_call, make_published, make_saved, make_version
 from tests.polling import HANGS_SECONDS
@@ -198,7 +198,7 @@ def test_the_background_deletes_sweeps_and_lets_questions_between(monkeypatch):
     asked = []
 
     def ask_between(copilot_id):
-        prepared = prepare(Client(version=other).opening("Hello"))
+        prepared = prepare(Client(version=other).start("Hello"))
         asked.append(WRITER.submit(partial(accept, prepared)))
         return delete_batch(copilot_id)
 

@@ -17,12 +17,11 @@ from copilot_admin.privacy import erased_data, holds, retention, rows
 from copilot_admin.privacy.counting import RemovalPreview, preview_removal
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.spool import SPOOL
-from copilot_admin.transcripts.store.finishing import finish
-from copilot_admin.transcripts.store.replay import replay_spool
-from copilot_admin.transcripts.store.sealing import seal, to_json
+from copilot_admin.transcripts.store.end_rows import finish
+from copilot_admin.transcripts.store.spooled_runs import end_to_json, replay_spool
 from tests.factories import make_call, make_key, make_saved, make_user, make_version
 from tests.jobs.test_deletion import everything, fill
-from tests.transcripts.store.journaling import START, Client, ai, record_of
+from tests.transcripts.store.journaling import START, Client, ai, end_of
 
 pytestmark = pytest.mark.django_db
 
@@ -162,16 +161,16 @@ def test_a_request_during_an_erasure_begins_a_new_conversation(monkeypatch):
 def test_the_end_of_an_erased_run_brings_nothing_back(django_capture_on_commit_callbacks):
     client = Client(trace_id="gone")
     asked = client.ask("q").answer("a")
-    sealed = seal(record_of(), run_id=asked.run_id, at=START)
-    SPOOL.put(asked.run_id, to_json(sealed))
+    end = end_of(asked.run_id)
+    SPOOL.put(asked.run_id, end_to_json(end))
     with django_capture_on_commit_callbacks(execute=True):
         remove(PrivacyScope(conversation=asked.conversation.pk))
     assert list(SPOOL.run_ids()) == []
-    SPOOL.put(asked.run_id, to_json(sealed))  # of another machine, or of a crash before it went
+    SPOOL.put(asked.run_id, end_to_json(end))  # of another machine, or of a crash before it went
     with django_capture_on_commit_callbacks(execute=True):
         assert replay_spool() == 0
     assert list(SPOOL.run_ids()) == []
-    assert not finish(sealed) and not Run.objects.exists()
+    assert not finish(end) and not Run.objects.exists()
 
 
 def test_spooled_files_of_erased_runs_go_on_every_machine():

@@ -23,7 +23,6 @@ from copilot_admin.models import ComponentCall, Conversation, Copilot, EndUser, 
 from copilot_admin.privacy import erased_data, holds, retention, rows
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.spool import SPOOL
-from copilot_admin.transcripts.store.users import forget_users
 from tests.factories import make_key, make_user, make_version
 from tests.jobs.test_deletion import fill
 from tests.jobs.test_removal import remove
@@ -37,7 +36,6 @@ ADA = AskingUser(id="ada", name="Ada")
 def version(monkeypatch, settings, tmp_path):
     """A copilot with everything that somebody can leave: all of it is Ada's, long ago."""
     settings.DATA_DIR = tmp_path
-    forget_users()
     monkeypatch.setattr(removal_job, "vacuum", lambda **_: None)
     monkeypatch.setattr(removal_job, "truncate_wal", lambda: True)
     monkeypatch.setattr(command.clock, "sleep", lambda _: None)

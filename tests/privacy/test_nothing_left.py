@@ -21,14 +21,14 @@ from copilot_admin.jobs.tasks import BACKGROUND
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.transcripts.search.users import find_user
-from copilot_admin.transcripts.store.checkpoints import store
-from copilot_admin.transcripts.store.record import Piece
-from copilot_admin.transcripts.store.sealing import seal, to_json
-from copilot_admin.transcripts.store.seen import note_seen
+from copilot_admin.transcripts.store.checkpoints import save_checkpoint
+from copilot_admin.transcripts.store.recorder import Piece
+from copilot_admin.transcripts.store.rollups import note_seen
+from copilot_admin.transcripts.store.spooled_runs import end_to_json
 from protocol.events import ArtifactType, MessageArtifact
 from tests.factories import make_call, make_key, make_saved, make_user, make_version
 from tests.polling import HANGS_SECONDS
-from tests.transcripts.store.journaling import Client, ai, record_of
+from tests.transcripts.store.journaling import Client, ai, end_of
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 GONE, STAYS = "qxjzkvwpqyhx", "zvqkxwyjpzqf"
@@ -48,7 +48,7 @@ def write_everywhere(word, *, principal, version, user=None):
         content=[{"day": f"{word} {PADDING} {word}"}],
     )  # fmt: skip
     asked = client.ask(question, workspace_state={"note": f"{word} {PADDING}"})
-    store([(asked.run_id, Piece(0, f"Streamed {word}", ()))])
+    save_checkpoint(asked.run_id, Piece(0, f"Streamed {word}"))
     asked.answer(f"Answer {word}", table)
     again = client.ask(question, ai(f"Answer {word}"), f"More {word} {PADDING}")
     again.answer(f"Second {word}")
@@ -76,7 +76,7 @@ def write_everywhere(word, *, principal, version, user=None):
     )
     forgotten_question(make_version().copilot, word, origin=asked.conversation.pk)
     trial(version, word, origin=asked.conversation.pk)
-    SPOOL.put(again.run_id, to_json(seal(record_of(word), run_id=again.run_id, at=timezone.now())))
+    SPOOL.put(again.run_id, end_to_json(end_of(again.run_id, word)))
     SPOOL.reject(Path(settings.DATA_DIR) / "spool" / f"{again.run_id}.json")
     return asked.conversation
 

@@ -16,8 +16,7 @@ from copilot_admin.privacy.counting import preview_removal
 from copilot_admin.privacy.erased_data import CacheCleaner
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.transcripts.search.users import find_user
-from copilot_admin.transcripts.store import users
-from copilot_admin.transcripts.store.users import forget_users, row_of
+from copilot_admin.transcripts.store.end_users import save_end_user
 from tests.factories import make_call, make_key, make_version
 from tests.jobs.test_removal import learnt, remove
 from tests.transcripts.store.journaling import START, Client, ai
@@ -27,13 +26,8 @@ pytestmark = [pytest.mark.database, pytest.mark.django_db]
 ADA = AskingUser(id="ada", email="Ada@b.example", name="Ada")
 
 
-@pytest.fixture(autouse=True)
-def _nobody_is_known() -> None:
-    forget_users()
-
-
 def user(identifier, **more):
-    return EndUser.objects.get(pk=row_of(AskingUser(id=identifier, **more), at=START))
+    return EndUser.objects.get(pk=save_end_user(AskingUser(id=identifier, **more), at=START))
 
 
 def of_user(row):
@@ -117,7 +111,6 @@ def test_an_erased_user_who_returns_is_a_new_user():
     asked = Client(version=version, user=ADA, trace_id="chat").ask("Hello").answer("Hi.")
     before = asked.conversation.user
     remove(PrivacyScope(user=before.pk))
-    forget_users()
     again = Client(user=ADA, trace_id="chat", version=version)
     talk = again.ask("Hello", ai("Hi."), "More").answer("Yes.").conversation
     assert (talk.pk != asked.accepted.conversation_id, talk.user.pk != before.pk) == (True, True)
@@ -211,19 +204,18 @@ class TestHolds:
             holds.place(PrivacyScope(user=77), reason="Case", by="ann")
 
 
-def test_caches_are_emptied_after_an_erasure(monkeypatch, django_capture_on_commit_callbacks):
+def test_caches_are_emptied_after_an_erasure(monkeypatch):
     cleaner = CacheCleaner()
-    with django_capture_on_commit_callbacks(execute=True):
-        Client(user=ADA).ask("q").answer("a")
+    Client(user=ADA).ask("q").answer("a")
     monkeypatch.setitem(CHECKED._known, b"digest", None)
     cleaner.clear_if_erased()
-    assert users._known and CHECKED._known
+    assert CHECKED._known
     removal = begin_erasure(PrivacyScope(user=EndUser.objects.get().pk))
     cleaner.clear_if_erased()  # nothing is gone yet
-    assert users._known
+    assert CHECKED._known
     remove(removal=removal)
     cleaner.clear_if_erased()
-    assert (users._known, dict(CHECKED._known)) == ({}, {})
+    assert dict(CHECKED._known) == {}
     monkeypatch.setitem(CHECKED._known, b"digest", None)
     cleaner.clear_if_erased()
     assert CHECKED._known

@@ -1,18 +1,27 @@
-"""What stands for the journal and for those who watch, where a run is looked at alone."""
+"""A store and viewers that only note, for tests of a run alone."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from copilot_admin.runs import open_run as opening
+from copilot_admin.runs import rejections
 from copilot_admin.runs import run as run_task
 from tests.runs.running import Noted
 
 
 @pytest.fixture
 def noted(monkeypatch: pytest.MonkeyPatch) -> Noted:
-    """Stands for the journal and for those who watch."""
+    """Replaces the store and the viewers."""
     made = Noted()
-    for module in (run_task, opening):
-        monkeypatch.setattr(module, "JOURNAL", made)
-    monkeypatch.setattr(run_task, "announce", made.announce)
-    monkeypatch.setattr(run_task, "may_be_watched", lambda conversation_id: True)
+
+    async def at_once(work: Callable[[], Any]) -> Any:
+        return work()  # a thread would not know of the clock that jumps
+
+    for module in (run_task, rejections):
+        monkeypatch.setattr(module, "STORE", made)
+    monkeypatch.setattr(run_task, "broadcast", made.broadcast)
+    monkeypatch.setattr(run_task, "may_have_viewers", lambda conversation_id: True)
+    monkeypatch.setattr(asyncio, "to_thread", at_once)
     return made

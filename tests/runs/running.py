@@ -1,4 +1,4 @@
-"""A run in memory: a journal that only notes, an engine that plays a script, a clock that jumps."""
+"""A run in memory: a store that only notes, an agent that plays a script, a clock that jumps."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -17,9 +17,10 @@ from copilot_admin.runs import run as run_task
 from copilot_admin.runs.open_run import frames, open_run
 from copilot_admin.runs.query_context import AdmittedQuery
 from copilot_admin.runs.run import ActiveRun
-from copilot_admin.storage.writer import Deadline
-from copilot_admin.transcripts.store import Accepted, Kept, Opening, Refusal
-from copilot_admin.transcripts.store.record import Ending, Piece, Record
+from copilot_admin.transcripts.store.recorder import Piece
+from copilot_admin.transcripts.store.run_end import Ending, RunEnd
+from copilot_admin.transcripts.store.run_start import AcceptedRun, Rejection, RunStart
+from copilot_admin.transcripts.store.transcript_store import StoredEnd
 from protocol.parsing import parse_query
 from tests.agent.engine_inputs import make_spec
 from tests.agent.scripted import ScriptedProvider
@@ -54,46 +55,42 @@ def question(live: LiveCopilot = LIVE, **changes: Any) -> AdmittedQuery:
 
 @dataclass
 class Noted:
-    """What a run did, and what the journal says to it."""
+    """What a run stored and sent, and what the store answers."""
 
-    accepted: Accepted = field(default_factory=lambda: Accepted(conversation_id=1, turn_id=2))
+    accepted: AcceptedRun = field(default_factory=lambda: AcceptedRun(conversation_id=1, turn_id=2))
     is_kept: bool = True
     cost: Cost | None = None
     accepting: Callable[[], Any] | None = None
-    preparing: Callable[[], Any] | None = None
     inputs: list[Any] = field(default_factory=list)
-    openings: list[Opening] = field(default_factory=list)
-    refusals: list[Refusal] = field(default_factory=list)
+    starts: list[RunStart] = field(default_factory=list)
+    rejections: list[Rejection] = field(default_factory=list)
     pieces: list[tuple[float, Piece]] = field(default_factory=list)
-    records: list[Record] = field(default_factory=list)
+    ends: list[RunEnd] = field(default_factory=list)
     told: list[tuple[float, int, int, str]] = field(default_factory=list)
     cancelling: list[int] = field(default_factory=list)
 
-    async def accept(self, opened: Opening, *, prepared: Callable[[], object]) -> Accepted:
-        self.openings.append(opened)
-        if self.preparing is not None:
-            await self.preparing()
-        prepared()
+    async def accept(self, start: RunStart) -> AcceptedRun:
+        self.starts.append(start)
         if self.accepting is not None:
             await self.accepting()
         return self.accepted
 
-    async def refuse(self, refusal: Refusal, patience: Deadline | None = None) -> None:
-        self.refusals.append(refusal)
+    async def reject(self, rejections: Iterable[Rejection]) -> None:
+        self.rejections.extend(rejections)
 
     def checkpoint(self, run_id: UUID, piece: Piece) -> None:
         assert run_id == RUN
         self.pieces.append((now(), piece))
 
-    async def finish(self, run_id: UUID, record: Record) -> Kept | None:
-        assert run_id == RUN
+    async def finish(self, end: RunEnd) -> StoredEnd | None:
+        assert end.run_id == RUN
         task = asyncio.current_task()
         assert task is not None
         self.cancelling.append(task.cancelling())
-        self.records.append(record)
-        return Kept(self.cost) if self.is_kept else None
+        self.ends.append(end)
+        return StoredEnd(self.cost) if self.is_kept else None
 
-    async def announce(self, conversation_id: int, *, turn_id: int, kind: str) -> None:
+    async def broadcast(self, conversation_id: int, *, turn_id: int, kind: str) -> None:
         self.told.append((now(), conversation_id, turn_id, kind))
 
 

@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import replace
 from functools import partial
 
+from asgiref.sync import async_to_sync
 import pytest
 
 from copilot_admin.agent.values.model_call import Finish
@@ -11,9 +12,10 @@ from copilot_admin.errors import Unavailable
 from copilot_admin.models import Logging, Outcome
 from copilot_admin.runs import open_run as opening
 from copilot_admin.runs.open_run import open_run
+from copilot_admin.runs.rejections import REJECTED_RUNS
 from copilot_admin.runs.run import RUNNING
 from copilot_admin.storage.errors import DatabaseUnavailable
-from copilot_admin.transcripts.store.journal import PREPARE_INLINE_BYTES
+from copilot_admin.transcripts.store.run_start import Rejection
 from protocol.events import MessageChunk
 from protocol.models import Generation
 from tests.agent.virtual_time import run_at_once
@@ -30,7 +32,7 @@ def test_a_journal_that_is_down_refuses_the_question(noted, monkeypatch):
     play(monkeypatch, noted, [MessageChunk("a"), 100])
     with pytest.raises(DatabaseUnavailable):
         said()
-    assert (noted.records, noted.told, RUNNING) == ([], [], set())
+    assert (noted.ends, noted.told, RUNNING) == ([], [], set())
 
 
 def test_what_is_accepted_too_late_is_cancelled(noted, monkeypatch, settings):
@@ -51,7 +53,7 @@ def test_what_is_accepted_too_late_is_cancelled(noted, monkeypatch, settings):
         return asked_until
 
     assert run_at_once(scenario()) == 5
-    (record,) = noted.records
+    (record,) = noted.ends
     assert record.ending == ending(
         Outcome.CANCELLED,
         ms=5000,
@@ -73,7 +75,7 @@ def test_an_answer_that_was_whole_before_its_refusal_is_cancelled_too(noted, mon
         await run.task
 
     run_at_once(scenario())
-    (record,) = noted.records
+    (record,) = noted.ends
     assert (record.ending.outcome, record.ending.error_code) == (
         Outcome.CANCELLED,
         "database-unavailable",
@@ -94,40 +96,7 @@ def test_who_leaves_before_a_whole_answer_is_accepted_did_not_get_it(noted, monk
     play(monkeypatch, noted, [MessageChunk("a"), STOP])
 
     run_at_once(who_leaves_after_a_second())
-    assert noted.records[0].ending.outcome == Outcome.CANCELLED
-
-
-def test_a_large_question_that_takes_long_to_prepare_is_answered(noted, monkeypatch, settings):
-    settings.DATABASE_WAIT_SECONDS = 5.0
-
-    async def slowly() -> None:
-        await asyncio.sleep(20)
-
-    noted.preparing, noted.accepting = slowly, partial(asyncio.sleep, 4)
-    play(monkeypatch, noted, [MessageChunk("a"), STOP])
-
-    async def scenario() -> float:
-        run = await open_run(question(size=PREPARE_INLINE_BYTES + 1))
-        opened = now()
-        await run.task
-        return opened
-
-    assert run_at_once(scenario()) == 24
-    assert noted.records[0].ending.outcome == Outcome.COMPLETED
-
-
-def test_a_large_question_that_cannot_be_prepared_fails_at_once(noted, monkeypatch):
-    async def badly() -> None:
-        raise ValueError("no hash")
-
-    noted.preparing = badly
-    play(monkeypatch, noted, [MessageChunk("a"), 100])
-
-    async def scenario() -> None:
-        with pytest.raises(ValueError, match="no hash"):
-            await open_run(question(size=PREPARE_INLINE_BYTES + 1))
-
-    run_at_once(scenario())
+    assert noted.ends[0].ending.outcome == Outcome.CANCELLED
 
 
 def test_who_leaves_before_the_run_is_accepted_cancels_it(noted, monkeypatch):
@@ -138,7 +107,7 @@ def test_who_leaves_before_the_run_is_accepted_cancels_it(noted, monkeypatch):
     play(monkeypatch, noted, [MessageChunk("a"), 100])
 
     run_at_once(who_leaves_after_a_second())
-    assert noted.records[0].ending == ending(Outcome.CANCELLED, ms=1000, ttft_ms=0)
+    assert noted.ends[0].ending == ending(Outcome.CANCELLED, ms=1000, ttft_ms=0)
     assert noted.told == [(2, 1, 2, "started"), (2, 1, 2, "finished")]
 
 
@@ -151,13 +120,12 @@ def test_a_server_that_drains_refuses_and_keeps_the_refusal(noted):
         opening.stop_draining()
     sentence = "The server is restarting. Ask again in a few seconds."
     assert (refused.value.code, refused.value.public) == ("draining", sentence)
-    (refusal,) = noted.refusals
-    assert replace(refusal, started_at=None) == replace(
-        refusal,
+    async_to_sync(REJECTED_RUNS.store)()
+    (rejection,) = noted.rejections
+    assert replace(rejection, started_at=None) == Rejection(
         run_id=RUN,
         copilot_id=3,
         version_id=4,
-        version_number=5,
         logging=Logging.EVERYTHING,
         principal="key:7",
         started_at=None,
@@ -165,4 +133,4 @@ def test_a_server_that_drains_refuses_and_keeps_the_refusal(noted):
         error=sentence,
         error_code="draining",
     )
-    assert (noted.openings, opening.is_draining()) == ([], False)
+    assert (noted.starts, opening.is_draining()) == ([], False)

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from typing import Any
-import weakref
 
 from django.test import AsyncClient
 import pytest
@@ -12,12 +11,12 @@ from copilot_admin.agent.values.model_call import Finish
 from copilot_admin.models import Event, Node, Outcome, Run, Turn
 from copilot_admin.runs import run as run_task
 from copilot_admin.runs.run import RUNNING
-from copilot_admin.runs.sse_writer import Speaker
+from copilot_admin.runs.sse_writer import SSEWriter
 from copilot_admin.runs.tasks import CRASHED
 from copilot_admin.storage.errors import DatabaseUnavailable
-from copilot_admin.transcripts.store import JOURNAL, finishing
-from copilot_admin.transcripts.store import journal as journal_module
+from copilot_admin.transcripts.store import end_rows, recorder
 from copilot_admin.transcripts.store.recorder import Recorder
+from copilot_admin.transcripts.store.transcript_store import STORE
 from protocol.events import MessageChunk, StatusUpdate
 from tests.agent.scripted import ScriptedProvider, text
 from tests.api.test_query import post
@@ -85,8 +84,8 @@ def assert_crashed() -> None:
 
 @pytest.mark.parametrize(
     ("place", "name"),
-    [(Recorder, "add"), (Speaker, "text")],
-    ids=["recorder", "speaker"],
+    [(Recorder, "add"), (SSEWriter, "write_text")],
+    ids=["recorder", "writer"],
 )
 def test_a_word_that_cannot_be_taken_ends_the_answer_behind_the_words_before(
     place, name, monkeypatch
@@ -124,18 +123,19 @@ def test_an_event_that_cannot_be_said_does_not_spoil_the_record(monkeypatch):
     ("place", "name", "when"),
     [
         (Recorder, "add", always),
-        (Recorder, "record", always),
-        (Speaker, "event", always),
-        (Speaker, "close", always),
-        (journal_module, "seal", at_first(1)),
-        (finishing, "finish", at_first(1)),
+        (Recorder, "recording", always),
+        (SSEWriter, "write_event", always),
+        (recorder, "finalize", at_first(1)),
+        (end_rows, "finish", at_first(1)),
     ],
 )
 def test_a_run_that_cannot_be_kept_as_it_was_is_kept_by_its_end(
     place, name, when, monkeypatch, caplog
 ):
     monkeypatch.setattr(place, name, breaking(getattr(place, name), when=when))
-    monkeypatch.setattr(Speaker, "text", breaking(Speaker.text, when=is_second_word))
+    monkeypatch.setattr(
+        SSEWriter, "write_text", breaking(SSEWriter.write_text, when=is_second_word)
+    )
     assert told(read(AsyncClient(), QUERY, HELLO)).endswith(CRASHED)
     assert_crashed()
     assert "kept without its content" in caplog.text
@@ -144,20 +144,20 @@ def test_a_run_that_cannot_be_kept_as_it_was_is_kept_by_its_end(
 
 def test_no_content_is_kept_of_a_crash_where_none_may_be(monkeypatch):
     make_published(slug="quiet", logging="metadata")
-    monkeypatch.setattr(Recorder, "record", breaking(Recorder.record, when=always))
+    monkeypatch.setattr(Recorder, "recording", breaking(Recorder.recording, when=always))
     assert told(read(AsyncClient(), "/v1/copilots/quiet/query", HELLO)).endswith(CRASHED)
     run = Run.objects.get()
     assert (run.outcome, run.error, run.error_code) == (Outcome.CRASHED, "", "crash")
 
 
 def test_an_end_that_is_kept_and_cannot_be_said_is_said_in_words(monkeypatch):
-    monkeypatch.setattr(Speaker, "release", breaking(Speaker.release, when=always))
+    monkeypatch.setattr(SSEWriter, "release", breaking(SSEWriter.release, when=always))
     assert told(read(AsyncClient(), QUERY, HELLO)).endswith(CRASHED)
     assert Run.objects.get().outcome == Outcome.COMPLETED
 
 
 def test_the_stream_ends_with_a_sentence_even_if_nothing_can_be_kept(monkeypatch, caplog):
-    monkeypatch.setattr(journal_module, "seal", breaking(journal_module.seal, when=always))
+    monkeypatch.setattr(recorder, "finalize", breaking(recorder.finalize, when=always))
     assert told(read(AsyncClient(), QUERY, HELLO)).endswith(CRASHED)
     assert not RUNNING
     assert "ended with an error" in caplog.text
@@ -165,10 +165,10 @@ def test_the_stream_ends_with_a_sentence_even_if_nothing_can_be_kept(monkeypatch
 
 @pytest.mark.database
 def test_a_run_that_was_never_accepted_leaves_nothing_when_it_breaks(monkeypatch):
-    async def refuse(opening: object, **_: object) -> None:
+    async def refuse(start: object) -> None:
         raise DatabaseUnavailable
 
-    monkeypatch.setattr(JOURNAL, "accept", refuse)
+    monkeypatch.setattr(STORE, "accept", refuse)
     monkeypatch.setattr(Recorder, "add", breaking(Recorder.add, when=always))
     status, answer = post(HELLO)
     assert (status, answer["code"]) == (503, "database-unavailable")
@@ -177,23 +177,27 @@ def test_a_run_that_was_never_accepted_leaves_nothing_when_it_breaks(monkeypatch
 
 @pytest.mark.database
 def test_a_checkpoint_that_breaks_ends_its_run_and_no_other(monkeypatch):
-    ticked: list[str] = []
+    saved: list[str] = []
 
     class Other:
-        def tick(self) -> None:
-            ticked.append("other")
+        loop: Any = None
+
+        def save_checkpoint(self) -> None:
+            saved.append("other")
 
     async def answer(engine_input: object) -> Any:
         yield MessageChunk("Half ")
         (run,) = RUNNING
+        await run.acceptance
         other = Other()
-        run_task._tick_all(
-            [weakref.ref(run), weakref.ref(other)]
-        )  # by hand, so that no clock is waited for
+        other.loop = run.loop
+        monkeypatch.setattr(run_task, "RUNNING", {run, other})
+        run_task._save_checkpoints(run.loop)  # by hand, so that no clock is waited for
+        monkeypatch.setattr(run_task, "RUNNING", RUNNING)
         await asyncio.Event().wait()
 
     monkeypatch.setattr(run_task, "answer", answer)
-    monkeypatch.setattr(Recorder, "unsaved", breaking(Recorder.unsaved, when=always))
+    monkeypatch.setattr(Recorder, "take_unsaved", breaking(Recorder.take_unsaved, when=always))
     assert told(read(AsyncClient(), QUERY, HELLO)) == f"Half \n\n{CRASHED}"
     assert_crashed()
-    assert ticked == ["other"]
+    assert saved == ["other"]

@@ -23,12 +23,11 @@ from copilot_admin.models import (
     SavedAnswer,
     Side,
 )
-from copilot_admin.runs import account, open_run
+from copilot_admin.runs import open_run, run_output, sse_writer
 from copilot_admin.runs import run as run_task
-from copilot_admin.runs import sse_writer as outbox
 from copilot_admin.runs.query_context import AdmittedQuery
 from copilot_admin.storage.errors import DatabaseUnavailable
-from copilot_admin.transcripts.store import JOURNAL
+from copilot_admin.transcripts.store.transcript_store import STORE
 from protocol.parsing import parse_query
 from tests.agent.scripted import ScriptedProvider, stalled, text
 from tests.factories import make_published, make_saved
@@ -91,10 +90,10 @@ def test_static_files_are_served_without_collecting_them():
 
 
 def test_where_the_journal_is_down_nothing_is_asked_and_nothing_leaves(provider, monkeypatch):
-    async def refuse(opening: Any, **_: Any) -> None:
+    async def refuse(start: Any) -> None:
         raise DatabaseUnavailable
 
-    monkeypatch.setattr(JOURNAL, "accept", refuse)
+    monkeypatch.setattr(STORE, "accept", refuse)
     with serving(application) as url:
         with Line(url + QUERY, body=HELLO) as line:
             body = json.loads(line.read_all())
@@ -113,14 +112,14 @@ def test_the_last_frame_waits_for_the_commit(monkeypatch):
     scripted = ScriptedProvider([text("All ", "of it.")])
     monkeypatch.setattr("copilot_admin.copilots.live.make_provider", lambda spec: scripted)
     make_published(slug="news")
-    finish: Any = JOURNAL.finish
+    finish: Any = STORE.finish
     allowed = threading.Event()
 
-    async def late(run_id: Any, record: Any) -> Any:
+    async def late(end: Any) -> Any:
         await asyncio.to_thread(allowed.wait, HANGS_SECONDS)
-        return await finish(run_id, record)
+        return await finish(end)
 
-    monkeypatch.setattr(JOURNAL, "finish", late)
+    monkeypatch.setattr(STORE, "finish", late)
     with serving(application) as url, Line(url + QUERY, body=HELLO) as line:
         assert not line.read_until(b"of it.", seconds=0.3)
         allowed.set()
@@ -129,8 +128,8 @@ def test_the_last_frame_waits_for_the_commit(monkeypatch):
 
 
 def test_a_client_that_stops_reading_is_given_up(provider, monkeypatch):
-    monkeypatch.setattr(outbox, "FULL_BYTES", 1)
-    monkeypatch.setattr(account, "SLOW_CLIENT_SECONDS", 0.05)
+    monkeypatch.setattr(sse_writer, "MAX_BUFFERED_BYTES", 1)
+    monkeypatch.setattr(run_output, "SLOW_CLIENT_SECONDS", 0.05)
     monkeypatch.setattr(provider, "_script", (text("Hello, ", "you who ", "do not read."),))
     live, caller = admit("news", key=None)
 

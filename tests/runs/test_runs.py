@@ -4,25 +4,22 @@ import asyncio
 from dataclasses import replace
 import logging
 from typing import Any
-import weakref
 
 import pytest
 
-from copilot_admin.agent.values.engine_input import Thought
 from copilot_admin.agent.values.model_call import Finish
 from copilot_admin.copilots.token_rules import UserIdDisclosure
 from copilot_admin.errors import ProviderBroke
 from copilot_admin.models import EventType, Logging, Outcome
 from copilot_admin.redaction.rules import NO_RULES
-from copilot_admin.runs import account, run
 from copilot_admin.runs.query_context import older_signing_keys, signing_key
-from copilot_admin.runs.run import RUNNING, TICK_SECONDS
+from copilot_admin.runs.run import CHECKPOINT_SECONDS, NOT_STORED, RUNNING
 from copilot_admin.runs.sse_writer import FIRST_EVENT_SECONDS, PING_SECONDS
 from copilot_admin.runs.tasks import CRASHED
-from copilot_admin.transcripts.store import Accepted, Kept
-from copilot_admin.transcripts.store.record import Entry, Piece
-from copilot_admin.transcripts.store.recorder import LARGE
-from copilot_admin.transcripts.store.unkept import NOT_KEPT
+from copilot_admin.transcripts.store.recorder import Piece
+from copilot_admin.transcripts.store.run_end import RunEvent
+from copilot_admin.transcripts.store.run_start import AcceptedRun
+from copilot_admin.transcripts.store.transcript_store import StoredEnd
 from protocol.events import (
     FunctionCall,
     MessageChunk,
@@ -52,10 +49,10 @@ def test_a_run_says_when_its_first_word_came_and_how_long_it_took(noted, monkeyp
     play(monkeypatch, noted, [1.5, MessageChunk("Hel"), 0.25, STEP, MessageChunk("lo"), 0.25, STOP])
     pieces = said()
     assert [at for at, _ in pieces] == [1.5, 1.75]
-    (record,) = noted.records
+    (record,) = noted.ends
     assert record.ending == ending(Outcome.COMPLETED, ms=2000, ttft_ms=1500)
     assert (record.text, record.finish_reason) == ("Hello", "stop")
-    assert [(one.type, one.text_offset, one.at_ms) for one in record.entries] == [
+    assert [(one.type, one.text_offset, one.at_ms) for one in record.events] == [
         (EventType.STATUS, 3, 1750)
     ]
     assert noted.cancelling == [0]
@@ -64,15 +61,15 @@ def test_a_run_says_when_its_first_word_came_and_how_long_it_took(noted, monkeyp
 def test_a_step_may_be_the_first_thing_that_a_client_sees(noted, monkeypatch):
     play(monkeypatch, noted, [0.5, STEP, 0.5, STEP, MessageChunk("Hello"), STOP])
     said()
-    assert noted.records[0].ending == ending(Outcome.COMPLETED, ms=1000, ttft_ms=500)
+    assert noted.ends[0].ending == ending(Outcome.COMPLETED, ms=1000, ttft_ms=500)
 
 
 def test_what_comes_at_the_end_leaves_when_the_run_is_kept(noted, monkeypatch):
     finish = noted.finish
 
-    async def late(*arguments: Any) -> Kept | None:
+    async def late(*arguments: Any) -> StoredEnd | None:
         await asyncio.sleep(3)
-        kept: Kept | None = await finish(*arguments)
+        kept: StoredEnd | None = await finish(*arguments)
         return kept
 
     monkeypatch.setattr(noted, "finish", late)
@@ -86,13 +83,13 @@ def test_a_call_of_the_client_leaves_when_the_run_is_kept(noted, monkeypatch):
     (first, _), (second, frame) = said()
     assert (first, second) == (0, 2)
     assert b"copilotFunctionCall" in frame
-    assert noted.records[0].ending.ttft_ms == 0
+    assert noted.ends[0].ending.ttft_ms == 0
 
 
 def test_what_was_held_does_not_leave_when_the_run_cannot_be_kept(noted, monkeypatch):
     noted.is_kept = False
     play(monkeypatch, noted, [MessageChunk("Hel"), 0.5, MessageChunk("lo"), STOP])
-    assert texts(said()) == f'{{"delta":"Hel"}}{{"delta":"\\n\\n"}}{{"delta":"{NOT_KEPT}"}}'
+    assert texts(said()) == f'{{"delta":"Hel"}}{{"delta":"\\n\\n"}}{{"delta":"{NOT_STORED}"}}'
     assert [kind for *_, kind in noted.told] == ["started"]
 
 
@@ -121,8 +118,8 @@ def test_the_journal_is_told_who_asks_whom_with_what(noted, monkeypatch):
     live = replace(LIVE, answerer=replace(ANSWERER, spec=spec))
     asked = question(live, size=77, user=ADA)
     said(asked)
-    (opened_as,) = noted.openings
-    assert {name: getattr(opened_as, name) for name in opened_as.__dataclass_fields__} == {
+    (start,) = noted.starts
+    assert {name: getattr(start, name) for name in start.__dataclass_fields__} == {
         "run_id": RUN,
         "origin": None,
         "copilot_id": 3,
@@ -180,9 +177,9 @@ def test_the_engine_may_wait_for_what_the_journal_remembers(noted, monkeypatch):
 def test_a_copilot_that_cannot_answer_says_why(noted):
     live = replace(LIVE, answerer=None, problem="Its provider is gone.")
     assert "Its provider is gone." in texts(said(question(live)))
-    (opened_as,) = noted.openings
-    assert (opened_as.provider, opened_as.model, opened_as.params) == ("", "", {})
-    (record,) = noted.records
+    (start,) = noted.starts
+    assert (start.provider, start.model, start.params) == ("", "", {})
+    (record,) = noted.ends
     assert record.ending == ending(
         Outcome.FAILED, error="Its provider is gone.", error_code="NotReady"
     )
@@ -201,16 +198,16 @@ def test_a_failure_is_said_behind_the_words_and_kept(
     play(monkeypatch, noted, [MessageChunk("Half"), 2, broken])
     pieces = said()
     assert pieces[0] == (0, encode_chunk("Half"))
-    (record,) = noted.records
+    (record,) = noted.ends
     assert record.ending == ending(outcome, ms=2000, ttft_ms=0, error=sentence, error_code=code)
     assert record.text == f"Half\n\n{sentence}"
-    assert [(one.type, one.at_ms) for one in record.entries] == [(EventType.STATUS, 2000)]
+    assert [(one.type, one.at_ms) for one in record.events] == [(EventType.STATUS, 2000)]
 
 
 def test_an_answer_that_was_cut_says_so_in_its_end(noted, monkeypatch):
     play(monkeypatch, noted, [MessageChunk("Half"), Finish(None)])
     said()
-    end = noted.records[0].ending
+    end = noted.ends[0].ending
     assert (end.outcome, end.error_code, bool(end.error)) == (Outcome.TRUNCATED, "truncated", True)
 
 
@@ -221,14 +218,14 @@ def test_once_a_second_what_is_new_is_kept_and_told(noted, monkeypatch):
         [0.25, MessageChunk("one "), 2, STEP, 0.25, MessageChunk("two"), 1, STOP],
     )
     said()
-    assert TICK_SECONDS == 1.0
-    step = Entry(
+    assert CHECKPOINT_SECONDS == 1.0
+    step = RunEvent(
         type=EventType.STATUS,
         payload={"eventType": "INFO", "message": "Looking", "group": "reasoning"},
         text_offset=4,
         at_ms=2250,
     )
-    assert noted.pieces == [(1, Piece(0, "one ", ())), (3, Piece(1, "two", (step,)))]
+    assert noted.pieces == [(1, Piece(0, "one ")), (3, Piece(1, "two", (step,)))]
     assert noted.told == [
         (0, 1, 2, "started"),
         (1, 1, 2, "progress"),
@@ -238,32 +235,8 @@ def test_once_a_second_what_is_new_is_kept_and_told(noted, monkeypatch):
     assert not RUNNING
 
 
-def test_a_run_that_has_ended_is_kept_for_no_tick(noted, monkeypatch):
-    """It has its question, and a large one its share of the room that all of them have together."""
-    joined: list[object] = []
-    play(monkeypatch, noted, [MessageChunk("one"), STOP])
-    monkeypatch.setattr(run._TICKING, "join", lambda member, loop: joined.append(member))
-    said()
-    assert [type(member) for member in joined] == [weakref.ref]
-
-
-def test_an_answer_that_takes_long_to_fold_keeps_no_others_waiting(noted, monkeypatch):
-    beside = []
-
-    async def noting(is_heavy, work):  # a thread would not know of the clock that jumps
-        beside.append(is_heavy)
-        return work()
-
-    monkeypatch.setattr(account, "beside_if", noting)
-    many = [Thought("x")] * (LARGE + 1)
-    for outputs in ([STOP], [*many, STOP]):
-        play(monkeypatch, noted, [MessageChunk("a"), *outputs])
-        said()
-    assert beside == [False, True]
-
-
 @pytest.mark.parametrize(
-    "accepted", [Accepted(), Accepted(conversation_id=1), Accepted(turn_id=2)], ids=str
+    "accepted", [AcceptedRun(), AcceptedRun(conversation_id=1), AcceptedRun(turn_id=2)], ids=str
 )
 def test_of_a_run_without_a_turn_nobody_is_told(noted, monkeypatch, accepted):
     noted.accepted = accepted

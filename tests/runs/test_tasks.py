@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.runs.tasks import forgive_cancellation, spawn
+from copilot_admin.runs.tasks import clear_cancellation, spawn
 
 
 def test_a_task_that_nobody_holds_is_kept_until_it_ends():
@@ -56,7 +56,7 @@ def test_a_task_that_heard_the_wish_to_stop_goes_on_however_often_it_was_told():
         try:
             await asyncio.get_running_loop().create_future()
         except asyncio.CancelledError:
-            forgive_cancellation()
+            clear_cancellation()
         return int(task.cancelling())
 
     async def scenario() -> int:

@@ -1,23 +1,26 @@
 """No clean end without a kept run: the client is told, and nothing that was held leaves."""
 
 import asyncio
+from datetime import timedelta
 import errno
 import json
 import os
 from typing import Any
 
 from django.db import OperationalError
+from django.utils import timezone
 import pytest
 
 from copilot_admin.asgi import application
 from copilot_admin.errors import ProviderBroke
 from copilot_admin.models import Outcome, Run, TurnState
-from copilot_admin.runs.run import RUNNING
+from copilot_admin.runs.run import NOT_STORED, RUNNING
 from copilot_admin.runs.tasks import CRASHED
 from copilot_admin.storage.spool import SPOOL
-from copilot_admin.transcripts.store import JOURNAL, finishing
+from copilot_admin.transcripts.store import end_rows
+from copilot_admin.transcripts.store.checkpoints import reap
 from copilot_admin.transcripts.store.recorder import Recorder
-from copilot_admin.transcripts.store.unkept import NOT_KEPT
+from copilot_admin.transcripts.store.transcript_store import STORE
 from protocol.sse import decode
 from tests.agent.scripted import ScriptedProvider, Step, broken, call, text
 from tests.factories import make_published
@@ -53,12 +56,12 @@ def full() -> Any:
     def no_room(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    patch.setattr(finishing, "finish", no_end)
+    patch.setattr(end_rows, "finish", no_end)
     patch.setattr(SPOOL, "put", no_room)
     yield patch
     patch.undo()
-    asyncio.run(JOURNAL.look_after())
-    assert JOURNAL.problem == ""
+    asyncio.run(STORE.check_health())
+    assert STORE.problem == ""
 
 
 def asked(monkeypatch: Any, step: Step, *, path: str = QUERY) -> list[tuple[str, Any]]:
@@ -73,7 +76,7 @@ def asked(monkeypatch: Any, step: Step, *, path: str = QUERY) -> list[tuple[str,
         with Line(url + "/readyz", method="GET") as line:
             ready = json.loads(line.read_all())
         assert (line.status, ready["status"]) == (503, "not ready")
-        assert "wait in memory" in ready["reason"]
+        assert ready["reason"] == "the last write to the database failed"
     return events
 
 
@@ -90,22 +93,28 @@ def test_the_stream_ends_with_the_sentence_and_without_what_was_held(full, monke
     assert "copilotFunctionCall" not in names
     warning, last = events[-2:]
     assert (warning[0], warning[1]["eventType"]) == ("copilotStatusUpdate", "WARNING")
-    assert warning[1]["message"] == NOT_KEPT
-    assert last == ("copilotMessageChunk", {"delta": NOT_KEPT})
+    assert warning[1]["message"] == NOT_STORED
+    assert last == ("copilotMessageChunk", {"delta": NOT_STORED})
 
 
-def test_a_server_that_stops_names_the_run_that_it_could_not_keep(full, monkeypatch, caplog):
-    asked(monkeypatch, CALL)
+def test_a_run_that_could_not_be_stored_is_interrupted_when_the_database_is_back(
+    full, monkeypatch, caplog
+):
+    asked(monkeypatch, ANSWER)
     run = Run.objects.get()
     assert (run.outcome, run.turn.state) == (Outcome.RUNNING, TurnState.OPEN)
-    assert f"run {run.pk} is lost: neither database nor spool took it" in caplog.text
+    assert f"neither database nor spool takes run {run.pk}" in caplog.text
+    full.undo()
+    Run.objects.update(heartbeat_at=timezone.now() - timedelta(seconds=31))
+    assert reap(every_other_boot=False) == 1
+    assert Run.objects.get().outcome == Outcome.INTERRUPTED
 
 
 def test_an_answer_that_crashes_is_told_as_crashed(full, monkeypatch):
     def fail(*_: object) -> None:
         raise KeyError("a bug")
 
-    monkeypatch.setattr(Recorder, "record", fail)
+    monkeypatch.setattr(Recorder, "finish", fail)
     monkeypatch.setattr(
         "copilot_admin.copilots.live.make_provider", lambda spec: ScriptedProvider([ANSWER])
     )

@@ -23,7 +23,6 @@ from copilot_admin.server.periodic_tasks import (
 )
 from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.storage.spool import SPOOL
-from copilot_admin.transcripts.store import JOURNAL
 from tests.factories import make_copilot
 from tests.polling import HANGS_SECONDS
 
@@ -47,13 +46,9 @@ def test_the_start_recovers_what_another_process_left_and_the_end_writes_the_res
         calls.append("orphans ended")
         return next(dead)
 
-    async def close() -> None:
-        calls.append("last try")
-
     monkeypatch.setattr(lifecycle, "reap", reap)
     monkeypatch.setattr(lifecycle, "install_signal_handlers", lambda: calls.append("signals"))
     monkeypatch.setattr(lifecycle, "start_fork_server", lambda: calls.append("fork server"))
-    monkeypatch.setattr(JOURNAL, "close", close)
 
     async def scenario() -> None:
         await lifecycle.start()
@@ -64,7 +59,7 @@ def test_the_start_recovers_what_another_process_left_and_the_end_writes_the_res
     assert calls == [
         *("signals", "fork server", "providers loaded", "spool cleaned"),
         *["spool stored"] * 3,
-        *("orphans ended", "orphans ended", "last try"),
+        *("orphans ended", "orphans ended"),
     ]
 
 

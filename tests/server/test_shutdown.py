@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.runs import open_run
-from copilot_admin.runs.tasks import Stop
+from copilot_admin.runs.tasks import CancelReason
 from copilot_admin.server import shutdown
 from copilot_admin.server.shutdown import drain, install_signal_handlers
 from tests.polling import HANGS_SECONDS
@@ -23,8 +23,8 @@ class Running:
         self.task = task
         self._interrupt = interrupt
 
-    def stop(self, reason: Stop) -> None:
-        assert reason is Stop.SHUTDOWN
+    def cancel(self, reason: CancelReason) -> None:
+        assert reason is CancelReason.SHUTDOWN
         self._interrupt()
 
 

@@ -20,7 +20,7 @@ from copilot_admin.models import (
 from copilot_admin.storage.time_limit import TooSlowError, time_limit
 from copilot_admin.transcripts import filter_conditions
 from copilot_admin.transcripts.filters import FILTERS, TypedFilter, read_filters
-from copilot_admin.transcripts.store.users import row_of
+from copilot_admin.transcripts.store.end_users import save_end_user
 from tests.databases import IS_POSTGRESQL
 from tests.factories import make_copilot, make_key, make_version
 from tests.transcripts.store.journaling import Client, ending
@@ -184,7 +184,7 @@ INDEXES = {
 @pytest.mark.parametrize("name", INDEXES)
 def test_single_filters_find_their_rows_by_an_index(name: str):
     copilot = make_copilot()
-    row_of(AskingUser(id="ada"), at=timezone.now())
+    save_end_user(AskingUser(id="ada"), at=timezone.now())
     value, index = INDEXES[name]
     read = read_filters({name: value.format(copilot=copilot), "playground": "with"})
     if IS_POSTGRESQL:

@@ -13,10 +13,8 @@ from copilot_admin.agent.components.events import ComponentEvents
 from copilot_admin.agent.components.runs import ComponentRun
 from copilot_admin.agent.server_tools import title_of, told_of
 from copilot_admin.errors import BadArguments, ComponentError, ManifestMismatch
-from copilot_admin.models import Outcome
 from copilot_admin.rendering.text import pretty_json, shortened
 from copilot_admin.transcripts.queries import CallView, EventView
-from copilot_admin.transcripts.store.record import Ending
 from copilot_admin.transcripts.store.recorder import Recorder
 from protocol.components import ComponentOutput
 from protocol.events import CitationCollection, Event
@@ -120,7 +118,7 @@ def _answer_of(run: ComponentRun) -> TrialAnswer:
     recorder, id = Recorder(), uuid4()
     for event in _events_of(run, id):
         recorder.add(event, at_ms=0)
-    record = recorder.record(Ending(outcome=Outcome.COMPLETED, ms=0, ttft_ms=None))
+    recording = recorder.recording()
     events = tuple(
         EventView(
             ord=order,
@@ -129,9 +127,9 @@ def _answer_of(run: ComponentRun) -> TrialAnswer:
             text_offset=entry.text_offset,
             at_ms=0,
         )
-        for order, entry in enumerate(record.entries)
+        for order, entry in enumerate(recording.events)
     )
-    return TrialAnswer(id=id, answer=record.text, events=events)
+    return TrialAnswer(id=id, answer=recording.text, events=events)
 
 
 def _events_of(run: ComponentRun, id: UUID) -> Iterator[Event]:

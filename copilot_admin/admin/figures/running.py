@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from copilot_admin.models import Outcome, Run
 from copilot_admin.models.conversations import PLAYGROUND
-from copilot_admin.transcripts.store import SILENCE
+from copilot_admin.transcripts.store.checkpoints import SILENCE
 
 MOST_SHOWN = 20
 

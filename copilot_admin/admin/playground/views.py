@@ -47,8 +47,8 @@ from copilot_admin.import_export.questions import add_question, read_question
 from copilot_admin.models import Action, Conversation, Copilot, Feedback, FeedbackSource, Turn
 from copilot_admin.runs.open_run import frames, open_run
 from copilot_admin.runs.query_context import AdmittedQuery
-from copilot_admin.runs.tasks import Stop
-from copilot_admin.transcripts.feedback import GivenFeedback, keep
+from copilot_admin.runs.tasks import CancelReason
+from copilot_admin.transcripts.feedback import GivenFeedback, store_turn_feedback
 from copilot_admin.transcripts.queries import read_outline, read_tree, read_turns
 from protocol.models import Query
 from protocol.parsing import UnusableQuery, parse_query
@@ -115,7 +115,7 @@ async def ask(request: HttpRequest, pk: int) -> HttpResponseBase:
         return JsonResponse(said, status=error.status, headers=build_retry_headers(error))
     return EventStreamResponse(
         _with_calls(frames(run), told),
-        on_close=partial(run.stop_from_any_thread, Stop.CLIENT_GONE),
+        on_close=partial(run.cancel_from_any_thread, CancelReason.CLIENT_LEFT),
     )
 
 
@@ -196,7 +196,7 @@ def judge(request: HttpRequest, pk: int) -> JsonResponse:
         return _said(_("Choose thumbs up or thumbs down."), status=422)
     if turn is None:
         return _said(_("This answer is not kept any more."), status=404)
-    keep(GivenFeedback.model_validate({"vote": vote}), turn=turn)
+    store_turn_feedback(GivenFeedback.model_validate({"vote": vote}), turn=turn)
     return _said(_("Thumbs up is kept.") if vote == VOTES[0] else _("Thumbs down is kept."))
 
 

@@ -31,7 +31,7 @@ from copilot_admin.transcripts.search.phrases import (
     parse_search,
 )
 from copilot_admin.transcripts.search.row_details import load_errors, load_excerpts, load_reasons
-from copilot_admin.transcripts.store.search_index import MOST
+from copilot_admin.transcripts.store.search_index import MAX_CHARACTERS
 
 LIST_SECONDS = 2.5  # below the limit of PostgreSQL's connections
 COUNT_SECONDS = 0.05
@@ -51,7 +51,7 @@ class TranscriptList(ChangeList):
     filters: TranscriptFilters
     all_rows: QuerySet[Conversation]
     search_query = SearchQuery()
-    max_searched, searched_characters = MAX_CONVERSATIONS, MOST
+    max_searched, searched_characters = MAX_CONVERSATIONS, MAX_CHARACTERS
     max_typed, max_phrases = MAX_TYPED, MAX_PHRASES
 
     def get_filters_params(self, params: Any = None) -> dict[str, Any]:

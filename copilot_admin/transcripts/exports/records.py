@@ -21,7 +21,7 @@ from copilot_admin.transcripts.exports.selection import (
     find_id_range,
     freeze_query,
 )
-from copilot_admin.transcripts.store import is_missed
+from copilot_admin.transcripts.store.checkpoints import is_missed
 
 RETENTION = timedelta(days=7)
 MAX_RUNNING = 3  # exports of one person at a time

@@ -3,8 +3,8 @@
 Source: docs/transcripts.md, rules 4, 5, 6 and 9.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
 
@@ -15,8 +15,9 @@ from copilot_admin.storage import blobs
 from copilot_admin.storage.sql import fetch_row
 from copilot_admin.transcripts.matching.hash_chain import HashChain, HashedMessage
 from copilot_admin.transcripts.matching.matching import (
-    MAX_HASHES,
     Match,
+    StoredMessage,
+    has_sibling_question,
     match_request,
 )
 from copilot_admin.transcripts.matching.message_store import (
@@ -25,7 +26,6 @@ from copilot_admin.transcripts.matching.message_store import (
     insert_message,
     serialize_message,
 )
-from copilot_admin.transcripts.matching.tree import StoredMessage, has_sibling_question
 from protocol.canonical import CanonicalRole
 from protocol.models import HumanMessage
 
@@ -57,7 +57,6 @@ class PreparedMessages:
 
     Attributes:
         newest: Content of the last message, which is nearly always the only new one.
-        older: Contents of messages before it, by their index, if they were prepared.
         user_id: Row of the end user; known in the transaction only.
         origin: The conversation whose question a trial asks again.
     """
@@ -68,7 +67,6 @@ class PreparedMessages:
     keep_content: bool
     newest: StoredContent
     at: datetime
-    older: Mapping[int, StoredContent] = field(default_factory=dict)
     user_id: int | None = None
     origin: int | None = None
 
@@ -77,20 +75,13 @@ class PreparedMessages:
             self.chain, self.messages, trace_id=self.trace_id, user_id=self.user_id
         )
 
-    def count_stored(self) -> int:
-        """Return the number of messages up to the last one that is stored anywhere."""
-        indexes = {message.chain_hash: index for index, message in enumerate(self.messages)}
-        newest = list(indexes)[-MAX_HASHES:]
-        stored = Node.objects.filter(chain_hash__in=newest).values_list("chain_hash", flat=True)
-        return max((indexes[chain_hash] for chain_hash in stored), default=-1) + 1
-
     def content(self, index: int) -> StoredContent:
         """Return what is stored of a message."""
         if not self.keep_content:
             return NO_CONTENT
         if index == len(self.messages) - 1:
             return self.newest
-        return self.older.get(index) or serialize_message(self.messages[index].message)
+        return serialize_message(self.messages[index].message)
 
     def title(self) -> str:
         for message in self.messages:

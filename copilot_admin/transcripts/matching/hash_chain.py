@@ -7,8 +7,11 @@ Source: docs/transcripts.md, rules 1 to 3.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import groupby
+
+from django.conf import settings
 
 from protocol.canonical import CanonicalRole, Kind, canonical, kind_of, role_of
 from protocol.models import (
@@ -26,6 +29,19 @@ HASH_BYTES = 16
 PUBLIC_KEY = b"copilot-admin chain 1"  # where the content is stored next to the hashes anyway
 MAX_PLAIN_CHARACTERS = 2048  # of an item of a result; a longer one is hashed by itself
 BUBBLE_SEPARATOR = "\n\n"
+
+
+def hash_key(*, keep_content: bool) -> bytes:
+    """Return the key of hash chains, secret if the hashes may not reveal what was said.
+
+    The public key lets conversations survive a new SECRET_KEY.
+    """
+    return PUBLIC_KEY if keep_content else _secret_key(settings.SECRET_KEY)
+
+
+@lru_cache(maxsize=4)
+def _secret_key(secret: str) -> bytes:
+    return blake2b(secret.encode(), person=b"copilot-chain", digest_size=32).digest()
 
 
 @dataclass(frozen=True, slots=True)

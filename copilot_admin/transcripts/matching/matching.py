@@ -5,7 +5,7 @@ its messages; else the only one with the same questions and results; else a new 
 Source: docs/transcripts.md, rules 1 and 2.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,6 @@ from django.db.models import QuerySet
 from copilot_admin.models import Conversation, Node
 from copilot_admin.storage.sql import Row, fetch_row
 from copilot_admin.transcripts.matching.hash_chain import HashChain, HashedMessage
-from copilot_admin.transcripts.matching.tree import MessageTree, StoredMessage
 from protocol.canonical import CanonicalRole, Kind
 
 MAX_HASHES = 1000  # newest messages of a request whose hashes are looked up
@@ -38,6 +37,53 @@ _COLUMNS = (
     "id", "conversation_id", "parent_id", "depth", "chain_hash", "client_hash", "from_history",
     "role", "kind",
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMessage:
+    """A stored message without its content."""
+
+    id: int
+    conversation_id: int
+    parent_id: int | None
+    depth: int
+    chain_hash: str
+    client_hash: str
+    from_history: bool
+    role: CanonicalRole
+    kind: Kind
+
+    @property
+    def is_question(self) -> bool:
+        return self.role is CanonicalRole.HUMAN
+
+    @property
+    def is_answer(self) -> bool:
+        return self.role is CanonicalRole.AI and self.kind is Kind.TEXT
+
+
+class MessageTree:
+    """Messages of one conversation, as far as they were loaded."""
+
+    def __init__(self, messages: Iterable[StoredMessage] = ()) -> None:
+        self.messages = {message.id: message for message in messages}
+
+    def parent(self, message: StoredMessage) -> StoredMessage | None:
+        return self.messages.get(message.parent_id) if message.parent_id is not None else None
+
+    def path(self, leaf: StoredMessage | None) -> Iterator[StoredMessage]:
+        """Yield a message and those above it, the nearest first."""
+        while leaf is not None:
+            yield leaf
+            leaf = self.parent(leaf)
+
+
+def has_sibling_question(message: StoredMessage) -> bool:
+    """Return True if another question was asked at the place of this message."""
+    siblings = Node.objects.filter(
+        conversation_id=message.conversation_id, parent_id=message.parent_id, role="human"
+    )
+    return siblings.exclude(pk=message.id).exists()
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,16 +25,14 @@ from copilot_admin.redaction.rules import rules_of
 from copilot_admin.storage import blobs
 from copilot_admin.transcripts.matching.message_store import parse_content
 from copilot_admin.transcripts.queries.tree import Tree
-from copilot_admin.transcripts.store.checkpoints import piece_of
-from copilot_admin.transcripts.store.record import Ending, Piece, Record
-from copilot_admin.transcripts.store.recorder import from_pieces
-from copilot_admin.transcripts.store.sealing import without_personal_data
+from copilot_admin.transcripts.store.checkpoints import unpack_piece
+from copilot_admin.transcripts.store.recorder import Piece, join_pieces
+from copilot_admin.transcripts.store.run_end import Recording, redact_recording
 from protocol.json import Json, JsonObject
 
 MAX_IDS = 5_000  # of one query; of more messages all are read
 # Events that come after everything else.
 _AT_THE_END = (EventType.CITATION, EventType.SUGGESTIONS, EventType.FUNCTION_CALL, OTHER_EVENT)
-_STILL_RUNNING = Ending(outcome=Outcome.RUNNING, ms=0, ttft_ms=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +59,7 @@ class StoredRows:
     children: dict[int, list[Node]]
     runs: dict[int, list[Run]]
     events: dict[UUID, list[Event]]
-    running: dict[UUID, Record]
+    running: dict[UUID, Recording]
     feedback: dict[int, list[Feedback]]
     contents: Mapping[str, Json]
     unread_events: Mapping[UUID, int]
@@ -207,18 +205,18 @@ def _count_unread(events: Mapping[UUID, list[Event]], *, limit: int | None) -> M
     return {run: number - full[run] for run, number in counted}
 
 
-def _read_checkpoints(runs: Iterable[Run]) -> dict[UUID, Record]:
+def _read_checkpoints(runs: Iterable[Run]) -> dict[UUID, Recording]:
     pieces = defaultdict(list)
     running = {run.pk: run for run in runs if run.outcome == Outcome.RUNNING}
     ids = list(running)
     rows = Checkpoint.objects.filter(run__in=ids).order_by("run", "ord")
     for run_id, order, data in rows.values_list("run_id", "ord", "data"):
         with suppress(ConfigurationError):  # it is sealed, and the key is gone
-            pieces[run_id].append(piece_of(run_id, order, bytes(data)))
+            pieces[run_id].append(unpack_piece(run_id, order, bytes(data)))
     return {run_id: _record(running[run_id], some) for run_id, some in pieces.items()}
 
 
-def _record(run: Run, pieces: Iterable[Piece]) -> Record:
-    record = from_pieces(pieces, _STILL_RUNNING)
+def _record(run: Run, pieces: Iterable[Piece]) -> Recording:
+    recording = join_pieces(pieces)
     rules = rules_of(run.copilot)
-    return without_personal_data(record, rules) if rules else record
+    return redact_recording(recording, rules) if rules else recording

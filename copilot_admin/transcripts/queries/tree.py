@@ -8,7 +8,7 @@ from typing import NamedTuple
 from django.utils import timezone
 
 from copilot_admin.models import Conversation, Node, Turn, TurnState
-from copilot_admin.transcripts.store.reaping import ABANDONED_AFTER
+from copilot_admin.transcripts.store.checkpoints import ABANDONED_AFTER
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,67 +1,156 @@
-"""What running answers have streamed, kept from second to second against a sudden death.
+"""Heartbeats and checkpoints of running answers, and the end of runs whose process died.
 
-Source: docs/transcripts.md, rule 5.
+Every process sends a heartbeat for all of its runs. A checkpoint is a heartbeat too.
+Source: docs/transcripts.md, rules 5 and 6.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime, timedelta
 import json
+import logging
 from uuid import UUID
 import zlib
 
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
 from copilot_admin.config.encryption import SecretLocation, decrypt, encrypt
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models import Checkpoint
+from copilot_admin.models import Checkpoint, Outcome, Run, Turn, TurnState
+from copilot_admin.redaction.rules import rules_of
 from copilot_admin.storage.sql import execute
-from copilot_admin.transcripts.store.heartbeat import beat
-from copilot_admin.transcripts.store.record import Piece
+from copilot_admin.transcripts.store.end_rows import finish
+from copilot_admin.transcripts.store.recorder import Piece, join_pieces
+from copilot_admin.transcripts.store.run_end import Ending, finalize
+from copilot_admin.transcripts.store.run_start import BOOT_ID
 
-# What is to be redacted is found in whole answers only, so until the end its pieces are encrypted.
-_SEALED = b"sealed:"
-FAST = 1  # zlib level: a checkpoint lives for as long as its run
+HEARTBEAT_SECONDS = 5.0
+SILENCE = timedelta(seconds=6 * HEARTBEAT_SECONDS)  # a batch job without a heartbeat is dead
+MAX_RUN_SILENCE = SILENCE  # and a run
+MAX_CLOCK_SKEW = timedelta(minutes=30)  # of machines
+ABANDONED_AFTER = timedelta(minutes=30)
+INTERRUPTED = "The server stopped while it answered."
+MAX_INTERRUPTED = 20  # runs of one transaction, behind which questions wait
+MAX_ABANDONED = 1000  # turns of one transaction, some 25 ms
+COMPRESSION_LEVEL = 1  # of zlib: a checkpoint lives for as long as its run
+# Personal data is found in whole answers only, so until the end pieces are encrypted.
+_ENCRYPTED = b"sealed:"
 
+_BEAT = """
+UPDATE copilot_admin_run SET heartbeat_at = %(now)s WHERE id = %(id)s AND outcome = 'running'
+"""
 _INSERT = """
 INSERT INTO copilot_admin_checkpoint (run_id, ord, data) VALUES (%(run_id)s, %(ord)s, %(data)s)
 ON CONFLICT DO NOTHING
 """
+logger = logging.getLogger(__name__)
 
 
-def store(pieces: Sequence[tuple[UUID, Piece]]) -> None:
-    """Keeps pieces of running answers; what comes after a run has ended is dropped."""
-    running = set(beat(run_id for run_id, _ in pieces))
-    for run_id, piece in pieces:
-        if run_id in running:
-            execute(_INSERT, run_id=run_id, ord=piece.ord, data=_packed(run_id, piece))
+def is_missed(column: str, now: datetime) -> Q:
+    """Return the condition that a batch job sends no heartbeats any more.
+
+    Args:
+        column: Time of the last heartbeat. One in the future comes from a clock that was set back.
+        now: By the clock of this machine.
+    """
+    return Q(**{f"{column}__lt": now - SILENCE}) | Q(**{f"{column}__gt": now + MAX_CLOCK_SKEW})
 
 
-def pieces_of(run_id: UUID) -> list[Piece]:
-    """What a run had streamed at its last checkpoint."""
-    rows = Checkpoint.objects.filter(run_id=run_id).order_by("ord").values_list("ord", "data")
-    return [piece_of(run_id, order, bytes(data)) for order, data in rows]
+def beat(run_ids: Iterable[UUID]) -> list[UUID]:
+    """Send a heartbeat for runs; return those that are still running."""
+    now = timezone.now()
+    # In one order, so that no two processes deadlock.
+    return [run_id for run_id in sorted(set(run_ids)) if execute(_BEAT, id=run_id, now=now)]
 
 
-def piece_of(run_id: UUID, order: int, data: bytes) -> Piece:
-    """Reads the piece of an answer that a checkpoint holds.
+def save_checkpoint(run_id: UUID, piece: Piece) -> None:
+    """Store a piece of a running answer; one that comes after the end is dropped."""
+    if beat([run_id]):
+        execute(_INSERT, run_id=run_id, ord=piece.ord, data=_pack(run_id, piece))
+
+
+def load_pieces(run_id: UUID) -> list[Piece]:
+    """Return the pieces of a running answer.
 
     Raises:
-        ConfigurationError: It is sealed, and the key is gone; or it is not what was stored.
+        ConfigurationError: One is damaged, or encrypted with a key that is lost.
     """
-    if data.startswith(_SEALED):
-        text = decrypt(
-            data[len(_SEALED) :].decode(errors="replace"), location=_place(run_id, order)
+    rows = Checkpoint.objects.filter(run_id=run_id).order_by("ord").values_list("ord", "data")
+    return [unpack_piece(run_id, order, bytes(data)) for order, data in rows]
+
+
+def unpack_piece(run_id: UUID, order: int, data: bytes) -> Piece:
+    """Return the piece that a checkpoint holds.
+
+    Raises:
+        ConfigurationError: It is damaged, or encrypted with a key that is lost.
+    """
+    if data.startswith(_ENCRYPTED):
+        packed = data.removeprefix(_ENCRYPTED).decode(errors="replace")
+        return Piece.from_json(
+            json.loads(decrypt(packed, location=_place(run_id, order))), ord=order
         )
-        return Piece.from_json(json.loads(text), ord=order)
     try:
-        packed = zlib.decompress(data)
+        return Piece.from_json(json.loads(zlib.decompress(data)), ord=order)
     except zlib.error as error:  # it has a checksum
         raise ConfigurationError("A piece of a running answer is damaged.") from error
-    return Piece.from_json(json.loads(packed), ord=order)
 
 
-def _packed(run_id: UUID, piece: Piece) -> bytes:
+def reap(*, every_other_boot: bool, alive: Collection[UUID] = ()) -> int:
+    """End some dead runs as interrupted with their checkpoints, and abandon old turns.
+
+    Args:
+        every_other_boot: Every running run of another process is dead: at the start of the one
+            server of a SQLite database. Otherwise a run is dead when it was silent for 30 s.
+        alive: Runs that this process answers. The database may have others of it: the connection
+            broke before it could confirm them, and their clients were rejected.
+
+    Returns:
+        Runs that were ended.
+    """
+    _abandon_turns()
+    is_own = Q(boot_id=BOOT_ID)
+    is_silent = Q(heartbeat_at__lt=timezone.now() - MAX_RUN_SILENCE)
+    is_dead = ~is_own if every_other_boot else is_silent & ~(is_own & Q(pk__in=alive))
+    runs = Run.objects.filter(is_dead, outcome=Outcome.RUNNING).select_related("copilot")
+    with transaction.atomic():
+        locked = runs.select_for_update(skip_locked=True, of=("self",)).order_by("started_at")
+        return sum(_interrupt(run) for run in list(locked[:MAX_INTERRUPTED]))
+
+
+def _interrupt(run: Run) -> bool:
+    silent_since = run.heartbeat_at
+    ending = Ending(
+        outcome=Outcome.INTERRUPTED,
+        ms=int((silent_since - run.started_at).total_seconds() * 1000),
+        ttft_ms=None,
+        error=INTERRUPTED,
+        error_code="interrupted",
+    )
+    pieces: Sequence[Piece] = ()
+    try:
+        pieces = load_pieces(run.pk)
+    except ConfigurationError as error:
+        logger.warning("run %s ends without its text: %s", run.pk, error.public)
+    rules = rules_of(run.copilot)
+    end = finalize(join_pieces(pieces), ending, run_id=run.pk, at=silent_since, rules=rules)
+    return finish(end) is not None
+
+
+def _abandon_turns() -> None:
+    waiting = Turn.objects.filter(
+        state=TurnState.AWAITING_RESULT, waiting_since__lt=timezone.now() - ABANDONED_AFTER
+    )
+    oldest = waiting.order_by("waiting_since").values_list("pk", flat=True)[:MAX_ABANDONED]
+    waiting.filter(pk__in=list(oldest)).update(state=TurnState.ABANDONED, waiting_since=None)
+
+
+def _pack(run_id: UUID, piece: Piece) -> bytes:
     text = json.dumps(piece.to_json())
     if piece.is_secret:
-        return _SEALED + encrypt(text, location=_place(run_id, piece.ord)).encode()
-    return zlib.compress(text.encode(), FAST)
+        return _ENCRYPTED + encrypt(text, location=_place(run_id, piece.ord)).encode()
+    return zlib.compress(text.encode(), COMPRESSION_LEVEL)
 
 
 def _place(run_id: UUID, order: int) -> SecretLocation:

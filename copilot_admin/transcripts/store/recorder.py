@@ -1,73 +1,128 @@
-"""What a run puts out, folded into what is stored of it."""
+"""Recorder of the output of a run."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from datetime import datetime
+from enum import Enum
 from itertools import groupby
 from typing import cast
+from uuid import UUID
 
-from copilot_admin.agent.values.engine_input import Output
-from copilot_admin.agent.values.model_call import Finish, Usage
-from copilot_admin.models import EventType
-from copilot_admin.transcripts.store.contents import content_of
-from copilot_admin.transcripts.store.record import (
-    Ending,
-    Entry,
-    Piece,
-    Record,
-    cleaned,
-    without_content,
+from copilot_admin.agent.values.engine_input import (
+    ComponentCalled,
+    DataSeen,
+    FileRead,
+    Output,
+    ServerTool,
+    Thought,
 )
-from copilot_admin.transcripts.store.token_sums import sums_by_model
-from protocol.events import Event, FunctionCall, MessageChunk
+from copilot_admin.agent.values.model_call import Finish, Usage
+from copilot_admin.models import OTHER_EVENT, EventType
+from copilot_admin.redaction.rules import NO_RULES, Rules
+from copilot_admin.transcripts.store.run_end import (
+    Ending,
+    Recording,
+    RunEnd,
+    RunEvent,
+    clean_event,
+    finalize,
+    sum_usages_by_model,
+)
+from protocol.events import (
+    CitationCollection,
+    Event,
+    FunctionCall,
+    MessageArtifact,
+    MessageChunk,
+    PromptSuggestions,
+    StatusUpdate,
+)
 from protocol.json import Json, JsonObject, clean_text
 from protocol.models import Generation
-from protocol.serializers import echo_of, serialize
-from protocol.weights import values_of, weighs_more
+from protocol.serializers import echo_of, payload, serialize
 
-# Values in payloads: to clean and to seal so many takes some 10 ms.
-LARGE = 1000
-_TEXT = 64  # characters that take as long as a value
+MAX_LIGHT_ITEMS = 200
+_SMALL = (StatusUpdate, CitationCollection, PromptSuggestions, Thought, FileRead)
+_EVENT_TYPES: Mapping[type[Event], EventType] = {
+    StatusUpdate: EventType.STATUS,
+    MessageArtifact: EventType.ARTIFACT,
+    CitationCollection: EventType.CITATION,
+    FunctionCall: EventType.FUNCTION_CALL,
+    PromptSuggestions: EventType.SUGGESTIONS,
+}
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Output since the last checkpoint; it is encrypted if it may hold personal data to remove."""
+
+    ord: int
+    text: str
+    events: tuple[RunEvent, ...] = ()
+    is_secret: bool = False
+
+    def to_json(self) -> JsonObject:
+        rows = [[str(one.type), one.payload, one.text_offset, one.at_ms] for one in self.events]
+        return {"text": self.text, "entries": rows}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, object], *, ord: int) -> "Piece":
+        rows = cast(Sequence[tuple[str, JsonObject | None, int, int]], data["entries"])
+        events = tuple(
+            clean_event(RunEvent(type=kind, payload=content, text_offset=offset, at_ms=at_ms))
+            for kind, content, offset, at_ms in rows
+        )
+        return cls(ord, str(data["text"]), events)
+
+
+@dataclass(frozen=True, slots=True)
 class _Item:
     output: Output
     text_offset: int
     at_ms: int
 
 
-@dataclass(slots=True)
-class _Count:
-    """How much of text and entries earlier checkpoints have stored."""
-
-    pieces: int = 0
-    texts: int = 0
-    items: int = 0
-
-
 class Recorder:
-    """Collects what a run puts out; costs next to nothing per delta.
+    """Collects the output of a run; costs next to nothing per delta.
 
     Args:
-        keep_content: False: nothing of what is said leaves the recorder for the database.
-        generation: The dialect of the client, which decides how the answer will come back.
+        keep_content: False if no content may reach the database.
+        generation: Protocol of the client, which decides how the answer will come back.
+        rules: Personal data that may not be stored.
     """
 
     def __init__(
-        self, *, keep_content: bool = True, generation: Generation = Generation.THREE
+        self,
+        *,
+        keep_content: bool = True,
+        generation: Generation = Generation.THREE,
+        rules: Rules = NO_RULES,
     ) -> None:
         self.text_bytes = 0  # UTF-8
         self._keep_content = keep_content
         self._generation = generation
+        self._rules = rules
         self._texts: list[str] = []
         self._characters = 0
         self._items: list[_Item] = []
         self._usages: list[Usage] = []
         self._finish_reason = ""
-        self._saved = _Count()
+        self._pieces = 0
+        self._saved_texts = 0  # by earlier checkpoints
+        self._saved_items = 0
+
+    @property
+    def is_light(self) -> bool:
+        """True if `finish` takes no more than some milliseconds."""
+        outputs = (item.output for item in self._items)
+        return (
+            not self._rules
+            and len(self._items) <= MAX_LIGHT_ITEMS
+            and all(isinstance(output, _SMALL) for output in outputs)
+        )
 
     def add(self, output: Output, *, at_ms: int) -> None:
-        """Takes the next output, `at_ms` milliseconds after the run started."""
+        """Take the next output, `at_ms` milliseconds after the run started."""
         if isinstance(output, MessageChunk):
             delta = output.delta
             self.text_bytes += (
@@ -82,92 +137,141 @@ class Recorder:
         else:
             self._items.append(_Item(output, self._characters, at_ms))
 
-    def unsaved(self) -> Piece | None:
-        """What came since the last call; None when nothing did, or when no content is kept."""
-        saved = self._saved
-        texts, items = self._texts[saved.texts :], self._items[saved.items :]
+    def take_unsaved(self) -> Piece | None:
+        """Return the output since the last call; None if there is none, or no content is kept."""
+        texts, items = self._texts[self._saved_texts :], self._items[self._saved_items :]
         if not self._keep_content or not (texts or items):
             return None
-        self._saved = _Count(saved.pieces + 1, len(self._texts), len(self._items))
-        # Payloads are cleaned when they are read: most never are, and this is amid the event loop.
-        entries = tuple(_merged(_entries(items)))
-        return Piece(saved.pieces, clean_text("".join(texts)), entries)
+        order = self._pieces
+        self._pieces += 1
+        self._saved_texts, self._saved_items = len(self._texts), len(self._items)
+        events = tuple(_merge_thoughts(_to_events(items)))
+        return Piece(order, clean_text("".join(texts)), events, is_secret=bool(self._rules))
 
-    @property
-    def is_large(self) -> bool:
-        return len(self._items) > LARGE or are_large(
-            value for item in self._items for value in _values_of(item.output)
-        )
-
-    def record(self, ending: Ending) -> Record:
-        """Folds everything that the run put out into what is stored of it."""
+    def recording(self) -> Recording:
+        """Return everything that was added."""
         text = "".join(self._texts)
         last = self._items[-1].output if self._items else None
-        record = Record(
-            ending=ending,
+        return Recording(
             text=text,
-            heard=self._heard(text),
+            client_text=self._client_text(text),
             call=echo_of(last, self._generation) if isinstance(last, FunctionCall) else None,
             finish_reason=self._finish_reason,
-            usages=sums_by_model(self._usages),
-            entries=tuple(_merged(_entries(self._items))),
-            was_checkpointed=self._saved.pieces > 0,
+            usages=sum_usages_by_model(self._usages),
+            events=tuple(_merge_thoughts(_to_events(self._items))),
         )
-        return cleaned(record) if self._keep_content else without_content(record)
 
-    def ending_alone(self, ending: Ending) -> Record:
-        """How the run ended, without what it put out: that cannot be stored."""
-        record = Record(ending=ending)
-        return record if self._keep_content else without_content(record)
+    def finish(
+        self, ending: Ending, *, run_id: UUID, at: datetime, is_broken: bool = False
+    ) -> RunEnd:
+        """Return the end of the run as it is stored.
 
-    def _heard(self, text: str) -> str:
-        heard, start = "", 0
+        Args:
+            ending: How it ended.
+            run_id: Key of the run.
+            at: When it ended.
+            is_broken: True to leave out the output, since it couldn't be stored.
+        """
+        return finalize(
+            Recording() if is_broken else self.recording(),
+            ending,
+            run_id=run_id,
+            at=at,
+            keep_content=self._keep_content,
+            rules=self._rules,
+            was_checkpointed=self._pieces > 0 or is_broken,
+        )
+
+    def _client_text(self, text: str) -> str:
+        parts: list[str] = []
+        start = 0
         for item in self._items:
             if not isinstance(item.output, Event):
-                continue  # a fact for the transcript, which no client sees
-            said = _said_as_text(item.output, self._generation)
-            if said:
-                heard += text[start : item.text_offset] + said
+                continue  # a fact for the transcript, which clients don't get
+            added = _text_in(item.output, self._generation)
+            if added:
+                parts += text[start : item.text_offset], added
                 start = item.text_offset
-        return heard + text[start:]
+        return "".join([*parts, text[start:]])
 
 
-def are_large(payloads: Iterable[Json]) -> bool:
-    return weighs_more(payloads, than=LARGE, text=_TEXT)
+def join_pieces(pieces: Iterable[Piece]) -> Recording:
+    """Return what is known of a run from its checkpoints, in their order."""
+    found = list(pieces)
+    text = "".join(piece.text for piece in found)
+    events = _merge_thoughts(event for piece in found for event in piece.events)
+    return Recording(text=text, client_text=text, events=tuple(events))
 
 
-def from_pieces(pieces: Iterable[Piece], ending: Ending) -> Record:
-    """What is known of a run whose process died: its checkpoints, in order."""
-    pieces = list(pieces)
-    text = "".join(piece.text for piece in pieces)
-    entries = _merged(entry for piece in pieces for entry in piece.entries)
-    return Record(ending=ending, text=text, heard=text, entries=tuple(entries))
+def event_content(output: object) -> tuple[str, JsonObject]:
+    """Return type and payload of an output other than text; unknown ones keep name and fields."""
+    match output:
+        case Thought(text):
+            return EventType.REASONING, {"text": text}
+        case ServerTool(name, arguments, result):
+            return EventType.TOOL, {"name": name, "arguments": arguments, "result": result}
+        case ComponentCalled():
+            facts = {one.name: getattr(output, one.name) for one in fields(output)}
+            return EventType.COMPONENT, {k: v for k, v in facts.items() if v not in ("", (), [])}
+        case DataSeen(text):
+            return EventType.DATA, {"text": text}
+        case FileRead():
+            return EventType.FILE, _file_content(output)
+        case Event() if type(output) in _EVENT_TYPES:
+            return _EVENT_TYPES[type(output)], payload(output)
+        case Event():
+            return OTHER_EVENT, {"event": output.name, "data": _to_json(payload(output))}
+    return OTHER_EVENT, {"fact": type(output).__name__, "data": _to_json(output)}
 
 
-def _values_of(output: Output) -> Iterable[Json]:
-    return values_of(output) if isinstance(output, Event) else (content_of(output)[1],)
+def _file_content(file: FileRead) -> JsonObject:
+    facts: dict[str, Json] = {
+        "size": file.size,
+        "pages": file.pages,
+        "pixels": list(file.pixels) if file.pixels else None,
+        "note": file.note or None,
+        "fault": file.fault or None,
+    }
+    known = {key: fact for key, fact in facts.items() if fact is not None}
+    return {"name": file.name, "type": file.kind, **known}
 
 
-def _entries(items: Iterable[_Item]) -> Iterable[Entry]:
+def _to_json(value: object) -> Json:
+    match value:
+        case Enum():
+            return _to_json(value.value)
+        case None | bool() | int() | float() | str():
+            return value
+        case Mapping():
+            return {str(name): _to_json(member) for name, member in value.items()}
+        case list() | tuple() | set() | frozenset():
+            return [_to_json(element) for element in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        # A field without a repr is one that its class does not want written down.
+        return {one.name: _to_json(getattr(value, one.name)) for one in fields(value) if one.repr}
+    return f"{len(value)} bytes" if isinstance(value, bytes | bytearray) else str(value)
+
+
+def _to_events(items: Iterable[_Item]) -> Iterable[RunEvent]:
     for item in items:
-        kind, content = content_of(item.output)
-        yield Entry(type=kind, payload=content, text_offset=item.text_offset, at_ms=item.at_ms)
+        kind, content = event_content(item.output)
+        yield RunEvent(type=kind, payload=content, text_offset=item.text_offset, at_ms=item.at_ms)
 
 
-def _merged(entries: Iterable[Entry]) -> Iterable[Entry]:
-    def place(entry: Entry) -> tuple[bool, int]:
-        return entry.type == EventType.REASONING, entry.text_offset
+def _merge_thoughts(events: Iterable[RunEvent]) -> Iterable[RunEvent]:
+    def place(event: RunEvent) -> tuple[bool, int]:
+        return event.type == EventType.REASONING, event.text_offset
 
-    for (thought, _), run in groupby(entries, key=place):
-        if not thought:
-            yield from run
+    for (is_thought, _), group in groupby(events, key=place):
+        if not is_thought:
+            yield from group
             continue
-        first, *rest = run
-        texts = [str(cast(JsonObject, entry.payload)["text"]) for entry in (first, *rest)]
+        first, *rest = group
+        texts = [str(cast(JsonObject, event.payload)["text"]) for event in (first, *rest)]
         yield replace(first, payload={"text": "".join(texts)})
 
 
-def _said_as_text(event: Event, generation: Generation) -> str:
+def _text_in(event: Event, generation: Generation) -> str:
     return "".join(
         str(data["delta"])
         for name, data in serialize(event, generation)

@@ -26,12 +26,14 @@ from copilot_admin.models import (
     Outcome,
     Run,
     SeenKind,
+    SeenValue,
 )
 from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.models.usage import TTFT_COLUMNS, TTFT_LIMITS
-from copilot_admin.transcripts.store.seen import note_seen
 
 MAX_RUNS = 200  # of one transaction, some 20 ms: questions wait behind it
+MAX_SEEN_CHARACTERS = 200
+MAX_SEEN_REASONS = 1000  # callers type them; more than a filter offers aren't noted
 ERRORS = frozenset({Outcome.FAILED, Outcome.CRASHED, Outcome.INTERRUPTED})
 _OUTCOMES = tuple(one.value for one in Outcome if one is not Outcome.RUNNING)
 COUNTED = (
@@ -217,3 +219,17 @@ def _note_callers(first_hours: dict[tuple[date, int, str], int]) -> None:
 def person_of(user_id: int) -> str:
     """Return the name under which a user counts; others count by their key."""
     return f"user:{user_id}"
+
+
+def note_seen(kind: SeenKind, values: Iterable[str]) -> None:
+    """Note models, errors or reasons that filters can offer, unless they were noted before."""
+    found = sorted({value[:MAX_SEEN_CHARACTERS] for value in values if value})
+    if not found:
+        return
+    noted = SeenValue.objects.filter(kind=kind)
+    new = sorted(set(found) - set(noted.filter(value__in=found).values_list("value", flat=True)))
+    if not new or (kind is SeenKind.REASON and noted.count() >= MAX_SEEN_REASONS):
+        return
+    SeenValue.objects.bulk_create(
+        [SeenValue(kind=kind, value=value) for value in new], ignore_conflicts=True
+    )

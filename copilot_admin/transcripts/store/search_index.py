@@ -1,4 +1,4 @@
-"""Write what a search looks through: one text per turn, of its question and its answers."""
+"""Search index: one text per turn, of its question and its answers."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
@@ -10,11 +10,11 @@ from copilot_admin.models import NodeKind, NodeRole, Run
 from copilot_admin.storage.search_text import normalize
 from copilot_admin.storage.sql import execute, fetch_row
 
-# Signs of a turn that are searched; the index takes about as much room as the text.
-MOST = 16_000
+# Of a turn that is searched; the index takes about as much space as the text.
+MAX_CHARACTERS = 16_000
 
 _APPEND = f"""
-UPDATE copilot_admin_turntext SET text = SUBSTR(text || %(text)s, 1, {MOST})
+UPDATE copilot_admin_turntext SET text = SUBSTR(text || %(text)s, 1, {MAX_CHARACTERS})
 WHERE turn_id = %(turn_id)s
 """  # noqa: S608  # a number
 _INSERT = """
@@ -28,15 +28,15 @@ JOIN copilot_admin_node question ON question.id = turn.human_node_id WHERE turn.
 
 
 def index_answer(turn_id: int, conversation_id: int, answer: str, *, is_first: bool) -> None:
-    """Adds an answer to what is searched of its turn, which begins with the question.
+    """Add an answer to the text of its turn, which begins with the question.
 
     Args:
-        turn_id: Of the turn.
-        conversation_id: Of its conversation.
-        answer: Its text.
-        is_first: The turn has no other yet, so that nothing of it is there.
+        turn_id: Key of the turn.
+        conversation_id: Key of its conversation.
+        answer: The text.
+        is_first: The turn has no answer in the index yet.
     """
-    added = searched_text(answer)
+    added = _fold(answer)
     if added and not is_first and execute(_APPEND, turn_id=turn_id, text=f"\n{added}"):
         return
     row = fetch_row(_QUESTION, turn_id=turn_id)
@@ -48,18 +48,17 @@ def index_answer(turn_id: int, conversation_id: int, answer: str, *, is_first: b
 
 
 def joined(*texts: str) -> str:
-    """The texts of a turn as one that is searched; no phrase goes over the end of one."""
-    folded = (searched_text(text) for text in texts)
-    return "\n".join(filter(None, folded))[:MOST]
+    """Join the texts of a turn for the search; no phrase is found across the end of one."""
+    folded = map(_fold, texts)
+    return "\n".join(filter(None, folded))[:MAX_CHARACTERS]
 
 
-def searched_text(text: str) -> str:
-    """A text folded, as far as it is searched."""
-    return normalize(text[:MOST])[:MOST]
+def _fold(text: str) -> str:
+    return normalize(text[:MAX_CHARACTERS])[:MAX_CHARACTERS]
 
 
 def answers_of(turn_ids: Collection[int]) -> Mapping[int, list[str]]:
-    """What was said in the answers of turns, as far as it is searched; in the order of the runs."""
+    """Return the searched beginnings of the answers of turns, in the order of their runs."""
     runs = Run.objects.filter(turn__in=turn_ids).order_by("started_at", "id")
     rows = runs.values_list(
         "turn_id",
@@ -83,5 +82,5 @@ def answers_of(turn_ids: Collection[int]) -> Mapping[int, list[str]]:
 
 
 def beginning_of(column: str) -> Left:
-    """The beginning of a text, which may have megabytes."""
-    return Left(column, MOST, output_field=TextField())
+    """Return an expression for the searched beginning of a text column."""
+    return Left(column, MAX_CHARACTERS, output_field=TextField())

@@ -20,7 +20,7 @@ from copilot_admin.models import (
     Outcome,
     Run,
 )
-from copilot_admin.transcripts.feedback import GivenFeedback, keep
+from copilot_admin.transcripts.feedback import GivenFeedback, store_turn_feedback
 from copilot_admin.transcripts.verdicts import GivenVerdict, save_verdict
 from tests.factories import make_copilot, make_user, make_version
 from tests.transcripts.store.journaling import Client, ai, ending
@@ -51,7 +51,7 @@ def a_week(**copilot: Any) -> Client:
     for one, vote in ((first, "thumbs_up"), (last, "thumbs_down")):
         turn = one.run.turn
         assert turn is not None
-        keep(GivenFeedback.model_validate({"vote": vote}), turn=turn)
+        store_turn_feedback(GivenFeedback.model_validate({"vote": vote}), turn=turn)
     label, _ = Criterion.objects.get_or_create(name="Wrong number")
     judged = GivenVerdict(rating="bad", comment="", marks={label.pk: 1})
     save_verdict(last.conversation, make_user(), judged)

@@ -22,7 +22,7 @@ from copilot_admin.models import (
     TranscriptExport,
 )
 from copilot_admin.privacy.scopes import PrivacyScope
-from copilot_admin.transcripts.store.seen import note_seen
+from copilot_admin.transcripts.store.rollups import note_seen
 from tests.alerts.alerting import make_rule, make_webhook
 from tests.factories import make_key, make_user, make_version
 from tests.transcripts.exports.exporting import finished

@@ -9,7 +9,7 @@ import pytest
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import Conversation, Logging, Node, Run, Turn
 from copilot_admin.transcripts.matching import matching
-from copilot_admin.transcripts.store.opening import accept, prepare
+from copilot_admin.transcripts.store.run_start import accept, prepare
 from protocol.events import ArtifactType, MessageArtifact, StatusUpdate
 from protocol.models import AiMessage, CallMessage, Generation, HumanMessage, Message
 from protocol.parsing import parse_query
@@ -324,7 +324,7 @@ def test_the_number_of_queries_does_not_depend_on_the_history():
     client, history, counts = Client(trace_id="chat"), [], []
     for number in range(52):
         history.append(human(f"Question {number}"))
-        opening = prepare(client.opening(*history))
+        opening = prepare(client.start(*history))
         with CaptureQueriesContext(connection) as queries, transaction.atomic():
             accept(opening)
         counts.append(len(queries))

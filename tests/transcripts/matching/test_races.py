@@ -7,7 +7,7 @@ import pytest
 
 from copilot_admin.models import Conversation, Node, Run, Turn
 from copilot_admin.transcripts.matching import attaching, matching
-from copilot_admin.transcripts.store.opening import accept, prepare
+from copilot_admin.transcripts.store.run_start import accept, prepare
 from tests.polling import eventually
 from tests.transcripts.store.journaling import (
     Client,
@@ -96,7 +96,7 @@ def test_two_requests_of_one_conversation_at_once(history, monkeypatch):
         return found
 
     monkeypatch.setattr(attaching, "match_request", find_while_the_other_waits)
-    openings = [client.opening(*history), client.opening(*history)]
+    openings = [client.start(*history), client.start(*history)]
     with ThreadPoolExecutor(2) as threads:
         accepted = list(threads.map(accept_alone, openings))
     assert accepted[0].turn_id == accepted[1].turn_id

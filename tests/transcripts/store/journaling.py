@@ -1,4 +1,4 @@
-"""A client that asks and a server that answers, straight into the journal's tables."""
+"""A client that asks and a server that answers, straight into the tables."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -11,13 +11,11 @@ from copilot_admin.agent.values.engine_input import Output
 from copilot_admin.agent.values.model_call import Finish, Usage
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import Conversation, CopilotVersion, Logging, Outcome, Run
-from copilot_admin.transcripts.store import Accepted, Opening
-from copilot_admin.transcripts.store.finishing import finish
-from copilot_admin.transcripts.store.opening import accept, prepare
-from copilot_admin.transcripts.store.record import Ending, Record
+from copilot_admin.transcripts.store.end_rows import finish
 from copilot_admin.transcripts.store.recorder import Recorder
 from copilot_admin.transcripts.store.rollups import count_finished_runs
-from copilot_admin.transcripts.store.sealing import seal
+from copilot_admin.transcripts.store.run_end import Ending, RunEnd
+from copilot_admin.transcripts.store.run_start import AcceptedRun, RunStart, accept, prepare
 from protocol.events import FunctionCall, MessageChunk
 from protocol.models import (
     AiMessage,
@@ -70,19 +68,29 @@ def ending(outcome: Outcome = Outcome.COMPLETED, **changes: Any) -> Ending:
     return Ending(**{"outcome": outcome, "ms": 900, "ttft_ms": 300, **changes})
 
 
-def record_of(*outputs: Output, ended: Ending | None = None, **options: Any) -> Record:
+def recorder_of(*outputs: Output, **options: Any) -> Recorder:
     recorder = Recorder(**options)
     for index, output in enumerate(outputs):
         recorder.add(output, at_ms=index * 10)
-    return recorder.record(ended or ending())
+    return recorder
+
+
+def end_of(
+    run_id: UUID,
+    *outputs: Output,
+    ended: Ending | None = None,
+    at: datetime = START,
+    **options: Any,
+) -> RunEnd:
+    return recorder_of(*outputs, **options).finish(ended or ending(), run_id=run_id, at=at)
 
 
 @dataclass
 class Asked:
-    """One request and what the journal made of it."""
+    """One request and what was stored of it."""
 
     run_id: UUID
-    accepted: Accepted
+    accepted: AcceptedRun
     at: datetime
     keep_content: bool
     generation: Generation
@@ -102,16 +110,18 @@ class Asked:
         """Ends the run; unless it is said otherwise, with the tokens of a short answer."""
         said = [MessageChunk(one) if isinstance(one, str) else one for one in outputs]
         usual = (Usage(input_tokens=10, output_tokens=5), Finish("stop"))
-        record = record_of(
+        ended = ended or ending()
+        end = end_of(
+            self.run_id,
             *said,
             *(usual if counted else ()),
             ended=ended,
+            at=self.at + timedelta(milliseconds=ended.ms),
             keep_content=self.keep_content,
             generation=self.generation,
         )
-        ended_at = self.at + timedelta(milliseconds=record.ending.ms)
         with transaction.atomic():
-            assert finish(seal(record, run_id=self.run_id, at=ended_at))
+            assert finish(end)
         count_finished_runs()  # as a server does a few seconds later
         return self
 
@@ -129,10 +139,10 @@ class Client:
     user: AskingUser | None = None
     origin: int | None = None
 
-    def opening(self, *messages: Message | str, **query: Any) -> Opening:
+    def start(self, *messages: Message | str, **query: Any) -> RunStart:
         said = tuple(human(one) if isinstance(one, str) else one for one in messages)
         self.now += timedelta(seconds=1)
-        return Opening(
+        return RunStart(
             run_id=uuid4(),
             copilot_id=self.version.copilot_id,
             version_id=self.version.pk,
@@ -151,11 +161,11 @@ class Client:
         )
 
     def ask(self, *messages: Message | str, **query: Any) -> Asked:
-        opening = self.opening(*messages, **query)
+        start = self.start(*messages, **query)
         with transaction.atomic():
-            accepted = accept(prepare(opening))
+            accepted = accept(prepare(start))
         keep = self.logging is Logging.EVERYTHING
-        return Asked(opening.run_id, accepted, opening.started_at, keep, self.generation)
+        return Asked(start.run_id, accepted, start.started_at, keep, self.generation)
 
     def another(self, **changes: Any) -> "Client":
         return Client(**{"version": self.version, "now": self.now, **changes})

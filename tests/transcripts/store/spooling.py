@@ -1,4 +1,4 @@
-"""A spool in a folder of its own, and what a run's ending leaves in the journal."""
+"""A spool in a folder of its own, and what the end of a run leaves in the database."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -7,7 +7,7 @@ from django.db import connection, transaction
 import pytest
 
 from copilot_admin.models import Checkpoint
-from copilot_admin.transcripts.store.finishing import finish
+from copilot_admin.transcripts.store.end_rows import finish
 from tests.transcripts.store.journaling import START
 
 LATER = START + timedelta(seconds=5)
@@ -26,6 +26,6 @@ def checkpoints() -> int:
         connection.close()
 
 
-def store(sealed) -> bool:
+def store(end) -> bool:
     with transaction.atomic():
-        return finish(sealed) is not None
+        return finish(end) is not None

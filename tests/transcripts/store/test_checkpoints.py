@@ -1,27 +1,33 @@
-"""What a run has streamed so far is kept beside it until it ends."""
+"""Checkpoints and heartbeats of running answers; runs whose process died end with what they streamed."""
 
 import asyncio
-import threading
-from uuid import uuid4
+from datetime import timedelta
+import json
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+from uuid import UUID, uuid4
 
 from django.db import IntegrityError, OperationalError, connection, transaction
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 import pytest
 
-from copilot_admin.models import Checkpoint, Outcome, Run
+from copilot_admin.models import Checkpoint, Outcome, Run, Turn, TurnState
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.transcripts.store import JOURNAL, Journal, beat
-from copilot_admin.transcripts.store import journal as journal_module
-from copilot_admin.transcripts.store.checkpoints import pieces_of
-from copilot_admin.transcripts.store.checkpoints import store as store_pieces
-from copilot_admin.transcripts.store.finishing import finish
-from copilot_admin.transcripts.store.record import Piece
-from copilot_admin.transcripts.store.recorder import Recorder
-from copilot_admin.transcripts.store.sealing import from_json, seal, to_json
-from protocol.events import ArtifactType, MessageArtifact, MessageChunk
+from copilot_admin.transcripts.store import checkpoints as module
+from copilot_admin.transcripts.store.checkpoints import beat, load_pieces, reap, save_checkpoint
+from copilot_admin.transcripts.store.end_rows import finish
+from copilot_admin.transcripts.store.recorder import Piece, Recorder
+from copilot_admin.transcripts.store.spooled_runs import end_from_json, end_to_json
+from copilot_admin.transcripts.store.transcript_store import STORE, TranscriptStore
+from protocol.events import MessageChunk, StatusUpdate
+from tests.factories import make_version
 from tests.polling import HANGS_SECONDS
-from tests.transcripts.store.journaling import Client, ending, record_of
+from tests.transcripts.store.journaling import Client, ai, call_event, ending, recorder_of
 from tests.transcripts.store.spooling import checkpoints, spool
 
 __all__ = ["spool"]
@@ -29,132 +35,74 @@ pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 
 
 def test_checkpoints_are_there_until_the_run_has_ended():
-    opening = Client().opening("Hi")
+    start = Client().start("Hi")
 
     async def stream() -> None:
-        await JOURNAL.accept(opening)
+        await STORE.accept(start)
         recorder = Recorder()
         for text in ("Hel", "lo"):
             recorder.add(MessageChunk(text), at_ms=0)
-            piece = recorder.unsaved()
-            assert piece is not None
-            JOURNAL.checkpoint(opening.run_id, piece)
+            STORE.checkpoint(start.run_id, recorder.take_unsaved())
         await WRITER.run(lambda: None)
         assert await asyncio.to_thread(checkpoints) == 2
-        await JOURNAL.finish(opening.run_id, recorder.record(ending()))
+        await STORE.finish(recorder.finish(ending(), run_id=start.run_id, at=start.started_at))
 
     asyncio.run(stream())
-    run = Run.objects.get(pk=opening.run_id)
-    assert (run.outcome, run.output_node.text, Checkpoint.objects.count()) == (
-        Outcome.COMPLETED,
-        "Hello",
-        0,
-    )
+    run = Run.objects.get(pk=start.run_id)
+    assert (run.outcome, run.output_node.text) == (Outcome.COMPLETED, "Hello")
+    assert Checkpoint.objects.count() == 0
 
 
 @pytest.mark.parametrize("was_checkpointed", [True, False])
 def test_checkpoints_are_looked_for_only_where_there_may_be_some(was_checkpointed):
     asked = Client().ask("Hi")
-    recorder = Recorder()
-    recorder.add(MessageChunk("Hello"), at_ms=0)
+    recorder = recorder_of(MessageChunk("Hello"))
     if was_checkpointed:
-        recorder.unsaved()
-    sealed = seal(recorder.record(ending()), run_id=asked.run_id, at=asked.at)
+        recorder.take_unsaved()
+    end = recorder.finish(ending(), run_id=asked.run_id, at=asked.at)
     with CaptureQueriesContext(connection) as captured, transaction.atomic():
-        finish(sealed)
+        finish(end)
     deleted = [one["sql"] for one in captured if one["sql"].startswith("DELETE")]
     assert len(deleted) == was_checkpointed
-    assert from_json(to_json(sealed)).was_checkpointed  # nobody knows
+    assert end_from_json(end_to_json(end)).was_checkpointed  # nobody knows
 
 
-def test_a_checkpoint_that_comes_late_is_dropped():
-    asked = Client().ask("Hi").answer("Hello")
-    recorder = Recorder()
-    recorder.add(MessageChunk("x"), at_ms=0)
-    JOURNAL.checkpoint(asked.run_id, recorder.unsaved())
+def test_a_checkpoint_that_comes_late_or_twice_is_dropped():
+    ended, running = Client().ask("Hi").answer("Hello"), Client().ask("Hi")
+    for run, text in ((ended, "late"), (running, "one"), (running, "another")):
+        STORE.checkpoint(run.run_id, Piece(0, text))
     WRITER.submit(lambda: None).result(HANGS_SECONDS)
-    assert Checkpoint.objects.count() == 0
-
-
-def test_what_takes_long_to_seal_keeps_no_others_waiting(monkeypatch):
-    threads: list[int] = []
-
-    def noting(*arguments, **options):
-        threads.append(threading.get_ident())
-        return seal(*arguments, **options)
-
-    monkeypatch.setattr(journal_module, "seal", noting)
-    wide = MessageArtifact(
-        type=ArtifactType.TABLE,
-        uuid="u",
-        artifact_name="t",
-        description="",
-        content=[{f"k{number}": number for number in range(2000)}],
-    )
-
-    short, long = Client().ask("Hi").run_id, Client().ask("And now?").run_id
-
-    async def finish_both():
-        assert await JOURNAL.finish(short, record_of(MessageChunk("Hello")))
-        assert await JOURNAL.finish(long, record_of(wide))
-
-    asyncio.run(finish_both())
-    assert [one == threading.get_ident() for one in threads] == [True, False]
+    assert load_pieces(ended.run_id) == []
+    assert load_pieces(running.run_id) == [Piece(0, "one")]
 
 
 def test_a_checkpoint_never_raises(monkeypatch, caplog):
-    recorder = Recorder()
-    recorder.add(MessageChunk("x"), at_ms=0)
-    piece = recorder.unsaved()
-
     def fail(*args: object) -> None:
         raise IntegrityError("told nobody")
 
-    monkeypatch.setattr(journal_module.checkpoints, "store", fail)
-    JOURNAL.checkpoint(uuid4(), piece)
+    monkeypatch.setattr(module, "save_checkpoint", fail)
+    STORE.checkpoint(uuid4(), Piece(0, "x"))
     WRITER.submit(lambda: None).result(HANGS_SECONDS)
-    full = Journal(type(WRITER)("full", capacity=0), SPOOL)
-    full.checkpoint(uuid4(), piece)
-    full.checkpoint(uuid4(), piece)
+    full = TranscriptStore(type(WRITER)("full", capacity=0), SPOOL)
+    full.checkpoint(uuid4(), Piece(0, "x"))
     assert "checkpoint failed: IntegrityError" in caplog.text
     assert "told nobody" not in caplog.text
-    assert caplog.text.count("no room for a checkpoint") == 2
+    assert "too many writes wait for a checkpoint" in caplog.text
 
 
-def test_the_checkpoints_of_all_runs_that_come_together_are_one_job(monkeypatch):
-    client, stored = Client(), []
-    monkeypatch.setattr(
-        journal_module.checkpoints, "store", lambda pieces: stored.append(store_pieces(pieces))
-    )
-    asked = [client.ask("Hi"), client.ask("Ho")]
-    go = threading.Event()
-    WRITER.submit(lambda: go.wait(HANGS_SECONDS))
-    for run in asked:
-        recorder = Recorder()
-        for text in ("one", "two"):
-            recorder.add(MessageChunk(text), at_ms=0)
-            JOURNAL.checkpoint(run.run_id, recorder.unsaved())
-    go.set()
-    WRITER.submit(lambda: None).result(HANGS_SECONDS)
-    assert len(stored) == 1
-    rows = Checkpoint.objects.order_by("id").values_list("run_id", "ord")
-    assert list(rows) == [(run.run_id, order) for run in asked for order in (0, 1)]
-
-
-def test_pieces_are_stored_although_their_job_has_to_be_done_again(monkeypatch):
-    asked, recorder = Client().ask("Hi"), Recorder()
-    recorder.add(MessageChunk("one"), at_ms=0)
+def test_a_checkpoint_is_stored_although_its_job_has_to_be_done_again(monkeypatch):
+    asked = Client().ask("Hi")
     broken = [OperationalError("database is locked")]
 
-    def store_at_second_try(pieces):
+    def save_at_second_try(run_id: UUID, piece: Piece) -> None:
         if broken:
             raise broken.pop()
-        store_pieces(pieces)
+        save_checkpoint(run_id, piece)
 
-    monkeypatch.setattr(journal_module.checkpoints, "store", store_at_second_try)
-    JOURNAL.checkpoint(asked.run_id, recorder.unsaved())
+    monkeypatch.setattr(module, "save_checkpoint", save_at_second_try)
+    STORE.checkpoint(asked.run_id, Piece(0, "one"))
     WRITER.submit(lambda: None).result(HANGS_SECONDS)
-    assert pieces_of(asked.run_id) == [Piece(0, "one", ())]
+    assert load_pieces(asked.run_id) == [Piece(0, "one")]
 
 
 def test_beating_reaches_the_runs_that_are_open():
@@ -165,3 +113,175 @@ def test_beating_reaches_the_runs_that_are_open():
     assert open_run.run.heartbeat_at > open_run.at
     assert ended.run.heartbeat_at == ended_at
     assert beat([]) == []
+
+
+def test_dead_runs_are_interrupted_and_keep_what_they_streamed():
+    asked = Client(trace_id="chat").ask("Hi")
+    recorder = Recorder()
+    for text in ("Hel", "lo"):
+        recorder.add(MessageChunk(text), at_ms=0)
+        recorder.add(StatusUpdate(message=f"after {text}"), at_ms=40)
+        save_checkpoint(asked.run_id, recorder.take_unsaved())
+    Run.objects.update(boot_id="another", heartbeat_at=asked.at + timedelta(seconds=3))
+    assert reap(every_other_boot=True) == 1
+    run = asked.run
+    assert (run.outcome, run.ms, run.ttft_ms) == (Outcome.INTERRUPTED, 3000, None)
+    assert (run.error_code, run.heartbeat_at) == ("interrupted", asked.at + timedelta(seconds=3))
+    assert run.output_node.text == "Hello"
+    assert list(run.events.values_list("text_offset", flat=True)) == [3, 5]
+    assert Checkpoint.objects.count() == 0
+    assert (asked.conversation.has_error, Turn.objects.get().state) == (True, TurnState.FAILED)
+    assert reap(every_other_boot=True) == 0
+
+
+def test_of_many_dead_runs_those_that_began_first_are_ended_first(monkeypatch):
+    monkeypatch.setattr(module, "MAX_INTERRUPTED", 2)
+    client = Client()
+    asked = [client.ask(f"Question {number}") for number in range(3)]
+    Run.objects.update(boot_id="another")
+    assert reap(every_other_boot=True) == 2
+    assert [one.run.outcome for one in asked] == ["interrupted", "interrupted", "running"]
+    assert [reap(every_other_boot=True), reap(every_other_boot=True)] == [1, 0]
+
+
+def test_the_next_question_follows_an_interrupted_answer():
+    client = Client()
+    asked = client.ask("Hi")
+    recorder = Recorder()
+    recorder.add(MessageChunk("A long answer that was cut"), at_ms=0)
+    save_checkpoint(asked.run_id, recorder.take_unsaved())
+    Run.objects.update(boot_id="another")
+    reap(every_other_boot=True)
+    following = client.ask("Hi", ai("A long answer that was cut off later"), "Go on")
+    assert following.conversation == asked.conversation
+
+
+def test_runs_of_this_process_are_not_dead():
+    asked = Client().ask("Hi")
+    assert reap(every_other_boot=True) == 0
+    assert asked.run.outcome == Outcome.RUNNING
+
+
+def test_a_silent_run_that_this_process_knows_nothing_of_is_dead():
+    """The database had it, and its connection broke before it said so: the client was refused."""
+    lost, answering = Client().ask("Hi"), Client().ask("Ho")
+    Run.objects.update(heartbeat_at=timezone.now() - timedelta(seconds=31))
+    assert reap(every_other_boot=False, alive={answering.run_id}) == 1
+    assert (lost.run.outcome, answering.run.outcome) == (Outcome.INTERRUPTED, Outcome.RUNNING)
+
+
+def test_another_process_is_dead_after_half_a_minute_of_silence():
+    silent, alive = Client().ask("Hi"), Client().ask("Ho")
+    now = timezone.now()
+    Run.objects.update(boot_id="another", heartbeat_at=now - timedelta(seconds=25))
+    Run.objects.filter(pk=silent.run_id).update(heartbeat_at=now - timedelta(seconds=31))
+    assert reap(every_other_boot=False) == 1
+    assert (silent.run.outcome, alive.run.outcome) == (Outcome.INTERRUPTED, Outcome.RUNNING)
+
+
+def test_turns_that_wait_too_long_are_given_up():
+    Client().ask("Hi").answer(call_event())
+    Turn.objects.update(waiting_since=timezone.now() - timedelta(minutes=29))
+    reap(every_other_boot=False)
+    assert Turn.objects.get().state == TurnState.AWAITING_RESULT
+    Turn.objects.update(waiting_since=timezone.now() - timedelta(minutes=31))
+    reap(every_other_boot=False)
+    assert Turn.objects.get().state == TurnState.ABANDONED
+    assert Turn.objects.get().waiting_since is None
+
+
+def test_very_many_turns_that_wait_are_given_up_in_rounds_the_oldest_first(monkeypatch):
+    monkeypatch.setattr(module, "MAX_ABANDONED", 2)
+    for number in range(3):
+        Client(trace_id=f"trace {number}").ask("Hi").answer(call_event())
+        since = timezone.now() - timedelta(minutes=40 - number)
+        Turn.objects.filter(pk=Turn.objects.latest("pk").pk).update(waiting_since=since)
+    for left in (1, 0):
+        reap(every_other_boot=False)
+        waiting = Turn.objects.filter(state=TurnState.AWAITING_RESULT)
+        newest = Turn.objects.order_by("-pk").values_list("pk", flat=True)[:left]
+        assert list(waiting.values_list("pk", flat=True)) == list(newest)
+
+
+STREAM = """
+import asyncio, os, sys
+import django
+from django.conf import settings
+settings.configure(
+    DATABASES={"default": __import__("json").loads(sys.argv[1])}, SECRET_KEY="k" * 50,
+    INSTALLED_APPS=["django.contrib.auth", "django.contrib.contenttypes", "copilot_admin"],
+    USE_TZ=True, DATA_DIR=sys.argv[3],
+)
+django.setup()
+from copilot_admin.models import CopilotVersion
+from copilot_admin.transcripts.store.recorder import Recorder
+from copilot_admin.transcripts.store.transcript_store import STORE
+from protocol.events import MessageChunk
+from tests.transcripts.store.journaling import Client, ending
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+async def run(client, number):
+    start = client.start("Question", number)
+    start = __import__("dataclasses").replace(start, started_at=timezone.now())
+    await STORE.accept(start)
+    recorder = Recorder()
+    for step in range(number % 5 + 1):
+        recorder.add(MessageChunk(f"word {step} "), at_ms=step)
+        STORE.checkpoint(start.run_id, recorder.take_unsaved())
+        await asyncio.sleep(0.002)
+    await STORE.finish(recorder.finish(ending(), run_id=start.run_id, at=timezone.now()))
+    print(start.run_id, flush=True)
+
+async def main(client):
+    number = 0
+    while True:
+        await asyncio.gather(*(run(client, number + more) for more in range(8)))
+        number += 8
+
+version = CopilotVersion.objects.get(pk=sys.argv[2])
+client = Client(version=version)
+start = client.start
+client.start = lambda text, number: start(f"{text} {number}")
+asyncio.run(main(client))
+"""
+
+
+@pytest.mark.parametrize(
+    "kill",
+    [2, *(pytest.param(one, marks=pytest.mark.nightly) for one in (0, 1, 3))],
+)
+def test_a_killed_process_loses_no_finished_run(kill, tmp_path):
+    version = make_version()
+    database = dict(connection.settings_dict, OPTIONS={}, TEST={})
+    finished = stream_until_killed(
+        json.dumps(database, default=str), str(version.pk), str(tmp_path), lines=10 + 13 * kill
+    )
+    outcomes = dict(Run.objects.values_list("id", "outcome"))
+    assert finished
+    assert {outcomes[run_id] for run_id in finished} == {Outcome.COMPLETED}
+    running = [run_id for run_id, outcome in outcomes.items() if outcome == Outcome.RUNNING]
+    assert reap(every_other_boot=True) == len(running)
+    for run in Run.objects.filter(pk__in=running):
+        assert run.outcome == Outcome.INTERRUPTED
+        assert run.output_node is None or run.output_node.text.startswith("word 0 ")
+    assert set(Run.objects.values_list("outcome", flat=True)) <= {
+        Outcome.COMPLETED,
+        Outcome.INTERRUPTED,
+    }
+
+
+def stream_until_killed(*arguments: str, lines: int) -> list[UUID]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", STREAM, *arguments],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[3])},
+        text=True,
+    )
+    assert process.stdout is not None
+    finished = [process.stdout.readline() for _ in range(lines)]
+    process.send_signal(signal.SIGKILL)
+    finished += process.stdout.read().splitlines(keepends=True)
+    process.stdout.close()
+    process.wait(HANGS_SECONDS)
+    return [UUID(line.strip()) for line in finished if line.endswith("\n")]

@@ -3,9 +3,7 @@
 from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
-from uuid import uuid4
 
-from django.utils import timezone
 import pytest
 
 from copilot_admin.agent.values.model_call import Usage
@@ -17,11 +15,7 @@ from copilot_admin.models import (
     Run,
     Turn,
 )
-from copilot_admin.transcripts.store import Refusal
-from copilot_admin.transcripts.store.opening import refuse
-from copilot_admin.transcripts.store.reaping import reap
-from copilot_admin.transcripts.store.rollups import count_finished_runs
-from tests.factories import make_version
+from copilot_admin.transcripts.store.checkpoints import reap
 from tests.pricing.pricing import make_price
 from tests.transcripts.store.journaling import START, Client, call_echo, call_event, result
 from tests.transcripts.store.priced import (
@@ -191,25 +185,6 @@ def test_trying_costs_as_asking_does_and_counts_in_no_day():
     asked = ended(Client(principal="playground:1").ask("Hi"), TOLD)
     assert cost(asked) == (SUM, EXACT)
     assert not DailyUsage.objects.exists()
-
-
-def test_who_is_refused_or_finds_nobody_to_ask_pays_nothing():
-    version = make_version()
-    refused = Refusal(
-        run_id=uuid4(),
-        copilot_id=version.copilot_id,
-        version_id=version.pk,
-        logging=Logging.EVERYTHING,
-        principal="anonymous",
-        started_at=timezone.now(),
-        error="No.",
-        error_code="limit",
-    )
-    refuse(refused)
-    count_finished_runs()
-    run = Run.objects.get()
-    assert (run.cost, run.cost_confidence) == (Decimal(0), EXACT)
-    assert of_the_day() == (Decimal(0), 0)
 
 
 def test_the_largest_numbers_fit_their_columns():

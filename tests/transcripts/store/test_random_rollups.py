@@ -32,8 +32,8 @@ from copilot_admin.models import (
 )
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.review.queues import claim, finish, make_queue, set_closed
-from copilot_admin.transcripts.feedback import GivenFeedback, keep
-from copilot_admin.transcripts.store.reaping import reap
+from copilot_admin.transcripts.feedback import GivenFeedback, store_turn_feedback
+from copilot_admin.transcripts.store.checkpoints import reap
 from copilot_admin.transcripts.verdicts import GivenVerdict, save_verdict
 from tests.factories import make_copilot, make_user, make_version
 from tests.transcripts.store.full_count import full_count, rollups
@@ -111,7 +111,7 @@ class World:
     def thumb(self) -> None:
         if turn := self._some(Turn):
             vote = self.random.choice(["thumbs_up", "thumbs_down"])
-            keep(GivenFeedback.model_validate({"vote": vote}), turn=turn)
+            store_turn_feedback(GivenFeedback.model_validate({"vote": vote}), turn=turn)
 
     def judge(self) -> None:
         if not (talk := self._some(Conversation)):

@@ -2,51 +2,64 @@
 
 from dataclasses import replace
 import json
+from typing import Any
+from uuid import UUID
 
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.agent.values.engine_input import DataSeen, FileRead, ServerTool, Thought
+from copilot_admin.agent.values.engine_input import (
+    ComponentCalled,
+    DataSeen,
+    FileRead,
+    Output,
+    ServerTool,
+    Thought,
+)
 from copilot_admin.agent.values.model_call import Alive, Finish, Usage, UsageSource
 from copilot_admin.models import OTHER_EVENT, EventType, Outcome
-from copilot_admin.transcripts.store import recorder as recording
-from copilot_admin.transcripts.store.record import CLEANED, Entry, Piece, Record, fit_json
-from copilot_admin.transcripts.store.recorder import LARGE, Recorder, are_large, from_pieces
+from copilot_admin.redaction.kinds import DataKind
+from copilot_admin.redaction.rules import Rules
+from copilot_admin.transcripts.store.recorder import (
+    MAX_LIGHT_ITEMS,
+    Piece,
+    Recorder,
+    event_content,
+    join_pieces,
+)
+from copilot_admin.transcripts.store.run_end import Recording, RunEnd, RunEvent, clean_event
 from protocol.events import (
     ArtifactType,
     Citation,
     CitationCollection,
-    FunctionCall,
     MessageArtifact,
     MessageChunk,
     PromptSuggestions,
     StatusUpdate,
 )
+from protocol.json import clean_text
 from protocol.models import CallMessage, Generation
 from tests.protocol.test_events import Tomorrow
-from tests.transcripts.store.journaling import call_echo, call_event, ending, record_of
+from tests.runs.test_unknown_outputs import WEATHER, WEATHER_DATA
+from tests.transcripts.store.journaling import START, call_echo, call_event, ending, recorder_of
+
+
+def recording_of(*outputs: Output, **options: Any) -> Recording:
+    return recorder_of(*outputs, **options).recording()
+
 
 TABLE = MessageArtifact(
     type=ArtifactType.TABLE, uuid="u-1", artifact_name="t", description="d", content=[{"a": 1}]
 )
 
 
-def test_words_since_the_last_checkpoint_are_one_text():
-    recorder = Recorder()
-    for word in ("Hel", "lo"):
-        recorder.add(MessageChunk(word), at_ms=0)
-    assert recorder.unsaved() == Piece(0, "Hello", ())
-
-
-def test_of_an_answer_that_no_model_ended_no_reason_is_told():
-    assert record_of(MessageChunk("Hello")).finish_reason == ""
-
-
 def test_text_is_joined_and_events_know_their_place():
-    record = record_of(MessageChunk("Hel"), StatusUpdate(message="Step"), MessageChunk("lö"), TABLE)
-    assert record.text == record.heard == "Hellö"
-    assert [(entry.type, entry.text_offset, entry.at_ms) for entry in record.entries] == [
+    record = recording_of(
+        MessageChunk("Hel"), StatusUpdate(message="Step"), MessageChunk("lö"), TABLE
+    )
+    assert record.text == record.client_text == "Hellö"
+    assert [(event.type, event.text_offset, event.at_ms) for event in record.events] == [
         (EventType.STATUS, 3, 10),
         (EventType.ARTIFACT, 5, 30),
     ]
@@ -87,20 +100,20 @@ def test_text_is_joined_and_events_know_their_place():
     ids=["citations", "suggestions", "tool", "data", "file", "whole file", "thought", "new event", "new fact",
          "call"],
 )  # fmt: skip
-def test_everything_but_text_is_an_entry(output, kind, payload):
-    (entry,) = record_of(output).entries
-    assert entry == Entry(type=kind, payload=payload, text_offset=0, at_ms=0)
+def test_everything_but_text_is_an_event(output, kind, payload):
+    (event,) = recording_of(output).events
+    assert event == RunEvent(type=kind, payload=payload, text_offset=0, at_ms=0)
 
 
-def test_thoughts_between_two_other_things_are_one_entry():
-    record = record_of(
+def test_thoughts_between_two_other_things_are_one_event():
+    record = recording_of(
         Thought("I "),
         Thought("think"),
         MessageChunk("Hi"),
         Thought("so"),
         StatusUpdate(message="x"),
     )
-    assert [(entry.type, entry.payload.get("text")) for entry in record.entries] == [
+    assert [(event.type, event.payload.get("text")) for event in record.events] == [
         ("reasoning", "I think"),
         ("reasoning", "so"),
         ("status", None),
@@ -108,7 +121,7 @@ def test_thoughts_between_two_other_things_are_one_entry():
 
 
 def test_the_usage_of_all_model_calls_is_added():
-    record = record_of(
+    record = recording_of(
         Usage(input_tokens=1, cached_tokens=2, output_tokens=3, reasoning_tokens=4),
         Usage(input_tokens=10, source=UsageSource.ESTIMATED),
         Finish("length"),
@@ -127,32 +140,32 @@ def test_the_usage_of_all_model_calls_is_added():
 def test_the_usage_of_each_model_is_added_by_itself():
     own = (Usage(input_tokens=1), Usage(input_tokens=10))
     other = Usage(output_tokens=5, model="small")
-    record = record_of(own[0], other, own[1], other)
+    record = recording_of(own[0], other, own[1], other)
     sums = (Usage(input_tokens=11), Usage(output_tokens=10, model="small"))
     assert record.usages == sums
 
 
 def test_without_usage_nothing_is_counted():
-    record = record_of(Finish(None))
+    record = recording_of(Finish(None))
     assert (record.usages, record.finish_reason) == ((), "")
 
 
 def test_a_run_that_ends_in_a_call_knows_how_the_client_repeats_it():
-    assert record_of(call_event()).call == call_echo()
-    assert record_of(call_event(), generation=Generation.ONE).call == CallMessage(
+    assert recording_of(call_event()).call == call_echo()
+    assert recording_of(call_event(), generation=Generation.ONE).call == CallMessage(
         "get_widget_data", {"widget_uuid": "w-1"}
     )
-    assert record_of(call_event(), StatusUpdate(message="failed after it")).call is None
+    assert recording_of(call_event(), StatusUpdate(message="failed after it")).call is None
 
 
 def test_an_old_client_hears_tables_as_text():
-    record = record_of(
+    record = recording_of(
         MessageChunk("Look: "), TABLE, Thought("x"), MessageChunk("done"), generation=Generation.ONE
     )
     assert record.text == "Look: done"
-    assert record.heard.startswith("Look: ")
-    assert record.heard.endswith("done")
-    assert "| a |" in record.heard
+    assert record.client_text.startswith("Look: ")
+    assert record.client_text.endswith("done")
+    assert "| a |" in record.client_text
 
 
 def test_bytes_are_counted_as_utf8():
@@ -162,100 +175,21 @@ def test_bytes_are_counted_as_utf8():
     assert recorder.text_bytes == 2 + 2 + 3
 
 
-def test_what_no_database_takes_is_replaced_with_a_note():
-    record = record_of(
-        MessageChunk("a\x00b"), StatusUpdate(message="x\ud800", details=({"n": float("nan")},))
-    )
-    assert record.text == "a\ufffdb"
-    (entry,) = record.entries
-    assert entry.payload["message"] == "x\ufffd"
-    assert entry.payload["details"] == [{"n": None}]
-    assert record.ending.notes == (CLEANED,)
-    assert fit_json({"n": float("inf"), "k": [1.5, "a"]}) == {"n": None, "k": [1.5, "a"]}
-
-
-def test_nothing_of_the_content_leaves_where_none_is_kept():
-    failed = ending(Outcome.FAILED, error="He said so", error_code="X", notes=("a note",))
-    recorder = Recorder(keep_content=False)
-    recorder.add(MessageChunk("secret"), at_ms=0)
-    recorder.add(StatusUpdate(message="secret"), at_ms=5)
-    assert recorder.unsaved() is None
-    record = recorder.record(failed)
-    assert not record.keep_content
-    assert [(entry.type, entry.payload, entry.at_ms) for entry in record.entries] == [
-        ("status", None, 5)
-    ]
-    assert (record.ending.error, record.ending.notes) == ("", ())
-    assert record.ending.error_code == "X"
-
-
-@pytest.mark.parametrize("keep_content", [True, False])
-def test_a_run_that_cannot_be_kept_is_kept_by_its_end_alone(keep_content):
-    crashed = ending(Outcome.CRASHED, error="It broke.", error_code="crash", notes=("n",))
-    recorder = Recorder(keep_content=keep_content)
-    recorder.add(MessageChunk("secret"), at_ms=0)
-    told = crashed if keep_content else replace(crashed, error="", notes=())
-    assert recorder.ending_alone(crashed) == Record(ending=told, keep_content=keep_content)
-
-
-def test_what_every_database_takes_has_no_note():
-    record = record_of(MessageChunk("Hellö"), StatusUpdate(message="s"), Finish("stop"))
-    assert record.ending == ending()
-    assert record_of(Finish("st\0p")).ending.notes == (CLEANED,)
-
-
 def test_what_is_not_sent_as_an_event_is_not_heard():
-    record = record_of(Thought("Hm"), MessageChunk("a"), TABLE, MessageChunk("b"))
-    assert (record.text, record.heard) == ("ab", "ab")
+    record = recording_of(Thought("Hm"), MessageChunk("a"), TABLE, MessageChunk("b"))
+    assert (record.text, record.client_text) == ("ab", "ab")
 
 
 def test_checkpoints_hold_only_what_is_new():
     recorder = Recorder()
-    assert recorder.unsaved() is None
+    assert recorder.take_unsaved() is None
     recorder.add(MessageChunk("a"), at_ms=0)
-    first = recorder.unsaved()
+    first = recorder.take_unsaved()
     recorder.add(MessageChunk("b"), at_ms=0)
     recorder.add(StatusUpdate(message="s"), at_ms=9)
-    second = recorder.unsaved()
-    assert (first, second.ord, second.text) == (Piece(0, "a", ()), 1, "b")
-    assert recorder.unsaved() is None
-
-
-WIDE = replace(TABLE, content=[{f"k{number}": number for number in range(LARGE)}])
-
-
-@pytest.mark.parametrize(
-    ("outputs", "is_large"),
-    [
-        ([TABLE] * 30, False),
-        ([StatusUpdate(message="s" * 10_000)] * 3, False),
-        ([WIDE], True),
-        ([replace(TABLE, content=[[[1]] * 30] * 30)], True),
-        ([ServerTool("t", "{}", "x" * 64 * (LARGE + 1))], True),
-        ([Thought("x")] * (LARGE + 1), True),
-    ],
-)
-def test_what_keeps_others_waiting_is_known(outputs, is_large):
-    recorder = Recorder()
-    for output in outputs:
-        recorder.add(output, at_ms=0)
-    assert recorder.is_large == is_large
-
-
-def test_what_keeps_others_waiting_is_known_of_an_event_without_its_payload(monkeypatch):
-    monkeypatch.setattr(recording, "content_of", lambda output: pytest.fail("it was made"))
-    recorder = Recorder()
-    arguments = {"rows": [{"n": number} for number in range(LARGE)]}
-    recorder.add(FunctionCall(function="f", input_arguments=arguments), at_ms=0)
-    assert recorder.is_large
-
-
-def test_counting_what_is_large_ends_where_it_is_too_much():
-    def endless():
-        yield [1] * LARGE
-        raise AssertionError("it was asked for more")
-
-    assert are_large(endless())
+    second = recorder.take_unsaved()
+    assert (first, second.ord, second.text) == (Piece(0, "a"), 1, "b")
+    assert recorder.take_unsaved() is None
 
 
 OUTPUTS = st.one_of(
@@ -268,14 +202,81 @@ OUTPUTS = st.one_of(
 
 
 @given(st.lists(OUTPUTS, max_size=30))
-def test_checkpoints_add_up_to_the_record(outputs):
+def test_checkpoints_add_up_to_the_recording(outputs):
     recorder, pieces = Recorder(), []
     for index, output in enumerate([*outputs, None]):
         if output is not None:
             recorder.add(output, at_ms=index)
-        elif piece := recorder.unsaved():
+        elif piece := recorder.take_unsaved():
             stored = json.loads(json.dumps(piece.to_json()))
             pieces.append(Piece.from_json(stored, ord=piece.ord))
-    whole, folded = recorder.record(ending()), from_pieces(pieces, ending())
-    assert (folded.text, folded.entries) == (whole.text, whole.entries)
+    whole, joined = recorder.recording(), join_pieces(pieces)
+    assert joined.text == clean_text(whole.text)
+    assert joined.events == tuple(map(clean_event, whole.events))
     assert [piece.ord for piece in pieces] == list(range(len(pieces)))
+
+
+def test_nothing_of_the_content_leaves_where_none_is_kept():
+    failed = ending(Outcome.FAILED, error="He said so", error_code="X", notes=("a note",))
+    recorder = recorder_of(
+        MessageChunk("secret"), StatusUpdate(message="secret"), keep_content=False
+    )
+    assert recorder.take_unsaved() is None
+    end = recorder.finish(failed, run_id=UUID(int=7), at=START)
+    assert not end.keep_content
+    assert "secret" not in str(end)
+    assert [(event.type, event.payload, event.at_ms) for event in end.events] == [
+        ("status", None, 10)
+    ]
+    assert (end.ending.error, end.ending.notes, end.ending.error_code) == ("", (), "X")
+
+
+def test_a_run_that_cannot_be_stored_is_kept_by_its_end_alone():
+    crashed = ending(Outcome.CRASHED, error="It broke.", error_code="crash", notes=("n",))
+    recorder = recorder_of(MessageChunk("secret"), StatusUpdate(message="x"))
+    end = recorder.finish(crashed, run_id=UUID(int=7), at=START, is_broken=True)
+    assert end == RunEnd(run_id=UUID(int=7), ended_at=START, ending=crashed)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "options", "is_light"),
+    [
+        ([StatusUpdate(message="s")] * MAX_LIGHT_ITEMS, {}, True),
+        ([Thought("x")] * (MAX_LIGHT_ITEMS + 1), {}, False),
+        ([TABLE], {}, False),
+        ([], {"rules": Rules((DataKind.EMAIL,))}, False),
+    ],
+)
+def test_only_what_is_small_is_finished_in_the_event_loop(outputs, options, is_light):
+    assert recorder_of(*outputs, **options).is_light is is_light
+
+
+CALLED = ComponentCalled(name="sum", version="v1", arguments={"a": 1}, result="3", outputs=0, ms=0)
+
+
+@pytest.mark.parametrize(
+    ("output", "kind", "payload"),
+    [
+        (
+            CALLED,
+            EventType.COMPONENT,
+            {"name": "sum", "version": "v1", "arguments": {"a": 1}, "result": "3", "outputs": 0,
+             "ms": 0},
+        ),
+        (
+            replace(CALLED, usage=({"name": "m"},), metrics=({"k": 2},), error="It broke."),
+            EventType.COMPONENT,
+            {"name": "sum", "version": "v1", "arguments": {"a": 1}, "result": "3", "outputs": 0,
+             "ms": 0, "usage": ({"name": "m"},), "metrics": ({"k": 2},), "error": "It broke."},
+        ),
+        (WEATHER, OTHER_EVENT, {"fact": "Weather", "data": WEATHER_DATA}),
+        ("words", OTHER_EVENT, {"fact": "str", "data": "words"}),
+        (bytearray(b"ab"), OTHER_EVENT, {"fact": "bytearray", "data": "2 bytes"}),
+        ([None, True, 1, 1.5, (2,)], OTHER_EVENT,
+         {"fact": "list", "data": [None, True, 1, 1.5, [2]]}),
+        (CALLED.__class__, OTHER_EVENT, {"fact": "type", "data": str(ComponentCalled)}),
+    ],
+    ids=["component", "component with all", "dataclass", "text", "bytes", "list", "class"],
+)  # fmt: skip
+def test_an_output_is_kept_with_what_there_is_of_it(output, kind, payload):
+    assert event_content(output) == (kind, payload)

@@ -1,32 +1,26 @@
 """Where personal data is redacted, none of it is stored: not in rows, hashes, checkpoints or the spool."""
 
-import asyncio
 from dataclasses import replace
 import json
 
 from django.apps import apps
-from django.db import OperationalError
 import pytest
 
 from copilot_admin import models
 from copilot_admin.config.encryption import SecretLocation, decrypt
-from copilot_admin.errors import Unavailable
-from copilot_admin.models import Conversation, Event, Logging, Node, Run, TurnText
+from copilot_admin.models import Event, Node, Run, TurnText
 from copilot_admin.redaction.expressions import SearchTimedOut
 from copilot_admin.redaction.kinds import DataKind
 from copilot_admin.redaction.redactor import NOT_STORED
 from copilot_admin.redaction.rules import Rules
 from copilot_admin.storage.blobs import load
-from copilot_admin.storage.spool import SPOOL
-from copilot_admin.storage.writer import WRITER
 from copilot_admin.transcripts.queries import read_tree, read_turns
-from copilot_admin.transcripts.store import checkpoints, reap
-from copilot_admin.transcripts.store.finishing import finish
-from copilot_admin.transcripts.store.journal import Journal
-from copilot_admin.transcripts.store.record import Piece
-from copilot_admin.transcripts.store.sealing import from_json, seal, to_json
+from copilot_admin.transcripts.store.checkpoints import load_pieces, reap, save_checkpoint
+from copilot_admin.transcripts.store.end_rows import finish
+from copilot_admin.transcripts.store.recorder import Piece
+from copilot_admin.transcripts.store.spooled_runs import end_from_json, end_to_json
 from protocol.events import MessageChunk, StatusUpdate
-from tests.transcripts.store.journaling import Client, ai, call_event, ending, record_of
+from tests.transcripts.store.journaling import Client, ai, call_event, end_of, ending
 
 pytestmark = pytest.mark.django_db
 RULES = Rules((DataKind.EMAIL, DataKind.CARD))
@@ -38,14 +32,13 @@ class Redacting(Client):
 
     rules = RULES
 
-    def opening(self, *messages, **query):
-        return replace(super().opening(*messages, **query), redaction=self.rules)
+    def start(self, *messages, **query):
+        return replace(super().start(*messages, **query), redaction=self.rules)
 
 
 def ended(asked, *outputs, rules=RULES, **options):
-    record = record_of(*outputs, **options)
-    sealed = seal(record, run_id=asked.run_id, at=asked.at, rules=rules)
-    assert finish(from_json(json.loads(json.dumps(to_json(sealed)))))
+    end = end_of(asked.run_id, *outputs, at=asked.at, rules=rules, **options)
+    assert finish(end_from_json(json.loads(json.dumps(end_to_json(end)))))
 
 
 def everything_stored():
@@ -91,19 +84,17 @@ def test_a_conversation_is_gone_on_with_by_secret_hashes():
     assert in_clear.conversation != first.conversation
 
 
-def test_what_streams_is_sealed_until_it_is_looked_through():
+def test_what_streams_is_encrypted_until_it_is_looked_through():
     client = Redacting()
     copilot = client.version.copilot
     copilot.redaction = ["email", "card"]
     copilot.save()
     asked = client.ask("Who?")
     for order, text in enumerate((f"It is {MAIL[:5]}", f"{MAIL[5:]} of course")):
-        checkpoints.store([(asked.run_id, Piece(order, text, (), is_secret=True))])
+        save_checkpoint(asked.run_id, Piece(order, text, is_secret=True))
     for data in models.Checkpoint.objects.values_list("data", flat=True):
         assert bytes(data).startswith(b"sealed:")
-    assert [piece.text for piece in checkpoints.pieces_of(asked.run_id)][
-        1
-    ] == f"{MAIL[5:]} of course"
+    assert [piece.text for piece in load_pieces(asked.run_id)][1] == f"{MAIL[5:]} of course"
     tree = read_tree(asked.conversation)
     (turn,) = read_turns(asked.conversation, tree, [asked.accepted.turn_id]).values()
     assert MAIL not in str(turn) and f"It is {KEPT} of course" in str(turn)
@@ -112,9 +103,9 @@ def test_what_streams_is_sealed_until_it_is_looked_through():
     assert Node.objects.get(role="ai").text == f"It is {KEPT} of course"
 
 
-def test_a_piece_is_sealed_for_the_place_in_which_releases_before_have_theirs():
+def test_a_piece_is_encrypted_for_the_place_in_which_releases_before_have_theirs():
     asked = Redacting().ask("Who?")
-    checkpoints.store([(asked.run_id, Piece(3, MAIL, (), is_secret=True))])
+    save_checkpoint(asked.run_id, Piece(3, MAIL, is_secret=True))
     data = bytes(models.Checkpoint.objects.get().data)
     place = SecretLocation(table="checkpoint", row=str(asked.run_id), field="3")
     assert (
@@ -122,15 +113,15 @@ def test_a_piece_is_sealed_for_the_place_in_which_releases_before_have_theirs():
     )
 
 
-def test_what_is_not_looked_through_is_not_sealed():
+def test_what_is_not_looked_through_is_not_encrypted():
     asked = Client().ask("Who?")
-    checkpoints.store([(asked.run_id, Piece(0, MAIL, ()))])
+    save_checkpoint(asked.run_id, Piece(0, MAIL))
     assert not bytes(models.Checkpoint.objects.get().data).startswith(b"sealed:")
 
 
-def test_a_sealed_piece_whose_key_is_gone_costs_its_text_and_not_the_run(settings, caplog):
+def test_an_encrypted_piece_whose_key_is_gone_costs_its_text_and_not_the_run(settings, caplog):
     asked = Redacting().ask("Who?")
-    checkpoints.store([(asked.run_id, Piece(0, MAIL, (), is_secret=True))])
+    save_checkpoint(asked.run_id, Piece(0, MAIL, is_secret=True))
     settings.ENCRYPTION_KEYS = ()
     tree = read_tree(asked.conversation)
     assert MAIL not in str(read_turns(asked.conversation, tree, [asked.accepted.turn_id]))
@@ -144,7 +135,7 @@ def test_a_sealed_piece_whose_key_is_gone_costs_its_text_and_not_the_run(setting
 def test_a_piece_that_is_damaged_costs_its_text_and_not_the_run(caplog, data):
     """No server started any more, and none ended the runs of another that was killed."""
     asked, other = Client().ask("Who?"), Client().ask("Where?")
-    checkpoints.store([(asked.run_id, Piece(0, MAIL, ()))])
+    save_checkpoint(asked.run_id, Piece(0, MAIL))
     models.Checkpoint.objects.update(data=data)
     Run.objects.update(boot_id="another")
     assert reap(every_other_boot=True) == 2
@@ -166,38 +157,3 @@ def test_expressions_that_fail_cost_the_text_and_not_the_run(monkeypatch):
     assert asked.run.outcome == "completed"
     assert asked.conversation.title == NOT_STORED
     assert Event.objects.get(type="status").payload == {"not stored": NOT_STORED}
-
-
-def test_of_a_run_that_could_not_begin_nothing_is_remembered(monkeypatch):
-    async def fails(job: object) -> None:
-        raise OperationalError
-
-    monkeypatch.setattr(WRITER, "run", fails)
-    journal = Journal(WRITER, SPOOL)
-    for client in (Redacting(), Redacting(logging=Logging.METADATA)):
-        with pytest.raises(Unavailable):
-            asyncio.run(journal.accept(client.opening("Who?")))
-    assert (journal._redacted, journal._private) == ({}, set())
-
-
-@pytest.mark.django_db(transaction=True)
-def test_the_journal_remembers_what_is_redacted_until_a_run_ends():
-    opening = Redacting().opening(f"I am {MAIL}")
-
-    async def run():
-        journal = Journal(WRITER, SPOOL)
-        await journal.accept(opening)
-        journal.checkpoint(opening.run_id, Piece(0, MAIL, ()))
-        await WRITER.run(lambda: None)
-        sealed = await WRITER.run(
-            lambda: [
-                bytes(data) for data in models.Checkpoint.objects.values_list("data", flat=True)
-            ]
-        )
-        assert sealed[0].startswith(b"sealed:")
-        assert await journal.finish(opening.run_id, record_of(said(MAIL)))
-        assert not journal._redacted
-
-    asyncio.run(run())
-    assert MAIL not in everything_stored()
-    assert Conversation.objects.get().title == f"I am {KEPT}"

@@ -23,14 +23,15 @@ from copilot_admin.models import (
     Logging,
     Outcome,
     Run,
+    SeenKind,
+    SeenValue,
     Turn,
 )
-from copilot_admin.transcripts.feedback import GivenFeedback, keep
-from copilot_admin.transcripts.store import Refusal
+from copilot_admin.transcripts.feedback import GivenFeedback, store_turn_feedback
 from copilot_admin.transcripts.store import rollups as rollups_module
-from copilot_admin.transcripts.store.opening import refuse
-from copilot_admin.transcripts.store.reaping import reap
-from copilot_admin.transcripts.store.rollups import count_finished_runs, uncount_runs
+from copilot_admin.transcripts.store.checkpoints import reap
+from copilot_admin.transcripts.store.rollups import count_finished_runs, note_seen, uncount_runs
+from copilot_admin.transcripts.store.run_start import Rejection, reject
 from copilot_admin.transcripts.verdicts import GivenVerdict, save_verdict
 from tests.databases import on_postgresql
 from tests.factories import make_key, make_user, make_version
@@ -67,7 +68,9 @@ def without_votes(tables: dict[str, Any]) -> dict[str, Any]:
 
 
 def thumb(turn_id: int, vote: str) -> None:
-    keep(GivenFeedback.model_validate({"vote": vote}), turn=Turn.objects.get(pk=turn_id))
+    store_turn_feedback(
+        GivenFeedback.model_validate({"vote": vote}), turn=Turn.objects.get(pk=turn_id)
+    )
 
 
 def all_kinds() -> None:
@@ -90,19 +93,17 @@ def all_kinds() -> None:
     thumb(late.accepted.turn_id, "thumbs_up")
     thumb(late.accepted.turn_id, "thumbs_down")
     thumb(tried.accepted.turn_id, "thumbs_up")
-    refuse(
-        Refusal(
-            run_id=uuid4(),
-            copilot_id=version.copilot_id,
-            version_id=version.pk,
-            version_number=version.number,
-            logging=Logging.EVERYTHING,
-            principal="key:99",
-            started_at=START,
-            error="e",
-            error_code="LimitReached",
-        )
+    rejection = Rejection(
+        run_id=uuid4(),
+        copilot_id=version.copilot_id,
+        version_id=version.pk,
+        logging=Logging.EVERYTHING,
+        principal="key:99",
+        started_at=START,
+        error="e",
+        error_code="LimitReached",
     )
+    reject([rejection])
 
 
 def judge_all_kinds() -> None:
@@ -247,3 +248,47 @@ def test_a_verdict_that_was_counted_says_so_itself():
     judged = GivenVerdict(rating="good", comment="", marks={})
     verdict = save_verdict(asked.conversation, make_user(), judged)
     assert verdict.is_counted
+
+
+@pytest.mark.parametrize(
+    ("ttft_ms", "column"),
+    [
+        (0, "ttft_00"),
+        (50, "ttft_00"),
+        (51, "ttft_01"),
+        (500, "ttft_10"),
+        (501, "ttft_11"),
+        (50_000, "ttft_30"),
+        (50_001, "ttft_31"),
+    ],
+)
+def test_the_day_counts_runs_by_their_first_token(ttft_ms, column):
+    Client().ask("Hi").answer("Hello", ended=ending(ttft_ms=ttft_ms))
+    day = DailyUsage.objects.get()
+    assert (day.runs, day.errors, day.tokens, getattr(day, column)) == (1, 0, 15, 1)
+
+
+def noted(kind: SeenKind) -> list[str]:
+    return list(SeenValue.objects.filter(kind=kind).values_list("value", flat=True))
+
+
+def test_what_callers_type_is_noted_up_to_a_number_and_the_rest_of_the_log_beyond_it(monkeypatch):
+    monkeypatch.setattr(rollups_module, "MAX_SEEN_REASONS", 2)
+    for number in range(4):
+        note_seen(SeenKind.REASON, [f"reason {number}"])
+        note_seen(SeenKind.MODEL, [f"model {number}", ""])
+    assert noted(SeenKind.REASON) == ["reason 0", "reason 1"]
+    assert noted(SeenKind.MODEL) == [f"model {number}" for number in range(4)]
+
+
+def test_models_and_errors_are_noted_when_a_run_is_counted():
+    asked = Client().ask("Hi")
+    assert noted(SeenKind.MODEL) == []
+    asked.answer("x", ended=ending(Outcome.FAILED, error_code="no-model"))
+    assert (noted(SeenKind.MODEL), noted(SeenKind.ERROR)) == ([asked.run.model], ["no-model"])
+
+
+def test_of_a_long_value_the_beginning_is_noted_once():
+    for end in ("a", "b"):
+        note_seen(SeenKind.ERROR, ["x" * rollups_module.MAX_SEEN_CHARACTERS + end])
+    assert noted(SeenKind.ERROR) == ["x" * 200]

@@ -5,36 +5,41 @@ import json
 from pathlib import Path
 from uuid import uuid4
 
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import InterfaceError, OperationalError
 import pytest
 
 from copilot_admin.agent.values.model_call import Usage
 from copilot_admin.models import DailyUsage, Event, Logging, Node, Outcome, Run
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.transcripts.store import JOURNAL, reap, replay_spool
-from copilot_admin.transcripts.store.opening import accept, prepare
+from copilot_admin.transcripts.store.checkpoints import reap
 from copilot_admin.transcripts.store.rollups import count_finished_runs
-from copilot_admin.transcripts.store.sealing import from_json, seal, to_json
+from copilot_admin.transcripts.store.spooled_runs import (
+    end_from_json,
+    end_to_json,
+    replay_spool,
+    spool_end,
+)
+from copilot_admin.transcripts.store.transcript_store import STORE, StoredEnd
 from protocol.events import MessageChunk, StatusUpdate
-from tests.transcripts.store.journaling import Client, call_event, ending, record_of
-from tests.transcripts.store.spooling import LATER, spool
+from tests.transcripts.store.journaling import Client, call_event, end_of, ending
+from tests.transcripts.store.spooling import spool
 
 __all__ = ["spool"]
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 
 
-def test_a_sealed_run_survives_the_spool():
-    record = record_of(
+def test_the_end_of_a_run_survives_the_spool():
+    end = end_of(
+        uuid4(),
         MessageChunk("Hi"),
         StatusUpdate(message="s"),
         call_event(),
         Usage(input_tokens=3),
         ended=ending(Outcome.FAILED, error="e", notes=("n",)),
     )
-    sealed = seal(record, run_id=uuid4(), at=LATER)
-    assert from_json(json.loads(json.dumps(to_json(sealed)))) == sealed
-    assert sealed.is_call
+    assert end_from_json(json.loads(json.dumps(end_to_json(end)))) == end
+    assert end.is_call
 
 
 @pytest.fixture(params=[OperationalError, InterfaceError])
@@ -48,7 +53,7 @@ def no_database(request, monkeypatch) -> None:
 @pytest.mark.usefixtures("no_database")
 def test_what_the_database_cannot_take_is_spooled_and_stored_later(spool, caplog):
     asked = Client().ask("Hi")
-    asyncio.run(JOURNAL.finish(asked.run_id, record_of(MessageChunk("Hello"))))
+    assert asyncio.run(STORE.finish(end_of(asked.run_id, MessageChunk("Hello")))) == StoredEnd()
     (path,) = spool.iterdir()
     assert path.name == f"{asked.run_id}.json"
     assert path.stat().st_mode & 0o777 == 0o600
@@ -64,12 +69,9 @@ def test_what_the_database_cannot_take_is_spooled_and_stored_later(spool, caplog
 
 @pytest.mark.usefixtures("no_database")
 def test_the_spool_holds_nothing_that_may_not_be_kept(spool):
-    client = Client(logging=Logging.METADATA)
-    opening = client.opening("canary")
-    JOURNAL._private.add(opening.run_id)
-    with transaction.atomic():
-        accept(prepare(opening))
-    asyncio.run(JOURNAL.finish(opening.run_id, record_of(MessageChunk("canary"), call_event())))
+    asked = Client(logging=Logging.METADATA).ask("canary")
+    end = end_of(asked.run_id, MessageChunk("canary"), call_event(), keep_content=False)
+    asyncio.run(STORE.finish(end))
     (path,) = spool.iterdir()
     assert "canary" not in path.read_text()
     assert "get_widget_data" not in path.read_text()
@@ -81,15 +83,15 @@ def test_a_few_spooled_runs_are_stored_at_once(spool):
     client = Client()
     asked = [client.ask(f"Question {number}") for number in range(3)]
     for one in asked:
-        sealed = seal(record_of(MessageChunk("Hello")), run_id=one.run_id, at=LATER)
-        SPOOL.put(one.run_id, to_json(sealed))
-    assert [replay_spool(most=2), replay_spool(most=2), replay_spool(most=2)] == [2, 1, 0]
+        end = end_of(one.run_id, MessageChunk("Hello"))
+        spool_end(end)
+    assert [replay_spool(limit=2), replay_spool(limit=2), replay_spool(limit=2)] == [2, 1, 0]
 
 
 def test_a_spooled_end_replaces_the_guess_that_the_run_was_interrupted():
     asked = Client().ask("Hi")
-    sealed = seal(record_of(MessageChunk("Hello"), StatusUpdate(message="s")), run_id=asked.run_id, at=LATER)  # fmt: skip
-    SPOOL.put(sealed.run_id, to_json(sealed))
+    end = end_of(asked.run_id, MessageChunk("Hello"), StatusUpdate(message="s"))
+    spool_end(end)
     Run.objects.update(boot_id="another")
     assert reap(every_other_boot=True) == 1
     assert asked.run.outcome == Outcome.INTERRUPTED
@@ -111,14 +113,14 @@ def test_a_spooled_file_that_cannot_be_read_is_set_aside(spool, content, caplog)
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("ms", 2**70), ("ms", float("inf")), ("ended_at", "0001-01-01T00:00:00+14:00"),
-     ("replies", [["text", "ab" * 32, {}, "", None]]), ("replies", 1), ("notes", None)],
+    [("ending", {"outcome": "completed", "ms": 2**70, "ttft_ms": None}), ("ended_at", "x"),
+     ("replies", 1), ("text", None)],
 )  # fmt: skip
 def test_a_spooled_run_with_an_odd_field_keeps_no_other_from_being_stored(spool, field, value):
     odd, good = Client().ask("Hi"), Client().ask("Hello")
     for one, changed in ((odd, {field: value}), (good, {})):
-        sealed = seal(record_of(MessageChunk("Yes")), run_id=one.run_id, at=LATER)
-        SPOOL.put(one.run_id, to_json(sealed) | changed)
+        end = end_of(one.run_id, MessageChunk("Yes"))
+        SPOOL.put(one.run_id, {**end_to_json(end), **changed})
     assert replay_spool() == 1
     assert [odd.run.outcome, good.run.outcome] == [Outcome.RUNNING, Outcome.COMPLETED]
     assert [path.name for path in spool.iterdir()] == [f"{odd.run_id}.bad"]
@@ -126,8 +128,8 @@ def test_a_spooled_run_with_an_odd_field_keeps_no_other_from_being_stored(spool,
 
 def test_a_spool_that_another_process_stores_is_left_to_it(spool):
     asked = Client().ask("Hi")
-    sealed = seal(record_of(MessageChunk("Hello")), run_id=asked.run_id, at=LATER)
-    SPOOL.put(asked.run_id, to_json(sealed))
+    end = end_of(asked.run_id, MessageChunk("Hello"))
+    spool_end(end)
     with SPOOL.lock():
         assert replay_spool() == 0
     assert replay_spool() == 1

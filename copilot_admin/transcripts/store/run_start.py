@@ -1,0 +1,301 @@
+"""The start of a run: conversation, messages, turn and run in one transaction; rejected requests."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+import uuid
+from uuid import UUID
+
+from copilot_admin.agent.values.engine_input import Recollection
+from copilot_admin.copilots.users import AskingUser
+from copilot_admin.models import CostConfidence, Logging, Outcome, Run
+from copilot_admin.redaction.redactor import redact_values
+from copilot_admin.redaction.rules import NO_RULES, Rules
+from copilot_admin.storage import blobs
+from copilot_admin.storage.blobs import BlobValue
+from copilot_admin.storage.sql import execute
+from copilot_admin.transcripts.matching.attaching import (
+    AttachedRequest,
+    PreparedMessages,
+    attach_request,
+)
+from copilot_admin.transcripts.matching.hash_chain import HashChain, HashedMessage, hash_key
+from copilot_admin.transcripts.matching.message_store import (
+    NO_CONTENT,
+    replace_images,
+    serialize_message,
+)
+from copilot_admin.transcripts.store.end_users import find_end_user, save_end_user
+from copilot_admin.transcripts.store.requests import FIELDS, split_request
+from copilot_admin.transcripts.store.turn_state import load_turn_state
+from protocol.json import Json, JsonObject, clean_text
+from protocol.models import Generation, Query
+
+BOOT_ID = uuid.uuid4().hex  # of this process; a run of another one may have lost its process
+
+_INSERT_RUN = """
+INSERT INTO copilot_admin_run (
+    id, copilot_id, copilot_version_id, conversation_id, turn_id, input_leaf_id, principal, user_id,
+    provider, model, params, generation, started_at, notes, boot_id, heartbeat_at, outcome,
+    env_id, widgets_id, context_id, tools_id,
+    input_tokens, cached_tokens, output_tokens, reasoning_tokens, usage_source, cost_confidence,
+    error, error_code, finish_reason, answer_text, is_counted, times
+) VALUES (
+    %(id)s, %(copilot_id)s, %(copilot_version_id)s, %(conversation_id)s, %(turn_id)s,
+    %(input_leaf_id)s, %(principal)s, %(user_id)s, %(provider)s, %(model)s, %(params)s,
+    %(generation)s, %(started_at)s, %(notes)s, %(boot_id)s, %(started_at)s, 'running',
+    %(env)s, %(widgets)s, %(context)s, %(tools)s,
+    0, 0, 0, 0, '', 'unknown', '', '', '', '', FALSE, 1
+)
+"""
+_COUNT_RUN = """
+UPDATE copilot_admin_conversation SET
+    last_at = %(at)s, last_outcome = 'running', n_runs = n_runs + 1, n_turns = n_turns + %(turns)s,
+    has_branch = (has_branch OR %(branches)s)
+WHERE id = %(id)s
+"""
+_REOPEN_TURN = """
+UPDATE copilot_admin_turn SET state = 'open', waiting_since = NULL WHERE id = %(id)s
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStart:
+    """Everything that is stored of a run before its first byte.
+
+    Attributes:
+        trace_id: The chat's id if the client gave one; never one that the server made.
+        version_id: None if a draft answers.
+        redaction: Personal data to remove from all that is stored of the run.
+        size: Bytes of the request's body, or of one that takes as long.
+        provider: Name of the provider; "" if the copilot isn't ready.
+        user: The end user, if the request names one.
+        origin: Conversation whose question a trial asks again.
+    """
+
+    run_id: UUID
+    copilot_id: int
+    version_id: int | None
+    version_number: int
+    logging: Logging
+    redaction: Rules = NO_RULES
+    principal: str
+    trace_id: str | None
+    query: Query
+    size: int
+    provider: str
+    model: str
+    params: Mapping[str, Json]
+    started_at: datetime
+    user: AskingUser | None = None
+    origin: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejection:
+    """A request that a limit, a budget or a restart rejected.
+
+    Attributes:
+        error: Sentence that the client got; not stored if no content is.
+        times: Number of such requests.
+    """
+
+    run_id: UUID
+    copilot_id: int
+    version_id: int | None
+    logging: Logging
+    principal: str
+    started_at: datetime
+    error: str
+    error_code: str
+    generation: Generation = Generation.THREE
+    user: AskingUser | None = None
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptedRun:
+    """A run that is committed; it has no conversation if nothing is kept."""
+
+    conversation_id: int | None = None
+    turn_id: int | None = None
+    recollection: Recollection = field(default_factory=Recollection)
+
+
+@dataclass(slots=True)
+class PreparedRun:
+    """A start with everything done that needs no database.
+
+    Attributes:
+        attempts: Number of times it was written; the outcome of an attempt may be unknown.
+        attached: Result of the last attempt that stored the messages.
+    """
+
+    start: RunStart
+    messages: PreparedMessages | None = None
+    request: Mapping[str, BlobValue] = field(default_factory=dict)
+    attempts: int = 0
+    attached: AttachedRequest | None = None
+
+
+def prepare(start: RunStart) -> PreparedRun:
+    """Hash and serialize a request; takes milliseconds for a big one."""
+    if start.logging is Logging.NOTHING:
+        return PreparedRun(start)
+    keep = start.logging is Logging.EVERYTHING
+    # With a public hash, somebody could guess the text that was removed.
+    in_clear = keep and not start.redaction
+    user = start.user.id if start.user else ""
+    chain = HashChain(hash_key(keep_content=in_clear), start.copilot_id, start.principal, user)
+    messages = chain.hash_messages(start.query.messages)
+    env: JsonObject = {}
+    if keep:
+        env = start.query.env
+        if "context" in env:
+            env = {**env, "context": replace_images(env["context"])}
+        if start.redaction:
+            start, messages, env = _redact(start, messages, env)
+    prepared = PreparedMessages(
+        chain=chain,
+        messages=messages,
+        newest=serialize_message(messages[-1].message) if keep and messages else NO_CONTENT,
+        trace_id=start.trace_id or "",
+        keep_content=keep,
+        at=start.started_at,
+        origin=start.origin,
+    )
+    return PreparedRun(start, prepared, split_request(env) if keep else {})
+
+
+def _redact(
+    start: RunStart, hashed: Sequence[HashedMessage], env: JsonObject
+) -> tuple[RunStart, tuple[HashedMessage, ...], JsonObject]:
+    values: list[Any] = [env, start.query.notes, *(one.message for one in hashed)]
+    env, notes, *messages = redact_values(values, start.redaction)
+    kept = tuple(
+        replace(one, message=message) for one, message in zip(hashed, messages, strict=True)
+    )
+    return replace(start, query=replace(start.query, notes=notes)), kept, env
+
+
+def accept(prepared: PreparedRun) -> AcceptedRun:
+    """Store a run that begins, once however often it is called."""
+    start = prepared.start
+    prepared.attempts += 1
+    if prepared.attempts > 1 and (stored := _find_stored(prepared)):
+        return stored
+    messages = prepared.messages
+    newest = messages.newest.blob if messages else None
+    # Together, and before any other row is locked.
+    blobs.save([*prepared.request.values(), *([newest] if newest else [])])
+    user_id = _save_user(start)
+    if messages is None or not messages.messages:
+        _insert_run(prepared, None, user_id)
+        return AcceptedRun()
+    prepared.attached = attach_request(replace(messages, user_id=user_id))
+    _insert_run(prepared, prepared.attached, user_id)
+    _count_run(prepared.attached, start)
+    return _accepted(start, prepared.attached)
+
+
+def reject(rejections: Iterable[Rejection]) -> None:
+    """Store requests that were rejected: runs without a turn."""
+    runs = [
+        Run(
+            id=rejection.run_id,
+            copilot_id=rejection.copilot_id,
+            copilot_version_id=rejection.version_id,
+            principal="" if rejection.logging is Logging.NOTHING else rejection.principal,
+            user_id=_find_user(rejection),
+            generation=rejection.generation,
+            started_at=rejection.started_at,
+            ms=0,
+            outcome=Outcome.REFUSED,
+            cost=0,  # no model was called
+            cost_confidence=CostConfidence.EXACT,
+            error=rejection.error if rejection.logging is Logging.EVERYTHING else "",
+            error_code=rejection.error_code[:50],
+            boot_id=BOOT_ID,
+            heartbeat_at=rejection.started_at,
+            times=rejection.times,
+        )
+        for rejection in rejections
+    ]
+    Run.objects.bulk_create(runs, ignore_conflicts=True)
+
+
+def _save_user(start: RunStart) -> int | None:
+    if start.user is None or start.logging is Logging.NOTHING:
+        return None
+    return save_end_user(start.user, at=start.started_at)
+
+
+def _find_user(rejection: Rejection) -> int | None:
+    """Return the user of a rejection; it is stored later, so it may not bring an erased user back."""
+    if rejection.user is None or rejection.logging is Logging.NOTHING:
+        return None
+    return find_end_user(rejection.user)
+
+
+def _find_stored(prepared: PreparedRun) -> AcceptedRun | None:
+    """Return what an earlier attempt committed without an answer from the database."""
+    start, attached = prepared.start, prepared.attached
+    columns = ("conversation_id", "turn_id", "input_leaf_id")
+    row = Run.objects.filter(pk=start.run_id).values_list(*columns).first()
+    if row is None:
+        return None
+    conversation_id, turn_id, leaf_id = row
+    if attached is None or conversation_id is None or turn_id is None:
+        return AcceptedRun()
+    stored = replace(attached, conversation_id=conversation_id, turn_id=turn_id, leaf_id=leaf_id)
+    return _accepted(start, stored)
+
+
+def _accepted(start: RunStart, attached: AttachedRequest) -> AcceptedRun:
+    return AcceptedRun(
+        conversation_id=attached.conversation_id,
+        turn_id=attached.turn_id,
+        recollection=load_turn_state(
+            attached, start.query, run_id=start.run_id, now=start.started_at
+        ),
+    )
+
+
+def _insert_run(
+    prepared: PreparedRun, attached: AttachedRequest | None, user_id: int | None
+) -> None:
+    start, query, request = prepared.start, prepared.start.query, prepared.request
+    keep = start.logging is Logging.EVERYTHING
+    execute(
+        _INSERT_RUN,
+        id=start.run_id,
+        copilot_id=start.copilot_id,
+        copilot_version_id=start.version_id,
+        conversation_id=attached.conversation_id if attached else None,
+        turn_id=attached.turn_id if attached else None,
+        input_leaf_id=attached.leaf_id if attached else None,
+        principal="" if start.logging is Logging.NOTHING else start.principal,
+        user_id=user_id,
+        provider=start.provider[:100],
+        model=start.model[:200],
+        params=dict(start.params) if keep else {},
+        generation=query.generation,
+        started_at=start.started_at,
+        notes=[clean_text(note) for note in query.notes] if keep else [],
+        **{name: request[name].sha if name in request else None for name in FIELDS},
+        boot_id=BOOT_ID,
+    )
+
+
+def _count_run(attached: AttachedRequest, start: RunStart) -> None:
+    if not attached.is_new:
+        execute(
+            _COUNT_RUN,
+            id=attached.conversation_id,
+            turns=int(attached.is_new_turn),
+            at=start.started_at,
+            branches=attached.is_branch,
+        )
+    if not attached.is_new_turn:
+        execute(_REOPEN_TURN, id=attached.turn_id)

@@ -1,0 +1,138 @@
+"""Transcript store as a run sees it: committed before the first byte, finished before the last."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+import logging
+import os
+from typing import TypeVar
+from uuid import UUID
+
+from django import db
+
+from copilot_admin.models import Blob
+from copilot_admin.pricing.cost import Cost
+from copilot_admin.storage.errors import REFUSALS, DatabaseUnavailable
+from copilot_admin.storage.spool import SPOOL, Spool
+from copilot_admin.storage.writer import WRITER, Deadline, Writer
+from copilot_admin.transcripts.store import checkpoints, end_rows, run_start
+from copilot_admin.transcripts.store.recorder import Piece
+from copilot_admin.transcripts.store.run_end import RunEnd
+from copilot_admin.transcripts.store.run_start import AcceptedRun, Rejection, RunStart
+from copilot_admin.transcripts.store.spooled_runs import spool_end
+
+# Hashing and packing 32 kB takes about 0.5 ms; bigger requests are prepared in a thread.
+MAX_INLINE_BYTES = 32 * 1024
+PROBE_BYTES = 64 * 1024  # as much as a long answer takes
+_PROBE_KEY = "probe"  # no hash: no blob has it
+
+T = TypeVar("T")
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEnd:
+    """The end of a run that can't be lost any more; the cost is unknown if it is in the spool."""
+
+    cost: Cost | None = None
+
+
+class TranscriptStore:
+    """Stores runs; used in the event loop, works on the writer's thread."""
+
+    def __init__(self, writer: Writer, spool: Spool) -> None:
+        self._writer = writer
+        self._spool = spool
+        self._is_failing = False
+
+    @property
+    def problem(self) -> str:
+        """Why runs can't be stored at the moment; empty if they can."""
+        return "the last write to the database failed" if self._is_failing else ""
+
+    async def accept(self, start: RunStart) -> AcceptedRun:
+        """Store conversation, messages, turn and run; they are committed when it returns.
+
+        Raises:
+            DatabaseUnavailable: The database can't take the run.
+        """
+        if start.size <= MAX_INLINE_BYTES and not start.redaction.expressions:
+            prepared = run_start.prepare(start)
+        else:
+            prepared = await asyncio.to_thread(run_start.prepare, start)
+        return await self._write(partial(run_start.accept, prepared))
+
+    async def reject(self, rejections: Sequence[Rejection]) -> None:
+        """Store requests that were rejected.
+
+        Raises:
+            DatabaseUnavailable: The database can't take them.
+        """
+        async with Deadline().limit():
+            await self._write(partial(run_start.reject, rejections))
+
+    def checkpoint(self, run_id: UUID, piece: Piece) -> None:
+        """Store output since the last checkpoint soon; never raises."""
+        try:
+            job = self._writer.submit(partial(checkpoints.save_checkpoint, run_id, piece))
+        except DatabaseUnavailable:
+            logger.warning("run %s: too many writes wait for a checkpoint", run_id)
+        else:
+            job.add_done_callback(partial(self._log_checkpoint, run_id))
+
+    async def finish(self, end: RunEnd) -> StoredEnd | None:
+        """Store how a run ended, in the database or in the spool.
+
+        Returns:
+            None if neither takes it; the reaper ends the run with its checkpoints later.
+        """
+        try:
+            return StoredEnd(await self._write(partial(end_rows.finish, end)))
+        except DatabaseUnavailable as error:
+            # Only the class: the driver's message quotes the values it was given.
+            cause = type(error.__cause__).__name__
+            logger.warning("run %s goes to the spool: %s", end.run_id, cause)
+        try:
+            await asyncio.to_thread(spool_end, end, self._spool)
+        except OSError as error:
+            logger.critical("neither database nor spool takes run %s: %s", end.run_id, error)
+            return None
+        return StoredEnd()
+
+    async def check_health(self) -> None:
+        """After a failed write, find out if the database takes writes again."""
+        if self._is_failing:
+            with suppress(DatabaseUnavailable):  # until the next time
+                await self._write(_probe)
+
+    async def _write(self, job: Callable[[], T]) -> T:
+        try:
+            result = await self._writer.run(job)
+        except (db.Error, DatabaseUnavailable) as error:
+            self._note_failure(error)
+            raise DatabaseUnavailable from error
+        self._is_failing = False
+        return result
+
+    def _note_failure(self, error: BaseException) -> None:
+        if not isinstance(error, REFUSALS):  # a wrong row says nothing of the others
+            self._is_failing = True
+
+    def _log_checkpoint(self, run_id: UUID, done: Future[object]) -> None:
+        error = done.exception()
+        if error is not None:
+            self._note_failure(error)
+            logger.warning("run %s: checkpoint failed: %s", run_id, type(error).__name__)
+
+
+def _probe() -> None:
+    """Write as much as an answer takes and delete it; the commit needs space for both."""
+    Blob.objects.filter(sha256=_PROBE_KEY).delete()
+    Blob.objects.create(sha256=_PROBE_KEY, data=os.urandom(PROBE_BYTES), size=PROBE_BYTES)
+    Blob.objects.filter(sha256=_PROBE_KEY).delete()
+
+
+STORE = TranscriptStore(WRITER, SPOOL)

@@ -1,0 +1,238 @@
+"""How a run is ended before its answer is whole, and what ends runs from outside."""
+
+import asyncio
+from dataclasses import replace
+import threading
+from typing import Any
+
+import pytest
+
+from copilot_admin.agent.values.model_call import Finish
+from copilot_admin.copilots.callers import Caller
+from copilot_admin.models import Outcome
+from copilot_admin.runs import open_run as opening
+from copilot_admin.runs.open_run import (
+    end_deleted,
+    end_of_disabled_users,
+    end_revoked,
+    interrupt_all,
+)
+from copilot_admin.runs.run_output import SLOW_CLIENT_SECONDS
+from copilot_admin.runs.sse_writer import SSEWriter
+from copilot_admin.runs.tasks import CRASHED, DELETED, RESTARTING, REVOKED, CancelReason
+from copilot_admin.transcripts.store.transcript_store import StoredEnd
+from protocol.events import MessageChunk
+from protocol.sse import encode_chunk
+from tests.runs.running import LIVE, Noted, ending, opened, play, question
+
+STOP = Finish("stop")
+
+
+@pytest.mark.parametrize(
+    ("reason", "outcome", "sentence", "code"),
+    [
+        (CancelReason.CLIENT_LEFT, Outcome.CANCELLED, "", ""),
+        (CancelReason.COPILOT_DELETED, Outcome.FAILED, DELETED, "copilot-deleted"),
+        (CancelReason.KEY_REVOKED, Outcome.FAILED, REVOKED, "key-revoked"),
+        (CancelReason.CRASH, Outcome.CRASHED, CRASHED, "crash"),
+        (CancelReason.SHUTDOWN, Outcome.INTERRUPTED, RESTARTING, "shutdown"),
+    ],
+)
+def test_a_run_that_is_stopped_says_why_to_whom_it_concerns(
+    noted, monkeypatch, reason, outcome, sentence, code
+):
+    play(monkeypatch, noted, [MessageChunk("Half"), 100])
+
+    async def stop(run: Any) -> None:
+        await asyncio.sleep(0.5)
+        run.cancel(reason)
+        run.cancel(CancelReason.SHUTDOWN)  # the first reason counts
+
+    opened(stop)
+    (record,) = noted.ends
+    assert record.ending == ending(outcome, ms=500, ttft_ms=0, error=sentence, error_code=code)
+    assert record.text == (f"Half\n\n{sentence}" if sentence else "Half")
+    assert noted.cancelling == [0]
+
+
+def test_an_event_loop_that_ends_is_a_server_that_stops(noted, monkeypatch):
+    play(monkeypatch, noted, [MessageChunk("Half"), 100])
+
+    async def cancel(run: Any) -> None:
+        await asyncio.sleep(0.5)
+        run.task.cancel()
+
+    opened(cancel)
+    assert noted.ends[0].ending.outcome == Outcome.INTERRUPTED
+
+
+def test_a_run_that_has_ended_is_not_stopped(noted, monkeypatch):
+    play(monkeypatch, noted, [MessageChunk("Whole"), STOP])
+
+    async def too_late(run: Any) -> None:
+        await run.task
+        for cancel in (run.cancel, run.cancel_from_any_thread):
+            cancel(CancelReason.CRASH)
+        await asyncio.sleep(0)
+        assert (run._cancel_reason, run.task.cancelling()) == (None, 0)
+
+    opened(too_late)
+    assert [one.ending.outcome for one in noted.ends] == [Outcome.COMPLETED]
+
+
+@pytest.mark.parametrize("broken", [None, "write_event"], ids=["whole", "crashed"])
+def test_a_run_that_is_being_kept_is_not_stopped(noted, monkeypatch, broken):
+    finish = noted.finish
+
+    async def late(*arguments: Any) -> StoredEnd | None:
+        await asyncio.sleep(3)
+        kept: StoredEnd | None = await finish(*arguments)
+        return kept
+
+    def fail(*_: Any) -> None:
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(noted, "finish", late)
+    if broken:
+        monkeypatch.setattr(SSEWriter, broken, fail)
+    play(monkeypatch, noted, [MessageChunk("Whole"), ZeroDivisionError() if broken else STOP])
+
+    async def too_late(run: Any) -> None:
+        await asyncio.sleep(1)
+        run.cancel(CancelReason.CLIENT_LEFT)
+        run.save_checkpoint()
+
+    opened(too_late)
+    (record,) = noted.ends
+    assert (record.ending.outcome, noted.pieces) == ("crashed" if broken else "completed", [])
+
+
+def test_a_run_can_be_stopped_from_another_thread_while_its_loop_runs(noted, monkeypatch):
+    play(monkeypatch, noted, [MessageChunk("Half"), 1, STOP])
+    runs: list[Any] = []
+
+    async def stop(run: Any) -> None:
+        runs.append(run)
+        thread = threading.Thread(
+            target=run.cancel_from_any_thread, args=(CancelReason.CLIENT_LEFT,)
+        )
+        thread.start()
+        thread.join()
+
+    opened(stop)
+    assert noted.ends[0].ending.outcome == Outcome.CANCELLED
+    runs[0]._is_answered = False
+    runs[0].cancel_from_any_thread(CancelReason.CRASH)  # its loop is closed
+
+
+def test_a_client_that_leaves_stops_its_run(noted, monkeypatch):
+    play(monkeypatch, noted, [MessageChunk("Half"), 100])
+
+    async def leave(run: Any) -> None:
+        reading = opening.frames(run)
+        await anext(reading)
+        await reading.aclose()
+
+    opened(leave)
+    assert noted.ends[0].ending == ending(Outcome.CANCELLED, ttft_ms=0)
+
+
+@pytest.mark.parametrize(("more", "outcome"), [(0, "completed"), (1, "cancelled")])
+def test_a_client_that_reads_nothing_for_half_a_minute_is_given_up(
+    noted, monkeypatch, more, outcome
+):
+    much = "x" * (256 * 1024 - len(encode_chunk("")) + more)
+    play(monkeypatch, noted, [MessageChunk(much), 0.25, STOP])
+
+    async def do_not_read(run: Any) -> None:
+        await run.task
+
+    opened(do_not_read)
+    end = noted.ends[0].ending
+    assert end.outcome == outcome
+    if more:
+        assert (end.ms, end.error_code) == (30_250, "ClientTooSlow")
+        assert end.error == "The client read nothing for 30 seconds."
+    assert SLOW_CLIENT_SECONDS == 30.0
+
+
+class TestEnding:
+    """What ends runs from outside; each asks the database only when anything runs."""
+
+    @pytest.fixture
+    def asked(self, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+        calls: list[Any] = []
+
+        class Reader:
+            async def run(self, job: Any) -> Any:
+                calls.append((job.func.__name__, job.args))
+                return {
+                    "valid_keys": frozenset({8}),
+                    "switched_off": frozenset({"playground:3"}),
+                    "being_deleted": frozenset({3}),
+                }[job.func.__name__]
+
+        monkeypatch.setattr(opening, "READER", Reader())
+        return calls
+
+    def test_without_runs_nothing_is_asked(self, asked):
+        async def scenario() -> None:
+            for end in (end_revoked, end_of_disabled_users, end_deleted, interrupt_all):
+                await end()
+
+        asyncio.run(scenario())
+        assert asked == []
+
+    @pytest.mark.parametrize(
+        ("end", "outcome", "calls"),
+        [
+            (end_revoked, "failed", [("valid_keys", (frozenset({7}),))]),
+            (end_deleted, "failed", [("being_deleted", (frozenset({3}),))]),
+            (interrupt_all, "interrupted", []),
+        ],
+    )
+    def test_runs_that_may_not_go_on_are_ended(
+        self, noted: Noted, monkeypatch, asked, end, outcome, calls
+    ):
+        play(monkeypatch, noted, [MessageChunk("Half"), 100])
+
+        async def stop(_: Any) -> None:
+            await end()
+            assert bool(noted.ends) is (end is interrupt_all)  # which waits for the journal
+
+        opened(stop)
+        assert (noted.ends[0].ending.outcome, asked) == (outcome, calls)
+
+    def test_a_trial_is_ended_when_its_builder_is_switched_off(self, noted, monkeypatch, asked):
+        play(monkeypatch, noted, [MessageChunk("Half"), 100])
+
+        async def stop(_: Any) -> None:
+            await end_of_disabled_users()
+
+        opened(stop, question(caller=Caller(principal="playground:3")))
+        ending = noted.ends[0].ending
+        assert (ending.outcome, ending.error_code) == ("failed", "account-switched-off")
+        assert asked == [("switched_off", (frozenset({"playground:3"}),))]
+
+    @pytest.mark.parametrize(
+        ("end", "changes"),
+        [
+            (end_revoked, {"caller": replace(question().caller, key_id=None)}),
+            (end_revoked, {"caller": replace(question().caller, key_id=8)}),
+            (end_of_disabled_users, {"caller": Caller(principal="key:3", key_id=3)}),
+            (end_of_disabled_users, {"caller": Caller(principal="playground:4")}),
+            (end_deleted, {"live": replace(LIVE, id=8)}),
+        ],
+        ids=[
+            *("without a key", "with a good key", "no trial", "of another builder"),
+            "of another copilot",
+        ],
+    )
+    def test_others_go_on(self, noted: Noted, monkeypatch, asked, end, changes):
+        play(monkeypatch, noted, [MessageChunk("Whole"), 1, STOP])
+
+        async def stop(_: Any) -> None:
+            await end()
+
+        opened(stop, question(**changes))
+        assert noted.ends[0].ending.outcome == "completed"

@@ -1,0 +1,254 @@
+"""Watching a conversation: who is let in, what is told, and what happens when nobody can be told."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+import logging
+from typing import Any
+
+from asgiref.sync import async_to_sync, sync_to_async
+from channels.exceptions import ChannelFull
+from channels.layers import channel_layers, get_channel_layer
+from channels.routing import URLRouter
+from channels.testing import WebsocketCommunicator
+from django.contrib.auth.models import AnonymousUser, Permission, User
+from django.contrib.sessions.models import Session
+from django.test import Client as Browser
+from django.test import override_settings
+import pytest
+from redis.exceptions import RedisError
+
+from copilot_admin.config.roles import Role
+from copilot_admin.models import Conversation
+from copilot_admin.runs import live_updates
+from copilot_admin.runs.live_updates import (
+    TurnChange,
+    broadcast,
+    group_of,
+    may_have_viewers,
+    websocket_urlpatterns,
+)
+from copilot_admin.telemetry.run_log import ThrottledWarnings
+from tests.agent.virtual_time import run_at_once
+from tests.factories import make_user
+from tests.polling import HANGS_SECONDS
+from tests.transcripts.store.journaling import Client
+
+pytestmark = pytest.mark.django_db(transaction=True)
+TRY_AGAIN_LATER, NO_LONGER_ALLOWED = 1013, 1008  # as browsers know them
+MEMORY = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+
+
+@pytest.fixture(autouse=True)
+def _fresh_layer() -> Iterator[None]:
+    """A layer in memory of each test's own: its queues belong to one event loop."""
+    with override_settings(CHANNEL_LAYERS=MEMORY):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _no_warnings_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Log the first failure of each test."""
+    monkeypatch.setattr(live_updates, "_WARNINGS", ThrottledWarnings(live_updates.logger))
+
+
+@pytest.fixture
+def conversation() -> Conversation:
+    return Client().ask("Hi?").answer("Hello").conversation
+
+
+class Socket(WebsocketCommunicator):  # type: ignore[misc]  # channels has no types
+    """A client that waits no longer for a consumer that broke."""
+
+    async def receive_output(self, timeout: float = 1) -> Any:  # noqa: ASYNC109  # of its base
+        output = asyncio.ensure_future(super().receive_output(timeout))
+        await asyncio.wait({output, self.future}, return_when="FIRST_COMPLETED")
+        if not output.done() and self.output_queue.empty():
+            output.cancel()
+            self.future.result()
+        return await output
+
+
+async def socket(user: Any, path: str) -> Socket:
+    """That of somebody who has logged in, if it is somebody."""
+    browser = Browser()
+    if not isinstance(user, AnonymousUser):
+        await sync_to_async(browser.force_login)(user)
+    communicator = Socket(URLRouter(websocket_urlpatterns), path)
+    communicator.scope["session"] = await browser.asession()
+    return communicator
+
+
+@async_to_sync
+async def let_in(user: Any, path: str) -> bool:
+    """Whether somebody may watch; whoever may not is told of no change either."""
+    communicator = await socket(user, path)
+    accepted, _ = await communicator.connect(timeout=HANGS_SECONDS)
+    layer: Any = get_channel_layer()
+    assert bool(layer.groups) is bool(accepted)
+    await communicator.disconnect(timeout=HANGS_SECONDS)
+    return bool(accepted)
+
+
+@async_to_sync
+async def refusal(user: Any, path: str) -> int | None:
+    """The code with which a page is sent away; None if it is let in."""
+    communicator = await socket(user, path)
+    accepted, code = await communicator.connect(timeout=HANGS_SECONDS)
+    await communicator.disconnect(timeout=HANGS_SECONDS)
+    communicator.future.result()  # nothing broke behind that
+    return None if accepted else code
+
+
+def path_of(conversation: Conversation) -> str:
+    return f"/ws/transcripts/{conversation.pk}/"
+
+
+def test_a_reviewer_may_watch(conversation: Conversation):
+    assert let_in(make_user(Role.REVIEWERS), path_of(conversation))
+
+
+@pytest.mark.parametrize("group", [Role.BUILDERS, Role.OPERATORS, "nobody"])
+def test_other_roles_may_not(conversation: Conversation, group: str):
+    assert not let_in(make_user(group), path_of(conversation))
+
+
+@pytest.mark.parametrize("lacks", ["is_staff", "is_active"])
+def test_nor_may_who_cannot_log_in_to_the_admin(conversation: Conversation, lacks: str):
+    assert not let_in(make_user(Role.REVIEWERS, **{lacks: False}), path_of(conversation))
+
+
+def test_nor_strangers_nor_who_may_judge_but_not_read(conversation: Conversation):
+    judge = make_user()
+    judge.user_permissions.add(Permission.objects.get(codename="change_conversation"))
+    assert not let_in(AnonymousUser(), path_of(conversation))
+    assert not let_in(judge, path_of(conversation))
+
+
+def test_what_does_not_exist_cannot_be_watched():
+    assert not let_in(make_user(Role.REVIEWERS), "/ws/transcripts/999999/")
+
+
+def test_watchers_are_told_which_turn_changed_and_nothing_else(conversation: Conversation):
+    reviewer = make_user(Role.REVIEWERS)
+
+    async def watch() -> list[Any]:
+        communicator = await socket(reviewer, path_of(conversation))
+        assert not may_have_viewers(conversation.pk)
+        assert (await communicator.connect(timeout=HANGS_SECONDS))[0]
+        assert may_have_viewers(conversation.pk)
+        assert not may_have_viewers(conversation.pk + 1)
+        await communicator.send_to(text_data='{"turn": 1}')  # ignored, as is what is no JSON
+        await communicator.send_to(text_data="nonsense")
+        await communicator.send_to(bytes_data=b"\x00")
+        for kind in TurnChange:
+            await broadcast(conversation.pk, turn_id=5, kind=kind)
+        await broadcast(conversation.pk + 1, turn_id=6, kind=TurnChange.STARTED)
+        told = [await communicator.receive_json_from(timeout=HANGS_SECONDS) for _ in TurnChange]
+        assert await communicator.receive_nothing(timeout=0.05)
+        await communicator.disconnect(timeout=HANGS_SECONDS)
+        assert not may_have_viewers(conversation.pk)
+        return told
+
+    assert async_to_sync(watch)() == [
+        {"turn": 5, "kind": "started"},
+        {"turn": 5, "kind": "progress"},
+        {"turn": 5, "kind": "finished"},
+    ]
+
+
+def test_who_left_is_forgotten(conversation: Conversation):
+    reviewer = make_user(Role.REVIEWERS)
+
+    async def leave() -> dict[str, Any]:
+        communicator = await socket(reviewer, path_of(conversation))
+        await communicator.connect(timeout=HANGS_SECONDS)
+        layer = get_channel_layer()
+        assert group_of(conversation.pk) in layer.groups
+        await communicator.disconnect(timeout=HANGS_SECONDS)
+        return dict(layer.groups)
+
+    assert async_to_sync(leave)() == {}
+
+
+def log_out(reviewer: User) -> None:
+    Session.objects.all().delete()
+
+
+def lose_the_role(reviewer: User) -> None:
+    reviewer.groups.clear()
+
+
+def be_switched_off(reviewer: User) -> None:
+    User.objects.filter(pk=reviewer.pk).update(is_active=False)
+
+
+@pytest.mark.parametrize("happens", [log_out, lose_the_role, be_switched_off])
+def test_a_reader_who_lost_the_right_gets_no_update_and_the_page_is_closed(
+    conversation: Conversation, happens: Callable[[User], None]
+):
+    reviewer = make_user(Role.REVIEWERS)
+
+    async def stay() -> Any:
+        communicator = await socket(reviewer, path_of(conversation))
+        await communicator.connect(timeout=HANGS_SECONDS)
+        await sync_to_async(happens)(reviewer)
+        await broadcast(conversation.pk, turn_id=5, kind=TurnChange.PROGRESS)
+        ended = await communicator.receive_output(timeout=HANGS_SECONDS)
+        await communicator.disconnect(timeout=HANGS_SECONDS)
+        assert not may_have_viewers(conversation.pk)
+        return ended
+
+    assert async_to_sync(stay)() == {"type": "websocket.close", "code": NO_LONGER_ALLOWED}
+
+
+def test_a_socket_to_any_other_address_is_closed():
+    assert refusal(make_user(Role.REVIEWERS), "/ws/nowhere/") == 1000
+
+
+class BrokenLayer:
+    """A layer that fails in one way."""
+
+    def __init__(self, error: BaseException | None) -> None:
+        self.error = error
+
+    async def group_send(self, group: str, message: object) -> None:
+        if self.error is None:
+            await asyncio.Event().wait()
+        else:
+            raise self.error
+
+
+@pytest.mark.parametrize("error", [OSError("down"), RedisError("down"), ChannelFull(), None])
+def test_a_layer_that_is_down_costs_a_line_in_the_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception | None
+):
+    monkeypatch.setattr(live_updates, "SEND_TIMEOUT_SECONDS", 0.01)
+    channel_layers.set("default", BrokenLayer(error))
+    with caplog.at_level(logging.WARNING):
+        asyncio.run(broadcast(7, turn_id=1, kind=TurnChange.STARTED))
+    assert caplog.messages == [
+        "pages of conversation 7 got no update; 0 more since the line before"
+    ]
+
+
+def test_a_layer_that_hangs_is_waited_for_two_seconds():
+    channel_layers.set("default", BrokenLayer(None))
+
+    async def scenario() -> float:
+        start = asyncio.get_running_loop().time()
+        await broadcast(7, turn_id=1, kind=TurnChange.STARTED)
+        return asyncio.get_running_loop().time() - start
+
+    assert run_at_once(scenario()) == 2.0
+
+
+def test_pages_of_other_processes_may_watch_whatever_there_is():
+    channel_layers.set("default", BrokenLayer(None))
+    assert may_have_viewers(7)
+
+
+def test_without_a_layer_nobody_is_told(caplog):
+    with override_settings(CHANNEL_LAYERS={}):
+        assert not may_have_viewers(7)
+        asyncio.run(broadcast(7, turn_id=1, kind=TurnChange.STARTED))
+    assert caplog.messages == []

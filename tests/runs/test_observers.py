@@ -1,0 +1,165 @@
+"""What those who watch the server are told of a run: once, at its end, whatever the end."""
+
+from dataclasses import replace
+from decimal import Decimal
+import logging
+from typing import Any
+
+import pytest
+
+from copilot_admin.agent.values.model_call import Finish, Usage
+from copilot_admin.agent.values.witness import ToolRan
+from copilot_admin.errors import ProviderBroke, Unavailable
+from copilot_admin.ids import Ids
+from copilot_admin.models import CostConfidence, Logging, Outcome
+from copilot_admin.pricing.cost import Cost
+from copilot_admin.runs.open_run import start_draining, stop_draining
+from copilot_admin.storage.errors import DatabaseUnavailable
+from copilot_admin.telemetry import finished_runs
+from copilot_admin.telemetry.finished_runs import FinishedRun
+from protocol.events import FunctionCall, MessageChunk
+from tests.runs.running import LIVE, RUN, Noted, play, question, said
+from tests.telemetry.ended import TABLE
+
+STOP = Finish("stop")
+CALL = FunctionCall(function="get_widget_data", input_arguments={"data_sources": []})
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[FinishedRun]:
+    """The runs that somebody is told of."""
+    runs: list[FinishedRun] = []
+    monkeypatch.setattr(finished_runs, "LISTENERS", [runs.append])
+    return runs
+
+
+def known(run: FinishedRun, *names: str) -> dict[str, Any]:
+    return {name: getattr(run, name) for name in names}
+
+
+def test_an_answer_is_told_with_all_that_is_known_of_it(noted, monkeypatch, told):
+    ran = ToolRan(call=TABLE, began=1, ended=2)
+
+    def tells() -> None:
+        noted.inputs[0].witness.tell(ran)
+
+    usage = Usage(input_tokens=3, output_tokens=2)
+    noted.cost = Cost(Decimal("0.02"), CostConfidence.ESTIMATED)
+    play(monkeypatch, noted, [1.5, MessageChunk("Hello"), tells, usage, 0.5, STOP])
+    said(question(ids=Ids("chat-1", given=True, run_id=RUN, traceparent="00-1")))
+    (run,) = told
+    assert run == FinishedRun(
+        run_id=RUN,
+        trace_id="chat-1",
+        chat_id="chat-1",
+        copilot="news",
+        version=5,
+        caller="key:7",
+        generation=3,
+        outcome=Outcome.COMPLETED,
+        started_at=noted.starts[0].started_at,
+        ms=2000,
+        first_ms=1500,
+        provider="local",
+        provider_kind="scripted",
+        model="small",
+        usage=usage,
+        cost=Decimal("0.02"),
+        cost_confidence=CostConfidence.ESTIMATED,
+        times=run.times,
+        facts=(ran,),
+        keeps_content=True,
+        traceparent="00-1",
+    )
+    moments = run.times
+    assert moments.received <= moments.admitted <= moments.stored <= moments.finishing
+    assert moments.finishing <= moments.ended
+
+
+def test_what_the_client_is_asked_for_is_told(noted, monkeypatch, told):
+    play(monkeypatch, noted, [CALL])
+    said()
+    (call,) = told[0].client_calls
+    assert (call.function, call.arguments) == ("get_widget_data", {"data_sources": []})
+
+
+@pytest.mark.parametrize("logged", [Logging.METADATA, Logging.NOTHING])
+def test_no_words_may_be_told_of_what_is_not_kept_whole(noted, monkeypatch, told, logged):
+    play(monkeypatch, noted, [MessageChunk("Hello"), STOP])
+    said(question(replace(LIVE, logging=logged)))
+    assert not told[0].keeps_content
+
+
+@pytest.mark.parametrize(
+    ("script", "outcome", "code"),
+    [
+        ([ProviderBroke("It broke.")], Outcome.FAILED, "ProviderBroke"),
+        ([RuntimeError("a bug")], Outcome.CRASHED, "crash"),
+        ([MessageChunk("Hal"), Finish("length")], Outcome.TRUNCATED, "truncated"),
+    ],
+)
+def test_an_end_that_is_none_is_told_with_its_kind(noted, monkeypatch, told, script, outcome, code):
+    play(monkeypatch, noted, script)
+    said()
+    assert [known(run, "outcome", "error_code") for run in told] == [
+        {"outcome": outcome, "error_code": code}
+    ]
+
+
+def test_an_answer_that_is_not_kept_has_failed(noted, monkeypatch, told):
+    noted.is_kept = False
+    play(monkeypatch, noted, [MessageChunk("Hello"), STOP])
+    said()
+    assert known(told[0], "outcome", "error_code") == {
+        "outcome": Outcome.FAILED,
+        "error_code": "not-kept",
+    }
+
+
+def test_a_run_whose_record_breaks_is_told_as_crashed(noted, monkeypatch, told):
+    monkeypatch.setattr("copilot_admin.runs.run_output.Recorder.recording", lambda *_: 1 / 0)
+    play(monkeypatch, noted, [MessageChunk("Hello"), STOP])
+    said()
+    assert [run.outcome for run in told] == [Outcome.CRASHED]
+    assert noted.told[-1] == (0, 1, 2, "finished")
+
+
+def test_watchers_that_break_harm_no_answer(noted, monkeypatch, caplog):
+    monkeypatch.setattr(finished_runs, "LISTENERS", [lambda run: 1 / 0])
+    play(monkeypatch, noted, [MessageChunk("Hello"), STOP])
+    assert b"Hello" in b"".join(piece for _, piece in said())
+    assert [one.getMessage() for one in caplog.records if one.levelno == logging.ERROR] == [
+        f"telemetry of run {RUN} failed"
+    ]
+
+
+def test_a_question_that_comes_while_the_server_drains_is_told_as_refused(noted, told):
+    start_draining()
+    try:
+        with pytest.raises(Unavailable):
+            said()
+    finally:
+        stop_draining()
+    (run,) = told
+    assert known(run, "outcome", "error_code", "copilot", "version", "caller", "generation") == {
+        "outcome": Outcome.REFUSED,
+        "error_code": "draining",
+        "copilot": "news",
+        "version": 5,
+        "caller": "key:7",
+        "generation": 3,
+    }
+
+
+def test_a_question_that_the_journal_cannot_take_is_told_once(noted: Noted, monkeypatch, told):
+    async def down() -> None:
+        raise DatabaseUnavailable
+
+    noted.accepting = down
+    play(monkeypatch, noted, [MessageChunk("Hello"), STOP])
+    with pytest.raises(DatabaseUnavailable):
+        said()
+    assert [known(run, "outcome", "error_code") for run in told] == [
+        {"outcome": Outcome.REFUSED, "error_code": "database-unavailable"}
+    ]
+    assert ([run.has_row for run in told], noted.ends) == ([False], [])

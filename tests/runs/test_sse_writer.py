@@ -1,0 +1,212 @@
+"""How events become frames: merged, held, and never silent for long."""
+
+import asyncio
+from collections.abc import Callable
+import json
+
+import pytest
+
+from copilot_admin.runs.sse_writer import FIRST_EVENT_SECONDS, PING_SECONDS, SendBuffer, SSEWriter
+from protocol.events import FunctionCall, MessageChunk, StatusUpdate
+from protocol.models import Generation
+from protocol.sse import PING, encode_chunk
+from tests.agent.virtual_time import run_at_once
+
+
+class Clock(asyncio.SelectorEventLoop):
+    """An event loop whose clock the test moves."""
+
+    ahead = 0.0
+
+    def time(self) -> float:
+        return super().time() + self.ahead
+
+
+def said(talk: Callable[[SSEWriter, Clock], None], *, generation=Generation.THREE) -> list[bytes]:
+    """The pieces that reach the buffer, one for every time something left."""
+    loop = Clock()
+
+    async def scenario() -> list[bytes]:
+        buffer = SendBuffer()
+        writer = SSEWriter(buffer, generation=generation)
+        pieces: list[bytes] = []
+        buffer.put = pieces.append  # type: ignore[method-assign,assignment]
+        talk(writer, loop)
+        await asyncio.sleep(0)
+        return pieces
+
+    try:
+        return loop.run_until_complete(scenario())
+    finally:
+        loop.close()
+
+
+def test_text_in_hand_leaves_as_one_frame_in_the_same_turn_of_the_loop():
+    def talk(writer: SSEWriter, _: Clock) -> None:
+        writer.write_text("Hel")
+        writer.write_text("lo")
+
+    assert said(talk) == [encode_chunk("Hello")]
+
+
+def test_text_and_other_events_keep_their_order():
+    def talk(writer: SSEWriter, _: Clock) -> None:
+        writer.write_text("before")
+        writer.write_event(StatusUpdate(message="step"))
+        writer.write_text("after")
+
+    (piece,) = said(talk)
+    names = [line for line in piece.decode().splitlines() if line.startswith("event:")]
+    assert names == [
+        "event: copilotMessageChunk",
+        "event: copilotStatusUpdate",
+        "event: copilotMessageChunk",
+    ]
+
+
+def test_a_held_stream_says_nothing_until_it_is_released():
+    def hold(writer: SSEWriter, _: Clock) -> None:
+        writer.write_text("sent ")
+        writer.hold()
+        writer.write_text("later")
+        writer.write_event(FunctionCall(function="f", input_arguments={}, extra_state={"a": 1}))
+
+    assert said(hold) == []
+
+    def release(writer: SSEWriter, clock: Clock) -> None:
+        hold(writer, clock)
+        writer.release()
+
+    (piece,) = said(release)
+    assert piece.startswith(encode_chunk("sent ") + encode_chunk("later"))
+    assert b"copilotFunctionCall" in piece
+
+
+def test_numbers_that_json_does_not_have_are_null():
+    rows = [{"day": "Mon", "price": float("nan")}, {"day": "Tue", "price": [float("-inf"), 1.5]}]
+    call = FunctionCall(
+        function="execute_agent_tool", input_arguments={"parameters": {"rows": rows}}
+    )
+
+    def talk(writer: SSEWriter, _: Clock) -> None:
+        writer.write_event(call)
+
+    [frame] = said(talk)
+    told = json.loads(frame.partition(b"data: ")[2])["input_arguments"]["parameters"]["rows"]
+    assert told == [{"day": "Mon", "price": None}, {"day": "Tue", "price": [None, 1.5]}]
+
+
+def test_an_event_that_the_dialect_lacks_says_nothing():
+    def talk(writer: SSEWriter, _: Clock) -> None:
+        writer.write_event(StatusUpdate(message="step"))
+
+    assert said(talk, generation=Generation.ONE) == []
+
+
+def test_a_long_silence_before_the_first_event_is_broken_by_an_empty_chunk():
+    def talk(writer: SSEWriter, clock: Clock) -> None:
+        writer.send_keepalive()
+        clock.ahead += FIRST_EVENT_SECONDS
+        writer.send_keepalive()
+        writer.send_keepalive()
+
+    assert said(talk) == [encode_chunk("")]
+
+
+def test_a_later_silence_is_broken_by_a_comment():
+    def talk(writer: SSEWriter, clock: Clock) -> None:
+        writer.write_event(MessageChunk("x"))
+        writer.release()
+        writer._is_holding = False
+        clock.ahead += PING_SECONDS
+        writer.send_keepalive()
+
+    assert said(talk) == [encode_chunk("x"), PING]
+
+
+def test_a_silence_that_is_not_long_enough_is_not_broken():
+    def before_the_first_event(writer: SSEWriter, clock: Clock) -> None:
+        clock.ahead += FIRST_EVENT_SECONDS - 1
+        writer.send_keepalive()
+
+    def after_it(writer: SSEWriter, clock: Clock) -> None:
+        writer.write_event(MessageChunk("x"))
+        writer._flush()
+        clock.ahead += PING_SECONDS - 1
+        writer.send_keepalive()
+
+    assert said(before_the_first_event) == []
+    assert said(after_it) == [encode_chunk("x")]
+
+
+def test_what_was_held_and_may_not_be_said_is_gone():
+    def discard(writer: SSEWriter, _: Clock) -> None:
+        writer.write_text("held")
+        writer.hold()
+        writer.write_event(StatusUpdate(message="held as well"))
+        writer.write_text("held too")
+        writer.discard()
+        writer.release()
+
+    assert said(discard) == []
+
+
+def test_what_comes_after_the_end_of_a_stream_does_not_leave():
+    def release(writer: SSEWriter, _: Clock) -> None:
+        writer.write_text("all")
+        writer.release()
+        writer.write_text("late")
+        writer.write_event(StatusUpdate(message="late"))
+
+    def discard(writer: SSEWriter, _: Clock) -> None:
+        writer.write_text("dropped")
+        writer.discard()
+        writer.write_text("late")
+
+    def close(writer: SSEWriter, _: Clock) -> None:
+        writer.hold()
+        writer.write_text("late")
+
+    assert (said(release), said(discard), said(close)) == ([encode_chunk("all")], [], [])
+
+
+def test_text_is_framed_before_its_run_is_stored():
+    def close(writer: SSEWriter, _: Clock) -> None:
+        writer.write_text(5)  # type: ignore[arg-type]  # a provider gave it
+        with pytest.raises(TypeError):
+            writer.hold()
+
+    assert said(close) == []
+
+
+def test_a_held_stream_is_not_disturbed_by_pings():
+    def talk(writer: SSEWriter, clock: Clock) -> None:
+        writer.hold()
+        clock.ahead += 60
+        writer.send_keepalive()
+
+    assert said(talk) == []
+
+
+def test_text_that_comes_soon_after_other_text_leaves_20_ms_later_as_one_frame():
+    sent: list[tuple[float, bytes]] = []
+
+    async def scenario() -> None:
+        loop = asyncio.get_running_loop()
+        start = loop.time()
+        buffer = SendBuffer()
+        buffer.put = lambda frame: sent.append((round(loop.time() - start, 3), frame))  # type: ignore[method-assign,assignment]
+        writer = SSEWriter(buffer, generation=Generation.THREE)
+        for piece in ("first", "then ", "merged"):
+            writer.write_text(piece)
+            await asyncio.sleep(0.005)
+        await asyncio.sleep(1)
+        writer.write_text("after a pause")
+        await asyncio.sleep(0)
+
+    run_at_once(scenario())
+    assert sent == [
+        (0.0, encode_chunk("first")),
+        (0.02, encode_chunk("then merged")),
+        (1.015, encode_chunk("after a pause")),
+    ]

@@ -1,0 +1,265 @@
+"""How a run ends: in its own row, in its turn, in its conversation and in the count of its day."""
+
+from datetime import timedelta
+import re
+from typing import Any
+
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+import pytest
+
+from copilot_admin.agent.values.engine_input import FileRead
+from copilot_admin.agent.values.model_call import Finish, Usage, UsageSource
+from copilot_admin.models import (
+    Blob,
+    Conversation,
+    CopilotVersion,
+    DailyUsage,
+    Event,
+    Logging,
+    Node,
+    Outcome,
+    Run,
+    Turn,
+    TurnState,
+)
+from copilot_admin.storage.blobs import MIN_BLOB_BYTES, dump_json
+from copilot_admin.transcripts.store.checkpoints import reap
+from protocol.events import StatusUpdate
+from tests.databases import IS_POSTGRESQL
+from tests.transcripts.store.journaling import (
+    START,
+    Asked,
+    Client,
+    ai,
+    call_echo,
+    call_event,
+    ending,
+    result,
+    shape,
+)
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+
+
+def row(asked: Asked, *names: str) -> dict[str, Any]:
+    """Some columns of a run."""
+    values: dict[str, Any] = Run.objects.values(*names).get(pk=asked.run_id)
+    return values
+
+
+def test_a_question_and_its_end_change_conversation_messages_and_turn_in_one_order():
+    """Else two workers with one conversation hold what the other one waits for."""
+    client = Client(trace_id="one")
+    client.ask("Hi").answer("Hello.")
+    with CaptureQueriesContext(connection) as start:
+        asked = client.ask("Hi", ai("Hello."), "And now?")
+    with CaptureQueriesContext(connection) as end:
+        asked.answer("Nothing new.")
+    assert taken_in(start)[:2] == ["conversation", "node"]
+    assert taken_in(end) == ["conversation", "node", "turn"]
+
+
+def taken_in(queries: CaptureQueriesContext) -> list[str]:
+    """The tables of which rows were locked or changed, each once."""
+    locks = ".* FOR NO KEY UPDATE OF" if IS_POSTGRESQL else "SELECT .*? FROM"
+    changes = rf'\s*(?:INSERT INTO|UPDATE|{locks}) "?copilot_admin_(conversation|node|turn)\b'
+    found = (re.match(changes, one["sql"], re.DOTALL) for one in queries.captured_queries)
+    return list(dict.fromkeys(one[1] for one in found if one))
+
+
+def test_a_run_keeps_everything_that_is_known_of_its_end():
+    asked = Client().ask("Hi", notes=("A field was dropped.",))
+    tokens = Usage(input_tokens=4, cached_tokens=3, output_tokens=2, reasoning_tokens=1)
+    failed = ending(Outcome.FAILED, error="It broke.", error_code="Broke", notes=("Cut.",))
+    asked.answer("Half", tokens, Finish("length"), ended=failed)
+    assert row(
+        asked,
+        "outcome", "ms", "ttft_ms", "error", "error_code", "finish_reason", "notes", "answer_text",
+        "input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens", "usage_source",
+        "heartbeat_at", "output_node__text",
+    ) == {
+        "outcome": "failed",
+        "ms": 900,
+        "ttft_ms": 300,
+        "error": "It broke.",
+        "error_code": "Broke",
+        "finish_reason": "stop",
+        "notes": ["A field was dropped.", "Cut."],
+        "answer_text": "",
+        "input_tokens": 14,
+        "cached_tokens": 3,
+        "output_tokens": 7,
+        "reasoning_tokens": 1,
+        "usage_source": UsageSource.PROVIDER.value,
+        "heartbeat_at": asked.at + timedelta(milliseconds=900),
+        "output_node__text": "Half",
+    }  # fmt: skip
+
+
+def test_what_a_run_wrote_hangs_below_its_question():
+    client = Client()
+    asked = client.ask("Price?").answer("Let me look. ", call_event())
+    assert shape(asked.conversation) == [
+        (0, "human", "text", "Price?"),
+        (1, "ai", "text", "Let me look. "),
+        (2, "ai", "call", '{"function":"get_wid'),
+    ]
+    question, text, call = asked.conversation.nodes.order_by("depth")
+    assert (text.parent_id, call.parent_id) == (question.pk, text.pk)
+    assert (asked.run.output_node, asked.run.answer_text) == (call, "")
+    assert call.created_at == asked.at + timedelta(milliseconds=900)
+    assert {one.client_hash for one in (text, call)} == {question.client_hash}
+
+
+def test_an_answer_without_a_message_before_it_begins_its_conversation():
+    asked = Client().ask("Hi")
+    Run.objects.update(input_leaf=None)
+    asked.answer("Hello")
+    assert (asked.run.output_node.parent, asked.run.output_node.depth) == (None, 0)
+
+
+def test_an_answer_that_differs_in_space_only_is_the_same_message_with_its_own_text():
+    client = Client(trace_id="chat")
+    first = client.ask("Hi").answer("One\n\ntwo")
+    again = client.ask("Hi").answer("One two")
+    assert (first.run.answer_text, again.run.answer_text) == ("", "One two")
+    assert first.run.output_node == again.run.output_node
+    assert Node.objects.get(role="ai").text == "One\n\ntwo"
+
+
+def test_a_run_that_says_nothing_has_no_message():
+    asked = Client().ask("Hi").answer()
+    assert (asked.run.output_node, asked.run.outcome) == (None, Outcome.COMPLETED)
+
+
+def test_events_are_kept_in_order_and_big_ones_as_blobs():
+    frame = len(dump_json({"eventType": "INFO", "message": "", "group": "reasoning"}))
+    small, big = (StatusUpdate(message="x" * (MIN_BLOB_BYTES - frame + more)) for more in (0, 1))
+    asked = Client().ask("Hi").answer(small, "Hello", big)
+    events = Event.objects.order_by("ord")
+    assert [(one.ord, one.run_id, one.type, one.text_offset, one.at_ms) for one in events] == [
+        (0, asked.run_id, "status", 0, 0),
+        (1, asked.run_id, "status", 5, 20),
+    ]
+    assert [one.payload is None for one in events] == [False, True]
+    assert [one.blob_id for one in events] == [
+        None,
+        Blob.objects.get(size__gt=MIN_BLOB_BYTES).sha256,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "state", "has_error"),
+    [
+        (Outcome.COMPLETED, TurnState.DONE, False),
+        (Outcome.TRUNCATED, TurnState.DONE, False),
+        (Outcome.FAILED, TurnState.FAILED, True),
+        (Outcome.CRASHED, TurnState.FAILED, True),
+        (Outcome.INTERRUPTED, TurnState.FAILED, True),
+        (Outcome.CANCELLED, TurnState.ABANDONED, False),
+    ],
+)
+def test_turn_conversation_and_day_end_as_the_run(outcome, state, has_error):
+    asked = Client().ask("Hi").answer("Hello", ended=ending(outcome))
+    assert Turn.objects.get().state == state
+    assert (asked.conversation.last_outcome, asked.conversation.has_error) == (outcome, has_error)
+    assert DailyUsage.objects.get().errors == int(has_error)
+
+
+def test_a_turn_waits_for_the_result_of_a_call_and_goes_on_with_it():
+    client = Client()
+    first = client.ask("Price?").answer(call_event())
+    waiting = Turn.objects.get()
+    assert (waiting.state, waiting.waiting_since) == (
+        TurnState.AWAITING_RESULT,
+        first.at + timedelta(milliseconds=900),
+    )
+    second = client.ask("Price?", call_echo(), result())
+    going = Turn.objects.get()
+    assert (going.state, going.waiting_since) == (TurnState.OPEN, None)
+    second.answer("42")
+    done = Turn.objects.get()
+    assert (done.state, done.tokens, done.ms, done.ttft_ms) == (TurnState.DONE, 30, 1800, 300)
+
+
+def test_a_turn_does_not_wait_for_the_result_of_a_call_that_never_left():
+    Client().ask("Price?").answer(call_event(), ended=ending(Outcome.CANCELLED))
+    turn = Turn.objects.get()
+    assert (turn.state, turn.waiting_since) == (TurnState.ABANDONED, None)
+
+
+def test_the_conversation_counts_what_a_list_shows():
+    client = Client(trace_id="chat")
+    client.ask("What\n  moved?").answer("A")
+    asked = client.ask("What\n  moved?", ai("A"), "More").answer("B")
+    conversation = asked.conversation
+    assert conversation.title == "What moved?"
+    assert (conversation.n_turns, conversation.n_runs, conversation.tokens) == (2, 2, 30)
+    assert (conversation.ttft_ms, conversation.last_at) == (
+        300,
+        asked.at + timedelta(milliseconds=900),
+    )
+
+
+def test_the_conversation_says_what_happens_in_it_now():
+    client = Client(trace_id="chat")
+    client.ask("One").answer("A", ended=ending(Outcome.FAILED))
+    asked = client.ask("One", ai("A"), "Two")
+    going = asked.conversation
+    assert (going.last_outcome, going.last_at, going.has_branch) == ("running", asked.at, False)
+    branched = client.ask("One", ai("A"), "Other").conversation
+    assert (branched.n_turns, branched.n_runs, branched.has_branch) == (3, 3, True)
+    repeated = client.ask("One", ai("A"), "Other").conversation
+    assert (repeated.n_turns, repeated.n_runs, repeated.has_branch) == (3, 4, True)
+
+
+def test_a_copilot_that_keeps_nothing_keeps_a_bare_run():
+    asked = Client(trace_id="chat", logging=Logging.NOTHING).ask("Hi").answer("Hello")
+    run = asked.run
+    assert (asked.accepted.conversation_id, asked.accepted.turn_id) == (None, None)
+    assert (run.conversation, run.turn, run.env, run.principal, run.params) == (
+        None,
+        None,
+        None,
+        "",
+        {},
+    )
+    assert (run.outcome, run.ms, run.events.count()) == (Outcome.COMPLETED, 900, 0)
+    assert (Conversation.objects.count(), Node.objects.count()) == (0, 0)
+    assert DailyUsage.objects.get().version == 1
+
+
+def test_the_day_counts_a_run_whose_version_is_gone():
+    asked = Client().ask("Hi")
+    Run.objects.update(copilot_version=None)
+    asked.answer("Hello")
+    day = DailyUsage.objects.get()
+    assert (day.version, day.runs, day.tokens) == (0, 1, 15)
+    assert CopilotVersion.objects.exists()
+
+
+@pytest.mark.skipif(not IS_POSTGRESQL, reason="SQLite has one writer")
+def test_two_processes_do_not_end_a_run_at_the_same_time():
+    asked = Client().ask("Hi")
+    with CaptureQueriesContext(connection) as end:
+        asked.answer("Hello")
+    assert any(one["sql"].endswith("FOR NO KEY UPDATE OF run") for one in end)
+
+
+def test_a_real_end_replaces_what_was_kept_of_a_run_that_seemed_dead():
+    asked = Client().ask("Hi")
+    Run.objects.update(boot_id="another", heartbeat_at=START)
+    reap(every_other_boot=True)
+    Event.objects.create(run_id=asked.run_id, ord=0, type="status", payload={"message": "Guess"})
+    asked.answer(StatusUpdate(message="Real"), "Hello")
+    assert [one.payload["message"] for one in Event.objects.all()] == ["Real"]
+    day = DailyUsage.objects.get()
+    assert (asked.run.outcome, day.runs, day.errors) == (Outcome.COMPLETED, 1, 0)
+
+
+def test_a_conversation_is_told_to_have_files_when_an_answer_read_one():
+    file = FileRead(name="a.pdf", kind="pdf", size=1, pages=1, pixels=None, note="", fault="")
+    with_file = Client().ask("Hi").answer(StatusUpdate(message="Reading"), file, "Hello")
+    without = Client().ask("Hi").answer(StatusUpdate(message="Thinking"), "Hello")
+    assert [one.conversation.has_file for one in (with_file, without)] == [True, False]

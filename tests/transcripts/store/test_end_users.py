@@ -1,0 +1,106 @@
+"""End users: a row each, what was asked refers to it, and nobody's chat joins another's."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from django.db import connection
+from django.db.models import ProtectedError
+from django.test.utils import CaptureQueriesContext
+import pytest
+
+from copilot_admin.copilots.users import AskingUser, UserSource, hashed
+from copilot_admin.models import CallerDay, Conversation, EndUser, Logging, Run
+from copilot_admin.transcripts.matching.hash_chain import PUBLIC_KEY, HashChain
+from copilot_admin.transcripts.store.end_users import save_end_user
+from copilot_admin.transcripts.store.run_start import prepare
+from tests.transcripts.store.journaling import START, Client, ai
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+
+ADA = AskingUser(id="ada", email="a@b.example", name="Ada")
+EVE = AskingUser(id="eve")
+
+
+def row() -> tuple[object, ...]:
+    user = EndUser.objects.get()
+    return user.identifier, user.email, user.name, user.source, user.first_at, user.last_at
+
+
+def test_a_user_is_written_when_something_changes_or_once_an_hour():
+    hour = START.replace(minute=0, second=0, microsecond=0)
+    first = save_end_user(ADA, at=START)
+    assert row() == ("ada", "a@b.example", "Ada", "token", START, hour)
+    assert EndUser.objects.get().digest == hashed("ada")
+    with CaptureQueriesContext(connection) as queries:
+        assert save_end_user(ADA, at=START + timedelta(seconds=1)) == first
+    assert len(queries) == 1
+    renamed = AskingUser(id="ada", name="Ada L.", source=UserSource.PROXY)
+    assert save_end_user(renamed, at=START + timedelta(hours=2)) == first
+    later = hour + timedelta(hours=2)
+    assert row() == ("ada", "a@b.example", "Ada L.", "proxy", START, later)
+
+
+@pytest.mark.parametrize("trace_id", [None, "chat-1"])
+def test_users_of_one_key_have_conversations_of_their_own(trace_id):
+    ada = Client(principal="key:1", trace_id=trace_id, user=ADA)
+    asked = [ada.ask("Hello").answer("Hi.")]
+    for user in (EVE, None):
+        asked.append(
+            ada.another(principal="key:1", trace_id=trace_id, user=user)
+            .ask("Hello", ai("Hi."), "More")
+            .answer("Yes.")
+        )
+    assert len({one.accepted.conversation_id for one in asked}) == 3
+    again = ada.ask("Hello", ai("Hi."), "More")
+    assert again.accepted.conversation_id == asked[0].accepted.conversation_id
+    found = Conversation.objects.order_by("id").values_list("user__identifier", flat=True)
+    assert list(found) == ["ada", "eve", None]
+
+
+def test_a_chat_that_gets_its_trace_id_later_stays_its_users():
+    ada = Client(principal="key:1", user=ADA)
+    first = ada.ask("Hello").answer("Hi.")
+    eve = ada.another(principal="key:1", user=EVE, trace_id="chat-1")
+    assert eve.ask("Hello", ai("Hi."), "More").accepted.conversation_id != (
+        first.accepted.conversation_id
+    )
+    named = ada.another(principal="key:1", user=ADA, trace_id="chat-1")
+    named = named.ask("Hello", ai("Hi."), "More")
+    assert named.accepted.conversation_id == first.accepted.conversation_id
+
+
+def test_the_hashes_of_who_is_not_named_are_what_they_were():
+    chain = HashChain(key=PUBLIC_KEY, copilot_id=7, principal="key:1")
+    assert chain.root == HashChain(PUBLIC_KEY, 7, "key:1", "").root
+    assert chain.root != replace(chain, user="ada").root
+    assert replace(chain, principal="key:1\nada").root == replace(chain, user="ada").root
+    messages = prepare(Client(principal="key:1").start("Hi")).messages
+    assert messages is not None and messages.chain.user == ""
+
+
+def test_where_nothing_is_kept_no_user_is():
+    Client(user=ADA, logging=Logging.NOTHING).ask("Hello").answer("Hi.")
+    assert not EndUser.objects.exists()
+    assert Run.objects.get().user is None
+    Client(user=EVE, logging=Logging.METADATA).ask("Hello").answer("Hi.")
+    assert EndUser.objects.get().identifier == "eve"
+
+
+def test_people_are_counted_by_name_where_they_are_known():
+    desk = Client(principal="key:1")
+    for user in (ADA, EVE, None):
+        desk.another(principal="key:1", user=user).ask("Hello").answer("Hi.")
+    other_key = desk.another(principal="key:2", user=ADA)
+    other_key.ask("Hello").answer("Hi.")
+    ids = dict(EndUser.objects.values_list("identifier", "pk"))
+    assert set(CallerDay.objects.values_list("principal", flat=True)) == {
+        f"user:{ids['ada']}",
+        f"user:{ids['eve']}",
+        "key:1",
+    }
+
+
+def test_a_user_goes_after_what_is_his():
+    Client(user=ADA).ask("Hello").answer("Hi.")
+    with pytest.raises(ProtectedError):
+        EndUser.objects.get().delete()

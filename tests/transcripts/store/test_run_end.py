@@ -1,0 +1,168 @@
+"""The end of a run as it is stored has nothing that may not be kept."""
+
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from copilot_admin.agent.values.model_call import Usage, UsageSource
+from copilot_admin.models import Outcome
+from copilot_admin.transcripts.matching.hash_chain import HashChain, hash_key
+from copilot_admin.transcripts.store.run_end import (
+    CLEANED,
+    MAX_INTEGER,
+    Ending,
+    Recording,
+    Reply,
+    RunEnd,
+    RunEvent,
+    finalize,
+)
+from protocol.canonical import Kind
+from protocol.models import AiMessage, CallMessage
+from tests.transcripts.store.journaling import START, ending
+
+RUN = UUID(int=7)
+SIGNED = "https://files.test/a.pdf?X-Amz-Signature=canary&page=1"
+UNSIGNED = "https://files.test/a.pdf?page=1"
+CALL = CallMessage("get_widget_data", {"api_key": "canary", "widget": "w"})
+
+
+def used(given: int, cached: int, made: int, thought: int, **more: Any) -> Usage:
+    return Usage(
+        input_tokens=given,
+        cached_tokens=cached,
+        output_tokens=made,
+        reasoning_tokens=thought,
+        **more,
+    )
+
+
+ENDING = ending(
+    Outcome.FAILED,
+    ms=1200,
+    ttft_ms=0,
+    error=f"No answer from {SIGNED}.",
+    error_code="Broke",
+    notes=("A note.",),
+)
+RECORDING = Recording(
+    text=f"See {SIGNED}",
+    client_text=f"See {SIGNED} | a |",
+    call=CALL,
+    finish_reason="f" * 51,
+    usages=(used(1, 2, 3, 4, source=UsageSource.ESTIMATED),),
+    events=(RunEvent(type="status", payload={"message": SIGNED}, text_offset=3, at_ms=40),),
+)
+
+
+def finalized(*, ended: Ending = ENDING, keep_content: bool = True, **changes: Any) -> RunEnd:
+    recording = replace(RECORDING, **changes)
+    return finalize(recording, ended, run_id=RUN, at=START, keep_content=keep_content)
+
+
+def digests(*, keep_content: bool) -> list[str]:
+    """How the text and the call are recognised when they come back."""
+    chain = HashChain(hash_key(keep_content=keep_content), 12, "key:3")
+    return [
+        link.digest.hex() for link in chain.hash_messages([AiMessage(RECORDING.client_text), CALL])
+    ]
+
+
+def test_what_is_kept_has_no_secrets():
+    text, call = digests(keep_content=True)
+    assert finalized() == RunEnd(
+        run_id=RUN,
+        ended_at=START,
+        ending=replace(ENDING, error=f"No answer from {UNSIGNED}."),
+        finish_reason="f" * 50,
+        text=f"See {UNSIGNED}",
+        replies=(
+            Reply(kind=Kind.TEXT, digest=text, text=f"See {UNSIGNED}"),
+            Reply(
+                kind=Kind.CALL,
+                digest=call,
+                function="get_widget_data",
+                arguments={"widget": "w"},
+            ),
+        ),
+        events=(RunEvent(type="status", payload={"message": UNSIGNED}, text_offset=3, at_ms=40),),
+        usages=RECORDING.usages,
+        keep_content=True,
+    )
+
+
+def test_where_no_content_is_kept_only_keyed_hashes_of_it_are_left():
+    text, call = digests(keep_content=False)
+    assert finalized(keep_content=False) == replace(
+        finalized(),
+        ending=replace(ENDING, error="", notes=()),
+        text="",
+        replies=(
+            Reply(kind=Kind.TEXT, digest=text),
+            Reply(kind=Kind.CALL, digest=call),
+        ),
+        events=(RunEvent(type="status", payload=None, text_offset=3, at_ms=40),),
+        keep_content=False,
+    )
+
+
+def test_a_run_that_said_nothing_has_no_messages_and_no_tokens():
+    end = finalized(text="", client_text=" \n", call=None, usages=(), ended=ending(ttft_ms=None))
+    assert (end.replies, end.is_call, end.ending.ttft_ms, end.usage_source) == ((), False, None, "")
+    assert set(end.tokens.values()) == {0}
+
+
+def test_the_tokens_of_all_models_are_those_of_the_run():
+    end = finalized(
+        usages=(used(1, 2, 3, 4), used(5, 0, 6, 0, source=UsageSource.ESTIMATED, model="b"))
+    )
+    assert end.tokens == {
+        "input_tokens": 6,
+        "cached_tokens": 2,
+        "output_tokens": 9,
+        "reasoning_tokens": 4,
+    }
+    assert end.usage_source == "estimated"
+
+
+def test_the_name_of_a_model_can_be_stored():
+    (usage,) = finalized(usages=(used(1, 0, 1, 0, model="m\0" + "x" * 300),)).usages
+    assert usage.model == "m\ufffd" + "x" * 198
+
+
+def test_only_a_run_that_ends_in_a_call_is_one():
+    assert [finalized(call=call).is_call for call in (CALL, None)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("number", "fits"), [(-1, 0), (0, 0), (1, 1), (2**31 - 1, 2**31 - 1), (2**31, 2**31 - 1)]
+)
+def test_numbers_are_made_fit_for_their_columns(number, fits):
+    event = replace(RECORDING.events[0], text_offset=number, at_ms=number)
+    end = finalized(
+        ended=ending(ms=number, ttft_ms=number),
+        usages=(used(number, number, number, number),),
+        events=(event,),
+    )
+    assert (end.ending.ms, end.ending.ttft_ms, set(end.tokens.values())) == (fits, fits, {fits})
+    assert (end.events[0].text_offset, end.events[0].at_ms) == (fits, fits)
+    assert MAX_INTEGER == 2_147_483_647
+
+
+def test_a_written_message_is_what_was_kept_of_it():
+    text, call = finalized().replies
+    assert text.message == AiMessage(f"See {UNSIGNED}")
+    assert call.message == CallMessage("get_widget_data", {"widget": "w"})
+    bare = Reply(kind=Kind.CALL, digest="")
+    assert bare.message == CallMessage("", {})
+
+
+def test_what_no_database_takes_is_replaced_with_a_note():
+    event = replace(RECORDING.events[0], payload={"message": "x\ud800", "n": [float("nan")]})
+    end = finalized(text="a\0b", events=(event,))
+    assert end.text == "a\ufffdb"
+    assert end.events[0].payload == {"message": "x\ufffd", "n": [None]}
+    assert end.ending.notes == ("A note.", CLEANED)
+    assert finalized(finish_reason="st\0p").ending.notes == ("A note.", CLEANED)

@@ -1,0 +1,195 @@
+"""Rows of a request that begins, and of one that was rejected."""
+
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+import pytest
+
+from copilot_admin.copilots.users import AskingUser
+from copilot_admin.models import Conversation, DailyUsage, EndUser, Logging, Run
+from copilot_admin.storage import blobs
+from copilot_admin.transcripts.matching.hash_chain import hash_key
+from copilot_admin.transcripts.store.rollups import count_finished_runs
+from copilot_admin.transcripts.store.run_start import BOOT_ID, Rejection, accept, prepare, reject
+from protocol.models import Generation
+from tests.factories import make_version
+from tests.transcripts.matching.test_message_store import IMAGE, KEPT
+from tests.transcripts.store.journaling import START, Client, ai
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+COLUMNS = (
+    "copilot_id", "copilot_version_id", "principal", "provider", "model", "params", "generation",
+    "started_at", "ms", "outcome", "error", "error_code", "notes", "boot_id", "heartbeat_at",
+)  # fmt: skip
+
+
+def row() -> dict[str, Any]:
+    values: dict[str, Any] = Run.objects.values(*COLUMNS).get()
+    return values
+
+
+def test_a_run_that_begins_says_who_asks_what_of_whom():
+    client = Client(principal="key:1", generation=Generation.TWO)
+    start = client.start("Hi", notes=("A \0 was dropped.",))
+    accept(prepare(replace(start, provider="P" * 101, model="m" * 201)))
+    assert row() == {
+        "copilot_id": client.version.copilot_id,
+        "copilot_version_id": client.version.pk,
+        "principal": "key:1",
+        "provider": "P" * 100,
+        "model": "m" * 200,
+        "params": {"temperature": 0.2},
+        "generation": 2,
+        "started_at": client.now,
+        "ms": None,
+        "outcome": "running",
+        "error": "",
+        "error_code": "",
+        "notes": ["A \ufffd was dropped."],
+        "boot_id": BOOT_ID,
+        "heartbeat_at": client.now,
+    }
+
+
+@pytest.mark.parametrize(
+    ("logging", "principal"), [(Logging.METADATA, "anonymous"), (Logging.NOTHING, "")]
+)
+def test_where_no_content_is_kept_parameters_and_notes_are_not(logging, principal):
+    accept(prepare(Client(logging=logging).start("Hi", notes=("A note.",), env={"a": 1})))
+    run = Run.objects.get()
+    assert (run.params, run.notes, run.env, run.principal) == ({}, [], None, principal)
+    assert (run.provider, run.model) == ("Provider", "small-1")
+
+
+def test_beside_the_messages_everything_is_kept_but_images():
+    env = {"timezone": "UTC", "context": [IMAGE]}
+    accept(prepare(Client().start("Hi", env=env)))
+    run = Run.objects.get()
+    kept = blobs.load([run.env_id])[run.env_id]
+    assert kept == {"timezone": "UTC", "context": [KEPT]}
+
+
+def test_a_request_of_blank_answers_alone_is_a_run_without_a_turn():
+    env = {"timezone": "UTC"}
+    accepted = accept(prepare(Client().start(ai(" "), ai(""), env=env)))
+    run = Run.objects.get()
+    assert (accepted.conversation_id, accepted.turn_id, run.conversation, run.turn) == (None,) * 4
+    assert blobs.load([run.env_id])[run.env_id] == env
+
+
+@pytest.mark.parametrize(("given", "kept"), [("chat-1", "chat-1"), (None, "")])
+def test_a_conversation_has_the_trace_id_that_the_client_gave(given, kept):
+    accept(prepare(Client(trace_id=given).start("Hi")))
+    assert Conversation.objects.get().trace_id == kept
+
+
+def test_only_a_second_try_looks_for_the_first():
+    def looks() -> bool:
+        with CaptureQueriesContext(connection) as queries:
+            accept(prepared)
+        table = f'FROM "{Run._meta.db_table}" WHERE "{Run._meta.db_table}"."id" ='
+        return any(table in one["sql"] for one in queries)
+
+    prepared = prepare(Client().start("Hi"))
+    assert [looks(), looks()] == [False, True]
+    assert Run.objects.count() == 1
+
+
+@pytest.mark.parametrize("before", [(), ("Hi", ai("Hello"))])
+@pytest.mark.parametrize("trace_id", [None, "chat"])
+def test_what_is_written_again_as_its_commit_was_not_answered_is_there_once(before, trace_id):
+    client = Client(trace_id=trace_id)
+    if before:
+        client.ask(before[0]).answer("Hello")
+    known = Conversation.objects.count()
+    prepared = prepare(client.start(*before, "And now?"))
+    accepted = accept(prepared)
+    rows = Conversation.objects.order_by("pk").values()
+    stored = list(rows)
+    assert accept(prepared) == accepted
+    assert accept(prepared) == accepted
+    assert list(rows) == stored
+    assert len(stored) == (known or 1)
+
+
+def test_the_keys_of_the_chains_stay_what_they_are(settings):
+    settings.SECRET_KEY = "a secret of 2026"
+    assert hash_key(keep_content=True) == b"copilot-admin chain 1"
+    assert hash_key(keep_content=False).hex() == (
+        "b524f017c7835090476a4f839860aa50bae7c7007c77a4d9cfad7d3f7bfcb857"
+    )
+
+
+@pytest.mark.parametrize(
+    ("logging", "error", "principal"),
+    [
+        (Logging.EVERYTHING, "Too many questions.", "key:1"),
+        (Logging.METADATA, "", "key:1"),
+        (Logging.NOTHING, "", ""),
+    ],
+)
+def test_rejected_requests_are_one_run_without_a_turn_and_all_are_counted(
+    logging, error, principal
+):
+    version = make_version()
+    rejection = Rejection(
+        run_id=uuid4(),
+        copilot_id=version.copilot_id,
+        version_id=version.pk,
+        logging=logging,
+        principal="key:1",
+        started_at=START,
+        error="Too many questions.",
+        error_code="c" * 51,
+        user=AskingUser(id="ada"),
+        times=5,
+    )
+    reject([rejection])
+    reject([rejection])
+    assert row() == {
+        "copilot_id": version.copilot_id,
+        "copilot_version_id": version.pk,
+        "principal": principal,
+        "provider": "",
+        "model": "",
+        "params": {},
+        "generation": 3,
+        "started_at": START,
+        "ms": 0,
+        "outcome": "refused",
+        "error": error,
+        "error_code": "c" * 50,
+        "notes": [],
+        "boot_id": BOOT_ID,
+        "heartbeat_at": START,
+    }
+    run = Run.objects.get()
+    assert (run.times, run.cost, run.turn, run.conversation, run.user) == (5, 0, None, None, None)
+    assert count_finished_runs() == 1
+    day = DailyUsage.objects.get()
+    assert (day.version, day.runs, day.refused, day.questions) == (version.number, 5, 5, 0)
+    assert not EndUser.objects.exists()  # a rejection brings no erased user back
+
+
+def test_a_rejected_request_belongs_to_its_user_if_they_are_known():
+    client = Client(user=AskingUser(id="ada"))
+    start = client.ask("Hello").answer("Hi.").run
+    reject(
+        [
+            Rejection(
+                run_id=uuid4(),
+                copilot_id=start.copilot_id,
+                version_id=None,
+                logging=Logging.EVERYTHING,
+                principal="anonymous",
+                started_at=START,
+                error="e",
+                error_code="c",
+                user=client.user,
+            )
+        ]
+    )
+    assert Run.objects.get(outcome="refused").user == EndUser.objects.get()

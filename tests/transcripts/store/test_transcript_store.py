@@ -1,0 +1,211 @@
+"""A run is committed before its first byte, and whole before its last."""
+
+import asyncio
+from dataclasses import replace
+import errno
+import threading
+from types import MappingProxyType
+from typing import Any
+from uuid import uuid4
+
+from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError, transaction
+import pytest
+
+from copilot_admin.agent.values.model_call import Usage
+from copilot_admin.errors import Unavailable
+from copilot_admin.models import Blob, Conversation, Event, Outcome, Run, Turn, TurnState
+from copilot_admin.storage import blobs
+from copilot_admin.storage.spool import Spool, SpoolFull
+from copilot_admin.storage.writer import WRITER
+from copilot_admin.transcripts.store import checkpoints, run_start
+from copilot_admin.transcripts.store.recorder import Piece
+from copilot_admin.transcripts.store.run_end import MAX_INTEGER
+from copilot_admin.transcripts.store.run_start import accept, prepare
+from copilot_admin.transcripts.store.transcript_store import (
+    MAX_INLINE_BYTES,
+    STORE,
+    StoredEnd,
+    TranscriptStore,
+)
+from protocol.events import ArtifactType, MessageArtifact, MessageChunk, StatusUpdate
+from tests.polling import HANGS_SECONDS
+from tests.transcripts.store.journaling import Client, end_of, ending
+from tests.transcripts.store.spooling import LATER, spool, store
+
+__all__ = ["spool"]
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+
+
+def test_an_accepted_run_is_committed_with_its_turn():
+    start = Client(trace_id="chat").start("Hi", env={"timezone": "UTC"})
+    accepted = asyncio.run(STORE.accept(start))
+    run = Run.objects.get(pk=start.run_id)
+    assert (run.conversation_id, run.turn_id) == (accepted.conversation_id, accepted.turn_id)
+    assert (run.outcome, run.model, run.params, run.generation) == (
+        Outcome.RUNNING,
+        "small-1",
+        {"temperature": 0.2},
+        3,
+    )
+    assert Turn.objects.get().state == TurnState.OPEN
+
+
+@pytest.mark.parametrize(
+    ("size", "in_loop"),
+    [(MAX_INLINE_BYTES, True), (MAX_INLINE_BYTES + 1, False)],
+)
+def test_only_a_big_request_is_made_ready_beside_the_event_loop(monkeypatch, size, in_loop):
+    threads = []
+
+    def watched(start):
+        threads.append(threading.current_thread())
+        return prepare(start)
+
+    monkeypatch.setattr(run_start, "prepare", watched)
+    asyncio.run(STORE.accept(replace(Client().start("Hi"), size=size)))
+    assert [thread is threading.main_thread() for thread in threads] == [in_loop]
+
+
+def test_a_run_is_accepted_once_however_often_it_is_written():
+    prepared = prepare(Client(trace_id="chat").start("Hi"))
+    with transaction.atomic():
+        first = accept(prepared)
+    with transaction.atomic():
+        second = accept(prepared)
+    assert (first.turn_id, first.conversation_id) == (second.turn_id, second.conversation_id)
+    assert second.recollection.looped is False
+    conversation = Conversation.objects.get()
+    assert (conversation.n_runs, conversation.n_turns, Run.objects.count()) == (1, 1, 1)
+
+
+def test_a_run_is_finished_once():
+    asked = Client().ask("Hi").answer("Hello")
+    assert not store(end_of(asked.run_id, MessageChunk("Again"), at=LATER))
+    assert asked.run.output_node.text == "Hello"
+    assert asked.conversation.tokens == 15
+
+
+def test_a_run_that_is_gone_is_no_error():
+    assert store(end_of(uuid4())) is False
+
+
+def test_numbers_and_texts_fit_their_columns():
+    asked = Client().ask("Hi")
+    huge = Usage(input_tokens=2**70, output_tokens=-5)
+    ended = ending(ms=2**40, error_code="x" * 90)
+    assert store(end_of(asked.run_id, huge, ended=ended))
+    run = asked.run
+    assert (run.input_tokens, run.output_tokens, run.ms) == (MAX_INTEGER, 0, MAX_INTEGER)
+    assert run.error_code == "x" * 50
+
+
+@pytest.mark.parametrize("rows", [1, 500], ids=["in the row", "in a blob"])
+def test_a_table_keeps_the_order_of_its_columns(rows):
+    table = MessageArtifact(
+        type=ArtifactType.TABLE,
+        uuid="u",
+        artifact_name="prices",
+        description="",
+        content=[{"symbol": "A", "price": 1.5, "day": "x", "a": None}] * rows,
+    )
+    asked = Client().ask("Hi").answer(table)
+    event = Event.objects.get(type="artifact")
+    assert (event.blob_id is None) is (rows == 1)
+    [view] = conversation_of(asked)
+    assert [list(row) for row in view["content"]] == [["symbol", "price", "day", "a"]] * rows
+
+
+def conversation_of(asked):
+    """The payloads of a run's events, as a reader gets them."""
+    events = Event.objects.filter(run_id=asked.run_id).order_by("ord")
+    return [
+        blobs.load([event.blob_id])[event.blob_id] if event.blob_id else event.payload
+        for event in events
+    ]
+
+
+def test_a_payload_may_be_any_mapping_and_nothing_else_that_is_no_json():
+    field = Event._meta.get_field("payload")
+    assert field.get_prep_value(MappingProxyType({"a": 1})) == '{"a": 1}'
+    with pytest.raises(TypeError, match="set is not JSON"):
+        field.get_prep_value({"a": {1}})
+
+
+def test_a_big_payload_is_a_blob():
+    asked = Client().ask("Hi").answer(StatusUpdate(message="x" * 5000), "Hello")
+    event = Event.objects.get()
+    assert (event.payload, event.blob is None) == (None, False)
+    assert asked.run.output_node.text == "Hello"
+
+
+class Disk:
+    """Errors of the database and of the spool, until they are repaired."""
+
+    def __init__(self) -> None:
+        self.database: Exception | None = None
+        self.spool: Exception | None = None
+        self._run = WRITER.run
+
+    async def run(self, job: Any) -> Any:
+        if self.database:
+            raise self.database
+        return await self._run(job)
+
+    def put(self, *_: Any) -> None:
+        if self.spool:
+            raise self.spool
+
+
+@pytest.fixture
+def disk(monkeypatch) -> Disk:
+    made = Disk()
+    monkeypatch.setattr(WRITER, "run", made.run)
+    return made
+
+
+@pytest.fixture
+def fresh(disk, monkeypatch) -> TranscriptStore:
+    spool = Spool()
+    monkeypatch.setattr(spool, "put", disk.put)
+    return TranscriptStore(WRITER, spool)
+
+
+@pytest.mark.parametrize("database", [OperationalError("x"), InterfaceError("x"), DatabaseError()])
+@pytest.mark.parametrize("spool_error", [OSError(errno.ENOSPC, "full"), SpoolFull("full")])
+def test_an_end_that_nothing_takes_is_not_stored(fresh, disk, database, spool_error, caplog):
+    asked = Client().ask("Hi")
+    disk.database, disk.spool = database, spool_error
+    end = end_of(asked.run_id, MessageChunk("secret words"))
+    assert asyncio.run(fresh.finish(end)) is None
+    assert f"neither database nor spool takes run {asked.run_id}" in caplog.text
+    assert "secret words" not in caplog.text
+    assert asked.run.outcome == Outcome.RUNNING
+
+
+def test_a_failed_write_is_a_problem_until_the_database_takes_one(fresh, disk):
+    disk.database = OperationalError("database or disk is full")
+    with pytest.raises(Unavailable) as refused:
+        asyncio.run(fresh.accept(Client().start("Hi")))
+    assert refused.value.code == "database-unavailable"
+    asyncio.run(fresh.check_health())
+    assert fresh.problem == "the last write to the database failed"
+    disk.database = None
+    asyncio.run(fresh.check_health())
+    assert fresh.problem == ""
+    assert not Blob.objects.filter(sha256="probe").exists()
+
+
+def test_a_wrong_row_is_no_problem_of_the_database(fresh, disk):
+    disk.database = IntegrityError("a bug")
+    assert asyncio.run(fresh.finish(end_of(uuid4()))) == StoredEnd()
+    assert fresh.problem == ""
+
+
+def test_a_failed_checkpoint_is_a_problem(fresh, monkeypatch):
+    def fail(*_: object) -> None:
+        raise OperationalError("disk I/O error")
+
+    monkeypatch.setattr(checkpoints, "save_checkpoint", fail)
+    fresh.checkpoint(uuid4(), Piece(0, "x"))
+    WRITER.submit(lambda: None).result(HANGS_SECONDS)
+    assert fresh.problem == "the last write to the database failed"

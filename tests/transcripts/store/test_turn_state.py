@@ -1,0 +1,238 @@
+"""What the server remembers of a turn when the client comes back to it."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from copilot_admin.agent.client.client_state import SIGNED_MEMORY
+from copilot_admin.agent.values.engine_input import Memory, Recollection
+from copilot_admin.models import Blob, Logging, Run
+from copilot_admin.transcripts.store.turn_state import LOOP_WINDOW, request_fingerprint
+from protocol.events import FunctionCall
+from protocol.models import Generation, ResultMessage
+from protocol.serializers import echo_of
+from tests.transcripts.store.journaling import Client, call_echo, call_event, ending, human, result
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.database
+def test_memory_of_the_first_request_reaches_the_second():
+    client = Client(trace_id="chat")
+    skill = {"slug": "news", "contentMarkdown": "read " * 1000}
+    state = {"current_dashboard_info": {"name": "Mine"}}
+    env = {
+        "timezone": "Asia/Tokyo",
+        "urls": ["https://a.example"],
+        "selected_skills": [skill, {}],
+        "workspace_state": state,
+    }
+    remembered = Memory(
+        timezone="Asia/Tokyo",
+        urls=("https://a.example",),
+        selected_skills=(skill,),
+        workspace_state=state,
+    )
+    first = client.ask(
+        "Price?",
+        env=env,
+        timezone="Asia/Tokyo",
+        urls=("https://a.example",),
+        selected_skills=(skill,),
+        workspace_state=state,
+    )
+    assert first.accepted.recollection == Recollection(memory=remembered)
+    first.answer(call_event())
+    second = client.ask("Price?", call_echo(), result(), env={"timezone": None})
+    assert second.accepted.recollection == Recollection(
+        memory=remembered,
+        client_calls={"get_widget_data": 1},
+        carried={"signed": "by us"},
+    )
+
+
+@pytest.mark.parametrize(
+    "env",
+    [{}, {"timezone": 5, "urls": "x", "selected_skills": [1], "workspace_state": ["x"]}],
+)
+def test_what_is_no_memory_is_not_remembered(env):
+    client = Client(trace_id="chat")
+    client.ask("Price?", env=env).answer(call_event())
+    second = client.ask("Price?", call_echo(), result())
+    assert second.accepted.recollection.memory == Memory()
+
+
+@pytest.mark.database
+def test_calls_are_counted_along_the_way_to_the_leaf():
+    client = Client(trace_id="chat")
+    history = [human("Price?")]
+    for number in range(3):
+        client.ask(*history).answer(call_event(f"w-{number}"))
+        history += [call_echo(f"w-{number}"), result("1", f"w-{number}")]
+    assert client.ask(*history).accepted.recollection.client_calls == {"get_widget_data": 3}
+    assert client.ask(*history[:3]).accepted.recollection.client_calls == {"get_widget_data": 1}
+
+
+def test_a_regenerated_answer_is_no_loop_when_the_result_came():
+    client = Client(trace_id="chat")
+    client.ask("Price?").answer(call_event())
+    client.ask("Price?", call_echo(), result()).answer("42")
+    assert client.ask("Price?").accepted.recollection.looped is False
+
+
+def test_a_regenerated_answer_is_no_loop_when_there_was_no_call():
+    client = Client(trace_id="chat")
+    client.ask("Hi").answer("Hello")
+    assert client.ask("Hi").accepted.recollection == Recollection(memory=Memory())
+
+
+@pytest.mark.database
+def test_a_loop_is_one_for_a_minute_after_the_end_of_the_call():
+    assert timedelta(minutes=1) == LOOP_WINDOW
+    client = Client(trace_id="chat")
+    client.ask("Price?").answer(call_event(), ended=ending(ms=2500))
+    ended_at = client.now + timedelta(milliseconds=2500)
+
+    def looped(after: timedelta) -> bool:
+        client.now = ended_at + after - timedelta(seconds=1)  # each request is a second later
+        return bool(client.ask("Price?").accepted.recollection.looped)
+
+    assert looped(LOOP_WINDOW) is False
+    Run.objects.filter(output_node=None).delete()
+    assert looped(LOOP_WINDOW - timedelta(microseconds=1)) is True
+
+
+@pytest.mark.database
+def test_what_counts_as_a_loop_is_the_newest_answer_to_the_same_request():
+    client = Client(trace_id="chat")
+    client.ask("Price?").answer(call_event())
+    client.ask("Price?").answer("I do not know.")
+    assert client.ask("Price?").accepted.recollection.looped is False
+    client.ask("Price?").answer(call_event())
+    assert client.ask("Price?").accepted.recollection.looped is True
+
+
+def test_an_answer_that_is_still_being_written_is_no_loop():
+    client = Client(trace_id="chat")
+    client.ask("Price?")
+    assert client.ask("Price?").accepted.recollection == Recollection(memory=Memory())
+
+
+@pytest.mark.database
+def test_a_call_that_was_never_answered_is_none_that_was_made():
+    client = Client(trace_id="chat")
+    client.ask("Price?").answer("Nothing.")
+    second = client.ask("Price?", call_echo(), result())
+    assert second.accepted.recollection.client_calls == {}
+
+
+@pytest.mark.database
+def test_where_no_content_is_kept_no_memory_is_either():
+    client = Client(trace_id="chat", logging=Logging.METADATA)
+    client.ask("Price?", env={"timezone": "UTC"}, timezone="UTC").answer(call_event())
+    second = client.ask("Price?", call_echo(), result())
+    assert second.accepted.recollection == Recollection(client_calls={"": 1})
+    assert not Blob.objects.exists()
+
+
+def test_of_an_odd_memory_what_can_be_used_is():
+    skill = {"slug": "news"}
+    env = {"timezone": "UTC", "urls": ["https://a.example", 1], "selected_skills": ["x", {}, skill]}
+    client = Client(trace_id="chat")
+    client.ask("Price?", env=env).answer(call_event())
+    second = client.ask("Price?", call_echo(), result())
+    assert second.accepted.recollection.memory == Memory(
+        timezone="UTC", urls=("https://a.example",), selected_skills=(skill,)
+    )
+
+
+def test_arguments_of_a_widget_in_another_order_are_the_same():
+    params = [{"name": name, "current_value": name} for name in ("a", "b")]
+
+    def about(params: list[dict[str, str]]) -> frozenset[str]:
+        return request_fingerprint({"widgets": {"primary": [{"uuid": "w", "params": params}]}})
+
+    assert about(params) == about(params[::-1]) != about(params[:1])
+
+
+def with_value(symbol: str) -> dict[str, Any]:
+    return {"uuid": "w-1", "params": [{"name": "symbol", "current_value": symbol}]}
+
+
+PRICES = with_value("AAPL")
+SELECTED = {"primary": [PRICES]}
+
+
+@pytest.mark.parametrize("length", [10, 100_000], ids=["small", "as a blob"])
+def test_what_an_older_client_does_not_carry_is_known_from_the_call(length):
+    client = Client(trace_id="chat-1", generation=Generation.ONE)
+    state = {SIGNED_MEMORY: "x" * length}
+    call = replace(call_event(), extra_state=state)
+    asked = client.ask("Price?")
+    asked.answer(call)
+    echo = echo_of(call, Generation.ONE)
+    bare = ResultMessage("get_widget_data", echo.input_arguments, result().data)
+    second = client.ask("Price?", echo, bare)
+    assert second.accepted.recollection.carried == state
+
+
+@pytest.mark.parametrize(
+    ("logging", "called"),
+    [
+        (Logging.EVERYTHING, {"get_widget_data": 1, "execute_agent_tool": 2}),
+        (Logging.METADATA, {"": 3}),
+    ],
+)
+def test_calls_are_counted_for_each_function(logging, called):
+    client, history = Client(trace_id="chat-1", logging=logging), [human("Price?")]
+    big = {"parameters": {"q": "x" * 100_000}}
+    for call in (
+        call_event(),
+        FunctionCall(function="execute_agent_tool", input_arguments=big),
+        FunctionCall(function="execute_agent_tool", input_arguments={"parameters": {}}),
+    ):
+        client.ask(*history).answer(call)
+        echo = echo_of(call, Generation.THREE)
+        history += [echo, ResultMessage(call.function, echo.input_arguments)]
+    assert client.ask(*history).accepted.recollection.client_calls == called
+
+
+def test_nothing_is_looked_up_for_a_client_that_carries():
+    client = Client(trace_id="chat-1")
+    client.ask("Price?").answer(call_event())
+    carrying = replace(result(), extra_state={SIGNED_MEMORY: "token"})
+    assert client.ask("Price?", call_echo(), carrying).accepted.recollection.carried == {}
+
+
+@pytest.mark.parametrize(
+    ("changed", "looped"),
+    [
+        ({}, True),
+        ({"timezone": None, "urls": []}, True),
+        ({"widgets": {**SELECTED, "secondary": []}}, True),
+        ({"widgets": {"primary": [with_value("MSFT")]}}, False),
+        ({"widgets": {"primary": [{**PRICES, "uuid": "w-2"}]}}, False),
+        ({"widgets": {"secondary": [PRICES]}}, False),
+        ({"widgets": {**SELECTED, "extra": [{"uuid": "w-3"}]}}, False),
+        ({"workspace_options": {"deep-research": True}}, False),
+        ({"workspace_options": {"tone": ""}}, True),
+        ({"context": [{"uuid": "a-1"}]}, False),
+        ({"context": "text"}, True),
+    ],
+)
+def test_the_same_words_about_something_else_are_another_question(changed, looped):
+    env = {"timezone": "UTC", "widgets": SELECTED}
+    client = Client(trace_id="chat-1")
+    client.ask("Price?", env=env).answer(call_event())
+    again = client.ask("Price?", env={**env, **changed})
+    assert again.accepted.recollection.looped is looped
+
+
+@pytest.mark.database
+def test_where_no_request_is_kept_the_same_words_are_the_same_question():
+    client = Client(trace_id="chat-1", logging=Logging.METADATA)
+    client.ask("Price?", env={"widgets": SELECTED}).answer(call_event())
+    again = client.ask("Price?", env={"widgets": {"primary": []}})
+    assert again.accepted.recollection.looped is True
