@@ -39,7 +39,6 @@ METRICS: Mapping[str, tuple[str, str, tuple[float, ...]]] = {
 GAUGES: Mapping[str, tuple[str, str, bool]] = {
     "streams": ("Answers being streamed.", "", False),
     "journal_lag_seconds": ("Age of the oldest write that waits for the database.", "", True),
-    "journal_unkept_runs": ("Ends of runs that wait in memory.", "", False),
     "spool_files": ("Ends of runs in the spool.", "", True),
     "spool_bytes": ("Size of the spool.", "", True),
     "spool_set_aside_files": ("Files of the spool that cannot be stored.", "", True),

@@ -33,15 +33,12 @@ from protocol.redaction import redact_text
 MAX_TAGS = 20
 MAX_TAG_CHARACTERS = 200
 MAX_COMMENT_CHARACTERS = 4000
+MAX_TEXT_CHARACTERS = 200_000  # of an answer or question; longer ones aren't recognised
 MAX_COMPARED_RUNS = 20  # newest answers that are compared with the text
 
 
 def _text(value: object) -> str:
-    return clean_text(value) if isinstance(value, str) else ""
-
-
-def _comment(value: object) -> str:
-    return _text(value[: 5 * MAX_COMMENT_CHARACTERS] if isinstance(value, str) else value)
+    return clean_text(value[:MAX_TEXT_CHARACTERS]) if isinstance(value, str) else ""
 
 
 def _tags(value: object) -> list[str]:
@@ -60,7 +57,7 @@ class GivenFeedback(BaseModel):
 
     vote: Literal["thumbs_up", "thumbs_down"]
     tags: Annotated[list[str], BeforeValidator(_tags)] = []
-    user_comment: Annotated[str, BeforeValidator(_comment)] = ""
+    user_comment: Text = ""
     ai_response: Text = ""
     user_prompt: Text = ""
     trace_id: Text = ""

@@ -33,7 +33,6 @@ def test_an_idle_server_waits_for_nothing():
     found = read_gauges()
     idle = (
         "streams",
-        "journal_unkept_runs",
         "spool_files",
         "spool_bytes",
         "journal_lag_seconds",

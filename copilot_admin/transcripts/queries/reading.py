@@ -153,7 +153,7 @@ def _call_view(node: Node, rows: StoredRows) -> CallView:
 
 def _events(run: Run, rows: StoredRows) -> tuple[EventView, ...]:
     record = rows.running.get(run.pk)
-    if record is not None and record.entries:
+    if record is not None and record.events:
         return tuple(
             EventView(
                 ord=order,
@@ -162,7 +162,7 @@ def _events(run: Run, rows: StoredRows) -> tuple[EventView, ...]:
                 text_offset=entry.text_offset,
                 at_ms=entry.at_ms,
             )
-            for order, entry in enumerate(record.entries)
+            for order, entry in enumerate(record.events)
         )
     return tuple(
         EventView(

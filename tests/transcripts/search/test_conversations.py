@@ -17,7 +17,7 @@ from copilot_admin.transcripts.search.conversations import (
 )
 from copilot_admin.transcripts.search.phrases import parse_search
 from copilot_admin.transcripts.search.text_index import Reach, find_conversations
-from copilot_admin.transcripts.store.search_index import MOST
+from copilot_admin.transcripts.store.search_index import MAX_CHARACTERS
 from tests.databases import IS_POSTGRESQL
 from tests.transcripts.store.journaling import (
     Asked,
@@ -129,8 +129,8 @@ def test_texts_that_are_not_kept_are_in_no_index(logging: Logging):
 
 
 def test_the_index_goes_with_its_conversation_and_is_bounded():
-    asked = say("Why " + "x" * 2 * MOST, "An answer")
-    assert len(TurnText.objects.get().text) == MOST
+    asked = say("Why " + "x" * 2 * MAX_CHARACTERS, "An answer")
+    assert len(TurnText.objects.get().text) == MAX_CHARACTERS
     asked.conversation.delete()
     assert not TurnText.objects.exists()
     if not IS_POSTGRESQL:
