@@ -202,10 +202,7 @@ class JudgingViews(TranscriptViews):
         *,
         turn: int | None = None,
     ) -> None:
-        """Keeps a verdict; the trail says that and when, its words stand in the transcript alone.
-
-        What a second judge must not know is not in the trail either: no entry of it can be held back.
-        """
+        """Keeps a verdict; the trail says that and when, its words stand in the transcript alone."""
         old = verdict_of(conversation, request.user, turn=turn)
         verdict = save_verdict(conversation, request.user, judged, turn=turn)
         about = {"conversation": conversation.pk} | ({} if turn is None else {"turn": turn})
