@@ -97,6 +97,10 @@ class AnswerParser:
         return self.done or self._reason is not None
 
     @property
+    def has_text(self) -> bool:
+        return self._characters > 0
+
+    @property
     def was_unopened(self) -> bool:
         """Whether text turned out to be reasoning that only a closing tag showed."""
         return self._reasoning.was_unopened

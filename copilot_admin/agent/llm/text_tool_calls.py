@@ -64,8 +64,10 @@ _OPENING = re.compile("|".join(map(re.escape, _MARKS)))
 _BARE = re.compile(
     r'\s*(?:```(?:json)?\s*)?\[?\s*\{\s*"(?:name|type|id|function|tool|tool_name|arguments|parameters)"'
 )
+_BARE_NAME = re.compile(r'\s*(?:```(?:json)?\s*)?\[?\s*\{\s*"name"\s*:\s*"([^"\\]*)"')
+_WORDS_BEHIND = re.compile(r"\s*```(?:json)?\s.*?\n```\s*\S", re.DOTALL)
 _BARE_PREFIX = re.compile(r'\s*(?:`{1,3}|```(?:j|js|jso|json)?\s*)?\[?\s*(?:\{\s*(?:"\w*)?)?')
-_MAX_BARE = 64 * 1024
+_MAX_BARE = 16 * 1024
 _MIN_TORN_MARK = len("<\uff5cDSML\uff5c")
 _FUNCTION = re.compile(r"<function=([\w.-]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
 _PARAMETER = re.compile(r"<parameter=([\w.-]+)>\n?(.*?)\n?</parameter>", re.DOTALL)
@@ -128,7 +130,7 @@ class TextToolReader:
             if not is_bare and _BARE_PREFIX.fullmatch(self._held):
                 return
             self._is_bare = is_bare
-        if self._is_bare and len(self._held) <= _MAX_BARE:
+        if self._is_bare and self._may_be_bare():
             return
         self._is_bare = False
         yield from self._feed_marked()
@@ -151,6 +153,13 @@ class TextToolReader:
         """Yield what was held back of the words where an error ends them; no half of a block."""
         if self._held and not self._opening:
             yield TextDelta(self._held)
+
+    def _may_be_bare(self) -> bool:
+        """Return whether all of the answer so far may still be nothing but a call."""
+        if len(self._held) > _MAX_BARE or _WORDS_BEHIND.match(self._held):
+            return False
+        name = _BARE_NAME.match(self._held)
+        return name is None or read_name(name[1], self._names) in self._tools
 
     def _feed_marked(self) -> Iterator[Delta]:
         while True:

@@ -127,6 +127,8 @@ class OpenAICompatible:
                     yield delta
         if parser.was_unopened:
             self._unopened_reasoning.add(key)
+        elif parser.has_text:
+            self._unopened_reasoning.discard(key)
 
     async def models(self) -> tuple[str, ...]:
         """Return the ids of the models that the server lists.
