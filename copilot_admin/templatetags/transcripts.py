@@ -7,12 +7,11 @@ from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString
 
 from copilot_admin.admin.transcripts.words import ShownWords, outcome_words, state_words
-from copilot_admin.models import Conversation, Run
+from copilot_admin.models import Conversation, Run, Turn
 from copilot_admin.pricing.money import FormattedCost, format_cost, format_cost_sums, format_exact
 from copilot_admin.rendering import text
 from copilot_admin.rendering.highlight import highlight
 from copilot_admin.storage.search_text import normalize
-from copilot_admin.transcripts.queries import TurnView
 
 MOST_OF_A_MESSAGE = (
     200_000  # characters; a question may have 20 MB, which no browser draws in a second
@@ -58,7 +57,7 @@ def as_cost(run: Run) -> FormattedCost:
 
 
 @register.filter
-def as_sum(sums: Conversation | TurnView) -> FormattedCost:
+def as_sum(sums: Conversation | Turn) -> FormattedCost:
     """How the cost of a turn or a conversation is shown."""
     return format_cost_sums(sums)
 

@@ -60,7 +60,7 @@ COLUMNS: dict[str, Callable[[ExportedConversation, ExportedTurn], Cell | list[st
     "caller": lambda of, turn: of.row.principal,
     "user": lambda of, turn: of.row.user.identifier if of.row.user else "",
     "user_email": lambda of, turn: of.row.user.email if of.row.user else "",
-    "asked_at": lambda of, turn: turn.view.started_at.isoformat(),
+    "asked_at": lambda of, turn: turn.view.row.started_at.isoformat(),
     "copilot": lambda of, turn: of.row.copilot.slug,
     "version": lambda of, turn: _version(turn),
     "provider": lambda of, turn: _last(turn, "provider"),
@@ -89,8 +89,8 @@ COLUMNS: dict[str, Callable[[ExportedConversation, ExportedTurn], Cell | list[st
     "reasoning_tokens": lambda of, turn: _tokens(turn, "reasoning"),
     "cost_usd": lambda of, turn: turn.cost,
     "cost_is": lambda of, turn: turn.cost_confidence,
-    "first_token_ms": lambda of, turn: turn.view.ttft_ms,
-    "ms": lambda of, turn: turn.view.ms,
+    "first_token_ms": lambda of, turn: turn.view.row.ttft_ms,
+    "ms": lambda of, turn: turn.view.row.ms,
 }
 FORMATS: Mapping[str, ExportFormat] = {
     one.name: one for one in (Csv(), JsonLines(), Markdown(), Html())

@@ -148,7 +148,7 @@ def _turn_metadata(conversation: ExportedConversation, turn: ExportedTurn) -> Me
     up, down = turn.thumbs
     facts: Message = {
         "turn": view.id,
-        "asked_at": view.started_at.isoformat(),
+        "asked_at": view.row.started_at.isoformat(),
         "content_kept": turn.is_kept,
         "version": last.version if last else None,
         "provider": last.row.provider if last else "",
@@ -162,10 +162,10 @@ def _turn_metadata(conversation: ExportedConversation, turn: ExportedTurn) -> Me
         "comments": turn.comments,
         "ratings": ratings_of(turn.verdicts),
         "labels": labels_of(turn.verdicts),
-        "tokens": view.tokens,
+        "tokens": view.row.tokens,
         "cost_usd": turn.cost,
         "cost_is": turn.cost_confidence,
-        "requests_of_unknown_cost": view.n_unpriced,
+        "requests_of_unknown_cost": view.row.n_unpriced,
     }
     if left_out := sum(run.unread_events for run in turn.last):
         facts["events_left_out"] = left_out

@@ -82,15 +82,15 @@ class ExportedTurn:
     @property
     def cost(self) -> str | None:
         """The known cost in US dollars; None if nothing is known of it."""
-        view = self.view
-        return f"{view.cost:f}" if view.cost or not view.n_unpriced else None
+        turn = self.view.row
+        return f"{turn.cost:f}" if turn.cost or not turn.n_unpriced else None
 
     @property
     def cost_confidence(self) -> str:
         """One of exact, estimated, partly, unknown."""
-        if self.view.n_unpriced:
-            return "partly" if self.view.cost else "unknown"
-        return "estimated" if self.view.cost_is_estimated else "exact"
+        if self.view.row.n_unpriced:
+            return "partly" if self.view.row.cost else "unknown"
+        return "estimated" if self.view.row.cost_is_estimated else "exact"
 
 
 class ExportedConversation:

@@ -70,7 +70,7 @@ def _turn_view(place: TurnPlace, rows: StoredRows) -> TurnView:
     turn = place.turn
     question = rows.nodes.get(turn.human_node_id) if turn.human_node_id is not None else None
     return TurnView(
-        id=turn.pk,
+        row=turn,
         history=tuple(_message_view(rows.nodes[one], rows) for one in place.history),
         question=_message_view(question, rows) if question else None,
         state=state_of(turn),
@@ -78,13 +78,6 @@ def _turn_view(place: TurnPlace, rows: StoredRows) -> TurnView:
         level=place.level,
         branch=place.branch,
         branches=place.branches,
-        started_at=turn.started_at,
-        ttft_ms=turn.ttft_ms,
-        ms=turn.ms,
-        tokens=turn.tokens,
-        cost=turn.cost,
-        n_unpriced=turn.n_unpriced,
-        cost_is_estimated=turn.cost_is_estimated,
         runs=tuple(_run_view(run, rows) for run in rows.runs[turn.pk]),
         feedback=rows.feedback[turn.pk],
     )

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TypeAlias
 from uuid import UUID
 
-from copilot_admin.models import Feedback, Run
+from copilot_admin.models import Feedback, Run, Turn
 from protocol.json import JsonObject
 
 
@@ -125,6 +125,7 @@ class TurnView:
     """A question and everything that was done to answer it.
 
     Attributes:
+        row: Its columns.
         history: Messages before the question that this server had not seen when they came.
         question: None for a tool result without a question.
         state: A `TurnState` value; a turn that waited for a result for over 30 minutes is
@@ -133,28 +134,24 @@ class TurnView:
         level: Number of turns above it.
         branch: Place among the questions asked at this point of the conversation, from 1;
             `branches` is their number, 1 when nothing was edited.
-        cost: The known cost; that of `n_unpriced` requests isn't known.
         runs: In the order in which they started. A function call splits a turn into two runs; a
             regenerated answer is one more.
     """
 
-    id: int
-    history: tuple[MessageView, ...]
-    question: MessageView | None
+    row: Turn
+    history: tuple[MessageView, ...] = ()
+    question: MessageView | None = None
     state: str
     parent_id: int | None
     level: int
     branch: int
     branches: int
-    started_at: datetime
-    ttft_ms: int | None
-    ms: int
-    tokens: int
-    cost: Decimal
-    n_unpriced: int
-    cost_is_estimated: bool
     runs: tuple[RunView, ...]
     feedback: Sequence[Feedback] = ()
+
+    @property
+    def id(self) -> int:
+        return self.row.pk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,6 @@
 """An answer as the blocks that its reader sees."""
 
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -27,7 +26,7 @@ from copilot_admin.admin.blocks.kinds import (
 from copilot_admin.admin.transcripts.paths import Siblings, children_of, chosen_path, siblings_of
 from copilot_admin.admin.transcripts.run_views import raw_events
 from copilot_admin.admin.transcripts.words import outcome_words
-from copilot_admin.models import EventType, Outcome, Run, TurnState
+from copilot_admin.models import EventType, Outcome, Run, Turn, TurnState
 from copilot_admin.transcripts.queries import (
     CallView,
     EventView,
@@ -374,26 +373,9 @@ def test_asking_again_from_the_question_is_another_attempt():
 
 
 def turn(number: int, parent: int | None = None, **changes: Any) -> TurnView:
-    fields: dict[str, Any] = {
-        "id": number,
-        "history": (),
-        "question": None,
-        "state": TurnState.DONE.value,
-        "parent_id": parent,
-        "level": 0,
-        "branch": 1,
-        "branches": 1,
-        "started_at": NOW,
-        "ttft_ms": None,
-        "ms": 0,
-        "tokens": 0,
-        "cost": Decimal(0),
-        "n_unpriced": 0,
-        "cost_is_estimated": False,
-        "runs": (),
-        **changes,
-    }
-    return TurnView(**fields)
+    fields: dict[str, Any] = {"state": TurnState.DONE.value, "parent_id": parent, "runs": ()}
+    fields |= {"level": 0, "branch": 1, "branches": 1, **changes}
+    return TurnView(row=Turn(pk=number, started_at=NOW), **fields)
 
 
 #  1 ── 2 ── 3

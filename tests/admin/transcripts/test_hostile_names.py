@@ -62,7 +62,7 @@ def rows(boss: Any) -> Iterator[str]:
     yield from (f"{own}{talk.pk}/change/", f"{own}{talk.pk}/runs/{run.pk}/", f"{own}?q={TEXT}")
     yield from (
         f"{own}{talk.pk}/runs/{run.pk}/curl/",
-        f"{own}?counted=error:{TEXT}+x",
+        f"{own}?copilot={TEXT}&since={TEXT}",
         f"{own}?{TEXT}=1",
     )
     yield from ("figures/?days=30", f"figures/?days=30&user={TEXT}", "running/", "")
