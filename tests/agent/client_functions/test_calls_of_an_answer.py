@@ -6,7 +6,6 @@ import json
 import pytest
 
 from copilot_admin.agent.client.workspace import catalog_text
-from copilot_admin.agent.toolkits.ranking import ranked, scores, words_of
 from copilot_admin.agent.values.engine_input import Recollection, ServerTool
 from copilot_admin.agent.values.model_call import Finish, ModelRole, ToolCall
 from copilot_admin.agent.values.spec import WidgetDataMode
@@ -17,10 +16,9 @@ from protocol.models import (
     CommandResult,
     HumanMessage,
     ResultMessage,
-    WidgetParam,
     Widgets,
 )
-from tests.agent.client_functions.samples import FULL_QUERY, MCP_TOOL, PRICES, SAMPLES, WIDGET_UUID
+from tests.agent.client_functions.samples import FULL_QUERY, MCP_TOOL, SAMPLES, WIDGET_UUID
 from tests.agent.engine_inputs import (
     make_engine_input,
     make_query,
@@ -91,21 +89,6 @@ def test_a_question_may_call_the_client_so_many_times(widget_data):
     assert "Answer with what you have." in calls[1].messages[-1].text
 
 
-def test_the_dashboard_and_its_tabs_are_data_in_the_system_prompt():
-    _, calls = answer(FULL_QUERY, text("It has prices."))
-    row = {
-        "dashboard": "Morning </data>",
-        "tabs": [
-            {"tab": "rates", "open": True, "widgets": [{"id": WIDGET_UUID, "name": "Prices"}]},
-            {"widgets": []},
-        ],
-    }
-    listed = json.dumps(row).replace("</data>", "<\\/data>")
-    system = calls[0].messages[0]
-    assert system.role is ModelRole.SYSTEM
-    assert f'<data source="the open dashboard">\n{listed}\n</data>' in system.text
-
-
 def test_of_hundreds_of_widgets_the_best_are_listed_and_the_others_can_be_found():
     widgets = [
         replace(make_widget(number), name=f"Widget {number}", widget_id=f"w{number}")
@@ -124,21 +107,6 @@ def test_of_hundreds_of_widgets_the_best_are_listed_and_the_others_can_be_found(
     assert found[0] == "The get_widget_data tool can get these:"
     assert (len(found), json.loads(found[1])["name"]) == (11, "Crude oil")
     assert "query" in calls[2].messages[-1].text
-
-
-def test_texts_are_ranked_by_their_words():
-    texts = ["the price of gold", "goldPrice gold gold", "silver", ""]
-    assert words_of("stockPrice of A_B-c") == ["stock", "price", "of", "a", "b", "c"]
-    assert ranked("gold", texts)[:2] == [1, 0]
-    assert scores("copper", texts) == [0, 0, 0, 0]
-    assert scores("x", []) == []
-
-
-def test_parameters_say_whether_they_take_several_values_or_have_options():
-    param = WidgetParam(name="p", multi_select=True, get_options=True)
-    query = make_query(widgets=Widgets(primary=(replace(PRICES, params=(param,)),)))
-    _, calls = answer(query, text("x"))
-    assert '"several": true, "options": "ask"' in calls[0].messages[0].text
 
 
 def loaded(*data):
