@@ -1,1 +1,1 @@
-"""What the client is asked for: data of widgets, limits, signed state, the workspace."""
+"""Requests to the client: data of widgets, limits, signed state, the workspace."""

@@ -24,7 +24,7 @@ MAX_CHARACTERS = 1024 * 1024  # of a call's arguments
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallLimitMessages:
-    """What people are told when a function isn't called again.
+    """Messages for people when a function isn't called again.
 
     Attributes:
         done: What was done so often: "Tools were already called".

@@ -38,7 +38,7 @@ class DataCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataPlan:
-    """What to do about widget data in this step.
+    """Decision about widget data in a step.
 
     Attributes:
         fetch: Fetched from the client before the model is asked.
@@ -242,5 +242,5 @@ def data_was_read(
 
 
 def _others_answered(query: Query, *, slug: str) -> bool:
-    said = (one for one in messages_of_turn(query) if isinstance(one, AiMessage))
-    return any(one.agent_id not in (None, slug) for one in said)
+    answers = (one for one in messages_of_turn(query) if isinstance(one, AiMessage))
+    return any(one.agent_id not in (None, slug) for one in answers)

@@ -253,7 +253,7 @@ class DataRequest:
 
     @property
     def identity(self) -> Identity:
-        """What sets the data apart."""
+        """Return what sets the data apart."""
         return identity(self.source, widget=self.widget)
 
 

@@ -1,4 +1,4 @@
-"""What Workspace says of the user's dashboard, other agents and skills."""
+"""The user's dashboard, other agents and skills, as Workspace describes them."""
 
 from collections.abc import Iterable, Mapping
 import json

@@ -1,1 +1,1 @@
-"""What Workspace can do for a copilot."""
+"""Functions that Workspace carries out for a copilot."""

@@ -24,7 +24,7 @@ Identity: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolScope:
-    """What decides which tools a step has.
+    """Situation that decides which tools a step has.
 
     Attributes:
         widgets: Widgets that the model may ask for in this step.

@@ -1,4 +1,4 @@
-"""What this server passes to components in addition to the inputs that the contract names."""
+"""Inputs of components that this server adds to those of the contract."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
@@ -27,7 +27,7 @@ DOCUMENTS = "_sys_documents"  # a sequence of `SourceDocument`
 
 
 class DocumentOrigin(StrEnum):
-    """Where a document of a request comes from."""
+    """Origin of a document of a request."""
 
     FILE = "file"
     WIDGET = "widget"

@@ -14,7 +14,7 @@ from protocol.json import JsonObject
 
 
 class ChartType(StrEnum):
-    """How rows are drawn."""
+    """Type of chart."""
 
     LINE = "line"
     BAR = "bar"

@@ -16,7 +16,7 @@ from protocol.json import JsonObject
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
-    """What a tool knows besides its arguments.
+    """Context of a tool call.
 
     Attributes:
         id: Id of the artifact that this call makes, unique in the chat.

@@ -36,7 +36,7 @@ class Mistakes:
 
     @property
     def too_many(self) -> bool:
-        """Whether the model is to answer without tools."""
+        """Tell whether the model is to answer without tools."""
         return self._rounds >= MAX_MISTAKES
 
     def learn(self, mistake: ToolMistake) -> str:
