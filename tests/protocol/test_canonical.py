@@ -76,16 +76,6 @@ def test_spelling_of_the_same_text_does_not_count(same: HumanMessage):
     assert canonical(same) == canonical(HUMAN)
 
 
-def test_order_of_many_accents_does_not_count():
-    one = HumanMessage("e" + "\u0316\u0301" * 40 + "\u2014" * 40)
-    other = HumanMessage("e" + "\u0301" * 40 + "\u0316" * 40 + "\u2014" * 40)
-    assert (
-        canonical(one)
-        == canonical(other)
-        == ("human\ntext\n\u00e9" + "\u0316" * 40 + "\u0301" * 39 + "\u2014" * 40).encode()
-    )
-
-
 def test_markers_do_not_count():
     marked = AiMessage('See <|start_artifact_id|>p<|end_artifact_id|><citation className="i"/>.')
     assert canonical(marked) == canonical(AiMessage("See ."))
@@ -122,18 +112,6 @@ def test_a_file_is_its_address():
     )
 
 
-@pytest.mark.parametrize("number", [1.5, 2.0**60])
-def test_other_numbers_stay(number: float):
-    call = CallMessage("f", {"x": number})
-    assert json.loads(canonical(call).split(b"\n")[2])["input_arguments"]["x"] == number
-    assert repr(number).encode() in canonical(call)
-
-
-def test_arguments_of_a_call_count():
-    other = CallMessage("get_widget_data", {"data_sources": [{"id": "i", "input_args": {"a": 2}}]})
-    assert canonical(other) != canonical(CALL)
-
-
 def test_result_is_its_function_and_data():
     assert canonical(replace(RESULT, input_arguments={}, extra_state={"a": 1})) == canonical(RESULT)
     assert canonical(replace(RESULT, data=RESULT.data[:1])) != canonical(RESULT)
@@ -146,10 +124,6 @@ def test_renewed_signature_of_a_file_does_not_count():
 
     assert canonical(result("one")) == canonical(result("two"))
     assert b"one" not in canonical(result("one"))
-
-
-def test_lone_surrogates_can_be_hashed():
-    assert canonical(AiMessage("\ud800")) == "ai\ntext\n\ufffd".encode()
 
 
 RESULTS_OF_ALL_GENERATIONS: list[dict[str, Any]] = [

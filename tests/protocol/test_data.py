@@ -450,11 +450,3 @@ def test_folding_gives_the_same_wherever_a_conversation_is_cut(
         so_far = fold([*so_far, *stream[start:end]])
 
     assert list(map(render, so_far)) == list(map(render, fold(stream)))
-
-
-@given(VALUES)
-def test_rendering_never_loses_a_value(value: Any) -> None:
-    heading, _, rest = render(DataMessage(kind="k", data=value)).partition("\n")
-
-    assert heading == "## Data: ¶k"
-    assert json.loads(rest) == value

@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 
 from protocol.data import DataMessage
-from protocol.fields import Notes
 from protocol.models import (
-    UNDEFINED,
     ContextItem,
     DataItem,
     FileReference,
@@ -19,7 +17,6 @@ from protocol.models import (
     WidgetParam,
 )
 from protocol.parsing import UnusableQuery, parse_query
-from protocol.strict_json import MalformedJson
 
 HUMAN = {"role": "human", "content": "q"}
 
@@ -64,11 +61,6 @@ def test_history_may_have_as_many_messages_as_are_taken_and_not_one_more():
         "too-many-messages",
         "The chat has 2,001 messages; 2,000 are the most that this server takes. Start a new chat.",
     )
-
-
-def test_body_that_is_no_json_is_refused():
-    with pytest.raises(MalformedJson):
-        parse_query(b"{")
 
 
 def test_smallest_body_is_enough():
@@ -135,22 +127,10 @@ def test_a_note_says_which_field_and_what_was_wanted():
     }
 
 
-def test_of_a_list_of_texts_each_other_element_is_noted():
-    notes = query(urls=["https://openbb.co", 5]).notes
-    assert notes == ("`urls[1]` is not text and was left out.",)
-
-
 def test_notes_are_said_once_and_have_an_end():
     notes = query(urls=[5] * 100, tools=[5, 5]).notes
     assert len(notes) == 41
     assert notes[-1] == "62 more fields were left out."
-
-
-def test_a_sentence_that_was_said_is_no_further_one():
-    notes = Notes()
-    for number in [*range(40), 0]:
-        notes.add(f"{number}")
-    assert notes.sentences() == tuple(map(str, range(40)))
 
 
 def test_only_four_urls_are_used():
@@ -299,17 +279,6 @@ def test_every_field_of_a_widget_is_read():
     )
 
 
-def test_groups_are_told_apart():
-    widgets = query(
-        widgets={"primary": [{"uuid": "1"}], "secondary": [{"uuid": "2"}], "extra": [{"uuid": "3"}]}
-    ).widgets
-    assert [[one.uuid for one in group] for group in (widgets.primary, widgets.secondary)] == [
-        ["1"],
-        ["2"],
-    ]
-    assert [one.uuid for one in widgets.all()] == ["1", "2", "3"]
-
-
 @pytest.mark.parametrize("group", ["primary", "secondary", "extra"])
 def test_widgets_are_there_when_one_group_has_one(group: str):
     assert query(widgets={group: [{"uuid": "1"}]}).widgets
@@ -320,11 +289,6 @@ def test_widgets_are_there_when_one_group_has_one(group: str):
 def test_uploaded_file_has_no_uuid():
     assert widget(origin="OpenBB Hub").ref == "OpenBB Hub/w"
     assert widget(uuid="u").ref == "u"
-
-
-def test_id_stands_in_for_the_widget_id():
-    [read_widget] = query(widgets=[{"id": "i"}]).widgets.primary
-    assert read_widget.widget_id == "i"
 
 
 def test_widget_that_cannot_be_asked_for_is_left_out():
@@ -386,10 +350,6 @@ def test_param_without_a_type_is_text(kind: Any):
 )
 def test_value_to_ask_with(values: dict, arguments: dict):
     assert widget(params=[{"name": "p", **values}]).input_args() == arguments
-
-
-def test_undefined_value_says_so():
-    assert param().value is UNDEFINED
 
 
 def test_odd_params_are_left_out_with_a_note():

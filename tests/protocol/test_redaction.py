@@ -153,11 +153,6 @@ def test_signatures_leave_texts(text: str, unsigned: str):
     assert redact_text(text) == unsigned
 
 
-def test_numbers_and_nulls_are_untouched():
-    value = {"a": [1, 2.5, None, True, "text"]}
-    assert redact(value) == value
-
-
 def test_what_is_longer_than_a_name_is_none_of_a_secret():
     assert is_secret_name("a" * 94 + "_token")
     assert not is_secret_name("a" * 95 + "_token")

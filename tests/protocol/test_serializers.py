@@ -12,13 +12,12 @@ from protocol.events import (
     CitationCollection,
     FunctionCall,
     MessageArtifact,
-    MessageChunk,
     StatusUpdate,
 )
 from protocol.models import CallMessage, Generation
 from protocol.parsing import parse_query
 from protocol.serializers import echo_of, serialize
-from tests.protocol.examples import EXAMPLES, WIDGET_UUID
+from tests.protocol.examples import EXAMPLES
 from tests.protocol.golden import EVENTS as GOLDEN
 from tests.protocol.golden import golden, said
 from tests.protocol.workspace import as_workspace_reads
@@ -129,14 +128,6 @@ def test_round_charts_are_tables_in_generation_two(kind: str, shown: str):
     assert (data["type"], "chart_params" in data) == (shown, shown == "chart")
 
 
-def test_chart_without_parameters_stays_a_chart_in_generation_two():
-    chart = MessageArtifact(
-        type=ArtifactType.CHART, uuid="u", artifact_name="n", description="", content=[]
-    )
-    [(_, data)] = serialize(chart, Generation.TWO)
-    assert data["type"] == "chart"
-
-
 @pytest.mark.parametrize(
     ("info", "expected"),
     [
@@ -194,15 +185,3 @@ def test_echo_of_a_call_is_recognised(generation: Generation):
     echoed = parse_query(body).messages[1]
     assert isinstance(echoed, CallMessage)
     assert canonical(echoed) == canonical(echo_of(call, generation))
-
-
-def test_uuid_reaches_every_generation():
-    for generation in Generation:
-        assert WIDGET_UUID.encode() in said("call", generation)
-
-
-def test_chunk_is_the_same_for_everybody():
-    for generation in Generation:
-        assert serialize(MessageChunk("x"), generation) == (
-            ("copilotMessageChunk", {"delta": "x"}),
-        )
