@@ -16,7 +16,7 @@ from copilot_admin.agent.client_functions.agent_tasks import agents_answered
 from copilot_admin.agent.components.system_inputs import system_inputs
 from copilot_admin.agent.fallback import ModelTargets
 from copilot_admin.agent.files.reading import with_files_read
-from copilot_admin.agent.files.rules import file_rules
+from copilot_admin.agent.files.selection import file_rules
 from copilot_admin.agent.image_filter import ImageFilter
 from copilot_admin.agent.llm.finish_reasons import truncation
 from copilot_admin.agent.llm.model_choice import are_wanted, choose_model, suggestions
@@ -84,10 +84,7 @@ async def _answer(engine_input: EngineInput, *, pace: Pace) -> AsyncGenerator[Ou
     if begun.plan is None:
         return
     query, files = await with_files_read(
-        begun.query,
-        fetch=engine_input.fetch,
-        rules=file_rules(engine_input.spec),
-        is_large=is_large(engine_input),
+        begun.query, fetch=engine_input.fetch, rules=file_rules(engine_input.spec)
     )
     leg = await _leg(engine_input, query, plan=begun.plan, files=files, pace=pace)
     given: Sequence[Output] = (*files, *map(DataSeen, leg.data_messages))

@@ -10,8 +10,8 @@ from copilot_admin.agent.components.inputs import SourceDocument, source_documen
 from copilot_admin.agent.documents.document import Document, UnreadableFile
 from copilot_admin.agent.documents.registry import data_types
 from copilot_admin.agent.fetching.egress import Fetch, FetchFailed
-from copilot_admin.agent.files.file_processes import read_file
-from copilot_admin.agent.files.reading import MOST_FILES
+from copilot_admin.agent.files.file_reader import read_file
+from copilot_admin.agent.files.reading import MAX_FILES
 from copilot_admin.errors import InvalidCall
 
 MAX_SECONDS = 90.0  # for all files of a call
@@ -26,10 +26,8 @@ async def read_files(parameters: Mapping[str, Any], *, fetch: Fetch) -> tuple[So
         InvalidCall: The parameters have another form, or a file can't be fetched or read.
     """
     files = tuple(_named_files(parameters))
-    if len(files) > MOST_FILES:
-        raise InvalidCall(
-            f"At most {MOST_FILES} files are read in one call.", code="too-many-files"
-        )
+    if len(files) > MAX_FILES:
+        raise InvalidCall(f"At most {MAX_FILES} files are read in one call.", code="too-many-files")
     try:
         async with asyncio.timeout(MAX_SECONDS):
             return tuple([await _read_file(name, url, fetch) for name, url in files])

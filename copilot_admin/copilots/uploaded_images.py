@@ -4,7 +4,7 @@ import asyncio
 import secrets
 
 from copilot_admin.agent.documents.document import UnreadableFile
-from copilot_admin.agent.files import file_processes
+from copilot_admin.agent.files import file_reader
 from copilot_admin.agent.files.pictures import TooManyPixels
 from copilot_admin.errors import ConfigurationError
 
@@ -26,14 +26,14 @@ def harmless_png(data: bytes) -> bytes:
             f"The image has {size:.1f} MB; 1 MB is the most. Make it smaller and try again."
         )
     try:
-        return asyncio.run(file_processes.harmless_png(data))
+        return asyncio.run(file_reader.harmless_png(data))
     except TooManyPixels as error:
         raise ConfigurationError(
             f"The image has {error.width} by {error.height} pixels; 4 million in all "
             "are the most. Scale it down, 512 by 512 is plenty."
         ) from error
     except UnreadableFile as error:
-        if error.public == file_processes.BUSY:
+        if error.public == file_reader.BUSY:
             raise ConfigurationError(error.public) from error
         raise ConfigurationError(
             "This file is no image that can be used. Choose a PNG, JPEG or WebP file."

@@ -10,7 +10,7 @@ import pytest
 from copilot_admin.agent.components.inputs import DocumentOrigin, SourceDocument
 from copilot_admin.agent.documents.document import Document, DocumentPage
 from copilot_admin.agent.fetching.egress import FetchFailed
-from copilot_admin.agent.files.file_processes import ReadFile
+from copilot_admin.agent.files.file_reader import ReadFile
 from copilot_admin.component_calls import call as component_calls
 from copilot_admin.component_calls import files
 from copilot_admin.component_calls.files import read_files

@@ -202,7 +202,7 @@ def test_the_limit_holds_for_every_method_and_path_before_the_body_is_sent(
             {"content": base64(b"This is no PDF.")},
             "It is no PDF, or it is damaged. Attach it again.",
         ),
-        ({"content": "%%%"}, "Its content is no base64."),
+        ({"content": "%%%"}, "Its content is not base64."),
         ({"url": "http://127.0.0.1:9/report.pdf"}, "into a private network"),
     ],
     ids=["no PDF", "no base64", "a private address"],

@@ -18,7 +18,7 @@ from copilot_admin.admin.transcripts.admin import ConversationAdmin
 from copilot_admin.agent.client_functions import registry as client_functions
 from copilot_admin.agent.components import registry as components
 from copilot_admin.agent.documents import registry as documents
-from copilot_admin.agent.files import file_processes, worker
+from copilot_admin.agent.files import file_reader
 from copilot_admin.agent.providers import registry as providers
 from copilot_admin.agent.tools import registry as tools
 from copilot_admin.alerts.rule_kinds import RULE_KINDS
@@ -198,10 +198,10 @@ def srt_reader(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
     async def run(
         order: JsonObject, body: bytes | str, *, on_reply: Callable[[Json], None]
     ) -> None:
-        for reply in worker.perform(order, body.encode() if isinstance(body, str) else body):
+        for reply in file_reader.perform(order, body.encode() if isinstance(body, str) else body):
             on_reply(reply)
 
-    monkeypatch.setattr(file_processes.WORKERS, "run", run)
+    monkeypatch.setattr(file_reader.POOL, "run", run)
 
 
 @pytest.mark.usefixtures("srt_reader")

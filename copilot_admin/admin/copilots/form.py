@@ -29,7 +29,7 @@ from copilot_admin.admin.copilots.draft_inputs import (
 from copilot_admin.admin.copilots.edit_lock import EditLock
 from copilot_admin.admin.copilots.rows import ParameterRow
 from copilot_admin.admin.copilots.version_image import VersionImage
-from copilot_admin.agent.files.pictures import MOST_PIXELS_OF_AN_ICON
+from copilot_admin.agent.files.pictures import MAX_ICON_PIXELS
 from copilot_admin.agent.llm.model_choice import RESERVED_PARAMETERS
 from copilot_admin.agent.tools.registry import find_tools, tool_names
 from copilot_admin.copilots.fields.text_checks import (
@@ -72,7 +72,7 @@ class CopilotForm(TableInputs, EditLock, VersionImage, CopilotModelForm):
                 "accept": "image/png,image/jpeg,image/webp",
                 # Said by the page before anything is sent (`image-check.js`).
                 "data-most": MOST_BYTES,
-                "data-most-pixels": MOST_PIXELS_OF_AN_ICON,
+                "data-most-pixels": MAX_ICON_PIXELS,
                 "data-too-large": _("This image has more than 1 MB. Choose a smaller one."),
                 "data-too-many": _(
                     "This image has more than 4 million pixels. Choose a smaller one."

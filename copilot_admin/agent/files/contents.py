@@ -1,4 +1,4 @@
-"""What becomes of one file: text, a picture, or a sentence in its place."""
+"""Content of one file: text, a picture, or a sentence in its place."""
 
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -7,11 +7,10 @@ from typing import TypeAlias, assert_never
 
 from copilot_admin.agent.documents.document import Document, UnreadableFile
 from copilot_admin.agent.fetching.egress import Fetch, FetchFailed
-from copilot_admin.agent.files.encoded import size_of
-from copilot_admin.agent.files.file_processes import FileBody, read_file
-from copilot_admin.agent.files.links import OPEN_TYPES, suffix_of
+from copilot_admin.agent.files.base64_files import decoded_size
+from copilot_admin.agent.files.file_reader import FileBody, read_file
 from copilot_admin.agent.files.pictures import IMAGE_TYPES, Picture
-from copilot_admin.agent.files.rules import LINK, FileRules, Origin
+from copilot_admin.agent.files.selection import LINK, OPEN_TYPES, FileRules, Origin, suffix_of
 from copilot_admin.agent.values.engine_input import FileRead
 from protocol.json import JsonObject
 from protocol.models import DataItem, FileReference
@@ -41,7 +40,7 @@ class ImageItem(DataItem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnreadItem(DataItem):
-    """What stands for a file that was not read; `content` says why."""
+    """The item in place of a file that was not read; `content` says why."""
 
 
 async def outcome_of(
@@ -51,7 +50,7 @@ async def outcome_of(
     fetch: Fetch,
     rules: FileRules,
 ) -> FileOutcome:
-    """Fetches and reads a file of a question.
+    """Fetch and read a file of a question.
 
     Of a link that names no kind, what is behind it says its kind.
     """
@@ -68,17 +67,17 @@ async def outcome_of(
 
 
 def unreadable(file: FileRead, why: str) -> FileOutcome:
-    """A file that could not be read, for a reason."""
+    """Return the sentence in place of a file that couldn't be read."""
     return _sentence(file, f"The {_noun(file)} {file.name!r} could not be read. {why}")
 
 
 def unwanted(file: FileRead, origin: Origin) -> FileOutcome:
-    """A file that the copilot does not read, as the feature for it is switched off."""
+    """Return the sentence in place of a file whose feature is off."""
     return _sentence(file, f"The {_noun(file)} {file.name!r} was not read. {origin.value}")
 
 
 def item_of(item: DataItem | FileReference, content: FileContent) -> DataItem:
-    """The item that stands for a file from here on."""
+    """Return the item in place of a file."""
     form = _as_text(item.data_format)
     match content:
         case str():
@@ -147,7 +146,7 @@ async def _read(
 def _unseen(item: DataItem | FileReference, file: FileRead) -> FileOutcome:
     about, size = "which is linked", None
     if isinstance(item, DataItem):
-        size = size_of(item.content)
+        size = decoded_size(item.content)
         about = _in_words(size)
     text = f"[the image {file.name!r}, {about}: you cannot look at images; say so if the answer "
     return f"{text}depends on it]", replace(file, size=size, note=NOT_SHOWN)

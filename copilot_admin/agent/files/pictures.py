@@ -1,43 +1,38 @@
-"""Images as a model takes them: decoded to be sure, turned upright, no larger than is of use, and bare.
-
-Whoever attaches a photograph does not mean to tell where he stood.
-"""
+"""Images as models take them: decoded, upright, at most 2,048 pixels wide, without metadata."""
 
 from base64 import b64encode
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
 
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from copilot_admin.agent.documents.document import UnreadableFile
-from copilot_admin.agent.files.encoded import without_notes
 
 IMAGE_TYPES = frozenset({"png", "jpg", "jpeg", "gif", "webp"})  # `data_type`s of Workspace
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
-MOST_PIXELS = 40_000_000  # 160 MB while it is decoded
-MOST_SCANS = 100  # of a JPEG; a usual one has ten, and each goes over all pixels anew
-MOST_PIXELS_OF_AN_ICON = 4_000_000
-LARGEST_SIDE_OF_AN_ICON = 512  # pixels; Workspace shows a copilot's image at 40 to 128
+MAX_PIXELS = 40_000_000  # 160 MB while it is decoded
+MAX_SCANS = 100  # of a JPEG; a usual one has ten, and each goes over all pixels anew
+MAX_ICON_PIXELS = 4_000_000
+MAX_ICON_SIDE = 512  # pixels; Workspace shows a copilot's image at 40 to 128
 ICON_FORMATS = ("PNG", "JPEG", "WEBP")
-LARGEST_SIDE = 2048  # pixels; vendors scale down to this or less
-MOST_SENT = 4 * 1024 * 1024  # bytes of one image; some vendors refuse 5 MB
+MAX_SIDE = 2048  # pixels; vendors scale down to this or less
+MAX_SENT = 4 * 1024 * 1024  # bytes of one image; some vendors refuse 5 MB
 # What every server that sees takes, where WebP and GIF are not; CMYK is for printers.
-_WITH_ITS_PIXELS = {"PNG": "image/png", "JPEG": "image/jpeg"}
+_MEDIA_TYPES = {"PNG": "image/png", "JPEG": "image/jpeg"}
 _PHOTOGRAPHS = ("JPEG", "MPO")  # MPO: a JPEG of a telephone, with more pictures behind it
 _START_OF_SCAN = b"\xff\xda"  # stands nowhere else in a JPEG's data
 _DEEP_GREYS = ("I;16", "I;16B", "I")  # as Pillow calls 16 bits of grey; it reads colours as 8 bits
 _UPRIGHT = 1
 Image.MAX_IMAGE_PIXELS = None  # `picture_in` looks at the size, and says which it is
+_COLOUR_INFO = frozenset({"transparency", "icc_profile", "gamma", "chromaticity", "srgb"})
 _ORIENTATION = 0x0112  # a tag of Exif
-
-
 _BEGINNINGS = ((b"\x89PNG", "png"), (b"\xff\xd8\xff", "jpeg"), (b"GIF8", "gif"))
 
 
 class TooManyPixels(ValueError):
-    """A picture would take too much memory to decode."""
+    """A picture takes too much memory to decode."""
 
     def __init__(self, width: int, height: int) -> None:
         super().__init__(f"{width} by {height} pixels")
@@ -63,8 +58,8 @@ def picture_type(data: bytes) -> str:
 
 
 @contextmanager
-def picture_in(data: bytes, *, formats: tuple[str, ...], most_pixels: int) -> Iterator[Image.Image]:
-    """The picture in some bytes, whose size is looked at before a pixel is decoded.
+def picture_in(data: bytes, *, formats: tuple[str, ...], max_pixels: int) -> Iterator[Image.Image]:
+    """Open the picture in some bytes, checking its size before a pixel is decoded.
 
     Raises:
         TooManyPixels: It is a bomb, or just too large.
@@ -72,9 +67,9 @@ def picture_in(data: bytes, *, formats: tuple[str, ...], most_pixels: int) -> It
     """
     try:
         picture = Image.open(BytesIO(data), formats=formats)
-        if picture.width * picture.height > most_pixels:
+        if picture.width * picture.height > max_pixels:
             raise TooManyPixels(picture.width, picture.height)
-        if picture.format in _PHOTOGRAPHS and data.count(_START_OF_SCAN) > MOST_SCANS:
+        if picture.format in _PHOTOGRAPHS and data.count(_START_OF_SCAN) > MAX_SCANS:
             raise ValueError("scans without end")
         yield picture
     except (
@@ -87,37 +82,36 @@ def picture_in(data: bytes, *, formats: tuple[str, ...], most_pixels: int) -> It
 
 
 def read_picture(data: bytes, *, name: str) -> Picture:
-    """Reads an image here and now: whoever serves others asks `file_processes.read_picture`.
+    """Read an image in this process; `file_reader.read_file` reads it in a child.
 
-    What it is shows in its first bytes, whatever it was said to be. Of an animation the first
-    picture counts.
+    Its first bytes tell the format. Of an animation the first picture counts.
 
     Raises:
         UnreadableFile: It is no image, it is damaged, or it is too large.
     """
-    with _told(), picture_in(data, formats=FORMATS, most_pixels=MOST_PIXELS) as picture:
+    with _public_errors(), picture_in(data, formats=FORMATS, max_pixels=MAX_PIXELS) as picture:
         width, height = picture.size
-        picture.draft(None, (LARGEST_SIDE, LARGEST_SIDE))  # of a JPEG only what is needed
+        picture.draft(None, (MAX_SIDE, MAX_SIDE))  # of a JPEG only what is needed
         picture.load()
-        media_type, sent = _sent(picture, data, side=max(width, height))
+        media_type, sent = _encode(picture, size=len(data), side=max(width, height))
     url = f"data:{media_type};base64,{b64encode(sent).decode('ascii')}"
     return Picture(name=name, width=width, height=height, url=url)
 
 
 def harmless_png(data: bytes) -> bytes:
-    """A small PNG of the same picture that holds nothing but its pixels.
+    """Return a small PNG with nothing but the pixels of a picture.
 
     Raises:
         TooManyPixels: It is a bomb, or just too large.
         UnreadableFile: It is no PNG, JPEG or WebP that can be read to its end.
     """
     try:
-        with picture_in(data, formats=ICON_FORMATS, most_pixels=MOST_PIXELS_OF_AN_ICON) as picture:
+        with picture_in(data, formats=ICON_FORMATS, max_pixels=MAX_ICON_PIXELS) as picture:
             picture.load()
-            shown = _of_eight_bits(picture)
-            shown.thumbnail((LARGEST_SIDE_OF_AN_ICON, LARGEST_SIDE_OF_AN_ICON))
+            shown = _to_eight_bits(picture)
+            shown.thumbnail((MAX_ICON_SIDE, MAX_ICON_SIDE))
             upright = ImageOps.exif_transpose(shown.convert("RGBA"))
-            return _saved(upright, "PNG", optimize=True)
+            return _save_pixels(upright, "PNG", optimize=True)
     except TooManyPixels:
         raise
     except ValueError as error:
@@ -125,13 +119,13 @@ def harmless_png(data: bytes) -> bytes:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _public_errors() -> Iterator[None]:
     try:
         yield
     except TooManyPixels as error:
         raise UnreadableFile(
             f"It has {error.width} by {error.height} pixels; "
-            f"{MOST_PIXELS // 10**6} million in all are the most. Scale it down."
+            f"{MAX_PIXELS // 10**6} million in all are the most. Scale it down."
         ) from error
     except ValueError as error:
         raise UnreadableFile(
@@ -139,40 +133,50 @@ def _told() -> Iterator[None]:
         ) from error
 
 
-def _sent(picture: Image.Image, data: bytes, *, side: int) -> tuple[str, bytes]:
-    if _is_sendable(picture, data, side=side):
-        with suppress(ValueError):  # Pillow forgives more
-            return _WITH_ITS_PIXELS[picture.format or ""], without_notes(data)
-    return _rewritten(picture)
+def _encode(picture: Image.Image, *, size: int, side: int) -> tuple[str, bytes]:
+    if _is_sendable(picture, size=size, side=side):
+        encoded = _without_metadata(picture)
+        if len(encoded) <= MAX_SENT:
+            return _MEDIA_TYPES[picture.format or ""], encoded
+    return _convert(picture)
 
 
-def _is_sendable(picture: Image.Image, data: bytes, *, side: int) -> bool:
+def _without_metadata(picture: Image.Image) -> bytes:
+    """Save a PNG or JPEG in its format with nothing but pixels and colours."""
+    picture.info = {name: one for name, one in picture.info.items() if name in _COLOUR_INFO}
+    options = {"quality": "keep"} if picture.format == "JPEG" else {}
+    out = BytesIO()
+    picture.save(out, format=picture.format, icc_profile=picture.info.get("icc_profile"), **options)
+    return out.getvalue()
+
+
+def _is_sendable(picture: Image.Image, *, size: int, side: int) -> bool:
     return (
-        picture.format in _WITH_ITS_PIXELS
+        picture.format in _MEDIA_TYPES
         and picture.mode != "CMYK"
         and picture.mode not in _DEEP_GREYS  # white to a server that converts it with Pillow
-        and side <= LARGEST_SIDE
-        and len(data) <= MOST_SENT
+        and side <= MAX_SIDE
+        and size <= MAX_SENT
         and picture.getexif().get(_ORIENTATION, _UPRIGHT) == _UPRIGHT
     )
 
 
-def _rewritten(picture: Image.Image) -> tuple[str, bytes]:
+def _convert(picture: Image.Image) -> tuple[str, bytes]:
     is_photograph = picture.format in _PHOTOGRAPHS
-    shown = _of_eight_bits(picture)
+    shown = _to_eight_bits(picture)
     mode = "RGBA" if shown.has_transparency_data else "RGB"
     shown = shown if shown.mode == mode else shown.convert(mode)
-    shown.thumbnail((LARGEST_SIDE, LARGEST_SIDE))
+    shown.thumbnail((MAX_SIDE, MAX_SIDE))
     shown = ImageOps.exif_transpose(shown)  # last: a copy of the whole would cost its memory again
     if not is_photograph:
-        png = _saved(shown, "PNG")
-        if len(png) <= MOST_SENT:
+        png = _save_pixels(shown, "PNG")
+        if len(png) <= MAX_SENT:
             return "image/png", png
-    return "image/jpeg", _saved(_on_white(shown), "JPEG")
+    return "image/jpeg", _save_pixels(_on_white(shown), "JPEG")
 
 
-def _of_eight_bits(picture: Image.Image) -> Image.Image:
-    """The picture; 16 bits of grey are scaled, as `convert` makes each of 255 and more white."""
+def _to_eight_bits(picture: Image.Image) -> Image.Image:
+    """Return the picture; 16 bits of grey are scaled, as `convert` makes each of 255 and more white."""
     if picture.mode not in _DEEP_GREYS:
         return picture
     grey, alpha = _grey_and_alpha(picture)
@@ -184,7 +188,7 @@ def _of_eight_bits(picture: Image.Image) -> Image.Image:
 
 
 def _grey_and_alpha(picture: Image.Image) -> tuple[Image.Image, Image.Image | None]:
-    """Grey of 8 bits, and what shows of it where one shade of the 16 bits is transparent.
+    """Return grey of 8 bits, and what shows of it where one shade of the 16 bits is transparent.
 
     Mode I takes 160 MB of the largest picture, which are gone at the end: the process grows to
     461 MB at most, where it grows to 539 MB for a coloured one with a transparent colour.
@@ -205,7 +209,7 @@ def _on_white(picture: Image.Image) -> Image.Image:
     return white
 
 
-def _saved(picture: Image.Image, form: str, *, optimize: bool = False) -> bytes:
+def _save_pixels(picture: Image.Image, form: str, *, optimize: bool = False) -> bytes:
     clean = Image.new(picture.mode, picture.size)  # without whatever else came with the pixels
     clean.paste(picture)
     out = BytesIO()

@@ -1,13 +1,11 @@
-"""Reads the files of a query: from here on they are text and pictures, as far as can be read."""
+"""Reading of the files of a query, which become text and pictures."""
 
 import asyncio
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import PurePosixPath
 
-from copilot_admin.agent.beside import beside_if
 from copilot_admin.agent.documents.document import Document
 from copilot_admin.agent.fetching.egress import Fetch
 from copilot_admin.agent.files.contents import (
@@ -22,18 +20,22 @@ from copilot_admin.agent.files.contents import (
     unreadable,
     unwanted,
 )
-from copilot_admin.agent.files.links import (
-    LONGEST_NAME,
+from copilot_admin.agent.files.pictures import Picture
+from copilot_admin.agent.files.selection import (
+    EVERYTHING,
+    MAX_NAME,
+    FileRules,
     Item,
     Key,
+    Origin,
     WantedFile,
     is_text_already,
+    origin_of,
+    origins_in,
     wanted_in,
     wanted_of,
     with_links,
 )
-from copilot_admin.agent.files.pictures import Picture
-from copilot_admin.agent.files.rules import EVERYTHING, FileRules, Origin, origin_of, origins_in
 from copilot_admin.agent.values.engine_input import FileRead
 from copilot_admin.agent.values.records import is_uploaded
 from protocol.models import (
@@ -46,13 +48,13 @@ from protocol.models import (
     SourceData,
 )
 
-MOST_FILES = 20  # of one query
-MOST_TOLD = 50  # of one query are told one by one; others that were not read are counted
-MOST_SECONDS = 60.0  # for all of them
-AT_ONCE = 2  # files of one query; their bytes are in memory meanwhile
-MOST_TEXT = 4_000_000  # characters of all documents of one query
-MOST_IMAGES = 10  # of one query; the newest are shown
-MOST_IMAGE_CHARACTERS = 20 * 1024 * 1024  # in base64, of all of them; some vendors refuse 32 MB
+MAX_FILES = 20  # of one query
+MAX_REPORTED = 50  # of one query are told one by one; others that were not read are counted
+MAX_SECONDS = 60.0  # for all of them
+MAX_CONCURRENT = 2  # files of one query; their bytes are in memory meanwhile
+MAX_TEXT = 4_000_000  # characters of all documents of one query
+MAX_IMAGES = 10  # of one query; the newest are shown
+MAX_IMAGE_CHARACTERS = 20 * 1024 * 1024  # in base64, of all of them; some vendors refuse 32 MB
 
 
 class _Reading:
@@ -61,8 +63,8 @@ class _Reading:
     def __init__(self, fetch: Fetch, rules: FileRules) -> None:
         self._fetch = fetch
         self._rules = rules
-        self._until = asyncio.get_running_loop().time() + MOST_SECONDS
-        self._left = MOST_FILES
+        self._until = asyncio.get_running_loop().time() + MAX_SECONDS
+        self._left = MAX_FILES
         self._dead: set[str] = set()  # links of which the user is told
         # Nothing stands for a file that is only counted.
         self.contents: dict[Key, FileContent | None] = {}
@@ -74,7 +76,7 @@ class _Reading:
         running: deque[tuple[WantedFile, asyncio.Task[FileOutcome | None]]] = deque()
         async with asyncio.TaskGroup() as group:
             for one in wanted:
-                if len(running) >= AT_ONCE:
+                if len(running) >= MAX_CONCURRENT:
                     await self._keep(*running.popleft())
                 running.append((one, group.create_task(self._outcome(one))))
             while running:
@@ -83,11 +85,11 @@ class _Reading:
     async def _outcome(self, wanted: WantedFile) -> FileOutcome | None:
         if wanted.origin not in self._rules.origins:
             return unwanted(wanted.file, wanted.origin)
-        if await is_text_already(wanted):
+        if is_text_already(wanted):
             return None
         self._left -= 1
         if self._left < 0:
-            return unreadable(wanted.file, f"{MOST_FILES} other files were read already.")
+            return unreadable(wanted.file, f"{MAX_FILES} other files were read already.")
         try:
             async with asyncio.timeout_at(self._until):
                 return await outcome_of(
@@ -96,36 +98,38 @@ class _Reading:
         except TimeoutError:
             return unreadable(
                 wanted.file,
-                f"All files of a question may take {MOST_SECONDS:g} seconds. Attach fewer.",
+                f"All files of a question may take {MAX_SECONDS:g} seconds. Attach fewer.",
             )
 
     async def _keep(self, wanted: WantedFile, task: "asyncio.Task[FileOutcome | None]") -> None:
         outcome = await task
         if outcome is None:
             size = len(wanted.key[2].encode("utf-8", "replace"))
-            self.tell(replace(wanted.file, size=size))
+            self.report(replace(wanted.file, size=size))
             return
         content, file = outcome
         content = self._without_pictures_over_limit(content)
         if why := self._too_much(content):
             content, file = unreadable(replace(wanted.file, size=file.size), why)
-        is_told = self.tell(replace(file, is_known=self._is_known(wanted, file)))
-        self.contents[wanted.key] = content if is_told else None
+        is_reported = self.report(replace(file, is_known=self._is_known(wanted, file)))
+        self.contents[wanted.key] = content if is_reported else None
 
-    def tell(self, file: FileRead) -> bool:
-        """Whether what came of a file is told; one that was read always is, others are counted."""
-        is_told = len(self.files) < MOST_TOLD or file.pages is not None or file.pixels is not None
-        (self.files if is_told else self.counted).append(file)
-        return is_told
+    def report(self, file: FileRead) -> bool:
+        """Report a file, or count it: after many files only those that were read are reported."""
+        is_reported = (
+            len(self.files) < MAX_REPORTED or file.pages is not None or file.pixels is not None
+        )
+        (self.files if is_reported else self.counted).append(file)
+        return is_reported
 
     def _is_known(self, wanted: WantedFile, file: FileRead) -> bool:
         if not wanted.is_new:
             return True
         if not file.fault or not isinstance(wanted.item, FileReference):
             return False
-        is_told = wanted.item.url in self._dead
+        is_reported = wanted.item.url in self._dead
         self._dead.add(wanted.item.url)
-        return is_told
+        return is_reported
 
     def _shown(self) -> list[Picture]:
         """Return the pictures that the model is shown already."""
@@ -136,15 +140,15 @@ class _Reading:
         if not isinstance(content, Document):
             return content
         shown = self._shown()
-        left, room = (
-            MOST_IMAGES - len(shown),
-            MOST_IMAGE_CHARACTERS - sum(len(one.url) for one in shown),
+        left, characters_left = (
+            MAX_IMAGES - len(shown),
+            MAX_IMAGE_CHARACTERS - sum(len(one.url) for one in shown),
         )
         pages = []
         for page in content.pages:
             left -= bool(page.picture)
-            room -= len(page.picture)
-            pages.append(page if left >= 0 and room >= 0 else replace(page, picture=""))
+            characters_left -= len(page.picture)
+            pages.append(page if left >= 0 and characters_left >= 0 else replace(page, picture=""))
         return replace(content, pages=tuple(pages))
 
     def _too_much(self, content: FileContent) -> str:
@@ -152,21 +156,21 @@ class _Reading:
         match content:
             case Document():
                 documents = [one for one in others if isinstance(one, Document)]
-                if sum(map(_characters, (*documents, content))) > MOST_TEXT:
+                if sum(map(_characters, (*documents, content))) > MAX_TEXT:
                     return "Together with newer files it has too much text. Attach fewer."
             case Picture():
                 shown = self._shown()
-                if len(shown) >= MOST_IMAGES:
-                    return f"The model is shown {MOST_IMAGES} newer images already."
-                if sum(len(one.url) for one in (*shown, content)) > MOST_IMAGE_CHARACTERS:
+                if len(shown) >= MAX_IMAGES:
+                    return f"The model is shown {MAX_IMAGES} newer images already."
+                if sum(len(one.url) for one in (*shown, content)) > MAX_IMAGE_CHARACTERS:
                     return "Together with newer images it is too large. Attach fewer."
         return ""
 
 
 async def with_files_read(
-    query: Query, *, fetch: Fetch, rules: FileRules = EVERYTHING, is_large: bool = False
+    query: Query, *, fetch: Fetch, rules: FileRules = EVERYTHING
 ) -> tuple[Query, tuple[FileRead, ...]]:
-    """The query with its files as text and pictures, and what came of each file.
+    """Return the query with its files as text and pictures, and the result of each file.
 
     The newest files are read first: when there are too many, the oldest are left out.
 
@@ -175,30 +179,29 @@ async def with_files_read(
             may name addresses.
         fetch: Gets the bytes behind a link.
         rules: Which of them are read; the others are told of in words.
-        is_large: There may be so many that others would wait while they are looked for.
     """
     query = with_links(query)
     reading = _Reading(fetch, rules)
     for file in _not_asked_for(query, rules):
-        reading.tell(file)
-    told = list(map(_told, reading.files))
-    if wanted := await beside_if(is_large, partial(wanted_in, query)):
+        reading.report(file)
+    items = list(map(_context_item, reading.files))
+    if wanted := wanted_in(query):
         await reading.read(wanted)
-        query = await beside_if(is_large, partial(_replaced, query, reading.contents))
+        query = _replaced(query, reading.contents)
     others = tuple(_counted(reading.counted))
-    told += [_told(one) for one in others if one.fault]
-    if told:
-        query = replace(query, context=(*query.context, *told))
+    items += [_context_item(one) for one in others if one.fault]
+    if items:
+        query = replace(query, context=(*query.context, *items))
     return query, (*reading.files, *others)
 
 
 def files_in(items: Iterable[object]) -> list[Document]:
-    """The documents among some items."""
+    """Return the documents among some items."""
     return [item.document for item in items if isinstance(item, FileItem)]
 
 
 def pictures_in(results: Iterable[object]) -> list[Picture]:
-    """The pictures among what sources returned, in their order."""
+    """Return the pictures in results of sources, in their order."""
     return [
         picture
         for one in results
@@ -223,12 +226,12 @@ def _not_asked_for(query: Query, rules: FileRules) -> Iterator[FileRead]:
         return
     for widget in query.widgets.primary:
         if is_uploaded(widget):
-            name = (widget.name or widget.widget_id)[:LONGEST_NAME]
+            name = (widget.name or widget.widget_id)[:MAX_NAME]
             kind = PurePosixPath(name).suffix.removeprefix(".").lower()
             yield unwanted(FileRead(name=name, kind=kind), Origin.UPLOAD)[1]
 
 
-def _told(file: FileRead) -> ContextItem:
+def _context_item(file: FileRead) -> ContextItem:
     item = DataItem(content=f"[{file.fault}]", data_format=TEXT_FORM, citable=False)
     return ContextItem(name=file.name, data=SourceData((item,)))
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 from PIL import Image, PngImagePlugin
 import pytest
 
-from copilot_admin.agent.files.pictures import LARGEST_SIDE_OF_AN_ICON as LARGEST_SIDE
+from copilot_admin.agent.files.pictures import MAX_ICON_SIDE as LARGEST_SIDE
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.uploaded_images import MOST_BYTES, harmless_png
 from copilot_admin.errors import ConfigurationError

@@ -11,7 +11,7 @@ import pytest
 from copilot_admin.agent.fetching.egress import FetchFailed
 from copilot_admin.agent.files.contents import TEXT_FORM, FileItem, UnreadItem
 from copilot_admin.agent.files.reading import with_files_read
-from copilot_admin.agent.files.rules import EVERYTHING, FileRules, Origin, file_rules
+from copilot_admin.agent.files.selection import EVERYTHING, FileRules, Origin, file_rules
 from copilot_admin.agent.values.engine_input import FileRead
 from protocol.json import JsonObject
 from protocol.models import DataItem, FileReference, ResultMessage, SourceData

@@ -3,13 +3,15 @@
 from base64 import b64decode
 from functools import partial
 from io import BytesIO
+import zlib
 
-from PIL import Image
+from PIL import Image, ImageChops, ImageCms
+from PIL.PngImagePlugin import PngInfo
 import pytest
 
 from copilot_admin.agent.documents.document import UnreadableFile
 from copilot_admin.agent.files import pictures
-from copilot_admin.agent.files.pictures import LARGEST_SIDE, harmless_png, read_picture
+from copilot_admin.agent.files.pictures import MAX_SIDE, harmless_png, read_picture
 from tests.agent.files.hostile_files import declared_pixels
 from tests.agent.files.sample_images import RED, deep_ramp, image, speckled, turned
 
@@ -31,8 +33,10 @@ def told(data, read=read_whole):
 
 
 @pytest.mark.parametrize(("kind", "media"), [("PNG", "png"), ("JPEG", "jpeg")])
-def test_small_pictures_of_the_usual_kinds_are_sent_as_they_came(kind, media):
-    assert sent(image(kind))[:2] == (f"data:image/{media};base64", image(kind))
+def test_small_pictures_of_the_usual_kinds_keep_their_format_and_pixels(kind, media):
+    head, _, picture = sent(image(kind))
+    assert head == f"data:image/{media};base64"
+    assert picture.tobytes() == Image.open(BytesIO(image(kind))).tobytes()
 
 
 @pytest.mark.parametrize(
@@ -41,8 +45,8 @@ def test_small_pictures_of_the_usual_kinds_are_sent_as_they_came(kind, media):
         (image("GIF"), "png"),
         (image("WEBP", lossless=True), "png"),
         (image("JPEG", mode="CMYK"), "jpeg"),
-        (image("PNG", (LARGEST_SIDE + 1, 10)), "png"),
-        (image("JPEG", (LARGEST_SIDE + 1, 10)), "jpeg"),
+        (image("PNG", (MAX_SIDE + 1, 10)), "png"),
+        (image("JPEG", (MAX_SIDE + 1, 10)), "jpeg"),
     ],
 )
 def test_other_pictures_are_written_anew(data, media):
@@ -58,7 +62,7 @@ def is_ramp(picture):
     return all(abs(shade - at * 255 / 8) < 3 for at, pixel in enumerate(found) for shade in pixel)
 
 
-@pytest.mark.parametrize("width", [256, LARGEST_SIDE, LARGEST_SIDE + 500])
+@pytest.mark.parametrize("width", [256, MAX_SIDE, MAX_SIDE + 500])
 def test_sixteen_bits_of_grey_stay_the_shades_that_they_are(width):
     data = deep_ramp((width, 20))
     assert Image.open(BytesIO(data)).mode.startswith("I")
@@ -66,7 +70,7 @@ def test_sixteen_bits_of_grey_stay_the_shades_that_they_are(width):
     assert is_ramp(Image.open(BytesIO(harmless_png(data))))
 
 
-@pytest.mark.parametrize("width", [256, LARGEST_SIDE + 500])
+@pytest.mark.parametrize("width", [256, MAX_SIDE + 500])
 def test_of_sixteen_bits_of_grey_only_the_transparent_shade_is_transparent(width):
     data = deep_ramp((width, 20), transparency=0)
     for picture in (sent(data)[2], Image.open(BytesIO(harmless_png(data)))):
@@ -80,32 +84,84 @@ def test_of_sixteen_bits_of_grey_only_the_transparent_shade_is_transparent(width
 def test_large_pictures_are_scaled_down_and_told_with_the_size_that_they_had():
     read = read_picture(image("JPEG", (5000, 2500)), name="photo.jpg")
     assert (read.name, read.width, read.height) == ("photo.jpg", 5000, 2500)
-    assert sent(image("JPEG", (5000, 2500)))[2].size == (LARGEST_SIDE, LARGEST_SIDE // 2)
-    assert sent(image("PNG", (3000, 30)))[2].size == (LARGEST_SIDE, 20)
+    assert sent(image("JPEG", (5000, 2500)))[2].size == (MAX_SIDE, MAX_SIDE // 2)
+    assert sent(image("PNG", (3000, 30)))[2].size == (MAX_SIDE, 20)
 
 
 def test_a_picture_that_stays_large_as_png_becomes_a_photograph_on_white(monkeypatch):
-    monkeypatch.setattr(pictures, "MOST_SENT", 10_000)
+    monkeypatch.setattr(pictures, "MAX_SENT", 10_000)
     head, _, picture = sent(speckled("PNG", (100, 100)))
     assert (head, picture.mode, picture.size) == ("data:image/jpeg;base64", "RGB", (100, 100))
     out = BytesIO()
     Image.new("RGBA", (200, 100), (0, 0, 0, 0)).save(out, format="WEBP")
-    monkeypatch.setattr(pictures, "MOST_SENT", 10)
+    monkeypatch.setattr(pictures, "MAX_SENT", 10)
     assert sent(out.getvalue())[2].getpixel((5, 5)) == (255, 255, 255)
 
 
-def test_a_picture_that_is_sent_with_its_pixels_loses_what_the_camera_noted():
-    exif = Image.Exif()
-    exif[0x010F] = "Camera"
-    for kind in ("PNG", "JPEG"):
-        assert sent(image(kind, exif=exif))[1] == image(kind)
+SECRET = b"48.137, 11.575 by Ada"
 
 
-def test_a_picture_whose_parts_cannot_be_told_is_written_anew():
-    exif = Image.Exif()
-    exif[0x010F] = "Camera"
-    _, shown, picture = sent(image("PNG", exif=exif)[: -len(b"0000IENDcrcs")])
-    assert (b"Camera" in shown, picture.size) == (False, (8, 4))
+def exif():
+    """What a telephone notes."""
+    noted = Image.Exif()
+    noted[0x010E] = SECRET.decode()  # ImageDescription
+    noted.get_ifd(0x8825)[1] = SECRET.decode()  # GPSLatitudeRef
+    return noted
+
+
+def texts():
+    info = PngInfo()
+    info.add_text("Author", SECRET.decode())
+    info.add_text("Packed", SECRET.decode() * 50, zip=True)
+    info.add_itxt("XML:com.adobe.xmp", SECRET.decode())
+    return info
+
+
+def png_part(kind, body):
+    return len(body).to_bytes(4) + kind + body + zlib.crc32(kind + body).to_bytes(4)
+
+
+def behind_the_start(jpeg, *segments):
+    parts = (b"\xff" + kind + (len(body) + 2).to_bytes(2) + body for kind, body in segments)
+    return jpeg[:2] + b"".join(parts) + jpeg[2:]
+
+
+PNG, JPEG = speckled("PNG", (40, 30)), speckled("JPEG", (40, 30), quality=90)
+NOTED = {
+    "Exif of a JPEG": image("JPEG", exif=exif()),
+    "a comment": image("JPEG", comment=SECRET),
+    "a small picture within JFIF": behind_the_start(JPEG, (b"\xe0", b"JFXX\x00\x10" + SECRET)),
+    "XMP, IPTC and what cameras add": behind_the_start(
+        JPEG,
+        (b"\xe1", b"http://ns.adobe.com/xap/1.0/\x00" + SECRET),
+        (b"\xed", b"Photoshop 3.0\x00" + SECRET),
+        (b"\xe2", b"FPXR\x00" + SECRET),
+        (b"\xef", SECRET),
+    ),
+    "what stands behind a JPEG": JPEG + SECRET + JPEG,
+    "Exif and texts of a PNG": image("PNG", exif=exif(), pnginfo=texts()),
+    "a time and parts of programs": PNG[:33]
+    + png_part(b"tIME", SECRET)
+    + png_part(b"prVt", SECRET)
+    + PNG[33:],
+    "what stands behind a PNG": PNG + SECRET,
+}
+
+
+@pytest.mark.parametrize("data", NOTED.values(), ids=NOTED)
+def test_metadata_is_removed_and_pixels_stay(data):
+    _, shown, picture = sent(data)
+    assert SECRET not in shown
+    assert dict(picture.getexif()) == {}
+    assert not {"Author", "Packed", "comment"} & set(picture.info)
+    given, kept = Image.open(BytesIO(data)).convert("L"), picture.convert("L")
+    assert max(ImageChops.difference(given, kept).getextrema()) <= 16  # JPEG is encoded again
+
+
+def test_colours_stay_as_they_are_meant():
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    assert sent(image("JPEG", icc_profile=profile))[2].info["icc_profile"] == profile
+    assert sent(image("PNG", mode="P", transparency=0))[2].info["transparency"] == 0
 
 
 def test_pictures_are_turned_upright_and_lose_what_the_camera_noted():
@@ -134,7 +190,7 @@ def test_a_photograph_of_a_telephone_stays_one_without_the_pictures_behind_it():
 def test_a_photograph_that_goes_over_its_pixels_again_and_again_is_refused(monkeypatch):
     data = image("JPEG", progressive=True)
     assert read_picture(data, name="a").width == 8
-    monkeypatch.setattr(pictures, "MOST_SCANS", data.count(b"\xff\xda") - 1)
+    monkeypatch.setattr(pictures, "MAX_SCANS", data.count(b"\xff\xda") - 1)
     assert "is no PNG" in told(data)
 
 
@@ -157,7 +213,7 @@ def test_what_is_no_picture_or_damaged_is_told(data):
 
 
 def test_a_picture_of_too_many_pixels_is_told_before_it_is_decoded(monkeypatch):
-    monkeypatch.setattr(pictures, "MOST_PIXELS", 31)
+    monkeypatch.setattr(pictures, "MAX_PIXELS", 31)
     assert told(image()) == "It has 8 by 4 pixels; 0 million in all are the most. Scale it down."
 
 

@@ -3,21 +3,18 @@
 import asyncio
 from base64 import encodebytes
 from contextlib import asynccontextmanager
-from threading import current_thread, main_thread
-import tracemalloc
 
 from PIL import Image
 import pytest
 
-from copilot_admin.agent.beside import HEAVY_BYTES
 from copilot_admin.agent.documents.document import UnreadableFile
 from copilot_admin.agent.fetching.egress import FetchFailed
-from copilot_admin.agent.files import encoded
+from copilot_admin.agent.files import base64_files
 from copilot_admin.agent.files import reading as files
 from copilot_admin.agent.files.contents import FileItem, ImageItem
 from copilot_admin.agent.files.pictures import read_picture
 from copilot_admin.agent.files.reading import with_files_read
-from copilot_admin.agent.files.rules import FileRules
+from copilot_admin.agent.files.selection import FileRules
 from copilot_admin.agent.providers.rehearsal import Rehearsal
 from copilot_admin.agent.values.engine_input import FileRead
 from copilot_admin.agent.values.model_call import ModelImage, ModelRole
@@ -126,7 +123,7 @@ def test_what_cannot_be_read_is_a_sentence_in_its_place():
     sentences = (
         "The file 'report.pdf' could not be read. The link has expired.",
         "The file 'report.pdf' could not be read. The file is damaged. Save it again and attach that.",
-        "The file 'report.pdf' could not be read. Its content is no base64.",
+        "The file 'report.pdf' could not be read. Its content is not base64.",
     )
     assert problems == sentences
     assert [one.content for one in found] == [
@@ -211,12 +208,12 @@ def test_a_question_without_files_is_left_alone():
 
 
 def test_too_many_and_too_large_files_are_told(monkeypatch):
-    monkeypatch.setattr(files, "MOST_FILES", 1)
+    monkeypatch.setattr(files, "MAX_FILES", 1)
     _, problems = read(item(), item(base64(pdf(["other"]))))
     assert problems == (
         "The file 'report.pdf' could not be read. 1 other files were read already.",
     )
-    monkeypatch.setattr(encoded, "MAX_BYTES", 10)
+    monkeypatch.setattr(base64_files, "MAX_BYTES", 10)
     _, problems = read(item())
     assert "It is larger than" in problems[0]
 
@@ -342,7 +339,7 @@ def test_a_broken_image_is_a_sentence_in_its_place():
 
 
 def test_of_too_many_images_the_oldest_are_left_out(monkeypatch):
-    monkeypatch.setattr(files, "MOST_IMAGES", 2)
+    monkeypatch.setattr(files, "MAX_IMAGES", 2)
     old, new, attached = (picture(base64(image(size=(8, one)))) for one in (1, 2, 3))
     asked = make_query(
         HumanMessage("a"),
@@ -367,7 +364,7 @@ def test_of_too_many_images_the_oldest_are_left_out(monkeypatch):
 
 def test_images_that_are_too_large_together_are_told(monkeypatch):
     one, two = picture(), picture(base64(image(size=(9, 9))))
-    monkeypatch.setattr(files, "MOST_IMAGE_CHARACTERS", len(shown().url) + 10)
+    monkeypatch.setattr(files, "MAX_IMAGE_CHARACTERS", len(shown().url) + 10)
     found, problems = read(one, two)
     assert isinstance(found[0], ImageItem)
     assert problems == (
@@ -551,29 +548,8 @@ def test_of_very_many_files_those_beyond_twenty_are_not_read_and_beyond_fifty_on
     assert [one in told_to_model for one in ("AAEC", "First.", "Käse 2")] == [False, True, True]
 
 
-@pytest.mark.parametrize(("size", "beside"), [(1000, False), (HEAVY_BYTES + 1, True)])
-def test_in_a_large_question_files_are_looked_for_and_replaced_beside_the_loop(
-    size, beside, monkeypatch
-):
-    threads = []
-
-    def noted(work):
-        def done(*given):
-            threads.append(current_thread() is not main_thread())
-            return work(*given)
-
-        return done
-
-    for name in ("wanted_in", "_replaced"):
-        monkeypatch.setattr(files, name, noted(getattr(files, name)))
-    with ScriptedProvider([text("Well.")]) as provider:
-        query = make_query(HumanMessage("q"), result(item("x", data_type="txt")))
-        outputs_of(make_engine_input(provider, query=query, size=size))
-    assert threads == [beside, beside]
-
-
 def test_files_of_earlier_turns_that_are_only_counted_are_told_to_the_model_alone(monkeypatch):
-    monkeypatch.setattr(files, "MOST_TOLD", 1)
+    monkeypatch.setattr(files, "MAX_REPORTED", 1)
     slides = [item(f"data:{number};base64,AAEC", data_type="pptx") for number in range(2)]
     turn = (HumanMessage("q"), result(*slides))
     assert told(*turn)[1:] == ["1 more file could not be read. Attach fewer."]
@@ -593,7 +569,7 @@ def test_a_dead_link_that_stands_in_several_places_is_told_once():
     [("", 0), ("YQ==", 1), ("YWI=", 2), ("YWJj", 3), ("data:image/png;base64,YWJjZA==", 4)],
 )
 def test_the_size_of_what_is_encoded_is_known_without_decoding_it(content, size):
-    assert encoded.size_of(content) == size
+    assert base64_files.decoded_size(content) == size
 
 
 @pytest.mark.parametrize(
@@ -611,19 +587,7 @@ def test_the_size_of_what_is_encoded_is_known_without_decoding_it(content, size)
     ],
 )
 def test_text_that_is_no_base64_is_text(content):
-    assert encoded.is_plain_text(content)
-
-
-@pytest.mark.parametrize("line", ["QUJD\n", "\n"])
-def test_to_see_whether_a_text_is_a_file_takes_no_more_memory_than_a_few_times_its_length(line):
-    content = "QUJD" * 300 + line * (1_000_000 // len(line)) + "/w=="
-    tracemalloc.start()
-    try:
-        assert encoded.is_plain_text(content)
-        _, most = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert most < 5 * len(content)
+    assert base64_files.is_plain_text(content)
 
 
 ROWS = "Name;Stückpreis;Menge\nKäse;1,50;3\n"
@@ -659,5 +623,5 @@ def test_bytes_that_are_no_text_are_told_and_not_shown_in_base64():
 
 
 def test_what_is_no_base64_is_told_before_it_is_sent_anywhere():
-    with pytest.raises(UnreadableFile, match="no base64"):
-        encoded.check_size("ä" * 24)
+    with pytest.raises(UnreadableFile, match="is not base64"):
+        base64_files.check_base64("ä" * 24)

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from copilot_admin.agent.files.file_processes import WORKERS
+from copilot_admin.agent.files.file_reader import POOL
 from copilot_admin.agent.files.reading import with_files_read
-from copilot_admin.agent.files.rules import FileRules, Origin, file_rules
+from copilot_admin.agent.files.selection import FileRules, Origin, file_rules
 from copilot_admin.agent.values.engine_input import FileRead
 from copilot_admin.agent.values.spec import WidgetDataMode
 from protocol.events import FunctionCall, StatusLevel, StatusUpdate
@@ -56,7 +56,7 @@ def opened(monkeypatch):
     async def carry_out(*order, on_reply):
         raise AssertionError("a file was opened")
 
-    monkeypatch.setattr(WORKERS, "run", carry_out)
+    monkeypatch.setattr(POOL, "run", carry_out)
 
 
 def not_fetched(url):

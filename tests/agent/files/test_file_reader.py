@@ -10,17 +10,17 @@ import pytest
 
 from copilot_admin.agent import worker_processes
 from copilot_admin.agent.documents.document import Document, UnreadableFile
-from copilot_admin.agent.files import file_processes, pictures
-from copilot_admin.agent.files.file_processes import (
+from copilot_admin.agent.files import file_reader, pictures
+from copilot_admin.agent.files.file_reader import (
     BUSY,
     DAMAGED,
+    POOL,
     SMALLER,
-    WORKERS,
     harmless_png,
     read_file,
 )
 from copilot_admin.agent.files.reading import with_files_read
-from copilot_admin.agent.files.rules import FileRules
+from copilot_admin.agent.files.selection import FileRules
 from copilot_admin.agent.values.engine_input import FileRead
 from copilot_admin.agent.worker_processes import FailureReason, TaskFailed, WorkersBusy
 from protocol.events import StatusLevel, StatusUpdate
@@ -55,8 +55,8 @@ SERVER = """
 import asyncio, json, sys
 from pathlib import Path
 from copilot_admin.agent.files.reading import with_files_read
-from copilot_admin.agent.files.rules import FileRules
-from tests.agent.files.test_hostile_files import asked
+from copilot_admin.agent.files.selection import FileRules
+from tests.agent.files.test_file_reader import asked
 
 async def main():
     sentences = {}
@@ -169,14 +169,14 @@ def test_files_of_one_question_are_read_at_the_same_time_and_stay_in_their_order
 
 
 def test_texts_that_are_too_long_together_are_told(monkeypatch):
-    monkeypatch.setattr("copilot_admin.agent.files.reading.MOST_TEXT", len(SENTENCE))
+    monkeypatch.setattr("copilot_admin.agent.files.reading.MAX_TEXT", len(SENTENCE))
     first, second = files_of(*(("docx", base64(docx(one))) for one in (SENTENCE, "More.")))
     assert first.fault == ""
     assert second.fault.endswith("Together with newer files it has too much text. Attach fewer.")
 
 
 def test_files_that_take_too_long_together_are_told(monkeypatch):
-    monkeypatch.setattr("copilot_admin.agent.files.reading.MOST_SECONDS", 0)
+    monkeypatch.setattr("copilot_admin.agent.files.reading.MAX_SECONDS", 0)
     [file] = files_of(("pdf", base64(pdf([SENTENCE]))))
     assert file.fault == (
         "The file 'file.pdf' could not be read. All files of a question may take 0 seconds. "
@@ -188,7 +188,7 @@ def test_a_server_that_reads_as_many_files_as_it_can_says_so(monkeypatch):
     async def busy(*order, on_reply):
         raise WorkersBusy
 
-    monkeypatch.setattr(WORKERS, "run", busy)
+    monkeypatch.setattr(POOL, "run", busy)
     [file] = files_of(("pdf", base64(pdf([SENTENCE]))))
     assert file.fault == f"The file 'file.pdf' could not be read. {BUSY}"
 
@@ -218,7 +218,7 @@ def test_a_question_that_is_given_up_gives_up_its_files(monkeypatch):
         with suppress(asyncio.CancelledError):
             await reading
 
-    monkeypatch.setattr(WORKERS, "run", never)
+    monkeypatch.setattr(POOL, "run", never)
     asyncio.run(leave())
     assert given_up == ["file.pdf"] * 2
 
@@ -260,7 +260,7 @@ def losing(loss, *replies):
     ],
 )
 def test_a_reply_of_a_process_that_was_taken_over_is_not_believed(reply, monkeypatch):
-    monkeypatch.setattr(WORKERS, "run", replying(reply))
+    monkeypatch.setattr(POOL, "run", replying(reply))
     [file] = files_of(("pdf", REPORT))
     assert file.fault == f"The file 'file.pdf' could not be read. {DAMAGED}"
 
@@ -288,7 +288,7 @@ def test_who_asked_is_told_what_to_do_about_a_file_that_was_lost(kind, loss, why
     async def lost(*order, on_reply):
         raise TaskFailed(loss)
 
-    monkeypatch.setattr(WORKERS, "run", lost)
+    monkeypatch.setattr(POOL, "run", lost)
     [file] = files_of((kind, REPORT))
     assert file.fault == f"The file 'file.{kind}' could not be read. {why}"
 
@@ -307,7 +307,7 @@ PAGE = {"page": {"number": 1, "text": "It pays.", "note": "[page 1: a note]"}, "
 def test_pages_that_were_read_before_a_process_was_lost_are_shown_with_why_no_more_are(
     loss, why, monkeypatch
 ):
-    monkeypatch.setattr(WORKERS, "run", losing(loss, {"size": 9}, {"kind": "pdf"}, PAGE))
+    monkeypatch.setattr(POOL, "run", losing(loss, {"size": 9}, {"kind": "pdf"}, PAGE))
     query, [file] = asyncio.run(with_files_read(asked(("pdf", REPORT)), fetch=nowhere))
     note = f"only the first page was read: what follows {why}; page 1: a note"
     assert file == FileRead(name="file.pdf", kind="pdf", size=9, pages=1, note=note)
@@ -325,13 +325,13 @@ def test_pages_that_were_read_before_a_process_was_lost_are_shown_with_why_no_mo
 def test_pages_are_not_shown_where_asking_again_may_help_or_where_they_are_blank(
     loss, replies, monkeypatch
 ):
-    monkeypatch.setattr(WORKERS, "run", losing(loss, *replies))
+    monkeypatch.setattr(POOL, "run", losing(loss, *replies))
     [file] = files_of(("pdf", REPORT))
     assert file.fault.startswith("The file 'file.pdf' could not be read. ")
 
 
 def test_an_image_without_a_picture_is_told(monkeypatch):
-    monkeypatch.setattr(WORKERS, "run", replying({"size": 3}))
+    monkeypatch.setattr(POOL, "run", replying({"size": 3}))
     with pytest.raises(UnreadableFile, match="It is damaged"):
         asyncio.run(read_file(b"abc", data_type="png", name="a"))
 
@@ -344,7 +344,7 @@ def test_an_icon_of_too_many_pixels_is_told_with_its_size():
 def test_where_words_stand_is_told_only_if_it_is_asked():
     for places in (True, False):
         found = asyncio.run(
-            file_processes.read_file(pdf([SENTENCE]), data_type="pdf", name="a", places=places)
+            file_reader.read_file(pdf([SENTENCE]), data_type="pdf", name="a", places=places)
         )
         assert isinstance(found.content, Document)
         words = [word.text for word in found.content.pages[0].words]

@@ -1,0 +1,209 @@
+"""Selection of the files that a copilot reads, from results, context and links of a question."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from itertools import zip_longest
+from pathlib import PurePosixPath
+from typing import TypeAlias
+
+from copilot_admin.agent.documents.registry import data_types, format_of
+from copilot_admin.agent.files.base64_files import is_plain_text, starts_like_base64
+from copilot_admin.agent.files.pictures import IMAGE_TYPES
+from copilot_admin.agent.values.engine_input import FileRead
+from copilot_admin.agent.values.records import FEATURE
+from copilot_admin.agent.values.spec import CitationMode, CopilotSpec, WidgetDataMode
+from copilot_admin.agent.values.turn import messages_of_turn
+from protocol.functions import (
+    WIDGET_DATA_FUNCTIONS,
+    DataSource,
+    data_sources,
+)
+from protocol.models import (
+    ContextItem,
+    DataItem,
+    FileReference,
+    Generation,
+    Query,
+    ResultMessage,
+    SourceData,
+    SourceResult,
+    is_upload,
+)
+from protocol.redaction import redact_url
+
+LINK = "link"  # the `data_type` of an address in a question; no client has such a one
+_EXECUTE_TOOL = "execute_agent_tool"
+
+
+class Origin(Enum):
+    """Where a file comes from; the value is the reason for not reading it."""
+
+    UPLOAD = "This copilot takes no attached files."
+    WIDGET = "This copilot does not read widgets."
+    TOOL = "This copilot uses no tools of MCP servers."
+    LINK = "This copilot reads no links."
+    CONTEXT = "This copilot reads neither attached files nor widgets."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRules:
+    """Which files of a question are read.
+
+    Attributes:
+        sees_images: The model can look at images; else it is told of them in words.
+        origins: Of the files that are read at all.
+        places: The places of words are needed, to mark what is quoted.
+    """
+
+    sees_images: bool = False
+    origins: frozenset[Origin] = frozenset(Origin)
+    places: bool = True
+
+
+EVERYTHING = FileRules()
+
+
+def file_rules(spec: CopilotSpec) -> FileRules:
+    """Return the rules that a copilot's features set."""
+    uploads, widgets = spec.has(FEATURE), spec.widget_data is not WidgetDataMode.OFF
+    read = (
+        (Origin.UPLOAD, uploads),
+        (Origin.WIDGET, widgets),
+        (Origin.TOOL, spec.has("mcp-tools")),
+        (Origin.LINK, spec.read_links),
+        (Origin.CONTEXT, uploads or widgets),
+    )
+    return FileRules(
+        sees_images=spec.sees_images,
+        origins=frozenset(origin for origin, is_read in read if is_read),
+        places=spec.citations is CitationMode.DOCUMENTS,
+    )
+
+
+def origin_of(item: ContextItem, *, query: Query) -> Origin:
+    """Return the origin of a context item; generation 1 sends the data of widgets there."""
+    if any(one.data_format.get("data_type") == LINK for one in item.data.items):
+        return Origin.LINK
+    is_widget = query.generation is Generation.ONE and bool(item.uuid)
+    return Origin.WIDGET if is_widget else Origin.CONTEXT
+
+
+def origins_in(message: ResultMessage) -> Iterator[tuple[SourceResult, Origin]]:
+    """Yield each element of a result with its origin."""
+    if message.function not in WIDGET_DATA_FUNCTIONS:
+        is_tool = message.function == _EXECUTE_TOOL
+        yield from ((one, Origin.TOOL if is_tool else Origin.CONTEXT) for one in message.data)
+        return
+    nameless = DataSource()
+    for source, result in zip_longest(data_sources(message.input_arguments), message.data):
+        if result is not None:
+            asked = source or nameless
+            uploaded = is_upload(origin=asked.origin, id=asked.id)
+            yield result, Origin.UPLOAD if uploaded else Origin.WIDGET
+
+
+# `data_type`s that say nothing of the bytes: none at all, and an object, which may be any data.
+OPEN_TYPES = frozenset({"", "object", LINK})
+
+
+def with_links(query: Query) -> Query:
+    """Return the query with the URLs in its question as files of its context."""
+    if not query.urls:
+        return query
+    return replace(query, context=(*query.context, *map(_linked, dict.fromkeys(query.urls))))
+
+
+def _linked(url: str) -> ContextItem:
+    address = url if "://" in url else f"https://{url}"
+    reference = FileReference(url=address, data_format={"data_type": LINK}, citable=False)
+    return ContextItem(
+        name=name_of_link(url),
+        description="Behind an address in the question.",
+        data=SourceData((reference,)),
+    )
+
+
+def name_of_link(url: str) -> str:
+    """Return the URL of a link without secrets."""
+    return redact_url(url)
+
+
+def suffix_of(url: str) -> str:
+    """Return the suffix of the path of a URL, without the dot."""
+    path = url.partition("#")[0].partition("?")[0]
+    return PurePosixPath(path).suffix.lower().removeprefix(".")
+
+
+MAX_NAME = 200  # characters
+MAX_KIND = 20  # characters of a kind that is not known here
+
+Item: TypeAlias = DataItem | FileReference
+Key: TypeAlias = tuple[str, Origin, str]  # kind, origin, and the content or address itself
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedFile:
+    """A file of a query, with the name under which it came first."""
+
+    key: Key
+    item: Item
+    file: FileRead
+    is_new: bool  # in this turn
+
+    @property
+    def origin(self) -> Origin:
+        """Where it comes from."""
+        return self.key[1]
+
+
+def wanted_in(query: Query) -> tuple[WantedFile, ...]:
+    """Return the files of a query, the newest first, each once."""
+    found: dict[Key, WantedFile] = {}
+    for item, origin, is_new in _items(query):
+        if wanted := wanted_of(item, origin, is_new=is_new):
+            found.setdefault(wanted.key, wanted)
+    return tuple(found.values())
+
+
+def _items(query: Query) -> Iterator[tuple[Item, Origin, bool]]:
+    for sent in query.context:
+        origin = origin_of(sent, query=query)  # looks at all items
+        yield from ((item, origin, True) for item in sent.data.items)
+    new = len(messages_of_turn(query))
+    for number, message in enumerate(reversed(query.messages)):
+        if isinstance(message, ResultMessage):
+            for result, origin in origins_in(message):
+                if isinstance(result, SourceData):
+                    yield from ((item, origin, number < new) for item in result.items)
+
+
+def wanted_of(item: Item, origin: Origin, *, is_new: bool = True) -> WantedFile | None:
+    """Return the file that an item holds, or None."""
+    kind = str(item.data_format.get("data_type") or "").lower()
+    if not _is_file(item, kind):
+        return None
+    kind = kind if is_read(kind) else kind[:MAX_KIND]
+    source = item.url if isinstance(item, FileReference) else item.content
+    unnamed = name_of_link(source) if kind in OPEN_TYPES else f"without a name ({kind})"
+    name = str(item.data_format.get("filename") or unnamed)[:MAX_NAME]
+    file = FileRead(name=name, kind=kind)
+    return WantedFile(key=(kind, origin, source), item=item, file=file, is_new=is_new)
+
+
+def _is_file(item: Item, kind: str) -> bool:
+    if isinstance(item, FileReference):
+        return True
+    return kind not in OPEN_TYPES and (is_read(kind) or starts_like_base64(item.content))
+
+
+def is_read(kind: str) -> bool:
+    return kind in OPEN_TYPES or kind in IMAGE_TYPES or kind in data_types()
+
+
+def is_text_already(wanted: WantedFile) -> bool:
+    """Return whether a file came as text, so that nothing has to be read."""
+    form = format_of(wanted.file.kind)
+    if form is None or not form.is_text or isinstance(wanted.item, FileReference):
+        return False
+    return is_plain_text(wanted.item.content)
