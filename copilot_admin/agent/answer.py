@@ -5,7 +5,6 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 
-from copilot_admin.agent.beside import beside_if, is_large, is_long
 from copilot_admin.agent.client.client_state import (
     merge_carried_state,
     restore_client_state,
@@ -14,6 +13,7 @@ from copilot_admin.agent.client.client_state import (
 from copilot_admin.agent.client.widget_data import DataCall, DataPlan, data_call_event, plan_data
 from copilot_admin.agent.client_functions.agent_tasks import agents_answered
 from copilot_admin.agent.components.system_inputs import system_inputs
+from copilot_admin.agent.concurrency import is_large, is_long, run_in_thread_if
 from copilot_admin.agent.fallback import ModelTargets
 from copilot_admin.agent.files.reading import with_files_read
 from copilot_admin.agent.files.selection import file_rules
@@ -77,7 +77,7 @@ async def _answer(engine_input: EngineInput, *, pace: Pace) -> AsyncGenerator[Ou
     """
     recollection = await _recollected(engine_input)
     begin = partial(_begun, engine_input, recollection)
-    begun = await beside_if(is_large(engine_input), begin)
+    begun = await run_in_thread_if(is_large(engine_input), begin)
     engine_input = begun.engine_input
     for output in begun.outputs:
         yield output
@@ -192,7 +192,7 @@ async def _leg(
         problems=problems,
         is_heavy=heavy,
     )
-    return await beside_if(heavy, begin)
+    return await run_in_thread_if(heavy, begin)
 
 
 def _lacks(file: FileRead) -> str:
@@ -213,7 +213,7 @@ async def _after_round(
     engine_input: EngineInput, leg: Leg, *, pace: Pace
 ) -> AsyncGenerator[Output, None]:
     heavy = is_large(engine_input) or any(map(is_long, leg.calls))
-    function_call = await beside_if(heavy, leg.client_call)
+    function_call = await run_in_thread_if(heavy, leg.client_call)
     if function_call is None and leg.calls:
         return _carried_out(engine_input, leg)
     leg.done = True
@@ -251,7 +251,7 @@ async def _closing(
     engine_input: EngineInput, leg: Leg, *, pace: Pace
 ) -> AsyncGenerator[Output, None]:
     # Looking for what is quoted of documents of 4,000,000 characters takes two seconds.
-    outputs = await beside_if(leg.is_heavy, partial(tuple, leg.closing()))
+    outputs = await run_in_thread_if(leg.is_heavy, partial(tuple, leg.closing()))
     for output in outputs:
         is_end = isinstance(output, Finish) and leg.reply.shown and truncation(output) is None
         if is_end and are_wanted(engine_input):

@@ -8,11 +8,11 @@ from typing import assert_never
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from copilot_admin.agent.artifact_names import ArtifactNames, names_in
-from copilot_admin.agent.beside import beside_if, is_large, is_long
 from copilot_admin.agent.citations import cited_widgets, collected, web_citations
 from copilot_admin.agent.client.widget_data import DataPlan, data_was_read, describe_left_over
 from copilot_admin.agent.client_functions.registry import function_named
 from copilot_admin.agent.client_tools import ClientTools
+from copilot_admin.agent.concurrency import is_large, is_long, run_in_thread_if
 from copilot_admin.agent.leg_words import LegWords
 from copilot_admin.agent.llm.finish_reasons import (
     EMPTY_ANSWER,
@@ -230,7 +230,7 @@ class Leg:
 
     async def _steps_of(self, call: ToolCall) -> AsyncGenerator[ToolOutput, None]:
         heavy = is_large(self._engine_input) or is_long(call)
-        told = await beside_if(heavy, partial(self._told_here, call))
+        told = await run_in_thread_if(heavy, partial(self._told_here, call))
         if told is not None:
             yield ServerTool(call.name, call.arguments, told)
             yield ToolResult(told)

@@ -8,12 +8,12 @@ import json
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from copilot_admin.agent.beside import beside_if, is_long
 from copilot_admin.agent.client.widgets import DATA_TOOL
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.components.events import ComponentEvents, reference_key
 from copilot_admin.agent.components.registry import registry
 from copilot_admin.agent.components.runs import ComponentRun
+from copilot_admin.agent.concurrency import is_long, run_in_thread_if
 from copilot_admin.agent.prompt.data_text import shortened
 from copilot_admin.agent.tools.registry import find_tools
 from copilot_admin.agent.tools.tool import ToolContext, ToolResult
@@ -97,9 +97,11 @@ class ServerTools:
     async def _component(
         self, call: ToolCall, component: type[Component], use: ComponentUse, *, id: UUID
     ) -> AsyncGenerator[ToolOutput, None]:
-        arguments = await beside_if(is_long(call), partial(_arguments, call))
+        arguments = await run_in_thread_if(is_long(call), partial(_arguments, call))
         # What is first asked for makes texts of all that the request brings.
-        system = await beside_if(self._is_large, partial(self._inputs, call.name, self._used))
+        system = await run_in_thread_if(
+            self._is_large, partial(self._inputs, call.name, self._used)
+        )
         run = ComponentRun(component, arguments, system=system, config=use.config)
         title = title_of(component.name)
         events = ComponentEvents(

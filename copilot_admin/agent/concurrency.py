@@ -1,7 +1,7 @@
-"""Work that may take longer than others shall wait for it, beside the event loop.
+"""Threads for work that would hold the event loop for too long.
 
-A thread shares the lock of the interpreter with the loop: it is handed over between two steps of
-Python, so nothing that is one call of C for long may be in such work.
+A thread shares the interpreter lock with the loop: it is handed over between two steps of Python,
+so such work contains no single long call of C.
 """
 
 import asyncio
@@ -19,8 +19,8 @@ HEAVY_ARGUMENTS = 16 * 1024  # characters of a call; cleaning so much HTML takes
 T = TypeVar("T")
 
 
-async def beside_if(heavy: bool, work: Callable[[], T]) -> T:
-    """What the work gives; of heavy work, others notice nothing."""
+async def run_in_thread_if(heavy: bool, work: Callable[[], T]) -> T:
+    """Return the result of the work, which runs in a thread if it is heavy."""
     return await asyncio.to_thread(work) if heavy else work()
 
 

@@ -1,12 +1,12 @@
-"""What takes long is done beside the event loop, and what does not in it."""
+"""Heavy work of a request runs in a thread."""
 
 import threading
 
 import pytest
 
 from copilot_admin.agent import answer, one_leg
-from copilot_admin.agent.beside import HEAVY_BYTES
 from copilot_admin.agent.client_tools import ClientTools
+from copilot_admin.agent.concurrency import HEAVY_BYTES
 from tests.agent.engine_inputs import make_engine_input, outputs_of
 from tests.agent.scripted import ScriptedProvider, text
 
@@ -36,7 +36,7 @@ def places(monkeypatch: pytest.MonkeyPatch) -> dict[str, bool]:
 
 
 @pytest.mark.parametrize(("size", "in_loop"), [(HEAVY_BYTES, True), (HEAVY_BYTES + 1, False)])
-def test_what_is_made_of_a_large_request_is_made_beside_the_loop(places, size, in_loop):
+def test_work_for_a_large_request_runs_in_a_thread(places, size, in_loop):
     provider = ScriptedProvider([text("Hello.")])
     outputs_of(make_engine_input(provider, size=size))
     assert places == {
