@@ -28,7 +28,7 @@ _numbers = count(1)
 
 
 def make_provider(**changes: Any) -> Provider:
-    """A provider; the rehearsal model unless changed."""
+    """A provider; the demo model unless changed."""
     return Provider.objects.create(
         **{"name": f"Provider {next(_numbers)}", "kind": "rehearsal", **changes}
     )

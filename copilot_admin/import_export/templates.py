@@ -135,8 +135,8 @@ def make_copilot(
         template: What is copied.
         slug: Of the new copilot.
         access: Who may ask it.
-        provider: Default: the only one there is, else the rehearsal provider.
-        model: Default: the one of the rehearsal provider.
+        provider: Default: the only one there is, else the demo model.
+        model: Default: the one of the demo model.
         switched: What answers while the template's control is on; None: decided later.
         other_models: That users may choose besides `model`, where the template has a picker.
         publishing: Whether it answers at once.
@@ -193,7 +193,7 @@ def _numbered(start: str, taken: set[str]) -> str:
 
 
 def usual_provider() -> Provider:
-    """The only provider there is, else one that rehearses, which is made if need be."""
+    """The only provider there is, else the demo model, which is made if need be."""
     providers = list(Provider.objects.order_by("pk"))
     if len(providers) == 1:
         return providers[0]
@@ -202,7 +202,7 @@ def usual_provider() -> Provider:
 
 
 def _rehearsal(*, taken: set[str]) -> Provider:
-    wanted = "Rehearsal"
+    wanted = "Demo model"
     name = wanted if wanted not in taken else _numbered(f"{wanted} ", set(map(str.lower, taken)))
     return Provider.objects.create(name=name, kind=REHEARSAL)
 

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from django.db import transaction
 from django.db.models import Count, Max
 
-from copilot_admin.agent.providers.rehearsal import MODEL, Rehearsal
+from copilot_admin.agent.providers.demo import MODEL, DemoModel
 from copilot_admin.models import Copilot, ModelPrice, Provider
 from copilot_admin.models.copilots import PROVIDER_ROW_FIELDS
 
@@ -80,7 +80,7 @@ def clear_price_cache_on_change(**_: object) -> None:
 
 def add_demo_price(*, instance: Provider, created: bool, raw: bool, **_: object) -> None:
     """Give a new demo provider its price of 0: a row that users see and may change."""
-    if created and not raw and instance.kind == Rehearsal.kind:
+    if created and not raw and instance.kind == DemoModel.kind:
         free = dict.fromkeys(("input", "cached", "output", "reasoning"), Decimal(0))
         ModelPrice.objects.create(provider=instance, model=MODEL, valid_from=_FIRST_DAY, **free)
 

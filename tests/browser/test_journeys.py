@@ -82,7 +82,7 @@ def test_from_a_template_to_a_connected_copilot_in_eight_clicks(ada: Visit) -> N
     key = page.get_by_label("The new key", exact=True).input_value()
     workspace = Outside(address, key)
     assert workspace.agents() == ["Charts"]
-    assert "This is a rehearsal" in workspace.answer("charts")
+    assert "This is the demo model" in workspace.answer("charts")
     expect(page.get_by_role("status").get_by_text("Done.")).to_contain_text("To mend: 0.")
     assert len(clicks) <= MOST_CLICKS
 

@@ -84,7 +84,7 @@ def _import(file: Any, **options: Any) -> tuple[ImportedChange, ...]:
 
 
 def _one(**changes: Any) -> dict[str, Any]:
-    """A file with one small copilot on the rehearsal model."""
+    """A file with one small copilot on the demo model."""
     entry = {"slug": "a", "name": "A", "provider": "R", "model": "rehearsal", **changes}
     return {
         "format": 1,

@@ -574,12 +574,12 @@ def test_without_a_choice_the_rehearsal_provider_is_taken_or_made():
 
 
 def test_a_provider_that_rehearses_without_its_key_is_passed_over():
-    for name in ("Rehearsal", "b"):
+    for name in ("Demo model", "b"):
         make_provider(name=name, kind="rehearsal", api_key_env="COPILOT_KEY_NOT_SET")
     call_command("copilots", "new", "charts", "--slug", "charts")
-    assert Copilot.objects.get().provider.name == "Rehearsal 2"
+    assert Copilot.objects.get().provider.name == "Demo model 2"
     call_command("copilots", "new", "charts", "--slug", "more")
-    assert Copilot.objects.get(slug="more").provider.name == "Rehearsal 2"
+    assert Copilot.objects.get(slug="more").provider.name == "Demo model 2"
 
 
 PDF = {"data_type": "pdf", "filename": "report.pdf"}

@@ -93,7 +93,7 @@ class CopilotAdmin(
     show_facets = admin.ShowFacets.NEVER  # counting states would ask each copilot once more
     ordering = (Lower("name"),)
     empty_state = gettext_lazy(
-        "There is no copilot yet. It takes a name, a prompt and a model; the rehearsal model needs "
+        "There is no copilot yet. It takes a name, a prompt and a model; the demo model needs "
         "no key."
     )
     actions = [

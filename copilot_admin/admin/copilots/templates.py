@@ -98,7 +98,7 @@ class TemplateForm(forms.Form):
         max_length=200,
         required=False,
         widget=DatalistInput,
-        help_text=gettext_lazy("Empty: the one model of the rehearsal provider."),
+        help_text=gettext_lazy("Empty: the one model of the demo model."),
     )
     switched_model = forms.CharField(
         label=gettext_lazy("Model while the control is on"),

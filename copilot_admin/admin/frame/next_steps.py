@@ -66,7 +66,7 @@ def _steps(user: PermissionsMixin, overview: Overview) -> Iterator[NextStep]:
     if adds_providers and not may_begin and not Provider.objects.exists():
         yield NextStep(
             title=_("Add a provider"),
-            sentence=_("It is where the models are. The rehearsal model needs no key."),
+            sentence=_("It is where the models are. The demo model needs no key."),
             url=reverse("admin:copilot_admin_provider_add"),
             button=_("Add a provider"),
         )

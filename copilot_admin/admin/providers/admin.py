@@ -67,7 +67,7 @@ class ProviderAdmin(TrialViews):
     actions = None
     empty_state = gettext_lazy(
         "There is no provider yet. A provider is where models are: a service of the web, a server "
-        "of your own, or the built-in rehearsal, which needs neither."
+        "of your own, or the built-in demo model, which needs neither."
     )
 
     @admin.display(description=gettext_lazy("Kind"), ordering="kind")

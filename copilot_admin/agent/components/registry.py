@@ -17,8 +17,8 @@ from copilot_admin.agent.components.runs import ComponentRun
 from copilot_admin.agent.components.similar_question import SimilarQuestion
 from copilot_admin.agent.components.table_analyst import TableAnalyst
 from copilot_admin.agent.llm.retries import Pace
-from copilot_admin.agent.providers.rehearsal import MODEL as REHEARSAL
-from copilot_admin.agent.providers.rehearsal import Rehearsal
+from copilot_admin.agent.providers.demo import MODEL as REHEARSAL
+from copilot_admin.agent.providers.demo import DemoModel
 from copilot_admin.agent.values.spec import ProviderSpec, Timeouts
 from copilot_admin.errors import ComponentError
 from protocol.components import ContractFinding, ContractRule, is_reserved, static_findings
@@ -134,7 +134,7 @@ async def sample_findings(component: type[Component]) -> tuple[ContractFinding, 
 
 def demo_model_client() -> ModelClient:
     """Return a client of the demo model, which needs no network."""
-    spec = ProviderSpec(name=REHEARSAL, kind=Rehearsal.kind)
+    spec = ProviderSpec(name=REHEARSAL, kind=DemoModel.kind)
     return ModelClient(
-        Rehearsal(spec), model=REHEARSAL, timeouts=Timeouts(), parameters={}, pace=Pace()
+        DemoModel(spec), model=REHEARSAL, timeouts=Timeouts(), parameters={}, pace=Pace()
     )

@@ -88,7 +88,7 @@ def _cell(value: Json) -> str | int | float | bool | None:
     return json.dumps(value, ensure_ascii=False)
 
 
-OPENING = "This is a rehearsal: no language model was asked."
+OPENING = "This is the demo model: no language model was asked."
 _CHART_TYPES = ("line", "scatter", "pie", "donut", "bar")
 _ONE_JOINT = str.maketrans("- ", "__")
 _ANY_CASE = re.IGNORECASE | re.DOTALL

@@ -2,8 +2,8 @@
 
 from copilot_admin.agent.providers.azure import AzureOpenAI
 from copilot_admin.agent.providers.bedrock import Bedrock
+from copilot_admin.agent.providers.demo import DemoModel
 from copilot_admin.agent.providers.openai_compatible import OpenAICompatible
-from copilot_admin.agent.providers.rehearsal import Rehearsal
 from copilot_admin.agent.providers.vertex import Vertex
 from copilot_admin.agent.values.model_call import ModelProvider
 from copilot_admin.agent.values.spec import ProviderSpec
@@ -14,7 +14,7 @@ PROVIDERS: tuple[type[ModelProvider], ...] = (
     AzureOpenAI,
     Bedrock,
     Vertex,
-    Rehearsal,
+    DemoModel,
 )
 
 

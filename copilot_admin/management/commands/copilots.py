@@ -52,8 +52,12 @@ class Command(SanitizedCommand):
         new = actions.add_parser("new", help="create a copilot from a template")
         new.add_argument("template", metavar="TEMPLATE", help="name in `copilots templates`")
         new.add_argument("--slug", required=True, metavar="SLUG", help="of the new copilot")
-        new.add_argument("--provider", metavar="NAME", help="default: the only one, or Rehearsal")
-        new.add_argument("--model", default="", metavar="ID", help="required, except for Rehearsal")
+        new.add_argument(
+            "--provider", metavar="NAME", help="default: the only one, or the demo model"
+        )
+        new.add_argument(
+            "--model", default="", metavar="ID", help="required, except for the demo model"
+        )
         new.add_argument("--switched-model", default="", metavar="ID", help="while a control is on")
         new.add_argument("--switched-provider", default="", metavar="NAME", help="of that model")
         new.add_argument("--other-model", dest="other_models", action="append", metavar="ID")

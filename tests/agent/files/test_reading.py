@@ -15,7 +15,7 @@ from copilot_admin.agent.files.contents import FileItem, ImageItem
 from copilot_admin.agent.files.pictures import read_picture
 from copilot_admin.agent.files.reading import with_files_read
 from copilot_admin.agent.files.selection import FileRules
-from copilot_admin.agent.providers.rehearsal import Rehearsal
+from copilot_admin.agent.providers.demo import DemoModel
 from copilot_admin.agent.values.engine_input import FileRead
 from copilot_admin.agent.values.model_call import ModelImage, ModelRole
 from copilot_admin.agent.values.spec import CitationMode, DataMessagePolicy
@@ -442,7 +442,7 @@ def test_models_with_tools_in_words_and_the_rehearsal_take_images_too():
     with ScriptedProvider([text("I see.")]) as provider:
         outputs_of(make_engine_input(ToolsInPlainText(provider), query=query, spec=spec))
     assert [one.images for one in provider.calls[0].messages if one.images] == [(shown(),)]
-    rehearsal = Rehearsal(make_spec().provider)
+    rehearsal = DemoModel(make_spec().provider)
     said = "".join(
         one.delta
         for one in outputs_of(make_engine_input(rehearsal, query=query, spec=spec))

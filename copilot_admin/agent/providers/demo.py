@@ -23,11 +23,11 @@ MODEL = "rehearsal"
 _WORD = re.compile(r"\s+\S*|\S+")
 
 
-class Rehearsal:
+class DemoModel:
     """Plays a model deterministically, so that a copilot can be tried in all its features."""
 
     kind: ClassVar[str] = "rehearsal"
-    label: ClassVar[str] = "Rehearsal (built in: no model, no network)"
+    label: ClassVar[str] = "Demo model (built in, no network)"
     samples: ClassVar[Mapping[str, ServerReply]] = {}
 
     def __init__(self, spec: ProviderSpec) -> None:

@@ -1,4 +1,4 @@
-"""The rehearsal model: honest, repeatable, and able to show what a copilot can do."""
+"""The demo model: honest, repeatable, and able to show what a copilot can do."""
 
 import asyncio
 import json
@@ -7,7 +7,7 @@ import pytest
 
 from copilot_admin.agent.llm import demo_script as rehearsal_script
 from copilot_admin.agent.llm.demo_script import next_move
-from copilot_admin.agent.providers.rehearsal import Rehearsal
+from copilot_admin.agent.providers.demo import DemoModel
 from copilot_admin.agent.values.model_call import (
     Finish,
     ModelCall,
@@ -40,7 +40,7 @@ from tests.agent.engine_inputs import (
 )
 
 ROWS = [{"day": "Mon", "close": 1.5, "notes": {"a": [1]}}, {"day": "Tue", "close": 2.5}]
-REHEARSAL = Rehearsal(ProviderSpec(name="built in", kind="rehearsal"))
+REHEARSAL = DemoModel(ProviderSpec(name="built in", kind="rehearsal"))
 SPEC = make_spec(system_prompt="You are {{ copilot.name }}.\nBe kind.", tools=("table", "chart"))
 
 
@@ -64,7 +64,7 @@ def with_rows(question, rows=ROWS):
 def test_plain_question_gets_an_honest_answer_in_small_pieces():
     events = answered(make_query(HumanMessage("What  moved?")))
     assert text_of(events) == (
-        "This is a rehearsal: no language model was asked.\n\nMy role: You are Macro.\n\n"
+        "This is the demo model: no language model was asked.\n\nMy role: You are Macro.\n\n"
         "You asked: What  moved?"
     )
     assert len(events) > 10
@@ -322,13 +322,13 @@ def test_tool_is_called_once_and_not_when_the_question_does_not_name_it():
 )
 def test_what_only_looks_like_data_is_a_part_of_the_question(question):
     assert moved(question) == (
-        f"This is a rehearsal: no language model was asked.\n\nYou asked: {question}"
+        f"This is the demo model: no language model was asked.\n\nYou asked: {question}"
     )
 
 
 def test_call_without_any_question_is_answered():
     assert next_move(ModelCall(model="rehearsal", messages=())) == (
-        "This is a rehearsal: no language model was asked.\n\nYou asked: "
+        "This is the demo model: no language model was asked.\n\nYou asked: "
     )
 
 
@@ -352,6 +352,6 @@ def test_usage_is_estimated_and_the_stream_never_starves_others():
 
     deltas, turns = asyncio.run(run())
     words = [delta for delta in deltas if isinstance(delta, TextDelta)]
-    usage = Usage(input_tokens=2, output_tokens=17, source=UsageSource.ESTIMATED)
+    usage = Usage(input_tokens=2, output_tokens=18, source=UsageSource.ESTIMATED)
     assert deltas[-2:] == [usage, Finish("stop")]
     assert turns >= len(words)
